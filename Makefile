@@ -1,0 +1,50 @@
+# Two commands do everything on a machine with Python 3.11+ and make:
+#   make demo   install and build the gallery          make test   install with all tools and run the whole suite
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: demo test check lint format types bench docs build clean
+
+demo: $(VENV)/plot.stamp
+	$(BIN)/linkwork demo
+
+test: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term
+
+check: lint types test
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/dev.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(VENV)/dev.stamp
+	$(BIN)/mypy
+
+bench: $(VENV)/bench.stamp
+	$(BIN)/python benchmarks/forward.py
+
+docs: $(VENV)/docs.stamp
+	$(BIN)/mkdocs build --strict
+
+build: $(VENV)/dev.stamp
+	$(BIN)/python -m build --no-isolation
+
+clean:
+	rm -rf $(VENV) build dist site .coverage .mypy_cache .pytest_cache .ruff_cache gallery
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \
+	  { echo "linkwork needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp for each set of extras: installed again when the project's own description changes.
+$(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$*]"
+	@touch $@

@@ -1,0 +1,89 @@
+"""linkwork: build kinematic linkages, pose them and see them.
+
+Everything public is reachable from here and loaded when first used, so that ``import linkwork`` stays light.
+
+    >>> import linkwork as lw
+    >>> arm = lw.models.planar([15, 10, 5])
+    >>> arm.forward(arm.pose(j1=0.3), frame="tip").shape
+    (4, 4)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from . import draw as draw, errors as errors, models as models, transforms as transforms
+    from .builder import Builder as Builder
+    from .clips import Clip as Clip, interpolate as interpolate
+    from .dh import DHRow as DHRow, DHTable as DHTable, from_dh as from_dh
+    from .errors import LinkworkError as LinkworkError
+    from .formats import load as load, save as save
+    from .geometry import (
+        Box as Box,
+        Capsule as Capsule,
+        Cylinder as Cylinder,
+        Mesh as Mesh,
+        Polyline as Polyline,
+        Sphere as Sphere,
+        Visual as Visual,
+        bone as bone,
+    )
+    from .joints import (
+        Ball as Ball,
+        Continuous as Continuous,
+        Fixed as Fixed,
+        Floating as Floating,
+        Joint as Joint,
+        Mimic as Mimic,
+        Planar as Planar,
+        Prismatic as Prismatic,
+        Revolute as Revolute,
+        Screw as Screw,
+        Universal as Universal,
+    )
+    from .linkage import Frame as Frame, Link as Link, Linkage as Linkage
+
+_MODULES = ("draw", "errors", "models", "transforms")
+_NAMES = {
+    "builder": ("Builder",),
+    "clips": ("Clip", "interpolate"),
+    "dh": ("DHRow", "DHTable", "from_dh"),
+    "errors": ("LinkworkError",),
+    "formats": ("load", "save"),
+    "geometry": ("Box", "Capsule", "Cylinder", "Mesh", "Polyline", "Sphere", "Visual", "bone"),
+    "joints": (
+        "Ball",
+        "Continuous",
+        "Fixed",
+        "Floating",
+        "Joint",
+        "Mimic",
+        "Planar",
+        "Prismatic",
+        "Revolute",
+        "Screw",
+        "Universal",
+    ),
+    "linkage": ("Frame", "Link", "Linkage"),
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = sorted((*_MODULES, *_HOME, "__version__"))
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    if name in _HOME:
+        value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,188 @@
+"""The readable way to write a linkage by hand.
+
+Imports `linkage` and what stands before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from .errors import DuplicateNameError, LinkageError, LinkNotFoundError
+from .joints import (
+    Articulation,
+    Ball,
+    Continuous,
+    Fixed,
+    Floating,
+    Joint,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    Screw,
+    Universal,
+)
+from .linkage import Frame, Link, Linkage
+from .transforms import as_transform, transform
+
+
+class Builder:
+    """Collects links and joints and makes a `Linkage` of them.
+
+    Every joint brings its child link with it and hangs on the link added last, unless `parent` says otherwise.
+
+    Args:
+        name: Name of the linkage.
+        base: Name of the root link.
+        root: Root arc, as in `Linkage`.
+        shape: What the root link looks like.
+        node: Node transform of the root link, for drawing only.
+
+    Example:
+        >>> b = Builder("leg", base="pelvis")
+        >>> _ = b.ball("hip", "thigh")
+        >>> _ = b.revolute("knee", "shin", at=(0, 0, -0.45), axis="y", limits=("0deg", "140deg"))
+        >>> _ = b.frame("foot", at=(0, 0, -0.43))
+        >>> b.build()
+        <Linkage 'leg': 3 links, 2 joints, nq=5, nv=4>
+    """
+
+    def __init__(self, name: str, *, base: str = "base", root: Any = None, shape: Any = (), node: Any = None) -> None:
+        self.name, self._root = name, root
+        self._links: list[Link] = []
+        self._joints: list[Joint] = []
+        self._frames: list[Frame] = []
+        self._poses: dict[str, Any] = {}
+        self._known: set[str] = set()
+        self._last = ""
+        self._add_link(base, shape, node)
+
+    def _add_link(self, name: str, shape: Any, node: Any) -> None:
+        if name in self._known:
+            raise DuplicateNameError("link", name, f"linkage {self.name!r}")
+        self._links.append(Link(name, shape) if node is None else Link(name, shape, node))
+        self._known.add(name)
+        self._last = name
+
+    def joint(
+        self,
+        name: str,
+        child: str,
+        articulation: Articulation,
+        *,
+        parent: str | None = None,
+        at: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: Any = None,
+        shape: Any = (),
+        node: Any = None,
+        mimic: Mimic | str | None = None,
+    ) -> Builder:
+        """Add a joint and the link below it.
+
+        Args:
+            name: Name of the joint.
+            child: Name of the new link.
+            articulation: How it moves.
+            parent: The link it hangs on; the one added last by default.
+            at: Where the joint sits in its parent [m], or a whole 4x4 placement.
+            rotation: Orientation of the child in its parent at zero: anything `transforms.as_rotation` takes.
+            shape: Shapes or visuals of the new link.
+            node: Node transform of the new link, for drawing only.
+            mimic: Another joint to follow, by name or with multiplier and offset.
+        """
+        parent = self._last if parent is None else parent
+        if parent not in self._known:
+            raise LinkNotFoundError(parent, f"linkage {self.name!r}", [link.name for link in self._links])
+        placement = _placement(at, rotation, f"joint {name!r}")
+        follows = Mimic(mimic) if isinstance(mimic, str) else mimic
+        joint = Joint(name, parent, child, articulation, placement, follows)
+        self._add_link(child, shape, node)
+        self._joints.append(joint)
+        return self
+
+    def fixed(self, name: str, child: str, **options: Any) -> Builder:
+        """Add a welded link; options as in `joint`."""
+        return self.joint(name, child, Fixed(), **options)
+
+    def revolute(self, name: str, child: str, *, axis: Any = "z", limits: Any = None, **options: Any) -> Builder:
+        """Add a hinge; limits are (lower, upper) [rad], or texts such as ``"45deg"``."""
+        lower, upper = _pair(name, limits)
+        return self.joint(name, child, Revolute(axis, lower, upper), **options)
+
+    def continuous(self, name: str, child: str, *, axis: Any = "z", **options: Any) -> Builder:
+        """Add a wheel."""
+        return self.joint(name, child, Continuous(axis), **options)
+
+    def prismatic(self, name: str, child: str, *, axis: Any = "z", limits: Any = None, **options: Any) -> Builder:
+        """Add a slider; limits are (lower, upper) [m]."""
+        lower, upper = _pair(name, limits)
+        return self.joint(name, child, Prismatic(axis, lower, upper), **options)
+
+    def screw(
+        self, name: str, child: str, *, lead: float, axis: Any = "z", limits: Any = None, **options: Any
+    ) -> Builder:
+        """Add a screw that advances `lead` metres a turn."""
+        lower, upper = _pair(name, limits)
+        return self.joint(name, child, Screw(axis, lower, upper, lead), **options)
+
+    def universal(self, name: str, child: str, *, axis: Any = "x", second: Any = "y", **options: Any) -> Builder:
+        """Add a universal joint."""
+        return self.joint(name, child, Universal(axis, second), **options)
+
+    def planar(self, name: str, child: str, *, axis: Any = "z", **options: Any) -> Builder:
+        """Add a joint that slides in a plane and turns about its normal."""
+        return self.joint(name, child, Planar(axis), **options)
+
+    def ball(
+        self,
+        name: str,
+        child: str,
+        *,
+        euler: str | None = None,
+        sense: str = "moving",
+        lower: Any = None,
+        upper: Any = None,
+        **options: Any,
+    ) -> Builder:
+        """Add a ball joint: a quaternion, or Euler angles if `euler` names an order."""
+        return self.joint(name, child, Ball(euler, sense, lower, upper), **options)
+
+    def floating(self, name: str, child: str, **options: Any) -> Builder:
+        """Add a link that is free in space."""
+        return self.joint(name, child, Floating(), **options)
+
+    def frame(self, name: str, *, link: str | None = None, at: Any = (0.0, 0.0, 0.0), rotation: Any = None) -> Builder:
+        """Add a named frame to a link, the one added last by default."""
+        placement = _placement(at, rotation, f"frame {name!r}")
+        self._frames.append(Frame(name, self._last if link is None else link, placement))
+        return self
+
+    def pose(self, name: str, values: Mapping[str, Any] | ArrayLike | None = None, **named: Any) -> Builder:
+        """Add a named pose, by joint values; what is not named is neutral."""
+        self._poses[name] = (values, named)
+        return self
+
+    def build(self) -> Linkage:
+        """Return the linkage, checked."""
+        bare = Linkage(self._links, self._joints, name=self.name, frames=self._frames, root=self._root)
+        poses = {name: bare.pose(values, **named) for name, (values, named) in self._poses.items()}
+        return bare.replace(poses=poses) if poses else bare
+
+
+def _placement(at: Any, rotation: Any, what: str) -> Any:
+    if rotation is None:
+        return at  # the joint or frame checks it
+    return as_transform(at, f"placement of {what}") @ transform(rotation=rotation, what=what)
+
+
+def _pair(name: str, limits: Any) -> tuple[Any, Any]:
+    if limits is None:
+        return float("-inf"), float("inf")
+    try:
+        lower, upper = limits
+    except (TypeError, ValueError) as error:
+        raise LinkageError(f"limits of joint {name!r} must be (lower, upper), got {limits!r}.") from error
+    return lower, upper

@@ -1,0 +1,209 @@
+"""Edits of a frozen linkage: each returns a new one.
+
+Imports `linkage` and what stands before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, replace as replaced
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import poses as pose_vectors
+from .errors import LinkageError, MimicError
+from .joints import Articulation, Fixed, Joint, Mimic
+from .linkage import Frame, Link, Linkage
+from .transforms import FloatArray
+
+
+def replace(
+    linkage: Linkage,
+    *,
+    name: str | None = None,
+    root: Any = None,
+    links: Mapping[str, Link | Mapping[str, Any]] | None = None,
+    joints: Mapping[str, Joint | Articulation | Mapping[str, Any]] | None = None,
+    frames: Iterable[Frame] | None = None,
+    poses: Mapping[str, ArrayLike] | None = None,
+) -> Linkage:
+    """Return a linkage with parts changed.
+
+    Args:
+        linkage: The linkage to start from.
+        name: A new name.
+        root: A new root arc, as in `Linkage`; its placement is kept when only an articulation is given.
+        links: Changes by link name: a `Link`, or fields of it (``{"hand": {"visuals": Sphere(0.05)}}``).
+        joints: Changes by joint name: an articulation, fields of it (``{"j2": {"upper": 1.2}}``), fields of the joint
+            (``{"j2": {"placement": ...}}``), or a `Joint`. A new ``name`` is followed by what refers to it.
+        frames: All further frames.
+        poses: All named poses. By default they are kept, and dropped where the pose vector's layout changes.
+    """
+    new_links = _changed(linkage.nodes, links or {}, linkage.link_index, _changed_link)
+    new_joints = _changed(linkage.arcs, joints or {}, linkage.arc_index, _changed_joint)
+    link_names = {old.name: new.name for old, new in zip(linkage.nodes, new_links, strict=True)}
+    joint_names = {old.name: new.name for old, new in zip(linkage.arcs, new_joints, strict=True)}
+    new_joints = [_renamed(joint, link_names, joint_names) for joint in new_joints]
+    if frames is None:
+        frames = [replaced(frame, link=link_names[frame.link]) for frame in linkage.extra_frames]
+    new_root = new_joints[0]
+    if isinstance(root, str | Articulation):
+        probe = Linkage(new_links[:1], root=root)
+        new_root = replaced(probe.root, placement=new_root.placement)
+    elif root is not None:
+        new_root = root
+    result = Linkage(
+        new_links, new_joints[1:], name=linkage.name if name is None else name, frames=frames, root=new_root
+    )
+    if poses is None:
+        same = [joint.articulation.coordinates for joint in linkage.arcs] == [
+            joint.articulation.coordinates for joint in result.arcs
+        ]
+        poses = linkage.poses if same and result.nq == linkage.nq else {}
+    return _with_poses(result, poses)
+
+
+def _changed(old: Iterable[Any], changes: Mapping[str, Any], index: Callable[[str], int], change: Any) -> list[Any]:
+    result = list(old)
+    for name, value in changes.items():
+        i = index(name)
+        result[i] = change(result[i], value)
+    return result
+
+
+def _changed_link(link: Link, change: Any) -> Link:
+    if isinstance(change, Link):
+        return change
+    _only_known(change, {f.name for f in fields(Link)}, f"link {link.name!r}")
+    return replaced(link, **change)
+
+
+def _changed_joint(joint: Joint, change: Any) -> Joint:
+    if isinstance(change, Joint):
+        return change
+    if isinstance(change, Articulation):
+        return replaced(joint, articulation=change)
+    own = {"name", "placement", "mimic", "articulation"}
+    inside = {f.name for f in fields(joint.articulation)}
+    _only_known(change, own | inside, f"joint {joint.name!r} ({joint.articulation.kind})")
+    motion = {key: value for key, value in change.items() if key in inside}
+    if motion:
+        joint = replaced(joint, articulation=replaced(joint.articulation, **motion))
+    return replaced(joint, **{key: value for key, value in change.items() if key in own})
+
+
+def _only_known(change: Any, known: set[str], what: str) -> None:
+    if not isinstance(change, Mapping):
+        raise LinkageError(f"a change of {what} is a mapping of fields, got {change!r}.")
+    unknown = sorted(set(change) - known)
+    if unknown:
+        raise LinkageError(f"{what} has no field {unknown[0]!r}; it has {', '.join(sorted(known))}.")
+
+
+def _renamed(joint: Joint, links: Mapping[str, str], joints: Mapping[str, str]) -> Joint:
+    """Let a joint refer to links and to the joint it mimics by their new names."""
+    mimic = joint.mimic
+    if mimic is not None:
+        mimic = replaced(mimic, joint=joints.get(mimic.joint, mimic.joint))
+    parent = None if joint.parent is None else links.get(joint.parent, joint.parent)
+    return replaced(joint, parent=parent, child=links.get(joint.child, joint.child), mimic=mimic)
+
+
+def _with_poses(linkage: Linkage, poses: Mapping[str, ArrayLike]) -> Linkage:
+    if not poses:
+        return linkage
+    joints, root = linkage.arcs[1:], linkage.root
+    return Linkage(linkage.nodes, joints, name=linkage.name, frames=linkage.extra_frames, root=root, poses=poses)
+
+
+def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:
+    """Return a linkage with a joint welded at a value; joints that mimic it are welded too."""
+    i = linkage.arc_index(joint)
+    if linkage.arcs[i].mimic is not None:
+        raise MimicError(f"joint {joint!r} follows {linkage.arcs[i].mimic.joint!r}; freeze that one.")  # type: ignore[union-attr]
+    count = linkage.arcs[i].articulation.nq
+    if count == 0:
+        return linkage
+    first = linkage.drives[i].q
+    q = pose_vectors.pose(linkage, {joint: at})
+    arcs = []
+    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
+        if arc.articulation.nq and drive.q == first:
+            values = drive.multiplier * q[first : first + arc.articulation.nq] + drive.offset
+            arc = replaced(
+                arc, articulation=Fixed(), placement=arc.placement @ arc.articulation.matrix(values), mimic=None
+            )
+        arcs.append(arc)
+    result = Linkage(linkage.nodes, arcs[1:], name=linkage.name, frames=linkage.extra_frames, root=arcs[0])
+    kept = [k for k in range(linkage.nq) if not first <= k < first + count]
+    return _with_poses(result, {name: pose[kept] for name, pose in linkage.poses.items()})
+
+
+def subtree(linkage: Linkage, link: str) -> Linkage:
+    """Return the part of a linkage that hangs below a link, which becomes the root at the origin."""
+    top = linkage.link_index(link)
+    end = top + 1
+    while end < len(linkage.nodes) and linkage.parents[end] >= top:  # depth-first order: a subtree is a run
+        end += 1
+    inside = {arc.name for arc in linkage.arcs[top + 1 : end]}
+    for arc in linkage.arcs[top + 1 : end]:
+        if arc.mimic is not None and arc.mimic.joint not in inside:
+            raise MimicError(
+                f"joint {arc.name!r} below {link!r} mimics {arc.mimic.joint!r} above it; freeze that first."
+            )
+    nodes = linkage.nodes[top:end]
+    names = {node.name for node in nodes}
+    frames = [frame for frame in linkage.extra_frames if frame.link in names]
+    result = Linkage(nodes, linkage.arcs[top + 1 : end], name=link, frames=frames)
+    kept = [linkage.coordinate_index[name] for name in result.coordinates]
+    return _with_poses(result, {name: pose[kept] for name, pose in linkage.poses.items()})
+
+
+def split(linkage: Linkage) -> Linkage:
+    """Return a linkage of one-DOF joints: complex joints become several, joined by zero-length links.
+
+    Joint ``hip`` of three turns becomes ``hip.rx``, ``hip.ry`` and ``hip.rz``, with links named likewise in between. A
+    moving root arc of several values stands on a new root link ``root`` that stays where the arc began.
+    """
+    links, joints, root = list(linkage.nodes), [], linkage.root
+    arcs = list(linkage.arcs[1:])
+    if root.articulation.nq > 1:
+        base = Link(_fresh(root.name, linkage.links))
+        links.insert(0, base)
+        arcs.insert(0, Joint(root.name, base.name, root.child, root.articulation))
+        root = Joint(f"{root.name}.arc", None, base.name, placement=root.placement)
+    for arc in arcs:
+        parts = arc.articulation.split() if arc.articulation.nq > 1 else []
+        if not parts:
+            joints.append(arc)
+            continue
+        parent, placement = arc.parent, arc.placement
+        for k, (suffix, articulation) in enumerate(parts):
+            name = f"{arc.name}.{suffix}"
+            child = arc.child if k == len(parts) - 1 else name
+            if child != arc.child:
+                links.append(Link(child))
+            joints.append(Joint(name, parent, child, articulation, placement))
+            parent, placement = child, np.eye(4)
+    result = Linkage(links, joints, name=linkage.name, frames=linkage.extra_frames, root=root)
+    return _with_poses(result, {name: split_pose(linkage, pose) for name, pose in linkage.poses.items()})
+
+
+def _fresh(name: str, taken: Iterable[str]) -> str:
+    taken = set(taken)
+    while name in taken:
+        name += "_"
+    return name
+
+
+def split_pose(linkage: Linkage, q: ArrayLike) -> FloatArray:
+    """Return the pose of the split linkage that puts every link where it is at `q`, shape (..., nq of the split)."""
+    values = pose_vectors.checked(linkage, q)
+    columns = [
+        arc.articulation.split_values(values[..., drive.q : drive.q + arc.articulation.nq])
+        for arc, drive in zip(linkage.arcs, linkage.drives, strict=True)
+        if arc.mimic is None
+    ]
+    return np.concatenate(columns, axis=-1)

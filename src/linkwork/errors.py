@@ -1,0 +1,172 @@
+"""Every exception linkwork raises on purpose. Imports nothing from the package.
+
+    LinkworkError
+    ├── LinkageError (ValueError)         a linkage cannot be built or edited like this
+    │   ├── DuplicateNameError
+    │   ├── TreeError                     a cycle, two roots, a link that hangs nowhere
+    │   ├── AxisError                     a moving joint needs a direction
+    │   ├── LimitError                    lower above upper, limits where there can be none
+    │   └── MimicError                    a follower without a leader
+    ├── NotFoundError (LookupError)       a name that does not exist; says what does
+    │   ├── FrameNotFoundError
+    │   ├── LinkNotFoundError
+    │   ├── JointNotFoundError
+    │   ├── PoseNotFoundError
+    │   └── ModelNotFoundError
+    ├── PoseError (ValueError)
+    │   ├── PoseShapeError
+    │   └── PoseValueError
+    ├── TransformError (ValueError)       not a rotation, not finite, an ambiguous quaternion
+    ├── KeyFrameError (ValueError)        keys out of order, twice at one time, none at all
+    ├── FormatError (ValueError)          a file that cannot be read, with file and line
+    └── MissingExtraError (ImportError)   an optional dependency is not installed
+
+An error says what is wrong, where, what was given, what exists and what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+MAX_LISTED = 12
+
+
+class LinkworkError(Exception):
+    """Base of all errors raised by linkwork."""
+
+
+class LinkageError(LinkworkError, ValueError):
+    """A linkage cannot be built or edited like this."""
+
+
+class DuplicateNameError(LinkageError):
+    """Two things of one kind share a name."""
+
+    def __init__(self, kind: str, name: str, where: str) -> None:
+        super().__init__(f"{kind} {name!r} appears twice in {where}; names must be unique.")
+        self.kind, self.name, self.where = kind, name, where
+
+
+class TreeError(LinkageError):
+    """Links and joints do not form one tree."""
+
+
+class AxisError(LinkageError):
+    """A moving joint has no usable axis."""
+
+
+class LimitError(LinkageError):
+    """Joint limits contradict each other or the joint."""
+
+
+class MimicError(LinkageError):
+    """A joint is told to follow a joint it cannot follow."""
+
+
+class NotFoundError(LinkworkError, LookupError):
+    """A name that does not exist.
+
+    Attributes:
+        name: The name asked for.
+        known: The names that exist.
+    """
+
+    kind = "thing"
+    kinds = "things"
+
+    def __init__(self, name: object, where: str, known: Iterable[str]) -> None:
+        self.name, self.where, self.known = name, where, tuple(known)
+        super().__init__(f"no {self.kind} {name!r} in {where}{self._advice()}")
+
+    def _advice(self) -> str:
+        close = get_close_matches(str(self.name), self.known, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else "."
+        return f"{hint} It has {listed(self.known) or f'no {self.kinds}'}."
+
+
+class FrameNotFoundError(NotFoundError):
+    """No frame of that name in the linkage."""
+
+    kind, kinds = "frame", "frames"
+
+
+class LinkNotFoundError(NotFoundError):
+    """No link of that name in the linkage."""
+
+    kind, kinds = "link", "links"
+
+
+class JointNotFoundError(NotFoundError):
+    """No joint or pose coordinate of that name in the linkage."""
+
+    kind, kinds = "joint", "joints"
+
+
+class PoseNotFoundError(NotFoundError):
+    """No stored pose of that name in the linkage."""
+
+    kind, kinds = "pose", "stored poses"
+
+
+class ModelNotFoundError(NotFoundError):
+    """No ready-made model of that name."""
+
+    kind, kinds = "model", "models"
+
+
+class PoseError(LinkworkError, ValueError):
+    """A pose that does not fit its linkage."""
+
+
+class PoseShapeError(PoseError):
+    """A pose of the wrong shape."""
+
+    def __init__(self, expected: int, got: Sequence[int], linkage: str, *, what: str = "pose") -> None:
+        super().__init__(f"expected a {what} of shape (..., {expected}) for linkage {linkage!r}, got {tuple(got)}.")
+        self.expected, self.got, self.linkage = expected, tuple(got), linkage
+
+
+class PoseValueError(PoseError):
+    """A pose with a value that means nothing: NaN, infinite, a zero quaternion."""
+
+
+class TransformError(LinkworkError, ValueError):
+    """Not a position, rotation or rigid transform."""
+
+
+class KeyFrameError(LinkworkError, ValueError):
+    """Key frames that cannot be interpolated."""
+
+
+class FormatError(LinkworkError, ValueError):
+    """A file that cannot be read.
+
+    Attributes:
+        path: The file.
+        line: Line number where known, counted from one.
+    """
+
+    def __init__(self, path: object, message: str, *, line: int | None = None) -> None:
+        place = f"{path}:{line}" if line is not None else f"{path}"
+        super().__init__(f"{place}: {message}")
+        self.path, self.line = path, line
+
+
+class MissingExtraError(LinkworkError, ImportError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs {package}; install it with: pip install 'linkwork[{extra}]'")
+        self.package, self.extra = package, extra
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a readable list, cut short when there are very many.
+
+    Example:
+        >>> listed(["base", "tip"])
+        'base, tip'
+    """
+    shown = ", ".join(names[:MAX_LISTED])
+    return f"{shown} and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else shown

@@ -1,0 +1,182 @@
+"""What a link looks like: shapes in their own coordinates, shared freely between links.
+
+Imports `errors` and `transforms`. A shape is data; where it stands is the business of `Visual` and of the link's node
+transform, which is used for drawing and never inherited by the links below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .errors import LinkageError
+from .transforms import IDENTITY, FloatArray, as_array, as_transform, as_vector
+
+
+def _positive(value: float, what: str) -> float:
+    size = as_vector([value], what, 1)[0]
+    if size <= 0.0:
+        raise LinkageError(f"{what} must be positive, got {value!r}.")
+    return float(size)
+
+
+class Shape:
+    """Base of all shapes. `kind` is its name in files."""
+
+    kind: ClassVar[str]
+
+
+@dataclass(frozen=True)
+class Box(Shape):
+    """A box centred on the origin.
+
+    Args:
+        size: Edge lengths along x, y, z [m].
+    """
+
+    size: tuple[float, float, float]
+    kind: ClassVar[str] = "box"
+
+    def __post_init__(self) -> None:
+        x, y, z = as_vector(self.size, "box size")
+        object.__setattr__(self, "size", tuple(_positive(edge, "box size") for edge in (x, y, z)))
+
+
+@dataclass(frozen=True)
+class Sphere(Shape):
+    """A sphere centred on the origin."""
+
+    radius: float
+    kind: ClassVar[str] = "sphere"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", _positive(self.radius, "sphere radius"))
+
+
+@dataclass(frozen=True)
+class _Round(Shape):
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", _positive(self.radius, f"{self.kind} radius"))
+        object.__setattr__(self, "length", _positive(self.length, f"{self.kind} length"))
+
+
+@dataclass(frozen=True)
+class Cylinder(_Round):
+    """A cylinder along z, centred on the origin."""
+
+    kind: ClassVar[str] = "cylinder"
+
+
+@dataclass(frozen=True)
+class Capsule(_Round):
+    """A cylinder along z with a half sphere beyond either end; `length` is without the half spheres."""
+
+    kind: ClassVar[str] = "capsule"
+
+
+@dataclass(frozen=True)
+class Polyline(Shape):
+    """Straight segments through points, shape (n, 3) [m]."""
+
+    points: tuple[tuple[float, float, float], ...]
+    closed: bool = False
+    kind: ClassVar[str] = "polyline"
+
+    def __post_init__(self) -> None:
+        points = as_array(self.points, "polyline points")
+        if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2 or not np.isfinite(points).all():
+            raise LinkageError(f"polyline points must be finite, of shape (n >= 2, 3), got shape {points.shape}.")
+        object.__setattr__(self, "points", tuple(map(tuple, points.tolist())))
+
+
+@dataclass(frozen=True)
+class Mesh(Shape):
+    """A mesh in a file. The file is read when something draws it, not before.
+
+    Args:
+        path: Path as written; relative ones are relative to the model's folder.
+        scale: Factors along x, y, z.
+    """
+
+    path: str
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    kind: ClassVar[str] = "mesh"
+
+    def __post_init__(self) -> None:
+        scale = as_vector(self.scale, "mesh scale")
+        object.__setattr__(self, "scale", tuple(scale.tolist()))
+
+
+SHAPES: dict[str, type[Shape]] = {cls.kind: cls for cls in (Box, Sphere, Cylinder, Capsule, Polyline, Mesh)}
+
+
+@dataclass(frozen=True, eq=False)
+class Visual:
+    """A shape standing somewhere in a link.
+
+    Args:
+        shape: The data, possibly shared with other links.
+        placement: link_from_shape, 4x4 or a position.
+        color: Red, green, blue from 0 to 1, or None for the drawer's choice.
+        role: ``"visual"`` or ``"collision"``.
+    """
+
+    shape: Shape
+    placement: FloatArray = field(default_factory=lambda: IDENTITY)
+    color: tuple[float, float, float] | None = None
+    role: str = "visual"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.shape, Shape):
+            raise LinkageError(f"a visual needs a shape ({', '.join(SHAPES)}), got {self.shape!r}.")
+        if self.role not in ("visual", "collision"):
+            raise LinkageError(f"a visual's role is 'visual' or 'collision', got {self.role!r}.")
+        placement = as_transform(self.placement, "visual placement")
+        placement.setflags(write=False)
+        object.__setattr__(self, "placement", placement)
+        if self.color is not None:
+            color = as_vector(self.color, "color")
+            if color.min() < 0.0 or color.max() > 1.0:
+                raise LinkageError(f"color components go from 0 to 1, got {color.tolist()}.")
+            object.__setattr__(self, "color", tuple(color.tolist()))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Visual):
+            return NotImplemented
+        mine, theirs = (self.shape, self.color, self.role), (other.shape, other.color, other.role)
+        return mine == theirs and np.array_equal(self.placement, other.placement)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def as_visuals(value: Any) -> tuple[Visual, ...]:
+    """Return visuals from a shape, a visual, or a sequence of either."""
+    items = value if isinstance(value, Sequence) else (value,)
+    return tuple(item if isinstance(item, Visual) else Visual(item) for item in items)
+
+
+def bone(start: ArrayLike, end: ArrayLike, radius: float, color: tuple[float, float, float] | None = None) -> Visual:
+    """Return a capsule from one point of a link to another: the usual look of a limb.
+
+    Example:
+        >>> bone((0, 0, 0), (0, 0, 0.5), 0.05).shape
+        Capsule(radius=0.05, length=0.5)
+    """
+    start, end = as_vector(start, "bone start"), as_vector(end, "bone end")
+    length = float(np.linalg.norm(end - start))
+    if length == 0.0:
+        raise LinkageError("a bone needs two different ends.")
+    z = (end - start) / length
+    x = np.cross(np.eye(3)[np.abs(z).argmin()], z)
+    x /= np.linalg.norm(x)
+    placement = np.eye(4)
+    placement[:3, :3] = np.stack([x, np.cross(z, x), z], axis=1)
+    placement[:3, 3] = (start + end) / 2
+    return Visual(Capsule(radius, length), placement, color)

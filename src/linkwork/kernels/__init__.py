@@ -1,0 +1,58 @@
+"""Compiled kernels: Python turned into machine code by Numba, once for a machine, then kept in Numba's cache.
+
+Importing this package imports Numba; nothing else in linkwork does, so it is imported when first needed. Numba keys its
+cache by the file of the function alone; here the key also holds a hash of all kernel sources, so that an edit in any
+kernel file recompiles what calls it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+from numba.core.caching import FunctionCache
+
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract", "nsz"}}
+
+
+def source_hash(folder: Path) -> str:
+    """Return a hash of all Python files of a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+SOURCES = source_hash(Path(__file__).parent)
+
+
+class KernelCache(FunctionCache):
+    """Numba's cache on disk, keyed also by the sources of all kernels; says when something must be compiled."""
+
+    announced = False
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return (*super()._index_key(sig, codegen), SOURCES)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = super().load_overload(sig, target_context)
+        if found is None and not KernelCache.announced and sys.stderr is not None and sys.stderr.isatty():
+            KernelCache.announced = True
+            print("linkwork: compiling kernels (once; kept for later runs) ...", file=sys.stderr)
+        return found
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function that Python calls, and keep the result on disk. Long ones let other threads run."""
+    dispatcher = njit(**OPTIONS, nogil=function.__name__.endswith("_many"))(function)
+    dispatcher._cache = KernelCache(function)
+    return dispatcher
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Compile a function that only kernels call: it becomes part of its callers and is not kept by itself."""
+    return njit(**OPTIONS, forceinline=True)(function)

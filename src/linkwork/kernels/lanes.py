@@ -1,0 +1,318 @@
+"""Lanes: a Numba type that holds several numbers and lowers to one SIMD vector of the processor.
+
+Imports nothing from the package. A kernel written with plain arithmetic, `select`, `load` and `store` works on one
+problem when its memory holds numbers, and on `WIDTH[dtype]` problems side by side when it holds lanes: the type of the
+memory decides, the source is the same. LLVM splits the vectors into what the processor has.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typeconv import Conversion
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
+
+WIDTH = {types.float64: 8, types.float32: 16}
+SCALARS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType(), types.boolean: ir.IntType(1)}
+INT64 = ir.IntType(64)
+
+
+class Lanes(types.Type):
+    """The Numba type of `width` numbers (or truth values) of one dtype."""
+
+    def __init__(self, dtype: types.Type, width: int) -> None:
+        self.dtype, self.width = dtype, width
+        super().__init__(f"Lanes({dtype}, {width})")
+
+    def unify(self, context: Any, other: types.Type) -> types.Type | None:
+        """Let ``x = 0.0`` become lanes later in a function."""
+        return self if self.dtype != types.boolean and _is_number(other) else None
+
+    def can_convert_from(self, context: Any, other: types.Type) -> Conversion | None:
+        """Numbers convert to lanes that all hold that number."""
+        return Conversion.safe if self.dtype != types.boolean and _is_number(other) else None
+
+
+@register_model(Lanes)
+class LanesModel(models.PrimitiveModel):
+    """Lanes are one LLVM vector."""
+
+    def __init__(self, manager: Any, lanes: Lanes) -> None:
+        super().__init__(manager, lanes, ir.VectorType(SCALARS[lanes.dtype], lanes.width))
+
+
+def _is_number(numba_type: types.Type) -> bool:
+    return isinstance(numba_type, types.Float | types.Integer)
+
+
+def _widen(context: Any, builder: Any, value: Any, numba_type: types.Type, lanes: Lanes) -> Any:
+    """Emit lanes that all hold one number; lanes pass through."""
+    if isinstance(numba_type, Lanes):
+        return value
+    scalar = context.cast(builder, value, numba_type, lanes.dtype)
+    vector = ir.VectorType(SCALARS[lanes.dtype], lanes.width)
+    first = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes.width), [0] * lanes.width)
+    return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), zeros)
+
+
+def _cast_number(context: Any, builder: Any, source: types.Type, target: Lanes, value: Any) -> Any:
+    return _widen(context, builder, value, source, target)
+
+
+for _number in (types.Float, types.Integer):
+    lower_cast(_number, Lanes)(_cast_number)
+
+
+# Operators
+
+
+def _define_binary(op: Callable[..., Any], emit: Callable[[Any, Any, Any], Any], *, gives_mask: bool = False) -> None:
+    """Teach Numba one operator on lanes, and on lanes and a number."""
+
+    def generic(self: Any, args: Any, kws: Any) -> Any:
+        lanes = next((a for a in args if isinstance(a, Lanes)), None)
+        if lanes is None or len(args) != 2 or not all(a == lanes or _is_number(a) for a in args):
+            return None
+        return signature(Lanes(types.boolean, lanes.width) if gives_mask else lanes, *args)
+
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        lanes = next(a for a in sig.args if isinstance(a, Lanes))
+        return emit(builder, *(_widen(context, builder, a, t, lanes) for a, t in zip(args, sig.args, strict=True)))
+
+    infer_global(op)(type(f"Lanes_{op.__name__}", (AbstractTemplate,), {"generic": generic}))
+    for pair in (
+        (Lanes, Lanes),
+        (Lanes, types.Float),
+        (types.Float, Lanes),
+        (Lanes, types.Integer),
+        (types.Integer, Lanes),
+    ):
+        lower_builtin(op, *pair)(lower)
+
+
+_define_binary(operator.add, lambda b, x, y: b.fadd(x, y, flags=("contract", "nsz")))
+_define_binary(operator.sub, lambda b, x, y: b.fsub(x, y, flags=("contract", "nsz")))
+_define_binary(operator.mul, lambda b, x, y: b.fmul(x, y, flags=("contract", "nsz")))
+_define_binary(operator.truediv, lambda b, x, y: b.fdiv(x, y, flags=("contract", "nsz")))
+_define_binary(operator.lt, lambda b, x, y: b.fcmp_ordered("<", x, y), gives_mask=True)
+_define_binary(operator.le, lambda b, x, y: b.fcmp_ordered("<=", x, y), gives_mask=True)
+_define_binary(operator.gt, lambda b, x, y: b.fcmp_ordered(">", x, y), gives_mask=True)
+_define_binary(operator.ge, lambda b, x, y: b.fcmp_ordered(">=", x, y), gives_mask=True)
+_define_binary(operator.and_, lambda b, x, y: b.and_(x, y))
+_define_binary(operator.or_, lambda b, x, y: b.or_(x, y))
+
+
+@infer_global(operator.neg)
+class _Negative(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(args[0], args[0]) if isinstance(args[0], Lanes) else None
+
+
+@lower_builtin(operator.neg, Lanes)
+def _negative(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.fneg(args[0])
+
+
+# Functions that serve numbers and lanes alike
+
+
+def _llvm_function(name: str) -> Any:
+    """Return an LLVM function of one number, such as ``llvm.sqrt``, for numbers and lanes."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = sig.args[0]
+        llvm_type, dtype = context.get_value_type(kind), getattr(kind, "dtype", kind)
+        vector = f"v{kind.width}" if isinstance(kind, Lanes) else ""
+        function_type = ir.FunctionType(llvm_type, [llvm_type])
+        full_name = f"llvm.{name}.{vector}f{dtype.bitwidth}"
+        return builder.call(cgutils.get_or_insert_function(builder.module, function_type, full_name), args)
+
+    @intrinsic
+    def function(typing_context: Any, x: Any) -> Any:
+        return x(x), emit
+
+    return function
+
+
+sqrt = _llvm_function("sqrt")
+fabs = _llvm_function("fabs")
+exact_sin = _llvm_function("sin")  # the C library's, lane by lane: slow and right for any angle
+exact_cos = _llvm_function("cos")
+
+
+@intrinsic
+def select(typing_context: Any, mask: Any, yes: Any, no: Any) -> Any:
+    """Return ``yes`` where the mask is true and ``no`` elsewhere."""
+    result = next((t for t in (yes, no) if isinstance(t, Lanes)), None)
+    if result is None:
+        result = next(d for d in WIDTH if WIDTH[d] == mask.width) if isinstance(mask, Lanes) else yes
+        result = Lanes(result, mask.width) if isinstance(mask, Lanes) else result
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        def as_result(value: Any, kind: types.Type) -> Any:
+            if isinstance(result, Lanes):
+                return _widen(context, builder, value, kind, result)
+            return context.cast(builder, value, kind, result)
+
+        return builder.select(args[0], as_result(args[1], sig.args[1]), as_result(args[2], sig.args[2]))
+
+    return result(mask, yes, no), emit
+
+
+@intrinsic
+def bits(typing_context: Any, mask: Any) -> Any:
+    """Return a mask as an integer, lane k in bit k; zero means no lane at all."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        value = args[0]
+        if isinstance(sig.args[0], Lanes):
+            value = builder.bitcast(value, ir.IntType(sig.args[0].width))
+        return builder.zext(value, INT64)
+
+    return types.int64(mask), emit
+
+
+@intrinsic
+def mantissa_bit(typing_context: Any, x: Any, position: Any) -> Any:
+    """Return where a low bit of the floating-point pattern is set; `position` is a literal.
+
+    After adding 1.5·2⁵² (2²³ for float32) to a number, the low bits are those of the nearest integer.
+    """
+    if not isinstance(position, types.IntegerLiteral):
+        return None
+    dtype, width = getattr(x, "dtype", x), x.width if isinstance(x, Lanes) else 0
+    result = Lanes(types.boolean, width) if width else types.boolean
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        integer = ir.IntType(dtype.bitwidth)
+        kind = ir.VectorType(integer, width) if width else integer
+
+        def constant(value: int) -> Any:
+            return ir.Constant(kind, [value] * width if width else value)
+
+        chosen = builder.and_(builder.bitcast(args[0], kind), constant(1 << sig.args[1].literal_value))
+        return builder.icmp_unsigned("!=", chosen, constant(0))
+
+    return result(x, position), emit
+
+
+# Cells: the bare memory of an array. Numba counts references to arrays with atomic operations at every inner call,
+# which would cost more than the arithmetic; a pointer costs nothing. `hold` keeps the array alive meanwhile.
+
+
+@intrinsic
+def cells(typing_context: Any, array: Any) -> Any:
+    """Return the memory of an array: its numbers (one axis), or its lanes, row by row (two axes)."""
+    if not isinstance(array, types.Array) or array.layout != "C" or array.ndim > 2:
+        return None
+    held = array.dtype if array.ndim == 1 else Lanes(array.dtype, WIDTH[array.dtype])
+    pointer = types.CPointer(held)
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        return builder.bitcast(data, context.get_value_type(pointer))
+
+    return pointer(array), emit
+
+
+@intrinsic
+def hold(typing_context: Any, array: Any) -> Any:
+    """Keep an array alive up to this line: work on its cells does not count as a use of it."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.get_dummy_value()
+
+    return types.void(array), emit
+
+
+def _as_held(context: Any, builder: Any, value: Any, kind: types.Type, held: Any) -> Any:
+    if isinstance(held, Lanes):
+        return _widen(context, builder, value, kind, held)
+    return context.cast(builder, value, kind, held)
+
+
+def _address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.gep(args[0], [context.cast(builder, args[1], sig.args[1], types.int64)])
+
+
+def _alignment(held: Any) -> int:
+    return int(getattr(held, "dtype", held).bitwidth // 8)  # NumPy aligns to one number, not to a vector
+
+
+@intrinsic
+def load(typing_context: Any, memory: Any, item: Any) -> Any:
+    """Return an item of memory: a number, or lanes."""
+    held = memory.dtype
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        value = builder.load(_address(context, builder, sig, args))
+        value.align = _alignment(held)
+        return value
+
+    return held(memory, item), emit
+
+
+@intrinsic
+def store(typing_context: Any, memory: Any, item: Any, value: Any) -> Any:
+    """Put a number, or lanes, into an item of memory."""
+    held = memory.dtype
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kept = _as_held(context, builder, args[2], sig.args[2], held)
+        builder.store(kept, _address(context, builder, sig, args), align=_alignment(held))
+        return context.get_dummy_value()
+
+    return types.void(memory, item, value), emit
+
+
+@intrinsic
+def fill(typing_context: Any, memory: Any, value: Any) -> Any:
+    """Return a number as what the memory holds: itself, or lanes that all hold it."""
+    held = memory.dtype
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _as_held(context, builder, args[1], sig.args[1], held)
+
+    return held(memory, value), emit
+
+
+@intrinsic
+def gather(typing_context: Any, memory: Any, item: Any, stride: Any) -> Any:
+    """Return lanes filled from numbers in memory: items ``item``, ``item + stride``, and so on."""
+    lanes = Lanes(memory.dtype, WIDTH[memory.dtype])
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        value = ir.Constant(context.get_value_type(lanes), ir.Undefined)
+        for lane, address in enumerate(_strided(context, builder, sig, args, lanes.width)):
+            value = builder.insert_element(value, builder.load(address), ir.Constant(ir.IntType(32), lane))
+        return value
+
+    return lanes(memory, item, stride), emit
+
+
+@intrinsic
+def scatter(typing_context: Any, memory: Any, item: Any, stride: Any, value: Any) -> Any:
+    """Put each lane into memory: items ``item``, ``item + stride``, and so on."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        lanes = _widen(context, builder, args[3], sig.args[3], Lanes(memory.dtype, WIDTH[memory.dtype]))
+        for lane, address in enumerate(_strided(context, builder, sig, args, WIDTH[memory.dtype])):
+            builder.store(builder.extract_element(lanes, ir.Constant(ir.IntType(32), lane)), address)
+        return context.get_dummy_value()
+
+    return types.void(memory, item, stride, value), emit
+
+
+def _strided(context: Any, builder: Any, sig: Any, args: Any, count: int) -> list[Any]:
+    item = context.cast(builder, args[1], sig.args[1], types.int64)
+    stride = context.cast(builder, args[2], sig.args[2], types.int64)
+    return [
+        builder.gep(args[0], [builder.add(item, builder.mul(stride, ir.Constant(INT64, lane)))])
+        for lane in range(count)
+    ]

@@ -1,0 +1,150 @@
+"""One step down a chain: a constant transform, then an elementary motion. Shared by all sweeps.
+
+Imports `lanes`. A pose is four columns ``x, y, z, p``, each a tuple of three numbers or lanes: the axes and the origin
+of a frame in the world. A row of a program says what to do, in two arrays:
+
+    codes, 4 a row:     motion, axis (0 x, 1 y, 2 z), first pose index, kind of constant
+    numbers, 15 a row:  the constant transform column by column (12), multiplier, offset, advance
+"""
+
+from __future__ import annotations
+
+from . import inner
+from .lanes import bits, exact_cos, exact_sin, fabs, fill, load, mantissa_bit, select
+
+STAY, REVOLUTE, PRISMATIC, SCREW, BALL = 0, 1, 2, 3, 4
+MOTION, AXIS, VALUE, CONSTANT, CODES = 0, 1, 2, 3, 4
+IDENTITY, SHIFT, GENERAL = 0, 1, 2
+MULTIPLIER, OFFSET, ADVANCE, NUMBERS = 12, 13, 14, 15
+
+LARGE_ANGLE = 1.0e5
+ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it leaves the nearest integer in the low bits
+TWO_OVER_PI = 0.63661977236758134308
+HALF_PI_HIGH, HALF_PI_MIDDLE, HALF_PI_LOW = (
+    1.57079632673412561417e00,
+    6.07710050630396597660e-11,
+    2.02226624871116645580e-21,
+)
+
+
+@inner
+def sine_cosine(angle):
+    """Return the sine and cosine of numbers or lanes, to about one unit in the last place.
+
+    The angle is brought to [-pi/4, pi/4] by multiples of pi/2, held in three parts; there, two polynomials (minimax,
+    degrees 13 and 14) give both; the multiple's low bits tell which is which and their signs.
+    """
+    shifted = angle * TWO_OVER_PI + ROUND
+    turns = shifted - ROUND
+    r = ((angle - turns * HALF_PI_HIGH) - turns * HALF_PI_MIDDLE) - turns * HALF_PI_LOW
+    z = r * r
+    s = 1.58962301576546568060e-10 * z - 2.50507477628578072866e-8
+    s = (s * z + 2.75573136213857245213e-6) * z - 1.98412698295895385996e-4
+    s = (s * z + 8.33333333332211858878e-3) * z - 1.66666666666666307295e-1
+    s = r + r * z * s
+    c = -1.13585365213876817300e-11 * z + 2.08757008419747316778e-9
+    c = (c * z - 2.75573141792967388112e-7) * z + 2.48015872888517045348e-5
+    c = (c * z - 1.38888888888730564116e-3) * z + 4.16666666666665929218e-2
+    c = 1.0 - 0.5 * z + z * z * c
+    odd = mantissa_bit(shifted, 0)
+    sine, cosine = select(odd, c, s), select(odd, s, c)
+    sine = select(mantissa_bit(shifted, 1), -sine, sine)
+    cosine = select(mantissa_bit(shifted + 1.0, 1), -cosine, cosine)
+    if bits(fabs(angle) > LARGE_ANGLE) != 0:
+        sine, cosine = exact_sin(angle), exact_cos(angle)
+    return sine, cosine
+
+
+@inner
+def blend(x, y, z, a, b, c):
+    """Return the vector a x + b y + c z."""
+    return x[0] * a + y[0] * b + z[0] * c, x[1] * a + y[1] * b + z[1] * c, x[2] * a + y[2] * b + z[2] * c
+
+
+@inner
+def along(p, axis, amount):
+    """Return the point an amount further along an axis."""
+    return p[0] + axis[0] * amount, p[1] + axis[1] * amount, p[2] + axis[2] * amount
+
+
+@inner
+def swing(a, b, sine, cosine):
+    """Return two axes turned towards each other: a goes towards b."""
+    return (
+        (a[0] * cosine + b[0] * sine, a[1] * cosine + b[1] * sine, a[2] * cosine + b[2] * sine),
+        (b[0] * cosine - a[0] * sine, b[1] * cosine - a[1] * sine, b[2] * cosine - a[2] * sine),
+    )
+
+
+@inner
+def place(constant, m, at, x, y, z, p):
+    """Return the frame that a row's constant transform, numbers from `at` on, puts on a frame (the Lmatrix)."""
+    if constant != IDENTITY:
+        shift = blend(x, y, z, load(m, at + 9), load(m, at + 10), load(m, at + 11))
+        p = (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2])
+        if constant == GENERAL:
+            x, y, z = (
+                blend(x, y, z, load(m, at), load(m, at + 1), load(m, at + 2)),
+                blend(x, y, z, load(m, at + 3), load(m, at + 4), load(m, at + 5)),
+                blend(x, y, z, load(m, at + 6), load(m, at + 7), load(m, at + 8)),
+            )
+    return x, y, z, p
+
+
+@inner
+def pick(axis, x, y, z):
+    """Return the column of an axis code."""
+    if axis == 0:
+        return x
+    if axis == 1:
+        return y
+    return z
+
+
+@inner
+def turn(axis, angle, x, y, z):
+    """Return the axes turned about one of themselves."""
+    sine, cosine = sine_cosine(angle)
+    if axis == 0:
+        y, z = swing(y, z, sine, cosine)
+    elif axis == 1:
+        z, x = swing(z, x, sine, cosine)
+    else:
+        x, y = swing(x, y, sine, cosine)
+    return x, y, z
+
+
+@inner
+def turn_by_quaternion(w, i, j, k, x, y, z):
+    """Return the axes turned by a quaternion of any length but zero."""
+    s = 2.0 / (w * w + i * i + j * j + k * k)
+    return (
+        blend(x, y, z, 1.0 - s * (j * j + k * k), s * (i * j + w * k), s * (i * k - w * j)),
+        blend(x, y, z, s * (i * j - w * k), 1.0 - s * (i * i + k * k), s * (j * k + w * i)),
+        blend(x, y, z, s * (i * k + w * j), s * (j * k - w * i), 1.0 - s * (i * i + j * j)),
+    )
+
+
+@inner
+def step(codes, numbers, row, q, x, y, z, p):
+    """Return the frame one row further down: ``frame * constant * motion(q)``."""
+    code, at = CODES * row, NUMBERS * row
+    x, y, z, p = place(load(codes, code + CONSTANT), numbers, at, x, y, z, p)
+    motion, axis, value = load(codes, code + MOTION), load(codes, code + AXIS), load(codes, code + VALUE)
+    if motion == BALL:
+        w, i, j, k = load(q, value), load(q, value + 1), load(q, value + 2), load(q, value + 3)
+        x, y, z = turn_by_quaternion(w, i, j, k, x, y, z)
+    elif motion != STAY:
+        amount = load(q, value) * load(numbers, at + MULTIPLIER) + load(numbers, at + OFFSET)
+        if motion != REVOLUTE:
+            p = along(p, pick(axis, x, y, z), amount * load(numbers, at + ADVANCE))
+        if motion != PRISMATIC:
+            x, y, z = turn(axis, amount, x, y, z)
+    return x, y, z, p
+
+
+@inner
+def start(q):
+    """Return the world frame, as numbers or as lanes."""
+    zero, one = fill(q, 0.0), fill(q, 1.0)
+    return (one, zero, zero), (zero, one, zero), (zero, zero, one), (zero, zero, zero)

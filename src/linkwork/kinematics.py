@@ -1,0 +1,205 @@
+"""Forward kinematics, Jacobians and changes of frame: functions of a linkage and a pose, any leading batch axes.
+
+Imports `linkage`, `program` and the kernels. `Evaluator` is the fast array form; `traverse` is the chapter's walk with
+its stack; both give the same answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import poses
+from .errors import PoseShapeError, PoseValueError, TransformError
+from .geometry import Visual
+from .joints import Joint
+from .kernels.chain import LANES, jacobian_many, jacobian_one, tip_many, tip_one
+from .kernels.tree import frames_many, frames_one
+from .linkage import WORLD, Link, Linkage
+from .program import chain_program, tree_program
+from .transforms import FloatArray, as_array, inverse
+
+
+class FrameMap(Mapping[str, FloatArray]):
+    """World transforms by frame name, views into one array.
+
+    Attributes:
+        names: Frame names, in the linkage's order.
+        array: All transforms, shape (..., number of frames, 4, 4).
+    """
+
+    __slots__ = ("_index", "array", "names")
+
+    def __init__(self, linkage: Linkage, array: FloatArray) -> None:
+        self.names, self.array, self._index = linkage.frames, array, linkage.frame_index
+
+    def __getitem__(self, name: str) -> FloatArray:
+        view: FloatArray = self.array[..., self._index(name), :, :]
+        return view
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"<FrameMap of {len(self)} frames, shape {self.array.shape}>"
+
+
+class Evaluator:
+    """A linkage packed for the kernels. Made once and kept on the linkage; use its methods instead."""
+
+    __slots__ = ("_chains", "_linkage", "_nq", "_nv", "_tree")
+
+    def __init__(self, linkage: Linkage) -> None:
+        self._linkage, self._nq, self._nv = linkage, linkage.nq, linkage.nv
+        self._chains: dict[str, tuple[Any, ...]] = {}
+        self._tree: tuple[Any, ...] | None = None
+
+    def _chain(self, frame: str) -> tuple[Any, ...]:
+        try:
+            return self._chains[frame]
+        except (KeyError, TypeError):
+            chain = chain_program(self._linkage, frame)
+            self._chains[frame] = chain
+            return chain
+
+    def _poses(self, q: ArrayLike) -> FloatArray:
+        """Return poses as a contiguous array; wrong shapes are refused here, wrong values by the kernels."""
+        try:
+            x = np.ascontiguousarray(q, np.float64)
+        except (TypeError, ValueError):
+            return poses.checked(self._linkage, q)  # says what is wrong
+        if x.shape[-1] != self._nq or (self._nq == 1 and np.ndim(q) == 0):
+            raise PoseShapeError(self._nq, np.shape(q), self._linkage.name)
+        return x
+
+    def one_frame(self, q: ArrayLike, frame: str) -> FloatArray:
+        """Return world_from_frame, shape (..., 4, 4)."""
+        codes, numbers, _ = self._chain(frame)
+        x = self._poses(q)
+        if x.ndim == 1:
+            out = np.empty((4, 4))
+            if not tip_one(codes, numbers, x, out):
+                self._refuse(x)
+            return out
+        return self._many(tip_many, (codes, numbers), x, (), (4, 4))
+
+    def all_frames(self, q: ArrayLike) -> FrameMap:
+        """Return every frame's transform by name."""
+        if self._tree is None:
+            self._tree = tree_program(self._linkage)
+        x = self._poses(q)
+        shape = (len(self._linkage.frames), 4, 4)
+        if x.ndim == 1:
+            out = np.empty(shape)
+            if not frames_one(*self._tree, x, out.reshape(-1)):
+                self._refuse(x)
+            return FrameMap(self._linkage, out)
+        return FrameMap(self._linkage, self._many(frames_many, self._tree, x, (), shape))
+
+    def jacobian(self, q: ArrayLike, frame: str, axes: str) -> FloatArray:
+        """Return the Jacobian, shape (..., 6, nv)."""
+        if axes not in ("world", "local"):
+            raise TransformError(f"axes of a Jacobian are 'world' or 'local', got {axes!r}.")
+        codes, numbers, rates = self._chain(frame)
+        x = self._poses(q)
+        local = axes == "local"
+        if x.ndim == 1:
+            out = np.empty((6, self._nv))
+            if not jacobian_one(codes, numbers, rates, x, local, out):
+                self._refuse(x)
+            return out
+        return self._many(jacobian_many, (codes, numbers, rates), x, (local,), (6, self._nv))
+
+    def _many(
+        self, kernel: Any, program: tuple[Any, ...], x: FloatArray, options: tuple[Any, ...], shape: tuple[int, ...]
+    ) -> FloatArray:
+        """Run a kernel over a batch of poses; one smaller than the lanes is filled up with its last pose."""
+        batch = x.shape[:-1]
+        count = math.prod(batch)
+        out = np.empty((max(count, LANES if count else 0), *shape))
+        if out.size:
+            flat = x.reshape(count, self._nq)
+            if count < LANES:
+                flat = np.concatenate([flat, np.repeat(flat[-1:], LANES - count, axis=0)])
+            bad = kernel(*program, flat.reshape(-1), self._nq, *options, out.reshape(-1))
+            if bad < len(out):
+                self._refuse(x)
+        return out[:count].reshape(*batch, *shape)
+
+    def _refuse(self, x: FloatArray) -> NoReturn:
+        poses.checked(self._linkage, x)  # says which value, and in which pose
+        raise PoseValueError(f"a pose takes linkage {self._linkage.name!r} beyond the largest floating-point number.")
+
+
+@dataclass(frozen=True, eq=False)
+class Visit:
+    """One stop of the walk over the tree.
+
+    Attributes:
+        node: The link.
+        joint: The arc that led to it.
+        matrix: world_from_link, shape (..., 4, 4): what the links below inherit.
+    """
+
+    node: Link
+    joint: Joint
+    matrix: FloatArray
+
+    @property
+    def data(self) -> list[tuple[Visual, FloatArray]]:
+        """The link's shapes and where to draw them: world_from_shape, with the node transform that no one inherits."""
+        ready = self.matrix @ self.node.matrix
+        return [(visual, ready @ visual.placement) for visual in self.node.visuals]
+
+
+def traverse(linkage: Linkage, q: ArrayLike) -> Iterator[Visit]:
+    """Walk the tree depth first (figure 5.13), yielding a `Visit` at every node.
+
+    The pseudocode's recursion is a stack of (arc, matrix of the node above): an arc's location and articulation are
+    concatenated to the matrix saved for it, and the result is pushed for every arc below.
+    """
+    values = poses.checked(linkage, q)
+    stack = [(0, np.eye(4))]
+    while stack:
+        i, matrix = stack.pop()
+        joint, drive = linkage.arcs[i], linkage.drives[i]
+        matrix = matrix @ joint.placement
+        if count := joint.articulation.nq:
+            amounts = drive.multiplier * values[..., drive.q : drive.q + count] + drive.offset
+            matrix = matrix @ joint.articulation.matrix(amounts)
+        elif i == 0:
+            matrix = np.broadcast_to(matrix, (*values.shape[:-1], 4, 4)).copy()
+        yield Visit(linkage.nodes[i], joint, matrix)
+        stack += [(child, matrix) for child in reversed(linkage.children[i])]
+
+
+def convert(
+    linkage: Linkage, points: ArrayLike, q: ArrayLike, *, source: str = WORLD, target: str = WORLD
+) -> FloatArray:
+    """Return points given in one frame as coordinates in another: up the tree from one, down to the other."""
+    points = as_array(points, "points")
+    if points.ndim == 0 or points.shape[-1] != 3:
+        raise TransformError(f"points must have shape (..., 3), got {points.shape}.")
+    if not np.isfinite(points).all():
+        raise TransformError("points must be finite.")
+    target_from_source = inverse(_world_from(linkage, q, target)) @ _world_from(linkage, q, source)
+    rotated = np.einsum("...ij,...j->...i", target_from_source[..., :3, :3], points)
+    return np.asarray(rotated + target_from_source[..., :3, 3], dtype=np.float64)
+
+
+def _world_from(linkage: Linkage, q: ArrayLike, frame: str) -> FloatArray:
+    if frame == WORLD and WORLD not in linkage.frames:
+        shape = poses.checked(linkage, q).shape[:-1]
+        return np.broadcast_to(np.eye(4), (*shape, 4, 4))
+    return linkage.forward(q, frame=frame)

@@ -1,0 +1,656 @@
+"""The linkage: a frozen tree of links (nodes) and joints (arcs), checked once when it is built.
+
+Imports what stands before it (`errors`, `transforms`, `geometry`, `joints`). What one does with a linkage lives in later
+modules; the methods here only hand over to them, importing them when they are first called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import (
+    DuplicateNameError,
+    FrameNotFoundError,
+    JointNotFoundError,
+    LimitError,
+    LinkageError,
+    LinkNotFoundError,
+    MimicError,
+    PoseNotFoundError,
+    TreeError,
+    listed,
+)
+from .geometry import Visual, as_visuals
+from .joints import ARTICULATIONS, Articulation, Fixed, Joint, mid_range
+from .transforms import IDENTITY, FloatArray, as_transform
+
+if TYPE_CHECKING:
+    from .dh import DHTable
+    from .kinematics import Evaluator, FrameMap, Visit
+
+ROOT = "root"
+WORLD = "world"
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A node of the tree: an object part in position to be articulated.
+
+    Args:
+        name: Name, unique among the links and frames of a linkage.
+        visuals: What it looks like; a shape may be shared by many links.
+        matrix: The node transform that readies the data for articulation, used for drawing and never inherited.
+    """
+
+    name: str
+    visuals: tuple[Visual, ...] = ()
+    matrix: FloatArray = field(default_factory=lambda: IDENTITY)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "visuals", as_visuals(self.visuals))
+        matrix = as_transform(self.matrix, f"node transform of link {self.name!r}")
+        matrix.setflags(write=False)
+        object.__setattr__(self, "matrix", matrix)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Link):
+            return NotImplemented
+        same = self.name == other.name and self.visuals == other.visuals
+        return same and np.array_equal(self.matrix, other.matrix)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A named coordinate system fixed to a link: a tool tip, a palm, a sensor.
+
+    Args:
+        name: Name, unique among the links and frames of a linkage.
+        link: Name of the link that carries it.
+        placement: link_from_frame, 4x4 or a position.
+    """
+
+    name: str
+    link: str
+    placement: FloatArray = field(default_factory=lambda: IDENTITY)
+
+    def __post_init__(self) -> None:
+        placement = as_transform(self.placement, f"placement of frame {self.name!r}")
+        placement.setflags(write=False)
+        object.__setattr__(self, "placement", placement)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Frame):
+            return NotImplemented
+        same = (self.name, self.link) == (other.name, other.link)
+        return same and np.array_equal(self.placement, other.placement)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Drive:
+    """Where a joint's values come from: ``value = multiplier * pose[q] + offset``.
+
+    A joint with a value of its own has multiplier one and offset zero; a mimic joint points at its leader's entry.
+    """
+
+    q: int
+    v: int
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+class Linkage:
+    """A tree of links and joints, frozen once built: edits give a new one.
+
+    Args:
+        links: The nodes.
+        joints: The arcs between them, in any order.
+        name: What to call it in messages and files.
+        frames: Further named frames fixed to links.
+        root: The root arc that places the whole linkage in the world: a `Joint` without parent, an articulation, one of
+            ``"fixed"``, ``"planar"`` and ``"floating"``, or a 4x4 transform. Fixed at the origin by default.
+        poses: Named poses, each of shape (nq,).
+
+    Raises:
+        LinkageError: If the parts do not make one tree; nothing is half-built.
+
+    Example:
+        >>> from linkwork import Link, Joint, Linkage, Revolute
+        >>> arm = Linkage([Link("base"), Link("hand")], [Joint("wrist", "base", "hand", Revolute("z"))], name="arm")
+        >>> arm
+        <Linkage 'arm': 2 links, 1 joint, nq=1, nv=1>
+    """
+
+    name: str
+    arcs: tuple[Joint, ...]
+    nodes: tuple[Link, ...]
+    parents: tuple[int, ...]
+    drives: tuple[Drive, ...]
+    coordinates: tuple[str, ...]
+    nq: int
+    nv: int
+    lower: FloatArray
+    upper: FloatArray
+    poses: Mapping[str, FloatArray]
+
+    def __init__(
+        self,
+        links: Iterable[Link],
+        joints: Iterable[Joint] = (),
+        *,
+        name: str = "linkage",
+        frames: Iterable[Frame] = (),
+        root: Joint | Articulation | str | ArrayLike | None = None,
+        poses: Mapping[str, ArrayLike] | None = None,
+    ) -> None:
+        links, joints, frames = list(links), list(joints), list(frames)
+        where = f"linkage {name!r}"
+        _check_names("link", [link.name for link in links], where)
+        _check_names("joint", [joint.name for joint in joints], where)
+        _check_names("frame", [link.name for link in links] + [frame.name for frame in frames], where)
+        nodes, arcs, parents = _depth_first(links, joints, where)
+        root_arc = _root_arc(root, nodes[0].name)
+        if root_arc.name in {joint.name for joint in joints}:
+            raise DuplicateNameError("joint", root_arc.name, where)
+        known = {link.name for link in links}
+        for frame in frames:
+            if frame.link not in known:
+                raise LinkNotFoundError(frame.link, where, [link.name for link in nodes])
+        values = self.__dict__
+        values.update(name=name, nodes=tuple(nodes), arcs=(root_arc, *arcs), parents=tuple(parents))
+        values["extra_frames"] = tuple(frames)
+        values.update(_layout(values["arcs"], where))
+        values["poses"] = MappingProxyType({})
+        values["poses"] = MappingProxyType({key: _stored(self.pose(pose)) for key, pose in (poses or {}).items()})
+
+    extra_frames: tuple[Frame, ...]
+
+    # What it is made of
+
+    @cached_property
+    def links(self) -> tuple[str, ...]:
+        """Names of the links, depth first, children in the order given."""
+        return tuple(link.name for link in self.nodes)
+
+    @cached_property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints, depth first. The root arc is among them when it moves."""
+        return tuple(joint.name for joint in self.arcs[1 if isinstance(self.root.articulation, Fixed) else 0 :])
+
+    @cached_property
+    def frames(self) -> tuple[str, ...]:
+        """Names of all frames: one for each link, then the further ones."""
+        return self.links + tuple(frame.name for frame in self.extra_frames)
+
+    @property
+    def root(self) -> Joint:
+        """The root arc: it places the root link, and so everything, in the world."""
+        return self.arcs[0]
+
+    @cached_property
+    def _link_index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.links)}
+
+    @cached_property
+    def _arc_index(self) -> dict[str, int]:
+        return {joint.name: i for i, joint in enumerate(self.arcs)}
+
+    @cached_property
+    def _frame_index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.frames)}
+
+    def link(self, name: str) -> Link:
+        """Return the link of a name."""
+        return self.nodes[self.link_index(name)]
+
+    def joint(self, name: str) -> Joint:
+        """Return the joint of a name; ``"root"`` is the root arc."""
+        return self.arcs[self.arc_index(name)]
+
+    def link_index(self, name: str) -> int:
+        """Return the position of a link in `links`; its joint has the same position in `arcs`."""
+        try:
+            return self._link_index[name]
+        except (KeyError, TypeError):
+            raise LinkNotFoundError(name, f"linkage {self.name!r}", self.links) from None
+
+    def arc_index(self, name: str) -> int:
+        """Return the position of a joint in `arcs`, where the root arc comes first."""
+        try:
+            return self._arc_index[name]
+        except (KeyError, TypeError):
+            raise JointNotFoundError(name, f"linkage {self.name!r}", self.joints) from None
+
+    def frame_index(self, name: str) -> int:
+        """Return the position of a frame in `frames`."""
+        try:
+            return self._frame_index[name]
+        except (KeyError, TypeError):
+            raise FrameNotFoundError(name, f"linkage {self.name!r}", self.frames) from None
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Indices of the links directly below each link."""
+        below: list[list[int]] = [[] for _ in self.nodes]
+        for child, parent in enumerate(self.parents[1:], start=1):
+            below[parent].append(child)
+        return tuple(map(tuple, below))
+
+    # Poses
+
+    def neutral(self) -> FloatArray:
+        """Return the neutral pose: mid-range where limited, else zero or no rotation."""
+        q = mid_range(self.lower, self.upper)
+        q[self.quaternions] = 1.0
+        return q
+
+    @cached_property
+    def coordinate_index(self) -> Mapping[str, int]:
+        """Positions in the pose by coordinate name."""
+        return MappingProxyType({name: k for k, name in enumerate(self.coordinates)})
+
+    @cached_property
+    def quaternions(self) -> list[int]:
+        """Pose indices where a quaternion begins."""
+        return [k for k, _ in self.quaternion_values]
+
+    @cached_property
+    def quaternion_values(self) -> list[tuple[int, int]]:
+        """The first pose index and the first velocity index of every quaternion."""
+        return [(q, v) for q, v, kind in self._values() if kind == "ball"]
+
+    @cached_property
+    def plain_values(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Pose and velocity indices of all values outside quaternions, and which wrap: the angles without limits."""
+        plain = [(q, v, kind == "revolute") for q, v, kind in self._values() if kind != "ball"]
+        q = np.array([q for q, _, _ in plain], dtype=np.int64)
+        v = np.array([v for _, v, _ in plain], dtype=np.int64)
+        angles = np.array([angle for _, _, angle in plain], dtype=np.bool_)
+        return q, v, angles & np.isinf(self.lower[q]) & np.isinf(self.upper[q])
+
+    def _values(self) -> Iterator[tuple[int, int, str]]:
+        for joint, drive in zip(self.arcs, self.drives, strict=True):
+            if joint.mimic is None:
+                for element in joint.articulation.elements:
+                    yield drive.q + element.value, drive.v + element.rate, element.kind
+
+    def pose(
+        self, values: Mapping[str, Any] | ArrayLike | None = None, /, *, base: ArrayLike | None = None, **named: Any
+    ) -> FloatArray:
+        """Return a pose from values by name: joints (``elbow=0.5``), or single coordinates (``{"hip.rx": "30deg"}``).
+
+        Args:
+            values: Values by joint or coordinate name, or a whole pose to check. A joint with several values takes a
+                sequence; a quaternion takes anything that says its order (a SciPy ``Rotation``, ``{"wxyz": ...}``).
+            base: The pose to change, of shape (..., nq), or the name of a stored one; the neutral pose by default.
+            **named: More values by joint name.
+
+        Example:
+            >>> import linkwork as lw
+            >>> lw.models.planar([2, 1]).pose(j2="90deg").round(4).tolist()
+            [0.0, 1.5708]
+        """
+        from . import poses
+
+        return poses.pose(self, values, base=base, named=named)
+
+    def stored_pose(self, name: str) -> FloatArray:
+        """Return a copy of a named pose."""
+        try:
+            return self.poses[name].copy()
+        except (KeyError, TypeError):
+            raise PoseNotFoundError(name, f"linkage {self.name!r}", tuple(self.poses)) from None
+
+    def random_pose(self, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> FloatArray:
+        """Return random poses within the limits: shape (nq,), or `size` followed by nq."""
+        from . import poses
+
+        return poses.random_pose(self, rng, size)
+
+    def clamp(self, q: ArrayLike) -> FloatArray:
+        """Return poses with every limited value brought within its limits."""
+        from . import poses
+
+        return poses.clamp(self, q)
+
+    def difference(self, start: ArrayLike, end: ArrayLike) -> FloatArray:
+        """Return the velocity (..., nv) that leads from one pose to another in unit time, the short way round."""
+        from . import poses
+
+        return poses.difference(self, start, end)
+
+    def integrate(self, q: ArrayLike, velocity: ArrayLike) -> FloatArray:
+        """Return the pose reached from `q` by a velocity (..., nv) kept for unit time."""
+        from . import poses
+
+        return poses.integrate(self, q, velocity)
+
+    def interpolate(self, start: ArrayLike, end: ArrayLike, t: ArrayLike, *, wrap: bool = True) -> FloatArray:
+        """Return the poses a fraction `t` of the way from one pose to another; quaternions turn the short way.
+
+        Args:
+            start, end: Poses of shape (..., nq).
+            t: Fractions of shape (...), which broadcast against the poses' leading axes.
+            wrap: Let unlimited angles go the short way round; False keeps whole turns.
+        """
+        from . import poses
+
+        return poses.interpolate(self, start, end, t, wrap=wrap)
+
+    # Kinematics
+
+    @cached_property
+    def evaluator(self) -> Evaluator:
+        """The linkage packed for the compiled kernels, made at first use."""
+        from .kinematics import Evaluator
+
+        return Evaluator(self)
+
+    @overload
+    def forward(self, q: ArrayLike, *, frame: None = None) -> FrameMap: ...
+    @overload
+    def forward(self, q: ArrayLike, *, frame: str) -> FloatArray: ...
+    def forward(self, q: ArrayLike, *, frame: str | None = None) -> FrameMap | FloatArray:
+        """Return where frames are in the world.
+
+        Args:
+            q: Poses of shape (..., nq).
+            frame: Name of one frame; then only what leads to it is computed.
+
+        Returns:
+            A mapping from frame name to world_from_frame of shape (..., 4, 4), or that one array for a single frame.
+
+        Example:
+            >>> import linkwork as lw
+            >>> lw.models.planar([2, 1]).forward([0, 0], frame="tip")[:3, 3].tolist()
+            [3.0, 0.0, 0.0]
+        """
+        if frame is None:
+            return self.evaluator.all_frames(q)
+        return self.evaluator.one_frame(q, frame)
+
+    def jacobian(self, q: ArrayLike, frame: str, *, axes: Literal["world", "local"] = "world") -> FloatArray:
+        """Return the Jacobian (..., 6, nv) of a frame: linear velocity rows over angular ones.
+
+        Args:
+            q: Poses of shape (..., nq).
+            frame: Name of the frame whose origin and orientation move.
+            axes: Express both velocities along the axes of the ``"world"`` or of the frame itself (``"local"``).
+
+        Example:
+            >>> import linkwork as lw
+            >>> lw.models.planar([2, 1]).jacobian([0, 0], "tip")[:2].tolist()
+            [[0.0, 0.0], [3.0, 1.0]]
+        """
+        return self.evaluator.jacobian(q, frame, axes)
+
+    def convert(self, points: ArrayLike, q: ArrayLike, *, source: str = WORLD, target: str = WORLD) -> FloatArray:
+        """Return points (..., 3) given in one frame as coordinates in another.
+
+        Args:
+            points: Coordinates in `source`; leading axes broadcast against those of `q`.
+            q: Poses of shape (..., nq).
+            source: Frame of the points; ``"world"`` is the global one.
+            target: Frame of the result.
+
+        Example:
+            >>> import linkwork as lw
+            >>> lw.models.planar([2, 1]).convert([0, 0, 0], [0, 0], source="tip", target="link2").tolist()
+            [1.0, 0.0, 0.0]
+        """
+        from . import kinematics
+
+        return kinematics.convert(self, points, q, source=source, target=target)
+
+    def traverse(self, q: ArrayLike) -> Iterator[Visit]:
+        """Walk the tree depth first as the chapter does, with a stack of matrices and no recursion.
+
+        Each visit has `node` (the link), `joint` (the arc that led there), `matrix` (world_from_link, inherited below)
+        and `data` (the shapes and where to draw them, node transform included).
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.models.planar([2, 1])
+            >>> [(visit.node.name, visit.matrix[0, 3].item()) for visit in arm.traverse([0, 0])]
+            [('link0', 0.0), ('link1', 0.0), ('link2', 2.0)]
+        """
+        from . import kinematics
+
+        return kinematics.traverse(self, q)
+
+    # Edits: each gives a new linkage
+
+    def replace(self, **changes: Any) -> Linkage:
+        """Return a linkage with parts changed; see `linkwork.edits.replace`.
+
+        Example:
+            >>> import linkwork as lw
+            >>> lw.models.planar([2, 1]).replace(joints={"j2": {"lower": 0.0, "upper": 2.0}}).upper.tolist()
+            [inf, 2.0]
+        """
+        from . import edits
+
+        return edits.replace(self, **changes)
+
+    def freeze(self, joint: str, *, at: Any) -> Linkage:
+        """Return a linkage with a joint welded at a value, together with the joints that mimic it."""
+        from . import edits
+
+        return edits.freeze(self, joint, at=at)
+
+    def subtree(self, link: str) -> Linkage:
+        """Return the part of the linkage that hangs below a link, with that link as its root."""
+        from . import edits
+
+        return edits.subtree(self, link)
+
+    def split(self) -> Linkage:
+        """Return a linkage of one-DOF joints only: complex joints become several, joined by zero-length links."""
+        from . import edits
+
+        return edits.split(self)
+
+    def split_pose(self, q: ArrayLike) -> FloatArray:
+        """Return the pose of `split()` that puts every link where it is at `q`."""
+        from . import edits
+
+        return edits.split_pose(self, q)
+
+    def as_dh(self, frame: str | None = None, *, convention: Literal["standard", "modified"] = "standard") -> DHTable:
+        """Return the Denavit-Hartenberg table of the chain from the root to a frame (the last frame by default)."""
+        from . import dh
+
+        return dh.as_dh(self, frame, convention=convention)
+
+    # A frozen value
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise LinkageError(f"a Linkage is frozen; use linkage.replace(...) to make one with another {name!r}.")
+
+    __delattr__ = __setattr__  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Linkage):
+            return NotImplemented
+        if (self.name, self.nodes, self.arcs, self.extra_frames) != (
+            other.name,
+            other.nodes,
+            other.arcs,
+            other.extra_frames,
+        ):
+            return False
+        same_names = list(self.poses) == list(other.poses)
+        return same_names and all(np.array_equal(self.poses[key], other.poses[key]) for key in self.poses)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.links, self.coordinates))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.nodes, self.arcs, self.name, self.extra_frames, dict(self.poses))
+
+    def __repr__(self) -> str:
+        links, joints = len(self.links), len(self.joints)
+        counts = f"{links} link{'s' * (links != 1)}, {joints} joint{'s' * (joints != 1)}"
+        return f"<Linkage {self.name!r}: {counts}, nq={self.nq}, nv={self.nv}>"
+
+
+def _rebuild(
+    nodes: Sequence[Link], arcs: Sequence[Joint], name: str, frames: Sequence[Frame], poses: Mapping[str, ArrayLike]
+) -> Linkage:
+    return Linkage(nodes, arcs[1:], name=name, frames=frames, root=arcs[0], poses=poses)
+
+
+def _stored(pose: FloatArray) -> FloatArray:
+    pose.setflags(write=False)
+    return pose
+
+
+def _check_names(kind: str, names: list[str], where: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise LinkageError(f"a {kind} in {where} needs a name of at least one letter, got {name!r}.")
+        if name in seen:
+            raise DuplicateNameError(kind, name, where)
+        seen.add(name)
+
+
+def _depth_first(links: list[Link], joints: list[Joint], where: str) -> tuple[list[Link], list[Joint], list[int]]:
+    """Return links, the joints that lead to all but the first, and parent indices, in depth-first order."""
+    by_name = {link.name: link for link in links}
+    below: dict[str, list[Joint]] = {link.name: [] for link in links}
+    above: dict[str, Joint] = {}
+    for joint in joints:
+        for end in (joint.parent, joint.child):
+            if end not in by_name:
+                raise LinkNotFoundError(end, f"{where} (joint {joint.name!r})", list(by_name))
+        if joint.child in above:
+            first = above[joint.child].name
+            raise TreeError(f"link {joint.child!r} in {where} hangs on two joints, {first!r} and {joint.name!r}.")
+        above[joint.child] = joint
+        below[str(joint.parent)].append(joint)
+    roots = [name for name in by_name if name not in above]
+    if not roots:
+        raise TreeError(f"{where} has no root: {_cycle(above) or 'it has no links at all'}.")
+    if len(roots) > 1:
+        raise TreeError(f"{where} has {len(roots)} roots, {listed(roots)}; join them with joints to make one tree.")
+    nodes, arcs, parents = [by_name[roots[0]]], [], [-1]
+    stack = [(joint, 0) for joint in reversed(below[roots[0]])]
+    while stack:
+        joint, parent = stack.pop()
+        here = len(nodes)
+        nodes.append(by_name[joint.child])
+        arcs.append(joint)
+        parents.append(parent)
+        stack += [(deeper, here) for deeper in reversed(below[joint.child])]
+    if len(nodes) < len(links):
+        raise TreeError(f"{where} is not one tree: {_cycle(above)}.")
+    return nodes, arcs, parents
+
+
+def _cycle(above: Mapping[str, Joint]) -> str:
+    """Return a sentence naming the links of a cycle, if there is one."""
+    done: set[str] = set()
+    for start in above:
+        path: dict[str, None] = {}
+        name = start
+        while name in above and name not in done and name not in path:
+            path[name] = None
+            name = str(above[name].parent)
+        if name in path:
+            ring = list(path)[list(path).index(name) :]
+            return f"links {listed([*reversed(ring), ring[-1]])} form a cycle"
+        done.update(path)
+    return ""
+
+
+def _root_arc(root: Any, child: str) -> Joint:
+    if root is None:
+        return Joint(ROOT, None, child)
+    if isinstance(root, Joint):
+        if root.parent is not None:
+            raise TreeError(f"the root arc hangs on the world, not on a link, got parent {root.parent!r}.")
+        return Joint(root.name, None, child, root.articulation, root.placement)
+    if isinstance(root, Articulation):
+        return Joint(ROOT, None, child, root)
+    if isinstance(root, str):
+        if root not in ("fixed", "planar", "floating"):
+            raise LinkageError(f"root is 'fixed', 'planar' or 'floating', got {root!r}.")
+        return Joint(ROOT, None, child, ARTICULATIONS[root]())
+    return Joint(ROOT, None, child, placement=root)
+
+
+def _layout(arcs: Sequence[Joint], where: str) -> dict[str, Any]:
+    """Give every joint its place in the pose and velocity vectors; followers share their leader's."""
+    index = {joint.name: i for i, joint in enumerate(arcs)}
+    drives: list[Drive | None] = [None] * len(arcs)
+    coordinates: list[str] = []
+    lower: list[float] = []
+    upper: list[float] = []
+    nq = nv = 0
+    for i, joint in enumerate(arcs):
+        if joint.mimic is not None:
+            continue
+        drives[i] = Drive(nq, nv)
+        coordinates += joint.coordinates
+        low, high = joint.articulation.limits
+        lower += low.tolist()
+        upper += high.tolist()
+        nq, nv = nq + joint.articulation.nq, nv + joint.articulation.nv
+    for i, joint in enumerate(arcs):
+        if joint.mimic is not None:
+            drives[i] = drive = _leader(joint, arcs, index, drives, where)
+            _narrow(joint, drive, coordinates[drive.q], lower, upper, where)
+    bounds = (np.array(lower), np.array(upper))
+    for bound in bounds:
+        bound.setflags(write=False)
+    names: dict[str, Any] = {"drives": tuple(drives), "coordinates": tuple(coordinates), "nq": nq, "nv": nv}
+    _check_names("pose coordinate", coordinates, where)
+    return names | {"lower": bounds[0], "upper": bounds[1]}
+
+
+def _leader(
+    joint: Joint, arcs: Sequence[Joint], index: Mapping[str, int], drives: Sequence[Drive | None], where: str
+) -> Drive:
+    """Follow a chain of mimic joints to the one with a value of its own."""
+    multiplier, offset, seen, here = 1.0, 0.0, [joint.name], joint
+    while here.mimic is not None:
+        mimic = here.mimic
+        if mimic.joint not in index:
+            raise JointNotFoundError(mimic.joint, f"{where} (mimicked by {here.name!r})", list(index))
+        offset += multiplier * mimic.offset
+        multiplier *= mimic.multiplier
+        here = arcs[index[mimic.joint]]
+        if here.name in seen:
+            raise MimicError(f"joints {listed(seen)} of {where} mimic each other in a circle.")
+        seen.append(here.name)
+    drive = drives[index[here.name]]
+    if drive is None or here.articulation.nq != 1:
+        raise MimicError(
+            f"joint {joint.name!r} mimics {here.name!r}, which has {here.articulation.nq} values, not one."
+        )
+    return Drive(drive.q, drive.v, multiplier, offset)
+
+
+def _narrow(joint: Joint, drive: Drive, leader: str, lower: list[float], upper: list[float], where: str) -> None:
+    """Narrow a leader's limits so that its follower keeps its own too."""
+    low, high = (float(bound[0]) for bound in joint.articulation.limits)
+    if drive.multiplier == 0.0:
+        return
+    ends = sorted(((low - drive.offset) / drive.multiplier, (high - drive.offset) / drive.multiplier))
+    q = drive.q
+    low, high = max(lower[q], ends[0]), min(upper[q], ends[1])
+    if low <= high:
+        lower[q], upper[q] = low, high
+    elif low - high > 1e-12 * max(abs(low), abs(high)):  # less is the rounding of the division: the leader's stay
+        raise LimitError(f"the limits of {joint.name!r}, which mimics {leader!r} in {where}, leave it no value at all.")

@@ -1,0 +1,211 @@
+"""Pose vectors: by name, checked, compared, moved along and interpolated.
+
+Imports `linkage` and what stands before it; SciPy when a quaternion is met. Angles without limits wrap around; limited
+ones do not; quaternions turn the short way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .errors import JointNotFoundError, PoseShapeError, PoseValueError, TransformError
+from .joints import Joint
+from .linkage import Linkage
+from .transforms import FloatArray, as_angle, as_array, as_rotation, as_vector
+
+
+def checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
+    """Return poses as a new float64 array of shape (..., nq), or say which value cannot be."""
+    try:
+        x = as_array(q, "a pose")
+    except TransformError as error:
+        raise PoseValueError(f"{error} Linkage {linkage.name!r} takes {linkage.nq} numbers.") from error
+    if x.ndim == 0 or x.shape[-1] != linkage.nq:
+        raise PoseShapeError(linkage.nq, x.shape, linkage.name)
+    if not np.isfinite(x).all():
+        *where, k = (int(i) for i in np.argwhere(~np.isfinite(x))[0])
+        place = f" of pose {tuple(where)}" if where else ""
+        raise PoseValueError(f"{linkage.coordinates[k]!r}{place} is {x[(*where, k)]}; a pose must be finite.")
+    for k in linkage.quaternions:
+        if not x[..., k : k + 4].any(axis=-1).all():
+            joint = linkage.coordinates[k].rsplit(".", 1)[0]
+            raise PoseValueError(f"the quaternion of joint {joint!r} is zero; 1, 0, 0, 0 is no rotation.")
+    return x
+
+
+def pose(
+    linkage: Linkage,
+    values: Mapping[str, Any] | ArrayLike | None = None,
+    *,
+    base: ArrayLike | None = None,
+    named: Mapping[str, Any] | None = None,
+) -> FloatArray:
+    """Return a pose from values by name; see `Linkage.pose`."""
+    if values is not None and not isinstance(values, Mapping):
+        base, values = values if base is None else base, {}
+    if base is None:
+        q = linkage.neutral()
+    else:
+        q = linkage.stored_pose(base) if isinstance(base, str) else checked(linkage, base)
+    for name, value in {**(values or {}), **(named or {})}.items():
+        _assign(linkage, q, name, value)
+    for k in linkage.quaternions:
+        q[..., k : k + 4] /= np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
+    return checked(linkage, q)
+
+
+def _assign(linkage: Linkage, q: FloatArray, name: str, value: Any) -> None:
+    """Write one joint's values, or one coordinate's, into a pose."""
+    if name in linkage.coordinate_index:
+        q[..., linkage.coordinate_index[name]] = _number(value, name)
+        return
+    known = [joint.name for joint in linkage.arcs if joint.articulation.nq]
+    if name not in known:
+        raise JointNotFoundError(name, f"linkage {linkage.name!r}", known)
+    i = linkage.arc_index(name)
+    joint = linkage.arcs[i]
+    if joint.mimic is not None:
+        raise PoseValueError(f"joint {name!r} mimics {joint.mimic.joint!r} and has no value of its own; set that one.")
+    first, count = linkage.drives[i].q, joint.articulation.nq
+    q[..., first : first + count] = _joint_values(joint, value)
+
+
+def _number(value: Any, name: str) -> Any:
+    try:
+        if isinstance(value, str):
+            return as_angle(value)
+        return as_array(value, f"value of {name!r}")
+    except TransformError as error:
+        raise PoseValueError(f"value of {name!r}: {error}") from error
+
+
+def _joint_values(joint: Joint, value: Any) -> FloatArray:
+    """Return the values of a joint that has several."""
+    kind, count = joint.articulation.kind, joint.articulation.nq
+    try:
+        if kind == "ball" and count == 4:
+            return _quaternion(as_rotation(value, f"value of {joint.name!r}"))
+        if kind == "floating":
+            return _floating_values(joint, value)
+        return as_vector([_number(v, joint.name) for v in value], f"value of {joint.name!r}", count)
+    except TypeError as error:
+        names = ", ".join(joint.articulation.coordinates)
+        raise PoseValueError(f"joint {joint.name!r} takes {count} values ({names}), got {value!r}.") from error
+    except TransformError as error:
+        raise PoseValueError(str(error)) from error
+
+
+def _floating_values(joint: Joint, value: Any) -> FloatArray:
+    """Read a position, a rigid transform, or a mapping of a position and an orientation."""
+    what = f"value of {joint.name!r}"
+    position: Any = (0.0, 0.0, 0.0)
+    rotation = np.eye(3)
+    if isinstance(value, Mapping):
+        spec = dict(value)
+        position = spec.pop("position", position)
+        rotation = as_rotation(spec, what) if spec else rotation
+    elif hasattr(value, "as_matrix") or np.shape(value) == (4, 4):
+        matrix = as_array(value.as_matrix() if hasattr(value, "as_matrix") else value, what)
+        if matrix.shape != (4, 4):
+            raise TransformError(f"{what} must be a rigid transform or a position, got shape {matrix.shape}.")
+        position, rotation = matrix[:3, 3], as_rotation(matrix, what)
+    else:
+        position = value
+    return np.concatenate([as_vector(position, f"{what} (position)"), _quaternion(rotation)])
+
+
+def _quaternion(rotation: FloatArray) -> FloatArray:
+    from scipy.spatial.transform import Rotation
+
+    quaternion: FloatArray = Rotation.from_matrix(rotation).as_quat(scalar_first=True, canonical=True)
+    return quaternion
+
+
+def difference(linkage: Linkage, start: ArrayLike, end: ArrayLike, *, wrap: bool = True) -> FloatArray:
+    """Return the velocity that leads from one pose to another in unit time; see `Linkage.difference`."""
+    a, b = np.broadcast_arrays(checked(linkage, start), checked(linkage, end))
+    result = np.zeros((*a.shape[:-1], linkage.nv))
+    q, v, wraps = linkage.plain_values
+    step = b[..., q] - a[..., q]
+    if wrap:
+        step = np.where(wraps, wrapped(step), step)
+    result[..., v] = step
+    for k, j in linkage.quaternion_values:
+        turn = _rotation(a[..., k : k + 4]).inv() * _rotation(b[..., k : k + 4])
+        result[..., j : j + 3] = turn.as_rotvec().reshape(*a.shape[:-1], 3)
+    return result
+
+
+def integrate(linkage: Linkage, q: ArrayLike, velocity: ArrayLike) -> FloatArray:
+    """Return the pose reached by a velocity kept for unit time; see `Linkage.integrate`."""
+    start = checked(linkage, q)
+    try:
+        rates = as_array(velocity, "a velocity")
+    except TransformError as error:
+        raise PoseValueError(str(error)) from error
+    if rates.ndim == 0 or rates.shape[-1] != linkage.nv:
+        raise PoseShapeError(linkage.nv, rates.shape, linkage.name, what="velocity")
+    if not np.isfinite(rates).all():
+        raise PoseValueError(f"a velocity of linkage {linkage.name!r} must be finite.")
+    shape = np.broadcast_shapes(start.shape[:-1], rates.shape[:-1])
+    result = np.broadcast_to(start, (*shape, linkage.nq)).copy()
+    rates = np.broadcast_to(rates, (*shape, linkage.nv))
+    i, v, _ = linkage.plain_values
+    result[..., i] += rates[..., v]
+    for k, j in linkage.quaternion_values:
+        turned = _rotation(result[..., k : k + 4]) * _rotation(rates[..., j : j + 3])
+        result[..., k : k + 4] = turned.as_quat(scalar_first=True).reshape(*shape, 4)
+    return result
+
+
+def interpolate(linkage: Linkage, start: ArrayLike, end: ArrayLike, t: ArrayLike, *, wrap: bool = True) -> FloatArray:
+    """Return poses a fraction of the way from one to another; see `Linkage.interpolate`."""
+    fraction = as_array(t, "t")
+    if not np.isfinite(fraction).all():
+        raise PoseValueError("the fraction t must be finite.")
+    return integrate(linkage, start, fraction[..., None] * difference(linkage, start, end, wrap=wrap))
+
+
+def wrapped(angle: FloatArray) -> FloatArray:
+    """Return angles brought to [-pi, pi) by whole turns; angles already there keep their bits.
+
+    Example:
+        >>> wrapped(np.array([4.0, -4.0, 1.0])).round(4).tolist()
+        [-2.2832, 2.2832, 1.0]
+    """
+    turn = 2.0 * np.pi
+    return np.where(np.abs(angle) < np.pi, angle, (angle + np.pi) % turn - np.pi)
+
+
+def _rotation(values: FloatArray) -> Any:
+    """Return SciPy rotations from quaternions (..., 4) or rotation vectors (..., 3), as one flat batch."""
+    from scipy.spatial.transform import Rotation
+
+    flat = values.reshape(-1, values.shape[-1])
+    return Rotation.from_quat(flat, scalar_first=True) if flat.shape[1] == 4 else Rotation.from_rotvec(flat)
+
+
+def clamp(linkage: Linkage, q: ArrayLike) -> FloatArray:
+    """Return poses with every limited value brought within its limits."""
+    return np.clip(checked(linkage, q), linkage.lower, linkage.upper)
+
+
+def random_pose(linkage: Linkage, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> FloatArray:
+    """Return random poses: uniform within limits, open values within a turn or a metre, rotations uniform."""
+    rng = np.random.default_rng(rng)
+    shape = (size,) if isinstance(size, int) else size
+    q, _, wraps = linkage.plain_values
+    reach = np.full(linkage.nq, 1.0)
+    reach[q] = np.where(wraps, np.pi, 1.0)
+    open_below = np.where(np.isfinite(linkage.upper), linkage.upper - 2.0 * reach, -reach)
+    lower = np.where(np.isfinite(linkage.lower), linkage.lower, open_below)
+    upper = np.where(np.isfinite(linkage.upper), linkage.upper, lower + 2.0 * reach)
+    result = np.clip(lower + (upper - lower) * rng.random((*shape, linkage.nq)), linkage.lower, linkage.upper)
+    for k in linkage.quaternions:
+        quaternion = rng.normal(size=(*shape, 4))
+        result[..., k : k + 4] = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    return result
