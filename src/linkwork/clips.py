@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ def _read_keys(linkage: Linkage, keys: Sequence[tuple[float, ArrayLike]]) -> tup
     times = np.array([time for time, _ in pairs])
     if not np.isfinite(times).all():
         raise KeyFrameError(f"key times must be finite, got {times.tolist()}.")
-    for before, after in zip(times, times[1:], strict=False):
+    for before, after in pairwise(times):
         if after <= before:
             what = "two keys at" if after == before else f"a key at {before:g} s before one at"
             raise KeyFrameError(f"key times must rise; there is {what} {after:g} s.")
@@ -174,12 +175,12 @@ def _catmull_rom(linkage: Linkage, times: FloatArray, keys: FloatArray, span: An
     before, after = gaps[:-1, None], gaps[1:, None]
     tangents[1:-1] = (after * rates[:-1] + before * rates[1:]) / (before + after)
     third = gaps[span][:, None] / 3.0
-    corners = [
+    corners: list[FloatArray] = [
         keys[span],
         poses.integrate(linkage, keys[span], third * tangents[span]),
         poses.integrate(linkage, keys[span + 1], -third * tangents[span + 1]),
         keys[span + 1],
     ]
     while len(corners) > 1:
-        corners = [_between(linkage, a, b, t) for a, b in zip(corners, corners[1:], strict=False)]
+        corners = [_between(linkage, a, b, t) for a, b in pairwise(corners)]
     return corners[0]

@@ -92,7 +92,8 @@ def from_dh(
         joints: Names of the joints; ``j1``, ``j2``, ... by default.
 
     Returns:
-        A chain with links ``link0``, ``link1``, ...; link k is frame k of the table.
+        A chain with links ``link0``, ``link1``, ... and the frame ``tip``. Link k moves with frame k of the table; its
+        own origin is on the axis of joint k.
 
     Example:
         >>> arm = from_dh([(0, 0, 2, 0), (0, 0, 1, 0)])
@@ -105,8 +106,8 @@ def from_dh(
     names = [f"j{k}" for k in range(1, len(table) + 1)] if joints is None else list(joints)
     if len(names) != len(table):
         raise LinkageError(f"{len(table)} rows need {len(table)} joint names, got {len(names)}.")
-    # A joint moves its own link about z, so what a row holds before that motion is the joint's placement. In the
-    # standard convention X follows the motion: link k stands at joint k, and frame k is X further on.
+    # What a row holds before the joint's motion is its placement. In the standard convention X follows the motion:
+    # link k stands at joint k, and frame k of the table is X further on.
     links, arcs, waiting = [Link("link0")], [], np.eye(4)
     for k, (row, joint) in enumerate(zip(table, names, strict=True), start=1):
         before = _z(row.theta, row.d) if convention == "standard" else _x(row.alpha, row.a) @ _z(row.theta, row.d)
@@ -134,10 +135,10 @@ def _row(row: DHRow | Sequence[Any], k: int) -> DHRow:
         row = DHRow(*row)
     if row.kind not in ("R", "P"):
         raise LinkageError(f"kind of DH row {k} is 'R' or 'P', got {row.kind!r}.")
-    numbers = [as_angle(value) for value in (row.theta, row.d, row.a, row.alpha)]
-    if not all(math.isfinite(number) for number in numbers):
-        raise LinkageError(f"DH row {k} must be finite, got {numbers}.")
-    return DHRow(*numbers, row.kind, row.limits)
+    theta, d, a, alpha = (as_angle(value) for value in (row.theta, row.d, row.a, row.alpha))
+    if not all(map(math.isfinite, (theta, d, a, alpha))):
+        raise LinkageError(f"DH row {k} must be finite, got {(theta, d, a, alpha)}.")
+    return DHRow(theta, d, a, alpha, row.kind, row.limits)
 
 
 def _motion(row: DHRow) -> Revolute | Prismatic:
@@ -148,9 +149,9 @@ def _motion(row: DHRow) -> Revolute | Prismatic:
 def as_dh(linkage: Linkage, frame: str | None = None, *, convention: Convention = "standard") -> DHTable:
     """Return the table of the chain from the root to a frame.
 
-    Any constant transform between two z axes is ``Z(theta, d) X(alpha, a) Z(phi, h)``. Its last factor commutes with the
-    joint that follows, about or along the same z, and is handed on to the row after it; so every chain of hinges and
-    sliders has a table, and no pose is ever asked for.
+    Any constant transform between two z axes is ``Z(theta, d) X(alpha, a) Z(phi, h)``. Its last factor commutes with
+    the joint that follows, about or along the same z, and is handed on to the row after it; so every chain of hinges
+    and sliders has a table, and no pose is ever asked for.
 
     Args:
         linkage: The linkage; joints beside the chain do not matter.
@@ -198,7 +199,7 @@ def _is_z(matrix: FloatArray) -> bool:
 
 
 def _z_chain(linkage: Linkage, frame: str) -> tuple[list[_Step], FloatArray]:
-    """Return for every joint on the way to a frame the transform from the axis before to its own z axis, and the end."""
+    """Return the joints on the way to a frame, and the transform from the last axis to that frame."""
     index, end = linkage.frame_index(frame), np.eye(4)
     if index >= len(linkage.links):
         extra = linkage.extra_frames[index - len(linkage.links)]
@@ -218,7 +219,7 @@ def _z_chain(linkage: Linkage, frame: str) -> tuple[list[_Step], FloatArray]:
             what = "mimics another" if arc.mimic is not None else f"is {motion.kind}"
             raise LinkageError(f"joint {arc.name!r} {what}; a DH table holds hinges and sliders only (try .split()).")
         basis = np.eye(4)
-        basis[:3, :3] = plane_basis(np.array(motion.axis))
+        basis[:3, :3] = plane_basis(motion.elements[0].axis)
         lower, upper = (float(bound[0]) for bound in motion.limits)
         limits = None if math.isinf(lower) and math.isinf(upper) else (lower, upper)
         steps.append(_Step(waiting @ basis, "P" if isinstance(motion, Prismatic) else "R", limits, arc.name))

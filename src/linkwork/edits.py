@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from . import poses as pose_vectors
 from .errors import LinkageError, MimicError
-from .joints import Articulation, Fixed, Joint, Mimic
+from .joints import Articulation, Fixed, Joint
 from .linkage import Frame, Link, Linkage
 from .transforms import FloatArray
 
@@ -39,7 +39,7 @@ def replace(
         joints: Changes by joint name: an articulation, fields of it (``{"j2": {"upper": 1.2}}``), fields of the joint
             (``{"j2": {"placement": ...}}``), or a `Joint`. A new ``name`` is followed by what refers to it.
         frames: All further frames.
-        poses: All named poses. By default they are kept, and dropped where the pose vector's layout changes.
+        poses: All named poses. By default they are kept, with neutral values for what they did not hold.
     """
     new_links = _changed(linkage.nodes, links or {}, linkage.link_index, _changed_link)
     new_joints = _changed(linkage.arcs, joints or {}, linkage.arc_index, _changed_joint)
@@ -58,10 +58,7 @@ def replace(
         new_links, new_joints[1:], name=linkage.name if name is None else name, frames=frames, root=new_root
     )
     if poses is None:
-        same = [joint.articulation.coordinates for joint in linkage.arcs] == [
-            joint.articulation.coordinates for joint in result.arcs
-        ]
-        poses = linkage.poses if same and result.nq == linkage.nq else {}
+        return _with_poses_of(linkage, result, joint_names)
     return _with_poses(result, poses)
 
 
@@ -114,15 +111,35 @@ def _renamed(joint: Joint, links: Mapping[str, str], joints: Mapping[str, str]) 
 def _with_poses(linkage: Linkage, poses: Mapping[str, ArrayLike]) -> Linkage:
     if not poses:
         return linkage
-    joints, root = linkage.arcs[1:], linkage.root
-    return Linkage(linkage.nodes, joints, name=linkage.name, frames=linkage.extra_frames, root=root, poses=poses)
+    joints, frames = linkage.arcs[1:], linkage.extra_frames
+    return Linkage(linkage.nodes, joints, name=linkage.name, frames=frames, root=linkage.root, poses=poses)
+
+
+def _with_poses_of(old: Linkage, new: Linkage, joint_names: Mapping[str, str] | None = None) -> Linkage:
+    """Give an edited linkage the named poses of the one it comes from, value by value."""
+    names = joint_names or {}
+    source = {
+        f"{names.get(arc.name, arc.name)}{coordinate[len(arc.name) :]}": old.coordinate_index[coordinate]
+        for arc in old.arcs
+        if arc.mimic is None
+        for coordinate in arc.coordinates
+    }
+    kept = [(k, source[name]) for k, name in enumerate(new.coordinates) if name in source]
+    poses = {}
+    for name, pose in old.poses.items():
+        values = new.neutral()
+        for k, j in kept:
+            values[k] = pose[j]
+        poses[name] = values
+    return _with_poses(new, poses)
 
 
 def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:
     """Return a linkage with a joint welded at a value; joints that mimic it are welded too."""
     i = linkage.arc_index(joint)
-    if linkage.arcs[i].mimic is not None:
-        raise MimicError(f"joint {joint!r} follows {linkage.arcs[i].mimic.joint!r}; freeze that one.")  # type: ignore[union-attr]
+    leader = linkage.arcs[i].mimic
+    if leader is not None:
+        raise MimicError(f"joint {joint!r} mimics {leader.joint!r}; freeze that one.")
     count = linkage.arcs[i].articulation.nq
     if count == 0:
         return linkage
@@ -137,8 +154,7 @@ def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:
             )
         arcs.append(arc)
     result = Linkage(linkage.nodes, arcs[1:], name=linkage.name, frames=linkage.extra_frames, root=arcs[0])
-    kept = [k for k in range(linkage.nq) if not first <= k < first + count]
-    return _with_poses(result, {name: pose[kept] for name, pose in linkage.poses.items()})
+    return _with_poses_of(linkage, result)
 
 
 def subtree(linkage: Linkage, link: str) -> Linkage:
@@ -157,8 +173,7 @@ def subtree(linkage: Linkage, link: str) -> Linkage:
     names = {node.name for node in nodes}
     frames = [frame for frame in linkage.extra_frames if frame.link in names]
     result = Linkage(nodes, linkage.arcs[top + 1 : end], name=link, frames=frames)
-    kept = [linkage.coordinate_index[name] for name in result.coordinates]
-    return _with_poses(result, {name: pose[kept] for name, pose in linkage.poses.items()})
+    return _with_poses_of(linkage, result)
 
 
 def split(linkage: Linkage) -> Linkage:

@@ -29,6 +29,8 @@ from .transforms import (
 
 INF = math.inf
 Axis = tuple[float, float, float]
+AxisLike = str | ArrayLike
+Bound = float | str
 EULER_ORDERS = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
 X, Y, Z = np.eye(3)
 
@@ -121,7 +123,7 @@ class Articulation:
             bounds: dict[str, Any] = {"lower": float(lower[e.value]), "upper": float(upper[e.value])}
             if e.kind == "screw":
                 bounds["lead"] = e.advance * 2.0 * math.pi
-            parts.append((self.coordinates[e.value], ARTICULATIONS[e.kind](_plain(e.axis), **bounds)))
+            parts.append((self.coordinates[e.value], ONE_DOF[e.kind](_plain(e.axis), **bounds)))
         return parts
 
     def split_values(self, values: ArrayLike) -> FloatArray:
@@ -203,15 +205,15 @@ class Fixed(Articulation):
 class _OneValue(Articulation):
     """Shared by joints with one value along or about one axis."""
 
-    axis: Axis = (0.0, 0.0, 1.0)
-    lower: float = -INF
-    upper: float = INF
+    axis: AxisLike = (0.0, 0.0, 1.0)
+    lower: Bound = -INF
+    upper: Bound = INF
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", _axis(self.axis, self.kind))
         object.__setattr__(self, "lower", _bound(self.lower, self.kind))
         object.__setattr__(self, "upper", _bound(self.upper, self.kind))
-        _ordered(self.kind, self.lower, self.upper)
+        _ordered(self.kind, float(self.lower), float(self.upper))
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -219,11 +221,11 @@ class _OneValue(Articulation):
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        return (Element(self.kind, np.array(self.axis), 0, 0),)
+        return (Element(self.kind, np.array(self.axis, np.float64), 0, 0),)
 
     @property
     def limits(self) -> tuple[FloatArray, FloatArray]:
-        return np.array([self.lower]), np.array([self.upper])
+        return np.array([self.lower], np.float64), np.array([self.upper], np.float64)
 
 
 @dataclass(frozen=True)
@@ -242,7 +244,7 @@ class Revolute(_OneValue):
 class Continuous(Articulation):
     """A wheel: turns about an axis without limits, and wraps around."""
 
-    axis: Axis = (0.0, 0.0, 1.0)
+    axis: AxisLike = (0.0, 0.0, 1.0)
     kind: ClassVar[str] = "continuous"
 
     def __post_init__(self) -> None:
@@ -254,7 +256,7 @@ class Continuous(Articulation):
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        return (Element("revolute", np.array(self.axis), 0, 0),)
+        return (Element("revolute", np.array(self.axis, np.float64), 0, 0),)
 
 
 @dataclass(frozen=True)
@@ -279,23 +281,23 @@ class Screw(_OneValue):
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        return (Element("screw", np.array(self.axis), 0, 0, self.lead / (2.0 * math.pi)),)
+        return (Element("screw", np.array(self.axis, np.float64), 0, 0, self.lead / (2.0 * math.pi)),)
 
 
 @dataclass(frozen=True)
 class Universal(Articulation):
     """Two crossing hinges: turns about `axis`, then about `second` as the first has turned it [rad]."""
 
-    axis: Axis = (1.0, 0.0, 0.0)
-    second: Axis = (0.0, 1.0, 0.0)
-    lower: tuple[float, float] = (-INF, -INF)
-    upper: tuple[float, float] = (INF, INF)
+    axis: AxisLike = (1.0, 0.0, 0.0)
+    second: AxisLike = (0.0, 1.0, 0.0)
+    lower: Sequence[Bound] = (-INF, -INF)
+    upper: Sequence[Bound] = (INF, INF)
     kind: ClassVar[str] = "universal"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", _axis(self.axis, self.kind))
         object.__setattr__(self, "second", _axis(self.second, self.kind))
-        if np.linalg.norm(np.cross(self.axis, self.second)) < 1e-9:
+        if np.linalg.norm(np.cross(np.array(self.axis, np.float64), np.array(self.second, np.float64))) < 1e-9:
             raise AxisError("the two axes of a universal joint must not be parallel.")
         _bounds(self, 2, self.lower, self.upper)
 
@@ -306,11 +308,11 @@ class Universal(Articulation):
     @property
     def elements(self) -> tuple[Element, ...]:
         axes = (self.axis, self.second)
-        return tuple(Element("revolute", np.array(axis), k, k) for k, axis in enumerate(axes))
+        return tuple(Element("revolute", np.array(axis, np.float64), k, k) for k, axis in enumerate(axes))
 
     @property
     def limits(self) -> tuple[FloatArray, FloatArray]:
-        return np.array(self.lower), np.array(self.upper)
+        return np.array(self.lower, np.float64), np.array(self.upper, np.float64)
 
 
 @dataclass(frozen=True)
@@ -320,9 +322,9 @@ class Planar(Articulation):
     The directions are the next two coordinate axes: x and y for a normal z, y and z for x, z and x for y.
     """
 
-    axis: Axis = (0.0, 0.0, 1.0)
-    lower: tuple[float, float, float] = (-INF, -INF, -INF)
-    upper: tuple[float, float, float] = (INF, INF, INF)
+    axis: AxisLike = (0.0, 0.0, 1.0)
+    lower: Sequence[Bound] = (-INF, -INF, -INF)
+    upper: Sequence[Bound] = (INF, INF, INF)
     kind: ClassVar[str] = "planar"
 
     def __post_init__(self) -> None:
@@ -335,7 +337,7 @@ class Planar(Articulation):
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        u, v, normal = plane_basis(np.array(self.axis)).T
+        u, v, normal = plane_basis(np.array(self.axis, np.float64)).T
         kinds = ("prismatic", "prismatic", "revolute")
         return tuple(
             Element(kind, axis, k, k) for k, (kind, axis) in enumerate(zip(kinds, (u, v, normal), strict=True))
@@ -343,7 +345,7 @@ class Planar(Articulation):
 
     @property
     def limits(self) -> tuple[FloatArray, FloatArray]:
-        return np.array(self.lower), np.array(self.upper)
+        return np.array(self.lower, np.float64), np.array(self.upper, np.float64)
 
 
 @dataclass(frozen=True)
@@ -353,14 +355,15 @@ class Ball(Articulation):
     Args:
         euler: None stores a quaternion (w, x, y, z): four values, three velocities, no gimbal lock. One of the twelve
             orders (``"xyz"``, ``"zxz"``, ...) stores three angles [rad] instead.
-        sense: Euler angles turn about ``"moving"`` axes (each carried by the turns before it) or about ``"fixed"`` ones.
-        lower, upper: Limits of the three angles; a quaternion has none.
+        sense: Euler angles turn about ``"moving"`` axes, carried by the turns before, or about ``"fixed"`` ones.
+        lower: Lower limits of the three angles; a quaternion has none.
+        upper: Upper limits.
     """
 
     euler: str | None = None
     sense: str = "moving"
-    lower: tuple[float, float, float] | None = None
-    upper: tuple[float, float, float] | None = None
+    lower: Sequence[Bound] | None = None
+    upper: Sequence[Bound] | None = None
     kind: ClassVar[str] = "ball"
 
     def __post_init__(self) -> None:
@@ -390,7 +393,9 @@ class Ball(Articulation):
 
     @property
     def limits(self) -> tuple[FloatArray, FloatArray]:
-        return super().limits if self.euler is None else (np.array(self.lower), np.array(self.upper))
+        if self.euler is None:
+            return super().limits
+        return np.array(self.lower, np.float64), np.array(self.upper, np.float64)
 
 
 @dataclass(frozen=True)
@@ -412,6 +417,7 @@ class Floating(Articulation):
         return (*slides, Element("ball", np.zeros(3), 3, 3))
 
 
+ONE_DOF: dict[str, type[_OneValue]] = {cls.kind: cls for cls in (Revolute, Prismatic, Screw)}
 ARTICULATIONS: dict[str, type[Articulation]] = {
     cls.kind: cls for cls in (Fixed, Revolute, Continuous, Prismatic, Screw, Universal, Planar, Ball, Floating)
 }
@@ -467,7 +473,7 @@ class Joint:
     mimic: Mimic | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.articulation, Articulation):
+        if not isinstance(self.articulation, Articulation):  # a caller without a type checker
             kinds = ", ".join(cls.__name__ for cls in ARTICULATIONS.values())
             raise LinkageError(f"joint {self.name!r} needs an articulation ({kinds}), got {self.articulation!r}.")
         placement = as_transform(self.placement, f"placement of joint {self.name!r}")

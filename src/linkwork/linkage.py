@@ -1,7 +1,7 @@
 """The linkage: a frozen tree of links (nodes) and joints (arcs), checked once when it is built.
 
-Imports what stands before it (`errors`, `transforms`, `geometry`, `joints`). What one does with a linkage lives in later
-modules; the methods here only hand over to them, importing them when they are first called.
+Imports what stands before it (`errors`, `transforms`, `geometry`, `joints`). What one does with a linkage lives in
+later modules; the methods here only hand over to them, importing them when they are first called.
 """
 
 from __future__ import annotations
@@ -339,7 +339,8 @@ class Linkage:
         """Return the poses a fraction `t` of the way from one pose to another; quaternions turn the short way.
 
         Args:
-            start, end: Poses of shape (..., nq).
+            start: The pose at zero, shape (..., nq).
+            end: The pose at one.
             t: Fractions of shape (...), which broadcast against the poses' leading axes.
             wrap: Let unlimited angles go the short way round; False keeps whole turns.
         """

@@ -139,7 +139,8 @@ def _rotation_from_euler(value: Any, what: str) -> FloatArray:
         angles = np.array([as_angle(angle) for angle in angles])
         if not np.isfinite(angles).all():
             raise ValueError("angles must be finite")
-        return np.asarray(Rotation.from_euler(order, angles).as_matrix(), dtype=np.float64).reshape(3, 3)
+        matrix: FloatArray = np.asarray(Rotation.from_euler(order, angles).as_matrix(), dtype=np.float64)
+        return matrix.reshape(3, 3)
     except (TypeError, ValueError) as error:
         raise TransformError(
             f"{what} (euler) must be (order, angles) such as ('xyz', [0, 0, 1.57]): {error}."
@@ -164,7 +165,7 @@ def _checked_rotation(matrix: FloatArray, what: str) -> FloatArray:
 
 def as_transform(value: Any, what: str = "transform") -> FloatArray:
     """Return a 4x4 rigid transform from a 4x4 matrix, a SciPy ``RigidTransform`` or a position (3,)."""
-    if value is IDENTITY:
+    if isinstance(value, np.ndarray) and value is IDENTITY:
         return IDENTITY
     matrix = as_array(value.as_matrix() if hasattr(value, "as_matrix") else value, what)
     if matrix.shape == (3,):
@@ -207,7 +208,8 @@ def axis_rotation(axis: FloatArray, angle: ArrayLike) -> FloatArray:
     angle = np.asarray(angle, dtype=np.float64)[..., None, None]
     x, y, z = axis
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * (cross @ cross)
+    result: FloatArray = np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * (cross @ cross)
+    return result
 
 
 def quaternion_matrix(quaternion: FloatArray) -> FloatArray:

@@ -98,7 +98,7 @@ def columns(codes, numbers, rows, rates, work, tip, jac, nv):
                 add(jac, 3 * nv + v, ax)
                 add(jac, 4 * nv + v, ay)
                 add(jac, 5 * nv + v, az)
-            if motion == PRISMATIC or motion == SCREW:
+            if motion in (PRISMATIC, SCREW):
                 add(jac, v, ax * advance)
                 add(jac, nv + v, ay * advance)
                 add(jac, 2 * nv + v, az * advance)

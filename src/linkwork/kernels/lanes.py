@@ -17,7 +17,7 @@ from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
-WIDTH = {types.float64: 8, types.float32: 16}
+WIDTH: dict[Any, int] = {types.float64: 8, types.float32: 16}
 SCALARS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType(), types.boolean: ir.IntType(1)}
 INT64 = ir.IntType(64)
 
@@ -149,10 +149,9 @@ exact_cos = _llvm_function("cos")
 @intrinsic
 def select(typing_context: Any, mask: Any, yes: Any, no: Any) -> Any:
     """Return ``yes`` where the mask is true and ``no`` elsewhere."""
-    result = next((t for t in (yes, no) if isinstance(t, Lanes)), None)
-    if result is None:
-        result = next(d for d in WIDTH if WIDTH[d] == mask.width) if isinstance(mask, Lanes) else yes
-        result = Lanes(result, mask.width) if isinstance(mask, Lanes) else result
+    result: Any = next((kind for kind in (yes, no) if isinstance(kind, Lanes)), yes)
+    if isinstance(mask, Lanes) and not isinstance(result, Lanes):
+        result = Lanes(next(dtype for dtype in WIDTH if WIDTH[dtype] == mask.width), mask.width)
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         def as_result(value: Any, kind: types.Type) -> Any:
@@ -212,7 +211,7 @@ def cells(typing_context: Any, array: Any) -> Any:
     if not isinstance(array, types.Array) or array.layout != "C" or array.ndim > 2:
         return None
     held = array.dtype if array.ndim == 1 else Lanes(array.dtype, WIDTH[array.dtype])
-    pointer = types.CPointer(held)
+    pointer = types.CPointer(held)  # type: ignore[attr-defined,unused-ignore]
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         data = context.make_array(sig.args[0])(context, builder, args[0]).data
