@@ -29,11 +29,13 @@ class Clip:
         linkage: The linkage that moves.
         times: Times [s], shape (n,).
         poses: One pose for each time, shape (n, nq).
+        residuals: How far each frame's goals were missed, where it was solved for, shape (n, blocks).
     """
 
     linkage: Linkage
     times: FloatArray
     poses: FloatArray
+    residuals: FloatArray | None = None
 
     def __post_init__(self) -> None:
         times, values = as_array(self.times, "times of a clip"), poses.checked(self.linkage, self.poses)

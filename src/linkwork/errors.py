@@ -12,12 +12,15 @@
     │   ├── LinkNotFoundError
     │   ├── JointNotFoundError
     │   ├── PoseNotFoundError
-    │   └── ModelNotFoundError
+    │   ├── ModelNotFoundError
+    │   └── MethodNotFoundError
     ├── PoseError (ValueError)
     │   ├── PoseShapeError
     │   └── PoseValueError
     ├── TransformError (ValueError)       not a rotation, not finite, an ambiguous quaternion
     ├── KeyFrameError (ValueError)        keys out of order, twice at one time, none at all
+    ├── GoalError (ValueError)            a goal that asks for nothing, or for what cannot be
+    ├── OptionError (TypeError)           an option a method does not take, or a value it cannot have
     ├── FormatError (ValueError)          a file that cannot be read, with file and line
     └── MissingExtraError (ImportError)   an optional dependency is not installed
 
@@ -115,6 +118,12 @@ class ModelNotFoundError(NotFoundError):
     kind, kinds = "model", "models"
 
 
+class MethodNotFoundError(NotFoundError):
+    """No solver method of that name."""
+
+    kind, kinds = "method", "methods"
+
+
 class PoseError(LinkworkError, ValueError):
     """A pose that does not fit its linkage."""
 
@@ -137,6 +146,14 @@ class TransformError(LinkworkError, ValueError):
 
 class KeyFrameError(LinkworkError, ValueError):
     """Key frames that cannot be interpolated."""
+
+
+class GoalError(LinkworkError, ValueError):
+    """A goal that asks for nothing, or that a method cannot serve."""
+
+
+class OptionError(LinkworkError, TypeError):
+    """An option that a method does not take, or a value it cannot have."""
 
 
 class FormatError(LinkworkError, ValueError):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import poses
 from .errors import PoseShapeError, PoseValueError, TransformError
@@ -23,6 +23,9 @@ from .kernels.tree import frames_many, frames_one
 from .linkage import WORLD, Link, Linkage
 from .program import chain_program, tree_program
 from .transforms import FloatArray, as_array, inverse
+
+
+STRUCTURAL_ZERO = 1e-12
 
 
 class FrameMap(Mapping[str, FloatArray]):
@@ -58,11 +61,12 @@ class FrameMap(Mapping[str, FloatArray]):
 class Evaluator:
     """A linkage packed for the kernels. Made once and kept on the linkage; use its methods instead."""
 
-    __slots__ = ("_chains", "_linkage", "_nq", "_nv", "_tree")
+    __slots__ = ("_chains", "_linkage", "_moving", "_nq", "_nv", "_tree")
 
     def __init__(self, linkage: Linkage) -> None:
         self._linkage, self._nq, self._nv = linkage, linkage.nq, linkage.nv
         self._chains: dict[str, tuple[Any, ...]] = {}
+        self._moving: dict[str, NDArray[np.bool_]] = {}
         self._tree: tuple[Any, ...] | None = None
 
     def _chain(self, frame: str) -> tuple[Any, ...]:
@@ -83,15 +87,18 @@ class Evaluator:
             raise PoseShapeError(self._nq, np.shape(q), self._linkage.name)
         return x
 
+    def _is_one(self, x: FloatArray) -> bool:
+        return x.ndim == 1 or x.size == self._nq > 0
+
     def one_frame(self, q: ArrayLike, frame: str) -> FloatArray:
         """Return world_from_frame, shape (..., 4, 4)."""
         codes, numbers, _ = self._chain(frame)
         x = self._poses(q)
-        if x.ndim == 1:
+        if self._is_one(x):
             out = np.empty((4, 4))
-            if not tip_one(codes, numbers, x, out):
+            if not tip_one(codes, numbers, x.reshape(-1), out):
                 self._refuse(x)
-            return out
+            return out if x.ndim == 1 else out.reshape(*x.shape[:-1], 4, 4)
         return self._many(tip_many, (codes, numbers), x, (), (4, 4))
 
     def all_frames(self, q: ArrayLike) -> FrameMap:
@@ -100,9 +107,9 @@ class Evaluator:
             self._tree = tree_program(self._linkage)
         x = self._poses(q)
         shape = (len(self._linkage.frames), 4, 4)
-        if x.ndim == 1:
-            out = np.empty(shape)
-            if not frames_one(*self._tree, x, out.reshape(-1)):
+        if self._is_one(x):
+            out = np.empty((*x.shape[:-1], *shape))
+            if not frames_one(*self._tree, x.reshape(-1), out.reshape(-1)):
                 self._refuse(x)
             return FrameMap(self._linkage, out)
         return FrameMap(self._linkage, self._many(frames_many, self._tree, x, (), shape))
@@ -114,12 +121,20 @@ class Evaluator:
         codes, numbers, rates = self._chain(frame)
         x = self._poses(q)
         local = axes == "local"
-        if x.ndim == 1:
+        if self._is_one(x):
             out = np.empty((6, self._nv))
-            if not jacobian_one(codes, numbers, rates, x, local, out):
+            if not jacobian_one(codes, numbers, rates, x.reshape(-1), local, out):
                 self._refuse(x)
-            return out
+            return out if x.ndim == 1 else out.reshape(*x.shape[:-1], 6, self._nv)
         return self._many(jacobian_many, (codes, numbers, rates), x, (local,), (6, self._nv))
+
+    def moving_rows(self, frame: str) -> NDArray[np.bool_]:
+        """Return which rows of a frame's Jacobian some joint can change at all: a planar arm stays in its plane."""
+        if frame not in self._moving:
+            samples = np.concatenate([self._linkage.neutral()[None], self._linkage.random_pose(0, 7)])
+            largest = np.abs(self.jacobian(samples, frame, "world")).max(axis=(0, 2), initial=0.0)
+            self._moving[frame] = largest > STRUCTURAL_ZERO * np.array([max(self._linkage.length, 1e-9)] * 3 + [1.0] * 3)
+        return self._moving[frame]
 
     def _many(
         self, kernel: Any, program: tuple[Any, ...], x: FloatArray, options: tuple[Any, ...], shape: tuple[int, ...]

@@ -246,6 +246,12 @@ class Linkage:
             below[parent].append(child)
         return tuple(map(tuple, below))
 
+    @cached_property
+    def length(self) -> float:
+        """All placements of joints and frames laid end to end [m]: how large the linkage is, roughly."""
+        placements = [arc.placement for arc in self.arcs[1:]] + [frame.placement for frame in self.extra_frames]
+        return sum(float(np.linalg.norm(placement[:3, 3])) for placement in placements)
+
     # Poses
 
     def neutral(self) -> FloatArray:

@@ -151,8 +151,15 @@ def integrate(linkage: Linkage, q: ArrayLike, velocity: ArrayLike) -> FloatArray
         raise PoseShapeError(linkage.nv, rates.shape, linkage.name, what="velocity")
     if not np.isfinite(rates).all():
         raise PoseValueError(f"a velocity of linkage {linkage.name!r} must be finite.")
-    shape = np.broadcast_shapes(start.shape[:-1], rates.shape[:-1])
-    result = np.broadcast_to(start, (*shape, linkage.nq)).copy()
+    return advance(linkage, start, rates)
+
+
+def advance(linkage: Linkage, q: FloatArray, rates: FloatArray) -> FloatArray:
+    """Do what `integrate` does, for arrays that have been checked: the inside of a solver's loop."""
+    if not linkage.quaternions:  # then values and velocities correspond one by one
+        return q + rates
+    shape = np.broadcast_shapes(q.shape[:-1], rates.shape[:-1])
+    result = np.broadcast_to(q, (*shape, linkage.nq)).copy()
     rates = np.broadcast_to(rates, (*shape, linkage.nv))
     i, v, _ = linkage.plain_values
     result[..., i] += rates[..., v]
@@ -185,7 +192,7 @@ def _rotation(values: FloatArray) -> Any:
     """Return SciPy rotations from quaternions (..., 4) or rotation vectors (..., 3), as one flat batch."""
     from scipy.spatial.transform import Rotation
 
-    flat = values.reshape(-1, values.shape[-1])
+    flat = np.array(values.reshape(-1, values.shape[-1]))  # SciPy wants to own its memory
     return Rotation.from_quat(flat, scalar_first=True) if flat.shape[1] == 4 else Rotation.from_rotvec(flat)
 
 

@@ -1,7 +1,6 @@
-"""Ready-made linkages, written here from facts and dimensions."""
-
-from __future__ import annotations
-
-from .arms import planar
-
-__all__ = ["planar"]
+from .arms import *
+from .arms import planar, two_link, panda, ur5, stanford, scara
+from .figures import human
+from .animals import quadruped, snake
+from .hands import hand
+from .mechanisms import *

@@ -1,21 +1,299 @@
-"""Robot arms."""
+"""Robot arms: planar chains, two industrial arms, and the two classics with a sliding joint.
+
+Imports the builder, `dh` and this package's `parts`. Lengths and limits are those of the makers' data sheets.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from ..builder import Builder
-from ..geometry import bone
-from ..linkage import Linkage
+from ..dh import from_dh
+from ..errors import LinkageError
+from ..geometry import Sphere, Visual, bone
+from ..joints import Joint, Revolute
+from ..linkage import Frame, Link, Linkage
+from ..transforms import transform
+from .parts import (
+    BLUE,
+    DARK,
+    MAX_PARTS,
+    ORANGE,
+    QUARTER,
+    SILVER,
+    SKY,
+    STEEL,
+    WHITE,
+    box,
+    checked_count,
+    checked_size,
+    posed,
+    tube,
+    turn,
+)
+
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+SHADES = (BLUE, ORANGE)
 
 
-def planar(lengths: Sequence[float] | int) -> Linkage:
-    """Return a planar chain."""
-    sizes = [1.0] * lengths if isinstance(lengths, int) else list(lengths)
-    thick = 0.02 * sum(sizes)
-    b = Builder("planar", base="link0")
-    at = 0.0
-    for k, length in enumerate(sizes, start=1):
-        b.revolute(f"j{k}", f"link{k}", at=(at, 0, 0), shape=bone((0, 0, 0), (length, 0, 0), thick))
-        at = length
-    return b.frame("tip", at=(at, 0, 0)).build()
+def planar(lengths: ArrayLike | int = 3) -> Linkage:
+    """Return a chain of hinges in the xy plane: joints ``j1, j2, ...``, links ``link0, link1, ...``, frame ``"tip"``.
+
+    Args:
+        lengths: Length of each link [m], or the number of links of one metre each.
+
+    Example:
+        >>> planar([15, 10, 5]).forward([0, 0, 0], frame="tip")[:3, 3].tolist()
+        [30.0, 0.0, 0.0]
+    """
+    sizes = _lengths(lengths)
+    n, thick = len(sizes), 0.06 * sum(sizes) / len(sizes)
+    looks = {(size, k): bone((0, 0, 0), (size, 0, 0), thick, SHADES[k]) for size in set(sizes) for k in (0, 1)}
+    pin = tube((0, 0, -1.3 * thick), (0, 0, 1.3 * thick), 0.7 * thick, DARK)
+    foot = tube((0, 0, -1.8 * thick), (0, 0, -0.9 * thick), 2.2 * thick, DARK)
+    links = [Link("link0", (foot,))]
+    links += [Link(f"link{k}", (looks[size, (k + 1) % 2], pin)) for k, size in enumerate(sizes, start=1)]
+    hinge = Revolute("z")  # type: ignore[arg-type]  # a letter is an axis, too
+    joints = [
+        Joint(f"j{k}", f"link{k - 1}", f"link{k}", hinge, transform((at, 0, 0)))
+        for k, at in enumerate([0.0, *sizes[:-1]], start=1)
+    ]
+    bend = np.full(n, QUARTER / max(n - 1, 1))
+    bend[0] = QUARTER / 4.0
+    poses = {"straight": np.zeros(n), "ready": bend, "curl": np.full(n, 4.2 / n)}
+    tip = Frame("tip", f"link{n}", transform((sizes[-1], 0, 0)))
+    return Linkage(links, joints, name="planar", frames=[tip], poses=poses)
+
+
+def _lengths(lengths: Any) -> list[float]:
+    if isinstance(lengths, str) or (np.ndim(lengths) == 0 and not isinstance(lengths, int | np.integer)):
+        raise LinkageError(f"planar takes a number of links or a list of lengths, got {lengths!r}.")
+    if np.ndim(lengths) == 0:
+        return [1.0] * checked_count(lengths, "the number of links of a planar chain", 1)
+    sizes = [checked_size(length, f"length {k} of a planar chain") for k, length in enumerate(lengths, start=1)]
+    checked_count(len(sizes), "the number of links of a planar chain", 1)
+    return sizes
+
+
+def two_link(upper: float = 1.0, lower: float = 1.0) -> Linkage:
+    """Return the two-link arm of the textbooks in the xy plane: hinges ``shoulder`` and ``elbow``, frame ``"tip"``.
+
+    Args:
+        upper: Length of the link from shoulder to elbow [m].
+        lower: Length of the link from elbow to tip [m].
+
+    Example:
+        >>> two_link(1.0, 0.5).forward([0, 0], frame="tip")[0, 3].item()
+        1.5
+    """
+    upper, lower = checked_size(upper, "upper length"), checked_size(lower, "lower length")
+    thick = 0.03 * (upper + lower)
+    pin = tube((0, 0, -1.3 * thick), (0, 0, 1.3 * thick), 0.7 * thick, DARK)
+    foot = tube((0, 0, -1.8 * thick), (0, 0, -0.9 * thick), 2.2 * thick, DARK)
+    b = Builder("two_link", shape=foot)
+    b.revolute("shoulder", "upper", shape=(bone((0, 0, 0), (upper, 0, 0), thick, BLUE), pin))
+    b.revolute("elbow", "lower", at=(upper, 0, 0), shape=(bone((0, 0, 0), (lower, 0, 0), 0.8 * thick, ORANGE), pin))
+    b.frame("tip", at=(lower, 0, 0))
+    b.pose("straight", shoulder=0.0, elbow=0.0)
+    b.pose("ready", shoulder="20deg", elbow="70deg")
+    b.pose("elbow-up", shoulder="90deg", elbow="-70deg")
+    return b.build()
+
+
+def panda() -> Linkage:
+    """Return the Franka Emika Panda: seven hinges ``panda_joint1`` to ``7``, hand closed, ``"tip"`` between the fingers.
+
+    Names and frames are those of its public description, ``panda_link0`` to ``panda_link8`` and ``panda_hand``.
+
+    Example:
+        >>> panda().forward("ready" and panda().stored_pose("ready"), frame="tip")[:3, 3].round(3).tolist()
+        [0.307, -0.0, 0.487]
+    """
+    b = Builder("panda", base="panda_link0", shape=_PANDA_LOOKS[0])
+    for k, (at, twist, low, high) in enumerate(_PANDA, start=1):
+        placement = transform(at, turn(X, twist))
+        b.revolute(f"panda_joint{k}", f"panda_link{k}", at=placement, limits=(low, high), shape=_PANDA_LOOKS[k])
+    b.fixed("panda_joint8", "panda_link8", at=(0, 0, 0.107), shape=tube((0, 0, -0.015), (0, 0, 0), 0.04, STEEL))
+    fingers = [box((0.02, 0.016, 0.05), (0, side * 0.012, 0.083), DARK) for side in (-1, 1)]
+    palm = box((0.045, 0.2, 0.06), (0, 0, 0.03), WHITE)
+    b.fixed("panda_hand_joint", "panda_hand", rotation=turn(Z, -math.pi / 4), shape=[palm, *fingers])
+    b.frame("tip", at=(0, 0, 0.1034))
+    degrees = {
+        "ready": (0, -45, 0, -135, 0, 90, 45),
+        "reach": (35, 30, 0, -75, 0, 105, 80),
+        "look": (-50, -20, -20, -120, -25, 150, 20),
+        "pick": (-20, 22, 0, -118, 0, 140, 25),
+        "upright": (0, 0, 0, -4, 0, 4, 45),
+    }
+    for name, values in degrees.items():
+        b.pose(name, np.radians(values))
+    return b.build()
+
+
+# For each joint: position in the link before, turn about its x, limits.
+_PANDA = (
+    ((0.0, 0.0, 0.333), 0.0, -2.8973, 2.8973),
+    ((0.0, 0.0, 0.0), -QUARTER, -1.7628, 1.7628),
+    ((0.0, -0.316, 0.0), QUARTER, -2.8973, 2.8973),
+    ((0.0825, 0.0, 0.0), QUARTER, -3.0718, -0.0698),
+    ((-0.0825, 0.384, 0.0), -QUARTER, -2.8973, 2.8973),
+    ((0.0, 0.0, 0.0), QUARTER, -0.0175, 3.7525),
+    ((0.088, 0.0, 0.0), QUARTER, -2.8973, 2.8973),
+)
+_HUB = tube((0, 0, -0.062), (0, 0, 0.062), 0.06, SILVER)  # one shape on three joints
+_PANDA_LOOKS: tuple[tuple[Visual, ...], ...] = (
+    (tube((0, 0, 0), (0, 0, 0.14), 0.072, WHITE), box((0.14, 0.17, 0.05), (-0.06, 0, 0.025), WHITE)),
+    (tube((0, 0, -0.19), (0, 0, -0.05), 0.06, WHITE),),
+    (_HUB, bone((0, 0, 0), (0, -0.18, 0), 0.055, WHITE)),
+    (tube((0, 0, -0.13), (0, 0, -0.02), 0.058, SILVER), bone((0, 0, -0.02), (0.0825, 0, 0), 0.05, WHITE)),
+    (_HUB, bone((0, 0, 0), (-0.0825, 0.09, 0), 0.05, WHITE)),
+    (tube((0, 0, -0.29), (0, 0, -0.22), 0.052, SILVER), bone((0, 0, -0.22), (0, 0, -0.03), 0.046, WHITE)),
+    (_HUB, bone((0, 0, 0), (0.088, 0, 0), 0.045, WHITE)),
+    (tube((0, 0, -0.05), (0, 0, 0.09), 0.046, WHITE),),
+)
+
+
+def ur5() -> Linkage:
+    """Return the Universal Robots UR5, with the names and frames of its public description.
+
+    Frames ``"base"`` (the controller's, half a turn from ``base_link``) and ``"tool0"`` are the two ends of the maker's
+    Denavit-Hartenberg table; ``"tip"`` is ``tool0``.
+
+    Example:
+        >>> ur5().forward(np.zeros(6), frame="tip")[:3, 3].round(5).tolist()
+        [0.81725, 0.19145, -0.00549]
+    """
+    around = (-2.0 * math.pi, 2.0 * math.pi)
+    hub, small = tube((0, -0.065, 0), (0, 0.06, 0), 0.062, SILVER), tube((0, -0.045, 0), (0, 0.05, 0), 0.047, SILVER)
+    cap, lid = tube((0, 0.06, 0), (0, 0.07, 0), 0.06, SKY), tube((0, -0.055, 0), (0, -0.045, 0), 0.045, SKY)
+    pitch = turn(Y, QUARTER)
+    b = Builder("ur5", base="base_link", shape=tube((0, 0, 0), (0, 0, 0.03), 0.075, DARK))
+    b.revolute(
+        "shoulder_pan_joint", "shoulder_link", at=(0, 0, 0.089159), limits=around,
+        shape=(tube((0, 0, -0.057), (0, 0, 0.01), 0.06, SILVER), tube((0, -0.06, 0), (0, 0.07, 0), 0.06, SILVER),
+               tube((0, -0.07, 0), (0, -0.06, 0), 0.058, SKY)),
+    )  # fmt: skip
+    b.revolute(
+        "shoulder_lift_joint", "upper_arm_link", at=(0, 0.13585, 0), rotation=pitch, axis="y", limits=around,
+        shape=(hub, cap, tube((0, 0, 0.05), (0, 0, 0.38), 0.048, WHITE), _at((0, 0, 0.425), hub), _at((0, 0, 0.425), cap)),
+    )  # fmt: skip
+    b.revolute(
+        "elbow_joint", "forearm_link", at=(0, -0.1197, 0.425), axis="y", limits=(-math.pi, math.pi),
+        shape=(tube((0, -0.05, 0), (0, 0.055, 0), 0.055, SILVER), tube((0, 0, 0.04), (0, 0, 0.36), 0.04, WHITE),
+               _at((0, 0, 0.39225), small), _at((0, 0, 0.39225), lid)),
+    )  # fmt: skip
+    b.revolute(
+        "wrist_1_joint", "wrist_1_link", at=(0, 0, 0.39225), rotation=pitch, axis="y", limits=around,
+        shape=(tube((0, 0.05, 0), (0, 0.14, 0), 0.043, WHITE), tube((0, 0.093, -0.05), (0, 0.093, 0.045), 0.045, SILVER)),
+    )  # fmt: skip
+    b.revolute(
+        "wrist_2_joint", "wrist_2_link", at=(0, 0.093, 0), limits=around,
+        shape=(tube((0, 0, 0.045), (0, 0, 0.09), 0.043, WHITE), _at((0, 0, 0.09465), small), _at((0, 0, 0.09465), lid)),
+    )  # fmt: skip
+    b.revolute(
+        "wrist_3_joint", "wrist_3_link", at=(0, 0, 0.09465), axis="y", limits=around,
+        shape=(tube((0, 0.05, 0), (0, 0.0823, 0), 0.038, DARK),),
+    )  # fmt: skip
+    b.frame("base", link="base_link", rotation=turn(Z, -math.pi))
+    b.frame("ee_link", at=(0, 0.0823, 0), rotation=turn(Z, QUARTER))
+    for name in ("tool0", "tip"):
+        b.frame(name, at=(0, 0.0823, 0), rotation=turn(X, -QUARTER))
+    degrees = {
+        "ready": (0, -90, 90, -90, -90, 0),
+        "zero": (0, 0, 0, 0, 0, 0),
+        "reach": (50, -50, 60, -100, -90, 60),
+        "pick": (-30, -60, 110, -140, -90, -30),
+        "upright": (0, -90, 0, -90, 0, 0),
+    }
+    for name, values in degrees.items():
+        b.pose(name, np.radians(values))
+    return b.build()
+
+
+def _at(position: Sequence[float], visual: Visual) -> Visual:
+    """Return a visual moved to another place of its link; the shape is shared."""
+    return Visual(visual.shape, transform(position) @ visual.placement, visual.color)
+
+
+def stanford() -> Linkage:
+    """Return the Stanford arm of 1969: two hinges, a boom that slides, and a wrist of three hinges.
+
+    It is made from its Denavit-Hartenberg table, whose last frame is ``"flange"``; ``"tip"`` is at the end of the hand.
+
+    Example:
+        >>> stanford().joints
+        ('waist', 'shoulder', 'boom', 'wrist_roll', 'wrist_bend', 'hand_roll')
+    """
+    wide, bend = (np.radians((-170.0, 170.0)).tolist(), (-QUARTER, QUARTER))
+    rows = [
+        (0, 0.412, 0, -QUARTER, "R", wide),
+        (0, 0.154, 0, QUARTER, "R", wide),
+        (-QUARTER, 0, 0.0203, 0, "P", (0.3048, 1.27)),
+        (0, 0, 0, -QUARTER, "R", wide),
+        (0, 0, 0, QUARTER, "R", bend),
+        (0, 0, 0, 0, "R", wide),
+    ]
+    names = ("waist", "shoulder", "boom", "wrist_roll", "wrist_bend", "hand_roll")
+    arm = from_dh(rows, name="stanford", joints=names)
+    fingers = [box((0.012, 0.04, 0.09), (side * 0.035, 0, 0.218), DARK) for side in (-1, 1)]
+    looks: dict[str, Any] = {
+        "link0": (tube((0, 0, 0), (0, 0, 0.04), 0.16, DARK), tube((0, 0, 0.04), (0, 0, 0.31), 0.075, STEEL)),
+        "link1": (tube((0, 0, -0.1), (0, 0, 0.05), 0.085, SILVER), tube((0, 0, 0), (0, 0.09, 0), 0.06, SILVER)),
+        "link2": (box((0.13, 0.18, 0.1), (0, 0, 0), BLUE), tube((0, 0, -0.07), (0, 0, 0.07), 0.05, STEEL)),
+        "link3": (box((0.05, 0.05, 1.25), (0, 0, -0.6), SILVER), tube((0, 0, -0.02), (0, 0, 0.03), 0.04, STEEL)),
+        "link4": (Visual(Sphere(0.042), color=STEEL),),
+        "link5": (tube((0, 0, 0.0), (0, 0, 0.1), 0.032, SILVER),),
+        "link6": (tube((0, 0, 0.1), (0, 0, 0.15), 0.03, ORANGE), box((0.1, 0.05, 0.03), (0, 0, 0.16), DARK), *fingers),
+    }
+    arm = arm.replace(
+        links={name: {"visuals": visuals} for name, visuals in looks.items()},
+        frames=[Frame("flange", "link6"), Frame("tip", "link6", transform((0, 0, 0.263)))],
+    )
+    return posed(
+        arm,
+        {
+            "ready": {"shoulder": "90deg", "boom": 0.5, "wrist_bend": "45deg"},
+            "reach": {"waist": "50deg", "shoulder": "75deg", "boom": 0.95, "wrist_bend": "10deg"},
+            "up": {"waist": "-40deg", "shoulder": "35deg", "boom": 0.65, "wrist_bend": "-50deg", "hand_roll": "90deg"},
+        },
+    )
+
+
+def scara() -> Linkage:
+    """Return an assembly robot: two upright hinges, a quill that slides down and turns (R R P R).
+
+    Its reach is 0.6 m, its stroke 0.2 m; ``"tip"`` looks down.
+
+    Example:
+        >>> scara().forward([0, 0, 0, 0], frame="tip")[:3, 3].round(3).tolist()
+        [0.6, 0.0, 0.23]
+    """
+    column = (box((0.2, 0.2, 0.02), (-0.02, 0, 0.01), DARK), tube((0, 0, 0.02), (0, 0, 0.28), 0.08, SILVER))
+    b = Builder("scara", shape=column)
+    b.revolute(
+        "shoulder", "inner", at=(0, 0, 0.34), limits=("-132deg", "132deg"),
+        shape=(bone((0, 0, 0), (0.325, 0, 0), 0.05, WHITE), tube((0, 0, -0.06), (0, 0, 0.06), 0.075, BLUE)),
+    )  # fmt: skip
+    b.revolute(
+        "elbow", "outer", at=(0.325, 0, 0.1), limits=("-150deg", "150deg"),
+        shape=(bone((0, 0, 0), (0.275, 0, 0), 0.045, WHITE), tube((0, 0, -0.06), (0, 0, 0.06), 0.065, BLUE),
+               box((0.12, 0.1, 0.12), (0.22, 0, 0.07), WHITE)),
+    )  # fmt: skip
+    b.prismatic(
+        "quill", "quill", at=(0.275, 0, -0.1), rotation=turn(X, math.pi), limits=(0.0, 0.2),
+        shape=tube((0, 0, -0.33), (0, 0, 0.09), 0.012, STEEL),
+    )  # fmt: skip
+    jaws = [box((0.012, 0.025, 0.03), (side * 0.018, 0, 0.095), DARK) for side in (-1, 1)]
+    body = tube((0, 0, 0.05), (0, 0, 0.085), 0.03, ORANGE)
+    b.revolute("roll", "gripper", limits=("-360deg", "360deg"), shape=[body, *jaws])
+    b.frame("tip", at=(0, 0, 0.11))
+    b.pose("ready", shoulder="-40deg", elbow="80deg", quill=0.05, roll=0.0)
+    b.pose("pick", shoulder="30deg", elbow="60deg", quill=0.18, roll="90deg")
+    b.pose("place", shoulder="-75deg", elbow="50deg", quill=0.18, roll="-90deg")
+    b.pose("stretched", shoulder=0.0, elbow=0.0, quill=0.0, roll=0.0)
+    return b.build()

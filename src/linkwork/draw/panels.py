@@ -1,0 +1,316 @@
+"""One linkage on one pair or triple of axes, drawn with matplotlib and drawn again at any other pose.
+
+Imports `sketch`, `gauges`, `labels` and matplotlib; `draw` imports this module when the first picture is made. Many things
+of one kind are one collection, so that a linkage of ten thousand links is still a handful of artists.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.path import Path
+from matplotlib.ticker import MaxNLocator
+from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
+
+from .gauges import gauges
+from .labels import Name, write_names
+from .sketch import BONE, INK, Points, Sketch
+from ..transforms import FloatArray
+
+FONT = "DejaVu Sans"
+SMALL, NORMAL, LARGE = 8.0, 9.0, 11.0
+GREY, GRID, SHADOW = "#8A949E", "#E1E5E9", "#E9EBEE"
+RED, GREEN, BLUE, ORANGE, TEAL = "#CC3311", "#228833", "#0077BB", "#EE7733", "#009988"
+Region = tuple[float, float, float, float]
+GROUND_MARK = Path(  # a pin on hatched ground, as textbooks draw a fixed pivot
+    [(0, 0), (-1, -1.5), (1, -1.5), (0, 0), (-1.6, -1.5), (1.6, -1.5)]
+    + [p for x in (-1.2, -0.4, 0.4, 1.2) for p in ((x, -1.5), (x - 0.5, -2.2))],
+    [1, 2, 2, 2, 1, 2] + [1, 2] * 4,
+)
+
+
+class Picture(Figure):
+    """A figure without pyplot behind it, which a notebook shows by itself."""
+
+    def _repr_png_(self) -> bytes:
+        from io import BytesIO
+
+        data = BytesIO()
+        self.savefig(data, format="png", dpi=144)
+        return data.getvalue()
+
+
+def new_figure(size: tuple[float, float]) -> Picture:
+    """Return an empty white figure of a size in inches, on an Agg canvas."""
+    figure = Picture(figsize=size, dpi=100, facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+@dataclass(frozen=True)
+class Look:
+    """What to show besides the linkage itself.
+
+    Args:
+        frames: Names of the frames to draw as triads.
+        limits: Show the range of every joint.
+        labels: Write the names of joints and frames.
+        trail: World positions (n, 3) of a path to draw, or None.
+        goal: World position (3,) of a target to mark, or None.
+        ticks: Number the axes.
+    """
+
+    frames: tuple[str, ...] = ()
+    limits: bool = False
+    labels: bool = False
+    trail: FloatArray | None = None
+    goal: FloatArray | None = None
+    ticks: bool = True
+
+
+class Panel:
+    """A linkage on axes. Use `FlatPanel` or `SpacePanel`.
+
+    Args:
+        ax: The axes to draw on.
+        sketch: What there is to draw.
+        look: What to show besides.
+        bounds: Lowest and highest coordinates (3,) that the picture has to hold.
+
+    Attributes:
+        moving: The artists that change with the pose.
+    """
+
+    dimensions = 2
+
+    def __init__(self, ax: Any, sketch: Sketch, look: Look, bounds: tuple[FloatArray, FloatArray]) -> None:
+        self.ax, self.sketch, self.look = ax, sketch, look
+        self.low, self.high = bounds
+        self.scale = max(float(np.linalg.norm((self.high - self.low)[: self.dimensions])), 1e-9)
+        self.moving: list[Any] = []
+        many = len(sketch.bones.owners) + len(sketch.parts)
+        self.width = float(np.clip(4.0 * math.sqrt(30.0 / max(many, 1)), 0.8, 4.0))
+        joints = len(sketch.hinges.owners) + len(sketch.sliders.owners)
+        self.dot = float(np.clip(6.0 * math.sqrt(40.0 / max(joints, 1)), 1.2, 6.0))
+        self._make()
+
+    # Artists that serve both dimensions
+
+    def _lines(self, zorder: float, color: Any, width: float, **style: Any) -> Any:
+        kind = LineCollection if self.dimensions == 2 else Line3DCollection
+        lines = kind([], colors=color, linewidths=width, zorder=zorder, capstyle="round", **style)
+        return self._moves(self.ax.add_collection(lines, autolim=False))
+
+    def _polygons(self, zorder: float, **style: Any) -> Any:
+        kind = PolyCollection if self.dimensions == 2 else Poly3DCollection
+        return self._moves(self.ax.add_collection(kind([], zorder=zorder, **style), autolim=False))
+
+    def _dots(self, zorder: float, marker: Any, size: float, *, face: Any = "white", **style: Any) -> Any:
+        edge = {"markeredgecolor": INK, "markeredgewidth": 1.1 * min(1.0, size / 4.0)} | style
+        empty = [[]] * self.dimensions
+        (dots,) = self.ax.plot(
+            *empty, linestyle="none", marker=marker, markersize=size, markerfacecolor=face, zorder=zorder, **edge
+        )
+        return self._moves(dots)
+
+    def _moves(self, artist: Any) -> Any:
+        self.moving.append(artist)
+        return artist
+
+    def _set_lines(self, lines: Any, segments: Any) -> None:
+        lines.set_visible(len(segments) > 0)
+        lines.set_segments([np.asarray(s)[..., : self.dimensions] for s in segments])
+
+    def _set_polygons(self, polygons: Any, corners: Any) -> None:
+        polygons.set_visible(len(corners) > 0)
+        flat = isinstance(corners, np.ndarray)
+        polygons.set_verts(corners[..., : self.dimensions] if flat else [c[:, : self.dimensions] for c in corners])
+
+    def _set_dots(self, dots: Any, points: FloatArray) -> None:
+        columns = points.reshape(-1, 3).T[: self.dimensions]
+        if self.dimensions == 2:
+            dots.set_data(*columns)
+        else:
+            dots.set_data_3d(*columns)
+
+    # What both draw
+
+    def _make(self) -> None:
+        look = self.look
+        self._make_bodies()
+        self._ranges = self._polygons(20.0, closed=True) if look.limits else None
+        self._rims = self._lines(20.5, INK, 0.8) if look.limits else None
+        self._needles = self._lines(21.0, INK, 1.8) if look.limits else None
+        self._triads = self._lines(30.0, [RED, GREEN, BLUE][: self.dimensions], 2.0) if look.frames else None
+        self._future = self._lines(3.0, "#F8CFB3", 1.2) if look.trail is not None else None
+        self._past = self._lines(15.0, ORANGE, 1.8) if look.trail is not None else None
+        if look.goal is not None:
+            cross = self._dots(25.0, "x", 8.0, markeredgecolor=RED, markeredgewidth=2.2)
+            self._set_dots(cross, look.goal)
+
+    def show(self, q: FloatArray, *, frame: int = 0) -> None:
+        """Move everything to a pose (nq,); `frame` says how much of the trail lies behind."""
+        frames = self.sketch.frames(q)
+        self._show_bodies(frames)
+        if self._ranges is not None:
+            self._show_limits(q, frames)
+        if self._triads is not None:
+            self._set_lines(self._triads, self._triad_lines(frames))
+        if self.look.trail is not None:
+            self._set_lines(self._future, [self.look.trail[frame:]] if frame + 1 < len(self.look.trail) else [])
+            self._set_lines(self._past, [self.look.trail[: frame + 1]] if frame else [])
+
+    def _show_limits(self, q: FloatArray, frames: FloatArray) -> None:
+        found = gauges(self.sketch.linkage, q, frames, self.scale)
+        colors = [RED if gauge.beyond else TEAL for gauge in found]
+        self._set_polygons(self._ranges, [gauge.area for gauge in found])
+        if found:
+            self._ranges.set_facecolor([(*to_rgb(color), 0.22) for color in colors])
+            self._ranges.set_edgecolor("none")
+        self._set_lines(self._rims, [rim for gauge in found for rim in gauge.rims])
+        self._rims.set_color([color for gauge, color in zip(found, colors, strict=True) for _ in gauge.rims] or INK)
+        self._set_lines(self._needles, [gauge.needle for gauge in found])
+        self._needles.set_color(colors or INK)
+
+    def _triad_lines(self, frames: FloatArray) -> FloatArray:
+        index = [self.sketch.linkage.frame_index(name) for name in self.look.frames]
+        length = self.scale * (0.085 if len(index) <= 12 else 0.05)
+        chosen = frames[index]
+        origins = np.repeat(chosen[:, None, :3, 3], self.dimensions, axis=1)
+        ends = origins + length * np.swapaxes(chosen[:, :3, : self.dimensions], 1, 2)
+        return np.stack([origins, ends], axis=2).reshape(-1, 2, 3)
+
+    def write(self, q: FloatArray) -> int:
+        """Write the names of joints and frames, once the axes are in place; return how many found no room."""
+        linkage, frames = self.sketch.linkage, self.sketch.frames(q)
+        named = [(joint.name, frames[i, :3, 3]) for i, joint in enumerate(linkage.arcs) if joint.articulation.nq]
+        named += [(name, frames[linkage.frame_index(name), :3, 3]) for name in self.look.frames]
+        if not named:
+            return 0
+        places = self._to_points(np.array([point for _, point in named]))
+        sharing: dict[tuple[float, ...], list[str]] = {}
+        for (text, _), place in zip(named, places.round(0).tolist(), strict=True):
+            sharing.setdefault(tuple(place), []).append(text)
+        names = [Name(_joined(texts), np.array(place)) for place, texts in sharing.items()]
+        ends = [frames[[parent, i], :3, 3] for i, parent in enumerate(linkage.parents) if parent >= 0]
+        segments = np.concatenate([np.array(ends).reshape(-1, 3), self.sketch.bones.at(frames).reshape(-1, 3)])
+        lines = self._to_points(segments).reshape(-1, 2, 2)
+        size = SMALL if len(names) <= 40 else 6.0
+        return write_names(self.ax, names, lines, clearance=self.dot / 2.0 + 1.5, font=FONT, size=size, color=INK)
+
+    # What each dimension does in its own way
+
+    def fit(self, region: Region | None) -> None:
+        """Set limits, aspect and place. A region is in inches; None leaves axes of the caller's where they are."""
+        raise NotImplementedError
+
+    def _to_points(self, points: FloatArray) -> FloatArray:
+        """Return world points (n, 3) as positions on the page (n, 2), in points of 1/72 inch."""
+        raise NotImplementedError
+
+    def _make_bodies(self) -> None:
+        raise NotImplementedError
+
+    def _show_bodies(self, frames: FloatArray) -> None:
+        raise NotImplementedError
+
+
+class FlatPanel(Panel):
+    """A flat linkage seen from above: outlines, pins at hinges, squares at sliders."""
+
+    def _make_bodies(self) -> None:
+        sketch = self.sketch
+        parts, outlines = sketch.outlines()
+        self._outlines, self._cuts = _joined_points(outlines)
+        colors = np.array([part.color for part in parts]).reshape(-1, 3)
+        wires = sketch.wires()
+        self._wire_points, self._wire_cuts = _joined_points([points for _, points in wires])
+        self._wires = self._lines(5.0, [part.color for part, _ in wires] or INK, 1.4)
+        self._rails = self._lines(6.0, GREY, max(0.8, 0.4 * self.width))
+        edge = 0.9 * min(1.0, self.width / 2.0)
+        self._bodies = self._polygons(7.0, facecolors=colors, edgecolors=0.55 * colors, linewidths=edge)
+        self._bones = self._lines(8.0, BONE, self.width)
+        if sketch.bare[0] and not sketch.linkage.root.articulation.nq:
+            self._ground = self._dots(9.0, GROUND_MARK, 2.6 * self.dot, markeredgewidth=0.9)
+        else:
+            self._ground = None
+        self._tips = self._dots(10.0, "o", 0.6 * self.dot, face=INK, markeredgewidth=0.0)
+        self._sliders = self._dots(11.0, "s", self.dot)
+        self._hinges = self._dots(11.0, "o", self.dot)
+
+    def _show_bodies(self, frames: FloatArray) -> None:
+        sketch = self.sketch
+        self._set_polygons(self._bodies, np.split(self._outlines.at(frames), self._cuts)[:-1])
+        self._set_lines(self._wires, np.split(self._wire_points.at(frames), self._wire_cuts)[:-1])
+        self._set_lines(self._bones, sketch.bones.at(frames))
+        self._set_lines(self._rails, sketch.rails.at(frames))
+        if self._ground is not None:
+            self._set_dots(self._ground, frames[0, :3, 3])
+        for dots, points in ((self._tips, sketch.tips), (self._sliders, sketch.sliders), (self._hinges, sketch.hinges)):
+            self._set_dots(dots, points.at(frames))
+
+    def fit(self, region: Region | None) -> None:
+        """Set equal aspect, limits that fill the place, ticks and labels."""
+        ax = self.ax
+        low, high = self.window()
+        if region is not None:
+            left, bottom, width, height = region
+            size = np.array([width, height])
+            span = (high - low).max(initial=0.0) if width <= 0 else float(((high - low) / size).max()) * size
+            middle = (low + high) / 2.0
+            low, high = middle - span / 2.0, middle + span / 2.0
+            page = ax.get_figure().get_size_inches()
+            ax.set_position((left / page[0], bottom / page[1], width / page[0], height / page[1]))
+        ax.set_aspect("equal", adjustable="box" if region is not None else "datalim")
+        ax.set_xlim(low[0], high[0])
+        ax.set_ylim(low[1], high[1])
+        self._decorate()
+
+    def window(self) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and highest x and y that the picture has to hold, margins included."""
+        margin = 0.07 * self.scale
+        low, high = self.low[:2] - margin, self.high[:2] + margin
+        lacking = np.maximum(0.0, 0.25 * (high - low).max() - (high - low)) / 2.0
+        return low - lacking, high + lacking
+
+    def _decorate(self) -> None:
+        ax = self.ax
+        ax.set_facecolor("white")
+        for side, spine in ax.spines.items():
+            spine.set_visible(side in ("left", "bottom") or not self.look.ticks)
+            spine.set_color(GREY)
+            spine.set_linewidth(0.8)
+        ax.grid(visible=True, color=GRID, linewidth=0.7)
+        ax.set_axisbelow(True)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 5, 10]))
+        ax.tick_params(colors=GREY, labelsize=SMALL, labelfontfamily=FONT, labelcolor=INK, length=3.0)
+        if self.look.ticks:
+            ax.set_xlabel("x [m]", fontfamily=FONT, fontsize=NORMAL, color=INK)
+            ax.set_ylabel("y [m]", fontfamily=FONT, fontsize=NORMAL, color=INK)
+        else:
+            ax.tick_params(labelbottom=False, labelleft=False, length=0.0)
+
+    def _to_points(self, points: FloatArray) -> FloatArray:
+        self.ax.apply_aspect()
+        return np.asarray(self.ax.transData.transform(points[:, :2])) * 72.0 / self.ax.get_figure().dpi
+
+
+def _joined_points(groups: list[Points]) -> tuple[Points, FloatArray]:
+    """Return many groups of points as one, and where to cut it into groups again."""
+    cuts = np.cumsum([len(group.owners) for group in groups], dtype=np.int64)
+    owners = np.concatenate([np.zeros(0, dtype=np.int64), *(group.owners for group in groups)])
+    return Points(owners, np.concatenate([np.zeros((0, 3)), *(group.local for group in groups)])), cuts
+
+
+def _joined(texts: list[str]) -> str:
+    """Return the names that share one place as one text."""
+    shown = texts if len(texts) <= 3 else [*texts[:2], f"{len(texts) - 2} more"]
+    return ", ".join(shown)

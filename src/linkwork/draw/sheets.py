@@ -1,0 +1,147 @@
+"""Whole pictures: one panel with numbered axes, or a strip of small ones under shared limits.
+
+Imports `panels` and `space`. Decides sizes and places, in inches; what is inside a panel is the panel's business.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..transforms import FloatArray
+from .panels import FONT, GREY, INK, LARGE, NORMAL, SMALL, FlatPanel, Look, Panel, Picture, new_figure
+from .sketch import Sketch
+from .space import DEFAULT_VIEW, SpacePanel
+
+View = tuple[float, float] | str | None
+Size = tuple[float, float] | None
+
+AREA = 4.6  # side of the square that has the area of a picture [inch]
+LEAST, MOST = 2.2, 8.0
+ROOM_FLAT = (0.62, 0.46, 0.15, 0.12)  # left, bottom, right, top: for numbers and names of axes
+ROOM_SPACE = (0.42, 0.42, 0.62, 0.12)
+ROOM_BARE = (0.06, 0.06, 0.06, 0.06)
+TITLE, NOTE, CAPTION, GAP = 0.34, 0.2, 0.24, 0.1
+
+
+@dataclass
+class Stage:
+    """What all panels of one picture share.
+
+    Args:
+        sketch: What there is to draw.
+        bounds: Lowest and highest coordinates (3,) to hold.
+        view: Camera; None draws a flat linkage in two dimensions.
+    """
+
+    sketch: Sketch
+    bounds: tuple[FloatArray, FloatArray]
+    view: View
+
+    @property
+    def flat(self) -> bool:
+        """Whether to draw in two dimensions."""
+        return self.sketch.flat and self.view is None
+
+    def panel(self, ax: Any, look: Look, *, turning: bool = False) -> Panel:
+        """Return a panel on axes that fit `flat`."""
+        if self.flat:
+            return FlatPanel(ax, self.sketch, look, self.bounds)
+        view = DEFAULT_VIEW if self.view is None else self.view
+        return SpacePanel(ax, self.sketch, look, self.bounds, view=view, turning=turning)
+
+    def add_axes(self, figure: Picture) -> Any:
+        """Return new axes of the right kind; `Panel.fit` puts them in their place."""
+        return figure.add_axes((0.0, 0.0, 1.0, 1.0), **({} if self.flat else {"projection": "3d"}))
+
+    def notes(self) -> list[str]:
+        """Return what the picture leaves out and has to say so."""
+        meshes = list(dict.fromkeys(path.rsplit("/", 1)[-1] for path in self.sketch.meshes))
+        if not meshes:
+            return []
+        shown = ", ".join(meshes[:3]) + (f" and {len(meshes) - 3} more" if len(meshes) > 3 else "")
+        return [f"Meshes are not drawn: {shown}."]
+
+
+def single(
+    stage: Stage, look: Look, q: FloatArray, *, size: Size = None, title: str | None = None, area: float = AREA
+) -> tuple[Picture, Panel]:
+    """Return a figure of one panel at a pose, and the panel."""
+    figure = new_figure((AREA, AREA))
+    panel = stage.panel(stage.add_axes(figure), look)
+    room = np.array((ROOM_FLAT if stage.flat else ROOM_SPACE) if look.ticks else ROOM_BARE)
+    room[3] += TITLE if title else 0.0
+    notes = stage.notes()
+    panel.fit(None)
+    if size is None:
+        width, height = _balanced(panel.shape(), area)
+        size = (width + room[0] + room[2], height + room[1] + room[3])
+        size = (size[0], size[1] + NOTE * bool(notes))
+    figure.set_size_inches(*size)
+    room[1] += NOTE if notes else 0.0
+    left, bottom, right, top = room
+    panel.fit((left, bottom, max(size[0] - left - right, 0.2), max(size[1] - bottom - top, 0.2)))
+    panel.show(q)
+    if title:
+        _text(figure, size[0] / 2.0, size[1] - 0.07, title, LARGE, INK, va="top", ha="center")
+    if look.labels and (left_out := panel.write(q)):
+        notes.append(f"{left_out} names found no room.")
+    if notes:
+        _text(figure, 0.08, 0.06, " ".join(notes), SMALL, GREY)
+    return figure, panel
+
+
+def _balanced(shape: float, area: float) -> tuple[float, float]:
+    """Return a width and height of the given ratio and area, kept within what suits a page."""
+    width = float(np.clip(area * math.sqrt(shape), LEAST, MOST))
+    return width, float(np.clip(width / shape, LEAST, 1.6 * area))
+
+
+def _text(figure: Picture, x: float, y: float, text: str, size: float, color: Any, **style: Any) -> None:
+    """Write a text at a place in inches."""
+    width, height = figure.get_size_inches()
+    figure.text(x / width, y / height, text, fontfamily=FONT, fontsize=size, color=color, **style)
+
+
+def strip(
+    stage: Stage,
+    look: Look,
+    poses: FloatArray,
+    numbers: Sequence[int],
+    *,
+    size: Size = None,
+    title: str | None = None,
+) -> Picture:
+    """Return panels side by side, one for each frame number, with the number below; more than six go in rows."""
+    count = len(numbers)
+    columns = math.ceil(count / math.ceil(count / 6))
+    rows = math.ceil(count / columns)
+    figure = new_figure((AREA, AREA))
+    panels = [stage.panel(stage.add_axes(figure), replace(look, ticks=False)) for _ in numbers]
+    panels[0].fit(None)
+    notes = [*stage.notes(), panels[0].measure()]
+    above, below = (TITLE if title else 0.08), CAPTION
+    if size is None:
+        shape = panels[0].shape()
+        width = float(np.clip(2.1 * math.sqrt(shape), 1.2, 11.0 / columns))
+        size = (columns * (width + GAP) + GAP, rows * (width / shape + CAPTION) + above + NOTE + 0.04)
+    figure.set_size_inches(*size)
+    width = (size[0] - GAP) / columns - GAP
+    height = (size[1] - above - NOTE - 0.04) / rows - below
+    for k, (panel, number) in enumerate(zip(panels, numbers, strict=True)):
+        row, column = divmod(k, columns)
+        left = GAP + column * (width + GAP)
+        bottom = NOTE + 0.04 + (rows - 1 - row) * (height + below) + below
+        panel.fit((left, bottom, max(width, 0.2), max(height, 0.2)))
+        panel.show(poses[number], frame=number)
+        if look.labels:
+            panel.write(poses[number])
+        _text(figure, left + width / 2.0, bottom - 0.05, f"frame {number}", NORMAL, INK, ha="center", va="top")
+    if title:
+        _text(figure, size[0] / 2.0, size[1] - 0.07, title, LARGE, INK, va="top", ha="center")
+    _text(figure, GAP, 0.06, " ".join(notes), SMALL, GREY)
+    return figure

@@ -1,0 +1,310 @@
+"""A linkage made ready for drawing: its bones, joints, shapes and outlines, and where they are at a pose.
+
+Imports `surfaces`, `linkage` and what stands before them, NumPy only: what to draw is decided here, with which artists is
+the business of `panels`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import surfaces
+from ..geometry import Mesh, Polyline, Shape
+from ..linkage import Linkage
+from ..transforms import FloatArray
+
+IntArray = NDArray[np.int64]
+
+INK = (0.17, 0.23, 0.30)
+BONE = (0.30, 0.42, 0.55)
+LINKS = ((0.55, 0.70, 0.86), (0.73, 0.81, 0.90))  # neighbours differ in lightness, not in hue
+JOINT = (0.93, 0.94, 0.96)
+
+ROUND = ("revolute", "continuous", "screw", "universal", "ball")
+MANY_SOLIDS = 600  # beyond it, bones are lines and joints are markers in three dimensions too
+CHUNK = 200_000  # transforms evaluated at a time when a whole motion is measured
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points fixed to frames of a linkage: `owners` index them, `local` are coordinates (..., 3) there."""
+
+    owners: IntArray
+    local: FloatArray
+
+    def at(self, frames: FloatArray) -> FloatArray:
+        """Return world coordinates for transforms of shape (..., frames, 4, 4)."""
+        own = frames[..., self.owners, :, :]
+        return np.asarray(np.einsum("...ij,...j->...i", own[..., :3, :3], self.local) + own[..., :3, 3])
+
+
+@dataclass(frozen=True)
+class Part:
+    """A shape to draw: which link carries it, link_from_shape, the shape and its colour."""
+
+    link: int
+    matrix: FloatArray
+    shape: Shape
+    color: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Solids:
+    """Faces (n, 4, 3) fixed to links, their owners (n,), colours (n, 3) and unit normals (n, 3)."""
+
+    faces: FloatArray
+    owners: IntArray
+    colors: FloatArray
+    normals: FloatArray
+
+    def at(self, frames: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the faces and normals in the world."""
+        own = frames[self.owners]
+        turn = np.swapaxes(own[:, :3, :3], 1, 2)
+        return self.faces @ turn + own[:, None, :3, 3], (self.normals[:, None] @ turn)[:, 0]
+
+
+class Sketch:
+    """What is to be drawn of a linkage, in the coordinates of its frames.
+
+    Args:
+        linkage: The linkage.
+        shapes: Draw shapes where links have them; False draws bones throughout.
+
+    Attributes:
+        parts: The shapes that can be drawn.
+        meshes: Paths of the meshes that cannot.
+        bare: Which links have no shape and are drawn as bones.
+        bones: Both ends of every bone, `Points` of shape (n, 2).
+        rails: From where a slider is fixed to where it has slid, likewise.
+        hinges, sliders: Joints to mark, as points at the origins of the links below them.
+        tips: Further frames.
+    """
+
+    def __init__(self, linkage: Linkage, *, shapes: bool = True) -> None:
+        self.linkage = linkage
+        self.parts: list[Part] = []
+        self.meshes: list[str] = []
+        self.bare = np.ones(len(linkage.nodes), dtype=np.bool_)
+        if shapes:
+            self._take_shapes()
+        self.bones, self.rails = self._skeleton()
+        kinds = [joint.articulation.kind for joint in linkage.arcs]
+        self.hinges = _origins([i for i, kind in enumerate(kinds) if kind in ROUND])
+        self.sliders = _origins([i for i, kind in enumerate(kinds) if kind == "prismatic"])
+        self.tips = _origins(range(len(linkage.nodes), len(linkage.frames)))
+        self.flat = is_flat(linkage)
+
+    def _take_shapes(self) -> None:
+        depth = np.zeros(len(self.bare), dtype=np.int64)
+        for i, node in enumerate(self.linkage.nodes):
+            depth[i] = depth[self.linkage.parents[i]] + 1 if i else 0
+            for visual in node.visuals:
+                if visual.role != "visual":
+                    continue
+                if isinstance(visual.shape, Mesh):
+                    self.meshes.append(visual.shape.path)
+                    continue
+                color = LINKS[depth[i] % len(LINKS)] if visual.color is None else visual.color
+                self.parts.append(Part(i, node.matrix @ visual.placement, visual.shape, color))
+                self.bare[i] = False
+
+    def _skeleton(self) -> tuple[Points, Points]:
+        """Return the bones of bare links, and the rails of sliders next to them."""
+        linkage, origin = self.linkage, np.zeros(3)
+        bones: list[tuple[int, int, FloatArray, FloatArray]] = []
+        rails: list[tuple[int, int, FloatArray, FloatArray]] = []
+        for child, (parent, joint) in enumerate(zip(linkage.parents, linkage.arcs, strict=True)):
+            if parent < 0:
+                continue
+            end = joint.placement[:3, 3]
+            if self.bare[parent] and end.any():
+                bones.append((parent, parent, origin, end))
+            if joint.articulation.kind in ("prismatic", "screw") and (self.bare[parent] or self.bare[child]):
+                rails.append((parent, child, end, origin))
+        for extra in linkage.extra_frames:
+            i = linkage.link_index(extra.link)
+            if self.bare[i] and extra.placement[:3, 3].any():
+                bones.append((i, i, origin, extra.placement[:3, 3]))
+        return _segments(bones), _segments(rails)
+
+    def frames(self, q: FloatArray) -> FloatArray:
+        """Return world_from_frame of all frames, links first, shape (..., frames, 4, 4)."""
+        return self.linkage.forward(q).array
+
+    def bounds(self, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and highest coordinates (3,) that anything drawn has over poses (n, nq)."""
+        cloud = self._cloud()
+        step = max(1, CHUNK // len(self.linkage.frames))
+        low, high = np.full(3, np.inf), np.full(3, -np.inf)
+        for k in range(0, len(poses), step):
+            points = cloud.at(self.frames(poses[k : k + step])).reshape(-1, 3)
+            low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
+        return low, high
+
+    def _cloud(self) -> Points:
+        """Return the points whose bounding box is the drawing's: frame origins, bone ends and coarse surfaces."""
+        everything = range(len(self.linkage.frames))
+        groups = [_origins(everything), self.bones, self.rails]
+        groups += [Points(np.full(len(p), part.link), p) for part, p in self._corners(sides=8)]
+        owners = np.concatenate([group.owners.ravel() for group in groups])
+        return Points(owners, np.concatenate([group.local.reshape(-1, 3) for group in groups]))
+
+    def _corners(self, *, sides: int) -> Iterator[tuple[Part, FloatArray]]:
+        """Yield each part with its surface's corners in its link's coordinates, each corner once."""
+        known: dict[Shape, FloatArray] = {}
+        for part in self.parts:
+            if part.shape not in known:
+                known[part.shape] = _distinct_corners(part.shape, sides)
+            yield part, known[part.shape] @ part.matrix[:3, :3].T + part.matrix[:3, 3]
+
+    def outlines(self) -> tuple[list[Part], list[Points]]:
+        """Return the solid parts of a flat linkage, lowest first, and their outlines seen from above.
+
+        Links turn about z only, so the points on an outline are the same in every pose.
+        """
+        frames = self.frames(self.linkage.neutral())
+        found = []
+        for part, corners in self._corners(sides=self._sides(flat=True)):
+            if not isinstance(part.shape, Polyline):
+                owners = np.full(len(corners), part.link)
+                world = Points(owners, corners).at(frames)
+                hull = surfaces.outline(world[:, :2])
+                found.append((float(world[:, 2].mean()), part, Points(owners[hull], corners[hull])))
+        found.sort(key=lambda entry: entry[0])
+        return [part for _, part, _ in found], [points for _, _, points in found]
+
+    def wires(self) -> list[tuple[Part, Points]]:
+        """Return the polylines, closed ones with their first point repeated."""
+        result = []
+        for part in self.parts:
+            if isinstance(part.shape, Polyline):
+                points = np.array(part.shape.points + (part.shape.points[:1] if part.shape.closed else ()))
+                local = points @ part.matrix[:3, :3].T + part.matrix[:3, 3]
+                result.append((part, Points(np.full(len(local), part.link), local)))
+        return result
+
+    def casting(self) -> list[Points]:
+        """Return the corners of every solid part, coarsely: what its shadow is made from."""
+        corners = [(part, points) for part, points in self._corners(sides=12) if not isinstance(part.shape, Polyline)]
+        return [Points(np.full(len(points), part.link), points) for part, points in corners]
+
+    @property
+    def many(self) -> bool:
+        """Whether there are too many bones to draw each as a solid."""
+        return len(self.bones.owners) + len(self.rails.owners) > MANY_SOLIDS
+
+    def _sides(self, *, flat: bool = False) -> int:
+        count = len(self.parts)
+        for limit, sides in ((60, 24), (240, 16), (1200, 10)):
+            if count <= limit:
+                return 2 * sides if flat else sides
+        return 12 if flat else 6
+
+    def solids(self, scale: float) -> Solids:
+        """Return everything as faces for a scene of a given size [m]: shapes, bones and joints.
+
+        Bones and joints are left out, to be drawn as lines and markers, when there are very many.
+        """
+        pieces: list[tuple[FloatArray, int, tuple[float, float, float]]] = []
+        grain = 0.09 * scale if len(self.parts) <= MANY_SOLIDS else np.inf
+        known: dict[Shape, FloatArray] = {}
+        for part in self.parts:
+            if part.shape not in known:
+                known[part.shape] = surfaces.surface(
+                    part.shape, sides=self._sides(), grain=grain, thickness=0.0035 * scale
+                )
+            faces = known[part.shape] @ part.matrix[:3, :3].T + part.matrix[:3, 3]
+            pieces.append((faces, part.link, part.color))
+        if not self.many:
+            pieces += self._bone_solids(scale)
+        faces = np.concatenate([surfaces.NO_FACES, *(piece for piece, _, _ in pieces)])
+        counts = [len(piece) for piece, _, _ in pieces]
+        owners = np.repeat(np.array([link for _, link, _ in pieces], dtype=np.int64), counts)
+        colors = np.repeat(np.array([color for _, _, color in pieces]).reshape(-1, 3), counts, axis=0)
+        return Solids(faces, owners, colors, surfaces.normals(faces))
+
+    def _bone_solids(self, scale: float) -> Iterator[tuple[FloatArray, int, tuple[float, float, float]]]:
+        for (link, _), (start, end) in zip(self.bones.owners.tolist(), self.bones.local, strict=True):
+            thick = min(0.016 * scale, 0.11 * float(np.linalg.norm(end - start)))
+            yield surfaces.spindle(start, end, thick), link, BONE
+        edge = 0.026 * scale
+        ball = surfaces.ball(0.013 * scale, 12)
+        cube = surfaces.box((edge, edge, edge))
+        for points, faces in ((self.hinges, ball), (self.sliders, cube)):
+            for i in points.owners.tolist():
+                if self.bare[i] or self.bare[max(self.linkage.parents[i], 0)]:
+                    yield faces, i, JOINT
+
+
+def is_flat(linkage: Linkage) -> bool:
+    """Return whether everything that moves stays in one plane parallel to xy, whatever the pose.
+
+    That is so when every turn is about z and every slide across it, and when what moves is at one height: the heights of
+    frames and shapes differ by less than a tenth of the mechanism's reach, so that links may lie on top of each other.
+
+    Example:
+        >>> import linkwork as lw
+        >>> is_flat(lw.models.planar([2, 1]))
+        True
+        >>> is_flat(lw.Builder("door").revolute("hinge", "leaf", axis="x").build())
+        False
+    """
+    frames = linkage.forward(linkage.neutral()).array
+    moving = np.zeros(len(linkage.nodes), dtype=np.bool_)
+    reach = 0.0
+    for i, (parent, joint) in enumerate(zip(linkage.parents, linkage.arcs, strict=True)):
+        above = frames[parent, :3, :3] if parent >= 0 else np.eye(3)
+        for element in joint.articulation.elements:
+            upright = abs(float(above[2] @ joint.placement[:3, :3] @ element.axis))
+            slides = element.kind == "prismatic" and upright < 1e-9
+            if not slides and not (element.kind == "revolute" and upright > 1.0 - 1e-9):
+                return False
+        inherited = parent >= 0 and bool(moving[parent])
+        moving[i] = inherited or bool(joint.articulation.elements)
+        if inherited:
+            reach += float(np.linalg.norm((above @ joint.placement[:3, 3])[:2]))
+    points = _heights(linkage, moving if moving.any() else ~moving)
+    lifted = points.at(frames)
+    reach += float(np.linalg.norm(lifted[:, :2] - frames[points.owners, :2, 3], axis=1).sum())
+    return bool(np.ptp(lifted[:, 2]) <= 0.1 * reach + 1e-12)
+
+
+def _heights(linkage: Linkage, moving: NDArray[np.bool_]) -> Points:
+    """Return the frames and the centres of shapes that links carry, of those links that move."""
+    owners, local = [], []
+    for i in np.flatnonzero(moving).tolist():
+        owners.append(i)
+        local.append(np.zeros(3))
+        for visual in linkage.nodes[i].visuals:
+            matrix = linkage.nodes[i].matrix @ visual.placement
+            centres = np.array(visual.shape.points) if isinstance(visual.shape, Polyline) else np.zeros((1, 3))
+            local += list(centres @ matrix[:3, :3].T + matrix[:3, 3])
+            owners += [i] * len(centres)
+    for extra in linkage.extra_frames:
+        i = linkage.link_index(extra.link)
+        if moving[i]:
+            owners.append(i)
+            local.append(extra.placement[:3, 3])
+    return Points(np.array(owners, dtype=np.int64), np.array(local))
+
+
+def _origins(owners: Iterator[int] | range | list[int]) -> Points:
+    index = np.array(list(owners), dtype=np.int64)
+    return Points(index, np.zeros((len(index), 3)))
+
+
+def _segments(items: list[tuple[int, int, FloatArray, FloatArray]]) -> Points:
+    owners = np.array([item[:2] for item in items], dtype=np.int64).reshape(-1, 2)
+    return Points(owners, np.array([item[2:] for item in items], dtype=np.float64).reshape(-1, 2, 3))
+
+
+def _distinct_corners(shape: Shape, sides: int) -> FloatArray:
+    if isinstance(shape, Polyline):
+        return np.array(shape.points)
+    faces = surfaces.surface(shape, sides=sides, grain=np.inf, thickness=0.0)
+    return np.unique(faces.reshape(-1, 3).round(12), axis=0)

@@ -1,0 +1,70 @@
+"""Files at the border: read with a limit, written whole or not at all.
+
+Imports `errors`. Every format of text reads and writes through here.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+from ..errors import FormatError
+
+MAX_BYTES = 64 * 2**20
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a UTF-8 file of at most `MAX_BYTES`, without its byte order mark.
+
+    Raises:
+        FormatError: If there is no such file, it is a directory, too large or not UTF-8.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise FormatError(path, f"cannot be read: {_reason(error)}.") from error
+    if len(data) > MAX_BYTES:
+        raise FormatError(path, f"is larger than {MAX_BYTES // 2**20} MiB, the most that is read.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = data[error.start]
+        raise FormatError(path, f"is not UTF-8 text: byte 0x{byte:02x}; save it as UTF-8.", line=line) from error
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a UTF-8 file so that it is there in full or, if anything fails, as it was before.
+
+    The text goes to a temporary file beside the target, is flushed to the disk and then takes the target's place. A
+    link is followed, and the permissions of a file that is replaced are kept.
+
+    Raises:
+        FormatError: If the file cannot be written.
+    """
+    data = text.encode()
+    try:
+        target = Path(os.path.realpath(path))
+        draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
+        file = draft.open("xb")
+        try:
+            with file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            if target.exists():
+                shutil.copymode(target, draft)
+            draft.replace(target)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+    except (OSError, ValueError) as error:
+        raise FormatError(path, f"cannot be written: {_reason(error)}.") from error
+
+
+def _reason(error: Exception) -> str:
+    text = getattr(error, "strerror", None) or str(error)
+    return text[:1].lower() + text[1:]

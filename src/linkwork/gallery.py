@@ -1,0 +1,189 @@
+"""The gallery: one page of moving pictures, whole in itself, that opens from disk without a network.
+
+Imports `models` and `draw`. A page is made of cards and knows nothing of linkages; `model_cards` makes one card for each
+ready-made model, and other makers of cards can stand beside it.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from pathlib import Path
+
+from .errors import FormatError
+from .formats.files import write_text
+
+PICTURES = {b"GIF8": "image/gif", b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"<": "image/svg+xml"}
+
+STYLE = """
+:root { color-scheme: light dark; --page: #f4f3ef; --card: #ffffff; --ink: #1d2126; --soft: #5c6570; --line: #e2e0d9;
+  --accent: #b4531a; --code: #f7f6f2; --plate: #ffffff; }
+@media (prefers-color-scheme: dark) { :root { --page: #14171b; --card: #1d2127; --ink: #e9e7e2; --soft: #a2abb5;
+  --line: #2f353d; --accent: #f2a061; --code: #171a1f; --plate: #f7f6f3; } }
+* { box-sizing: border-box; }
+html { scroll-behavior: smooth; scroll-padding-top: 4.5rem; }
+body { margin: 0; background: var(--page); color: var(--ink);
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
+header, main, footer { max-width: 84rem; margin: 0 auto; padding: 0 1.5rem; }
+header { padding-top: 3.25rem; padding-bottom: 1.25rem; }
+.brand { display: flex; align-items: center; gap: 1.1rem; }
+.brand svg { width: 4.5rem; height: auto; flex: none; color: var(--accent); }
+h1 { margin: 0; font-size: clamp(2.1rem, 5vw, 3rem); line-height: 1.1; letter-spacing: -.025em; }
+.brand p { margin: .3rem 0 0; color: var(--soft); font-size: 1.08rem; text-wrap: balance; }
+nav { position: sticky; top: 0; z-index: 1; background: var(--page); border-bottom: 1px solid var(--line); }
+nav div { max-width: 84rem; margin: 0 auto; padding: .65rem 1.5rem; display: flex; flex-wrap: wrap; gap: .4rem; }
+nav a, nav label { padding: .22rem .8rem; border: 1px solid var(--line); border-radius: 99px; color: var(--ink);
+  background: var(--card); text-decoration: none; font-size: .9rem; cursor: pointer; user-select: none; }
+nav a:hover, nav label:hover { border-color: var(--accent); color: var(--accent); }
+nav a b { font-weight: 400; color: var(--soft); margin-left: .3rem; }
+nav label { margin-left: auto; }
+#hold { position: absolute; opacity: 0; pointer-events: none; }
+#hold:focus-visible ~ nav label { outline: 2px solid var(--accent); outline-offset: 2px; }
+h2 { margin: 2.6rem 0 1rem; font-size: 1.4rem; letter-spacing: -.01em; }
+.grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: 1.4rem; }
+article { display: flex; flex-direction: column; min-width: 0; background: var(--card); border: 1px solid var(--line);
+  border-radius: 14px; overflow: hidden; }
+figure { margin: 0; aspect-ratio: 4 / 3; background: var(--plate); display: grid; place-items: center; }
+figure img { width: 100%; height: 100%; object-fit: contain; }
+.still, #hold:checked ~ main .film { display: none; }
+#hold:checked ~ main .still { display: block; }
+@media (prefers-reduced-motion: reduce) { .film { display: none; } .still { display: block; }
+  html { scroll-behavior: auto; }
+  #hold:checked ~ main .film { display: block; } #hold:checked ~ main .still { display: none; } }
+.words { padding: 1rem 1.15rem 1.15rem; display: flex; flex-direction: column; flex: 1; gap: .55rem; min-width: 0;
+  border-top: 1px solid var(--line); }
+.head { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: .2rem .8rem; }
+h3 { margin: 0; font-size: 1.1rem; }
+.facts { color: var(--accent); font-size: .85rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.words p { margin: 0; color: var(--soft); font-size: .95rem; }
+.code { position: relative; margin-top: auto; min-width: 0; }
+pre { margin: .3rem 0 0; padding: .75rem .9rem; overflow-x: auto; background: var(--code); border: 1px solid var(--line);
+  border-radius: 8px; font: .8rem/1.5 ui-monospace, "Cascadia Code", Menlo, Consolas, monospace; }
+button { position: absolute; top: .7rem; right: .4rem; padding: .1rem .55rem; border: 1px solid var(--line);
+  border-radius: 6px; background: var(--card); color: var(--soft); font-size: .75rem; cursor: pointer; opacity: 0; }
+.code:hover button, button:focus-visible { opacity: 1; }
+@media (hover: none) { button { opacity: 1; } }
+footer { padding-top: 2.5rem; padding-bottom: 3.5rem; color: var(--soft); font-size: .9rem; }
+footer code { color: var(--ink); }
+"""
+
+LOGO = """<svg viewBox="0 0 72 48" fill="none" stroke="currentColor" stroke-width="4" stroke-linecap="round"
+aria-hidden="true"><path d="M9 39 27 12 48 28 63 9"/><g fill="var(--page)"><circle cx="9" cy="39" r="5"/><circle
+cx="27" cy="12" r="5"/><circle cx="48" cy="28" r="5"/></g><circle cx="63" cy="9" r="3" fill="currentColor"/></svg>"""
+
+SCRIPT = """
+document.addEventListener("click", async event => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  const code = button.parentElement.querySelector("code");
+  try { await navigator.clipboard.writeText(code.textContent); button.textContent = "Copied"; }
+  catch { getSelection().selectAllChildren(code); button.textContent = "Selected"; }
+  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+});
+"""
+
+
+@dataclass(frozen=True)
+class Card:
+    """One piece of the gallery.
+
+    Args:
+        title: A few words.
+        text: One sentence.
+        picture: A GIF, PNG, JPEG or SVG file, or its bytes.
+        code: The code that made it.
+        section: The heading it stands under.
+        facts: A few more words beside the title, such as ``"7 DOF"``.
+    """
+
+    title: str
+    text: str
+    picture: Path | bytes
+    code: str
+    section: str
+    facts: str = ""
+
+
+def page(cards: Iterable[Card], *, title: str = "linkwork", subtitle: str = "") -> str:
+    """Return the page of cards, grouped by section, as HTML that needs no other file.
+
+    Example:
+        >>> dot = b"<svg viewBox='0 0 1 1'/>"
+        >>> page([Card("Arm", "It waves.", dot, "import linkwork", "Robots")]).count("<article")
+        1
+    """
+    sections: dict[str, list[Card]] = {}
+    for card in cards:
+        sections.setdefault(card.section, []).append(card)
+    links = "".join(
+        f'<a href="#section-{k}">{escape(name)}<b>{len(group)}</b></a>'
+        for k, (name, group) in enumerate(sections.items(), start=1)
+    )
+    bodies = "".join(
+        f'<section id="section-{k}"><h2>{escape(name)}</h2><div class="grid">{"".join(map(_article, group))}</div>'
+        "</section>\n"
+        for k, (name, group) in enumerate(sections.items(), start=1)
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<title>{escape(title)}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<header><div class="brand">{LOGO}<div><h1>{escape(title)}</h1><p>{escape(subtitle)}</p></div></div></header>
+<input type="checkbox" id="hold">
+<nav><div>{links}<label for="hold">Stop or start the motion</label></div></nav>
+<main>
+{bodies}</main>
+<footer>Made by <code>linkwork demo</code>. Every piece of code above runs as it stands.</footer>
+<script>{SCRIPT}</script>
+</body>
+</html>
+"""
+
+
+def _article(card: Card) -> str:
+    picture = card.picture.read_bytes() if isinstance(card.picture, Path) else card.picture
+    kind = media_type(picture, f"card {card.title!r}")
+    name = escape(card.title)
+    figure = f'<img src="{_embedded(picture, kind)}" alt="{name}">'
+    if kind == "image/gif":
+        still = _embedded(first_frame(picture), "image/png")
+        figure = figure.replace("<img", '<img class="film"') + f'<img class="still" src="{still}" alt="{name}">'
+    return (
+        f'<article><figure>{figure}</figure><div class="words"><div class="head"><h3>{name}</h3>'
+        f'<span class="facts">{escape(card.facts)}</span></div><p>{escape(card.text)}</p>'
+        f'<div class="code"><button type="button">Copy</button><pre><code>{escape(card.code)}</code></pre></div>'
+        "</div></article>\n"
+    )
+
+
+def _embedded(picture: bytes, kind: str) -> str:
+    return f"data:{kind};base64,{base64.b64encode(picture).decode()}"
+
+
+def media_type(picture: bytes, where: str) -> str:
+    """Return the media type of a picture, told by its first bytes."""
+    for start, kind in PICTURES.items():
+        if picture.lstrip().startswith(start):
+            return kind
+    raise FormatError(where, "its picture is not GIF, PNG, JPEG or SVG")
+
+
+def first_frame(film: bytes) -> bytes:
+    """Return the first frame of a GIF as PNG, for those who want no motion."""
+    from PIL import Image  # comes with matplotlib, which drew the film
+
+    out = BytesIO()
+    with Image.open(BytesIO(film)) as image:
+        image.convert("RGB").quantize(64).save(out, "PNG", optimize=True)
+    return out.getvalue()
+

@@ -1,0 +1,94 @@
+"""Inverse kinematics: one table of methods, one way to call them.
+
+Imports the modules of this folder. A new method is one class with a `step` and one row in `METHODS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from difflib import get_close_matches
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ..errors import MethodNotFoundError, OptionError
+from ..goals import Goal
+from ..linkage import Linkage
+from ..poses import checked
+from .ccd import CyclicDescent, RankedDescent
+from .base import Method, Settings, Solution, run
+from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
+from .problem import Problem
+from .robust import Robust
+
+METHODS: dict[str, type[Method]] = {
+    cls.name: cls
+    for cls in (
+        Inverse,
+        Pseudoinverse,
+        Damped,
+        SelectivelyDamped,
+        Control,
+        Alternative,
+        Transpose,
+        CyclicDescent,
+        RankedDescent,
+        Robust,
+    )
+}
+
+
+def solve(
+    linkage: Linkage,
+    goals: Goal | Sequence[Goal],
+    *,
+    start: ArrayLike | str | None = None,
+    method: str | Method = "robust",
+    **options: Any,
+) -> Solution:
+    """Return a pose that brings a linkage to its goals, or the closest one found and why.
+
+    Args:
+        linkage: The linkage.
+        goals: One goal or several.
+        start: Pose to begin with, shape (nq,) or (..., nq) for many problems at once, or the name of a stored pose; the
+            neutral pose by default.
+        method: One of `METHODS` by name.
+        **options: What every method takes (`Settings`: tolerance, rotation_tolerance, max_iterations, time_budget,
+            max_step, limits, halvings, trace) and what this one takes.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([15, 10, 5])
+        >>> solution = lw.solve(arm, lw.Reach("tip", position=(-20, 5)), start=[0.39, 0.79, 0.79], method="damped")
+        >>> solution.success, arm.forward(solution.q, frame="tip")[:2, 3].round(3).tolist()
+        (True, [-20.0, 5.0])
+    """
+    chosen, settings = configure(method, options)
+    if start is None:
+        pose = linkage.neutral()
+    else:
+        pose = linkage.stored_pose(start) if isinstance(start, str) else checked(linkage, start)
+    return chosen.solve(Problem(linkage, goals), pose, settings)
+
+
+def configure(method: str | Method, options: dict[str, Any]) -> tuple[Method, Settings]:
+    """Return a method and the loop's settings from a name and options of both."""
+    common = {f.name for f in fields(Settings)}
+    if isinstance(method, Method):
+        own: set[str] = set()
+        make: Any = lambda: method  # noqa: E731
+    else:
+        if method not in METHODS:
+            raise MethodNotFoundError(method, "linkwork", METHODS)
+        make = METHODS[method]
+        own = {f.name for f in fields(make)}
+    for name in options:
+        if name not in common | own:
+            close = get_close_matches(name, common | own, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else "."
+            takes = f"It takes {', '.join(sorted(own)) or 'no options'} and, as all do, {', '.join(sorted(common))}."
+            raise OptionError(f"method {method!r} has no option {name!r}{hint} {takes}")
+    chosen = make(**{name: value for name, value in options.items() if name in own})
+    return chosen, Settings(**{name: value for name, value in options.items() if name in common})

@@ -1,0 +1,308 @@
+"""The methods that step by linear algebra on the Jacobian: each `step` is its equation.
+
+Imports `base`. J is the weighted Jacobian (..., m, n), V the weighted way to the goal (..., m); the result is the change
+of the pose (..., n). Numbers in brackets are the chapter's equations; where it slips, the docstring says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import GoalError, OptionError
+from ..goals import Reach
+from ..transforms import FloatArray
+from .base import Method
+from .problem import Problem, State
+
+RANK_TOLERANCE = 1e-10
+
+
+def transposed(matrix: FloatArray) -> FloatArray:
+    """Return the transposes of matrices (..., m, n)."""
+    return np.swapaxes(matrix, -1, -2)
+
+
+def times(matrix: FloatArray, vector: FloatArray) -> FloatArray:
+    """Return matrices (..., m, n) times vectors (..., n)."""
+    product: FloatArray = (matrix @ vector[..., None])[..., 0]
+    return product
+
+
+def solved(matrix: FloatArray, vector: FloatArray) -> FloatArray:
+    """Return the solutions x of ``matrix x = vector`` by LU decomposition."""
+    return np.linalg.solve(matrix, vector[..., None])[..., 0]
+
+
+def pseudoinverse(J: FloatArray) -> FloatArray:
+    """Return the pseudoinverses (..., n, m), leaving out directions in which the rank is lost."""
+    return np.linalg.pinv(J, rcond=RANK_TOLERANCE)
+
+
+def damped_step(J: FloatArray, V: FloatArray, squared_damping: Any) -> FloatArray:
+    """Return ``J^T (J J^T + lambda² I)^-1 V``, or the equal ``(J^T J + lambda² I)^-1 J^T V`` where that is smaller."""
+    m, n = J.shape[-2:]
+    Jt = transposed(J)
+    damping = np.asarray(squared_damping)[..., None, None]
+    if m <= n:
+        return times(Jt, solved(J @ Jt + damping * np.eye(m), V))
+    return solved(Jt @ J + damping * np.eye(n), times(Jt, V))
+
+
+@dataclass(frozen=True)
+class Inverse(Method):
+    """``theta' = J^-1 V``, for as many goal rows as velocities.
+
+    Near a singularity the smallest singular value goes to zero and the joint velocities without bound: there the
+    pseudoinverse takes over and the largest change of a step holds them.
+
+    Args:
+        singular: Ratio of the smallest to the largest singular value below which the Jacobian counts as singular.
+    """
+
+    singular: float = 1e-4
+    name: ClassVar[str] = "inverse"
+    max_step: ClassVar[float | None] = 0.5
+
+    def check(self, problem: Problem) -> None:
+        rows, velocities = len(problem.rows), problem.linkage.nv
+        if rows != velocities:
+            raise GoalError(
+                f"method 'inverse' needs a square Jacobian: the goal has {rows} rows and linkage "
+                f"{problem.linkage.name!r} {velocities} velocities; use 'pseudoinverse'."
+            )
+
+    def step(self, state: State) -> FloatArray:
+        J, V = state.jacobian, state.wanted
+        values = np.linalg.svd(J, compute_uv=False)
+        near = values[..., -1] < self.singular * values[..., 0]
+        state.notes["singular"] = near
+        return times(pseudoinverse(J), V) if near.any() else solved(J, V)
+
+
+@dataclass(frozen=True)
+class Pseudoinverse(Method):
+    """``theta' = J^+ V`` (5.20 to 5.23): of all changes that reach V, the smallest.
+
+    Args:
+        form: ``"auto"`` is rank-aware. ``"rows"`` is the printed ``J^T (J J^T)^-1 V`` through beta and LU, for independent
+            rows (a redundant arm); ``"columns"`` is ``(J^T J)^-1 J^T V``, for independent columns (5.20, without the
+            stray J^T of its third line).
+    """
+
+    form: str = "auto"
+    name: ClassVar[str] = "pseudoinverse"
+
+    def __post_init__(self) -> None:
+        _one_of("form", self.form, ("auto", "rows", "columns"))
+
+    def step(self, state: State) -> FloatArray:
+        J, V = state.jacobian, state.wanted
+        if self.form == "auto":
+            return times(pseudoinverse(J), V)
+        Jt = transposed(J)
+        try:
+            if self.form == "rows":
+                beta = solved(J @ Jt, V)
+                return times(Jt, beta)
+            return solved(Jt @ J, times(Jt, V))
+        except np.linalg.LinAlgError as error:
+            other = "'columns'" if self.form == "rows" else "'rows'"
+            raise GoalError(
+                f"the printed form {self.form!r} of the pseudoinverse meets a singular matrix here ({error}): the "
+                f"Jacobian is {J.shape[-2]} x {J.shape[-1]}; use form={other} or form='auto'."
+            ) from error
+
+
+@dataclass(frozen=True)
+class Damped(Method):
+    """``theta' = J^T (J J^T + lambda² I)^-1 V`` (5.24): damped least squares.
+
+    Args:
+        damping: lambda, in the units of the Jacobian; or ``"adaptive"``: ``lambda² = 0.05 |V|²`` and a little, so that it
+            is strong far from the goal and gone near it.
+    """
+
+    damping: float | str = "adaptive"
+    name: ClassVar[str] = "damped"
+
+    def __post_init__(self) -> None:
+        if self.damping != "adaptive":
+            _number("damping", self.damping, positive=False)
+
+    def step(self, state: State) -> FloatArray:
+        J, V = state.jacobian, state.wanted
+        if isinstance(self.damping, str):
+            squared = 0.05 * (V * V).sum(axis=-1) + 1e-9 * state.linkage.length**2 + 1e-300
+        else:
+            squared = np.asarray(float(self.damping) ** 2 + 1e-300)
+        state.notes["damping"] = np.sqrt(squared)
+        return damped_step(J, V, squared)
+
+
+@dataclass(frozen=True)
+class SelectivelyDamped(Method):
+    """Selectively damped least squares (Buss and Kim 2005): each singular direction is held back by its own need.
+
+    With ``J = sum sigma_i u_i v_i^T``: direction i would change the pose by ``phi_i = (u_i . V) v_i / sigma_i``. It may
+    move no joint by more than ``gamma_i = min(1, N_i / M_i) gamma``, where N_i is how far it moves the effectors and M_i
+    how far the joints, one by one, would move them meanwhile: large for directions in which the joints work against
+    each other.
+
+    Args:
+        gamma: Largest change of one joint in a step [rad].
+    """
+
+    gamma: float = math.pi / 4
+    name: ClassVar[str] = "selectively-damped"
+
+    def __post_init__(self) -> None:
+        _number("gamma", self.gamma)
+
+    def step(self, state: State) -> FloatArray:
+        J, V = state.jacobian, state.wanted
+        U, sigma, Vt = np.linalg.svd(J, full_matrices=False)
+        ends = _effector_starts(state.problem)
+        reach = np.sqrt(np.add.reduceat(J * J, ends, axis=-2))  # |d effector_l / d theta_j|
+        N = np.sqrt(np.add.reduceat(U * U, ends, axis=-2)).sum(axis=-2)
+        safe = np.where(sigma > RANK_TOLERANCE * np.maximum(sigma[..., :1], 1e-300), sigma, np.inf)
+        M = (np.abs(Vt) * reach.sum(axis=-2)[..., None, :]).sum(axis=-1) / safe
+        gamma = self.gamma * np.minimum(1.0, N / np.maximum(M, 1e-300))
+        along = times(transposed(U), V) / safe
+        phi = clamped(along[..., None] * Vt, gamma[..., None])
+        return clamped(phi.sum(axis=-2), np.full((*phi.shape[:-2], 1), self.gamma))
+
+
+def clamped(vector: FloatArray, largest: FloatArray) -> FloatArray:
+    """Return vectors (..., n) scaled down so that no entry is larger than a bound (..., 1)."""
+    size = np.abs(vector).max(axis=-1, keepdims=True)
+    return vector * np.minimum(1.0, largest / np.maximum(size, 1e-300))
+
+
+def _effector_starts(problem: Problem) -> list[int]:
+    """Return the first of the changeable rows of every block."""
+    starts = [int(np.searchsorted(problem.rows, block.rows.start)) for block in problem.blocks]
+    return sorted({start for start in starts if start < len(problem.rows)})
+
+
+@dataclass(frozen=True)
+class Control(Method):
+    """``theta' = J^+ (V + J z) - z`` (5.25 to 5.31): the pseudoinverse, with a wish z in the null space.
+
+    The wish moves the joints towards desired angles as far as that leaves the effector alone. The gradient form
+    ``z_i = a_i (theta_i - theta_ci)`` is the default; the book prints its square (5.27), which loses the sign and pushes a
+    joint below its desired angle further away: ``form="printed"``.
+
+    Args:
+        desired: Pose to lean towards; the neutral one by default.
+        gains: One number, or one for each velocity: the higher, the stiffer the joint.
+        form: ``"gradient"`` or ``"printed"``.
+        z: A function of poses (..., nq) that returns z (..., nv), in place of all that.
+    """
+
+    desired: Any = None
+    gains: Any = 0.1
+    form: str = "gradient"
+    z: Callable[[FloatArray], FloatArray] | None = None
+    name: ClassVar[str] = "control"
+
+    def __post_init__(self) -> None:
+        _one_of("form", self.form, ("gradient", "printed"))
+
+    def check(self, problem: Problem) -> None:
+        gains = np.asarray(self.gains, dtype=np.float64)
+        if gains.shape not in ((), (problem.linkage.nv,)) or not np.isfinite(gains).all():
+            raise OptionError(f"gains are one finite number or {problem.linkage.nv} of them, got {self.gains!r}.")
+
+    def wish(self, state: State) -> FloatArray:
+        """Return z (..., nv)."""
+        if self.z is not None:
+            return np.asarray(self.z(state.q), dtype=np.float64)
+        linkage = state.linkage
+        desired = linkage.neutral() if self.desired is None else linkage.pose(base=self.desired)
+        away = linkage.difference(desired, state.q)
+        return np.asarray(self.gains * (away if self.form == "gradient" else away**2), dtype=np.float64)
+
+    def step(self, state: State) -> FloatArray:
+        J, V, z = state.jacobian, state.wanted, self.wish(state)
+        if state.excluded is not None:
+            z = np.where(state.excluded, 0.0, z)
+        return times(pseudoinverse(J), V + times(J, z)) - z
+
+
+@dataclass(frozen=True)
+class Alternative(Method):
+    """The pseudoinverse of a Jacobian with the goal in place of the end effector: it pulls the goal to the effector."""
+
+    name: ClassVar[str] = "alternative"
+
+    def check(self, problem: Problem) -> None:
+        if not all(isinstance(goal, Reach) and goal.position is not None for goal in problem.goals):
+            raise GoalError(
+                "method 'alternative' puts the goal's position in the effector's place: it needs positions."
+            )
+
+    def step(self, state: State) -> FloatArray:
+        return times(pseudoinverse(self.jacobian(state)), state.wanted)
+
+    def jacobian(self, state: State) -> FloatArray:
+        """Return the Jacobian of points of the links that are now where the goals are."""
+        blocks, problem = [], state.problem
+        for goal in problem.goals:
+            if not isinstance(goal, Reach) or goal.position is None:
+                continue
+            J = state.linkage.jacobian(state.q, goal.frame)
+            tip = state.linkage.forward(state.q, frame=goal.frame)[..., :3, 3]
+            lever = np.zeros_like(tip)
+            count = len(goal.position)
+            lever[..., :count] = goal.position - tip[..., :count]
+            J[..., :3, :] += np.cross(J[..., 3:, :], lever[..., None], axis=-2)
+            blocks.append(J[..., goal.rows, :])
+        J = (np.concatenate(blocks, axis=-2) * problem.scale[:, None])[..., problem.rows, :]
+        return J if state.excluded is None else np.where(state.excluded[..., None, :], 0.0, J)
+
+
+@dataclass(frozen=True)
+class Transpose(Method):
+    """``theta' = alpha J^T V``: each joint by how well its own motion agrees with V; nothing is inverted.
+
+    Args:
+        scale: alpha; None takes the one that best fits V, ``(V . JJ^T V) / |JJ^T V|²``. A fixed one above
+            ``2 / sigma_max²`` diverges, which the loop notices.
+    """
+
+    scale: float | None = None
+    name: ClassVar[str] = "transpose"
+    iterations: ClassVar[int] = 1000
+
+    def __post_init__(self) -> None:
+        if self.scale is not None:
+            _number("scale", self.scale)
+
+    def step(self, state: State) -> FloatArray:
+        J, V = state.jacobian, state.wanted
+        change = times(transposed(J), V)
+        if self.scale is not None:
+            return self.scale * change
+        moved = times(J, change)
+        length = (moved * moved).sum(axis=-1)
+        alpha = (V * moved).sum(axis=-1) / np.where(length > 0.0, length, 1.0)
+        state.notes["scale"] = alpha
+        return np.asarray(alpha[..., None] * change, dtype=np.float64)
+
+
+def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise OptionError(f"{name} is one of {', '.join(map(repr, known))}, got {value!r}.")
+
+
+def _number(name: str, value: Any, *, positive: bool = True) -> None:
+    good = isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
+    if not good or value < 0.0 or (positive and value == 0.0):
+        raise OptionError(
+            f"{name} must be a finite number {'above' if positive else 'of at least'} zero, got {value!r}."
+        )

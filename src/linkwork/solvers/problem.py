@@ -1,0 +1,129 @@
+"""What is to be solved: a linkage and its goals, stacked into rows; and what a method sees of it at one iteration.
+
+Imports `goals` and what stands before it. Everything broadcasts: a pose of shape (nq,) is one problem, poses of shape
+(..., nq) are many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import GoalError
+from ..goals import Block, Goal
+from ..linkage import Linkage
+from ..transforms import FloatArray
+
+
+class Problem:
+    """A linkage and its goals, stacked: error rows, their Jacobian, and which rows can be changed at all.
+
+    Attributes:
+        blocks: Runs of error rows judged together, over all goals.
+        rows: The rows that some joint can change; a planar arm never leaves its plane, whatever a goal asks.
+        scale: Weight of every row in a step: the goal's weight, and metres per radian for rotations.
+    """
+
+    def __init__(self, linkage: Linkage, goals: Goal | Sequence[Goal]) -> None:
+        self.linkage = linkage
+        self.goals: tuple[Goal, ...] = (goals,) if isinstance(goals, Goal) else tuple(goals)
+        if not self.goals or not all(isinstance(goal, Goal) for goal in self.goals):
+            raise GoalError(f"a solve needs a goal such as Reach(...), or a list of them, got {goals!r}.")
+        self.blocks: list[Block] = []
+        weights: list[FloatArray] = []
+        start = 0
+        for goal in self.goals:
+            for block in goal.blocks:
+                rows = slice(start + block.rows.start, start + block.rows.stop)
+                self.blocks.append(Block(rows, block.unit))
+                weight = goal.weight * (linkage.length / 4.0 or 1.0 if block.unit == "rad" else 1.0)
+                weights.append(np.full(rows.stop - rows.start, weight))
+            start = self.blocks[-1].rows.stop
+        self.scale = np.concatenate(weights)
+        changeable = np.concatenate([goal.changeable(linkage) for goal in self.goals])
+        self.rows = np.flatnonzero(changeable)
+        self._every_row = bool(changeable.all())
+
+    @property
+    def velocity_names(self) -> list[str]:
+        """The joint that each velocity belongs to."""
+        names = [""] * self.linkage.nv
+        for arc, drive in zip(self.linkage.arcs, self.linkage.drives, strict=True):
+            if arc.mimic is None:
+                names[drive.v : drive.v + arc.articulation.nv] = [arc.name] * arc.articulation.nv
+        return names
+
+    def error(self, q: FloatArray) -> FloatArray:
+        """Return all error rows in metres and radians, shape (..., m)."""
+        if len(self.goals) == 1:
+            return self.goals[0].error(self.linkage, q)
+        return np.concatenate([goal.error(self.linkage, q) for goal in self.goals], axis=-1)
+
+    def all_rows_jacobian(self, q: FloatArray) -> FloatArray:
+        """Return the Jacobian of all rows, shape (..., m, nv)."""
+        if len(self.goals) == 1:
+            return self.goals[0].jacobian(self.linkage, q)
+        return np.concatenate([goal.jacobian(self.linkage, q) for goal in self.goals], axis=-2)
+
+    def jacobian(self, q: FloatArray) -> FloatArray:
+        """Return the weighted Jacobian of the rows that can change, shape (..., rows, nv)."""
+        weighted = self.all_rows_jacobian(q) * self.scale[:, None]
+        return weighted if self._every_row else weighted[..., self.rows, :]
+
+    def wanted(self, error: FloatArray) -> FloatArray:
+        """Return the weighted error of the rows that can change: the V of the chapter's equations."""
+        weighted = error * self.scale
+        return weighted if self._every_row else weighted[..., self.rows]
+
+    def residuals(self, error: FloatArray) -> FloatArray:
+        """Return the norm of every block, shape (..., number of blocks)."""
+        return np.stack([np.sqrt((error[..., b.rows] ** 2).sum(axis=-1)) for b in self.blocks], axis=-1)
+
+    def aimed(self, goals: Goal | Sequence[Goal]) -> Problem:
+        """Return the same problem with goals elsewhere; built anew only if they are of another make."""
+        new = (goals,) if isinstance(goals, Goal) else tuple(goals)
+        if [goal.make for goal in new] != [goal.make for goal in self.goals]:
+            return Problem(self.linkage, new)
+        result = copy(self)
+        result.goals = new
+        return result
+
+
+@dataclass
+class State:
+    """What a method sees at one iteration.
+
+    `notes` goes into the trace (damping, scale, ...); `memory` is the method's own and lasts through the solve.
+    """
+
+    problem: Problem
+    q: FloatArray
+    error: FloatArray
+    iteration: int = 0
+    notes: dict[str, Any] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)
+    excluded: NDArray[np.bool_] | None = None
+
+    @property
+    def linkage(self) -> Linkage:
+        """The linkage being solved."""
+        return self.problem.linkage
+
+    @cached_property
+    def jacobian(self) -> FloatArray:
+        """Weighted Jacobian J, shape (..., m, n), with the columns of joints held at a limit set to zero."""
+        jacobian = self.problem.jacobian(self.q)
+        if self.excluded is not None:
+            jacobian = np.where(self.excluded[..., None, :], 0.0, jacobian)
+        return jacobian
+
+    @cached_property
+    def wanted(self) -> FloatArray:
+        """Weighted error V, shape (..., m): the velocity that would reach the goal in one step."""
+        return self.problem.wanted(self.error)

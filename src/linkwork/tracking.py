@@ -1,0 +1,99 @@
+"""Solving along a series of goals, so that the path of the end effector is prescribed.
+
+Imports `solvers`, `paths` and `clips`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .clips import Clip
+from .errors import GoalError, OptionError
+from .goals import Goal, Reach
+from .linkage import Linkage
+from .paths import line
+from .poses import checked
+from .solvers import Method, Problem, configure
+from .solvers.base import follow
+
+Goals = Goal | Sequence[Goal]
+
+
+def track(
+    linkage: Linkage,
+    goals: Goals | Sequence[Goals] | Callable[[float], Goals],
+    *,
+    fps: float = 24.0,
+    frames: int | None = None,
+    method: str | Method = "damped",
+    start: ArrayLike | str | None = None,
+    steps: int | None = None,
+    **options: Any,
+) -> Clip:
+    """Return the motion that follows goals over time, each solved from the pose before.
+
+    Args:
+        linkage: The linkage.
+        goals: What should be reached at each frame: a list with one goal (or list of goals) a frame; a function of the
+            time [s], with `frames`; or one `Reach`, which is approached in a straight line.
+        fps: Frames a second.
+        frames: Number of frames, for a function or a single goal (21 by default).
+        method: A method's name.
+        start: Pose before the first frame, or the name of a stored one; the neutral pose by default.
+        steps: Take exactly this many steps a frame, as the chapter does with one. None solves each frame.
+        **options: As in `solve`.
+
+    Returns:
+        A clip whose `residuals` say how far each goal was missed, shape (frames, blocks).
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([15, 10, 5])
+        >>> clip = lw.track(arm, lw.Reach("tip", position=(-20, 5)), start=[0.39, 0.79, 0.79])
+        >>> len(clip), bool(clip.residuals.max() < 1e-3)
+        (21, True)
+    """
+    if not np.isfinite(fps) or fps <= 0.0:
+        raise OptionError(f"fps must be positive, got {fps!r}.")
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+        raise OptionError(f"steps must be a whole number, at least one, got {steps!r}.")
+    if start is None:
+        q = linkage.neutral()
+    else:
+        q = linkage.stored_pose(start) if isinstance(start, str) else checked(linkage, start)
+    series = _series(linkage, goals, q, fps, frames)
+    chosen, settings = configure(method, options)
+    problem = Problem(linkage, series[0])
+    chosen.check(problem)
+    poses, residuals = np.empty((len(series), linkage.nq)), []
+    for k, wanted in enumerate(series):
+        problem = problem.aimed(wanted)
+        if steps is None:
+            q = chosen.solve(problem, q, settings).q
+        else:
+            q = follow(chosen, problem, q, settings, steps)
+        poses[k] = q
+        residuals.append(problem.residuals(problem.error(q)))
+    if len({len(row) for row in residuals}) != 1:
+        raise GoalError("every frame of a track needs goals of the same kinds, so that their errors can be compared.")
+    return Clip(linkage, np.arange(len(series)) / fps, poses, np.stack(residuals))
+
+
+def _series(linkage: Linkage, goals: Any, q: Any, fps: float, frames: int | None) -> list[Any]:
+    """Return one goal, or list of goals, for every frame."""
+    if isinstance(goals, Goal):
+        if not isinstance(goals, Reach):
+            raise GoalError("a single goal is approached in a straight line only if it is a Reach.")
+        return list(line(linkage, goals, start=q, frames=21 if frames is None else frames))
+    if callable(goals):
+        if frames is None:
+            raise GoalError("a path given as a function of time needs frames=, the number of frames.")
+        return [goals(k / fps) for k in range(frames)]
+    series = list(goals)
+    if not series:
+        raise GoalError("the path is empty; give at least one goal.")
+    return series if frames is None else series[:frames]
