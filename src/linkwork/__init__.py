@@ -1,4 +1,4 @@
-"""linkwork: build kinematic linkages, pose them and see them.
+"""linkwork: build kinematic linkages, pose them, solve them and see them.
 
 Everything public is reachable from here and loaded when first used, so that ``import linkwork`` stays light.
 
@@ -16,10 +16,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import draw as draw, errors as errors, models as models, transforms as transforms
+    from . import (
+        analysis as analysis,
+        draw as draw,
+        errors as errors,
+        models as models,
+        paths as paths,
+        transforms as transforms,
+    )
     from .builder import Builder as Builder
     from .clips import Clip as Clip, interpolate as interpolate
     from .dh import DHRow as DHRow, DHTable as DHTable, from_dh as from_dh
+    from .diagnosis import count_solutions as count_solutions, diagnose as diagnose
     from .errors import LinkworkError as LinkworkError
     from .formats import load as load, save as save
     from .geometry import (
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
         Visual as Visual,
         bone as bone,
     )
+    from .goals import Reach as Reach
     from .joints import (
         Ball as Ball,
         Continuous as Continuous,
@@ -46,11 +55,14 @@ if TYPE_CHECKING:
         Universal as Universal,
     )
     from .linkage import Frame as Frame, Link as Link, Linkage as Linkage
+    from .solvers import METHODS as METHODS, Solution as Solution, solve as solve
+    from .tracking import track as track
 
-_MODULES = ("draw", "errors", "models", "transforms")
+_MODULES = ("analysis", "draw", "errors", "models", "paths", "transforms")
 _NAMES = {
     "builder": ("Builder",),
     "clips": ("Clip", "interpolate"),
+    "diagnosis": ("count_solutions", "diagnose"),
     "dh": ("DHRow", "DHTable", "from_dh"),
     "errors": ("LinkworkError",),
     "formats": ("load", "save"),
@@ -68,7 +80,10 @@ _NAMES = {
         "Screw",
         "Universal",
     ),
+    "goals": ("Reach",),
     "linkage": ("Frame", "Link", "Linkage"),
+    "solvers": ("METHODS", "Solution", "solve"),
+    "tracking": ("track",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from .errors import LinkageError
 from .geometry import bone
-from .joints import Continuous, Fixed, Joint, Prismatic, Revolute, plane_basis
+from .joints import Continuous, Fixed, Joint, Prismatic, Revolute
 from .linkage import Frame, Link, Linkage
-from .transforms import FloatArray, as_angle, as_transform, axis_rotation, inverse
+from .transforms import FloatArray, as_angle, as_transform, axis_rotation, inverse, plane_basis
 
 Convention = Literal["standard", "modified"]
 EPSILON = 1e-12

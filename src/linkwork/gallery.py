@@ -1,40 +1,54 @@
 """The gallery: one page of moving pictures, whole in itself, that opens from disk without a network.
 
-Imports `models` and `draw`. A page is made of cards and knows nothing of linkages; `model_cards` makes one card for each
-ready-made model, and other makers of cards can stand beside it.
+Imports `models` and `draw`. A page is made of cards and knows nothing of linkages; `model_cards` makes one card for
+each ready-made model, and other makers of cards can stand beside it.
 """
 
 from __future__ import annotations
 
 import base64
+import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
 from pathlib import Path
 
+from . import draw, models
 from .errors import FormatError
 from .formats.files import write_text
+
+FPS = 12
+SUBTITLE = "Kinematic linkages: build them, pose them, see them. Every piece here is made by the code below it."
+CODE = """import linkwork as lw
+
+clip = lw.models.motion("{text}")
+lw.draw.film(clip, "{name}.gif", fps={fps:g})
+
+# linkwork draw {text} -o {name}.gif"""
+
+Progress = Callable[[float, str], None]
 
 PICTURES = {b"GIF8": "image/gif", b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"<": "image/svg+xml"}
 
 STYLE = """
 :root { color-scheme: light dark; --page: #f4f3ef; --card: #ffffff; --ink: #1d2126; --soft: #5c6570; --line: #e2e0d9;
-  --accent: #b4531a; --code: #f7f6f2; --plate: #ffffff; }
+  --accent: #b4531a; --code: #f7f6f2; --plate: #fcfcfc; }
 @media (prefers-color-scheme: dark) { :root { --page: #14171b; --card: #1d2127; --ink: #e9e7e2; --soft: #a2abb5;
-  --line: #2f353d; --accent: #f2a061; --code: #171a1f; --plate: #f7f6f3; } }
+  --line: #2f353d; --accent: #f2a061; --code: #171a1f; --plate: #e8e8e8; } figure img { filter: brightness(.92); } }
 * { box-sizing: border-box; }
 html { scroll-behavior: smooth; scroll-padding-top: 4.5rem; }
 body { margin: 0; background: var(--page); color: var(--ink);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
-header, main, footer { max-width: 84rem; margin: 0 auto; padding: 0 1.5rem; }
+header, main, footer { max-width: 92rem; margin: 0 auto; padding: 0 1.5rem; }
 header { padding-top: 3.25rem; padding-bottom: 1.25rem; }
 .brand { display: flex; align-items: center; gap: 1.1rem; }
 .brand svg { width: 4.5rem; height: auto; flex: none; color: var(--accent); }
 h1 { margin: 0; font-size: clamp(2.1rem, 5vw, 3rem); line-height: 1.1; letter-spacing: -.025em; }
 .brand p { margin: .3rem 0 0; color: var(--soft); font-size: 1.08rem; text-wrap: balance; }
 nav { position: sticky; top: 0; z-index: 1; background: var(--page); border-bottom: 1px solid var(--line); }
-nav div { max-width: 84rem; margin: 0 auto; padding: .65rem 1.5rem; display: flex; flex-wrap: wrap; gap: .4rem; }
+nav div { max-width: 92rem; margin: 0 auto; padding: .65rem 1.5rem; display: flex; flex-wrap: wrap; gap: .4rem; }
 nav a, nav label { padding: .22rem .8rem; border: 1px solid var(--line); border-radius: 99px; color: var(--ink);
   background: var(--card); text-decoration: none; font-size: .9rem; cursor: pointer; user-select: none; }
 nav a:hover, nav label:hover { border-color: var(--accent); color: var(--accent); }
@@ -46,8 +60,8 @@ h2 { margin: 2.6rem 0 1rem; font-size: 1.4rem; letter-spacing: -.01em; }
 .grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: 1.4rem; }
 article { display: flex; flex-direction: column; min-width: 0; background: var(--card); border: 1px solid var(--line);
   border-radius: 14px; overflow: hidden; }
-figure { margin: 0; aspect-ratio: 4 / 3; background: var(--plate); display: grid; place-items: center; }
-figure img { width: 100%; height: 100%; object-fit: contain; }
+figure { position: relative; margin: 0; aspect-ratio: 5 / 4; background: var(--plate); }
+figure img { position: absolute; inset: 0; width: 100%; height: 100%; padding: .5rem; object-fit: contain; }
 .still, #hold:checked ~ main .film { display: none; }
 #hold:checked ~ main .still { display: block; }
 @media (prefers-reduced-motion: reduce) { .film { display: none; } .still { display: block; }
@@ -60,8 +74,9 @@ h3 { margin: 0; font-size: 1.1rem; }
 .facts { color: var(--accent); font-size: .85rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .words p { margin: 0; color: var(--soft); font-size: .95rem; }
 .code { position: relative; margin-top: auto; min-width: 0; }
-pre { margin: .3rem 0 0; padding: .75rem .9rem; overflow-x: auto; background: var(--code); border: 1px solid var(--line);
-  border-radius: 8px; font: .8rem/1.5 ui-monospace, "Cascadia Code", Menlo, Consolas, monospace; }
+pre { margin: .3rem 0 0; padding: .75rem .9rem; overflow-x: auto; background: var(--code);
+  border: 1px solid var(--line); border-radius: 8px;
+  font: .75rem/1.55 ui-monospace, "Cascadia Code", Menlo, Consolas, monospace; }
 button { position: absolute; top: .7rem; right: .4rem; padding: .1rem .55rem; border: 1px solid var(--line);
   border-radius: 6px; background: var(--card); color: var(--soft); font-size: .75rem; cursor: pointer; opacity: 0; }
 .code:hover button, button:focus-visible { opacity: 1; }
@@ -140,10 +155,10 @@ def page(cards: Iterable[Card], *, title: str = "linkwork", subtitle: str = "") 
 <body>
 <header><div class="brand">{LOGO}<div><h1>{escape(title)}</h1><p>{escape(subtitle)}</p></div></div></header>
 <input type="checkbox" id="hold">
-<nav><div>{links}<label for="hold">Stop or start the motion</label></div></nav>
+<nav><div>{links}<label for="hold">Pause or play</label></div></nav>
 <main>
 {bodies}</main>
-<footer>Made by <code>linkwork demo</code>. Every piece of code above runs as it stands.</footer>
+<footer>Made by <code>linkwork demo</code>. Nothing on this page comes from elsewhere.</footer>
 <script>{SCRIPT}</script>
 </body>
 </html>
@@ -187,3 +202,53 @@ def first_frame(film: bytes) -> bytes:
         image.convert("RGB").quantize(64).save(out, "PNG", optimize=True)
     return out.getvalue()
 
+
+def build(
+    folder: str | os.PathLike[str],
+    texts: Sequence[str] | None = None,
+    *,
+    fps: float = FPS,
+    progress: Progress | None = None,
+) -> Path:
+    """Write the gallery of ready-made models into a folder, which is made if need be.
+
+    Args:
+        folder: Where the page goes.
+        texts: Models as in `models.build`, such as ``"snake:9"``; the example of every model by default.
+        fps: Frames a second of the films.
+        progress: Called with the share of the work that is done, from 0 to 1, and the model it is at.
+
+    Returns:
+        The page, ``index.html``. It is written last, whole or not at all.
+    """
+    path = Path(folder, "index.html")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, page(model_cards(texts, fps=fps, progress=progress), subtitle=SUBTITLE))
+    return path
+
+
+def model_cards(
+    texts: Sequence[str] | None = None, *, fps: float = FPS, progress: Progress | None = None
+) -> Iterator[Card]:
+    """Yield a card for each ready-made model, with a film of its motion."""
+    texts = [model.example for model in models.MODELS.values()] if texts is None else texts
+    clips = [models.motion(text) for text in texts]
+    with tempfile.TemporaryDirectory() as folder:
+        for k, (text, clip) in enumerate(zip(texts, clips, strict=True)):
+            name, linkage = clip.linkage.name, clip.linkage
+            film = Path(folder, f"{name}.gif")
+
+            def at(done: int, total: int, k: int = k, name: str = name) -> None:
+                if progress is not None:
+                    progress((k + done / total) / len(texts), name)
+
+            draw.film(clip, film, fps=fps, progress=at)
+            model = models.MODELS[name]
+            yield Card(
+                title=name.upper() if name[-1].isdigit() else name.replace("_", " ").capitalize(),
+                text=model.description,
+                picture=film.read_bytes(),
+                code=CODE.format(text=text, name=name, fps=fps),
+                section=f"{model.category.capitalize()}s",
+                facts=f"{linkage.nv} DOF, {len(linkage.links)} links",
+            )

@@ -24,6 +24,7 @@ from .transforms import (
     as_axis,
     as_transform,
     axis_rotation,
+    plane_basis,
     quaternion_matrix,
 )
 
@@ -421,19 +422,6 @@ ONE_DOF: dict[str, type[_OneValue]] = {cls.kind: cls for cls in (Revolute, Prism
 ARTICULATIONS: dict[str, type[Articulation]] = {
     cls.kind: cls for cls in (Fixed, Revolute, Continuous, Prismatic, Screw, Universal, Planar, Ball, Floating)
 }
-
-
-def plane_basis(normal: FloatArray) -> FloatArray:
-    """Return the right-handed basis (u, v, normal) as columns; the identity for the normal z.
-
-    Example:
-        >>> plane_basis(np.array([1.0, 0.0, 0.0])).T.tolist()
-        [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
-    """
-    guide = np.eye(3)[(int(np.abs(normal).argmax()) + 1) % 3]
-    u = guide - (guide @ normal) * normal
-    u /= np.linalg.norm(u)
-    return np.stack([u, np.cross(normal, u), normal], axis=1) + 0.0
 
 
 @dataclass(frozen=True)

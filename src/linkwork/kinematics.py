@@ -24,7 +24,6 @@ from .linkage import WORLD, Link, Linkage
 from .program import chain_program, tree_program
 from .transforms import FloatArray, as_array, inverse
 
-
 STRUCTURAL_ZERO = 1e-12
 
 
@@ -133,7 +132,8 @@ class Evaluator:
         if frame not in self._moving:
             samples = np.concatenate([self._linkage.neutral()[None], self._linkage.random_pose(0, 7)])
             largest = np.abs(self.jacobian(samples, frame, "world")).max(axis=(0, 2), initial=0.0)
-            self._moving[frame] = largest > STRUCTURAL_ZERO * np.array([max(self._linkage.length, 1e-9)] * 3 + [1.0] * 3)
+            size = max(self._linkage.length, 1e-9)
+            self._moving[frame] = largest > STRUCTURAL_ZERO * np.array([size] * 3 + [1.0] * 3)
         return self._moving[frame]
 
     def _many(

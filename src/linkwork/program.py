@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .joints import Element, Joint, plane_basis
+from .joints import Element, Joint
 from .kernels import rows
 from .linkage import Drive, Linkage
-from .transforms import FloatArray
+from .transforms import FloatArray, plane_basis
 
 MOTIONS = {"revolute": rows.REVOLUTE, "prismatic": rows.PRISMATIC, "screw": rows.SCREW, "ball": rows.BALL}
 EYE4 = np.eye(4)

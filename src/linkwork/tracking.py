@@ -72,10 +72,7 @@ def track(
     poses, residuals = np.empty((len(series), linkage.nq)), []
     for k, wanted in enumerate(series):
         problem = problem.aimed(wanted)
-        if steps is None:
-            q = chosen.solve(problem, q, settings).q
-        else:
-            q = follow(chosen, problem, q, settings, steps)
+        q = follow(chosen, problem, q, settings, steps) if steps else chosen.solve(problem, q, settings).q
         poses[k] = q
         residuals.append(problem.residuals(problem.error(q)))
     if len({len(row) for row in residuals}) != 1:

@@ -212,6 +212,19 @@ def axis_rotation(axis: FloatArray, angle: ArrayLike) -> FloatArray:
     return result
 
 
+def plane_basis(normal: FloatArray) -> FloatArray:
+    """Return the right-handed basis (u, v, normal) as columns; the identity for the normal z.
+
+    Example:
+        >>> plane_basis(np.array([1.0, 0.0, 0.0])).T.tolist()
+        [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    guide = np.eye(3)[(int(np.abs(normal).argmax()) + 1) % 3]
+    u = guide - (guide @ normal) * normal
+    u /= np.linalg.norm(u)
+    return np.stack([u, np.cross(normal, u), normal], axis=1) + 0.0
+
+
 def quaternion_matrix(quaternion: FloatArray) -> FloatArray:
     """Return the rotation matrices (..., 3, 3) of quaternions (..., 4), w first, of any length but zero."""
     w, x, y, z = np.moveaxis(quaternion, -1, 0)

@@ -1,7 +1,7 @@
 """Pictures of linkages: a pose, a strip of frames, a film.
 
-Imports `clips` and what stands before it; matplotlib (extra ``plot``) when the first picture is made, and never pyplot, so
-that no figure stays behind and no screen is needed. A linkage that moves in one plane parallel to xy is drawn in two
+Imports `clips` and what stands before it; matplotlib (extra ``plot``) when the first picture is made, and never pyplot,
+so that no figure stays behind and no screen is needed. A linkage that moves in one plane parallel to xy is drawn in two
 dimensions, any other in three.
 """
 
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from .. import clips
 from ..clips import Clip
-from ..errors import FormatError, KeyFrameError, MissingExtraError, OptionError, PoseShapeError, listed
+from ..errors import FormatError, KeyFrameError, MissingExtraError, OptionError, PoseShapeError
 from ..linkage import Linkage
 from ..transforms import FloatArray, as_array, as_vector
 from .sketch import Sketch, is_flat
@@ -86,7 +86,7 @@ def pose(
     from . import sheets
 
     sketch = Sketch(linkage, shapes=shapes)
-    stage = sheets.Stage(sketch, sketch.bounds(values[None]), view)
+    stage = sheets.Stage(sketch, sketch.extent(values[None]), view)
     look = sheets.Look(frames=names, limits=limits, labels=labels)
     if ax is not None:
         if size is not None:
@@ -120,7 +120,13 @@ def strip(
         linkage: The linkage of a motion that is not a clip.
         trail: Name of a frame whose path to draw: what lies behind in full colour, what lies ahead faintly.
         goal: A target (x, y) or (x, y, z) to mark with a cross.
-        limits, labels, shapes, view, title, size, path: As in `pose`.
+        limits: Show the range of every joint, as in `pose`.
+        labels: Write the names of joints.
+        shapes: Draw the shapes of links; False draws bones throughout.
+        view: Camera, as in `pose`.
+        title: A line above the panels.
+        size: Width and height of the figure [inch].
+        path: Save the figure there too: .png, .svg or .pdf.
 
     Example:
         >>> import linkwork as lw
@@ -139,9 +145,9 @@ def strip(
     sketch = Sketch(linkage, shapes=shapes)
     path_of = None if trail is None else linkage.forward(values, frame=trail)[:, :3, 3]
     mark = None if goal is None else _goal(goal)
-    bounds = _widened(sketch.bounds(values), path_of, mark)
+    extent = sketch.extent(values, path_of, mark)
     look = sheets.Look(limits=limits, labels=labels, trail=path_of, goal=mark)
-    figure = sheets.strip(sheets.Stage(sketch, bounds, view), look, values, numbers, size=size, title=title)
+    figure = sheets.strip(sheets.Stage(sketch, extent, view), look, values, numbers, size=size, title=title)
     return _saved(figure, target)
 
 
@@ -176,7 +182,7 @@ def film(
     times, values, numbers = _film_frames(clip, fps, films.LEAST_DELAY)
     sketch = Sketch(clip.linkage)
     path_of = None if trail is None else clip.forward(frame=trail)[:, :3, 3]
-    stage = sheets.Stage(sketch, _widened(sketch.bounds(clip.poses), path_of, None), view)
+    stage = sheets.Stage(sketch, sketch.extent(clip.poses, path_of), view)
     look = sheets.Look(trail=path_of)
     figure, panel = sheets.single(stage, look, values[0], size=size, area=FILM_AREA)
     with _replacing(target) as file:
@@ -288,13 +294,6 @@ def _film_frames(clip: Clip, fps: float | None, least: float) -> tuple[FloatArra
     return samples, values, np.searchsorted(times, samples + 1e-9, side="right") - 1
 
 
-def _widened(
-    bounds: tuple[FloatArray, FloatArray], trail: FloatArray | None, goal: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
-    points = np.concatenate([b.reshape(-1, 3) for b in (*bounds, trail, goal) if b is not None])
-    return points.min(axis=0), points.max(axis=0)
-
-
 # What comes out
 
 
@@ -303,7 +302,7 @@ def _on_axes(stage: Any, look: Any, q: FloatArray, ax: Any, title: str | None) -
     if hasattr(ax, "get_zlim") == stage.flat:
         kind = "plain axes" if stage.flat else "axes with projection='3d'"
         raise OptionError(f"linkage {stage.sketch.linkage.name!r} needs {kind} here, got {type(ax).__name__}.")
-    panel = stage.panel(ax, look, turning=True)
+    panel = stage.panel(ax, look)
     panel.fit(None)
     panel.show(q)
     if look.labels:

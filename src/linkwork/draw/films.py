@@ -23,7 +23,8 @@ Progress = Callable[[int, int], None]
 def durations(times: FloatArray) -> list[int]:
     """Return how long each frame is shown [ms], in the whole hundredths of a second that a GIF counts in.
 
-    Rounding is carried over, so that the film as a whole keeps its time. The last frame stays as long as the one before.
+    Rounding is carried over, so that the film as a whole keeps its time. The last frame stays as long as the one
+    before it.
 
     Example:
         >>> durations(np.array([0.0, 0.025, 0.05, 0.075]))

@@ -1,4 +1,4 @@
-"""Joint limits as marks to draw: a sector where a hinge may turn, a bar where a slider may slide, a needle at the value.
+"""Joint limits as marks to draw: a sector where a hinge may turn, a bar where a slider may go, a needle at the value.
 
 Imports `linkage` and what stands before it, NumPy only.
 """
@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..joints import Element, plane_basis
+from ..joints import Element
 from ..linkage import Linkage
-from ..transforms import FloatArray, axis_rotation
+from ..transforms import FloatArray, axis_rotation, plane_basis
 
 STEPS = 48  # points on the rim of a sector
 

@@ -1,7 +1,7 @@
 """One linkage on one pair or triple of axes, drawn with matplotlib and drawn again at any other pose.
 
-Imports `sketch`, `gauges`, `labels` and matplotlib; `draw` imports this module when the first picture is made. Many things
-of one kind are one collection, so that a linkage of ten thousand links is still a handful of artists.
+Imports `sketch`, `gauges`, `labels` and matplotlib; `draw` imports this module when the first picture is made. Many
+things of one kind are one collection, so that a linkage of ten thousand links is still a handful of artists.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_rgb
 from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.path import Path
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MultipleLocator
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
-from .gauges import gauges
-from .labels import Name, write_names
-from .sketch import BONE, INK, Points, Sketch
 from ..transforms import FloatArray
+from .gauges import Gauge, gauges
+from .labels import Name, write_names
+from .sketch import BONE, INK, Extent, Points, Sketch
 
 FONT = "DejaVu Sans"
 SMALL, NORMAL, LARGE = 8.0, 9.0, 11.0
@@ -82,7 +82,7 @@ class Panel:
         ax: The axes to draw on.
         sketch: What there is to draw.
         look: What to show besides.
-        bounds: Lowest and highest coordinates (3,) that the picture has to hold.
+        extent: The room that the picture has to hold.
 
     Attributes:
         moving: The artists that change with the pose.
@@ -90,9 +90,9 @@ class Panel:
 
     dimensions = 2
 
-    def __init__(self, ax: Any, sketch: Sketch, look: Look, bounds: tuple[FloatArray, FloatArray]) -> None:
+    def __init__(self, ax: Any, sketch: Sketch, look: Look, extent: Extent) -> None:
         self.ax, self.sketch, self.look = ax, sketch, look
-        self.low, self.high = bounds
+        self.low, self.high, self.points = extent.low, extent.high, extent.points
         self.scale = max(float(np.linalg.norm((self.high - self.low)[: self.dimensions])), 1e-9)
         self.moving: list[Any] = []
         many = len(sketch.bones.owners) + len(sketch.parts)
@@ -144,6 +144,7 @@ class Panel:
 
     def _make(self) -> None:
         look = self.look
+        self._gauges: list[Gauge] = []
         self._make_bodies()
         self._ranges = self._polygons(20.0, closed=True) if look.limits else None
         self._rims = self._lines(20.5, INK, 0.8) if look.limits else None
@@ -168,7 +169,7 @@ class Panel:
             self._set_lines(self._past, [self.look.trail[: frame + 1]] if frame else [])
 
     def _show_limits(self, q: FloatArray, frames: FloatArray) -> None:
-        found = gauges(self.sketch.linkage, q, frames, self.scale)
+        self._gauges = found = gauges(self.sketch.linkage, q, frames, self.scale)
         colors = [RED if gauge.beyond else TEAL for gauge in found]
         self._set_polygons(self._ranges, [gauge.area for gauge in found])
         if found:
@@ -199,16 +200,35 @@ class Panel:
         for (text, _), place in zip(named, places.round(0).tolist(), strict=True):
             sharing.setdefault(tuple(place), []).append(text)
         names = [Name(_joined(texts), np.array(place)) for place, texts in sharing.items()]
-        ends = [frames[[parent, i], :3, 3] for i, parent in enumerate(linkage.parents) if parent >= 0]
-        segments = np.concatenate([np.array(ends).reshape(-1, 3), self.sketch.bones.at(frames).reshape(-1, 3)])
-        lines = self._to_points(segments).reshape(-1, 2, 2)
+        lines = self._to_points(self._obstacles(frames).reshape(-1, 3)).reshape(-1, 2, 2)
         size = SMALL if len(names) <= 40 else 6.0
         return write_names(self.ax, names, lines, clearance=self.dot / 2.0 + 1.5, font=FONT, size=size, color=INK)
+
+    def _obstacles(self, frames: FloatArray) -> FloatArray:
+        """Return the lines (n, 2, 3) in the world that names should keep off."""
+        linkage = self.sketch.linkage
+        pairs = [(parent, i) for i, parent in enumerate(linkage.parents) if parent >= 0]
+        first = len(linkage.nodes)
+        pairs += [(linkage.link_index(extra.link), first + k) for k, extra in enumerate(linkage.extra_frames)]
+        lines = [frames[np.array(pairs, dtype=np.int64).reshape(-1, 2), :3, 3]]
+        if self._triads is not None:
+            lines.append(self._triad_lines(frames))
+        for gauge in self._gauges:
+            lines += [gauge.needle[None], *(np.stack([rim[:-1], rim[1:]], axis=1) for rim in gauge.rims)]
+        return np.concatenate(lines)
 
     # What each dimension does in its own way
 
     def fit(self, region: Region | None) -> None:
         """Set limits, aspect and place. A region is in inches; None leaves axes of the caller's where they are."""
+        raise NotImplementedError
+
+    def shape(self) -> float:
+        """Return the width of the picture in units of its height."""
+        raise NotImplementedError
+
+    def measure(self) -> str:
+        """Return a note that tells how large things are where axes have no numbers."""
         raise NotImplementedError
 
     def _to_points(self, points: FloatArray) -> FloatArray:
@@ -256,6 +276,11 @@ class FlatPanel(Panel):
         for dots, points in ((self._tips, sketch.tips), (self._sliders, sketch.sliders), (self._hinges, sketch.hinges)):
             self._set_dots(dots, points.at(frames))
 
+    def _obstacles(self, frames: FloatArray) -> FloatArray:
+        corners = np.split(self._outlines.at(frames), self._cuts)[:-1]
+        edges = [np.stack([points, np.roll(points, -1, axis=0)], axis=1) for points in corners]
+        return np.concatenate([super()._obstacles(frames), *edges])
+
     def fit(self, region: Region | None) -> None:
         """Set equal aspect, limits that fill the place, ticks and labels."""
         ax = self.ax
@@ -263,7 +288,7 @@ class FlatPanel(Panel):
         if region is not None:
             left, bottom, width, height = region
             size = np.array([width, height])
-            span = (high - low).max(initial=0.0) if width <= 0 else float(((high - low) / size).max()) * size
+            span = float(((high - low) / size).max()) * size
             middle = (low + high) / 2.0
             low, high = middle - span / 2.0, middle + span / 2.0
             page = ax.get_figure().get_size_inches()
@@ -280,6 +305,15 @@ class FlatPanel(Panel):
         lacking = np.maximum(0.0, 0.25 * (high - low).max() - (high - low)) / 2.0
         return low - lacking, high + lacking
 
+    def shape(self) -> float:
+        """Return the width of the picture in units of its height."""
+        low, high = self.window()
+        return float((high - low)[0] / (high - low)[1])
+
+    def measure(self) -> str:
+        """Return the distance of grid lines."""
+        return f"Grid: {self.step:g} m."
+
     def _decorate(self) -> None:
         ax = self.ax
         ax.set_facecolor("white")
@@ -289,8 +323,9 @@ class FlatPanel(Panel):
             spine.set_linewidth(0.8)
         ax.grid(visible=True, color=GRID, linewidth=0.7)
         ax.set_axisbelow(True)
+        self.step = nice_step(float((self.window()[1] - self.window()[0]).max()) / 7.0)
         for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 5, 10]))
+            axis.set_major_locator(MultipleLocator(self.step))
         ax.tick_params(colors=GREY, labelsize=SMALL, labelfontfamily=FONT, labelcolor=INK, length=3.0)
         if self.look.ticks:
             ax.set_xlabel("x [m]", fontfamily=FONT, fontsize=NORMAL, color=INK)
@@ -314,3 +349,14 @@ def _joined(texts: list[str]) -> str:
     """Return the names that share one place as one text."""
     shown = texts if len(texts) <= 3 else [*texts[:2], f"{len(texts) - 2} more"]
     return ", ".join(shown)
+
+
+def nice_step(least: float) -> float:
+    """Return the smallest of 1, 2 and 5 times a power of ten that is at least so large.
+
+    Example:
+        >>> [nice_step(x) for x in (0.13, 3.0, 7.0)]
+        [0.2, 5.0, 10.0]
+    """
+    power = 10.0 ** math.floor(math.log10(least))
+    return float(next((k * power for k in (1.0, 2.0, 5.0) if k * power >= least * (1.0 - 1e-9)), 10.0 * power))

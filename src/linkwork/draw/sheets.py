@@ -14,7 +14,7 @@ import numpy as np
 
 from ..transforms import FloatArray
 from .panels import FONT, GREY, INK, LARGE, NORMAL, SMALL, FlatPanel, Look, Panel, Picture, new_figure
-from .sketch import Sketch
+from .sketch import Extent, Sketch
 from .space import DEFAULT_VIEW, SpacePanel
 
 View = tuple[float, float] | str | None
@@ -34,12 +34,12 @@ class Stage:
 
     Args:
         sketch: What there is to draw.
-        bounds: Lowest and highest coordinates (3,) to hold.
+        extent: The room that every panel has to hold.
         view: Camera; None draws a flat linkage in two dimensions.
     """
 
     sketch: Sketch
-    bounds: tuple[FloatArray, FloatArray]
+    extent: Extent
     view: View
 
     @property
@@ -47,12 +47,12 @@ class Stage:
         """Whether to draw in two dimensions."""
         return self.sketch.flat and self.view is None
 
-    def panel(self, ax: Any, look: Look, *, turning: bool = False) -> Panel:
+    def panel(self, ax: Any, look: Look) -> Panel:
         """Return a panel on axes that fit `flat`."""
         if self.flat:
-            return FlatPanel(ax, self.sketch, look, self.bounds)
+            return FlatPanel(ax, self.sketch, look, self.extent)
         view = DEFAULT_VIEW if self.view is None else self.view
-        return SpacePanel(ax, self.sketch, look, self.bounds, view=view, turning=turning)
+        return SpacePanel(ax, self.sketch, look, self.extent, view=view)
 
     def add_axes(self, figure: Picture) -> Any:
         """Return new axes of the right kind; `Panel.fit` puts them in their place."""

@@ -1,7 +1,7 @@
 """A linkage made ready for drawing: its bones, joints, shapes and outlines, and where they are at a pose.
 
-Imports `surfaces`, `linkage` and what stands before them, NumPy only: what to draw is decided here, with which artists is
-the business of `panels`.
+Imports `surfaces`, `linkage` and what stands before them, NumPy only: what to draw is decided here, with which artists
+is the business of `panels`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from . import surfaces
-from ..geometry import Mesh, Polyline, Shape
+from ..geometry import Box, Mesh, Polyline, Shape, Sphere
 from ..linkage import Linkage
 from ..transforms import FloatArray
+from . import surfaces
 
 IntArray = NDArray[np.int64]
 
@@ -26,7 +26,7 @@ JOINT = (0.93, 0.94, 0.96)
 
 ROUND = ("revolute", "continuous", "screw", "universal", "ball")
 MANY_SOLIDS = 600  # beyond it, bones are lines and joints are markers in three dimensions too
-CHUNK = 200_000  # transforms evaluated at a time when a whole motion is measured
+CHUNK = 200_000  # points placed at a time when a whole motion is measured
 
 
 @dataclass(frozen=True)
@@ -54,18 +54,38 @@ class Part:
 
 @dataclass(frozen=True)
 class Solids:
-    """Faces (n, 4, 3) fixed to links, their owners (n,), colours (n, 3) and unit normals (n, 3)."""
+    """Faces fixed to links.
+
+    Attributes:
+        faces: Corners in the coordinates of the link, shape (n, 4, 3).
+        owners: The link each belongs to.
+        colors: Colours (n, 3).
+        normals: Unit normals (n, 3).
+        parts: The parts that the first faces belong to.
+        groups: Rising numbers: the part of each face, and beyond the parts one number for each bone.
+    """
 
     faces: FloatArray
     owners: IntArray
     colors: FloatArray
     normals: FloatArray
+    parts: list[Part]
+    groups: IntArray
 
     def at(self, frames: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the faces and normals in the world."""
         own = frames[self.owners]
         turn = np.swapaxes(own[:, :3, :3], 1, 2)
         return self.faces @ turn + own[:, None, :3, 3], (self.normals[:, None] @ turn)[:, 0]
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The room a picture needs: its lowest and highest coordinates (3,), and points (n, 3) that fill it."""
+
+    low: FloatArray
+    high: FloatArray
+    points: FloatArray
 
 
 class Sketch:
@@ -78,6 +98,7 @@ class Sketch:
     Attributes:
         parts: The shapes that can be drawn.
         meshes: Paths of the meshes that cannot.
+        depth: How many joints lead to each link.
         bare: Which links have no shape and are drawn as bones.
         bones: Both ends of every bone, `Points` of shape (n, 2).
         rails: From where a slider is fixed to where it has slid, likewise.
@@ -90,6 +111,9 @@ class Sketch:
         self.parts: list[Part] = []
         self.meshes: list[str] = []
         self.bare = np.ones(len(linkage.nodes), dtype=np.bool_)
+        self.depth = np.zeros(len(linkage.nodes), dtype=np.int64)
+        for i, parent in enumerate(linkage.parents[1:], start=1):
+            self.depth[i] = self.depth[parent] + 1
         if shapes:
             self._take_shapes()
         self.bones, self.rails = self._skeleton()
@@ -100,16 +124,14 @@ class Sketch:
         self.flat = is_flat(linkage)
 
     def _take_shapes(self) -> None:
-        depth = np.zeros(len(self.bare), dtype=np.int64)
         for i, node in enumerate(self.linkage.nodes):
-            depth[i] = depth[self.linkage.parents[i]] + 1 if i else 0
             for visual in node.visuals:
                 if visual.role != "visual":
                     continue
                 if isinstance(visual.shape, Mesh):
                     self.meshes.append(visual.shape.path)
                     continue
-                color = LINKS[depth[i] % len(LINKS)] if visual.color is None else visual.color
+                color = LINKS[int(self.depth[i]) % len(LINKS)] if visual.color is None else visual.color
                 self.parts.append(Part(i, node.matrix @ visual.placement, visual.shape, color))
                 self.bare[i] = False
 
@@ -136,15 +158,19 @@ class Sketch:
         """Return world_from_frame of all frames, links first, shape (..., frames, 4, 4)."""
         return self.linkage.forward(q).array
 
-    def bounds(self, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and highest coordinates (3,) that anything drawn has over poses (n, nq)."""
+    def extent(self, poses: FloatArray, *more: FloatArray | None) -> Extent:
+        """Return the room that poses (n, nq) take, together with further points (..., 3)."""
         cloud = self._cloud()
-        step = max(1, CHUNK // len(self.linkage.frames))
+        step = max(1, CHUNK // len(cloud.owners))
         low, high = np.full(3, np.inf), np.full(3, -np.inf)
         for k in range(0, len(poses), step):
             points = cloud.at(self.frames(poses[k : k + step])).reshape(-1, 3)
             low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
-        return low, high
+        count = max(1, min(len(poses), 40, step))
+        some = np.linspace(0, len(poses) - 1, count).round().astype(np.int64)
+        others = [points.reshape(-1, 3) for points in more if points is not None]
+        points = np.concatenate([cloud.at(self.frames(poses[some])).reshape(-1, 3), *others])
+        return Extent(np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0)), points)
 
     def _cloud(self) -> Points:
         """Return the points whose bounding box is the drawing's: frame origins, bone ends and coarse surfaces."""
@@ -200,52 +226,54 @@ class Sketch:
 
     def _sides(self, *, flat: bool = False) -> int:
         count = len(self.parts)
-        for limit, sides in ((60, 24), (240, 16), (1200, 10)):
+        for limit, sides in ((60, 32), (240, 20), (1200, 10)):
             if count <= limit:
-                return 2 * sides if flat else sides
+                return 48 if flat else sides
         return 12 if flat else 6
 
     def solids(self, scale: float) -> Solids:
-        """Return everything as faces for a scene of a given size [m]: shapes, bones and joints.
+        """Return everything as faces for a scene of a given size [m]: shapes, joints and bones.
 
-        Bones and joints are left out, to be drawn as lines and markers, when there are very many.
+        Bones and their joints are left out, to be drawn as lines and markers, when there are very many.
         """
-        pieces: list[tuple[FloatArray, int, tuple[float, float, float]]] = []
-        grain = 0.09 * scale if len(self.parts) <= MANY_SOLIDS else np.inf
+        parts = self.parts if self.many else [*self.parts, *self._joint_parts(scale)]
+        grain = 0.035 * scale if len(self.parts) <= MANY_SOLIDS else np.inf
         known: dict[Shape, FloatArray] = {}
-        for part in self.parts:
+        pieces: list[tuple[FloatArray, int, tuple[float, float, float]]] = []
+        for part in parts:
             if part.shape not in known:
                 known[part.shape] = surfaces.surface(
                     part.shape, sides=self._sides(), grain=grain, thickness=0.0035 * scale
                 )
-            faces = known[part.shape] @ part.matrix[:3, :3].T + part.matrix[:3, 3]
-            pieces.append((faces, part.link, part.color))
+            pieces.append((known[part.shape] @ part.matrix[:3, :3].T + part.matrix[:3, 3], part.link, part.color))
         if not self.many:
-            pieces += self._bone_solids(scale)
+            pieces += self._bone_faces(scale)
         faces = np.concatenate([surfaces.NO_FACES, *(piece for piece, _, _ in pieces)])
         counts = [len(piece) for piece, _, _ in pieces]
         owners = np.repeat(np.array([link for _, link, _ in pieces], dtype=np.int64), counts)
         colors = np.repeat(np.array([color for _, _, color in pieces]).reshape(-1, 3), counts, axis=0)
-        return Solids(faces, owners, colors, surfaces.normals(faces))
+        groups = np.repeat(np.arange(len(pieces)), counts)
+        return Solids(faces, owners, colors, surfaces.normals(faces), parts, groups)
 
-    def _bone_solids(self, scale: float) -> Iterator[tuple[FloatArray, int, tuple[float, float, float]]]:
+    def _bone_faces(self, scale: float) -> Iterator[tuple[FloatArray, int, tuple[float, float, float]]]:
         for (link, _), (start, end) in zip(self.bones.owners.tolist(), self.bones.local, strict=True):
-            thick = min(0.016 * scale, 0.11 * float(np.linalg.norm(end - start)))
+            thick = min(0.013 * scale, 0.11 * float(np.linalg.norm(end - start)))
             yield surfaces.spindle(start, end, thick), link, BONE
+
+    def _joint_parts(self, scale: float) -> Iterator[Part]:
+        """Yield a ball for every hinge next to a bare link, a cube for every slider."""
         edge = 0.026 * scale
-        ball = surfaces.ball(0.013 * scale, 12)
-        cube = surfaces.box((edge, edge, edge))
-        for points, faces in ((self.hinges, ball), (self.sliders, cube)):
+        for points, shape in ((self.hinges, Sphere(edge / 2.0)), (self.sliders, Box((edge, edge, edge)))):
             for i in points.owners.tolist():
                 if self.bare[i] or self.bare[max(self.linkage.parents[i], 0)]:
-                    yield faces, i, JOINT
+                    yield Part(i, np.eye(4), shape, JOINT)
 
 
 def is_flat(linkage: Linkage) -> bool:
     """Return whether everything that moves stays in one plane parallel to xy, whatever the pose.
 
-    That is so when every turn is about z and every slide across it, and when what moves is at one height: the heights of
-    frames and shapes differ by less than a tenth of the mechanism's reach, so that links may lie on top of each other.
+    That is so when every turn is about z and every slide across it, and when what moves is at one height: the heights
+    of frames and shapes differ by less than a tenth of the mechanism's reach, so that links may overlap.
 
     Example:
         >>> import linkwork as lw

@@ -11,8 +11,7 @@ import math
 import numpy as np
 
 from ..geometry import Box, Capsule, Cylinder, Polyline, Shape, Sphere
-from ..joints import plane_basis
-from ..transforms import FloatArray
+from ..transforms import FloatArray, plane_basis
 
 NO_FACES: FloatArray = np.zeros((0, 4, 3))
 
@@ -37,7 +36,9 @@ def surface(shape: Shape, *, sides: int, grain: float, thickness: float) -> Floa
     if isinstance(shape, Cylinder):
         half = shape.length / 2.0
         z = np.linspace(-half, half, _pieces(shape.length, grain) + 1)
-        return revolved(np.r_[0.0, np.full(len(z), shape.radius), 0.0], np.r_[-half, z, half], sides)
+        disc = np.linspace(0.0, shape.radius, _pieces(shape.radius, grain) + 1)[:-1]
+        radii = np.r_[disc, np.full(len(z), shape.radius), disc[::-1]]
+        return revolved(radii, np.r_[np.full(len(disc), -half), z, np.full(len(disc), half)], sides)
     if isinstance(shape, Capsule):
         return _capsule(shape, sides, grain)
     if isinstance(shape, Polyline):
@@ -142,8 +143,8 @@ def shaded(colors: FloatArray, facing: FloatArray, light: FloatArray) -> FloatAr
         light: Unit vector towards the light.
     """
     towards = (facing @ light)[:, None]
-    dim = colors * (0.78 + 0.22 * np.clip(towards, -1.0, 1.0))
-    return np.asarray(dim + (1.0 - dim) * 0.22 * np.clip(towards, 0.0, 1.0) ** 2, dtype=np.float64)
+    dim = colors * (0.74 + 0.24 * np.clip(towards, -1.0, 1.0))
+    return np.asarray(dim + (1.0 - dim) * 0.16 * np.clip(towards, 0.0, 1.0) ** 2, dtype=np.float64)
 
 
 def outline(points: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from ..errors import FormatError
+from ..errors import FormatError, LinkageError
 
 KINDS = ("yaml", "json")
 MAX_DEPTH = 32
@@ -29,6 +29,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|nan)", re.IGNORECASE)
 _WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "~": None, "": None}
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_HALVES = re.compile(r"\\u[dD][89a-fA-F]")  # JSON writes some characters as two halves; one alone is none
 _PLAIN = re.compile(r"[^\W\d][\w./-]*(?: [\w./-]+)*|-?\d+(?:\.\d+)?deg")
 _QUOTED_WORDS = {"yes", "no", "on", "off", "true", "false", "null"}  # to other readers these are no texts
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -209,6 +210,10 @@ def _read_json(text: str, where: object) -> Any:
             text, object_pairs_hook=_unique, parse_float=_number, parse_int=_number, parse_constant=_constant
         )
         _check_depth(value)
+        if _HALVES.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(where, f"holds {error.object[error.start]!r}, which is no character.") from error
     except json.JSONDecodeError as error:
         raise FormatError(where, f"not JSON: {error.msg}.", line=error.lineno) from error
     except RecursionError as error:
@@ -231,13 +236,13 @@ def _constant(text: str) -> None:
 
 
 def _check_depth(value: Any) -> None:
-    stack = [(value, 0)]
-    while stack:
-        item, depth = stack.pop()
-        if isinstance(item, list | dict):
-            if depth == MAX_DEPTH:
-                raise _RefusedError(f"nested deeper than {MAX_DEPTH} levels.")
-            stack += [(inner, depth + 1) for inner in (item if isinstance(item, list) else item.values())]
+    level: list[Any] = [[value]]
+    for _ in range(MAX_DEPTH + 1):
+        inside = (item.values() if isinstance(item, dict) else item for item in level)
+        level = [inner for items in inside for inner in items if isinstance(inner, dict | list)]
+        if not level:
+            return
+    raise _RefusedError(f"nested deeper than {MAX_DEPTH} levels.")
 
 
 def _refused_line(text: str) -> int | None:
@@ -334,7 +339,9 @@ def _scalar(value: Any, kind: str) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, float):
         return _float(value)
-    return str(value)
+    if isinstance(value, int):
+        return str(value)
+    raise LinkageError(f"a file holds texts and numbers, not {value!r}.")
 
 
 def _float(value: float) -> str:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from difflib import get_close_matches
 from pathlib import PurePath
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 import numpy as np
@@ -33,6 +33,7 @@ from .entries import (
     LIMITS,
     ROOTS,
     SHAPE_ENTRIES,
+    Amount,
     FrameEntry,
     LinkEntry,
     MimicEntry,
@@ -98,9 +99,8 @@ def dump(linkage: Linkage, kind: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise LinkageError(
-            f"linkage {linkage.name!r} has a name that is no text: {error.object[error.start]!r}."
-        ) from error
+        half = error.object[error.start]
+        raise LinkageError(f"linkage {linkage.name!r} has a name with {half!r}, which is no character.") from error
     return text
 
 
@@ -134,8 +134,13 @@ def _entry(raw: Any, entry: type[T], path: Path, what: str) -> T:
     for key in raw:
         if key not in known:
             raise _Problem((*path, key), f"{what} has no field {_advice(key, known, 'It has')}")
+    return cast(T, _typed(raw, entry, path))
+
+
+def _typed(raw: Any, kind: Any, path: Path) -> Any:
+    """Return a value as a type, or say where in the file it is of another."""
     try:
-        return msgspec.convert(raw, entry)
+        return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
         steps = re.findall(r"\.(\w+)|\[(\d+)\]", place)
@@ -192,7 +197,7 @@ def _second(document: dict[str, Any], error: DuplicateNameError) -> Path:
 
 def _shape(raw: Any, path: Path) -> Shape:
     kind = raw.get("kind") if isinstance(raw, dict) else None
-    if isinstance(raw, dict) and kind not in SHAPE_ENTRIES:
+    if isinstance(raw, dict) and (not isinstance(kind, str) or kind not in SHAPE_ENTRIES):
         raise _Problem((*path, "kind"), f"no kind of shape {_advice(kind, SHAPES, 'There are')}")
     entry: Any = _entry(raw, SHAPE_ENTRIES.get(str(kind), ShapeEntry), path, f"a {kind or 'shape'}")
     with _at(*path):
@@ -285,6 +290,10 @@ def _pose(linkage: Linkage, raw: Any, path: Path) -> FloatArray:
     values: dict[str, Any] = {}
     for name, value in raw.items():
         values |= _coordinates(name, value, linkage, (*path, name)) if isinstance(value, dict) else {name: value}
+    for name, value in values.items():
+        _typed(
+            value, Amount if name in linkage.coordinate_index else Amount | list[Amount] | dict[str, Any], (*path, name)
+        )
     with _at(*path):
         return linkage.pose(values)
 
@@ -320,6 +329,9 @@ def _coordinate_names(articulation: Articulation) -> tuple[list[str], list[str]]
 
 
 def _document(linkage: Linkage) -> dict[str, Any]:
+    for name in (linkage.name, *linkage.poses):
+        if not isinstance(name, str):
+            raise LinkageError(f"a linkage and its poses have texts for names in a file, got {name!r}.")
     shapes, names = _shared_shapes(linkage)
     root = linkage.root
     arc = {"name": root.name} if root.name != ROOT else {}

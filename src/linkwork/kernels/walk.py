@@ -52,4 +52,4 @@ def judge(q, cost, reached, best_q, best_cost, first_cost, mark, waiting, count,
         elif not cost[i] <= RUNAWAY * max(first_cost[i], 1e-9):
             status[i] = DIVERGED
         elif waiting[i] >= patience:
-            status[i] = STALLED
+            status[i] = DIVERGED if cost[i] > 2.0 * best_cost[i] else STALLED

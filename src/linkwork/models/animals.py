@@ -29,7 +29,7 @@ from .parts import (
 
 COAT, CREAM, BROWN = (0.74, 0.55, 0.35), (0.93, 0.87, 0.78), (0.50, 0.35, 0.22)
 SOLE = 0.03  # from the end of a leg to the ground [m]
-SEGMENT, GIRTH = 0.12, 0.038  # length and radius of a snake's segment [m]
+SEGMENT, GIRTH = 0.10, 0.042  # length and radius of a snake's segment [m]
 WAVES, SWAY = 1.4, math.radians(50.0)  # waves along a slithering snake, and how far a segment turns from its course
 
 
@@ -57,16 +57,36 @@ class Leg(NamedTuple):
     stand: tuple[float, float, float]
 
     @property
+    def end(self) -> tuple[float, float]:
+        """Where the end of the leg is in ``"stand"``, forwards of and above the first joint [m]."""
+        first, second, third = np.radians(self.stand).tolist()
+        tilts = (-first, self.bend * second - first, self.bend * (second - third) - first)  # backwards from hanging
+        x = -sum(length * math.sin(tilt) for length, tilt in zip(self.lengths, tilts, strict=True))
+        z = -sum(length * math.cos(tilt) for length, tilt in zip(self.lengths, tilts, strict=True))
+        return x, z
+
+    @property
     def height(self) -> float:
         """Height of the first joint above the ground in ``"stand"`` [m]."""
-        first, second, third = np.radians(self.stand).tolist()
-        tilts = (-first, self.bend * second - first, self.bend * (second - third) - first)
-        return SOLE + sum(length * math.cos(tilt) for length, tilt in zip(self.lengths, tilts, strict=True))
+        return SOLE - self.end[1]
+
+    def reaching(self, x: float, z: float, tilt: float) -> tuple[float, float, float]:
+        """Return the angles that put the end of the leg at x, z from the first joint, the last link tilted backwards.
+
+        The law of cosines gives the second angle from the distance to the upper end of the last link.
+        """
+        upper, lower, last = self.lengths
+        x, z = x + last * math.sin(tilt), z + last * math.cos(tilt)
+        cosine = (x * x + z * z - upper**2 - lower**2) / (2.0 * upper * lower)
+        second = math.acos(min(max(cosine, -1.0), 1.0))
+        inner = math.atan2(lower * math.sin(second), upper + lower * math.cos(second))
+        first = math.atan2(-x, -z) - self.bend * inner
+        return -first, second, self.bend * (first + self.bend * second - tilt)
 
 
 LEGS = (
     Leg("front", ("shoulder", "elbow", "wrist"), (0.2, 0.085), (0.17, 0.19, 0.08), (0.038, 0.028, 0.023), (-75.0, 60.0),
-        -1, (-30.0, 35.0, 5.0)),
+        -1, (-20.0, 40.0, 20.0)),
     Leg("hind", ("hip", "knee", "hock"), (-0.22, 0.075), (0.20, 0.20, 0.13), (0.05, 0.03, 0.022), (-60.0, 95.0), 1,
         (25.0, 65.0, 40.0)),
 )  # fmt: skip
@@ -115,9 +135,7 @@ def _head_and_tail(b: Builder) -> None:
     b.joint("head", "head", crossed_hinges("y", "z", (-45, 50), (-45, 45)), at=(0.1, 0, 0.13), shape=head)
     b.frame("nose", at=(0.183, 0, -0.005))
     wag = crossed_hinges("y", "z", (-60, 60), (-60, 60))
-    b.joint(
-        "tail", "tail", wag, parent="trunk", at=(-0.3, 0, 0.055), shape=bone((0, 0, 0), (-0.14, 0, 0), 0.019, COAT)
-    )
+    b.joint("tail", "tail", wag, parent="trunk", at=(-0.3, 0, 0.055), shape=bone((0, 0, 0), (-0.14, 0, 0), 0.019, COAT))
     b.joint("tail_end", "tail_end", wag, at=(-0.14, 0, 0), shape=bone((0, 0, 0), (-0.12, 0, 0), 0.015, CREAM))
     b.frame("tail_tip", at=(-0.135, 0, 0))
 
@@ -133,7 +151,7 @@ def _leg(b: Builder, leg: Leg, side: str, sign: int, up: float) -> None:
     back, forth = ("y", "-y") if leg.bend > 0 else ("-y", "y")
     b.joint(names[0], links[0], spread, parent="trunk", at=(leg.at[0], sign * leg.at[1], up), shape=bones[0])
     b.revolute(names[1], links[1], axis=back, limits=("0deg", "135deg"), at=(0, 0, -first), shape=bones[1])
-    b.revolute(names[2], links[2], axis=forth, limits=("-15deg", "110deg"), at=(0, 0, -second), shape=(bones[2], paw))
+    b.revolute(names[2], links[2], axis=forth, limits=("-35deg", "110deg"), at=(0, 0, -second), shape=(bones[2], paw))
     b.frame(f"{side}_{leg.kind}_foot", at=(0, 0, -third - SOLE))
 
 
@@ -166,7 +184,9 @@ def snake(joints: int = 12, *, root: str = "fixed") -> Linkage:
     n = checked_count(joints, "the number of joints of a snake", 1, 10_000)
     bodies = [bone((0, 0, 0), (SEGMENT, 0, 0), GIRTH, color) for color in (GREEN, YELLOW, GREEN)]
     tail = bone((0, 0, 0), (SEGMENT, 0, 0), 0.6 * GIRTH, GREEN)
-    eyes = [Visual(Sphere(0.2 * GIRTH), transform((0.7 * SEGMENT, s * 0.8 * GIRTH, 0.7 * GIRTH)), DARK) for s in (1, -1)]
+    eyes = [
+        Visual(Sphere(0.2 * GIRTH), transform((0.7 * SEGMENT, s * 0.8 * GIRTH, 0.7 * GIRTH)), DARK) for s in (1, -1)
+    ]
     tongue = bone((0.9 * SEGMENT, 0, 0), (1.35 * SEGMENT, 0, 0.1 * GIRTH), 0.1 * GIRTH, RED)
     head = (bone((0, 0, 0), (0.6 * SEGMENT, 0, 0), 1.25 * GIRTH, GREEN), tongue, *eyes)
     b = Builder("snake", base="segment0", root=standing(root, "segment0", (0, 0, GIRTH)), shape=tail)
@@ -180,19 +200,20 @@ def snake(joints: int = 12, *, root: str = "fixed") -> Linkage:
     coil, yaws = {}, range(1, n + 1, 2)
     for k in yaws:
         coil[f"j{k}"] = min(1.0, 5.2 / len(yaws))
-    poses = {"straight": rest, "slither": slither(bare, 0.1), "coil": bare.pose(coil, base=rest)}
+    poses = {"slither": slither(bare, 0.1), "straight": rest, "coil": bare.pose(coil, base=rest)}
     return bare.replace(poses=poses)
 
 
 def slither(linkage: Linkage, phase: float) -> FloatArray:
     """Return a snake's pose at a phase of its wave, 0 to 1, which runs from head to tail.
 
-    Segment m heads ``SWAY · sin(2π (phase + WAVES · m / count))`` off its course; every sideways hinge turns by the
-    difference of two headings, so the snake as a whole keeps to its course. It carries its head a little raised.
+    Segment m heads ``SWAY · sin(2π (phase + wave · m))`` off its course; every sideways hinge turns by the difference
+    of two headings, so the snake as a whole keeps to its course. It carries its head a little raised.
     """
     count = sum(name.startswith("j") for name in linkage.joints)
     yaws = np.arange(1, count + 1, 2)
-    heading = SWAY * np.sin(2.0 * math.pi * (phase + WAVES * np.arange(len(yaws)) / max(len(yaws), 4)))
+    wave = min(WAVES / len(yaws), 1.0 / 6.0)  # between neighbours; a short snake shows less than its full wave
+    heading = SWAY * np.sin(2.0 * math.pi * (phase + wave * np.arange(len(yaws))))
     values = dict.fromkeys((f"j{k}" for k in range(1, count + 1)), 0.0)
     for k, value in zip(yaws, np.diff(heading, prepend=0.0).tolist(), strict=True):
         values[f"j{k}"] = value

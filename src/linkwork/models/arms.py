@@ -22,7 +22,6 @@ from ..transforms import transform
 from .parts import (
     BLUE,
     DARK,
-    MAX_PARTS,
     ORANGE,
     QUARTER,
     SILVER,
@@ -58,14 +57,14 @@ def planar(lengths: ArrayLike | int = 3) -> Linkage:
     foot = tube((0, 0, -1.8 * thick), (0, 0, -0.9 * thick), 2.2 * thick, DARK)
     links = [Link("link0", (foot,))]
     links += [Link(f"link{k}", (looks[size, (k + 1) % 2], pin)) for k, size in enumerate(sizes, start=1)]
-    hinge = Revolute("z")  # type: ignore[arg-type]  # a letter is an axis, too
+    hinge, places = Revolute(), {at: transform((at, 0, 0)) for at in {0.0, *sizes}}
     joints = [
-        Joint(f"j{k}", f"link{k - 1}", f"link{k}", hinge, transform((at, 0, 0)))
+        Joint(f"j{k}", f"link{k - 1}", f"link{k}", hinge, places[at])
         for k, at in enumerate([0.0, *sizes[:-1]], start=1)
     ]
     bend = np.full(n, QUARTER / max(n - 1, 1))
     bend[0] = QUARTER / 4.0
-    poses = {"straight": np.zeros(n), "ready": bend, "curl": np.full(n, 4.2 / n)}
+    poses = {"ready": bend, "straight": np.zeros(n), "curl": np.full(n, 4.2 / n)}
     tip = Frame("tip", f"link{n}", transform((sizes[-1], 0, 0)))
     return Linkage(links, joints, name="planar", frames=[tip], poses=poses)
 
@@ -99,20 +98,22 @@ def two_link(upper: float = 1.0, lower: float = 1.0) -> Linkage:
     b.revolute("shoulder", "upper", shape=(bone((0, 0, 0), (upper, 0, 0), thick, BLUE), pin))
     b.revolute("elbow", "lower", at=(upper, 0, 0), shape=(bone((0, 0, 0), (lower, 0, 0), 0.8 * thick, ORANGE), pin))
     b.frame("tip", at=(lower, 0, 0))
-    b.pose("straight", shoulder=0.0, elbow=0.0)
     b.pose("ready", shoulder="20deg", elbow="70deg")
+    b.pose("straight", shoulder=0.0, elbow=0.0)
     b.pose("elbow-up", shoulder="90deg", elbow="-70deg")
     return b.build()
 
 
 def panda() -> Linkage:
-    """Return the Franka Emika Panda: seven hinges ``panda_joint1`` to ``7``, hand closed, ``"tip"`` between the fingers.
+    """Return the Franka Emika Panda: seven hinges and a closed hand, ``"tip"`` between the ends of its fingers.
 
-    Names and frames are those of its public description, ``panda_link0`` to ``panda_link8`` and ``panda_hand``.
+    Names and frames are those of its public description: joints ``panda_joint1`` to ``panda_joint7``, links
+    ``panda_link0`` to ``panda_link8`` and ``panda_hand``.
 
     Example:
-        >>> panda().forward("ready" and panda().stored_pose("ready"), frame="tip")[:3, 3].round(3).tolist()
-        [0.307, -0.0, 0.487]
+        >>> arm = panda()
+        >>> arm.forward(arm.stored_pose("ready"), frame="tip")[[0, 2], 3].round(3).tolist()
+        [0.307, 0.487]
     """
     b = Builder("panda", base="panda_link0", shape=_PANDA_LOOKS[0])
     for k, (at, twist, low, high) in enumerate(_PANDA, start=1):
@@ -180,7 +181,8 @@ def ur5() -> Linkage:
     )  # fmt: skip
     b.revolute(
         "shoulder_lift_joint", "upper_arm_link", at=(0, 0.13585, 0), rotation=pitch, axis="y", limits=around,
-        shape=(hub, cap, tube((0, 0, 0.05), (0, 0, 0.38), 0.048, WHITE), _at((0, 0, 0.425), hub), _at((0, 0, 0.425), cap)),
+        shape=(hub, cap, tube((0, 0, 0.05), (0, 0, 0.38), 0.048, WHITE),
+               _at((0, 0, 0.425), hub), _at((0, 0, 0.425), cap)),
     )  # fmt: skip
     b.revolute(
         "elbow_joint", "forearm_link", at=(0, -0.1197, 0.425), axis="y", limits=(-math.pi, math.pi),
@@ -189,7 +191,8 @@ def ur5() -> Linkage:
     )  # fmt: skip
     b.revolute(
         "wrist_1_joint", "wrist_1_link", at=(0, 0, 0.39225), rotation=pitch, axis="y", limits=around,
-        shape=(tube((0, 0.05, 0), (0, 0.14, 0), 0.043, WHITE), tube((0, 0.093, -0.05), (0, 0.093, 0.045), 0.045, SILVER)),
+        shape=(tube((0, 0.05, 0), (0, 0.14, 0), 0.043, WHITE),
+               tube((0, 0.093, -0.05), (0, 0.093, 0.045), 0.045, SILVER)),
     )  # fmt: skip
     b.revolute(
         "wrist_2_joint", "wrist_2_link", at=(0, 0.093, 0), limits=around,
@@ -247,8 +250,8 @@ def stanford() -> Linkage:
         "link2": (box((0.13, 0.18, 0.1), (0, 0, 0), BLUE), tube((0, 0, -0.07), (0, 0, 0.07), 0.05, STEEL)),
         "link3": (box((0.05, 0.05, 1.25), (0, 0, -0.6), SILVER), tube((0, 0, -0.02), (0, 0, 0.03), 0.04, STEEL)),
         "link4": (Visual(Sphere(0.042), color=STEEL),),
-        "link5": (tube((0, 0, 0.0), (0, 0, 0.1), 0.032, SILVER),),
-        "link6": (tube((0, 0, 0.1), (0, 0, 0.15), 0.03, ORANGE), box((0.1, 0.05, 0.03), (0, 0, 0.16), DARK), *fingers),
+        "link5": (tube((0, 0, -0.05), (0, 0, 0.05), 0.03, SILVER),),
+        "link6": (tube((0, 0, 0.0), (0, 0, 0.15), 0.03, ORANGE), box((0.1, 0.05, 0.03), (0, 0, 0.16), DARK), *fingers),
     }
     arm = arm.replace(
         links={name: {"visuals": visuals} for name, visuals in looks.items()},
@@ -259,7 +262,7 @@ def stanford() -> Linkage:
         {
             "ready": {"shoulder": "90deg", "boom": 0.5, "wrist_bend": "45deg"},
             "reach": {"waist": "50deg", "shoulder": "75deg", "boom": 0.95, "wrist_bend": "10deg"},
-            "up": {"waist": "-40deg", "shoulder": "35deg", "boom": 0.65, "wrist_bend": "-50deg", "hand_roll": "90deg"},
+            "up": {"waist": "-40deg", "shoulder": "40deg", "boom": 0.85, "wrist_bend": "-50deg", "hand_roll": "90deg"},
         },
     )
 

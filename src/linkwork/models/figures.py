@@ -8,26 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from ..builder import Builder
 from ..geometry import Sphere, Visual, bone
-from ..joints import Revolute
 from ..linkage import Linkage
 from ..transforms import transform
 from .parts import (
-    BLUE,
-    DARK,
-    GREEN,
-    ORANGE,
-    RED,
     SKIN,
-    TEAL,
-    YELLOW,
     Color,
     both_sides,
     box,
-    checked_count,
     checked_size,
     crossed_hinges,
     euler_ball,
@@ -49,13 +38,15 @@ def human(*, height: float = 1.75, root: str = "fixed") -> Linkage:
     """Return a human figure of 25 joints with limits of an adult's range of motion.
 
     Elbows, knees, fingers and toes are hinges, bent by positive values. Clavicles, wrists and ankles are universal
-    joints. Spine, neck, shoulders and hips are ball joints stored as Euler angles, so that they can be limited: the trunk
-    and the shoulders as x, y, z (a shoulder: raise sideways, swing, twist) and the hips as y, x, z (swing, spread,
-    twist), orders whose gimbal lock is out of reach of hips and spine. At rest the arms hang down, palms inward.
+    joints. Spine, neck, shoulders and hips are ball joints stored as Euler angles, so that they can be limited: trunk
+    and shoulders as x, y, z (a shoulder: raise sideways, swing, twist), hips as y, x, z (swing, spread, twist). Gimbal
+    lock is out of reach of hips and spine; a shoulder meets it only where the arm points straight ahead
+    (``ry = -90deg``). At rest the arms hang down, palms inward.
 
     Args:
         height: From the ground to the crown [m].
-        root: How the pelvis hangs in the world: ``"fixed"``, ``"planar"`` or ``"floating"``; at rest the soles are at z = 0.
+        root: How the pelvis hangs in the world: ``"fixed"``, ``"planar"`` or ``"floating"``. At rest the soles are at
+            z = 0, whichever it is.
 
     Example:
         >>> figure = human()
@@ -88,13 +79,17 @@ def _trunk(b: Builder, s: float) -> None:
     for joint, link, up, motion, look in spine:
         b.joint(joint, link, motion, at=(0, 0, s * up), shape=_across(s, *look, SHIRT))
     neck = bone((0, 0, -0.03 * s), (0.005 * s, 0, s * (HEAD - NECK)), 0.05 * s, SKIN)
-    b.joint("neck", "neck", euler_ball("xyz", (-25, 25), (-30, 30), (-40, 40)), at=(0, 0, s * (NECK - CHEST)), shape=neck)
+    b.joint(
+        "neck", "neck", euler_ball("xyz", (-25, 25), (-30, 30), (-40, 40)), at=(0, 0, s * (NECK - CHEST)), shape=neck
+    )
     face = (
         bone((0.012 * s, 0, 0.055 * s), (0.005 * s, 0, 0.106 * s), 0.08 * s, SKIN),
         Visual(Sphere(0.083 * s), transform((-0.012 * s, 0, 0.107 * s)), HAIR),
         Visual(Sphere(0.015 * s), transform((0.095 * s, 0, 0.065 * s)), SKIN),
     )
-    b.joint("head", "head", euler_ball("xyz", (-20, 20), (-25, 35), (-40, 40)), at=(0, 0, s * (HEAD - NECK)), shape=face)
+    b.joint(
+        "head", "head", euler_ball("xyz", (-20, 20), (-25, 35), (-40, 40)), at=(0, 0, s * (HEAD - NECK)), shape=face
+    )
     b.frame("crown", at=(0, 0, s * (1.75 - HEAD)))
     b.frame("eyes", at=(0.085 * s, 0, 0.085 * s))
 
@@ -182,7 +177,7 @@ def _human_poses(figure: Linkage, s: float) -> Linkage:
            "right_forearm_roll": "-10deg"},
         "sit": both_sides(sit) | ({"root.z": -s * THIGH} if "root.z" in figure.coordinates else {}),
         "reach": both_sides(arms)
-        | {"waist.ry": "12deg", "chest.rz": "20deg", "right_clavicle": ("10deg", "15deg"), "right_shoulder.rx": "-115deg",
-           "right_shoulder.ry": "-70deg", "right_elbow": "12deg", "right_fingers": 0.0, "head.ry": "-15deg"},
+        | {"waist.ry": "12deg", "chest.rz": "20deg", "head.ry": "-15deg", "right_clavicle": ("10deg", "15deg"),
+           "right_shoulder": ("-115deg", "-70deg", 0.0), "right_elbow": "12deg", "right_fingers": 0.0},
     }  # fmt: skip
     return posed(figure, poses)

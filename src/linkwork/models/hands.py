@@ -30,8 +30,8 @@ THUMB = (0.045, 0.033, 0.026)
 def hand(side: str = "right", *, root: str = "fixed") -> Linkage:
     """Return a hand of life size: fingers up, palm towards x, the wrist at the origin.
 
-    A finger has a universal joint ``index_knuckle`` (curl, spread towards the thumb), a hinge ``index_middle`` and a last
-    joint ``index_end`` that follows the middle one, as it does in nature. Positive values curl. The thumb has
+    A finger has a universal joint ``index_knuckle`` (curl, spread towards the thumb), a hinge ``index_middle`` and a
+    last joint ``index_end`` that follows the middle one, as it does in nature. Positive values curl. The thumb has
     ``thumb_base`` (curl, lift off the palm), ``thumb_knuckle`` and ``thumb_end``. Frames ``thumb_tip``, ``index_tip``,
     ``middle_tip``, ``ring_tip``, ``little_tip`` and ``palm_center`` are there to reach with.
 
@@ -42,7 +42,7 @@ def hand(side: str = "right", *, root: str = "fixed") -> Linkage:
     Example:
         >>> right = hand()
         >>> right.forward(right.stored_pose("open"), frame="middle_tip")[2, 3].round(3).item()
-        0.193
+        0.201
     """
     if side not in ("right", "left"):
         raise LinkageError(f"side of a hand is 'right' or 'left', got {side!r}.")
@@ -67,7 +67,9 @@ def _finger(
     spread = crossed_hinges("y", "-x" if to_thumb > 0 else "x", (-20, 90), (-15, 15))
     looks = [bone((0, 0, 0), (0, 0, s), r, SKIN) for s, r in zip(lengths, (0.0098, 0.009, 0.0082), strict=True)]
     b.joint(f"{name}_knuckle", f"{name}_proximal", spread, parent="palm", at=at, shape=looks[0])
-    b.revolute(f"{name}_middle", f"{name}_medial", axis="y", limits=("0deg", "105deg"), at=(0, 0, first), shape=looks[1])
+    b.revolute(
+        f"{name}_middle", f"{name}_medial", axis="y", limits=("0deg", "105deg"), at=(0, 0, first), shape=looks[1]
+    )
     nail = bone((-0.006, 0, 0.6 * third), (-0.006, 0, third), 0.0045, NAIL)
     b.revolute(
         f"{name}_end", f"{name}_distal", axis="y", at=(0, 0, second), shape=(looks[2], nail),
@@ -102,8 +104,8 @@ def _poses() -> Mapping[str, Mapping[str, Any]]:
     tucked = {"thumb_base": ("32deg", "0deg"), "thumb_knuckle": "50deg", "thumb_end": "55deg"}
     fist = curled["index"] | curled["middle"] | curled["ring"] | curled["little"] | tucked
     straight = {name: {f"{name}_knuckle": (0.0, fan[name]), f"{name}_middle": 0.0} for name in FINGERS}
-    pinch = {"index_knuckle": ("52deg", "3deg"), "index_middle": "52deg"}
-    pinch |= {"thumb_base": ("28deg", "8deg"), "thumb_knuckle": "22deg", "thumb_end": "20deg"}
+    pinch = {"index_knuckle": ("53deg", "4deg"), "index_middle": "45deg"}
+    pinch |= {"thumb_base": ("21deg", "-4deg"), "thumb_knuckle": "20deg", "thumb_end": "20deg"}
     return {
         "open": opened,
         "fist": fist,

@@ -6,9 +6,8 @@ Imports the builder and this package's `parts`.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
-
-import numpy as np
 
 from ..builder import Builder
 from ..geometry import Cylinder, Polyline, Sphere, Visual, bone
@@ -20,6 +19,7 @@ from .parts import (
     BRASS,
     DARK,
     ORANGE,
+    QUARTER,
     RED,
     SILVER,
     SKY,
@@ -31,6 +31,7 @@ from .parts import (
     box,
     checked_count,
     posed,
+    recolored,
     ring,
     tube,
     turn,
@@ -49,23 +50,24 @@ class Planet(NamedTuple):
 
 
 PLANETS = {
-    "mercury": Planet(0.32, 0.03, 0.0, STEEL),
-    "venus": Planet(0.52, 0.05, 177.4, (0.90, 0.78, 0.50)),
-    "earth": Planet(0.85, 0.06, 23.4, BLUE),
-    "mars": Planet(1.2, 0.04, 25.2, RED),
+    "mercury": Planet(0.32, 0.04, 0.0, STEEL),
+    "venus": Planet(0.54, 0.065, 177.4, (0.90, 0.78, 0.50)),
+    "earth": Planet(0.85, 0.075, 23.4, BLUE),
+    "mars": Planet(1.22, 0.052, 25.2, RED),
 }
 MOON_DISTANCE = 0.15
+TURF = (0.55, 0.70, 0.45)
 
 
 def planets() -> Linkage:
     """Return sun, Mercury, Venus, Earth, Moon and Mars as an orrery: the moon about the earth about the sun.
 
-    Each planet rides on an arm that turns by ``earth_orbit`` (and so on) about the sun and spins on it by ``earth_spin``
-    about its tilted axis. ``moon_orbit`` turns the moon's arm about the earth, measured from the line to the sun: zero is
-    a full moon. Distances and sizes are scaled for viewing; their order is nature's.
+    Each planet rides on an arm that turns by ``earth_orbit`` (and so on) about the sun and spins on it by
+    ``earth_spin`` about its tilted axis. ``moon_orbit`` turns the moon's arm about the earth, measured from the line to
+    the sun: zero is a full moon. Distances and sizes are scaled for viewing; their order is nature's.
 
     Example:
-        >>> planets().forward(np.zeros(9), frame="moon")[0, 3].round(3).item()
+        >>> planets().forward([0.0] * 9, frame="moon")[0, 3].round(3).item()
         1.0
     """
     base = (
@@ -77,18 +79,18 @@ def planets() -> Linkage:
     b = Builder("planets", base="sun", shape=base)
     for k, (name, planet) in enumerate(PLANETS.items()):
         level = -0.42 + 0.06 * (len(PLANETS) - k)
-        rod = Polyline(((0, 0, level), (planet.distance, 0, level), (planet.distance, 0, 0)))
-        b.continuous(f"{name}_orbit", f"{name}_arm", parent="sun", shape=Visual(rod, color=BRASS))
+        corner = (planet.distance, 0, level)
+        rod = bone((0, 0, level), corner, 0.008, BRASS), bone(corner, (planet.distance, 0, 0), 0.008, BRASS)
+        b.continuous(f"{name}_orbit", f"{name}_arm", parent="sun", shape=rod)
         tilt = turn(Y, math.radians(planet.tilt))
         axis = Polyline(((0, 0, -1.5 * planet.radius), (0, 0, 1.5 * planet.radius)))
         globe = (Visual(Sphere(planet.radius), color=planet.color), Visual(axis, color=DARK))
         b.continuous(f"{name}_spin", name, at=(planet.distance, 0, 0), rotation=tilt, shape=globe)
-    stalk = Polyline(((0, 0, 0), (MOON_DISTANCE, 0, 0)))
-    look = Visual(stalk, color=BRASS), Visual(ring(MOON_DISTANCE), color=SILVER)
+    look = bone((0, 0, 0), (MOON_DISTANCE, 0, 0), 0.006, BRASS), Visual(ring(MOON_DISTANCE), color=SILVER)
     b.continuous("moon_orbit", "moon_arm", parent="earth_arm", at=(PLANETS["earth"].distance, 0, 0), shape=look)
-    b.fixed("moon_mount", "moon", at=(MOON_DISTANCE, 0, 0), shape=Visual(Sphere(0.018), color=WHITE))
+    b.fixed("moon_mount", "moon", at=(MOON_DISTANCE, 0, 0), shape=Visual(Sphere(0.028), color=WHITE))
     orbits = dict(zip((f"{name}_orbit" for name in PLANETS), (2.1, -0.9, 0.6, 4.0), strict=True))
-    return posed(b.build(), {"conjunction": {}, "spread": orbits | {"moon_orbit": 1.2}})
+    return posed(b.build(), {"spread": orbits | {"moon_orbit": 1.2}, "conjunction": {}})
 
 
 def ferris_wheel(cabins: int = 8) -> Linkage:
@@ -124,15 +126,14 @@ def ferris_wheel(cabins: int = 8) -> Linkage:
     size = min(1.15, 1.1 * radius * math.sin(math.pi / n))
     roof = box((1.12 * size, 1.0, 0.08 * size), (0, 0, -0.25 * size), WHITE)
     rod = tube((0, -half, 0), (0, half, 0), 0.05, DARK)
+    room = box((size, 0.9, 0.5 * size), (0, 0, -0.85 * size))
+    posts = [bone((x * size, 0, -0.6 * size), (x * size, 0, -0.25 * size), 0.03, DARK) for x in (-0.46, 0.46)]
     for k, angle in enumerate(angles):
         color = WHEEL_OF_COLORS[k % len(WHEEL_OF_COLORS)]
-        room = box((size, 0.9, 0.5 * size), (0, 0, -0.85 * size), color)
-        posts = [bone((x * size, 0, -0.6 * size), (x * size, 0, -0.25 * size), 0.03, DARK) for x in (-0.46, 0.46)]
         at = (radius * math.sin(angle), 0.0, radius * math.cos(angle))
-        b.continuous(
-            f"pivot{k + 1}", f"cabin{k + 1}", axis="y", parent="wheel", at=at, shape=[room, roof, rod, *posts],
-            mimic=Mimic("wheel", -1.0),
-        )  # fmt: skip
+        look = [recolored(room, color), roof, rod, *posts]
+        back = Mimic("wheel", -1.0)
+        b.continuous(f"pivot{k + 1}", f"cabin{k + 1}", axis="y", parent="wheel", at=at, shape=look, mimic=back)
     b.pose("start", wheel=0.0).pose("turned", wheel=math.pi / n)
     return b.build()
 
@@ -148,18 +149,18 @@ def pogo_stick() -> Linkage:
         >>> stick.forward(stick.pose(hop=0, lean=0, spring=-0.1, travel=0), frame="left_grip")[2, 3].round(6).item()
         1.0
     """
-    turf = (box((1.6, 0.9, 0.02), (0, 0, -0.01), (0.55, 0.70, 0.45)),)
+    turf = (box((0.8, 0.6, 0.02), (0, 0, -0.01), TURF),)
     b = Builder("pogo_stick", base="ground", shape=turf)
     b.prismatic("travel", "slide", axis="x", limits=(-5.0, 5.0))
     b.prismatic("hop", "spot", axis="z", limits=(0.0, 1.0))
-    shaft = (tube((0, 0, 0.03), (0, 0, 0.62), 0.016, SILVER), tube((0, 0, 0), (0, 0, 0.035), 0.032, DARK))
+    shaft = (tube((0, 0, 0.03), (0, 0, 0.62), 0.02, SILVER), tube((0, 0, 0), (0, 0, 0.05), 0.045, DARK))
     b.revolute("lean", "shaft", axis="y", limits=("-25deg", "25deg"), shape=shaft)
     b.frame("foot")
     stop, rings = 0.06, 8
-    coil = Visual(ring(0.03, corners=20), color=STEEL)
+    coil = Visual(Cylinder(0.042, 0.012), color=STEEL)
     body = (
-        tube((0, 0, 0), (0, 0, 0.66), 0.03, RED),
-        tube((0, -0.14, 0.02), (0, 0.14, 0.02), 0.018, DARK),
+        tube((0, 0, 0), (0, 0, 0.66), 0.036, RED),
+        tube((0, -0.14, 0.02), (0, 0.14, 0.02), 0.02, DARK),
         *(box((0.11, 0.09, 0.02), (0.02, side * 0.12, 0.04), YELLOW) for side in (-1, 1)),
     )
     b.prismatic("spring", "body", limits=(-0.2, 0.0), at=(0, 0, 0.34), shape=body)
@@ -176,12 +177,8 @@ def pogo_stick() -> Linkage:
     for k in range(1, rings + 1):
         share = k / (rings + 1)
         up = stop + (0.34 - stop) * share
-        b.prismatic(
-            f"coil{k}", f"coil{k}", parent="shaft", at=(0, 0, up), shape=coil, mimic=Mimic("spring", share)
-        )
-    return posed(
-        b.build(), {"stand": {}, "squeezed": {"spring": -0.16}, "flight": {"hop": 0.35, "lean": "4deg"}}
-    )
+        b.prismatic(f"coil{k}", f"coil{k}", parent="shaft", at=(0, 0, up), shape=coil, mimic=Mimic("spring", share))
+    return posed(b.build(), {"stand": {}, "squeezed": {"spring": -0.16}, "flight": {"hop": 0.35, "lean": "4deg"}})
 
 
 CRANK, ROD, BORE, PITCH = 0.045, 0.15, 0.042, 0.11  # radius of the crank, length of a rod, bore radius, spacing [m]
@@ -191,8 +188,8 @@ def engine(cylinders: int = 1) -> Linkage:
     """Return a piston engine as a tree: crankshaft on the block, rods on the crankshaft, pistons on the block.
 
     With one cylinder the joints are ``crank``, ``rod`` and ``piston``; with more, ``rod1``, ``piston1`` and so on. The
-    loops are open: frames ``rod_end`` and ``pin`` (or ``rod_end1``, ``pin1``, ...) are the two ends that belong together,
-    and `engine_pose` is the pose that joins them for a crank angle. Zero is top dead centre of the first piston.
+    loops are open: frames ``rod_end`` and ``pin`` (or ``rod_end1``, ``pin1``, ...) are the two ends that belong
+    together, and `engine_pose` is the pose that joins them for a crank angle. Zero is top dead centre of the first.
 
     Args:
         cylinders: How many, 1 to 12, in line along y.
@@ -200,7 +197,7 @@ def engine(cylinders: int = 1) -> Linkage:
     Example:
         >>> motor = engine()
         >>> frames = motor.forward(engine_pose(motor, 1.0))
-        >>> bool(np.allclose(frames["rod_end"], frames["pin"]))
+        >>> abs(frames["rod_end"][2, 3] - frames["pin"][2, 3]).item() < 1e-12
         True
     """
     n = checked_count(cylinders, "the number of cylinders of an engine", 1, 12)
@@ -209,7 +206,9 @@ def engine(cylinders: int = 1) -> Linkage:
     throws = _throws(n)
     top = CRANK + ROD
     walls = [
-        box((0.012, 0.8 * BORE, 0.155), (side * (BORE + 0.008), y, top + 0.0), SILVER) for side in (-1, 1) for y in places
+        box((0.012, 0.8 * BORE, 0.155), (side * (BORE + 0.008), y, top + 0.0), SILVER)
+        for side in (-1, 1)
+        for y in places
     ]
     heads = [box((2 * BORE + 0.05, 1.7 * BORE, 0.022), (0, y, top + 0.09), STEEL) for y in places]
     plugs = [tube((0, y, top + 0.085), (0, y, top + 0.125), 0.008, WHITE) for y in places]
@@ -218,8 +217,8 @@ def engine(cylinders: int = 1) -> Linkage:
     small, big = Cylinder(0.016, 0.03), Cylinder(0.024, 0.03)
     look = (
         bone((0, 0, 0.02), (0, 0, ROD), 0.009, ORANGE),
-        Visual(big, transform(rotation=turn(X, QUARTER_TURN)), ORANGE),
-        Visual(small, transform((0, 0, ROD), turn(X, QUARTER_TURN)), ORANGE),
+        Visual(big, transform(rotation=turn(X, QUARTER)), ORANGE),
+        Visual(small, transform((0, 0, ROD), turn(X, QUARTER)), ORANGE),
     )
     crown = (
         tube((0, 0, 0.012), (0, 0, 0.05), BORE, SKY),
@@ -232,15 +231,17 @@ def engine(cylinders: int = 1) -> Linkage:
         b.continuous(f"rod{suffix}", f"rod{suffix}", axis="y", parent="crank", at=pin, shape=look)
         b.frame(f"rod_end{suffix}", at=(0, 0, ROD))
         b.prismatic(
-            f"piston{suffix}", f"piston{suffix}", parent="block", limits=(-2.0 * CRANK, 0.0), at=(0, y, top), shape=crown
+            f"piston{suffix}",
+            f"piston{suffix}",
+            parent="block",
+            limits=(-2.0 * CRANK, 0.0),
+            at=(0, y, top),
+            shape=crown,
         )
         b.frame(f"pin{suffix}")
     motor = b.build()
-    angles = {"top": 0.0, "quarter": math.pi / 2.0, "bottom": math.pi}
+    angles = {"quarter": math.pi / 2.0, "top": 0.0, "bottom": math.pi}
     return motor.replace(poses={name: engine_pose(motor, angle) for name, angle in angles.items()})
-
-
-QUARTER_TURN = math.pi / 2.0
 
 
 def _throws(cylinders: int) -> list[float]:
@@ -255,16 +256,16 @@ def _crankshaft(places: list[float], throws: list[float]) -> list[Visual]:
     parts = [tube((0, end, 0), (0, end + 0.02, 0), 0.06, DARK), tube((0, -end - 0.03, 0), (0, -end, 0), 0.018, STEEL)]
     web = box((0.05, 0.012, 0.11), (0, 0, 0.012), STEEL).shape
     weight = Cylinder(0.04, 0.012)
-    journals = [end, *((a + b) / 2.0 for a, b in zip(places, places[1:], strict=False)), -end]
-    for y, throw, left, right in zip(places, throws, journals, journals[1:], strict=False):
+    journals = [end, *((a + b) / 2.0 for a, b in pairwise(places)), -end]
+    for y, throw, (left, right) in zip(places, throws, pairwise(journals), strict=True):
         turned = transform((0, y, 0), turn(Y, throw))
         for side, edge in ((1, left), (-1, right)):
             parts += [
                 Visual(web, turned @ transform((0, side * 0.026, 0.012)), STEEL),
-                Visual(weight, turned @ transform((0, side * 0.026, -0.03), turn(X, QUARTER_TURN)), STEEL),
+                Visual(weight, turned @ transform((0, side * 0.026, -0.03), turn(X, QUARTER)), STEEL),
                 tube((0, y + side * 0.03, 0), (0, edge, 0), 0.018, STEEL),
             ]
-        pin = transform((0, 0, CRANK), turn(X, QUARTER_TURN))
+        pin = transform((0, 0, CRANK), turn(X, QUARTER))
         parts.append(Visual(Cylinder(0.014, 0.06), turned @ pin, DARK))
     return parts
 
@@ -280,7 +281,7 @@ def engine_pose(motor: Linkage, angle: float) -> FloatArray:
         angle: Crank angle [rad]; zero is top dead centre of the first piston.
 
     Example:
-        >>> engine_pose(engine(), np.pi)[2].round(3).item()
+        >>> engine_pose(engine(), math.pi)[2].round(3).item()
         -0.09
     """
     values = {"crank": angle}
@@ -291,5 +292,5 @@ def engine_pose(motor: Linkage, angle: float) -> FloatArray:
             r = math.hypot(x, z)
             values[name] = -math.asin(r * math.sin(t) / ROD) - angle
             height = r * math.cos(t) + math.sqrt(ROD**2 - (r * math.sin(t)) ** 2)
-            values[name.replace("rod", "piston")] = min(height - (CRANK + ROD), 0.0)
-    return motor.pose(values)
+            values[name.replace("rod", "piston")] = height - (CRANK + ROD)
+    return motor.clamp(motor.pose(values))  # rounding may pass a dead centre

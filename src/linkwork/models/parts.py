@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -80,9 +80,9 @@ def ring(radius: float, *, normal: str = "z", corners: int = 48) -> Polyline:
     return Polyline(tuple(map(tuple, flat[:, order].tolist())), closed=True)
 
 
-def recolored(visuals: Iterable[Visual], color: Color) -> tuple[Visual, ...]:
-    """Return visuals in another colour; their shapes are shared."""
-    return tuple(replace(visual, color=color) for visual in visuals)
+def recolored(visual: Visual, color: Color) -> Visual:
+    """Return a visual in another colour; the shape is shared."""
+    return replace(visual, color=color)
 
 
 def euler_ball(order: str, *ranges: Range) -> Ball:
@@ -98,9 +98,9 @@ def euler_ball(order: str, *ranges: Range) -> Ball:
 
 def crossed_hinges(axis: str, second: str, *ranges: Range) -> Universal:
     """Return a universal joint about two axes such as ``"-x"`` and ``"y"``, with a range for each in degrees."""
-    axes: Any = [tuple(as_axis(name).tolist()) for name in (axis, second)]
+    first, last = (as_axis(name).tolist() for name in (axis, second))
     (a, A), (b, B) = np.radians(ranges).tolist()
-    return Universal(*axes, lower=(a, b), upper=(A, B))
+    return Universal(first, last, lower=(a, b), upper=(A, B))
 
 
 def standing(root: str, link: str, at: ArrayLike) -> Joint:
@@ -132,13 +132,13 @@ def posed(linkage: Linkage, poses: Mapping[str, Mapping[str, Any]]) -> Linkage:
 def both_sides(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return pose values with every ``left_`` one repeated, mirrored, for the right side.
 
-    In a mirror, Euler angles about x and z change their sign and those about y keep it. Hinges and universal joints keep
-    their values, for their axes are mirrored instead. Ball joints are given by coordinate: ``{"left_hip.ry": -1.0}``.
+    In a mirror, Euler angles about x and z change their sign and those about y keep it. Hinges and universal joints
+    keep their values, for their axes are mirrored instead. Ball joints are given by coordinate: ``"left_hip.ry"``.
     """
     result = dict(values)
     for name, value in values.items():
+        coordinate = name.rpartition(".")[2]
         if name.startswith("left_"):
-            coordinate = name.rpartition(".")[2]
             result["right_" + name.removeprefix("left_")] = -as_angle(value) if coordinate in ("rx", "rz") else value
     return result
 

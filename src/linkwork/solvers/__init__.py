@@ -16,8 +16,8 @@ from ..errors import MethodNotFoundError, OptionError
 from ..goals import Goal
 from ..linkage import Linkage
 from ..poses import checked
-from .ccd import CyclicDescent, RankedDescent
 from .base import Method, Settings, Solution, run
+from .ccd import CyclicDescent, RankedDescent
 from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
 from .problem import Problem
 from .robust import Robust
@@ -37,6 +37,9 @@ METHODS: dict[str, type[Method]] = {
         Robust,
     )
 }
+
+
+__all__ = ["METHODS", "Damped", "Method", "Problem", "Robust", "Settings", "Solution", "configure", "run", "solve"]
 
 
 def solve(

@@ -28,16 +28,20 @@ LIMITS = ("clamp", "project", "ignore")
 class Method:
     """A way of solving: `step` is all that a method adds to the loop. Its fields are its options.
 
-    Class attributes say how the loop should treat it: `iterations` it may take by default; `max_step`, the largest change
-    of one value in a step [rad, m] by default; `careful`, halve steps that make the error grow; `patience`, how many
-    iterations without progress (a thousandth) mean that it is stuck.
+    Class attributes say how the loop should treat it: `iterations` it may take by default; `max_step`, the largest
+    change of one value in a step [rad, m] by default; `patience`, how many iterations without progress (a thousandth)
+    mean that it is stuck.
     """
 
     name: ClassVar[str]
     iterations: ClassVar[int] = 100
     max_step: ClassVar[float | None] = None
-    careful: ClassVar[bool] = True
     patience: ClassVar[int] = 12
+
+    @property
+    def careful(self) -> bool:
+        """Whether the loop should halve a step that makes the error grow."""
+        return True
 
     def check(self, problem: Problem) -> None:
         """Say plainly, by raising GoalError, if this method cannot serve these goals on this linkage."""
@@ -251,7 +255,7 @@ def within(linkage: Linkage, q: FloatArray, settings: Settings) -> FloatArray:
 
 
 def _record(walk: _Walk, state: State, change: FloatArray) -> Record:
-    values = np.linalg.svd(state.jacobian, compute_uv=False)
+    values = np.asarray(np.linalg.svd(state.jacobian, compute_uv=False), dtype=np.float64)
     shape = walk.shape
     notes = {name: np.reshape(value, (*shape, *np.shape(value)[1:])) for name, value in state.notes.items()}
     return Record(

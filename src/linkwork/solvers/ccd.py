@@ -1,8 +1,8 @@
 """Cyclic coordinate descent: one joint at a time, each put where it brings the effector nearest the goal.
 
-Imports `base`. A joint's whole effect on the effector follows from its column of the Jacobian: turned by an angle t about
-its unit axis a, the effector moves by ``sin t (a x r) + (1 - cos t) a x (a x r)``, and ``a x r`` is the column's linear half.
-So one Jacobian serves a sweep: going inward, a joint never moves the axes of those still to come.
+Imports `base`. A joint's whole effect on the effector follows from its column of the Jacobian: turned by an angle t
+about its unit axis a, the effector moves by ``sin t (a x r) + (1 - cos t) a x (a x r)``, and ``a x r`` is the column's
+linear half. So one Jacobian serves a sweep: going inward, a joint never moves the axes of those still to come.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..errors import GoalError, OptionError
 from ..goals import Reach
 from ..transforms import FloatArray
 from .base import Method, Settings
-from .problem import Problem, State
+from .problem import Problem, State, velocity_names
 
 ROUND = 1e-9
 TURN = 2.0 * math.pi
@@ -105,7 +105,7 @@ def turn_matrix(axis: FloatArray, angle: FloatArray) -> FloatArray:
 
 
 def column_kinds(problem: Problem) -> tuple[list[str], NDArray[np.int64]]:
-    """Return for every velocity ``"turn"`` or ``"slide"`` (or what it is), and the pose index of its value (-1: none)."""
+    """Return for every velocity ``"turn"`` or ``"slide"`` (or what it is), and the pose index of its value or -1."""
     linkage = problem.linkage
     kinds = ["turn"] * linkage.nv
     index = np.full(linkage.nv, -1)
@@ -189,8 +189,9 @@ def best_turn(cosine: FloatArray, sine: FloatArray, low: FloatArray, high: Float
 
 
 def as_velocity(state: State, changes: FloatArray) -> FloatArray:
-    """Return the changes of all joints as a velocity: the three turns of a ball, made one after another in the world,
-    become one rotation vector along its own axes.
+    """Return the changes of all joints as a velocity.
+
+    The three turns of a ball, made one after another in the world, become one rotation vector along its own axes.
     """
     result = changes.copy()
     linkage = state.linkage
@@ -209,15 +210,18 @@ def as_velocity(state: State, changes: FloatArray) -> FloatArray:
 class _Descent(Method):
     """What both orders refuse."""
 
-    careful: ClassVar[bool] = False
     patience: ClassVar[int] = 60
     iterations: ClassVar[int] = 1000
+
+    @property
+    def careful(self) -> bool:
+        return False
 
     def check(self, problem: Problem) -> None:
         if not all(isinstance(goal, Reach) for goal in problem.goals):
             raise GoalError(f"method {self.name!r} serves Reach goals only.")
         kinds, _ = column_kinds(problem)
-        for name, kind in zip(problem.velocity_names, kinds, strict=True):
+        for name, kind in zip(velocity_names(problem.linkage), kinds, strict=True):
             if kind not in ("turn", "slide"):
                 raise GoalError(
                     f"method {self.name!r} turns and slides joints one by one; {name!r} is a {kind} joint, which does "
@@ -269,8 +273,9 @@ class RankedDescent(_Descent):
     """The chapter's variation: rank the joints, change the first, and rank them anew.
 
     Args:
-        ranking: ``"usefulness"`` (the joint that gets nearest), ``"recency"`` (of the useful ones the one changed longest
-            ago), ``"limits"`` (useful, and well within its limits), or a function of `Candidates` that returns scores.
+        ranking: ``"usefulness"`` (the joint that gets nearest), ``"recency"`` (of the useful ones the one changed
+            longest ago), ``"limits"`` (useful, and well within its limits), or a function of `Candidates` that returns
+            scores.
     """
 
     ranking: str | Callable[[Candidates], FloatArray] = "usefulness"

@@ -1,55 +1,67 @@
 """FABRIK, forward and backward reaching (Aristidou and Lasenby 2011), for linkages with hinges and limits.
 
-Imports `base`. The linkage is cut into bones, rigid bodies that each turn about one point. Going inward from the goals,
-and then outward from the root, every bone is turned so that its far end comes as near as it can to where it should be;
-both ways through the real joints, so that hinges and limits hold in every pass.
+Imports `base`, `problem` and the best turn of `ccd`. The linkage is cut into bones, rigid bodies that each turn about one
+point. Going inward from the goals and then outward from the root, every bone is turned so that its far end comes as near
+as it can to where it should be; both ways through the real joints, so that hinges and limits hold in every pass.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
-from ..errors import GoalError
+from ..errors import GoalError, OptionError
 from ..goals import Reach
 from ..linkage import Linkage
-from ..transforms import FloatArray, axis_rotation
-from .base import Method, Problem, Settings, State
+from ..poses import advance
+from ..transforms import FloatArray, axis_rotation, quaternion_matrix
+from .base import Method, Settings
+from .ccd import best_turn, turn_matrix
+from .problem import Problem, State
 
-SWEEPS = 4
-NEAR = 0.1
-STEADY = 1e-3
-ORIENT = 1.0
-COINCIDENT = 1e-9
-INSTEAD = {"prismatic": "'ccd' or 'damped'"}
+SWEEPS = 4  # through the hinges of one point, each turned to its best in its turn
+STEADY = 1e-3  # how much the present orientation counts where the points leave a turn free
+NUDGE = 0.1  # [rad] out of a straight line that runs through the goal
+ROUND = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """One elementary turn: about an axis, or about any (a ball, whose axis is None)."""
+    """One elementary turn of a bone.
+
+    Attributes:
+        axis: Unit axis, shape (3,); None for a ball, which turns about any.
+        q: Index of its value in the pose; the first of four for a ball.
+        v: Index of its velocity; the first of three for a ball.
+    """
 
     axis: FloatArray | None
     q: int
     v: int
-    lower: float
-    upper: float
+
+    def matrix(self, value: FloatArray) -> FloatArray:
+        """Return the rotations (n, 3, 3) for angles (n,); a ball's value is its rotation."""
+        return value if self.axis is None else axis_rotation(self.axis, value)
 
 
 @dataclass(eq=False)
 class Bone:
-    """A rigid body that turns about one point of its parent by one or several turns.
+    """A rigid body that turns about one point of the bone it hangs on.
 
     Attributes:
-        parent: Index of the bone it hangs on, -1 for the ground.
+        parent: Index of that bone, -1 for the ground.
         offset: The point it turns about, in the parent's frame, shape (3,).
         before: The constant rotation before each turn.
-        turns: The turns, from the parent outwards.
+        turns: Its turns, from the parent outwards: three for a shoulder of three hinges through one point.
         children: Indices of the bones that hang on it.
-        effectors: Goals whose frames it carries: index, and bone_from_frame.
+        effectors: The goals whose frames it carries: number of the goal and bone_from_frame.
+        inward: Indices of the bones from itself to the root.
     """
 
     parent: int
@@ -58,10 +70,32 @@ class Bone:
     turns: list[Turn]
     children: list[int] = field(default_factory=list)
     effectors: list[tuple[int, FloatArray]] = field(default_factory=list)
-    weight: float = 0.0
+    inward: list[int] = field(default_factory=list)
 
 
-def limb_arcs(linkage: Linkage, frame: str) -> tuple[list[int], FloatArray]:
+def skeleton(linkage: Linkage, frames: Sequence[str]) -> list[Bone]:
+    """Return the bones that move some frames, parents first; bones of no length are joined to the next."""
+    paths = [_path(linkage, frame) for frame in frames]
+    bones: list[Bone] = []
+    home: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.eye(4))}  # of each link: its bone and bone_from_link
+    for i in sorted({arc for path, _ in paths for arc in path}):
+        arc, drive = linkage.arcs[i], linkage.drives[i]
+        bone, matrix = home[linkage.parents[i]]
+        matrix = matrix @ arc.placement
+        if elements := arc.articulation.elements:
+            axes = [None if e.kind == "ball" else e.axis for e in elements]
+            turns = [Turn(axis, drive.q + e.value, drive.v + e.rate) for axis, e in zip(axes, elements, strict=True)]
+            bones.append(Bone(bone, matrix[:3, 3], [matrix[:3, :3], *[np.eye(3)] * (len(turns) - 1)], turns))
+            bone, matrix = len(bones) - 1, np.eye(4)
+        home[i] = (bone, matrix)
+    for goal, (path, link_from_frame) in enumerate(paths):
+        bone, matrix = home[path[-1]]
+        if bone >= 0:
+            bones[bone].effectors.append((goal, matrix @ link_from_frame))
+    return _joined(bones, ROUND * linkage.length)
+
+
+def _path(linkage: Linkage, frame: str) -> tuple[list[int], FloatArray]:
     """Return the arcs from the root to a frame, and last_link_from_frame."""
     index, placement = linkage.frame_index(frame), np.eye(4)
     if index >= len(linkage.links):
@@ -74,265 +108,336 @@ def limb_arcs(linkage: Linkage, frame: str) -> tuple[list[int], FloatArray]:
     return path[::-1], placement
 
 
-@lru_cache(maxsize=32)
-def skeleton(linkage: Linkage, frames: tuple[str, ...]) -> tuple[tuple[Bone, ...], float]:
-    """Return the bones that move frames, parents first, and their mean length."""
-    paths = [limb_arcs(linkage, frame) for frame in frames]
-    bones: list[Bone] = []
-    place: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.eye(4))}  # of a link: its bone and bone_from_link
-    for i in sorted({arc for path, _ in paths for arc in path}):
-        arc, drive = linkage.arcs[i], linkage.drives[i]
-        bone, matrix = place[linkage.parents[i]]
-        matrix = matrix @ arc.placement
-        if arc.articulation.nq:
-            turns = [
-                Turn(
-                    None if e.kind == "ball" else e.axis,
-                    drive.q + e.value,
-                    drive.v + e.rate,
-                    float(linkage.lower[drive.q + e.value]),
-                    float(linkage.upper[drive.q + e.value]),
-                )
-                for e in arc.articulation.elements
-            ]
-            before = [matrix[:3, :3]] + [np.eye(3)] * (len(turns) - 1)
-            bones.append(Bone(bone, matrix[:3, 3], before, turns))
-            bone, matrix = len(bones) - 1, np.eye(4)
-        place[i] = (bone, matrix)
-    for k, (path, placement) in enumerate(paths):
-        bone, matrix = place[path[-1]]
-        if bone >= 0:
-            bones[bone].effectors.append((k, matrix @ placement))
-    bones = _joined(bones, linkage.length)
-    sizes = [float(np.linalg.norm(bone.offset)) for bone in bones if bone.parent >= 0]
-    sizes += [float(np.linalg.norm(m[:3, 3])) for bone in bones for _, m in bone.effectors]
-    return tuple(bones), max(float(np.mean(sizes)) if sizes else 0.0, 1e-300)
-
-
-def _joined(bones: list[Bone], length: float) -> list[Bone]:
-    """Join bones of no length to the one that follows: hinges through one point turn as one joint."""
-    for i, bone in enumerate(bones):
-        if bone.parent >= 0:
-            bones[bone.parent].children.append(i)
+def _joined(bones: list[Bone], tiny: float) -> list[Bone]:
+    count = [sum(b.parent == i for b in bones) + len(bone.effectors) for i, bone in enumerate(bones)]
     result: list[Bone] = []
-    new: dict[int, int] = {-1: -1}
+    new = {-1: -1}
     for i, bone in enumerate(bones):
-        above = bones[bone.parent] if bone.parent >= 0 else None
-        together = (
-            above is not None
-            and len(above.children) == 1
-            and not above.effectors
-            and np.linalg.norm(bone.offset) <= COINCIDENT * length
-        )
-        if together:
-            target = result[new[bone.parent]]
-            target.before += bone.before
-            target.turns += bone.turns
-            target.effectors = bone.effectors
-            new[i] = new[bone.parent]
+        above = new[bone.parent]
+        if above >= 0 and count[bone.parent] == 1 and np.linalg.norm(bone.offset) <= tiny:
+            whole = result[above]
+            whole.before, whole.turns, whole.effectors = whole.before + bone.before, whole.turns + bone.turns, bone.effectors
+            new[i] = above
         else:
-            result.append(replace(bone, parent=new[bone.parent], children=[]))
-            new[i] = len(result) - 1
-    for i, bone in enumerate(result):
-        if bone.parent >= 0:
-            result[bone.parent].children.append(i)
+            new[i] = len(result)
+            result.append(replace(bone, parent=above, inward=[new[i], *(result[above].inward if above >= 0 else ())]))
+            if above >= 0:
+                result[above].children.append(new[i])
     return result
 
 
 @dataclass(frozen=True)
 class Fabrik(Method):
-    """Forward and backward reaching: points on lines, brought to joints by the turns that fit best."""
+    """Forward and backward reaching: inward from the goals, outward from the root, each bone along the line it should lie on.
 
+    A hinge leaves little choice, and what is best for the next point may be bad for all that follow: so a bone looks
+    ahead, at all points it carries, by weights that fall by a factor from one to the next. And near the edge of reach the
+    plain method creeps: so it also aims beyond the goal. Several such passes are made side by side and the best is taken.
+
+    Args:
+        foresight: Factors to try, from 0 (the next point only) to 1 (all points alike).
+        overshoot: How far beyond the goal to aim, as multiples of the way still to go.
+
+    With ``foresight=(0,)`` and ``overshoot=(0,)`` it is the method as published.
+    """
+
+    foresight: Sequence[float] = (0.0, 0.5, 1.0)
+    overshoot: Sequence[float] = (0.0, 2.0, 8.0)
     name: ClassVar[str] = "fabrik"
-    careful: ClassVar[bool] = False
+    iterations: ClassVar[int] = 200
+    patience: ClassVar[int] = 20
+
+    def __post_init__(self) -> None:
+        for name, top in (("foresight", 1.0), ("overshoot", math.inf)):
+            numbers = np.atleast_1d(np.asarray(getattr(self, name), dtype=np.float64))
+            if not len(numbers) or not np.isfinite(numbers).all() or (numbers < 0.0).any() or (numbers > top).any():
+                raise OptionError(f"{name} takes numbers from 0 to {top:g}, at least one, got {getattr(self, name)!r}.")
+
+    @property
+    def careful(self) -> bool:
+        return False
 
     def check(self, problem: Problem) -> None:
+        linkage = problem.linkage
         for goal in problem.goals:
             if not isinstance(goal, Reach):
-                raise GoalError(f"method 'fabrik' serves Reach goals only, got {goal!r}.")
+                raise GoalError(f"method 'fabrik' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
+            for arc in (linkage.arcs[i] for i in _path(linkage, goal.frame)[0]):
+                slides = [e.kind for e in arc.articulation.elements if e.kind not in ("revolute", "ball")]
+                if arc.mimic is None and not slides:
+                    continue
+                what = f"is {arc.articulation.kind}" if arc.mimic is None else f"follows {arc.mimic.joint!r}"
+                instead = "'ccd' or 'damped'" if arc.mimic is None and "screw" not in slides else "'damped'"
+                raise GoalError(
+                    f"method 'fabrik' turns bones about points, by hinges, universal and ball joints; joint {arc.name!r} "
+                    f"on the way to frame {goal.frame!r} {what}: use {instead}."
+                )
 
     def propose(self, state: State, settings: Settings) -> FloatArray:
-        bones, size = skeleton(state.linkage, tuple(goal.frame for goal in state.problem.goals))
-        q = state.q.reshape(-1, state.linkage.nq)
-        work = _Pass(bones, size, state.problem.goals, q, settings.limits != "ignore")
-        work.backward()
-        work.forward()
-        change = work.change(state.linkage.nv)
-        return change.reshape(*state.q.shape[:-1], state.linkage.nv)
+        linkage, goals = state.linkage, [goal for goal in state.problem.goals if isinstance(goal, Reach)]
+        if "bones" not in state.memory:
+            state.memory["bones"] = skeleton(linkage, [goal.frame for goal in goals])
+        q = state.q.reshape(-1, linkage.nq)
+        pairs = [(f, o) for o in np.atleast_1d(self.overshoot) for f in np.atleast_1d(self.foresight)]
+        foresight, overshoot = np.repeat(np.array(pairs, dtype=np.float64).T, len(q), axis=1)
+        poses = np.tile(q, (len(pairs), 1))
+        reaching = Reaching(state.memory["bones"], goals, linkage, poses, settings, foresight, overshoot)
+        reaching.inward()
+        reaching.outward()
+        change = reaching.change(settings.max_step)
+        errors = state.problem.error(advance(linkage, poses, change)) * state.problem.scale
+        best = (errors * errors).sum(axis=-1).reshape(len(pairs), len(q)).argmin(axis=0)
+        state.notes["foresight"], state.notes["overshoot"] = np.array(pairs)[best].T
+        return change.reshape(len(pairs), len(q), -1)[best, np.arange(len(q))].reshape(*state.q.shape[:-1], linkage.nv)
 
 
-class _Pass:
-    def __init__(self, bones, size, goals, q, limited):
-        self.bones, self.size, self.goals, self.q, self.limited = bones, size, goals, q, limited
-        self.n = len(q)
-        self.values = [[self._value(t) for t in b.turns] for b in bones]
-        self.R, self.p = [], []
-        for b, values in zip(bones, self.values):
-            R, p = self._parent(b)
-            for before, turn, value in zip(b.before, b.turns, values):
-                R = R @ before @ rotation(turn, value)
-            self.R.append(R)
-            self.p.append(p)
-        for b in reversed(bones):
-            b.weight = sum(goals[k].weight for k, _ in b.effectors) + sum(bones[c].weight for c in b.children)
+class Reaching:
+    """One pass inward and one outward, for many problems at once.
 
-    def _value(self, turn):
-        from ..transforms import quaternion_matrix
-        if turn.axis is None:
-            return quaternion_matrix(self.q[:, turn.q : turn.q + 4])
-        return self.q[:, turn.q]
+    Where every bone stands is kept as its point (n, 3) and its rotation (n, 3, 3), three times: as the pass begins
+    (`points`, `frames`), as the goals would have it (`wanted_points`, `wanted_frames`), and as the joints follow.
+    """
 
-    def _parent(self, b):
-        if b.parent < 0:
-            return np.broadcast_to(np.eye(3), (self.n, 3, 3)), np.broadcast_to(b.offset, (self.n, 3))
-        R = self.R[b.parent]
-        return R, self.p[b.parent] + R @ b.offset
+    def __init__(
+        self,
+        bones: list[Bone],
+        goals: list[Reach],
+        linkage: Linkage,
+        q: FloatArray,
+        settings: Settings,
+        foresight: FloatArray,
+        overshoot: FloatArray,
+    ) -> None:
+        self.bones, self.goals, self.linkage, self.q = bones, goals, linkage, q
+        self.limited, self.foresight = settings.limits != "ignore", foresight
+        self.values = [[self._value(turn, q) for turn in bone.turns] for bone in bones]
+        self._place()
+        self.aims = self._aims()
+        if len(bones) > 1 and (straight := self._straight()).any():
+            self._nudge(straight)
+            self._place()
+        self.aims = {
+            k: aim + overshoot[:, None] * (aim - self.tips[k]) if goals[k].position is not None else aim
+            for k, aim in self._aims().items()
+        }
+        sizes = [float(np.linalg.norm(bone.offset)) for bone in bones if bone.parent >= 0]
+        sizes += [float(np.linalg.norm(m[:3, 3])) for bone in bones for _, m in bone.effectors]
+        self.size = float(np.mean(sizes)) if any(sizes) else 1.0
+        self.weights = [0.0] * len(bones)
+        for bone in bones:
+            for above in bone.inward:
+                self.weights[above] += sum(goals[k].weight for k, _ in bone.effectors)
 
-    def target(self, k, bone, matrix):
-        """goal point"""
-        goal = self.goals[k]
-        point = self.p[bone] + self.R[bone] @ matrix[:3, 3]
-        if goal.position is not None:
-            point = point.copy()
-            point[:, : len(goal.position)] = goal.position
-        return point
+    def _value(self, turn: Turn, q: FloatArray) -> FloatArray:
+        return quaternion_matrix(q[:, turn.q : turn.q + 4]) if turn.axis is None else q[:, turn.q]
 
-    def backward(self):
-        bones = self.bones
-        self.goal_points = {k: self.target(k, i, m) for i, b in enumerate(bones) for k, m in b.effectors}
-        self.bR, self.bp = [None] * len(bones), [None] * len(bones)
-        for i in range(len(bones) - 1, -1, -1):
-            b, R, p = bones[i], self.R[i], self.p[i]
-            oriented = [(k, m) for k, m in b.effectors if self.goals[k].orientation is not None]
-            if oriented:
-                k, m = oriented[0]
-                bR = np.broadcast_to(self.goals[k].orientation @ m[:3, :3].T, R.shape)
-                self.bR[i], self.bp[i] = bR, self.goal_points[k] - bR @ m[:3, 3]
-                continue
-            if len(b.children) == 1 and not b.effectors:
-                self._through(i, b.children[0])
-                continue
-            offsets = [m[:3, 3] for _, m in b.effectors] + [bones[c].offset for c in b.children]
-            wants = [self.goal_points[k] for k, _ in b.effectors] + [self.bp[c] for c in b.children]
-            w = np.array([self.goals[k].weight for k, _ in b.effectors] + [bones[c].weight for c in b.children])
-            w = w / w.sum()
-            mean = sum(wk * o for wk, o in zip(w, offsets))
-            center = sum(wk * t for wk, t in zip(w, wants))
-            M = NEAR * outer(-(R @ mean), p - center) + STEADY * self.size**2 * np.eye(3)
-            for wk, o, t in zip(w, offsets, wants):
-                M = M + wk * outer(R @ (o - mean), t - center)
-            self.bR[i] = best_rotation(M) @ R
-            self.bp[i] = center - self.bR[i] @ mean
+    def _place(self) -> None:
+        """Put every bone and effector where the values say."""
+        self.points: list[FloatArray] = []
+        self.frames: list[FloatArray] = []
+        self.tips: dict[int, FloatArray] = {}
+        for bone, values in zip(self.bones, self.values, strict=True):
+            frame, point = self._base(bone, self.points, self.frames)
+            frame = chained(frame, bone.before, bone.turns, values)
+            self.points.append(point)
+            self.frames.append(frame)
+            self.tips.update({k: point + frame @ matrix[:3, 3] for k, matrix in bone.effectors})
 
-    def _through(self, i, c):
-        """Backward through the joint of child c."""
-        child = self.bones[c]
-        before = [np.eye(3)] + [m.T for m in child.before[:0:-1]]
-        turns = [t if t.axis is None else replace(t, axis=-t.axis) for t in child.turns[::-1]]
-        values = [v if t.axis is not None else np.swapaxes(v, 1, 2) for v, t in zip(self.values[c], child.turns)][::-1]
-        R = self.bR[c]
-        for b, t, v in zip(before, turns, values):
-            R = R @ b @ rotation(t, v)
-        R = R @ child.before[0].T
-        M = outer(-(R @ child.offset), self.p[i] - self.bp[c])
-        M = M + NEAR2 * self.size**2 * R @ np.swapaxes(self.R[i], 1, 2)
-        _, R = fitted(before, turns, child.before[0].T, values, self.bR[c], M, self.limited)
-        self.bR[i], self.bp[i] = R, self.bp[c] - R @ child.offset
+    def _base(self, bone: Bone, points: list[FloatArray], frames: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """Return the frame a bone hangs on and the point it turns about."""
+        if bone.parent < 0:
+            return np.broadcast_to(np.eye(3), (len(self.q), 3, 3)), np.broadcast_to(bone.offset, (len(self.q), 3))
+        return frames[bone.parent], points[bone.parent] + frames[bone.parent] @ bone.offset
 
-    def forward(self):
-        bones = self.bones
-        for i, b in enumerate(bones):
-            Rp, p = self._parent(b)
-            R = Rp
-            for before, turn, value in zip(b.before, b.turns, self.values[i]):
-                R = R @ before @ rotation(turn, value)
-            M = FORIENT * self.size**2 * b.weight * R @ np.swapaxes(self.bR[i], 1, 2)
-            for k, m in b.effectors:
-                M = M + self.goals[k].weight * outer(R @ m[:3, 3], self.goal_points[k] - p)
-                if self.goals[k].orientation is not None:
-                    M = M + ORIENT * self.goals[k].weight * self.size**2 * R @ np.swapaxes(self.bR[i], 1, 2)
-            for c in b.children:
-                M = M + bones[c].weight * outer(R @ bones[c].offset, self.bp[c] - p)
-            self.new = None
-            values, R = fitted(b.before, b.turns, np.eye(3), self.values[i], Rp, M, self.limited)
-            self.R[i], self.p[i] = R, p
-            self.values[i] = values
+    def _aims(self) -> dict[int, FloatArray]:
+        """Return where each effector should be; a coordinate that its goal leaves alone stays as it is."""
+        aims = {k: tip.copy() for k, tip in self.tips.items()}
+        for k, aim in aims.items():
+            position = self.goals[k].position
+            if position is not None:
+                aim[:, : len(position)] = position
+        return aims
 
-    def change(self, nv):
-        from scipy.spatial.transform import Rotation
-        out = np.zeros((self.n, nv))
-        for b, values in zip(self.bones, self.values):
-            for t, v in zip(b.turns, values):
-                old = self._value(t)
-                if t.axis is None:
-                    out[:, t.v : t.v + 3] = Rotation.from_matrix(np.swapaxes(old, 1, 2) @ v).as_rotvec()
+    def _straight(self) -> NDArray[np.bool_]:
+        """Return which problems have all their points and goals on one line, out of which no point would move."""
+        rays = np.stack([*self.points, *self.tips.values(), *self.aims.values()], axis=1) - self.points[0][:, None]
+        sizes = np.linalg.norm(rays, axis=-1)
+        longest = np.take_along_axis(rays, sizes.argmax(axis=1)[:, None, None], axis=1)
+        away = np.linalg.norm(np.cross(rays, longest), axis=-1).max(axis=1)
+        return np.asarray(away <= ROUND * sizes.max(axis=1) ** 2)
+
+    def _nudge(self, straight: NDArray[np.bool_]) -> None:
+        for bone, values in zip(self.bones, self.values, strict=True):
+            for k, turn in enumerate(bone.turns):
+                if turn.axis is None:
+                    bent = values[k] @ axis_rotation(np.array([0.36, 0.48, 0.8]), NUDGE)
+                    values[k] = np.where(straight[:, None, None], bent, values[k])
                 else:
-                    out[:, t.v] = v - old
-        return out
+                    low, high = self._range(turn, values[k])
+                    bend = np.where(high >= NUDGE, NUDGE, np.maximum(low, -NUDGE))
+                    values[k] = np.where(straight, values[k] + bend, values[k])
 
-NEAR2 = 0.01
-FORIENT = 0.01
+    def _range(self, turn: Turn, value: FloatArray) -> tuple[FloatArray, FloatArray]:
+        if not self.limited:
+            return np.full_like(value, -np.inf), np.full_like(value, np.inf)
+        return self.linkage.lower[turn.q] - value, self.linkage.upper[turn.q] - value
 
-def rotation(turn, value):
-    return value if turn.axis is None else axis_rotation(turn.axis, value)
+    # Inward
+
+    def inward(self) -> None:
+        """Put the effectors on their goals and draw the bones after them, the root last."""
+        count = len(self.bones)
+        self.wanted_points: list[Any] = [None] * count
+        self.wanted_frames: list[Any] = [None] * count
+        for i in reversed(range(count)):
+            bone = self.bones[i]
+            pinned = [(k, matrix) for k, matrix in bone.effectors if self.goals[k].orientation is not None]
+            if pinned:
+                k, matrix = pinned[0]
+                frame = np.broadcast_to(self.goals[k].orientation @ matrix[:3, :3].T, self.frames[i].shape)
+                offset, center = matrix[:3, 3], self.aims[k]
+            elif len(bone.children) == 1 and not bone.effectors:
+                child = self.bones[bone.children[0]]
+                frame = self._through(i, bone.children[0])
+                offset, center = child.offset, self.wanted_points[bone.children[0]]
+            else:
+                frame, offset, center = self._between(i)
+            self.wanted_frames[i], self.wanted_points[i] = frame, center - frame @ offset
+
+    def _through(self, i: int, c: int) -> FloatArray:
+        """Return the frame of a bone drawn after its only child, through the joint between them."""
+        child = self.bones[c]
+        before = [np.eye(3), *(constant.T for constant in child.before[:0:-1])]
+        turns = [replace(turn, axis=None if turn.axis is None else -turn.axis) for turn in reversed(child.turns)]
+        values = [transposed(v) if v.ndim == 3 else v for v in reversed(self.values[c])]
+        frame = chained(self.wanted_frames[c], before, turns, values) @ child.before[0].T
+        moved = frame @ transposed(self.frames[i])
+        M = self._toward_root(i, moved, self.points[c], self.wanted_points[c]) + STEADY * self.size**2 * moved
+        _, fitted = self._fitted(before, turns, values, self.wanted_frames[c], M)
+        return fitted @ child.before[0].T
+
+    def _between(self, i: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return frame, point of the bone and place for it, of a bone that several branches or an effector pull at."""
+        bone, now = self.bones[i], self.frames[i]
+        pulls = [(m[:3, 3], self.aims[k], self.goals[k].weight) for k, m in bone.effectors]
+        pulls += [(self.bones[c].offset, self.wanted_points[c], self.weights[c]) for c in bone.children]
+        total = sum(weight for _, _, weight in pulls)
+        offset = sum((weight / total * point for point, _, weight in pulls), np.zeros(3))
+        center = sum((weight / total * place for _, place, weight in pulls), np.zeros_like(self.points[i]))
+        M = STEADY * self.size**2 * np.eye(3) + 0.1 * self._toward_root(i, np.eye(3), self.points[i] + now @ offset, center)
+        for point, place, weight in pulls:
+            M = M + weight / total * outer(now @ (point - offset), place - center)
+        return best_rotation(M) @ now, offset, center
+
+    def _toward_root(self, i: int, moved: FloatArray, origin: FloatArray, place: FloatArray) -> FloatArray:
+        """Return how the points from a bone inward, seen from a point, agree with where they are now."""
+        M = np.zeros((len(self.q), 3, 3))
+        for depth, a in enumerate(self.bones[i].inward):
+            ray = (moved @ (self.points[a] - origin)[:, :, None])[:, :, 0]
+            M += (self.foresight**depth)[:, None, None] * outer(ray, self.points[a] - place)
+        return M
+
+    # Outward
+
+    def outward(self) -> None:
+        """Put the root back in its place and turn bone after bone towards what was wanted."""
+        points: list[FloatArray] = []
+        frames: list[FloatArray] = []
+        for i, bone in enumerate(self.bones):
+            base, point = self._base(bone, points, frames)
+            M = self._toward_goals(i, chained(base, bone.before, bone.turns, self.values[i]), point)
+            self.values[i], frame = self._fitted(bone.before, bone.turns, self.values[i], base, M)
+            points.append(point)
+            frames.append(frame)
+
+    def _toward_goals(self, i: int, frame: FloatArray, origin: FloatArray) -> FloatArray:
+        """Return how the points that a bone carries, seen from its own, agree with where they are wanted."""
+        moved = frame @ transposed(self.frames[i])
+        M = STEADY * self.size**2 * np.broadcast_to(np.eye(3), moved.shape)
+        for j, bone in enumerate(self.bones):
+            if i not in bone.inward:
+                continue
+            depth = bone.inward.index(i)
+            if depth:
+                pull = (self.weights[j] * self.foresight ** (depth - 1))[:, None, None]
+                ray = (moved @ (self.points[j] - self.points[i])[:, :, None])[:, :, 0]
+                M = M + pull * outer(ray, self.wanted_points[j] - origin)
+            for k, _ in bone.effectors:
+                pull = (self.goals[k].weight * self.foresight**depth)[:, None, None]
+                if self.goals[k].position is not None:
+                    ray = (moved @ (self.tips[k] - self.points[i])[:, :, None])[:, :, 0]
+                    M = M + pull * outer(ray, self.aims[k] - origin)
+                if self.goals[k].orientation is not None:
+                    M = M + pull * self.size**2 * (moved @ self.frames[j] @ transposed(self.wanted_frames[j]))
+        return M
+
+    def _fitted(
+        self, before: list[FloatArray], turns: list[Turn], values: list[FloatArray], base: FloatArray, M: FloatArray
+    ) -> tuple[list[FloatArray], FloatArray]:
+        """Return values and frame after the turns that bring rays nearest to where they should be.
+
+        M is the sum of ``weight * ray place^T`` over all rays; turned by Q, they agree by ``trace(Q M)``.
+        """
+        values, frame = list(values), base
+        for _ in range(SWEEPS if len(turns) > 1 else 1):
+            frame = base
+            for k, (constant, turn) in enumerate(zip(before, turns, strict=True)):
+                frame = frame @ constant
+                if turn.axis is None:
+                    Q = best_rotation(M)
+                    values[k] = transposed(frame) @ Q @ frame @ values[k]
+                else:
+                    axis = frame @ turn.axis
+                    along = (axis * (M @ axis[:, :, None])[:, :, 0]).sum(axis=-1)
+                    sine = (axis * twist(M)).sum(axis=-1)
+                    angle = best_turn(M.trace(axis1=1, axis2=2) - along, sine, *self._range(turn, values[k]))
+                    values[k] = values[k] + angle
+                    Q = turn_matrix(axis, angle)
+                M = Q @ M
+                frame = frame @ turn.matrix(values[k])
+        return values, frame
+
+    def change(self, max_step: float | None) -> FloatArray:
+        """Return the change of the pose (n, nv), held to the largest allowed."""
+        result = np.zeros((len(self.q), self.linkage.nv))
+        for bone, values in zip(self.bones, self.values, strict=True):
+            for turn, value in zip(bone.turns, values, strict=True):
+                begin = self._value(turn, self.q)
+                if turn.axis is None:
+                    result[:, turn.v : turn.v + 3] = Rotation.from_matrix(transposed(begin) @ value).as_rotvec()
+                else:
+                    result[:, turn.v] = value - begin
+        if max_step is not None:
+            largest = np.abs(result).max(axis=-1, keepdims=True, initial=0.0)
+            result *= np.minimum(1.0, max_step / np.maximum(largest, 1e-300))
+        return result
 
 
-def outer(a, b):
+def chained(frame: FloatArray, before: list[FloatArray], turns: list[Turn], values: list[FloatArray]) -> FloatArray:
+    """Return the frame that follows another by constant rotations and turns."""
+    for constant, turn, value in zip(before, turns, values, strict=True):
+        frame = frame @ constant @ turn.matrix(value)
+    return frame
+
+
+def transposed(matrix: FloatArray) -> FloatArray:
+    """Return the transposes of matrices (n, 3, 3)."""
+    return np.swapaxes(matrix, -1, -2)
+
+
+def outer(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the products ``a b^T`` of vectors (n, 3)."""
     return a[:, :, None] * b[:, None, :]
 
 
-def best_rotation(M):
-    """argmax tr(Q M)."""
+def twist(M: FloatArray) -> FloatArray:
+    """Return the sum of ``ray x place`` from the sum of ``ray place^T``."""
+    return np.stack([M[:, 1, 2] - M[:, 2, 1], M[:, 2, 0] - M[:, 0, 2], M[:, 0, 1] - M[:, 1, 0]], axis=-1)
+
+
+def best_rotation(M: FloatArray) -> FloatArray:
+    """Return the rotations Q (n, 3, 3) with the largest ``trace(Q M)``, by singular values (Wahba's problem)."""
     U, _, Vt = np.linalg.svd(M)
-    V, Ut = np.swapaxes(Vt, 1, 2), np.swapaxes(U, 1, 2)
-    sign = np.linalg.det(V @ Ut)
-    V = V.copy()
-    V[:, :, 2] *= sign[:, None]
+    V, Ut = transposed(Vt).copy(), transposed(U)
+    V[:, :, 2] *= np.sign(np.linalg.det(V @ Ut))[:, None]
     return V @ Ut
-
-
-def fitted(before, turns, after, values, base, M, limited):
-    values = list(values)
-    for _ in range(1 if len(turns) == 1 else SWEEPS):
-        R = base
-        for k, (b, turn) in enumerate(zip(before, turns)):
-            R = R @ b
-            if turn.axis is None:
-                Q = best_rotation(M)
-                values[k] = np.swapaxes(R, 1, 2) @ Q @ R @ values[k]
-            else:
-                a = R @ turn.axis
-                t = best_turn(M, a, values[k], turn, limited)
-                values[k] = values[k] + t
-                Q = turn_matrix(a, t)
-            M = Q @ M
-            R = R @ rotation(turn, values[k])
-    return values, R @ after
-
-
-def turn_matrix(axis, angle):
-    K = np.zeros((len(axis), 3, 3))
-    K[:, 0, 1], K[:, 0, 2], K[:, 1, 2] = -axis[:, 2], axis[:, 1], -axis[:, 0]
-    K[:, 1, 0], K[:, 2, 0], K[:, 2, 1] = axis[:, 2], -axis[:, 1], axis[:, 0]
-    return np.eye(3) + np.sin(angle)[:, None, None] * K + (1 - np.cos(angle))[:, None, None] * (K @ K)
-
-
-def best_turn(M, a, value, turn, limited):
-    A = np.trace(M, axis1=1, axis2=2) - np.einsum("ni,nij,nj->n", a, M, a)
-    B = a[:, 0] * (M[:, 1, 2] - M[:, 2, 1]) + a[:, 1] * (M[:, 2, 0] - M[:, 0, 2]) + a[:, 2] * (M[:, 0, 1] - M[:, 1, 0])
-    t = np.arctan2(B, A)
-    if not limited or not (np.isfinite(turn.lower) or np.isfinite(turn.upper)):
-        return t
-    low, high = turn.lower - value, turn.upper - value
-    out = (t < low) | (t > high)
-    for shift in (2 * np.pi, -2 * np.pi):
-        other = t + shift
-        use = out & (other >= low) & (other <= high)
-        t = np.where(use, other, t)
-        out &= ~use
-    if out.any():
-        def merit(x):
-            return np.where(np.isfinite(x), A * np.cos(np.where(np.isfinite(x), x, 0)) + B * np.sin(np.where(np.isfinite(x), x, 0)), -np.inf)
-        best = np.where(merit(low) >= merit(high), low, high)
-        t = np.where(out, best, t)
-    return t

@@ -1,7 +1,7 @@
 """The methods that step by linear algebra on the Jacobian: each `step` is its equation.
 
-Imports `base`. J is the weighted Jacobian (..., m, n), V the weighted way to the goal (..., m); the result is the change
-of the pose (..., n). Numbers in brackets are the chapter's equations; where it slips, the docstring says so.
+Imports `base`. J is the weighted Jacobian (..., m, n), V the weighted way to the goal (..., m); the result is the
+change of the pose (..., n). Numbers in brackets are the chapter's equations; where it slips, the docstring says so.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ def times(matrix: FloatArray, vector: FloatArray) -> FloatArray:
 
 def solved(matrix: FloatArray, vector: FloatArray) -> FloatArray:
     """Return the solutions x of ``matrix x = vector`` by LU decomposition."""
-    return np.linalg.solve(matrix, vector[..., None])[..., 0]
+    solution: Any = np.linalg.solve(matrix, vector[..., None])
+    return np.asarray(solution[..., 0], dtype=np.float64)
 
 
 def pseudoinverse(J: FloatArray) -> FloatArray:
     """Return the pseudoinverses (..., n, m), leaving out directions in which the rank is lost."""
-    return np.linalg.pinv(J, rcond=RANK_TOLERANCE)
+    return np.asarray(np.linalg.pinv(J, rcond=RANK_TOLERANCE), dtype=np.float64)
 
 
 def damped_step(J: FloatArray, V: FloatArray, squared_damping: Any) -> FloatArray:
@@ -89,9 +90,9 @@ class Pseudoinverse(Method):
     """``theta' = J^+ V`` (5.20 to 5.23): of all changes that reach V, the smallest.
 
     Args:
-        form: ``"auto"`` is rank-aware. ``"rows"`` is the printed ``J^T (J J^T)^-1 V`` through beta and LU, for independent
-            rows (a redundant arm); ``"columns"`` is ``(J^T J)^-1 J^T V``, for independent columns (5.20, without the
-            stray J^T of its third line).
+        form: ``"auto"`` is rank-aware. ``"rows"`` is the printed ``J^T (J J^T)^-1 V`` through beta and LU, for
+            independent rows (a redundant arm); ``"columns"`` is ``(J^T J)^-1 J^T V``, for independent columns (5.20,
+            without the stray J^T of its third line).
     """
 
     form: str = "auto"
@@ -123,8 +124,8 @@ class Damped(Method):
     """``theta' = J^T (J J^T + lambda² I)^-1 V`` (5.24): damped least squares.
 
     Args:
-        damping: lambda, in the units of the Jacobian; or ``"adaptive"``: ``lambda² = 0.05 |V|²`` and a little, so that it
-            is strong far from the goal and gone near it.
+        damping: lambda, in the units of the Jacobian; or ``"adaptive"``: ``lambda² = 0.05 |V|²`` and a little, so that
+            it is strong far from the goal and gone near it.
     """
 
     damping: float | str = "adaptive"
@@ -149,9 +150,8 @@ class SelectivelyDamped(Method):
     """Selectively damped least squares (Buss and Kim 2005): each singular direction is held back by its own need.
 
     With ``J = sum sigma_i u_i v_i^T``: direction i would change the pose by ``phi_i = (u_i . V) v_i / sigma_i``. It may
-    move no joint by more than ``gamma_i = min(1, N_i / M_i) gamma``, where N_i is how far it moves the effectors and M_i
-    how far the joints, one by one, would move them meanwhile: large for directions in which the joints work against
-    each other.
+    move no joint by more than ``gamma_i = min(1, N_i / M_i) gamma``, where N_i is how far it moves the effectors and
+    M_i how far the joints, one by one, would move them meanwhile: large where the joints work against each other.
 
     Args:
         gamma: Largest change of one joint in a step [rad].
@@ -180,7 +180,8 @@ class SelectivelyDamped(Method):
 def clamped(vector: FloatArray, largest: FloatArray) -> FloatArray:
     """Return vectors (..., n) scaled down so that no entry is larger than a bound (..., 1)."""
     size = np.abs(vector).max(axis=-1, keepdims=True)
-    return vector * np.minimum(1.0, largest / np.maximum(size, 1e-300))
+    result: FloatArray = vector * np.minimum(1.0, largest / np.maximum(size, 1e-300))
+    return result
 
 
 def _effector_starts(problem: Problem) -> list[int]:
@@ -194,8 +195,8 @@ class Control(Method):
     """``theta' = J^+ (V + J z) - z`` (5.25 to 5.31): the pseudoinverse, with a wish z in the null space.
 
     The wish moves the joints towards desired angles as far as that leaves the effector alone. The gradient form
-    ``z_i = a_i (theta_i - theta_ci)`` is the default; the book prints its square (5.27), which loses the sign and pushes a
-    joint below its desired angle further away: ``form="printed"``.
+    ``z_i = a_i (theta_i - theta_ci)`` is the default; the book prints its square (5.27), which loses the sign and
+    pushes a joint below its desired angle further away: ``form="printed"``.
 
     Args:
         desired: Pose to lean towards; the neutral one by default.
@@ -271,8 +272,8 @@ class Transpose(Method):
     """``theta' = alpha J^T V``: each joint by how well its own motion agrees with V; nothing is inverted.
 
     Args:
-        scale: alpha; None takes the one that best fits V, ``(V . JJ^T V) / |JJ^T V|²``. A fixed one above
-            ``2 / sigma_max²`` diverges, which the loop notices.
+        scale: alpha; None takes the one that best fits V, ``(V . JJ^T V) / |JJ^T V|²``. A fixed one is taken as it is:
+            above ``2 / sigma_max²`` it diverges, which the loop notices.
     """
 
     scale: float | None = None
@@ -282,6 +283,10 @@ class Transpose(Method):
     def __post_init__(self) -> None:
         if self.scale is not None:
             _number("scale", self.scale)
+
+    @property
+    def careful(self) -> bool:
+        return self.scale is None
 
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.wanted

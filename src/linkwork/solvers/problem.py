@@ -50,15 +50,6 @@ class Problem:
         self.rows = np.flatnonzero(changeable)
         self._every_row = bool(changeable.all())
 
-    @property
-    def velocity_names(self) -> list[str]:
-        """The joint that each velocity belongs to."""
-        names = [""] * self.linkage.nv
-        for arc, drive in zip(self.linkage.arcs, self.linkage.drives, strict=True):
-            if arc.mimic is None:
-                names[drive.v : drive.v + arc.articulation.nv] = [arc.name] * arc.articulation.nv
-        return names
-
     def error(self, q: FloatArray) -> FloatArray:
         """Return all error rows in metres and radians, shape (..., m)."""
         if len(self.goals) == 1:
@@ -93,6 +84,15 @@ class Problem:
         result = copy(self)
         result.goals = new
         return result
+
+
+def velocity_names(linkage: Linkage) -> list[str]:
+    """Return the joint that each velocity belongs to."""
+    names = [""] * linkage.nv
+    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
+        if arc.mimic is None:
+            names[drive.v : drive.v + arc.articulation.nv] = [arc.name] * arc.articulation.nv
+    return names
 
 
 @dataclass

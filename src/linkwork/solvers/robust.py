@@ -57,7 +57,12 @@ class Robust(Damped):
             k = self._pick(problem, again, starts[i])
             iterations[i] += int(np.sum(again.iterations))
             if again.success[k] or self._cost(problem, again.q[k]) < self._cost(problem, q[i]):
-                q[i], success[i], residuals[i], status[i] = again.q[k], again.success[k], again.residuals[k], again.status[k]
+                q[i], success[i], residuals[i], status[i] = (
+                    again.q[k],
+                    again.success[k],
+                    again.residuals[k],
+                    again.status[k],
+                )
         shape = start.shape[:-1]
         single = not shape
         return replace(

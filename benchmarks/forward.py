@@ -1,0 +1,394 @@
+"""Forward kinematics and Jacobians of a Panda arm, side by side with Pinocchio and the Robotics Toolbox.
+
+All contenders run in one process, on one core, in turns (A B C A B C ...), after their answers were compared. What
+counts is the ratio within one run: absolute times move with the machine.
+
+    python benchmarks/forward.py                  print the tables and update results.md
+    python benchmarks/forward.py --no-write       print only
+    python benchmarks/forward.py --json           the same as JSON on stdout, talk on stderr
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import statistics
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from time import process_time
+from timeit import Timer
+from typing import Any
+
+import numpy as np
+
+import linkwork as lw
+
+RESULTS = Path(__file__).with_name("results.md")
+SECTION = "forward"
+AGREEMENT = 1e-9
+FRAME = "tip"
+OURS = "linkwork"
+
+TASKS = {
+    "tip": "One call, the tip",
+    "jacobian": "One call, the Jacobian of the tip",
+    "frames": "One call, all frames",
+    "tips": "Batch, the tips",
+    "all": "Batch, all frames",
+}
+BATCHES = ("tips", "all")
+
+
+@dataclass
+class Contender:
+    """A library: what it does for each task, as the statements one would write; each leaves its answer in `T`.
+
+    Args:
+        collects: False where the answer stays inside the library and no `T` is made.
+    """
+
+    name: str
+    version: str
+    names: dict[str, Any]
+    statements: dict[str, str]
+    collects: bool = True
+
+
+@dataclass
+class Target:
+    """A bound that linkwork is held to: at most, or at least, so many times a contender."""
+
+    text: str
+    task: str
+    against: Callable[[dict[str, float]], float]
+    bound: float
+    at_least: bool = False
+
+    def measured(self, times: dict[str, float]) -> float:
+        ours, theirs = times[OURS], self.against({k: v for k, v in times.items() if k != OURS})
+        return theirs / ours if self.at_least else ours / theirs
+
+    def met(self, times: dict[str, float]) -> bool:
+        return self.measured(times) >= self.bound if self.at_least else self.measured(times) <= self.bound
+
+
+@dataclass
+class Report:
+    """What one run found: seconds per call or per pose, all rounds, by task and contender."""
+
+    machine: dict[str, Any]
+    versions: dict[str, str]
+    missing: list[str]
+    size: str
+    batch: dict[str, int] = field(default_factory=dict)
+    seconds: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+
+    def best(self, task: str) -> dict[str, float]:
+        return {name: min(rounds) for name, rounds in self.seconds[task].items()}
+
+
+def ours(arm: lw.Linkage) -> Contender:
+    return Contender(
+        OURS,
+        lw.__version__,
+        {"arm": arm},
+        {
+            "tip": f"T = arm.forward(q, frame='{FRAME}')",
+            "jacobian": f"T = arm.jacobian(q, '{FRAME}')",
+            "frames": "T = arm.forward(q).array",
+            "tips": f"T = arm.forward(Q, frame='{FRAME}')",
+            "all": "T = arm.forward(Q).array",
+        },
+    )
+
+
+def hinge(arc: lw.Joint) -> bool:
+    """Tell a hinge about z from a weld; the arm has nothing else, so that every peer is at its best."""
+    motion = arc.articulation
+    if isinstance(motion, lw.Revolute) and motion.axis == (0.0, 0.0, 1.0):
+        return True
+    if isinstance(motion, lw.Fixed):
+        return False
+    raise SystemExit(f"this benchmark knows hinges about z and welds; joint {arc.name!r} is {motion}")
+
+
+def pinocchio(arm: lw.Linkage) -> list[Contender]:
+    """The same arm as a Pinocchio model; once with its results as arrays, once with results left inside."""
+    import pinocchio as pin
+
+    model = pin.Model()
+    held = {arm.links[0]: (0, np.eye(4))}  # for each link: the joint that carries it, and its place there
+    for arc in arm.arcs[1:]:
+        carrier, place = held[str(arc.parent)]
+        place = place @ arc.placement
+        if hinge(arc):
+            carrier, place = model.addJoint(carrier, pin.JointModelRZ(), pin.SE3(place), arc.name), np.eye(4)
+        held[arc.child] = carrier, place
+    places = {link: (link, np.eye(4)) for link in arm.links}
+    places |= {frame.name: (frame.link, frame.placement) for frame in arm.extra_frames}
+    for name, (link, offset) in places.items():
+        carrier, place = held[link]
+        model.addFrame(pin.Frame(name, carrier, pin.SE3(place @ offset), pin.FrameType.OP_FRAME))
+    data = model.createData()
+    placed = [data.oMf[model.getFrameId(name)] for name in arm.frames]  # references: they follow every call
+    names = {
+        "np": np,
+        "pin": pin,
+        "model": model,
+        "data": data,
+        "fk": pin.framesForwardKinematics,
+        "tip": data.oMf[model.getFrameId(FRAME)],
+        "tip_id": model.getFrameId(FRAME),
+        "placed": placed,
+        "rotations": [frame.rotation for frame in placed],
+        "positions": [frame.translation for frame in placed],
+        "aligned": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
+    }
+    collected = {
+        "tip": "fk(model, data, q)\nT = tip.homogeneous",
+        "jacobian": "T = pin.computeFrameJacobian(model, data, q, tip_id, aligned)",
+        "frames": "fk(model, data, q)\nT = [frame.homogeneous for frame in placed]",
+        "tips": "T = np.empty((len(Q), 4, 4))\n"
+        "for i, x in enumerate(Q):\n    fk(model, data, x)\n    T[i] = tip.homogeneous",
+        "all": "T = np.empty((len(Q), len(placed), 4, 4))\nT[:, :, 3] = 0, 0, 0, 1\n"
+        "for i, x in enumerate(Q):\n    fk(model, data, x)\n"
+        "    T[i, :, :3, :3] = rotations\n    T[i, :, :3, 3] = positions",
+    }
+    bare = {
+        "tip": "fk(model, data, q)",
+        "frames": "fk(model, data, q)",
+        "tips": "for x in Q:\n    fk(model, data, x)",
+        "all": "for x in Q:\n    fk(model, data, x)",
+    }
+    return [
+        Contender("Pinocchio", pin.__version__, names, collected),
+        Contender("Pinocchio, nothing collected", pin.__version__, names, bare, collects=False),
+    ]
+
+
+def robotics_toolbox(arm: lw.Linkage) -> list[Contender]:
+    """The same arm as an elementary transform sequence, the form that the toolbox evaluates in C."""
+    import roboticstoolbox as rtb
+
+    reached = {arm.links[0]: rtb.ETS(rtb.ET.SE3(np.eye(4)))}
+    for arc in arm.arcs[1:]:
+        step = reached[str(arc.parent)] * rtb.ET.SE3(arc.placement)
+        reached[arc.child] = step * rtb.ET.Rz() if hinge(arc) else step
+    reached |= {frame.name: reached[frame.link] * rtb.ET.SE3(frame.placement) for frame in arm.extra_frames}
+    sequences = [reached[name] for name in arm.frames[1:]]  # the root link stays where it is
+    names = {"np": np, "ets": reached[FRAME], "sequences": sequences}
+    statements = {
+        "tip": "T = ets.eval(q)",
+        "jacobian": "T = ets.jacob0(q)",
+        "frames": "T = [np.eye(4), *(ets.eval(q) for ets in sequences)]",
+        "tips": "T = ets.eval(Q)",
+        "all": "T = np.empty((len(Q), len(sequences) + 1, 4, 4))\nT[:, 0] = np.eye(4)\n"
+        "for k, ets in enumerate(sequences, start=1):\n    T[:, k] = ets.eval(Q)",
+    }
+    return [Contender("Robotics Toolbox", rtb.__version__, names, statements)]
+
+
+def contenders(arm: lw.Linkage) -> tuple[list[Contender], list[str]]:
+    """Return linkwork and the peers that can be imported, and a line for each that cannot."""
+    found, missing = [ours(arm)], []
+    for name, build in (("Pinocchio", pinocchio), ("Robotics Toolbox", robotics_toolbox)):
+        try:
+            found += build(arm)
+        except ImportError as error:
+            missing.append(f"{name} is not here ({error}); pip install 'linkwork[bench]' brings it.")
+    return found, missing
+
+
+def verify(found: list[Contender], task: str, q: Any, Q: Any) -> None:
+    """Compare every answer with ours before anything is timed."""
+    answers = {}
+    for contender in found:
+        if contender.collects and task in contender.statements:
+            scope = {**contender.names, "q": q, "Q": Q}
+            exec(contender.statements[task], scope)
+            answers[contender.name] = np.asarray(scope["T"])
+    for name, answer in answers.items():
+        gap = float(np.abs(answer - answers[OURS]).max())
+        if answer.shape != answers[OURS].shape or not gap <= AGREEMENT:
+            raise SystemExit(f"{name} disagrees with {OURS} on '{task}': shape {answer.shape}, largest gap {gap:.3g}")
+
+
+def measure(found: list[Contender], task: str, q: Any, Q: Any, *, rounds: int, room: int) -> dict[str, list[float]]:
+    """Time one task for all contenders in turns; return seconds per call, or per pose of a batch.
+
+    Time is that of the process, which leaves out what other processes took. Before each turn `room` numbers are written
+    and given back: a virtual machine returns memory that lay idle to its host, and finding it again is no library's
+    work.
+    """
+    batched = task in BATCHES
+    taking_part = [contender for contender in found if task in contender.statements]
+    scope = {"np": np, "q": q, "Q": Q, "room": room}
+    timers = [
+        Timer(c.statements[task], setup="np.ones(room)", timer=process_time, globals={**c.names, **scope})
+        for c in taking_part
+    ]
+    repeats = [1 if batched else max(1, round(0.02 / timer.timeit(1000) * 1000)) for timer in timers]
+    seconds: dict[str, list[float]] = {contender.name: [] for contender in taking_part}
+    for _ in range(rounds):
+        for contender, timer, repeat in zip(taking_part, timers, repeats, strict=True):
+            seconds[contender.name].append(timer.timeit(repeat) / (repeat * (len(Q) if batched else 1)))
+    return seconds
+
+
+def run(*, rounds: int, tips: int, frames: int) -> Report:
+    arm = lw.models.panda()
+    found, missing = contenders(arm)
+    one_core = _stay_on_one_core()
+    rng = np.random.default_rng(0)
+    batches = {"tips": arm.random_pose(rng, tips), "all": arm.random_pose(rng, frames)}
+    q = batches["tips"][0]
+    size = f"{arm.nq} hinges, {len(arm.frames)} frames"
+    report = Report(machine(one_core), {c.name: c.version for c in found if c.collects}, missing, size)
+    report.versions |= {"Python": platform.python_version(), "NumPy": np.__version__}
+    for task in TASKS:
+        Q = batches.get(task, batches["tips"][:1000])
+        verify(found, task, q, Q[:1000])
+        print(f"{TASKS[task]} ...", file=sys.stderr)
+        turns, room = rounds, 1
+        if task in batches:
+            report.batch[task] = len(Q)
+            turns, room = max(3, rounds // 3), 16 * len(Q) * (len(arm.frames) if task == "all" else 1)
+        report.seconds[task] = measure(found, task, q, Q, rounds=turns, room=room)
+    return report
+
+
+def _stay_on_one_core() -> bool:
+    """Bind this process to one core where the system can, so that no library may use two."""
+    if not hasattr(os, "sched_setaffinity"):
+        return False
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    return True
+
+
+def machine(one_core: bool) -> dict[str, Any]:
+    import llvmlite.binding as llvm
+
+    features = dict(llvm.get_host_cpu_features())
+    widths = {"avx512f": "AVX-512", "avx2": "AVX2", "avx": "AVX", "neon": "NEON", "sse2": "SSE2"}
+    simd = next((name for key, name in widths.items() if features.get(key)), "none")
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        lines = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        cpu = lines[0].split(":", 1)[1].strip() if lines else cpu
+    return {
+        "cpu": f"{cpu} ({llvm.get_host_cpu_name()})",
+        "cores": os.cpu_count(),
+        "simd": simd,
+        "system": platform.system(),
+        "one_core": one_core,
+        "date": date.today().isoformat(),
+    }
+
+
+def targets() -> list[Target]:
+    def bare(times: dict[str, float]) -> float:
+        return times.get("Pinocchio, nothing collected", times.get("Pinocchio", float("nan")))
+
+    def delivering(times: dict[str, float]) -> float:
+        return min(time for name, time in times.items() if "nothing collected" not in name)
+
+    return [
+        Target("one tip at most 2.9 times Pinocchio's bare call", "tip", bare, 2.5 / 0.87),
+        Target("one Jacobian at most 2.9 times Pinocchio's", "jacobian", bare, 2.5 / 0.87),
+        Target("a batch of tips at least 20 times the best peer", "tips", delivering, 20.0, at_least=True),
+        Target("all frames of a batch at least 5 times the best peer", "all", delivering, 5.0, at_least=True),
+    ]
+
+
+def table(report: Report) -> list[str]:
+    lines = ["| Task | Library | best | median | best, relative to linkwork |", "|---|---|---:|---:|---:|"]
+    for task, title in TASKS.items():
+        count = report.batch.get(task)
+        best = report.best(task)
+        for name, rounds in report.seconds[task].items():
+            what = f"{title}, {count:,} poses" if count else title
+            cells = [_shown(min(rounds), count), _shown(statistics.median(rounds), count)]
+            lines.append(f"| {what} | {name} | {cells[0]} | {cells[1]} | {best[name] / best[OURS]:.2f} |")
+    return lines
+
+
+def _shown(seconds: float, count: int | None) -> str:
+    return f"{1e-6 / seconds:.2f} M/s" if count else f"{1e6 * seconds:.2f} us"
+
+
+def verdicts(report: Report) -> list[str]:
+    if len(report.best("tip")) == 1:
+        return ["No peer is installed, so there is nothing to compare with."]
+    lines = []
+    for target in targets():
+        times = report.best(target.task)
+        measured = target.measured(times)
+        word = "not measured" if math.isnan(measured) else "met" if target.met(times) else "MISSED"
+        lines.append(f"- {word}: {target.text}; here {measured:.2f}")
+    return lines
+
+
+def section(report: Report) -> str:
+    where = report.machine
+    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    core = "bound to one core" if where["one_core"] else "single-threaded calls (this system cannot bind to a core)"
+    lines = [
+        f"## Forward kinematics and Jacobian: Panda, {report.size}",
+        "",
+        f"{where['date']}, {where['cpu']}, {where['cores']} cores, {where['simd']}, {where['system']}; {core}.",
+        f"{versions}. Made by `python benchmarks/forward.py`.",
+        "",
+        f"Answers agree to {AGREEMENT:g}. Times are processor time for one call, rates are poses a second; more than 1",
+        "in the last column means that linkwork is faster. Rows with nothing collected leave every result inside the",
+        "library, to be overwritten by the next pose: less work than the other rows do.",
+        "",
+        *table(report),
+        "",
+        *verdicts(report),
+        *(["", *(f"- {line}" for line in report.missing)] if report.missing else []),
+    ]
+    return "\n".join(lines)
+
+
+def write(text: str, path: Path = RESULTS) -> None:
+    """Put a section into the results, in place of the one of the last run."""
+    begin, end = (
+        f"<!-- --8<-- [start:{SECTION}] -->",
+        f"<!-- --8<-- [end:{SECTION}] -->",
+    )  # docs include what is between
+    page = path.read_text() if path.exists() else "# Benchmark results\n"
+    before, _, rest = page.partition(begin)
+    after = rest.partition(end)[2]
+    path.write_text(f"{before.rstrip()}\n\n{begin}\n{text}\n{end}\n{after.lstrip()}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rounds", type=int, default=15, help="turns for single calls; a third of it for batches")
+    parser.add_argument("--tips", type=int, default=1_000_000, help="poses in the batch of tips")
+    parser.add_argument("--frames", type=int, default=100_000, help="poses in the batch of all frames")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--no-write", action="store_true", help="leave results.md alone")
+    options = parser.parse_args()
+    if min(options.rounds, options.tips, options.frames) < 1:
+        parser.error("--rounds, --tips and --frames are at least 1")
+    report = run(rounds=options.rounds, tips=options.tips, frames=options.frames)
+    text = section(report)
+    if options.json:
+        print(json.dumps({**vars(report), "verdicts": verdicts(report)}, indent=2))
+    else:
+        print(text)
+    if not options.no_write:
+        write(text)
+        print(f"updated {RESULTS.name}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,363 @@
+"""Why a solve failed, with evidence; and how many solutions there are.
+
+Imports `solvers` and what stands before it. `reason` is one sentence from what the solve itself left behind; `diagnose`
+makes experiments: it goes on, starts elsewhere, lets the limits go, and reports what changed the outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .errors import OptionError
+from .goals import Goal, Reach
+from .kernels import rows
+from .linkage import Linkage
+from .poses import wrapped
+from .program import chain_program
+from .solvers import METHODS, Damped, Problem, Solution, configure, run
+from .solvers.problem import velocity_names
+from .transforms import FloatArray
+
+STARTS = 128
+SINGULAR = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """What kept a solve from its goals.
+
+    Attributes:
+        cause: ``reached``, ``out-of-reach``, ``too-close``, ``out-of-plane``, ``over-constrained``, ``limits``,
+            ``local-minimum``, ``diverged``, ``iterations``, ``time`` or ``unknown``.
+        sentence: What happened, with numbers.
+        advice: What to try.
+        evidence: The numbers, by name.
+    """
+
+    cause: str
+    sentence: str
+    advice: str = ""
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+
+def reason(solution: Solution) -> Any:
+    """Return one sentence on how a solve ended; a list of them for a batch."""
+    if np.ndim(solution.success):
+        return [reason(one) for one in _each(solution)]
+    if solution.success:
+        return f"reached: {_missed(solution)} after {_steps(solution.iterations)}."
+    certain = _certain(solution)
+    return certain.sentence if certain is not None else _ended(solution)
+
+
+def explain(solution: Solution) -> str:
+    """Return a paragraph: what happened, why, and what to try."""
+    if np.ndim(solution.success):
+        ends = ", ".join(f"{int(np.sum(solution.status == name))} {name}" for name in np.unique(solution.status))
+        return f"{np.size(solution.success)} problems by {solution.method!r}: {ends}. Solve one alone to hear why."
+    found = diagnose(solution)
+    return " ".join(part for part in (found.sentence, found.advice) if part)
+
+
+def diagnose(solution: Solution) -> Diagnosis:
+    """Return why a single solve ended as it did, from experiments where the solve itself does not tell."""
+    if np.ndim(solution.success):
+        raise OptionError("a diagnosis is of one problem; solve it alone.")
+    if solution.success:
+        return _reached(solution)
+    certain = _certain(solution)
+    return certain if certain is not None else _experiments(solution)
+
+
+def freedom(solution: Solution) -> int:
+    """Return the dimension of the set of solutions around a pose: velocities less the rank of the goals' Jacobian."""
+    q = solution.q if solution.q.ndim == 1 else solution.q.reshape(-1, solution.linkage.nq)[0]
+    return solution.linkage.nv - _rank(Problem(solution.linkage, solution.goals), q)
+
+
+def _rank(problem: Problem, q: FloatArray) -> int:
+    return int(np.linalg.matrix_rank(problem.jacobian(q), rtol=1e-9)) if len(problem.rows) else 0
+
+
+@dataclass(frozen=True, eq=False)
+class Count:
+    """How many solutions a goal has.
+
+    Attributes:
+        number: 0, a number of isolated poses, or infinity where they form a continuum.
+        dimension: Dimension of that continuum; zero for isolated poses, -1 where there is none.
+        poses: Those found, apart from each other, shape (k, nq).
+    """
+
+    number: float
+    dimension: int
+    poses: FloatArray
+
+
+def count_solutions(
+    linkage: Linkage, goals: Goal | Sequence[Goal], *, starts: int = 256, seed: int = 0, **options: Any
+) -> Count:
+    """Return how many poses reach the goals: none found, some, or a continuum and its dimension.
+
+    Found by many random starts, so a number is a lower bound: what has a small basin may be missed.
+
+    Example:
+        >>> import linkwork as lw
+        >>> lw.count_solutions(lw.models.planar([2, 1]), lw.Reach("tip", position=(1, 2))).number
+        2
+    """
+    settings = {"tolerance": 1e-8, "rotation_tolerance": 1e-8, "limits": "project", "max_iterations": 200} | options
+    method, loop = configure("damped", settings)
+    problem = Problem(linkage, goals)
+    tried = run(method, problem, linkage.random_pose(seed, starts), loop)
+    found = tried.q[tried.success]
+    if not len(found):
+        return Count(0, -1, found)
+    ranks = [_rank(problem, q) for q in found[:8]]
+    dimension = linkage.nv - max(ranks)
+    if dimension > 0:
+        return Count(float("inf"), dimension, found)
+    distinct = _distinct(linkage, found)
+    return Count(len(distinct), 0, distinct)
+
+
+def _distinct(linkage: Linkage, poses: FloatArray, apart: float = 1e-3) -> FloatArray:
+    """Return poses that differ from each other by more than rounding, whole turns aside."""
+    kept: list[FloatArray] = []
+    for q in poses:
+        if all(np.abs(linkage.difference(other, q)).max() > apart for other in kept):
+            kept.append(q)
+    return np.array(kept)
+
+
+def _each(solution: Solution) -> list[Solution]:
+    """Return the problems of a batch one by one."""
+    count = np.size(solution.success)
+    parts = {
+        name: np.reshape(
+            getattr(solution, name), (count, *np.shape(getattr(solution, name))[np.ndim(solution.success) :])
+        )
+        for name in ("start", "q", "success", "residuals", "iterations", "status")
+    }
+    return [
+        replace(
+            solution,
+            trace=(),
+            success=bool(parts["success"][i]),
+            iterations=int(parts["iterations"][i]),
+            status=str(parts["status"][i]),
+            start=parts["start"][i],
+            q=parts["q"][i],
+            residuals=parts["residuals"][i],
+        )
+        for i in range(count)
+    ]
+
+
+def _steps(count: int) -> str:
+    return f"{count} iteration{'s' * (count != 1)}"
+
+
+def _missed(solution: Solution) -> str:
+    """Return the errors in words: ``"position error 2.1e-05 m, rotation error 0.3 mrad"``."""
+    problem = Problem(solution.linkage, solution.goals)
+    return ", ".join(
+        f"{'position' if block.unit == 'm' else 'rotation'} error {value:.3g} {block.unit}"
+        for block, value in zip(problem.blocks, solution.residuals, strict=True)
+    )
+
+
+def _ended(solution: Solution) -> str:
+    how = {
+        "stalled": "no longer came nearer",
+        "diverged": "diverged",
+        "iterations": "used up its iterations",
+        "time": "used up its time",
+    }[solution.status]
+    text = f"not reached: {how} after {_steps(solution.iterations)}, with {_missed(solution)}"
+    held = at_limits(solution.linkage, solution.q)
+    return f"{text}; at their limits: {', '.join(held)}." if held else f"{text}."
+
+
+def _reached(solution: Solution) -> Diagnosis:
+    left = freedom(solution)
+    more = f" The goal leaves {left} degree{'s' * (left != 1)} of freedom open." if left else ""
+    return Diagnosis("reached", f"{reason(solution)}{more}", evidence={"freedom": left})
+
+
+def at_limits(linkage: Linkage, q: FloatArray) -> list[str]:
+    """Return the coordinates that sit at a limit, in words."""
+    result = []
+    for name, value, low, high in zip(linkage.coordinates, q, linkage.lower, linkage.upper, strict=True):
+        if low < high and value <= low + 1e-9:
+            result.append(f"{name} (lower {low:.4g})")
+        elif low < high and value >= high - 1e-9:
+            result.append(f"{name} (upper {high:.4g})")
+    return result
+
+
+# What follows from geometry alone
+
+
+def _certain(solution: Solution) -> Diagnosis | None:
+    """Return a cause that needs no experiment, if there is one."""
+    for goal in solution.goals:
+        if isinstance(goal, Reach) and goal.position is not None:
+            found = _beyond_reach(solution, goal)
+            if found is not None:
+                return found
+    return _unchangeable(solution)
+
+
+def reach(linkage: Linkage, frame: str) -> tuple[FloatArray, float, float, str]:
+    """Return where a chain begins to move, the least and largest distance its end can have from there, and the joint.
+
+    Bounds by the lengths of its segments laid straight, limits of hinges aside: nothing outside them can be reached.
+    """
+    codes, numbers, rates = chain_program(linkage, frame)
+    motions, values = codes.reshape(-1, rows.CODES)[:, [rows.MOTION, rows.VALUE]].T
+    table = numbers.reshape(-1, rows.NUMBERS)
+    joint = velocity_names(linkage)[rates[0]] if len(rates) else linkage.root.name
+    segments = np.linalg.norm(table[1:, 9:12], axis=1)  # the first row's constant lies before anything moves
+    origin = table[0, 9:12] if len(table) else np.zeros(3)
+    slack = 0.0
+    for motion, value, row in zip(motions, values, table, strict=True):
+        if motion in (rows.PRISMATIC, rows.SCREW):
+            ends = row[rows.MULTIPLIER] * np.array([linkage.lower[value], linkage.upper[value]]) + row[rows.OFFSET]
+            slack += float(np.abs(ends).max() * abs(row[rows.ADVANCE]))
+    total = float(segments.sum()) + slack
+    return origin, max(0.0, 2.0 * float(segments.max(initial=0.0)) - total), total, joint
+
+
+def _beyond_reach(solution: Solution, goal: Reach) -> Diagnosis | None:
+    origin, least, most, joint = reach(solution.linkage, goal.frame)
+    if goal.position is None or not np.isfinite(most):
+        return None
+    distance = float(np.linalg.norm(goal.position - origin[: len(goal.position)]))
+    numbers = {"distance": distance, "least": least, "most": most, "from": joint}
+    place = f"goal of {goal.frame!r} is {distance:.4g} m from {joint!r}"
+    room = solution.settings.tolerance
+    if distance > most + room:
+        text = f"out of reach: the {place}, the limb reaches {most:.4g} m: {distance - most:.3g} m too far"
+        return Diagnosis("out-of-reach", f"{text}.", "Move the goal nearer or the base towards it.", numbers)
+    whole = len(goal.position) == 3 or not solution.linkage.evaluator.moving_rows(goal.frame)[2]
+    if whole and distance < least - room:
+        text = f"too close: the {place}, the limb cannot fold nearer than {least:.4g} m"
+        return Diagnosis("too-close", f"{text}.", "Move the goal further away.", numbers)
+    return None
+
+
+def _unchangeable(solution: Solution) -> Diagnosis | None:
+    problem = Problem(solution.linkage, solution.goals)
+    error = problem.error(solution.q)
+    fixed = np.setdiff1d(np.arange(len(error)), problem.rows)
+    for block in problem.blocks:
+        inside = [row for row in fixed if block.rows.start <= row < block.rows.stop]
+        missing = float(np.linalg.norm(error[inside]))
+        limit = solution.settings.tolerance if block.unit == "m" else solution.settings.rotation_tolerance
+        if missing > limit:
+            what = "lies outside the plane or line it moves in" if block.unit == "m" else "is turned as it cannot turn"
+            text = f"over-constrained: the goal {what}, by {missing:.3g} {block.unit} that no joint can change"
+            return Diagnosis("out-of-plane", f"{text}.", "Leave that component out of the goal.", {"missing": missing})
+    return None
+
+
+# What experiments tell
+
+
+def _experiments(solution: Solution) -> Diagnosis:
+    problem = Problem(solution.linkage, solution.goals)
+    base = _ended(solution)
+    if solution.status == "diverged":
+        return Diagnosis("diverged", base, "Use a smaller scale or step, or the method 'damped'.", {})
+    longer = _continued(solution, problem)
+    if longer is not None:
+        return longer
+    settings = replace(solution.settings, trace=False, time_budget=None, max_iterations=200)
+    starts = np.concatenate([solution.q[None], solution.linkage.random_pose(0, STARTS)])
+    project = replace(settings, limits="project" if settings.limits != "ignore" else "ignore")
+    others = run(Damped(), problem, starts, project)
+    if others.success.any():
+        return _local_minimum(solution, base, others)
+    free = run(Damped(), problem, starts, replace(settings, limits="ignore"))
+    if settings.limits != "ignore" and free.success.any():
+        return _limits(solution, base, free)
+    return _nowhere(solution, problem, base, others if settings.limits != "ignore" else free)
+
+
+def _continued(solution: Solution, problem: Problem) -> Diagnosis | None:
+    """Go on from where the budget ran out."""
+    if solution.status not in ("iterations", "time") or solution.method not in METHODS:
+        return None
+    settings = replace(solution.settings, trace=False, time_budget=None, max_iterations=2000)
+    further = METHODS[solution.method]().solve(problem, solution.q, settings)
+    if not further.success:
+        return None
+    needed = solution.iterations + further.iterations
+    text = f"{_ended(solution)[:-1]}; it gets there after {_steps(needed)} in all."
+    return Diagnosis(solution.status, text, f"Give it max_iterations={needed}.", {"needed": needed})
+
+
+def _local_minimum(solution: Solution, base: str, others: Solution) -> Diagnosis:
+    share = float(np.mean(others.success[1:]))
+    away = np.abs(solution.linkage.difference(solution.start, others.q)).max(axis=-1)
+    best = int(np.argmin(np.where(others.success, away, np.inf)))
+    text = f"{base} It is a local minimum of this start: {share:.0%} of {STARTS} random starts reach the goal."
+    evidence = {"share": share, "pose": others.q[best]}
+    return Diagnosis("local-minimum", text, "Start elsewhere, or use the method 'robust', which does.", evidence)
+
+
+def _limits(solution: Solution, base: str, free: Solution) -> Diagnosis:
+    linkage = solution.linkage
+    turns, _, _ = linkage.plain_values
+    poses = free.q[free.success].copy()
+    angles = turns[[_is_angle(linkage, int(k)) for k in turns]] if len(turns) else turns
+    middle = np.where(np.isfinite(linkage.lower + linkage.upper), (linkage.lower + linkage.upper) / 2.0, 0.0)
+    poses[:, angles] = middle[angles] + wrapped(poses[:, angles] - middle[angles])
+    over = np.maximum(np.maximum(linkage.lower - poses, poses - linkage.upper), 0.0)
+    best = int(np.argmin(over.sum(axis=-1)))
+    broken = [
+        f"{linkage.coordinates[k]} would be {poses[best, k]:.4g}, beyond its limit "
+        f"{linkage.lower[k] if poses[best, k] < linkage.lower[k] else linkage.upper[k]:.4g}"
+        for k in np.flatnonzero(over[best] > 0.0)
+    ]
+    text = f"{base} Without limits the goal is reached: {'; '.join(broken)}."
+    evidence = {"pose": poses[best], "violations": dict(zip(linkage.coordinates, over[best].tolist(), strict=True))}
+    return Diagnosis("limits", text, "Widen those limits or move the goal.", evidence)
+
+
+def _is_angle(linkage: Linkage, k: int) -> bool:
+    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
+        for element in arc.articulation.elements:
+            if arc.mimic is None and drive.q + element.value == k:
+                return element.kind == "revolute"
+    return False
+
+
+def _nowhere(solution: Solution, problem: Problem, base: str, others: Solution) -> Diagnosis:
+    """Nothing reached it: over-constrained, or beyond reach in a way that lengths alone do not show."""
+    asked, velocities = len(problem.rows), solution.linkage.nv
+    costs = np.linalg.norm(problem.error(others.q) * problem.scale, axis=-1)
+    best = others.q[int(np.argmin(costs))]
+    left, values, _ = np.linalg.svd(problem.jacobian(best), full_matrices=True)
+    rank = int((values > SINGULAR * values[0]).sum())
+    evidence: dict[str, Any] = {"rows": asked, "velocities": velocities, "rank": rank, "pose": best}
+    if asked > velocities:
+        text = f"{base} Over-constrained: the goals ask for {asked} numbers, the linkage can change {velocities}."
+        return Diagnosis("over-constrained", text, "Ask for less, or give the goals weights.", evidence)
+    if rank < asked:
+        wanted = problem.wanted(problem.error(best))
+        lost = left[:, rank:]
+        share = float(np.linalg.norm(lost.T @ wanted)) / max(float(np.linalg.norm(wanted)), 1e-300)
+        evidence |= {"direction": lost[:, -1], "share": share, "singular_values": values}
+        text = (
+            f"{base} At the closest pose the linkage is singular (singular values {values[0]:.3g} to "
+            f"{values[-1]:.3g}) and {share:.0%} of what is missing lies in a direction it has lost: the edge of reach."
+        )
+        return Diagnosis("out-of-reach", text, "Move the goal nearer.", evidence)
+    text = f"{base} None of {STARTS} other starts reached it, with or without limits."
+    return Diagnosis("unknown", text, "The goal is probably out of reach in this orientation.", evidence)

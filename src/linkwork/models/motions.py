@@ -1,0 +1,183 @@
+"""A short loop for every ready-made model: its last pose is its first.
+
+Imports `clips`, this package's models and, for a walk, SciPy. A motion is a function of the linkage, so that it serves
+a model of any size; closed forms where there is one, key poses elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..clips import Clip, interpolate
+from ..linkage import Linkage
+from ..transforms import FloatArray
+from .animals import LEGS, slither
+from .mechanisms import PLANETS, engine_pose
+
+Motion = Callable[[Linkage], Clip]
+
+FPS = 24
+GRAVITY = 9.81
+
+
+def sampled(linkage: Linkage, seconds: float, pose: Callable[[float], FloatArray]) -> Clip:
+    """Return the clip of a pose given as a function of the phase, which runs from 0 to 1."""
+    count = round(seconds * FPS)
+    poses = np.stack([pose(k / count) for k in range(count + 1)])
+    return Clip(linkage, np.arange(count + 1) / FPS, poses)
+
+
+def through(*names: str, pause: float = 0.25, stretch: float = 0.75) -> Motion:
+    """Return the motion that eases from one named pose to the next, rests there, and ends at the first."""
+
+    def motion(linkage: Linkage) -> Clip:
+        keys, time = [], 0.0
+        for name in (*names, names[0]):
+            keys += [(time, linkage.stored_pose(name)), (time + pause, linkage.stored_pose(name))]
+            time += pause + stretch
+        return interpolate(linkage, keys[:-1], fps=FPS, kind="ease")
+
+    return motion
+
+
+def figure_motion(linkage: Linkage) -> Clip:
+    """Let a human walk if it floats, else wave: with the pelvis held, both feet stay on the ground."""
+    return walk(linkage) if "root.z" in linkage.coordinates else wave(linkage)
+
+
+def wave(linkage: Linkage) -> Clip:
+    """Raise the right hand and wave three times."""
+    raised = linkage.stored_pose("wave")
+    out, back = (linkage.pose({"right_elbow": angle}, base=raised) for angle in ("62deg", "105deg"))
+    stand = linkage.stored_pose("stand")
+    poses = (stand, stand, back, out, back, out, back, out, stand)
+    times = (0.0, 0.2, 0.9, 1.2, 1.5, 1.8, 2.1, 2.4, 3.25)
+    return interpolate(linkage, list(zip(times, poses, strict=True)), fps=FPS, kind="ease")
+
+
+# Angles of a leg over one stride, from its heel strike: fractions of the stride, then degrees. Rounded averages of
+# level walking: the hip swings forwards, the knee bends, the ankle points down, the toes bend up.
+STRIDE = {
+    "hip.ry": ((0.0, 0.15, 0.3, 0.5, 0.6, 0.72, 0.85), (-28, -22, -6, 12, 4, -18, -30)),
+    "knee": ((0.0, 0.13, 0.3, 0.4, 0.5, 0.6, 0.72, 0.85, 0.95), (4, 17, 8, 5, 10, 35, 60, 30, 5)),
+    "ankle.first": ((0.0, 0.07, 0.2, 0.4, 0.5, 0.61, 0.72, 0.85), (0, 6, -4, -10, -6, 18, 6, 0)),
+    "toes": ((0.0, 0.4, 0.5, 0.58, 0.68, 0.8), (0, 2, 20, 35, 6, 0)),
+}
+STRIDE_SECONDS = 1.125
+
+
+def walk(linkage: Linkage) -> Clip:
+    """Walk on the spot, two strides, with the lower foot on the ground all the time."""
+    strides, seconds = 2, 2 * STRIDE_SECONDS
+    phases = strides * np.arange(round(seconds * FPS) + 1) / round(seconds * FPS)
+    poses = np.repeat(linkage.stored_pose("stand")[None], len(phases), axis=0)
+    column = linkage.coordinate_index
+    for side, sign, shift in (("left", 1.0, 0.0), ("right", -1.0, 0.5)):
+        for name, (fractions, degrees) in STRIDE.items():
+            curve = np.clip(cyclic(fractions, degrees, phases + shift), *_range(linkage, f"{side}_{name}"))
+            poses[:, column[f"{side}_{name}"]] = curve
+        swing = np.cos(2.0 * math.pi * (phases + shift))  # the arm is back when the leg is in front
+        poses[:, column[f"{side}_shoulder.ry"]] = math.radians(20.0) * swing + math.radians(3.0)
+        poses[:, column[f"{side}_elbow"]] = math.radians(22.0) - math.radians(12.0) * swing
+        poses[:, column[f"{side}_hip.rx"]] = sign * math.radians(-1.5)
+    turning = np.cos(2.0 * math.pi * phases)
+    poses[:, column["chest.rz"]] = math.radians(7.0) * turning
+    poses[:, column["head.rz"]] = math.radians(-7.0) * turning
+    soles = [f"{side}_{part}" for side in ("left", "right") for part in ("heel", "ball", "toe")]
+    frames = linkage.forward(poses)
+    poses[:, column["root.z"]] -= np.min([frames[sole][:, 2, 3] for sole in soles], axis=0)
+    return Clip(linkage, np.arange(len(phases)) / FPS, poses)
+
+
+def cyclic(fractions: Sequence[float], degrees: Sequence[float], phases: FloatArray) -> FloatArray:
+    """Return the smooth periodic curve through given angles, at phases of any size [rad]."""
+    from scipy.interpolate import CubicSpline
+
+    knots, values = np.array([*fractions, 1.0]), np.radians([*degrees, degrees[0]])
+    return np.asarray(CubicSpline(knots, values, bc_type="periodic")(phases % 1.0), dtype=np.float64)
+
+
+def _range(linkage: Linkage, coordinate: str) -> tuple[float, float]:
+    k = linkage.coordinate_index[coordinate]
+    return float(linkage.lower[k]), float(linkage.upper[k])
+
+
+def trot(linkage: Linkage) -> Clip:
+    """Trot on the spot: diagonal paws together, on the ground while they move back and lifted while they move on."""
+    stand = linkage.stored_pose("stand")
+    strides, seconds = 3, 2.25
+
+    def pose(phase: float) -> FloatArray:
+        angle = 2.0 * math.pi * strides * phase
+        nod = math.radians(4.0) * math.cos(2.0 * angle)
+        values = {"neck.ry": math.radians(14.0) + nod, "head.first": -nod, "tail.second": 0.3 * math.sin(angle)}
+        for leg in LEGS:
+            x, z = leg.end
+            for side in ("left", "right"):
+                here = angle + (math.pi if (side == "left") == (leg.kind == "hind") else 0.0)
+                lift = max(0.0, -math.sin(here)) ** 2
+                angles = leg.reaching(x + 0.07 * math.cos(here), z + 0.07 * lift, 0.7 * lift)
+                names = (f"{leg.joints[0]}.second", *leg.joints[1:])
+                values |= {f"{side}_{leg.kind}_{name}": v for name, v in zip(names, angles, strict=True)}
+        return linkage.pose(values, base=stand)
+
+    return sampled(linkage, seconds, pose)
+
+
+def slithering(linkage: Linkage) -> Clip:
+    """Slither for one wave."""
+    return sampled(linkage, 2.0, lambda phase: slither(linkage, phase))
+
+
+TURNS = {"mercury": 8, "venus": 3, "earth": 2, "mars": 1}
+
+
+def orbiting(linkage: Linkage) -> Clip:
+    """Let two years pass: whole numbers of orbits near nature's 8.3, 3.25, 2 and 1.06, so that the loop closes.
+
+    The moon, which would go round 25 times, is slowed to 8 so that the eye can follow it.
+    """
+    start = linkage.stored_pose("spread")
+
+    def pose(phase: float) -> FloatArray:
+        q = start.copy()
+        for name in PLANETS:
+            q[linkage.coordinate_index[f"{name}_orbit"]] += 2.0 * math.pi * TURNS[name] * phase
+            q[linkage.coordinate_index[f"{name}_spin"]] += 2.0 * math.pi * 8 * phase
+        q[linkage.coordinate_index["moon_orbit"]] += 2.0 * math.pi * 8 * phase
+        return q
+
+    return sampled(linkage, 4.0, pose)
+
+
+def riding(linkage: Linkage) -> Clip:
+    """Turn the wheel once."""
+    return sampled(linkage, 4.0, lambda phase: linkage.pose(wheel=2.0 * math.pi * phase))
+
+
+def hopping(linkage: Linkage) -> Clip:
+    """Hop four times: free fall in the air, half a swing of the spring on the ground, one speed where they meet."""
+    hops, seconds, depth = 4, 3.0, 0.18
+    period = seconds / hops
+    # Flight lasts 2 v / g, contact pi depth / v; together a period: a quadratic equation for the speed v.
+    speed = GRAVITY * (period + math.sqrt(period**2 - 8.0 * math.pi * depth / GRAVITY)) / 4.0
+    flight = 2.0 * speed / GRAVITY
+
+    def pose(phase: float) -> FloatArray:
+        time = (phase * seconds) % period
+        values = {"lean": math.radians(5.0) * math.sin(2.0 * math.pi * phase), "hop": 0.0, "spring": 0.0, "travel": 0.0}
+        if time < flight:
+            values["hop"] = speed * time - GRAVITY * time**2 / 2.0
+        else:
+            values["spring"] = -depth * math.sin(math.pi * (time - flight) / (period - flight))
+        return linkage.clamp(linkage.pose(values))  # rounding may put the foot a hair below the ground
+
+    return sampled(linkage, seconds, pose)
+
+
+def running(linkage: Linkage) -> Clip:
+    """Turn the crank twice, every rod and piston in its place."""
+    return sampled(linkage, 2.0, lambda phase: engine_pose(linkage, 4.0 * math.pi * phase))

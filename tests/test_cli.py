@@ -1,0 +1,438 @@
+"""The command line: results, exit statuses, words on stderr, and that what help and docs show is what happens."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from typer.main import get_command
+from typer.testing import CliRunner
+
+import linkwork as lw
+from linkwork import cli
+
+COMMANDS = sorted(get_command(cli.app).commands)
+DOCS = Path(__file__).parents[1] / "docs" / "cli.md"
+
+
+def run(*words, stdin=None):
+    return CliRunner().invoke(cli.app, [*map(str, words)], input=stdin, prog_name="linkwork")
+
+
+def python(*words, stdin="", code=None, **environment):
+    """Run the command line as a process of its own."""
+    start = ["-m", "linkwork"] if code is None else ["-c", code]
+    return subprocess.run(
+        [sys.executable, *start, *map(str, words)],
+        input=stdin.encode(),
+        capture_output=True,
+        env={**os.environ, **environment},
+        timeout=300,
+    )
+
+
+def quaternion(matrix):
+    return Rotation.from_matrix(matrix[:3, :3]).as_quat(scalar_first=True, canonical=True)
+
+
+@pytest.fixture
+def leg(tmp_path):
+    """A file with a joint of every way to write a value: plain, Euler angles, quaternion, floating, mimic."""
+    b = lw.Builder("leg", base="pelvis", root="floating")
+    b.ball("hip", "thigh", euler="xyz", lower=(-1, -1, -1), upper=(1, 1, 1))
+    b.revolute("knee", "shin", at=(0, 0, -0.45), axis="y", limits=("0deg", "140deg"))
+    b.ball("ankle", "foot", at=(0, 0, -0.43)).frame("toe", at=(0.2, 0, 0))
+    b.revolute("flap", "fin", parent="pelvis", axis=(1, 1, 0), mimic=lw.Mimic("knee", -0.5, 0.1))
+    b.prismatic("slide", "box", parent="pelvis", axis="-z", limits=(0.0, 0.3))
+    linkage = b.pose("crouch", hip=(0.1, -0.8, 0.0), knee=1.6).build()
+    path = tmp_path / "leg.yaml"
+    lw.save(linkage, path)
+    return path
+
+
+# Help
+
+
+@pytest.mark.parametrize("command", [None, *COMMANDS])
+def test_every_help_has_examples(command):
+    result = run(*([command] if command else []), "--help")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    examples = re.findall(r"^ +\$ linkwork (.*)$", result.stdout, re.MULTILINE)
+    assert examples
+    assert command is None or all(line.split()[0] == command for line in examples)
+
+
+def help_examples():
+    group = get_command(cli.app)
+    texts = [group.epilog, *(command.epilog for command in group.commands.values())]
+    return sorted({line for text in texts for line in re.findall(r"\$ linkwork (.*)", text)})
+
+
+@pytest.mark.parametrize("line", help_examples())
+def test_every_example_in_help_runs(line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("webbrowser.open", lambda _: True)
+    result = run(*shlex.split(line))
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("command", [None, *COMMANDS])
+def test_help_is_plain_text(command):
+    text = run(*([command] if command else []), "--help").stdout
+    assert text.isascii()
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_every_command_is_documented():
+    text = DOCS.read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if f"## {name}\n" not in text] == []
+
+
+def sessions():
+    """Yield the console blocks of the docs: (commands, what they print)."""
+    text = DOCS.read_text(encoding="utf-8")
+    for block in re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield [(head, body) for head, body in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)]
+
+
+@pytest.mark.parametrize("session", sessions(), ids=lambda session: session[0][0])
+def test_docs_show_what_happens(session, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for line, expected in session:
+        echo, _, command = line.rpartition(" | ")
+        result = run(*shlex.split(command)[1:], stdin=shlex.split(echo)[1] if echo else None)
+        said = f"{result.stdout}{result.stderr}"
+        assert said == expected or not expected, line
+
+
+# Model: files and ready-made ones
+
+
+def test_a_file_gives_the_linkage_it_holds(leg):
+    linkage = lw.load(leg)
+    data = json.loads(run("info", leg, "--json").stdout)
+    assert data["name"] == "leg"
+    assert (data["dof"], data["nq"], data["nv"]) == (linkage.nv, linkage.nq, linkage.nv)
+    assert data["coordinates"] == list(linkage.coordinates)
+    assert [link["name"] for link in data["links"]] == list(linkage.links)
+    assert [joint["name"] for joint in data["joints"]] == list(linkage.joints)
+    assert data["frames"] == [{"name": "toe", "link": "foot"}]
+    assert list(data["poses"]["crouch"].values()) == linkage.stored_pose("crouch").tolist()
+
+
+def test_info_describes_joints(leg):
+    joints = {joint["name"]: joint for joint in json.loads(run("info", leg, "--json").stdout)["joints"]}
+    assert {name: joint["kind"] for name, joint in joints.items()} == {
+        "root": "floating",
+        "hip": "ball",
+        "knee": "revolute",
+        "ankle": "ball",
+        "flap": "revolute",
+        "slide": "prismatic",
+    }
+    assert joints["knee"]["lower"] == [0.0]
+    assert joints["knee"]["upper"] == [pytest.approx(math.radians(140))]
+    assert joints["knee"]["axis"] == [0.0, 1.0, 0.0]
+    assert joints["hip"]["coordinates"] == ["hip.rx", "hip.ry", "hip.rz"]
+    assert joints["ankle"]["upper"] == [None] * 4
+    assert joints["flap"]["mimic"] == {"joint": "knee", "multiplier": -0.5, "offset": 0.1}
+    assert joints["flap"]["coordinates"] == []
+
+
+def test_info_draws_the_tree(leg):
+    lines = run("info", leg).stdout.splitlines()
+    assert lines[0].startswith("leg: 15 DOF, 6 links, 6 joints (")
+    tree = [line.split("  ")[0].rstrip() for line in lines[3:9]]
+    assert tree == ["● pelvis", "├─● thigh", "│ ● shin", "│ ● foot", "├─● fin", "╰─● box"]
+    assert "0 .. 140 deg" in lines[5]
+    assert "= -0.5 * knee + 0.1" in lines[7]
+    assert "0 .. 0.3 m" in lines[8]
+    assert lines[-2:] == ["frames: toe (on foot)", "poses: crouch"]
+
+
+def test_a_long_chain_stays_narrow():
+    result = run("info", "snake:200")
+    assert result.exit_code == 0
+    assert max(map(len, result.stdout.splitlines())) < 120
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_consoles_of_every_encoding_can_show_a_tree(encoding):
+    result = python("info", "human", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    assert (result.returncode, result.stderr) == (0, b"")
+    text = result.stdout.decode(encoding)
+    assert ("├─●" in text) == (encoding == "utf-8")
+    assert ("|-o" in text) == (encoding != "utf-8")
+
+
+def test_a_name_that_the_console_cannot_show_is_no_crash(tmp_path):
+    lw.save(lw.Builder("腕", base="肩").revolute("肘", "手").build(), tmp_path / "arm.yaml")
+    result = python("info", tmp_path / "arm.yaml", PYTHONIOENCODING="cp1252", PYTHONUTF8="0")
+    assert result.returncode == 0
+    assert b"\\u8098" in result.stdout
+
+
+# Poses
+
+
+def test_pose_gives_position_and_quaternion():
+    arm = lw.models.planar([15, 10, 5])
+    result = run("pose", "planar:15,10,5", "j1=30deg", "j2=0.4", "--frame", "tip", "--json")
+    data = json.loads(result.stdout)
+    expected = arm.forward(arm.pose(j1="30deg", j2=0.4), frame="tip")
+    assert data["pose"] == {"j1": math.radians(30), "j2": 0.4, "j3": 0.0}
+    assert data["outside_limits"] == []
+    assert data["frames"].keys() == {"tip"}
+    assert data["frames"]["tip"]["position"] == expected[:3, 3].tolist()
+    np.testing.assert_allclose(data["frames"]["tip"]["quaternion_wxyz"], quaternion(expected), atol=1e-15)
+
+
+def test_pose_gives_matrices_and_all_frames():
+    arm = lw.models.planar([2, 1])
+    data = json.loads(run("pose", "planar:2,1", "j1=-1.5", "--all", "--matrix", "--json").stdout)
+    expected = arm.forward(arm.pose(j1=-1.5))
+    assert list(data["frames"]) == list(arm.frames)
+    for name, frame in data["frames"].items():
+        np.testing.assert_allclose(frame["matrix"], expected[name], atol=1e-15)
+
+
+def test_pose_as_text_is_a_table():
+    title, row = run("pose", "planar:2,1", "j1=90deg").stdout.splitlines()
+    assert title.split() == ["frame", "x", "[m]", "y", "[m]", "z", "[m]", "qw", "qx", "qy", "qz"]
+    half = f"{math.sqrt(0.5):.6f}"
+    assert row.split() == ["tip", "0.000000", "3.000000", "0.000000", half, "0.000000", "0.000000", half]
+    assert run("pose", "planar:2,1", "--matrix").stdout.split()[0] == "tip"
+
+
+def test_pose_starts_from_a_stored_pose(leg):
+    linkage = lw.load(leg)
+    data = json.loads(run("pose", leg, "slide=0.2", "--pose", "crouch", "--json").stdout)
+    q = linkage.pose(slide=0.2, base="crouch")
+    assert list(data["pose"].values()) == q.tolist()
+    assert data["frames"]["toe"]["position"] == linkage.forward(q, frame="toe")[:3, 3].tolist()
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("hip=0.1,0.2,0.3", [0.1, 0.2, 0.3]),
+        ("hip=10deg,0.2,-0.3rad", ["10deg", 0.2, -0.3]),
+        ("hip.ry=-20deg", "-20deg"),
+        ("knee=90deg", "90deg"),
+        ("ankle=wxyz:0.6,0.8,0,0", {"wxyz": [0.6, 0.8, 0, 0]}),
+        ("ankle=xyzw:0.8,0,0,0.6", {"xyzw": [0.8, 0, 0, 0.6]}),
+        ("ankle=euler:xyz:10deg,20deg,0", {"euler": ("xyz", ["10deg", "20deg", 0])}),
+        ("ankle=rotvec:0.1,0.2,0.3", {"rotvec": [0.1, 0.2, 0.3]}),
+        ("root=1,2,3", [1, 2, 3]),
+    ],
+)
+def test_a_joint_value_is_written_as_its_joint_needs(leg, word, value):
+    linkage = lw.load(leg)
+    data = json.loads(run("pose", leg, word, "--json").stdout)
+    expected = linkage.pose({word.partition("=")[0]: value})
+    np.testing.assert_allclose(list(data["pose"].values()), expected, atol=1e-15)
+
+
+def test_values_beyond_the_limits_are_said_and_obeyed(leg):
+    result = run("pose", leg, "knee=-0.5", "--json")
+    data = json.loads(result.stdout)
+    assert data["pose"]["knee"] == -0.5
+    assert data["outside_limits"] == ["knee"]
+    assert result.stderr == "linkwork: the pose is outside the limits of knee\n"
+    assert result.exit_code == 0
+
+
+def test_stdin_holds_one_pose(leg):
+    linkage = lw.load(leg)
+    given = {"knee": "30deg", "hip": [0.1, 0.2, 0.3], "ankle": {"wxyz": [0.6, 0.8, 0, 0]}}
+    data = json.loads(run("pose", leg, "-", "--json", stdin=json.dumps(given)).stdout)
+    np.testing.assert_allclose(list(data["pose"].values()), linkage.pose(given), atol=1e-15)
+
+
+def test_stdin_holds_many_poses():
+    arm = lw.models.planar([2, 1])
+    given = [{"j1": 0.3}, {"j2": "45deg"}, [0.5, 0.6]]
+    result = run("pose", "planar:2,1", "-", "--json", stdin=json.dumps(given))
+    q = np.array([[0.3, 0.0], [0.0, math.pi / 4], [0.5, 0.6]])
+    for one, expected in zip(json.loads(result.stdout), arm.forward(q, frame="tip"), strict=True):
+        np.testing.assert_allclose(one["frames"]["tip"]["position"], expected[:3, 3], atol=1e-15)
+    text = run("pose", "planar:2,1", "-", stdin=json.dumps(given)).stdout
+    assert [line for line in text.splitlines() if line.startswith("pose")] == ["pose 0:", "pose 1:", "pose 2:"]
+
+
+def test_the_command_line_comes_after_stdin():
+    given = json.dumps([{"j1": 0.3, "j2": 0.1}, {}])
+    data = json.loads(run("pose", "planar:2,1", "-", "j1=1", "--json", stdin=given).stdout)
+    assert [one["pose"] for one in data] == [{"j1": 1.0, "j2": 0.1}, {"j1": 1.0, "j2": 0.0}]
+
+
+def test_an_empty_list_of_poses_gives_an_empty_list():
+    result = run("pose", "planar:2,1", "-", "--json", stdin="[]")
+    assert (result.exit_code, result.stdout) == (0, "[]\n")
+
+
+# Exit statuses
+
+WRONG_USAGE = [
+    ([], "Usage:"),
+    (["dance"], "No such command 'dance'"),
+    (["info"], "Missing argument 'MODEL'"),
+    (["info", "panda", "--loud"], "No such option: --loud"),
+    (["info", "pnada"], "did you mean 'panda'?"),
+    (["info", "no-such-thing"], "human"),
+    (["info", "planar:"], "planar"),
+    (["info", "planar:1,x"], "x"),
+    (["info", "planar:1,nan"], "nan"),
+    (["info", "snake:-3"], "-3"),
+    (["info", "snake:1e400"], "1e400"),
+    (["pose", "planar:2,1", "j1"], "'j1' is not a joint value"),
+    (["pose", "planar:2,1", "j1="], "'j1=' is not a joint value"),
+    (["pose", "planar:2,1", "=3"], "'=3' is not a joint value"),
+    (["pose", "planar:2,1", "j1=x"], "j1=x: not an angle: 'x'"),
+    (["pose", "planar:2,1", "j1=30grad"], "30grad"),
+    (["pose", "planar:2,1", "j1=nan"], "nan"),
+    (["pose", "planar:2,1", "j1=1e999"], "finite"),
+    (["pose", "planar:2,1", "j1=-inf"], "finite"),
+    (["pose", "planar:2,1", "j1=1,2"], "j1"),
+    (["pose", "planar:2,1", "j1=,"], "not an angle: ''"),
+    (["pose", "planar:2,1", "j1=1", "j1=2"], "given twice"),
+    (["pose", "planar:2,1", "j3=1"], "no joint 'j3' in linkage 'planar'"),
+    (["pose", "planar:2,1", "j1=wxyz:1,0,0,0"], "j1"),
+    (["pose", "planar:2,1", "--frame", "tpi"], "did you mean 'tip'?"),
+    (["pose", "planar:2,1", "--pose", "ready"], "ready"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), WRONG_USAGE, ids=lambda value: " ".join(value) if type(value) is list else ""
+)
+def test_wrong_usage_exits_with_2(words, said):
+    result = run(*words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert words == [] or len(result.stderr.splitlines()) <= 2
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["hip=0.1", "hip=1,2", "hip=1,2,3,4", "ankle=1,0,0,0", "ankle=wxyz:2,0,0,0", "ankle=angle:1", "flap=1", "root=1"],
+)
+def test_a_value_that_does_not_fit_its_joint_exits_with_2(leg, word):
+    result = run("pose", leg, word)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert word.partition("=")[0] in result.stderr
+    assert len(result.stderr.splitlines()) <= 2
+
+
+@pytest.mark.parametrize(
+    ("stdin", "status"),
+    [
+        ("", 3),
+        ("{", 3),
+        ('{"j1": 1} 2', 3),
+        ("[" * 100_000, 3),
+        ('{"j1": 1, "j1": 2}', 3),
+        ("3", 2),
+        ('"j1"', 2),
+        ("[3]", 2),
+        ('["ready"]', 2),
+        ("[[1, 2, 3]]", 2),
+        ('{"j1": NaN}', 2),
+        ('{"j1": 1e999}', 2),
+        ('{"j1": null}', 2),
+        ('{"j1": [1, 2]}', 2),
+        ('{"j1": {"wxyz": [1, 0, 0, 0]}}', 2),
+        ('{"j9": 1}', 2),
+    ],
+)
+def test_bad_json_on_stdin(stdin, status):
+    result = run("pose", "planar:2,1", "-", stdin=stdin)
+    assert (result.exit_code, result.stdout) == (status, "")
+    assert 1 <= len(result.stderr.splitlines()) <= 2
+
+
+@pytest.mark.parametrize("command", ["info", "pose", "draw"])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("missing.yaml", None),
+        ("folder.yaml", "folder"),
+        ("empty.yaml", b""),
+        ("broken.yaml", b"a: [1, 2\nb: }"),
+        ("broken.json", b'{"linkwork": 1,'),
+        ("binary.yaml", bytes(range(256))),
+        ("other.yaml", b"title: a shopping list\n"),
+        ("notes.txt", b"hello"),
+    ],
+)
+def test_a_bad_file_exits_with_3(command, name, content, tmp_path):
+    path = tmp_path / name
+    if content == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+    result = run(command, path)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert name in result.stderr
+    assert len(result.stderr.splitlines()) <= 2
+
+
+# Processes
+
+
+def test_version():
+    for words in (["--version"], ["--version", "info"]):
+        result = run(*words)
+        assert (result.exit_code, result.stdout) == (0, f"linkwork {lw.__version__}\n")
+
+
+def test_help_imports_nothing_heavy():
+    code = "import sys, linkwork.cli\ntry: linkwork.cli.app(['--help'])\nfinally: print(*sys.modules, file=sys.stderr)"
+    loaded = set(python(code=code).stderr.decode().split())
+    assert "typer" in loaded
+    assert loaded.isdisjoint({"numpy", "scipy", "numba", "matplotlib", "yaml", "msgspec"})
+
+
+def test_results_and_talk_are_apart_in_a_process():
+    result = python("pose", "planar:2,1", "-", "--json", stdin='{"j1": 0.5}')
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert json.loads(result.stdout)["pose"] == {"j1": 0.5, "j2": 0.0}
+    result = python("pose", "planar:2,1", "j9=1")
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr.decode().splitlines() == ["linkwork: no joint 'j9' in linkage 'planar'. It has j1, j2."]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes and signals of another kind")
+def test_a_reader_that_leaves_early_is_no_error():
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.run(
+        [sys.executable, "-m", "linkwork", "info", "snake:2000"], stdout=writer, stderr=subprocess.PIPE, timeout=300
+    )
+    os.close(writer)
+    assert (process.returncode, process.stderr) == (cli.BROKEN_PIPE, b"")
+
+
+def test_control_c_is_quiet(monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("linkwork.console.read_stdin", interrupted)
+    result = run("pose", "planar:2,1", "-")
+    assert (result.exit_code, result.output) == (130, "")
+
+
+def test_warmup_says_how_long_it_took():
+    assert json.loads(run("warmup", "--json").stdout)["seconds"] > 0.0
+    assert re.fullmatch(r"kernels are ready; it took \d+\.\d s\n", run("warmup").stdout)

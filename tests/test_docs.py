@@ -1,0 +1,190 @@
+"""Every block of the documentation runs and prints what it says; every link leads somewhere.
+
+A ```python block runs after the blocks above it on its page, in an empty folder. Sessions (`>>>`) are compared as
+doctests; elsewhere `# -> text` holds what a statement prints, or the value of its expression or assigned name. In
+```console and ```bash blocks, `$ linkwork ...` runs and must print what is shown below it.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import doctest
+import io
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+SHOWN = re.compile(r"#\s*->\s*(.*)$")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page: its language, its text and the line it begins on."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    found: list[Block] = []
+    fence, language, start, lines = "", "", 0, list[str]()
+    for number, line in enumerate(page.read_text().splitlines(), start=1):
+        opening = re.match(r"\s*(`{3,})\s*([\w-]*)", line)
+        if fence and line.strip() == fence:
+            found.append(Block(language, "\n".join(lines) + "\n", start))
+            fence = ""
+        elif fence:
+            lines.append(line)
+        elif opening:
+            fence, language, start, lines = opening[1], opening[2], number + 1, []
+    assert not fence, f"{page.name}:{start}: a block is not closed"
+    return found
+
+
+def named(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def with_blocks(*languages: str) -> list[Path]:
+    return [page for page in PAGES if any(block.language in languages for block in blocks(page))]
+
+
+def agree(shown: str, got: str, where: str) -> None:
+    if not doctest.OutputChecker().check_output(shown.strip() + "\n", got.strip() + "\n", FLAGS):
+        pytest.fail(f"{where}\n  shown: {shown.strip()}\n    got: {got.strip()}", pytrace=False)
+
+
+def run_session(block: Block, names: dict[str, object], where: str) -> None:
+    test = doctest.DocTestParser().get_doctest(block.text, names, where, where, block.line - 1)
+    report = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    runner.run(test, out=report.write, clear_globs=False)
+    names.update(test.globs)
+    if runner.failures:
+        pytest.fail(report.getvalue(), pytrace=False)
+
+
+def run_script(block: Block, names: dict[str, object], where: str) -> None:
+    lines = block.text.splitlines()
+    for statement in ast.parse(block.text).body:
+        printed, value = io.StringIO(), None
+        code = ast.Module([statement], [])
+        with contextlib.redirect_stdout(printed):
+            if isinstance(statement, ast.Expr):
+                value = eval(compile(ast.Expression(statement.value), where, "eval"), names)
+            else:
+                exec(compile(code, where, "exec"), names)
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            value = names[statement.targets[0].id]
+        shown = SHOWN.search(lines[statement.end_lineno - 1])
+        if shown:
+            agree(shown[1], printed.getvalue() or repr(value), f"{where}, line {block.line + statement.end_lineno - 1}")
+
+
+@pytest.mark.parametrize("page", with_blocks("python"), ids=named)
+def test_python_blocks_print_what_they_say(page, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "page"}
+    for block in blocks(page):
+        if block.language == "python":
+            run = run_session if block.text.lstrip().startswith(">>>") else run_script
+            run(block, names, f"{named(page)}:{block.line}")
+
+
+def commands(block: Block) -> list[tuple[str, str]]:
+    """Return the commands of a console block, each with the output shown below it."""
+    found: list[tuple[str, str]] = []
+    for line in block.text.replace("\\\n", " ").splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:].split("  #")[0].strip(), ""))
+        elif found:
+            command, output = found[-1]
+            found[-1] = command, f"{output}{line}\n"
+    return found
+
+
+def our_commands(page: Path) -> list[tuple[str, str, int]]:
+    return [
+        (command, shown, block.line)
+        for block in blocks(page)
+        if block.language in ("console", "bash")
+        for command, shown in commands(block)
+        if command.startswith("linkwork ")
+    ]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if our_commands(page)], ids=named)
+def test_commands_print_what_they_say(page, tmp_path, monkeypatch):
+    """A command that fails must show how; pipes into and out of `linkwork` are followed, other programs are not run."""
+    from linkwork.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    for command, shown, line in our_commands(page):
+        piped, where = None, f"{named(page)}:{line}: {command}"
+        for stage in command.split(" | "):
+            words, _, target = stage.partition(" > ")
+            arguments = shlex.split(words)
+            assert arguments[0] == "linkwork", f"{where}: only linkwork may stand in a pipe that is tested"
+            result = CliRunner().invoke(app, arguments[1:], input=piped)
+            piped = result.stdout
+            if target:
+                Path(target.strip()).write_text(piped)
+        if shown.strip():
+            agree(shown, result.stdout if result.exit_code == 0 else result.output, where)
+        else:
+            assert result.exit_code == 0, f"{where}: exit {result.exit_code}\n{result.output}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the names of a page's headings as MkDocs makes them."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    titles = re.findall(r"^#+ (.+?)(?:\s*\{.*\})?$", text, flags=re.MULTILINE)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", title.replace("`", "")).strip().lower()) for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        other = (page.parent / path).resolve() if path else page
+        assert other.exists(), f"{named(page)} links to {target}, which is not there"
+        if anchor and other.suffix == ".md":
+            assert anchor in anchors(other), f"{named(page)} links to {target}; headings: {sorted(anchors(other))}"
+
+
+def test_every_page_is_in_the_navigation():
+    navigation = yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]
+
+    def pages(entry):
+        if isinstance(entry, str):
+            return [entry]
+        return [page for part in (entry.values() if isinstance(entry, dict) else entry) for page in pages(part)]
+
+    assert sorted(pages(navigation)) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+
+
+def test_results_of_python_blocks_are_compared(tmp_path):
+    """The tests above can fail: a wrong result in a page is noticed."""
+    page = tmp_path / "page.md"
+    page.write_text("```python\nx = 1 + 1  # -> 3\n```\n\n```python\n>>> 1 + 1\n3\n```\n")
+    script, session = blocks(page)
+    with pytest.raises(pytest.fail.Exception):
+        run_script(script, {}, "page")
+    with pytest.raises(pytest.fail.Exception):
+        run_session(session, {}, "page")

@@ -1,0 +1,178 @@
+"""Random trees of random joints against Pinocchio: every frame and every Jacobian."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from linkages import JOINTS, one_joint, random_tree
+from numpy.testing import assert_allclose
+
+import linkwork as lw
+from linkwork.joints import Ball, Continuous, Fixed, Floating, Joint, Planar, Prismatic, Revolute, Screw, Universal
+
+pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed")
+
+ALIGNED = {
+    (1.0, 0.0, 0.0): (pin.JointModelRX, pin.JointModelPX, pin.JointModelHX),
+    (0.0, 1.0, 0.0): (pin.JointModelRY, pin.JointModelPY, pin.JointModelHY),
+    (0.0, 0.0, 1.0): (pin.JointModelRZ, pin.JointModelPZ, pin.JointModelHZ),
+}
+LETTERS = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+def hinge(axis: tuple[float, ...]) -> Any:
+    return ALIGNED[axis][0]() if axis in ALIGNED else pin.JointModelRevoluteUnaligned(np.array(axis))
+
+
+def slider(axis: tuple[float, ...]) -> Any:
+    return ALIGNED[axis][1]() if axis in ALIGNED else pin.JointModelPrismaticUnaligned(np.array(axis))
+
+
+def helix(axis: tuple[float, ...], lead: float) -> Any:
+    pitch = lead / (2.0 * np.pi)
+    return ALIGNED[axis][2](pitch) if axis in ALIGNED else pin.JointModelHelicalUnaligned(np.array(axis), pitch)
+
+
+def composite(*models: Any) -> Any:
+    result = pin.JointModelComposite()
+    for model in models:
+        result.addJoint(model)
+    return result
+
+
+def in_plane(normal: tuple[float, ...]) -> tuple[Any, Any]:
+    """Return sliders along the two directions of a plane that a planar joint documents."""
+    u = np.eye(3)[(int(np.abs(normal).argmax()) + 1) % 3]
+    u = u - (u @ normal) * np.array(normal)
+    u /= np.linalg.norm(u)
+    return slider(tuple(u)), slider(tuple(np.cross(normal, u)))
+
+
+def peer(articulation: lw.joints.Articulation) -> Any:
+    """Return Pinocchio's joint that moves alike."""
+    match articulation:
+        case Screw(axis=axis, lead=lead):
+            return helix(axis, lead)
+        case Revolute(axis=axis) | Continuous(axis=axis):
+            return hinge(axis)
+        case Prismatic(axis=axis):
+            return slider(axis)
+        case Universal(axis=first, second=second):
+            return composite(hinge(first), hinge(second))
+        case Planar(axis=axis):
+            return composite(*in_plane(axis), hinge(axis))
+        case Ball(euler=None):
+            return pin.JointModelSpherical()
+        case Ball(euler=order, sense=sense):
+            turns = [hinge(LETTERS[letter]) for letter in order]
+            return composite(*(turns if sense == "moving" else reversed(turns)))
+        case Floating():
+            return pin.JointModelFreeFlyer()
+    raise AssertionError(f"no peer for {articulation!r}")
+
+
+class Peer:
+    """A linkage rebuilt in Pinocchio; followers become joints of their own there."""
+
+    def __init__(self, linkage: lw.Linkage) -> None:
+        self.linkage, self.model, self.ids = linkage, pin.Model(), {}
+        joint_of, place_of = [], []  # of every link: the last moving joint above it, and where the link stands on that
+        for i, arc in enumerate(linkage.arcs):
+            parent = linkage.parents[i]
+            above = 0 if parent < 0 else joint_of[parent]
+            place = (np.eye(4) if parent < 0 else place_of[parent]) @ arc.placement
+            if not isinstance(arc.articulation, Fixed):
+                above = self.model.addJoint(above, peer(arc.articulation), pin.SE3(place), arc.name)
+                self.ids[i], place = above, np.eye(4)
+            joint_of.append(above)
+            place_of.append(place)
+        for name in linkage.frames:
+            extra = next((frame for frame in linkage.extra_frames if frame.name == name), None)
+            i = linkage.link_index(extra.link if extra else name)
+            place = place_of[i] @ extra.placement if extra else place_of[i]
+            self.model.addFrame(pin.Frame(f"frame {name}", joint_of[i], pin.SE3(place), pin.FrameType.OP_FRAME))
+        self.data = self.model.createData()
+
+    def pose(self, q: np.ndarray) -> np.ndarray:
+        """Return Pinocchio's pose: followers by their own values, quaternions with w last, fixed turns reversed."""
+        result = np.zeros(self.model.nq)
+        for i, k in self.ids.items():
+            arc, drive = self.linkage.arcs[i], self.linkage.drives[i]
+            values = drive.multiplier * q[drive.q : drive.q + arc.articulation.nq] + drive.offset
+            at = self.model.joints[k].idx_q
+            result[at : at + len(values)] = reordered(arc, values)
+        return result
+
+    def velocities(self, q: np.ndarray) -> np.ndarray:
+        """Return the matrix from our velocities to Pinocchio's."""
+        result = np.zeros((self.model.nv, self.linkage.nv))
+        for i, k in self.ids.items():
+            arc, drive = self.linkage.arcs[i], self.linkage.drives[i]
+            nv, at = arc.articulation.nv, self.model.joints[k].idx_v
+            block = drive.multiplier * np.eye(nv)
+            if isinstance(arc.articulation, Ball) and arc.articulation.sense == "fixed":
+                block = block[::-1]
+            if isinstance(arc.articulation, Floating):  # linear velocity: ours along the parent's axes, theirs the child's
+                w, x, y, z = q[drive.q + 3 : drive.q + 7]
+                block[:3, :3] = pin.Quaternion(w, x, y, z).normalized().matrix().T
+            result[at : at + nv, drive.v : drive.v + nv] += block
+        return result
+
+    def frame(self, q: np.ndarray, name: str) -> np.ndarray:
+        pin.framesForwardKinematics(self.model, self.data, self.pose(q))
+        return self.data.oMf[self.model.getFrameId(f"frame {name}")].homogeneous
+
+    def jacobian(self, q: np.ndarray, name: str, axes: str) -> np.ndarray:
+        reference = pin.LOCAL_WORLD_ALIGNED if axes == "world" else pin.LOCAL
+        frame = self.model.getFrameId(f"frame {name}")
+        jacobian = pin.computeFrameJacobian(self.model, self.data, self.pose(q), frame, reference)
+        return jacobian.reshape(6, self.model.nv) @ self.velocities(q)
+
+
+def reordered(arc: Joint, values: np.ndarray) -> np.ndarray:
+    match arc.articulation:
+        case Ball(euler=None):
+            return values[[1, 2, 3, 0]]
+        case Ball(sense="fixed"):
+            return values[::-1]
+        case Floating():
+            return values[[0, 1, 2, 4, 5, 6, 3]]
+    return values
+
+
+def agree(linkage: lw.Linkage, seed: int, tolerance: float) -> None:
+    """Compare all frames and Jacobians at nine poses, alone and as a batch."""
+    other, poses = Peer(linkage), linkage.random_pose(seed, 9)
+    frames = linkage.forward(poses)
+    for name in linkage.frames:
+        tips = linkage.forward(poses, frame=name)
+        jacobians = {axes: linkage.jacobian(poses, name, axes=axes) for axes in ("world", "local")}
+        for i, q in enumerate(poses[:3]):
+            expected = other.frame(q, name)
+            assert_allclose(frames[name][i], expected, rtol=0, atol=tolerance)
+            assert_allclose(tips[i], expected, rtol=0, atol=tolerance)
+            assert_allclose(linkage.forward(q, frame=name), expected, rtol=0, atol=tolerance)
+            for axes, jacobian in jacobians.items():
+                theirs = other.jacobian(q, name, axes)
+                assert_allclose(jacobian[i], theirs, rtol=0, atol=tolerance)
+                assert_allclose(linkage.jacobian(q, name, axes=axes), theirs, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("joint", JOINTS)
+def test_every_joint_agrees_with_pinocchio(joint: str) -> None:
+    agree(one_joint(JOINTS[joint]), 1, 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_random_trees_agree_with_pinocchio(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    linkage = random_tree(rng, int(rng.integers(2, 41)))
+    agree(linkage, seed, 1e-12)
+
+
+def test_the_panda_arm_agrees_with_pinocchio() -> None:
+    arm = lw.models.panda()
+    assert arm.nq >= 7
+    agree(arm, 3, 1e-12)
