@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from linkages import JOINTS, one_joint
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
 import linkwork as lw
+from linkages import JOINTS, one_joint
 from linkwork.clips import KINDS, sample
 from linkwork.errors import FrameNotFoundError, KeyFrameError, LinkworkError, PoseError, PoseShapeError
 
@@ -282,7 +282,9 @@ def test_frames_are_even_and_end_on_the_last_key_or_less_than_one_frame_before(
     assert 0.0 <= start + duration - clip.times[-1] < 1.0 / fps + 1e-9
 
 
-@pytest.mark.parametrize(("seconds", "fps"), [(1, 24), (10, 24), (3600, 24), (0.1, 30), (7, 29.97), (1 / 3, 60), (100, 1000)])
+@pytest.mark.parametrize(
+    ("seconds", "fps"), [(1, 24), (10, 24), (3600, 24), (0.1, 30), (7, 29.97), (1 / 3, 60), (100, 1000)]
+)
 def test_whole_numbers_of_frames_are_counted_whole(seconds: float, fps: float) -> None:
     clip = lw.interpolate(lw.models.planar([1]), [(0, [0.0]), (seconds, [1.0])], fps=fps, kind="linear")
     assert len(clip) == int(seconds * fps + 1e-6) + 1
@@ -361,7 +363,9 @@ def test_times_of_a_clip_rise(times: object, poses: object) -> None:
         lw.Clip(ARM, times, poses)
 
 
-@pytest.mark.parametrize("poses", [np.zeros((3, 2)), np.zeros(2), np.zeros((2, 1, 2)), np.zeros((2, 3)), np.zeros((1, 2))])
+@pytest.mark.parametrize(
+    "poses", [np.zeros((3, 2)), np.zeros(2), np.zeros((2, 1, 2)), np.zeros((2, 3)), np.zeros((1, 2))]
+)
 def test_a_clip_has_one_pose_for_each_time(poses: np.ndarray) -> None:
     with pytest.raises(PoseShapeError):
         lw.Clip(ARM, [0, 1], poses)

@@ -2,7 +2,8 @@
 
 A ```python block runs after the blocks above it on its page, in an empty folder. Sessions (`>>>`) are compared as
 doctests; elsewhere `# -> text` holds what a statement prints, or the value of its expression or assigned name. In
-```console and ```bash blocks, `$ linkwork ...` runs and must print what is shown below it.
+```console and ```bash blocks, `$ linkwork ...` runs and must print what is shown below it. A block of any language with
+a `title="name"` is a file of that name in that folder.
 """
 
 from __future__ import annotations
@@ -29,27 +30,42 @@ SHOWN = re.compile(r"#\s*->\s*(.*)$")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page: its language, its text and the line it begins on."""
+    """A fenced block of a page: its language, its text, the line it begins on, and its title if it has one."""
 
     language: str
     text: str
     line: int
+    title: str = ""
 
 
 def blocks(page: Path) -> list[Block]:
     found: list[Block] = []
-    fence, language, start, lines = "", "", 0, list[str]()
+    fence, language, title, start, lines = "", "", "", 0, list[str]()
     for number, line in enumerate(page.read_text().splitlines(), start=1):
-        opening = re.match(r"\s*(`{3,})\s*([\w-]*)", line)
+        opening = re.match(r'\s*(`{3,})\s*([\w-]*)(?:.*\btitle="([^"]*)")?', line)
         if fence and line.strip() == fence:
-            found.append(Block(language, "\n".join(lines) + "\n", start))
+            found.append(Block(language, "\n".join(lines) + "\n", start, title))
             fence = ""
         elif fence:
             lines.append(line)
         elif opening:
-            fence, language, start, lines = opening[1], opening[2], number + 1, []
+            fence, language, title = opening[1], opening[2], opening[3] or ""
+            start, lines = number + 1, []
     assert not fence, f"{page.name}:{start}: a block is not closed"
     return found
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder to run a page in; calling it puts the page's files there."""
+    monkeypatch.chdir(tmp_path)
+
+    def put(page: Path) -> None:
+        for block in blocks(page):
+            if block.title:
+                (tmp_path / Path(block.title).name).write_text(block.text)
+
+    return put
 
 
 def named(page: Path) -> str:
@@ -60,8 +76,12 @@ def with_blocks(*languages: str) -> list[Path]:
     return [page for page in PAGES if any(block.language in languages for block in blocks(page))]
 
 
+def matches(shown: str, got: str) -> bool:
+    return doctest.OutputChecker().check_output(shown.strip() + "\n", got.strip() + "\n", FLAGS)
+
+
 def agree(shown: str, got: str, where: str) -> None:
-    if not doctest.OutputChecker().check_output(shown.strip() + "\n", got.strip() + "\n", FLAGS):
+    if not matches(shown, got):
         pytest.fail(f"{where}\n  shown: {shown.strip()}\n    got: {got.strip()}", pytrace=False)
 
 
@@ -93,9 +113,9 @@ def run_script(block: Block, names: dict[str, object], where: str) -> None:
 
 
 @pytest.mark.parametrize("page", with_blocks("python"), ids=named)
-def test_python_blocks_print_what_they_say(page, tmp_path, monkeypatch):
+def test_python_blocks_print_what_they_say(page, folder):
     pytest.importorskip("matplotlib").use("Agg")
-    monkeypatch.chdir(tmp_path)
+    folder(page)
     names: dict[str, object] = {"__name__": "page"}
     for block in blocks(page):
         if block.language == "python":
@@ -121,31 +141,41 @@ def our_commands(page: Path) -> list[tuple[str, str, int]]:
         for block in blocks(page)
         if block.language in ("console", "bash")
         for command, shown in commands(block)
-        if command.startswith("linkwork ")
+        if re.match(r"(echo .*\| )?linkwork ", command)
     ]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if our_commands(page)], ids=named)
-def test_commands_print_what_they_say(page, tmp_path, monkeypatch):
-    """A command that fails must show how; pipes into and out of `linkwork` are followed, other programs are not run."""
+def test_commands_print_what_they_say(page, folder, monkeypatch):
+    """What is shown is what a person would see: results, or results and talk. A command that fails must show how."""
     from linkwork.cli import app
 
-    monkeypatch.chdir(tmp_path)
+    folder(page)
     monkeypatch.setenv("COLUMNS", "100")
     for command, shown, line in our_commands(page):
-        piped, where = None, f"{named(page)}:{line}: {command}"
-        for stage in command.split(" | "):
-            words, _, target = stage.partition(" > ")
-            arguments = shlex.split(words)
-            assert arguments[0] == "linkwork", f"{where}: only linkwork may stand in a pipe that is tested"
-            result = CliRunner().invoke(app, arguments[1:], input=piped)
-            piped = result.stdout
-            if target:
-                Path(target.strip()).write_text(piped)
+        where = f"{named(page)}:{line}: {command}"
+        result = run_command(app, command, where)
         if shown.strip():
-            agree(shown, result.stdout if result.exit_code == 0 else result.output, where)
+            agree(shown, result.stdout if matches(shown, result.stdout) else result.output, where)
         else:
             assert result.exit_code == 0, f"{where}: exit {result.exit_code}\n{result.output}"
+
+
+def run_command(app, command: str, where: str):
+    """Run a pipe of `echo` and `linkwork`, its last output perhaps into a file; no other program is run."""
+    piped, result = None, None
+    for stage in command.split(" | "):
+        words, _, target = stage.partition(" > ")
+        program, *arguments = shlex.split(words)
+        if program == "echo":
+            piped = " ".join(arguments) + "\n"
+            continue
+        assert program == "linkwork", f"{where}: only echo and linkwork may stand in a pipe that is tested"
+        result = CliRunner().invoke(app, arguments, input=piped, prog_name="linkwork")
+        piped = result.stdout
+        if target:
+            Path(target.strip()).write_text(piped)
+    return result
 
 
 def anchors(page: Path) -> set[str]:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from linkages import JOINTS, one_joint, random_tree
 from numpy.testing import assert_array_equal
 
 import linkwork as lw
+from linkages import JOINTS, one_joint, random_tree
 from linkwork.kernels import source_hash
 
 SLIDE = """
@@ -156,7 +156,11 @@ def test_compiling_is_announced_once_on_a_terminal_and_only_when_it_happens(pack
 def test_results_stay_right_while_memory_is_freed_and_reused() -> None:
     linkage = one_joint(JOINTS["floating"])
     poses = linkage.random_pose(0, 40)
-    tips, jacobians, frames = linkage.forward(poses, frame="tip"), linkage.jacobian(poses, "tip"), linkage.forward(poses)
+    tips, jacobians, frames = (
+        linkage.forward(poses, frame="tip"),
+        linkage.jacobian(poses, "tip"),
+        linkage.forward(poses),
+    )
     expected = tips.copy(), jacobians.copy(), frames.array.copy()
     for size in (*range(1, 41), *range(1, 41)):
         part = poses[:size].copy()
@@ -185,7 +189,8 @@ def refused():
         return
     raise SystemExit("a NaN went through")
 
-calls = [lambda: leg.forward(poses, frame="shin"), lambda: leg.forward(poses), lambda: leg.jacobian(poses, "shin"), refused]
+tip, jacobian = lambda: leg.forward(poses, frame="shin"), lambda: leg.jacobian(poses, "shin")
+calls = [tip, lambda: leg.forward(poses), jacobian, refused]
 for call in calls:
     call()
 tracemalloc.start()
@@ -215,7 +220,9 @@ def test_many_threads_get_what_one_gets() -> None:
     linkage = random_tree(np.random.default_rng(5), 20)
     frame = linkage.frames[-1]
     batches = [linkage.random_pose(seed, 50) for seed in range(32)]
-    expected = [(linkage.forward(q).array, linkage.jacobian(q, frame), linkage.forward(q[0], frame=frame)) for q in batches]
+    expected = [
+        (linkage.forward(q).array, linkage.jacobian(q, frame), linkage.forward(q[0], frame=frame)) for q in batches
+    ]
     fresh = linkage.replace(name="fresh")  # not packed yet: threads meet at its first use
 
     def work(q: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -1,4 +1,5 @@
 """The lane type: every operation gives in each lane what it gives one number, on this processor and on lesser ones."""
+# ruff: noqa: ARG005, SIM300 - an expression is a function of two operands, and numbers stand on either side
 
 from __future__ import annotations
 
@@ -316,7 +317,22 @@ def worst_error(x: np.ndarray, *, lanes: bool) -> float:
 
 
 extended = pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no longer number to compare with here")
-RANGES = [1e-300, 1e-20, 1e-8, 0.8, 3.2, 100.0, 1e3, 1e4, 0.999 * LARGE_ANGLE, 2.0 * LARGE_ANGLE, 1e9, 1e15, 1e22, 1e300]
+RANGES = [
+    1e-300,
+    1e-20,
+    1e-8,
+    0.8,
+    3.2,
+    100.0,
+    1e3,
+    1e4,
+    0.999 * LARGE_ANGLE,
+    2.0 * LARGE_ANGLE,
+    1e9,
+    1e15,
+    1e22,
+    1e300,
+]
 
 
 @extended

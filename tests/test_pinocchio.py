@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from linkages import JOINTS, one_joint, random_tree
 from numpy.testing import assert_allclose
 
 import linkwork as lw
+from linkages import JOINTS, one_joint, random_tree
 from linkwork.joints import Ball, Continuous, Fixed, Floating, Joint, Planar, Prismatic, Revolute, Screw, Universal
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed")
@@ -114,7 +114,9 @@ class Peer:
             block = drive.multiplier * np.eye(nv)
             if isinstance(arc.articulation, Ball) and arc.articulation.sense == "fixed":
                 block = block[::-1]
-            if isinstance(arc.articulation, Floating):  # linear velocity: ours along the parent's axes, theirs the child's
+            if isinstance(
+                arc.articulation, Floating
+            ):  # linear velocity: ours along the parent's axes, theirs the child's
                 w, x, y, z = q[drive.q + 3 : drive.q + 7]
                 block[:3, :3] = pin.Quaternion(w, x, y, z).normalized().matrix().T
             result[at : at + nv, drive.v : drive.v + nv] += block

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from linkages import JOINTS, one_joint, random_tree
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import RigidTransform, Rotation
 
 import linkwork as lw
+from linkages import JOINTS, one_joint, random_tree
 from linkwork.errors import (
     JointNotFoundError,
     LinkworkError,
@@ -210,7 +210,9 @@ def test_values_for_a_batch_must_fit_it() -> None:
         linkage.pose(knee=[0.1, 0.2], base=linkage.random_pose(0, 3))
 
 
-@pytest.mark.parametrize(("name", "near"), [("kne", "knee"), ("ankl", "ankle"), ("hip.rxx", None), ("", None), (3, None)])
+@pytest.mark.parametrize(
+    ("name", "near"), [("kne", "knee"), ("ankl", "ankle"), ("hip.rxx", None), ("", None), (3, None)]
+)
 def test_an_unknown_joint_is_refused_with_what_there_is(name: object, near: str | None) -> None:
     with pytest.raises(JointNotFoundError) as error:
         figure().pose({name: 0.1})

@@ -112,16 +112,13 @@ links:
     assert second == lw.Visual(lw.Box((1, 2, 3)), color=(1, 0, 0), role="collision")
 
 
-def test_the_example_of_the_documentation_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program, example = (re.findall(rf"```{kind}\n(.*?)```", DOCS.read_text(), re.DOTALL) for kind in ("python", "yaml"))
-    monkeypatch.chdir(tmp_path)
-    Path("lamp.yaml").write_text(*example)
-    exec(*program)
-    lamp = load("lamp.yaml")
+def test_the_example_of_the_documentation_is_a_scene() -> None:
+    (example,) = re.findall(r"```yaml\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    lamp = scene.parse(example, DOCS, "yaml")
     assert lamp.links == ("base", "column", "lower arm", "upper arm", "head")
     assert lamp.nodes[2].visuals[0].shape is lamp.nodes[3].visuals[0].shape
     assert lamp.poses["reading"][lamp.coordinate_index["elbow"]] == pytest.approx(math.radians(-70))
-    assert bits(load("lamp.json")) == bits(lamp)
+    assert bits(scene.parse(scene.dump(lamp, "yaml"), "", "yaml")) == bits(lamp)
 
 
 def test_the_documentation_names_every_field_and_kind() -> None:

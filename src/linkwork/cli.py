@@ -34,9 +34,13 @@ from .console import (
     tree_rows,
     writing,
 )
-from .errors import FormatError, LinkworkError
+from .errors import FormatError, LinkworkError, OptionError
 
 WRONG_USAGE, BAD_FILE, INTERRUPTED, BROKEN_PIPE = 2, 3, 130, 141
+TRY_NEXT = """Try next:
+  linkwork info human
+  linkwork pose panda --pose ready
+  linkwork draw human --pose wave -o wave.png"""
 UsageError: Any = typer.BadParameter.__base__  # typer itself names only this kind of it
 
 # The frame around every command
@@ -100,6 +104,7 @@ StoredPose = Annotated[str | None, takes("NAME", "Start from a stored pose.", "-
 AsJson = Annotated[bool, flag("--json", "Print JSON.")]
 
 app = typer.Typer(
+    name="linkwork",
     cls=Commands,
     add_completion=False,
     rich_markup_mode=None,
@@ -128,7 +133,7 @@ def linkwork(context: typer.Context, version: Annotated[bool, flag("--version", 
 
 @app.command(epilog=examples("info panda", "info planar:15,10,5 --json"))
 def info(model: ModelOperand, as_json: AsJson = False) -> None:
-    """Show a linkage: its tree, joints, limits, degrees of freedom, frames and stored poses."""
+    """Show a linkage: tree, joints, limits, frames, stored poses."""
     linkage = read_model(model)
     if as_json:
         print_json(description(linkage))
@@ -159,9 +164,10 @@ def pose(
     matrix: Annotated[bool, flag("--matrix", "Print 4x4 matrices in place of quaternions.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show where frames are for given joint values: position [m] and quaternion w, x, y, z.
+    """Show where frames are for given joint values.
 
-    Without --frame and --all these are the frames that the linkage names besides its links, or else all links.
+    Prints positions [m] and quaternions w, x, y, z. Without --frame and --all, the frames are those that the linkage
+    names besides its links, or else all links.
 
     Values are in radians or metres, angles also in degrees: 30deg. A joint with several takes hip=0.1,0.2,0.3; a
     rotation says its form: hip=wxyz:1,0,0,0 or hip=euler:xyz:10deg,0,0. What is not given is neutral, or as in --pose.
@@ -202,13 +208,14 @@ def draw(
     frames: Annotated[bool, flag("--frames", "Show all frames, their axes x, y, z in red, green, blue.")] = False,
     limits: Annotated[bool, flag("--limits", "Show the ranges of the joints.")] = False,
     labels: Annotated[bool, flag("--labels", "Write the names of joints and frames.")] = False,
-    strip: Annotated[int, takes("N", "Draw N pictures of the motion in a row.", min=1, show_default=False)] = 0,
+    strip: Annotated[int | None, takes("N", "Draw N pictures of the motion in a row.", min=1)] = None,
     view: Annotated[str | None, takes("VIEW", "front, side, top, or elevation and azimuth: 20,-60.")] = None,
     size: Annotated[str | None, takes("W,H", "Width and height in inches: 8,6.")] = None,
 ) -> None:
-    """Draw a pose, or the motion as a strip of pictures or a film; writes MODEL.png if no file is named.
+    """Draw a pose, or a motion as a strip of pictures or a film.
 
-    The motion is the model's own; that of a file goes through its stored poses.
+    Writes NAME.png if no file is given, and a PNG to stdout for -o -. Values are as in the command pose. The motion is
+    the model's own; that of a file goes through its stored poses.
     """
     from . import draw as pictures
 
@@ -217,18 +224,17 @@ def draw(
     with writing(output or Path(f"{linkage.name}.png"), (*pictures.IMAGES, ".gif")) as path:
         camera = read_pair("--view", view) if view and "," in view else view
         look: dict[str, Any] = {"view": camera, "size": read_pair("--size", size) if size else None, "path": path}
-        if not film and not strip:
+        if not film and strip is None:
             ready = next((name for name in ("ready", *linkage.poses) if name in linkage.poses), None)
             q = read_poses(linkage, values or [], stored or ready)
             pictures.pose(linkage, q, frames=frames, limits=limits, labels=labels, **look)
-        elif values or stored or frames or (film and (strip or limits or labels)):
-            raise UsageError(
-                "a strip or film shows the motion: give no pose, no --frames, and for a film only the view"
-            )
-        elif film:
-            pictures.film(read_motion(model, linkage), **look)
+            return
+        if values or stored or frames or (film and (strip or limits or labels)):
+            raise OptionError("a strip or film shows the motion: give no pose, no --frames, and for a film no --limits")
+        clip = read_motion(model, linkage)
+        if strip is None:
+            pictures.film(clip, **look)
         else:
-            clip = read_motion(model, linkage)
             panels = [round(k * (len(clip) - 1) / max(1, strip - 1)) for k in range(strip)]
             pictures.strip(clip, frames=panels, limits=limits, labels=labels, **look)
 
@@ -240,7 +246,10 @@ def demo(
     show: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Build every ready-made model, let it move, and write a gallery of them: one page that needs no network."""
+    """Write a gallery of the ready-made models in motion.
+
+    It is one page, index.html, that opens from disk and needs no network.
+    """
     from . import gallery
 
     with progress("drawing") as report:
@@ -249,7 +258,7 @@ def demo(
         print_json({"page": str(page.resolve()), "bytes": page.stat().st_size})
     else:
         print(f"The gallery is at {page} ({page.stat().st_size / 1e6:.1f} MB); open it in a browser.")
-        say("try next: linkwork info human, linkwork pose panda --pose ready, linkwork draw human --pose wave")
+        print(TRY_NEXT, file=sys.stderr)
     if show:
         import webbrowser
 
@@ -258,7 +267,7 @@ def demo(
 
 @app.command(epilog=examples("warmup"))
 def warmup(as_json: AsJson = False) -> None:
-    """Compile all kernels ahead of their first use, once for a machine, and say how long it took."""
+    """Compile all kernels now, not at their first use."""
     start = time.perf_counter()
     from . import models
 

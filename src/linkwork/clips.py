@@ -18,6 +18,7 @@ from .errors import KeyFrameError, PoseShapeError
 from .linkage import Linkage
 from .transforms import FloatArray, as_array
 
+LONGEST_HANDLE = 0.9 * np.pi
 KINDS = ("linear", "ease", "cubic", "catmull-rom")
 
 
@@ -84,8 +85,8 @@ def interpolate(
         [[0.0, 0.0], [0.5, 1.0], [1.0, 2.0]]
     """
     times, values = _read_keys(linkage, keys)
-    if not np.isfinite(fps) or fps <= 0.0:
-        raise KeyFrameError(f"fps must be positive, got {fps!r}.")
+    if isinstance(fps, bool) or not isinstance(fps, int | float | np.number) or not 0.0 < fps < np.inf:
+        raise KeyFrameError(f"fps must be a positive number, got {fps!r}.")
     count = int(np.floor((times[-1] - times[0]) * fps * (1.0 + 1e-12) + 1e-9)) + 1
     samples = np.minimum(times[0] + np.arange(count) / fps, times[-1])
     return Clip(linkage, samples, sample(linkage, times, values, samples, kind=kind, wrap=wrap))
@@ -106,7 +107,11 @@ def _read_keys(linkage: Linkage, keys: Sequence[tuple[float, ArrayLike]]) -> tup
         if after <= before:
             what = "two keys at" if after == before else f"a key at {before:g} s before one at"
             raise KeyFrameError(f"key times must rise; there is {what} {after:g} s.")
-    return times, np.stack([linkage.pose(base=pose) for _, pose in pairs])
+    values = [linkage.pose(base=pose) for _, pose in pairs]
+    for value in values:
+        if value.ndim != 1:
+            raise KeyFrameError(f"a key takes one pose of shape ({linkage.nq},), got shape {value.shape}.")
+    return times, np.stack(values)
 
 
 def sample(
@@ -124,6 +129,10 @@ def sample(
     if len(times) == 1:
         return np.repeat(keys, len(samples), axis=0)
     keys = _unwound(linkage, keys) if wrap else keys
+    return _steady_signs(linkage, _sampled(linkage, times, keys, samples, kind))
+
+
+def _sampled(linkage: Linkage, times: FloatArray, keys: FloatArray, samples: FloatArray, kind: str) -> FloatArray:
     if kind == "cubic":
         return _cubic(linkage, times, keys, samples)
     span = np.clip(np.searchsorted(times, samples, side="right") - 1, 0, len(times) - 2)
@@ -134,6 +143,15 @@ def sample(
     if kind == "ease":
         t = t * t * (3.0 - 2.0 * t)
     return _between(linkage, start, end, t)
+
+
+def _steady_signs(linkage: Linkage, values: FloatArray) -> FloatArray:
+    """Choose, of the two quaternions of every rotation, the one nearer that of the frame before."""
+    for k, _ in linkage.quaternion_values:
+        turns = values[:, k : k + 4]
+        signs = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+        turns[1:] *= np.cumprod(signs)[:, None]
+    return values
 
 
 def _between(linkage: Linkage, start: FloatArray, end: FloatArray, t: FloatArray) -> FloatArray:
@@ -176,6 +194,10 @@ def _catmull_rom(linkage: Linkage, times: FloatArray, keys: FloatArray, span: An
     tangents[0], tangents[-1] = rates[0], rates[-1]
     before, after = gaps[:-1, None], gaps[1:, None]
     tangents[1:-1] = (after * rates[:-1] + before * rates[1:]) / (before + after)
+    longest = np.maximum(np.append(gaps, 0.0), np.insert(gaps, 0, 0.0))
+    for _, j in linkage.quaternion_values:  # a handle of more than half a turn would point the other way
+        reach = np.linalg.norm(tangents[:, j : j + 3], axis=1) * longest / 3.0
+        tangents[:, j : j + 3] *= np.minimum(1.0, LONGEST_HANDLE / np.maximum(reach, 1e-300))[:, None]
     third = gaps[span][:, None] / 3.0
     corners: list[FloatArray] = [
         keys[span],

@@ -108,14 +108,12 @@ def read_poses(linkage: Linkage, words: Sequence[str], stored: str | None) -> Fl
     base = linkage.neutral() if stored is None else linkage.stored_pose(stored)
     values = read_values([word for word in words if word != "-"])
     given = read_stdin() if "-" in words else {}
-    if isinstance(given, list):
-        poses = [linkage.pose(item, base=base if isinstance(item, dict) else None) for item in given]
-        base = np.stack(poses) if poses else np.empty((0, linkage.nq))
-    elif isinstance(given, dict):
-        base = linkage.pose(given, base=base)
-    else:
-        raise OptionError("stdin must hold a JSON object of joint values, or a list of them")
-    return linkage.pose(values, base=base)
+    if not isinstance(given, dict | list):
+        raise OptionError("stdin must hold a JSON object of joint values, or a list of poses.")
+    items = given if isinstance(given, list) else [given]
+    starts = [linkage.pose(item, base=base if isinstance(item, dict) else None) for item in items]
+    poses = np.array([linkage.pose(values, base=start) for start in starts]).reshape(-1, linkage.nq)
+    return poses if isinstance(given, list) else poses[0]
 
 
 def read_stdin() -> Any:

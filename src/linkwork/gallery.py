@@ -167,12 +167,14 @@ def page(cards: Iterable[Card], *, title: str = "linkwork", subtitle: str = "") 
 
 def _article(card: Card) -> str:
     picture = card.picture.read_bytes() if isinstance(card.picture, Path) else card.picture
-    kind = media_type(picture, f"card {card.title!r}")
-    name = escape(card.title)
-    figure = f'<img src="{_embedded(picture, kind)}" alt="{name}">'
+    kind, name = media_type(picture, f"card {card.title!r}"), escape(card.title)
+    images = [("film", kind, picture)]
     if kind == "image/gif":
-        still = _embedded(first_frame(picture), "image/png")
-        figure = figure.replace("<img", '<img class="film"') + f'<img class="still" src="{still}" alt="{name}">'
+        images.append(("still", "image/png", first_frame(picture)))
+    figure = "".join(
+        f'<img class="{role if len(images) > 1 else "picture"}" src="{_embedded(data, type_)}" alt="{name}">'
+        for role, type_, data in images
+    )
     return (
         f'<article><figure>{figure}</figure><div class="words"><div class="head"><h3>{name}</h3>'
         f'<span class="facts">{escape(card.facts)}</span></div><p>{escape(card.text)}</p>'
@@ -207,7 +209,7 @@ def build(
     folder: str | os.PathLike[str],
     texts: Sequence[str] | None = None,
     *,
-    fps: float = FPS,
+    fps: float | None = None,
     progress: Progress | None = None,
 ) -> Path:
     """Write the gallery of ready-made models into a folder, which is made if need be.
@@ -215,22 +217,25 @@ def build(
     Args:
         folder: Where the page goes.
         texts: Models as in `models.build`, such as ``"snake:9"``; the example of every model by default.
-        fps: Frames a second of the films.
+        fps: Frames a second of the films; `FPS` by default.
         progress: Called with the share of the work that is done, from 0 to 1, and the model it is at.
 
     Returns:
         The page, ``index.html``. It is written last, whole or not at all.
     """
     path = Path(folder, "index.html")
+    for text in texts or ():
+        models.build(text)  # a wrong name is said before anything is made
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, page(model_cards(texts, fps=fps, progress=progress), subtitle=SUBTITLE))
     return path
 
 
 def model_cards(
-    texts: Sequence[str] | None = None, *, fps: float = FPS, progress: Progress | None = None
+    texts: Sequence[str] | None = None, *, fps: float | None = None, progress: Progress | None = None
 ) -> Iterator[Card]:
-    """Yield a card for each ready-made model, with a film of its motion."""
+    """Yield a card for each ready-made model, with a film of its motion; arguments as in `build`."""
+    fps = FPS if fps is None else fps
     texts = [model.example for model in models.MODELS.values()] if texts is None else texts
     clips = [models.motion(text) for text in texts]
     with tempfile.TemporaryDirectory() as folder:

@@ -47,6 +47,10 @@ class FrameMap(Mapping[str, FloatArray]):
     def __contains__(self, name: object) -> bool:
         return name in self.names
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a frame's transforms, or a default where there is no such frame."""
+        return self[name] if name in self else default
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
@@ -78,10 +82,10 @@ class Evaluator:
 
     def _poses(self, q: ArrayLike) -> FloatArray:
         """Return poses as a contiguous array; wrong shapes are refused here, wrong values by the kernels."""
-        try:
-            x = np.ascontiguousarray(q, np.float64)
-        except (TypeError, ValueError):
-            return poses.checked(self._linkage, q)  # says what is wrong
+        x = q if isinstance(q, np.ndarray) else _array(q)
+        if x.dtype.kind not in "fiu":
+            x = poses.checked(self._linkage, q)  # says what is wrong
+        x = np.ascontiguousarray(x, np.float64)
         if x.shape[-1] != self._nq or (self._nq == 1 and np.ndim(q) == 0):
             raise PoseShapeError(self._nq, np.shape(q), self._linkage.name)
         return x
@@ -149,12 +153,20 @@ class Evaluator:
                 flat = np.concatenate([flat, np.repeat(flat[-1:], LANES - count, axis=0)])
             bad = kernel(*program, flat.reshape(-1), self._nq, *options, out.reshape(-1))
             if bad < len(out):
-                self._refuse(x)
+                self._refuse(x, np.unravel_index(min(bad, count - 1), batch))
         return out[:count].reshape(*batch, *shape)
 
-    def _refuse(self, x: FloatArray) -> NoReturn:
+    def _refuse(self, x: FloatArray, where: tuple[Any, ...] = ()) -> NoReturn:
         poses.checked(self._linkage, x)  # says which value, and in which pose
-        raise PoseValueError(f"a pose takes linkage {self._linkage.name!r} beyond the largest floating-point number.")
+        which = f"pose {tuple(map(int, where))}" if where else "the pose"
+        raise PoseValueError(f"{which} takes linkage {self._linkage.name!r} beyond the largest floating-point number.")
+
+
+def _array(q: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(q)
+    except (TypeError, ValueError):
+        return np.asarray(None)  # an object, which is refused
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +207,7 @@ def traverse(linkage: Linkage, q: ArrayLike) -> Iterator[Visit]:
             matrix = matrix @ joint.articulation.matrix(amounts)
         elif i == 0:
             matrix = np.broadcast_to(matrix, (*values.shape[:-1], 4, 4)).copy()
+        matrix.setflags(write=False)  # the links below inherit it
         yield Visit(linkage.nodes[i], joint, matrix)
         stack += [(child, matrix) for child in reversed(linkage.children[i])]
 
@@ -209,6 +222,7 @@ def convert(
     if not np.isfinite(points).all():
         raise TransformError("points must be finite.")
     target_from_source = inverse(_world_from(linkage, q, target)) @ _world_from(linkage, q, source)
+    poses.joint_shape(points.shape[:-1], target_from_source.shape[:-2])
     rotated = np.einsum("...ij,...j->...i", target_from_source[..., :3, :3], points)
     return np.asarray(rotated + target_from_source[..., :3, 3], dtype=np.float64)
 

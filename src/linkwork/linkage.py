@@ -203,8 +203,18 @@ class Linkage:
 
     @cached_property
     def plain_values(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-        """Pose and velocity indices of all values outside quaternions, and which wrap: the angles without limits."""
-        plain = [(q, v, kind == "revolute") for q, v, kind in self._values() if kind != "ball"]
+        """Pose and velocity indices of all values outside quaternions, and which wrap around.
+
+        Those are the angles without limits, unless a follower would notice a whole turn: a slider, or a ratio that is
+        no whole number.
+        """
+        geared = {
+            drive.q
+            for joint, drive in zip(self.arcs, self.drives, strict=True)
+            if joint.mimic is not None
+            and (joint.articulation.elements[0].kind != "revolute" or drive.multiplier % 1.0 != 0.0)
+        }
+        plain = [(q, v, kind == "revolute" and q not in geared) for q, v, kind in self._values() if kind != "ball"]
         q = np.array([q for q, _, _ in plain], dtype=np.int64)
         v = np.array([v for _, v, _ in plain], dtype=np.int64)
         angles = np.array([angle for _, _, angle in plain], dtype=np.bool_)

@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .errors import JointNotFoundError, PoseShapeError, PoseValueError, TransformError
+from .errors import JointNotFoundError, PoseError, PoseShapeError, PoseValueError, TransformError
 from .joints import Joint
 from .linkage import Linkage
-from .transforms import FloatArray, as_angle, as_array, as_rotation, as_vector
+from .transforms import FloatArray, as_angle, as_array, as_rotation, as_transform, as_vector, transform
+
+SHORTEST, LONGEST = 1e-101, 1e101  # entries of quaternions that still have a direction
+UNIT = 4e-16
+FASTEST = 1e100
 
 
 def checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
@@ -31,9 +35,13 @@ def checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
         place = f" of pose {tuple(where)}" if where else ""
         raise PoseValueError(f"{linkage.coordinates[k]!r}{place} is {x[(*where, k)]}; a pose must be finite.")
     for k in linkage.quaternions:
-        if not x[..., k : k + 4].any(axis=-1).all():
-            joint = linkage.coordinates[k].rsplit(".", 1)[0]
-            raise PoseValueError(f"the quaternion of joint {joint!r} is zero; 1, 0, 0, 0 is no rotation.")
+        size = np.abs(x[..., k : k + 4]).max(axis=-1)
+        useless = (size < SHORTEST) | (size > LONGEST)
+        if useless.any():
+            where = tuple(int(i) for i in np.argwhere(useless)[0])
+            joint, place = linkage.coordinates[k].rsplit(".", 1)[0], f" of pose {where}" if where else ""
+            what = f"has no direction (largest entry {size[where]:.3g}); 1, 0, 0, 0 is no rotation"
+            raise PoseValueError(f"the quaternion of joint {joint!r}{place} {what}.")
     return x
 
 
@@ -46,22 +54,29 @@ def pose(
 ) -> FloatArray:
     """Return a pose from values by name; see `Linkage.pose`."""
     if values is not None and not isinstance(values, Mapping):
-        base, values = values if base is None else base, {}
+        if base is not None:
+            raise PoseValueError("a whole pose and a base contradict each other; give one of them.")
+        base, values = values, {}
     if base is None:
         q = linkage.neutral()
     else:
         q = linkage.stored_pose(base) if isinstance(base, str) else checked(linkage, base)
     for name, value in {**(values or {}), **(named or {})}.items():
         _assign(linkage, q, name, value)
+    q = checked(linkage, q)
     for k in linkage.quaternions:
-        q[..., k : k + 4] /= np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
-    return checked(linkage, q)
+        length = np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
+        q[..., k : k + 4] /= np.where(np.abs(length - 1.0) < UNIT, 1.0, length)  # a unit one keeps its bits
+    return q
 
 
 def _assign(linkage: Linkage, q: FloatArray, name: str, value: Any) -> None:
     """Write one joint's values, or one coordinate's, into a pose."""
-    if name in linkage.coordinate_index:
-        q[..., linkage.coordinate_index[name]] = _number(value, name)
+    if isinstance(name, str) and name in linkage.coordinate_index:
+        number = _number(value, name)
+        if np.ndim(number) and np.shape(number) != q.shape[:-1]:
+            raise PoseValueError(f"{name!r} takes one value{' a pose' * (q.ndim > 1)}, got {value!r}.")
+        q[..., linkage.coordinate_index[name]] = number
         return
     known = [joint.name for joint in linkage.arcs if joint.articulation.nq]
     if name not in known:
@@ -91,6 +106,8 @@ def _joint_values(joint: Joint, value: Any) -> FloatArray:
             return _quaternion(as_rotation(value, f"value of {joint.name!r}"))
         if kind == "floating":
             return _floating_values(joint, value)
+        if isinstance(value, str):
+            raise TypeError("a text is not a sequence of values")
         return as_vector([_number(v, joint.name) for v in value], f"value of {joint.name!r}", count)
     except TypeError as error:
         names = ", ".join(joint.articulation.coordinates)
@@ -102,20 +119,12 @@ def _joint_values(joint: Joint, value: Any) -> FloatArray:
 def _floating_values(joint: Joint, value: Any) -> FloatArray:
     """Read a position, a rigid transform, or a mapping of a position and an orientation."""
     what = f"value of {joint.name!r}"
-    position: Any = (0.0, 0.0, 0.0)
-    rotation = np.eye(3)
     if isinstance(value, Mapping):
         spec = dict(value)
-        position = spec.pop("position", position)
-        rotation = as_rotation(spec, what) if spec else rotation
-    elif hasattr(value, "as_matrix") or np.shape(value) == (4, 4):
-        matrix = as_array(value.as_matrix() if hasattr(value, "as_matrix") else value, what)
-        if matrix.shape != (4, 4):
-            raise TransformError(f"{what} must be a rigid transform or a position, got shape {matrix.shape}.")
-        position, rotation = matrix[:3, 3], as_rotation(matrix, what)
+        matrix = transform(spec.pop("position", (0.0, 0.0, 0.0)), spec or None, what)
     else:
-        position = value
-    return np.concatenate([as_vector(position, f"{what} (position)"), _quaternion(rotation)])
+        matrix = as_transform(value, what)
+    return np.concatenate([matrix[:3, 3], _quaternion(matrix[:3, :3])])
 
 
 def _quaternion(rotation: FloatArray) -> FloatArray:
@@ -127,7 +136,9 @@ def _quaternion(rotation: FloatArray) -> FloatArray:
 
 def difference(linkage: Linkage, start: ArrayLike, end: ArrayLike, *, wrap: bool = True) -> FloatArray:
     """Return the velocity that leads from one pose to another in unit time; see `Linkage.difference`."""
-    a, b = np.broadcast_arrays(checked(linkage, start), checked(linkage, end))
+    a, b = checked(linkage, start), checked(linkage, end)
+    joint_shape(a.shape[:-1], b.shape[:-1])
+    a, b = np.broadcast_arrays(a, b)
     result = np.zeros((*a.shape[:-1], linkage.nv))
     q, v, wraps = linkage.plain_values
     step = b[..., q] - a[..., q]
@@ -149,9 +160,19 @@ def integrate(linkage: Linkage, q: ArrayLike, velocity: ArrayLike) -> FloatArray
         raise PoseValueError(str(error)) from error
     if rates.ndim == 0 or rates.shape[-1] != linkage.nv:
         raise PoseShapeError(linkage.nv, rates.shape, linkage.name, what="velocity")
-    if not np.isfinite(rates).all():
-        raise PoseValueError(f"a velocity of linkage {linkage.name!r} must be finite.")
+    if not (np.abs(rates) < FASTEST).all():
+        raise PoseValueError(f"a velocity of linkage {linkage.name!r} must be finite and below {FASTEST:g}.")
+    joint_shape(start.shape[:-1], rates.shape[:-1])
     return advance(linkage, start, rates)
+
+
+def joint_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the batch shape of operands together, or say that they do not go together."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError as error:
+        listed = " and ".join(map(str, shapes))
+        raise PoseError(f"leading axes {listed} do not go together; NumPy's rules of broadcasting apply.") from error
 
 
 def advance(linkage: Linkage, q: FloatArray, rates: FloatArray) -> FloatArray:
@@ -174,7 +195,15 @@ def interpolate(linkage: Linkage, start: ArrayLike, end: ArrayLike, t: ArrayLike
     fraction = as_array(t, "t")
     if not np.isfinite(fraction).all():
         raise PoseValueError("the fraction t must be finite.")
-    return integrate(linkage, start, fraction[..., None] * difference(linkage, start, end, wrap=wrap))
+    step = difference(linkage, start, end, wrap=wrap)
+    joint_shape(fraction.shape, step.shape[:-1])
+    result = integrate(linkage, start, fraction[..., None] * step)
+    arrived = np.broadcast_to(fraction == 1.0, result.shape[:-1])
+    if not wrap and arrived.any():  # rounding must not keep a key from being met
+        plain, _, _ = linkage.plain_values
+        target = np.broadcast_to(checked(linkage, end), result.shape)
+        result[..., plain] = np.where(arrived[..., None], target[..., plain], result[..., plain])
+    return result
 
 
 def wrapped(angle: FloatArray) -> FloatArray:
@@ -204,7 +233,7 @@ def clamp(linkage: Linkage, q: ArrayLike) -> FloatArray:
 def random_pose(linkage: Linkage, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> FloatArray:
     """Return random poses: uniform within limits, open values within a turn or a metre, rotations uniform."""
     rng = np.random.default_rng(rng)
-    shape = (size,) if isinstance(size, int) else size
+    shape = (int(size),) if isinstance(size, int | np.integer) else tuple(size)
     q, _, wraps = linkage.plain_values
     reach = np.full(linkage.nq, 1.0)
     reach[q] = np.where(wraps, np.pi, 1.0)

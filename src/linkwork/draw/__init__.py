@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from . import panels, sheets
+
 __all__ = ["film", "is_flat", "pose", "strip"]
 
 IMAGES = (".png", ".svg", ".pdf")
@@ -78,16 +80,16 @@ def pose(
         >>> figure.axes[0].get_xlabel()
         'x [m]'
     """
-    target = _target(path, IMAGES, "a picture")
+    target = None if path is None else _target(path, IMAGES, "a picture")
     values = _one_pose(linkage, q)
     names = _frame_names(linkage, frames)
     view, size = _view(view), _size(size)
     _need_matplotlib()
-    from . import sheets
+    from . import panels, sheets
 
     sketch = Sketch(linkage, shapes=shapes)
     stage = sheets.Stage(sketch, sketch.extent(values[None]), view)
-    look = sheets.Look(frames=names, limits=limits, labels=labels)
+    look = panels.Look(frames=names, limits=limits, labels=labels)
     if ax is not None:
         if size is not None:
             raise OptionError("size is for a new figure; with ax= the figure has one, set it there.")
@@ -135,18 +137,18 @@ def strip(
         >>> len(strip(clip, frames=[0, 5, 10, 15, 20], trail="tip", goal=(-20, 5)).axes)
         5
     """
-    target = _target(path, IMAGES, "a picture")
+    target = None if path is None else _target(path, IMAGES, "a picture")
     linkage, values = _motion(motion, linkage)
     numbers = _frame_numbers(frames, len(values))
     view, size = _view(view), _size(size)
     _need_matplotlib()
-    from . import sheets
+    from . import panels, sheets
 
     sketch = Sketch(linkage, shapes=shapes)
     path_of = None if trail is None else linkage.forward(values, frame=trail)[:, :3, 3]
     mark = None if goal is None else _goal(goal)
     extent = sketch.extent(values, path_of, mark)
-    look = sheets.Look(limits=limits, labels=labels, trail=path_of, goal=mark)
+    look = panels.Look(limits=limits, labels=labels, trail=path_of, goal=mark)
     figure = sheets.strip(sheets.Stage(sketch, extent, view), look, values, numbers, size=size, title=title)
     return _saved(figure, target)
 
@@ -177,13 +179,13 @@ def film(
         raise OptionError(f"a film needs a Clip, got {type(clip).__name__}; lw.Clip(linkage, times, poses) makes one.")
     view, size = _view(view), _size(size)
     _need_matplotlib()
-    from . import films, sheets
+    from . import films, panels, sheets
 
     times, values, numbers = _film_frames(clip, fps, films.LEAST_DELAY)
     sketch = Sketch(clip.linkage)
     path_of = None if trail is None else clip.forward(frame=trail)[:, :3, 3]
     stage = sheets.Stage(sketch, sketch.extent(clip.poses, path_of), view)
-    look = sheets.Look(trail=path_of)
+    look = panels.Look(trail=path_of, fine=False)
     figure, panel = sheets.single(stage, look, values[0], size=size, area=FILM_AREA)
     with _replacing(target) as file:
         films.write_gif(file, figure, panel, values, times, numbers, progress)
@@ -199,9 +201,7 @@ def _need_matplotlib() -> None:
         raise MissingExtraError("matplotlib", "plot", "drawing") from error
 
 
-def _target(path: str | os.PathLike[str] | None, suffixes: tuple[str, ...], what: str) -> Path | None:
-    if path is None:
-        return None
+def _target(path: str | os.PathLike[str], suffixes: tuple[str, ...], what: str) -> Path:
     target = Path(path)
     if target.suffix.lower() not in suffixes:
         got = f"not {target.suffix!r}" if target.suffix else "and this name has no suffix"
@@ -230,9 +230,12 @@ def _frame_names(linkage: Linkage, frames: bool | Sequence[str]) -> tuple[str, .
 
 
 def _view(view: Any) -> tuple[float, float] | str | None:
-    if view is None or view in NAMED_VIEWS if isinstance(view, str | None) else False:
-        return view
-    if not isinstance(view, str):
+    if view is None:
+        return None
+    if isinstance(view, str):
+        if view in NAMED_VIEWS:
+            return view
+    else:
         angles = as_array(view, "a view")
         if angles.shape == (2,) and np.isfinite(angles).all():
             return float(angles[0]), float(angles[1])
@@ -297,7 +300,7 @@ def _film_frames(clip: Clip, fps: float | None, least: float) -> tuple[FloatArra
 # What comes out
 
 
-def _on_axes(stage: Any, look: Any, q: FloatArray, ax: Any, title: str | None) -> Any:
+def _on_axes(stage: sheets.Stage, look: panels.Look, q: FloatArray, ax: Any, title: str | None) -> Figure:
     """Draw on axes of the caller's, which keep their place."""
     if hasattr(ax, "get_zlim") == stage.flat:
         kind = "plain axes" if stage.flat else "axes with projection='3d'"
@@ -309,10 +312,11 @@ def _on_axes(stage: Any, look: Any, q: FloatArray, ax: Any, title: str | None) -
         panel.write(q)
     if title is not None:
         ax.set_title(title)
-    return ax.figure
+    figure: Figure = ax.get_figure().figure  # of a subfigure too, the whole
+    return figure
 
 
-def _saved(figure: Any, target: Path | None) -> Any:
+def _saved(figure: Figure, target: Path | None) -> Figure:
     if target is not None:
         import matplotlib
 
@@ -327,10 +331,8 @@ def _saved(figure: Any, target: Path | None) -> Any:
 
 
 @contextmanager
-def _replacing(target: Path | None) -> Iterator[BinaryIO]:
+def _replacing(target: Path) -> Iterator[BinaryIO]:
     """Open a new file beside the target that takes its place when all is written, and is removed when not."""
-    if target is None:
-        raise OptionError("a film needs a path to be written to.")
     draft = target.with_name(f".{target.name}.{uuid4().hex}")
     try:
         with draft.open("xb") as file:

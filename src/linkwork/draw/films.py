@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from ..transforms import FloatArray
@@ -28,7 +29,7 @@ def durations(times: FloatArray) -> list[int]:
 
     Example:
         >>> durations(np.array([0.0, 0.025, 0.05, 0.075]))
-        [20, 30, 20, 30]
+        [20, 30, 30, 20]
     """
     steps = np.diff(times)
     ends = np.concatenate([times[1:], [times[-1] + (steps[-1] if len(steps) else 1.0)]]) - times[0]
@@ -55,6 +56,15 @@ def frames(figure: Picture, panel: Panel, poses: FloatArray, numbers: Any) -> It
         yield Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
 
 
+def _palette(pixels: NDArray[np.uint8]) -> Image.Image:
+    """Return an image whose palette suits the pixels, with white among its colours."""
+    image = Image.fromarray(pixels).quantize(COLORS, method=Image.Quantize.MEDIANCUT)
+    colors = np.array(image.getpalette()).reshape(-1, 3)
+    colors[int(colors.sum(axis=1).argmax())] = 255
+    image.putpalette(colors.astype(np.uint8).tobytes())
+    return image
+
+
 def write_gif(
     file: BinaryIO,
     figure: Picture,
@@ -68,7 +78,7 @@ def write_gif(
     total = len(poses)
     chosen = sorted({0, total // 3, 2 * total // 3, total - 1})
     samples = [np.asarray(image) for image in frames(figure, panel, poses[chosen], np.asarray(numbers)[chosen])]
-    palette = Image.fromarray(np.concatenate(samples)).quantize(COLORS, method=Image.Quantize.MEDIANCUT)
+    palette = _palette(np.concatenate(samples))
 
     def reduced() -> Iterator[Image.Image]:
         for done, image in enumerate(frames(figure, panel, poses, numbers), start=1):

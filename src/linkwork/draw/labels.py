@@ -19,7 +19,6 @@ from ..transforms import FloatArray
 DISTANCES = (0.0, 6.0, 13.0, 21.0, 30.0, 42.0, 56.0)
 DIRECTIONS = np.pi / 8.0 * np.array([2, 6, 0, 8, -2, -6, 4, -4, 1, 3, 5, 7, -1, -3, -5, -7])  # the nicest first
 ROOM = 1.5  # free space around a text
-MOST_NAMES = 300
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,8 @@ def write_names(
     points = np.array([name.point for name in names]).reshape(-1, 2)
     boxes = np.zeros((0, 4))
     properties = FontProperties(family=font, size=size)
-    left_out = max(0, len(names) - MOST_NAMES)
-    for name in names[:MOST_NAMES]:
+    left_out = 0
+    for name in names:
         extent = TextPath((0.0, 0.0), name.text, prop=properties).get_extents()
         place = _best_place(name.point, np.array([extent.width, 1.15 * size]), clearance, page, boxes, taken, points)
         if place is None:
@@ -85,10 +84,12 @@ def _sampled(segments: FloatArray, spacing: float = 4.0) -> FloatArray:
     """Return points along lines, close enough to notice a text that lies across one."""
     if not len(segments):
         return np.zeros((0, 2))
-    count = int(np.clip(np.linalg.norm(np.diff(segments, axis=1), axis=-1).max() / spacing, 1, 60))
-    count = min(count, max(2, 60_000 // len(segments)))
-    t = np.linspace(0.0, 1.0, count + 1)[:, None]
-    return np.asarray(segments[:, None, 0] * (1.0 - t) + segments[:, None, 1] * t).reshape(-1, 2)
+    length = np.linalg.norm(np.diff(segments, axis=1), axis=-1).ravel()
+    count = np.clip(np.ceil(length / spacing), 1, 100).astype(np.int64)
+    which = np.repeat(np.arange(len(segments)), count + 1)
+    first = np.cumsum(count + 1) - (count + 1)
+    t = ((np.arange(len(which)) - first[which]) / count[which])[:, None]
+    return np.asarray(segments[which, 0] * (1.0 - t) + segments[which, 1] * t)
 
 
 def _best_place(
@@ -106,9 +107,8 @@ def _best_place(
     centres = point + heading * ((clearance + distance)[:, None] + size / 2.0)
     low, high = centres - size / 2.0 - ROOM, centres + size / 2.0 + ROOM
     free = (low > 0.0).all(axis=1) & (high < page).all(axis=1)
-    free &= ~((low[:, None] < boxes[None, :, 2:]).all(axis=2) & (high[:, None] > boxes[None, :, :2]).all(axis=2)).any(
-        axis=1
-    )
+    right_of, left_of = low[:, None] < boxes[None, :, 2:], high[:, None] > boxes[None, :, :2]
+    free &= ~np.concatenate([right_of, left_of], axis=2).all(axis=2).any(axis=1)
     if not free.any():
         return None
     window = np.abs(taken - point).max(axis=1, initial=0.0) < size.max() + clearance + DISTANCES[-1]

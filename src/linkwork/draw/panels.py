@@ -22,12 +22,14 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 from ..transforms import FloatArray
 from .gauges import Gauge, gauges
 from .labels import Name, write_names
-from .sketch import BONE, INK, Extent, Points, Sketch
+from .sketch import BONE, INK, Extent, IntArray, Points, Sketch
 
 FONT = "DejaVu Sans"
 SMALL, NORMAL, LARGE = 8.0, 9.0, 11.0
 GREY, GRID, SHADOW = "#8A949E", "#E1E5E9", "#E9EBEE"
 RED, GREEN, BLUE, ORANGE, TEAL = "#CC3311", "#228833", "#0077BB", "#EE7733", "#009988"
+MOST_NAMES = 60
+
 Region = tuple[float, float, float, float]
 GROUND_MARK = Path(  # a pin on hatched ground, as textbooks draw a fixed pivot
     [(0, 0), (-1, -1.5), (1, -1.5), (0, 0), (-1.6, -1.5), (1.6, -1.5)]
@@ -65,6 +67,7 @@ class Look:
         trail: World positions (n, 3) of a path to draw, or None.
         goal: World position (3,) of a target to mark, or None.
         ticks: Number the axes.
+        fine: Draw round things finely, as for print; False is faster, for films.
     """
 
     frames: tuple[str, ...] = ()
@@ -73,6 +76,7 @@ class Look:
     trail: FloatArray | None = None
     goal: FloatArray | None = None
     ticks: bool = True
+    fine: bool = True
 
 
 class Panel:
@@ -105,16 +109,19 @@ class Panel:
 
     def _lines(self, zorder: float, color: Any, width: float, **style: Any) -> Any:
         kind = LineCollection if self.dimensions == 2 else Line3DCollection
-        lines = kind([], colors=color, linewidths=width, zorder=zorder, capstyle="round", **style)
+        flat = self.dimensions == 2  # 3-D axes fill a square, and the picture goes beyond it
+        lines = kind([], colors=color, linewidths=width, zorder=zorder, capstyle="round", clip_on=flat, **style)
         return self._moves(self.ax.add_collection(lines, autolim=False))
 
     def _polygons(self, zorder: float, **style: Any) -> Any:
         kind = PolyCollection if self.dimensions == 2 else Poly3DCollection
-        return self._moves(self.ax.add_collection(kind([], zorder=zorder, **style), autolim=False))
+        return self._moves(
+            self.ax.add_collection(kind([], zorder=zorder, clip_on=self.dimensions == 2, **style), autolim=False)
+        )
 
     def _dots(self, zorder: float, marker: Any, size: float, *, face: Any = "white", **style: Any) -> Any:
         edge = {"markeredgecolor": INK, "markeredgewidth": 1.1 * min(1.0, size / 4.0)} | style
-        empty = [[]] * self.dimensions
+        empty: list[list[float]] = [[]] * self.dimensions
         (dots,) = self.ax.plot(
             *empty, linestyle="none", marker=marker, markersize=size, markerfacecolor=face, zorder=zorder, **edge
         )
@@ -146,9 +153,9 @@ class Panel:
         look = self.look
         self._gauges: list[Gauge] = []
         self._make_bodies()
-        self._ranges = self._polygons(20.0, closed=True) if look.limits else None
-        self._rims = self._lines(20.5, INK, 0.8) if look.limits else None
-        self._needles = self._lines(21.0, INK, 1.8) if look.limits else None
+        self._ranges: Any = self._polygons(20.0, closed=True) if look.limits else None
+        self._rims: Any = self._lines(20.5, INK, 0.8) if look.limits else None
+        self._needles: Any = self._lines(21.0, INK, 1.8) if look.limits else None
         self._triads = self._lines(30.0, [RED, GREEN, BLUE][: self.dimensions], 2.0) if look.frames else None
         self._future = self._lines(3.0, "#F8CFB3", 1.2) if look.trail is not None else None
         self._past = self._lines(15.0, ORANGE, 1.8) if look.trail is not None else None
@@ -182,7 +189,7 @@ class Panel:
 
     def _triad_lines(self, frames: FloatArray) -> FloatArray:
         index = [self.sketch.linkage.frame_index(name) for name in self.look.frames]
-        length = self.scale * (0.085 if len(index) <= 12 else 0.05)
+        length = 0.085 * self.scale * max(0.1, min(1.0, math.sqrt(12.0 / len(index))))
         chosen = frames[index]
         origins = np.repeat(chosen[:, None, :3, 3], self.dimensions, axis=1)
         ends = origins + length * np.swapaxes(chosen[:, :3, : self.dimensions], 1, 2)
@@ -200,12 +207,15 @@ class Panel:
         for (text, _), place in zip(named, places.round(0).tolist(), strict=True):
             sharing.setdefault(tuple(place), []).append(text)
         names = [Name(_joined(texts), np.array(place)) for place, texts in sharing.items()]
-        lines = self._to_points(self._obstacles(frames).reshape(-1, 3)).reshape(-1, 2, 2)
-        size = SMALL if len(names) <= 40 else 6.0
-        return write_names(self.ax, names, lines, clearance=self.dot / 2.0 + 1.5, font=FONT, size=size, color=INK)
+        chosen = [names[round(k)] for k in np.linspace(0, len(names) - 1, min(len(names), MOST_NAMES)).tolist()]
+        lines = self._busy(frames)
+        size = SMALL if len(chosen) <= 40 else 6.0
+        clearance = self.dot / 2.0 + 1.5
+        left_out = write_names(self.ax, chosen, lines, clearance=clearance, font=FONT, size=size, color=INK)
+        return left_out + len(names) - len(chosen)
 
-    def _obstacles(self, frames: FloatArray) -> FloatArray:
-        """Return the lines (n, 2, 3) in the world that names should keep off."""
+    def _busy(self, frames: FloatArray) -> FloatArray:
+        """Return the lines (n, 2, 2) on the page, in points, that names should keep off."""
         linkage = self.sketch.linkage
         pairs = [(parent, i) for i, parent in enumerate(linkage.parents) if parent >= 0]
         first = len(linkage.nodes)
@@ -215,7 +225,7 @@ class Panel:
             lines.append(self._triad_lines(frames))
         for gauge in self._gauges:
             lines += [gauge.needle[None], *(np.stack([rim[:-1], rim[1:]], axis=1) for rim in gauge.rims)]
-        return np.concatenate(lines)
+        return self._to_points(np.concatenate(lines).reshape(-1, 3)).reshape(-1, 2, 2)
 
     # What each dimension does in its own way
 
@@ -276,10 +286,10 @@ class FlatPanel(Panel):
         for dots, points in ((self._tips, sketch.tips), (self._sliders, sketch.sliders), (self._hinges, sketch.hinges)):
             self._set_dots(dots, points.at(frames))
 
-    def _obstacles(self, frames: FloatArray) -> FloatArray:
-        corners = np.split(self._outlines.at(frames), self._cuts)[:-1]
+    def _busy(self, frames: FloatArray) -> FloatArray:
+        corners = np.split(self._to_points(self._outlines.at(frames)), self._cuts)[:-1]
         edges = [np.stack([points, np.roll(points, -1, axis=0)], axis=1) for points in corners]
-        return np.concatenate([super()._obstacles(frames), *edges])
+        return np.concatenate([super()._busy(frames), *edges])
 
     def fit(self, region: Region | None) -> None:
         """Set equal aspect, limits that fill the place, ticks and labels."""
@@ -335,10 +345,10 @@ class FlatPanel(Panel):
 
     def _to_points(self, points: FloatArray) -> FloatArray:
         self.ax.apply_aspect()
-        return np.asarray(self.ax.transData.transform(points[:, :2])) * 72.0 / self.ax.get_figure().dpi
+        return np.asarray(self.ax.transData.transform(points[:, :2]) * (72.0 / self.ax.get_figure().dpi))
 
 
-def _joined_points(groups: list[Points]) -> tuple[Points, FloatArray]:
+def _joined_points(groups: list[Points]) -> tuple[Points, IntArray]:
     """Return many groups of points as one, and where to cut it into groups again."""
     cuts = np.cumsum([len(group.owners) for group in groups], dtype=np.int64)
     owners = np.concatenate([np.zeros(0, dtype=np.int64), *(group.owners for group in groups)])

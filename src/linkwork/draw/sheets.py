@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..transforms import FloatArray
-from .panels import FONT, GREY, INK, LARGE, NORMAL, SMALL, FlatPanel, Look, Panel, Picture, new_figure
-from .sketch import Extent, Sketch
+from .panels import FONT, GREY, LARGE, NORMAL, SMALL, FlatPanel, Look, Panel, Picture, new_figure
+from .sketch import INK, Extent, Sketch
 from .space import DEFAULT_VIEW, SpacePanel
 
 View = tuple[float, float] | str | None
@@ -23,7 +23,9 @@ Size = tuple[float, float] | None
 AREA = 4.6  # side of the square that has the area of a picture [inch]
 LEAST, MOST = 2.2, 8.0
 ROOM_FLAT = (0.62, 0.46, 0.15, 0.12)  # left, bottom, right, top: for numbers and names of axes
-ROOM_SPACE = (0.42, 0.42, 0.62, 0.12)
+ROOM_SPACE = (0.3, 0.38, 0.46, 0.28)
+ROOM_LEVEL = (0.2, 0.5, 0.5, 0.28)  # seen from the front or the side
+ROOM_TOP = (0.8, 0.5, 0.15, 0.12)
 ROOM_BARE = (0.06, 0.06, 0.06, 0.06)
 TITLE, NOTE, CAPTION, GAP = 0.34, 0.2, 0.24, 0.1
 
@@ -56,7 +58,13 @@ class Stage:
 
     def add_axes(self, figure: Picture) -> Any:
         """Return new axes of the right kind; `Panel.fit` puts them in their place."""
-        return figure.add_axes((0.0, 0.0, 1.0, 1.0), **({} if self.flat else {"projection": "3d"}))
+        return figure.add_axes((0.0, 0.0, 1.0, 1.0), projection=None if self.flat else "3d")
+
+    def room(self) -> tuple[float, float, float, float]:
+        """Return the room that numbers and names of axes take: left, bottom, right, top [inch]."""
+        if self.flat:
+            return ROOM_FLAT
+        return ROOM_TOP if self.view == "top" else ROOM_LEVEL if isinstance(self.view, str) else ROOM_SPACE
 
     def notes(self) -> list[str]:
         """Return what the picture leaves out and has to say so."""
@@ -73,7 +81,7 @@ def single(
     """Return a figure of one panel at a pose, and the panel."""
     figure = new_figure((AREA, AREA))
     panel = stage.panel(stage.add_axes(figure), look)
-    room = np.array((ROOM_FLAT if stage.flat else ROOM_SPACE) if look.ticks else ROOM_BARE)
+    room = np.array(stage.room() if look.ticks else ROOM_BARE)
     room[3] += TITLE if title else 0.0
     notes = stage.notes()
     panel.fit(None)
@@ -89,7 +97,7 @@ def single(
     if title:
         _text(figure, size[0] / 2.0, size[1] - 0.07, title, LARGE, INK, va="top", ha="center")
     if look.labels and (left_out := panel.write(q)):
-        notes.append(f"{left_out} names found no room.")
+        notes.append(f"{left_out} names left out for want of room.")
     if notes:
         _text(figure, 0.08, 0.06, " ".join(notes), SMALL, GREY)
     return figure, panel

@@ -6,6 +6,7 @@ is the business of `panels`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from ..transforms import FloatArray
 from . import surfaces
 
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 INK = (0.17, 0.23, 0.30)
 BONE = (0.30, 0.42, 0.55)
@@ -63,6 +65,7 @@ class Solids:
         normals: Unit normals (n, 3).
         parts: The parts that the first faces belong to.
         groups: Rising numbers: the part of each face, and beyond the parts one number for each bone.
+        sag: How far flat faces may lie below a round surface, in units of its radius.
     """
 
     faces: FloatArray
@@ -71,6 +74,7 @@ class Solids:
     normals: FloatArray
     parts: list[Part]
     groups: IntArray
+    sag: float
 
     def at(self, frames: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the faces and normals in the world."""
@@ -216,7 +220,7 @@ class Sketch:
 
     def casting(self) -> list[Points]:
         """Return the corners of every solid part, coarsely: what its shadow is made from."""
-        corners = [(part, points) for part, points in self._corners(sides=12) if not isinstance(part.shape, Polyline)]
+        corners = [(part, points) for part, points in self._corners(sides=8) if not isinstance(part.shape, Polyline)]
         return [Points(np.full(len(points), part.link), points) for part, points in corners]
 
     @property
@@ -231,20 +235,19 @@ class Sketch:
                 return 48 if flat else sides
         return 12 if flat else 6
 
-    def solids(self, scale: float) -> Solids:
+    def solids(self, scale: float, *, fine: bool = True) -> Solids:
         """Return everything as faces for a scene of a given size [m]: shapes, joints and bones.
 
         Bones and their joints are left out, to be drawn as lines and markers, when there are very many.
         """
         parts = self.parts if self.many else [*self.parts, *self._joint_parts(scale)]
-        grain = 0.035 * scale if len(self.parts) <= MANY_SOLIDS else np.inf
+        grain = (0.035 if fine else 0.07) * scale if len(self.parts) <= MANY_SOLIDS else np.inf
+        sides = self._sides() if fine else min(self._sides(), 20)
         known: dict[Shape, FloatArray] = {}
         pieces: list[tuple[FloatArray, int, tuple[float, float, float]]] = []
         for part in parts:
             if part.shape not in known:
-                known[part.shape] = surfaces.surface(
-                    part.shape, sides=self._sides(), grain=grain, thickness=0.0035 * scale
-                )
+                known[part.shape] = surfaces.surface(part.shape, sides=sides, grain=grain, thickness=0.0035 * scale)
             pieces.append((known[part.shape] @ part.matrix[:3, :3].T + part.matrix[:3, 3], part.link, part.color))
         if not self.many:
             pieces += self._bone_faces(scale)
@@ -253,7 +256,8 @@ class Sketch:
         owners = np.repeat(np.array([link for _, link, _ in pieces], dtype=np.int64), counts)
         colors = np.repeat(np.array([color for _, _, color in pieces]).reshape(-1, 3), counts, axis=0)
         groups = np.repeat(np.arange(len(pieces)), counts)
-        return Solids(faces, owners, colors, surfaces.normals(faces), parts, groups)
+        sag = 1.5 * (1.0 - math.cos(math.pi / sides))
+        return Solids(faces, owners, colors, surfaces.normals(faces), parts, groups, sag)
 
     def _bone_faces(self, scale: float) -> Iterator[tuple[FloatArray, int, tuple[float, float, float]]]:
         for (link, _), (start, end) in zip(self.bones.owners.tolist(), self.bones.local, strict=True):
@@ -302,7 +306,7 @@ def is_flat(linkage: Linkage) -> bool:
     return bool(np.ptp(lifted[:, 2]) <= 0.1 * reach + 1e-12)
 
 
-def _heights(linkage: Linkage, moving: NDArray[np.bool_]) -> Points:
+def _heights(linkage: Linkage, moving: BoolArray) -> Points:
     """Return the frames and the centres of shapes that links carry, of those links that move."""
     owners, local = [], []
     for i in np.flatnonzero(moving).tolist():

@@ -7,21 +7,21 @@ what is nearer hides what is further.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from matplotlib.collections import PolyCollection
 from mpl_toolkits.mplot3d import proj3d
 
 from ..transforms import FloatArray
-from .hiding import Eye, visible
+from . import rulers
+from .hiding import Covers, Eye, visible
 from .panels import FONT, GREY, GRID, NORMAL, SHADOW, SMALL, Look, Panel, Region, nice_step
 from .sketch import BONE, INK, JOINT, Extent, Points, Sketch, Solids
 from .surfaces import outline, shaded
 
 DEFAULT_VIEW = (22.0, -56.0)
 VIEWS = {"front": (0.0, 0.0), "side": (0.0, -90.0), "top": (90.0, -90.0)}
-EDGE_ON = {"front": "x", "side": "y", "top": "z"}  # the axis that points at the viewer
 FOCAL_LENGTH = 1.0  # mild perspective: the camera is five diagonals of the box away
 MOST_SHADOWS = 300
 MOST_HIDING = 300
@@ -39,11 +39,12 @@ class Faces(PolyCollection):
 
     Attributes:
         corners: The faces in the world, shape (n, 4, 3), counter-clockwise from outside.
+        pages: What was seen of them last, as polygons (m, corners, 2) on the page of the axes.
     """
 
     def __init__(self, solids: Solids, slack: float, **style: Any) -> None:
         self._solids, self._slack = solids, slack
-        self.corners = solids.faces
+        self.corners, self.pages = solids.faces, np.zeros((0, 4, 2))
         super().__init__([], **style)
 
     def place(self, frames: FloatArray) -> None:
@@ -61,14 +62,15 @@ class Faces(PolyCollection):
         index = np.flatnonzero((eye.from_points(self.corners.mean(axis=1)) * self._facing).sum(axis=1) > 0.0)
         corners, parts = self.corners[index], self._solids.parts
         if len(index) and len(parts) <= MOST_HIDING:
-            groups = self._solids.groups[index]
-            corners, pieces = visible(corners, groups, pages[index], parts, self._frames, eye, self._slack, 0.0075)
+            covers = Covers(parts, self._frames, eye, self._slack, self._solids.sag)
+            corners, pieces = visible(corners, self._solids.groups[index], pages[index], covers, eye)
             index = index[pieces]
         near = eye.nearness(corners)
         order = np.argsort(near.min(axis=1, initial=0.0) + near.max(axis=1, initial=0.0), kind="stable")
-        self.set_verts(_projected(corners[order], projection))
+        self.pages = _projected(corners[order], projection)
+        self.set_verts(cast(Any, self.pages))  # an array is the fastest way
         index = index[order]
-        lit = shaded(self._solids.colors[index], self._facing[index], light)
+        lit: Any = shaded(self._solids.colors[index], self._facing[index], light)
         self.set_facecolor(lit)
         self.set_edgecolor(lit)
         return 0.0
@@ -125,7 +127,9 @@ class SpacePanel(Panel):
         self._casting = sketch.casting() if len(sketch.parts) <= MOST_SHADOWS else []
         self._bone_shadows = self._lines(2.0, SHADOW, 2.0)
         self._rails = self._lines(9.0, GREY, 2.0)
-        self.faces = Faces(sketch.solids(self.scale), 1e-5 * self.scale, linewidths=0.4, zorder=10.0)
+        self.faces = Faces(
+            sketch.solids(self.scale, fine=self.look.fine), 1e-5 * self.scale, linewidths=0.4, zorder=10.0
+        )
         self._moves(self.ax.add_collection(self.faces, autolim=False))
         self._bones = self._lines(11.0, BONE, self.width) if sketch.many else None
         self._dots_of = []
@@ -175,9 +179,9 @@ class SpacePanel(Panel):
         """Set limits, equal aspect, camera, ground and ticks; then scale and shift so that the box fills the region."""
         ax = self.ax
         (x0, y0, z0), (x1, y1, z1) = self.box
-        ax.set_xlim3d(x0, x1)
-        ax.set_ylim3d(y0, y1)
-        ax.set_zlim3d(z0, z1)
+        ax.set_xlim3d(x0, x1, view_margin=0.0)
+        ax.set_ylim3d(y0, y1, view_margin=0.0)
+        ax.set_zlim3d(z0, z1, view_margin=0.0)
         elevation, azimuth = VIEWS[self.view] if isinstance(self.view, str) else self.view
         ax.view_init(elev=elevation, azim=azimuth)
         self._decorate()
@@ -197,6 +201,7 @@ class SpacePanel(Panel):
         self._put(middle, side, page)
         low, high = self._extent()
         self._put(2.0 * middle - (low + high) / 2.0, side, page)
+        self._number()
 
     def _put(self, middle: FloatArray, side: float, page: FloatArray) -> None:
         left, bottom = (middle - side / 2.0) / page
@@ -222,10 +227,17 @@ class SpacePanel(Panel):
         """Return the distance of grid lines."""
         return f"Grid: {self.step:g} m."
 
+    def _busy(self, frames: FloatArray) -> FloatArray:
+        self.faces.do_3d_projection()
+        seen = self._page_points(self.faces.pages[:, [0, -1]].reshape(-1, 2)).reshape(-1, 2, 2)
+        return np.concatenate([super()._busy(frames), seen])
+
+    def _page_points(self, pages: FloatArray) -> FloatArray:
+        return np.asarray(self.ax.transData.transform(pages) * (72.0 / self.ax.get_figure().dpi))
+
     def _to_points(self, points: FloatArray) -> FloatArray:
         self.ax.apply_aspect()
-        flat = self.ax.transData.transform(_projected(points, self.ax.get_proj()))
-        return np.asarray(flat) * 72.0 / self.ax.get_figure().dpi
+        return self._page_points(_projected(points, self.ax.get_proj()))
 
     def _decorate(self) -> None:
         ax, (low, high) = self.ax, self.box
@@ -234,27 +246,49 @@ class SpacePanel(Panel):
         span = high - low
         self.step = nice_step(float(span[:2].max()) / 8.0)
         steps = (self.step, self.step, nice_step(float(span[2]) / 5.0))
-        x, y, z = (_multiples(low[k], high[k], steps[k]) for k in range(3))
-        lines = [[(at, low[1], self.ground), (at, high[1], self.ground)] for at in x]
-        lines += [[(low[0], at, self.ground), (high[0], at, self.ground)] for at in y]
-        self._set_lines(self._grid, lines)
-        ticks = {"x": (ax.xaxis, x), "y": (ax.yaxis, y), "z": (ax.zaxis, z)}
-        hidden = EDGE_ON.get(self.view) if isinstance(self.view, str) else None
-        for k, (name, (axis, values)) in enumerate(ticks.items()):
+        self._ticks = [_ticks(low[k], high[k], steps[k]) for k in range(3)]
+        ground = self.ground
+        grid = [[(at, low[1], ground), (at, high[1], ground)] for at in _multiples(low[0], high[0], self.step)]
+        grid += [[(low[0], at, ground), (high[0], at, ground)] for at in _multiples(low[1], high[1], self.step)]
+        self._set_lines(self._grid, grid)
+        for name, axis, values in zip("xyz", (ax.xaxis, ax.yaxis, ax.zaxis), self._ticks, strict=True):
             axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
-            axis.line.set_color(GREY)
-            axis.line.set_linewidth(0.8)
-            values = _multiples(low[k], high[k], steps[k] / 2.0) if len(values) < 2 else values
-            shown = values[:: math.ceil(len(values) / 6)]
-            axis.set_ticks(shown if self.look.ticks and name != hidden else [])
-            if name == hidden or not self.look.ticks:
-                axis.line.set_visible(False)
-            else:
-                axis.set_label_text(f"{name} [m]", fontfamily=FONT, fontsize=NORMAL, color=INK)
-                axis.labelpad = 0.0
-        ax.tick_params(colors=GREY, labelsize=SMALL, labelfontfamily=FONT, labelcolor=INK, pad=0.0)
+            axis.set_ticks(values)
+            axis.set_label_text(f"{name} [m]")
+
+    def _number(self) -> None:
+        """Number the edges of the box, in place of matplotlib's own axes."""
+        self.ax.set_axis_off()
+        if not self.look.ticks:
+            return
+        azimuth = math.radians(self.ax.azim)
+        right = np.array([-math.sin(azimuth), math.cos(azimuth), 0.0])
+        low, high = np.append(self.box[0][:2], self.ground), self.box[1]
+        plain = {"fontfamily": FONT, "color": INK, "zorder": 1.5}
+        for edge in rulers.edges(low, high, camera(self.ax.elev, self.ax.azim)[0], right, self._to_points):
+            rulers.number(
+                self.ax,
+                edge,
+                high,
+                self._ticks[edge.axis],
+                f"{'xyz'[edge.axis]} [m]",
+                self._to_points,
+                line=GREY,
+                numbers=plain | {"fontsize": SMALL},
+                names=plain | {"fontsize": NORMAL},
+            )
 
 
 def _multiples(low: float, high: float, step: float) -> FloatArray:
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return np.arange(first, last + 1) * step
+    return np.asarray(np.arange(first, last + 1) * step, dtype=np.float64)
+
+
+def _ticks(low: float, high: float, step: float) -> FloatArray:
+    """Return three to six round values, not too near the ends, where edges meet."""
+    margin = 0.04 * (high - low)
+    values = _multiples(low + margin, high - margin, step)
+    if len(values) < 2:
+        values = _multiples(low + margin, high - margin, nice_step(step / 3.0))
+    every = math.ceil(len(values) / 6)
+    return values[np.round(values / step).astype(np.int64) % every == 0] if every > 1 else values

@@ -49,7 +49,10 @@ class KernelCache(FunctionCache):
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls, and keep the result on disk. Long ones let other threads run."""
     dispatcher = njit(**OPTIONS, nogil=function.__name__.endswith("_many"))(function)
-    dispatcher._cache = KernelCache(function)
+    try:
+        dispatcher._cache = KernelCache(function)
+    except RuntimeError:
+        return dispatcher  # no folder can be written to: compile in every process
     return dispatcher
 
 

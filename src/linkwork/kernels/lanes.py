@@ -72,12 +72,16 @@ for _number in (types.Float, types.Integer):
 # Operators
 
 
-def _define_binary(op: Callable[..., Any], emit: Callable[[Any, Any, Any], Any], *, gives_mask: bool = False) -> None:
-    """Teach Numba one operator on lanes, and on lanes and a number."""
+def _define_binary(
+    op: Callable[..., Any], emit: Callable[[Any, Any, Any], Any], *, gives_mask: bool = False, of_masks: bool = False
+) -> None:
+    """Teach Numba one operator on lanes, and on lanes and a number; or on two masks."""
 
     def generic(self: Any, args: Any, kws: Any) -> Any:
         lanes = next((a for a in args if isinstance(a, Lanes)), None)
-        if lanes is None or len(args) != 2 or not all(a == lanes or _is_number(a) for a in args):
+        if lanes is None or len(args) != 2 or (lanes.dtype == types.boolean) != of_masks:
+            return None
+        if not all(a == lanes or (_is_number(a) and not of_masks) for a in args):
             return None
         return signature(Lanes(types.boolean, lanes.width) if gives_mask else lanes, *args)
 
@@ -104,14 +108,15 @@ _define_binary(operator.lt, lambda b, x, y: b.fcmp_ordered("<", x, y), gives_mas
 _define_binary(operator.le, lambda b, x, y: b.fcmp_ordered("<=", x, y), gives_mask=True)
 _define_binary(operator.gt, lambda b, x, y: b.fcmp_ordered(">", x, y), gives_mask=True)
 _define_binary(operator.ge, lambda b, x, y: b.fcmp_ordered(">=", x, y), gives_mask=True)
-_define_binary(operator.and_, lambda b, x, y: b.and_(x, y))
-_define_binary(operator.or_, lambda b, x, y: b.or_(x, y))
+_define_binary(operator.and_, lambda b, x, y: b.and_(x, y), of_masks=True)
+_define_binary(operator.or_, lambda b, x, y: b.or_(x, y), of_masks=True)
 
 
 @infer_global(operator.neg)
 class _Negative(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
-        return signature(args[0], args[0]) if isinstance(args[0], Lanes) else None
+        numbers = isinstance(args[0], Lanes) and args[0].dtype != types.boolean
+        return signature(args[0], args[0]) if numbers else None
 
 
 @lower_builtin(operator.neg, Lanes)
@@ -149,7 +154,8 @@ exact_cos = _llvm_function("cos")
 @intrinsic
 def select(typing_context: Any, mask: Any, yes: Any, no: Any) -> Any:
     """Return ``yes`` where the mask is true and ``no`` elsewhere."""
-    result: Any = next((kind for kind in (yes, no) if isinstance(kind, Lanes)), yes)
+    kinds: tuple[Any, ...] = (Lanes, types.Float, types.Type)  # lanes before numbers, floating before whole
+    result: Any = next(choice for kind in kinds for choice in (yes, no) if isinstance(choice, kind))
     if isinstance(mask, Lanes) and not isinstance(result, Lanes):
         result = Lanes(next(dtype for dtype in WIDTH if WIDTH[dtype] == mask.width), mask.width)
 

@@ -9,6 +9,8 @@ of a frame in the world. A row of a program says what to do, in two arrays:
 
 from __future__ import annotations
 
+import math
+
 from . import inner
 from .lanes import bits, exact_cos, exact_sin, fabs, fill, load, mantissa_bit, select
 
@@ -17,13 +19,14 @@ MOTION, AXIS, VALUE, CONSTANT, CODES = 0, 1, 2, 3, 4
 IDENTITY, SHIFT, GENERAL = 0, 1, 2
 MULTIPLIER, OFFSET, ADVANCE, NUMBERS = 12, 13, 14, 15
 
+SHORTEST, LONGEST = 1.0e-203, 1.0e203  # squared lengths of quaternions that still have a direction
 LARGE_ANGLE = 1.0e5
 ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it leaves the nearest integer in the low bits
 TWO_OVER_PI = 0.63661977236758134308
 HALF_PI_HIGH, HALF_PI_MIDDLE, HALF_PI_LOW = (
     1.57079632673412561417e00,
     6.07710050630396597660e-11,
-    2.02226624871116645580e-21,
+    2.02226624879595063154e-21,
 )
 
 
@@ -50,8 +53,9 @@ def sine_cosine(angle):
     sine, cosine = select(odd, c, s), select(odd, s, c)
     sine = select(mantissa_bit(shifted, 1), -sine, sine)
     cosine = select(mantissa_bit(shifted + 1.0, 1), -cosine, cosine)
-    if bits(fabs(angle) > LARGE_ANGLE) != 0:
-        sine, cosine = exact_sin(angle), exact_cos(angle)
+    large = fabs(angle) > LARGE_ANGLE
+    if bits(large) != 0:
+        sine, cosine = select(large, exact_sin(angle), sine), select(large, exact_cos(angle), cosine)
     return sine, cosine
 
 
@@ -116,8 +120,9 @@ def turn(axis, angle, x, y, z):
 
 @inner
 def turn_by_quaternion(w, i, j, k, x, y, z):
-    """Return the axes turned by a quaternion of any length but zero."""
-    s = 2.0 / (w * w + i * i + j * j + k * k)
+    """Return the axes turned by a quaternion of any sensible length; one that means nothing gives NaN."""
+    square = w * w + i * i + j * j + k * k
+    s = select((square >= SHORTEST) & (square <= LONGEST), 2.0 / square, math.nan)
     return (
         blend(x, y, z, 1.0 - s * (j * j + k * k), s * (i * j + w * k), s * (i * k - w * j)),
         blend(x, y, z, s * (i * j - w * k), 1.0 - s * (i * i + k * k), s * (j * k + w * i)),

@@ -27,7 +27,8 @@ from .problem import Problem, State
 
 SWEEPS = 4  # through the hinges of one point, each turned to its best in its turn
 STEADY = 1e-3  # how much the present orientation counts where the points leave a turn free
-NUDGE = 0.1  # [rad] out of a straight line that runs through the goal
+FAR = 1e3  # times the length of all bones
+BEND = 0.5  # [rad] at most, out of a straight line that runs through the goal
 ROUND = 1e-9
 
 
@@ -142,7 +143,7 @@ class Fabrik(Method):
     """
 
     foresight: Sequence[float] = (0.0, 0.5, 1.0)
-    overshoot: Sequence[float] = (0.0, 2.0, 8.0)
+    overshoot: Sequence[float] = (0.0, 2.0, 8.0, 50.0)
     name: ClassVar[str] = "fabrik"
     iterations: ClassVar[int] = 200
     patience: ClassVar[int] = 20
@@ -150,7 +151,7 @@ class Fabrik(Method):
     def __post_init__(self) -> None:
         for name, top in (("foresight", 1.0), ("overshoot", math.inf)):
             numbers = np.atleast_1d(np.asarray(getattr(self, name), dtype=np.float64))
-            if not len(numbers) or not np.isfinite(numbers).all() or (numbers < 0.0).any() or (numbers > top).any():
+            if not len(numbers) or not ((numbers >= 0.0) & (numbers <= top) & (numbers < math.inf)).all():
                 raise OptionError(f"{name} takes numbers from 0 to {top:g}, at least one, got {getattr(self, name)!r}.")
 
     @property
@@ -210,19 +211,19 @@ class Reaching:
     ) -> None:
         self.bones, self.goals, self.linkage, self.q = bones, goals, linkage, q
         self.limited, self.foresight = settings.limits != "ignore", foresight
-        self.values = [[self._value(turn, q) for turn in bone.turns] for bone in bones]
-        self._place()
-        self.aims = self._aims()
-        if len(bones) > 1 and (straight := self._straight()).any():
-            self._nudge(straight)
-            self._place()
-        self.aims = {
-            k: aim + overshoot[:, None] * (aim - self.tips[k]) if goals[k].position is not None else aim
-            for k, aim in self._aims().items()
-        }
         sizes = [float(np.linalg.norm(bone.offset)) for bone in bones if bone.parent >= 0]
         sizes += [float(np.linalg.norm(m[:3, 3])) for bone in bones for _, m in bone.effectors]
         self.size = float(np.mean(sizes)) if any(sizes) else 1.0
+        self.chains = {k: bone.inward[::-1] for bone in bones for k, _ in bone.effectors}
+        self.reach = {
+            k: float(np.linalg.norm(m[:3, 3]) + sum(np.linalg.norm(bones[i].offset) for i in bone.inward[:-1]))
+            for bone in bones
+            for k, m in bone.effectors
+        }
+        self.values = [[self._value(turn, q) for turn in bone.turns] for bone in bones]
+        self._place()
+        self._loosen()
+        self.aims = {k: self._beyond(k, aim, overshoot[:, None]) for k, aim in self._aims().items()}
         self.weights = [0.0] * len(bones)
         for bone in bones:
             for above in bone.inward:
@@ -258,24 +259,49 @@ class Reaching:
                 aim[:, : len(position)] = position
         return aims
 
-    def _straight(self) -> NDArray[np.bool_]:
-        """Return which problems have all their points and goals on one line, out of which no point would move."""
-        rays = np.stack([*self.points, *self.tips.values(), *self.aims.values()], axis=1) - self.points[0][:, None]
-        sizes = np.linalg.norm(rays, axis=-1)
-        longest = np.take_along_axis(rays, sizes.argmax(axis=1)[:, None, None], axis=1)
-        away = np.linalg.norm(np.cross(rays, longest), axis=-1).max(axis=1)
-        return np.asarray(away <= ROUND * sizes.max(axis=1) ** 2)
+    def _beyond(self, k: int, aim: FloatArray, overshoot: FloatArray) -> FloatArray:
+        """Return a place beyond an aim, further on from the tip; one out of reach is also sought far out from the root.
 
-    def _nudge(self, straight: NDArray[np.bool_]) -> None:
-        for bone, values in zip(self.bones, self.values, strict=True):
-            for k, turn in enumerate(bone.turns):
+        There the bones lie on one line, as in the paper; the plain passes would come to it ever more slowly.
+        """
+        root, reach = self.chains[k][0], self.reach[k]
+        if self.goals[k].position is None:
+            return aim
+        ray = aim - self.points[root]
+        size = np.linalg.norm(ray, axis=-1, keepdims=True)
+        stretch = (overshoot == overshoot.max()) & (size >= reach * (1.0 - ROUND))
+        beyond = np.where(stretch, FAR * reach / np.maximum(size, 1e-300) * ray, overshoot * (aim - self.tips[k]))
+        return np.asarray(aim + beyond)
+
+    def _loosen(self) -> None:
+        """Bend the chains that lie, with their goal, on one line: no pass would move a point out of it."""
+        aims = self._aims()
+        bent = False
+        for k, chain in self.chains.items():
+            rays = np.stack([*(self.points[i] for i in chain), self.tips[k], aims[k]], axis=1)
+            rays -= self.points[chain[0]][:, None]
+            sizes = np.linalg.norm(rays, axis=-1)
+            longest = np.take_along_axis(rays, sizes.argmax(axis=1)[:, None, None], axis=1)
+            away = np.linalg.norm(np.cross(rays, longest), axis=-1).max(axis=1)
+            straight = away <= ROUND * sizes.max(axis=1) ** 2
+            if len(chain) > 1 and self.reach[k] > 0.0 and straight.any():
+                gap = np.linalg.norm(aims[k] - self.tips[k], axis=-1)
+                bend = np.sqrt(24.0 * gap / self.reach[k]) / len(chain)  # an arc that is shorter by the gap
+                self._bend(chain, np.where(straight, np.minimum(bend, BEND), 0.0))
+                bent = True
+        if bent:
+            self._place()
+
+    def _bend(self, chain: list[int], angles: FloatArray) -> None:
+        """Turn the joints of a chain by small angles (n,), the other way where a limit is too near."""
+        for i in chain:
+            for k, turn in enumerate(self.bones[i].turns):
+                value = self.values[i][k]
                 if turn.axis is None:
-                    bent = values[k] @ axis_rotation(np.array([0.36, 0.48, 0.8]), NUDGE)
-                    values[k] = np.where(straight[:, None, None], bent, values[k])
+                    self.values[i][k] = value @ axis_rotation(np.array([0.36, 0.48, 0.8]), angles)
                 else:
-                    low, high = self._range(turn, values[k])
-                    bend = np.where(high >= NUDGE, NUDGE, np.maximum(low, -NUDGE))
-                    values[k] = np.where(straight, values[k] + bend, values[k])
+                    low, high = self._range(turn, value)
+                    self.values[i][k] = value + np.where(angles <= high, angles, np.maximum(-angles, low))
 
     def _range(self, turn: Turn, value: FloatArray) -> tuple[FloatArray, FloatArray]:
         if not self.limited:
@@ -432,7 +458,7 @@ def outer(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def twist(M: FloatArray) -> FloatArray:
     """Return the sum of ``ray x place`` from the sum of ``ray place^T``."""
-    return np.stack([M[:, 1, 2] - M[:, 2, 1], M[:, 2, 0] - M[:, 0, 2], M[:, 0, 1] - M[:, 1, 0]], axis=-1)
+    return (M - transposed(M))[:, [1, 2, 0], [2, 0, 1]]
 
 
 def best_rotation(M: FloatArray) -> FloatArray:

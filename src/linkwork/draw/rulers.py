@@ -1,0 +1,122 @@
+"""Numbered edges of a box in space: lines, ticks, numbers and names, at distances measured on the page.
+
+Imports matplotlib and nothing of the package but `transforms`. matplotlib numbers its own 3-D axes at distances that
+depend on the shape of the box, and so runs numbers into names when a box is long or tall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+from ..transforms import FloatArray
+
+TICK, GAP = 3.0, 3.0  # [points]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An edge to number: along axis `axis`, from `start`, with its numbers on the side of `outward`."""
+
+    axis: int
+    start: FloatArray
+    outward: FloatArray
+
+
+def edges(
+    low: FloatArray, high: FloatArray, towards: FloatArray, right: FloatArray, to_points: Callable[..., FloatArray]
+) -> list[Edge]:
+    """Return the edges that carry numbers: the two near ones on the ground, and the upright one furthest to the right.
+
+    Args:
+        low: Lowest corner of the box, on the ground.
+        high: Highest corner.
+        towards: Unit vector to the camera; an edge that points there is left out.
+        right: Unit vector to the right on the page.
+        to_points: Where points (n, 3) appear on the page, in points.
+    """
+    near = np.where(towards > 1e-9, high, low)
+    corners = np.array([(x, y, low[2]) for x in (low[0], high[0]) for y in (low[1], high[1])])
+    standing = corners[int(to_points(corners)[:, 0].round(3).argmax())]
+    side = np.where(towards > 1e-9, 1.0, -1.0)
+    found = [
+        Edge(0, np.array([low[0], near[1], low[2]]), np.array([0.0, side[1], 0.0])),
+        Edge(1, np.array([near[0], low[1], low[2]]), np.array([side[0], 0.0, 0.0])),
+        Edge(2, standing, right),
+    ]
+    return [_turned(edge, towards) for edge in found if abs(towards[edge.axis]) < 0.99]
+
+
+def _turned(edge: Edge, towards: FloatArray) -> Edge:
+    """Hang numbers below an edge when its own side is hardly to be seen."""
+    if np.linalg.norm(np.cross(edge.outward, towards)) > 0.2:
+        return edge
+    return Edge(edge.axis, edge.start, np.array([0.0, 0.0, -1.0]))
+
+
+def number(
+    ax: Any,
+    edge: Edge,
+    high: FloatArray,
+    values: FloatArray,
+    name: str,
+    to_points: Callable[..., FloatArray],
+    *,
+    line: str,
+    numbers: dict[str, Any],
+    names: dict[str, Any],
+) -> None:
+    """Draw an edge with ticks and numbers at values, and its name beside the middle, or on top.
+
+    Args:
+        ax: 3-D axes in their final place.
+        edge: The edge.
+        high: Highest corner of the box.
+        values: Where to put numbers [m].
+        name: The name.
+        to_points: Where points (n, 3) appear on the page, in points.
+        line: Colour of lines.
+        numbers: Text properties of the numbers, with `fontsize`.
+        names: Text properties of the name, with `fontsize`.
+    """
+    direction = np.eye(3)[edge.axis]
+    end = edge.start + direction * (high[edge.axis] - edge.start[edge.axis])
+    middle = (edge.start + end) / 2.0
+    reach = 0.01 * float(np.linalg.norm(high - edge.start))
+    step = to_points(np.array([middle, middle + reach * edge.outward]))
+    heading = step[1] - step[0]
+    metres = reach / float(np.linalg.norm(heading))  # for each point on the page
+    heading = np.abs(heading / np.linalg.norm(heading))
+    places = edge.start + direction * (values - edge.start[edge.axis])[:, None]
+    lines = [[edge.start, end], *([p, p + edge.outward * metres * TICK] for p in places)]
+    ax.add_collection(Line3DCollection(lines, colors=line, linewidths=0.8, zorder=1.5, clip_on=False), autolim=False)
+    texts = written(values)
+    size = numbers["fontsize"]
+    furthest = 0.0
+    for place, text in zip(places, texts, strict=True):
+        half = np.array([0.32 * size * len(text), 0.45 * size])
+        offset = TICK + GAP + float(half @ heading)
+        furthest = max(furthest, TICK + GAP + 2.0 * float(half @ heading))
+        x, y, z = place + edge.outward * metres * offset
+        ax.text(x, y, z, text, ha="center", va="center", **numbers)
+    half = np.array([0.3 * names["fontsize"] * len(name), 0.6 * names["fontsize"]])
+    place = middle + edge.outward * metres * (furthest + GAP + float(half @ heading))
+    if edge.axis == 2:  # upright: the name stands on top
+        height = np.diff(to_points(np.array([edge.start, end])), axis=0)
+        place = end + direction * (half[1] + GAP) * float((end - edge.start)[2] / np.linalg.norm(height))
+    ax.text(*place, name, ha="center", va="center", **names)
+
+
+def written(values: FloatArray) -> list[str]:
+    """Return numbers as texts with as many decimals as the finest of them needs.
+
+    Example:
+        >>> written(np.array([-0.5, 0.0, 0.5]))
+        ['−0.5', '0.0', '0.5']
+    """
+    decimals = next((d for d in range(12) if np.allclose(values, values.round(d), rtol=1e-9, atol=1e-12)), 12)
+    return [f"{value + 0.0:.{decimals}f}".replace("-", "\u2212") for value in values.round(decimals)]

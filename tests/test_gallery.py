@@ -1,0 +1,203 @@
+"""The gallery: a page that is whole in itself, with one card for each model, made by the code it shows."""
+
+from __future__ import annotations
+
+import base64
+import re
+from html.parser import HTMLParser
+from io import BytesIO
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from PIL import Image
+
+import linkwork as lw
+from linkwork import gallery
+from linkwork.errors import FormatError, ModelNotFoundError
+from linkwork.models import MODELS
+
+SLOW = 2  # frames a second: enough to see that it moves
+SVG = b"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 1 1'/>"
+HOSTILE = "<script>alert('1')</script>\"&amp;"
+
+
+class Page(HTMLParser):
+    """Reads a page and checks that its elements are closed in order."""
+
+    VOID = frozenset({"meta", "input", "img", "path", "circle"})
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.texts = [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+    def every(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    def words(self, tag):
+        return [data for name, data in self.texts if name == tag]
+
+
+def decoded(address):
+    kind, _, data = address.removeprefix("data:").partition(";base64,")
+    return kind, base64.b64decode(data, validate=True)
+
+
+@pytest.fixture(scope="module")
+def cards():
+    return list(gallery.model_cards(fps=SLOW))
+
+
+@pytest.fixture(scope="module")
+def page(cards):
+    return Page(gallery.page(cards))
+
+
+def card(**changes):
+    fields = {"title": "Arm", "text": "It waves.", "picture": SVG, "code": "import linkwork", "section": "Robots"}
+    return gallery.Card(**{**fields, **changes})
+
+
+def test_there_is_one_card_for_each_model(cards, page):
+    assert len(cards) == len(MODELS) == len(page.every("article"))
+    assert page.words("h3") == [card.title for card in cards]
+    assert page.words("code")[: len(cards)] == [card.code for card in cards]
+    assert {model.description for model in MODELS.values()} <= set(page.words("p"))
+
+
+def test_models_are_grouped_by_category(page):
+    assert page.words("h2") == [f"{name.capitalize()}s" for name in dict.fromkeys(m.category for m in MODELS.values())]
+    targets = [link["href"].removeprefix("#") for link in page.every("a")]
+    assert targets == [section["id"] for section in page.every("section")]
+
+
+def test_cards_tell_the_degrees_of_freedom(cards):
+    for card, model in zip(cards, MODELS.values(), strict=True):
+        assert card.facts.startswith(f"{lw.models.build(model.example).nv} DOF")
+
+
+def test_pictures_decode_and_move(page):
+    films, stills = ([img for img in page.every("img") if img["class"] == kind] for kind in ("film", "still"))
+    assert len(films) == len(stills) == len(MODELS)
+    for film, still in zip(films, stills, strict=True):
+        (kind, data), (still_kind, still_data) = decoded(film["src"]), decoded(still["src"])
+        assert (kind, still_kind) == ("image/gif", "image/png")
+        with Image.open(BytesIO(data)) as moving, Image.open(BytesIO(still_data)) as frame:
+            assert moving.n_frames >= 4
+            assert moving.size == frame.size
+            frames = []
+            for k in range(moving.n_frames):
+                moving.seek(k)
+                frames.append(moving.convert("RGB").tobytes())
+        assert len(set(frames)) > 1, film["alt"]
+
+
+def test_the_page_asks_nothing_of_the_network(cards):
+    text = gallery.page(cards)
+    page = Page(text)
+    assert page.every("link") == []
+    for _, attributes in page.elements:
+        for name, value in attributes.items():
+            if name in ("src", "href", "srcset", "action", "poster", "data"):
+                assert value.startswith(("data:image/", "#")), value[:60]
+    rest = re.sub(r"data:image/[^\"]*", "", text)
+    assert re.findall(r"\w*://|url\(|@import|http(?!-equiv)", rest) == []
+    policy = next(meta["content"] for meta in page.every("meta") if "http-equiv" in meta)
+    assert policy.startswith("default-src 'none'; img-src data:;")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_card_is_made_by_the_code_it_shows(cards, name, tmp_path, monkeypatch):
+    card = cards[list(MODELS).index(name)]
+    monkeypatch.chdir(tmp_path)
+    exec(compile(card.code, name, "exec"), {})
+    assert (tmp_path / f"{name}.gif").read_bytes() == card.picture
+    assert f"# linkwork draw {MODELS[name].example} -o {name}.gif" in card.code
+
+
+def test_words_are_escaped():
+    page = Page(gallery.page([card(title=HOSTILE, text=HOSTILE, code=HOSTILE, section=HOSTILE, facts=HOSTILE)]))
+    assert len(page.every("script")) == 1
+    for tag in ("h3", "p", "h2", "span"):
+        assert HOSTILE in page.words(tag)
+    assert page.every("img")[0]["alt"] == HOSTILE
+
+
+def test_cards_stand_under_their_section_in_the_order_given():
+    cards = [card(title="a", section="X"), card(title="b", section="Y"), card(title="c", section="X")]
+    page = Page(gallery.page(cards, title="Title", subtitle="More"))
+    assert page.words("h2") == ["X", "Y"]
+    assert page.words("h3") == ["a", "c", "b"]
+    assert page.words("h1") == ["Title"]
+    assert "More" in page.words("p")
+
+
+def png():
+    out = BytesIO()
+    Image.new("RGB", (2, 2)).save(out, "PNG")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("picture", "kind"),
+    [(SVG, "image/svg+xml"), (b"<?xml version='1.0'?>" + SVG, "image/svg+xml"), (png(), "image/png")],
+)
+def test_a_picture_may_be_still_and_may_be_a_file(picture, kind, tmp_path):
+    path = tmp_path / "picture"
+    path.write_bytes(picture)
+    for given in (picture, path):
+        (image,) = Page(gallery.page([card(picture=given)])).every("img")
+        assert decoded(image["src"]) == (kind, picture)
+
+
+def test_what_is_no_picture_is_refused():
+    with pytest.raises(FormatError, match="card 'Arm': its picture is not"):
+        gallery.page([card(picture=b"hello")])
+
+
+def test_build_writes_one_page_and_tells_how_far_it_is(tmp_path):
+    seen = []
+    path = gallery.build(tmp_path / "a" / "b", ["two_link", "planar:4"], fps=SLOW, progress=lambda *x: seen.append(x))
+    assert path == tmp_path / "a" / "b" / "index.html"
+    assert [entry.name for entry in path.parent.iterdir()] == ["index.html"]
+    assert Page(path.read_text(encoding="utf-8")).words("h3") == ["Two link", "Planar"]
+    assert [name for _, name in seen] == sorted((name for _, name in seen), key=["two_link", "planar"].index)
+    shares = [done for done, _ in seen]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_a_build_that_fails_leaves_the_old_page(tmp_path, monkeypatch):
+    page = tmp_path / "index.html"
+    page.write_text("before")
+    with pytest.raises(ModelNotFoundError):
+        gallery.build(tmp_path, ["two_link", "no_such_model"])
+    monkeypatch.setattr(gallery, "first_frame", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        gallery.build(tmp_path, ["two_link"], fps=SLOW)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["index.html"]
+    assert page.read_text() == "before"
+
+
+def test_a_wrong_name_makes_no_folder(tmp_path):
+    with pytest.raises(ModelNotFoundError):
+        gallery.build(tmp_path / "new", ["no_such_model"])
+    assert list(tmp_path.iterdir()) == []
