@@ -556,3 +556,23 @@ def test_control_c_is_quiet(monkeypatch):
 def test_warmup_says_how_long_it_took():
     assert json.loads(run("warmup", "--json").stdout)["seconds"] > 0.0
     assert re.fullmatch(r"kernels are ready; it took \d+\.\d s\n", run("warmup").stdout)
+
+
+def test_warmup_compiles_every_kernel():
+    code = """
+import importlib, pkgutil
+from linkwork import cli, kernels
+try:
+    cli.app(["warmup"])
+except SystemExit:
+    pass
+for module in pkgutil.iter_modules(kernels.__path__):
+    for name, value in vars(importlib.import_module(f"linkwork.kernels.{module.name}")).items():
+        if isinstance(getattr(value, "_cache", None), kernels.KernelCache):
+            print(name, len(value.signatures))
+"""
+    first, *rows = python(code=code).stdout.decode().splitlines()
+    compiled = {name: int(count) for name, count in map(str.split, rows)}
+    assert first.startswith("kernels are ready")
+    assert {"tip_one", "tip_many", "frames_many"} <= compiled.keys()
+    assert [name for name, count in compiled.items() if count == 0] == []

@@ -338,7 +338,7 @@ def test_an_overflow_is_refused_and_its_pose_named(entry: str, place: tuple[int,
     assert str(place) in str(error.value) or not place
 
 
-@pytest.mark.parametrize("length", [1e-300, 1e-200, 1e-150, 1e-100, 1e-3, 1e3, 1e100, 1e150, 1e155, 1e200, 1e300])
+@pytest.mark.parametrize("length", [1e-300, 1e-200, 1e-150, 1e-90, 1e-3, 1e3, 1e90, 1e150, 1e155, 1e200, 1e300])
 @pytest.mark.parametrize("batch", [(), (9,)], ids=str)
 @pytest.mark.parametrize("entry", ["forward-frame", "traverse"])
 def test_a_quaternion_of_any_length_is_the_right_rotation_or_refused(
@@ -352,7 +352,7 @@ def test_a_quaternion_of_any_length_is_the_right_rotation_or_refused(
         with np.errstate(all="ignore"):
             result = ENTRIES[entry](linkage, q)
     except PoseValueError:
-        assert not 1e-100 <= length <= 1e100
+        assert not 1e-90 <= length <= 1e90
         return
     matrix = result[-1].matrix if entry == "traverse" else result
     assert_allclose(matrix, np.broadcast_to(expected, matrix.shape), rtol=0, atol=EXACT)

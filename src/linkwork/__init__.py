@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         analysis as analysis,
         draw as draw,
         errors as errors,
+        figures as figures,
         models as models,
         paths as paths,
         transforms as transforms,
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from .solvers import METHODS as METHODS, Solution as Solution, solve as solve
     from .tracking import track as track
 
-_MODULES = ("analysis", "draw", "errors", "models", "paths", "transforms")
+_MODULES = ("analysis", "draw", "errors", "figures", "models", "paths", "transforms")
 _NAMES = {
     "builder": ("Builder",),
     "clips": ("Clip", "interpolate"),

@@ -269,13 +269,15 @@ def demo(
 def warmup(as_json: AsJson = False) -> None:
     """Compile all kernels now, not at their first use."""
     start = time.perf_counter()
-    from . import models
+    from . import goals, models, solvers
 
     arm = models.planar([1.0, 1.0])
+    goal = goals.Reach("tip", position=(1.0, 1.0), orientation=arm.forward([0.0, 1.0], frame="tip"))
     for q in (arm.neutral(), [arm.neutral()] * 2):  # one pose and many have kernels of their own
         arm.forward(q)
         arm.forward(q, frame="tip")
         arm.jacobian(q, "tip")
+        solvers.solve(arm, goal, start=q)
     seconds = time.perf_counter() - start
     if as_json:
         print_json({"seconds": seconds})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -331,13 +332,17 @@ def _saved(figure: Figure, target: Path | None) -> Figure:
 
 
 @contextmanager
-def _replacing(target: Path) -> Iterator[BinaryIO]:
+def _replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a new file beside the target that takes its place when all is written, and is removed when not."""
-    draft = target.with_name(f".{target.name}.{uuid4().hex}")
+    target = Path(os.path.realpath(path))  # a link is followed
+    draft = target.with_name(f".{uuid4().hex}.tmp")
     try:
         with draft.open("xb") as file:
             yield file
+        if target.is_file():
+            shutil.copymode(target, draft)
         draft.replace(target)
-    except BaseException:
+    except OSError as error:
+        raise FormatError(path, f"cannot be written: {error.strerror or error}.") from error
+    finally:
         draft.unlink(missing_ok=True)
-        raise

@@ -1,6 +1,6 @@
 """Names beside things, without overlap: each goes to the nearest free place around its point.
 
-Imports matplotlib and nothing of the package but `transforms`. Sizes are in points (1/72 inch), so that a figure may be
+Imports matplotlib and nothing of the package but array types. Sizes are in points (1/72 inch), so that a figure may be
 saved at any resolution.
 """
 
@@ -15,6 +15,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.textpath import TextPath
 
 from ..transforms import FloatArray
+from .sketch import BoolArray
 
 DISTANCES = (0.0, 6.0, 13.0, 21.0, 30.0, 42.0, 56.0)
 DIRECTIONS = np.pi / 8.0 * np.array([2, 6, 0, 8, -2, -6, 4, -4, 1, 3, 5, 7, -1, -3, -5, -7])  # the nicest first
@@ -108,7 +109,8 @@ def _best_place(
     low, high = centres - size / 2.0 - ROOM, centres + size / 2.0 + ROOM
     free = (low > 0.0).all(axis=1) & (high < page).all(axis=1)
     right_of, left_of = low[:, None] < boxes[None, :, 2:], high[:, None] > boxes[None, :, :2]
-    free &= ~np.concatenate([right_of, left_of], axis=2).all(axis=2).any(axis=1)
+    overlap: BoolArray = np.asarray(np.concatenate([right_of, left_of], axis=2).all(axis=2))
+    free &= ~overlap.any(axis=1)
     if not free.any():
         return None
     window = np.abs(taken - point).max(axis=1, initial=0.0) < size.max() + clearance + DISTANCES[-1]
