@@ -50,6 +50,7 @@ PUBLIC = [
     "diagnose",
     "draw",
     "errors",
+    "figures",
     "from_dh",
     "interpolate",
     "load",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -387,6 +390,14 @@ def test_a_clip_keeps_its_own_frozen_arrays() -> None:
             array[0] = 1.0
     with pytest.raises(AttributeError):
         clip.times = times
+
+
+def test_a_clip_that_has_travelled_is_still_frozen() -> None:
+    clip = lw.interpolate(ARM, [(0, [0, 0]), (1, [1, 2])], fps=3)
+    for other in (pickle.loads(pickle.dumps(clip)), copy.deepcopy(clip)):
+        assert_array_equal(other.poses, clip.poses)
+        assert not other.poses.flags.writeable
+        assert not other.times.flags.writeable
 
 
 def test_a_clip_knows_where_its_frames_are() -> None:

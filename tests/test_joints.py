@@ -27,7 +27,6 @@ from linkwork.joints import (
     Revolute,
     Screw,
     Universal,
-    mid_range,
 )
 
 NAN, INF = math.nan, math.inf
@@ -383,8 +382,8 @@ MID_RANGES = [
 
 
 @pytest.mark.parametrize(("lower", "upper", "middle"), MID_RANGES)
-def test_the_middle_of_limits(lower, upper, middle):
-    assert mid_range(np.array([lower]), np.array([upper])) == pytest.approx(middle, rel=1e-15)
+def test_the_neutral_value_is_the_middle_of_limits(lower, upper, middle):
+    assert one_joint(Prismatic("x", lower, upper)).neutral()[0] == pytest.approx(middle, rel=1e-15)
 
 
 def test_all_errors_are_of_one_family():

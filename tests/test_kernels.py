@@ -9,6 +9,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from numpy.testing import assert_array_equal
 import linkwork as lw
 from linkages import JOINTS, one_joint, random_tree
 from linkwork.kernels import source_hash
+from linkwork.kernels.chain import jacobian_many, jacobian_one, tip_many, tip_one
+from linkwork.kernels.tree import frames_many, frames_one
 
 SLIDE = """
 import linkwork as lw
@@ -24,6 +27,7 @@ slide = lw.Builder("slide").prismatic("s", "tip", axis="x").build()
 print(slide.forward([2.0], frame="tip")[0, 3])
 """
 MESSAGE = "linkwork: compiling kernels"
+KERNELS = (tip_one, tip_many, jacobian_one, jacobian_many, frames_one, frames_many)
 
 
 @pytest.fixture
@@ -214,6 +218,26 @@ def test_repeated_calls_leak_nothing() -> None:
     for traced, allocations, infos in (map(int, line.split()) for line in counts):
         assert traced < 50_000  # one result has 2,048 bytes at least: 500 would be a million
         assert (allocations, infos) == (0, 0)
+
+
+def test_how_numbers_are_held_compiles_nothing_new() -> None:
+    linkage = one_joint(JOINTS["ball"])
+    poses = linkage.random_pose(0, 20)
+
+    def use(q: Any) -> None:
+        linkage.forward(q)
+        linkage.forward(q, frame="tip")
+        linkage.jacobian(q, "tip")
+
+    for plain in (poses, poses[0]):
+        use(plain)
+    before = {kernel: len(kernel.signatures) for kernel in KERNELS}
+    frozen = poses.copy()
+    frozen.setflags(write=False)
+    clip = lw.Clip(linkage, np.arange(20), poses)
+    for held in (frozen, frozen[0], clip.poses, clip.poses[3], poses.tolist(), poses.astype(np.float32), poses[::2]):
+        use(held)
+    assert {kernel: len(kernel.signatures) for kernel in KERNELS} == before
 
 
 def test_many_threads_get_what_one_gets() -> None:

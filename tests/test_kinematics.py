@@ -503,6 +503,8 @@ def test_frames_are_a_mapping_like_any_other() -> None:
     assert set(dict(frames)) == set(frames.names)
     assert_array_equal(frames["tip"], frames.array[-1])
     assert "4 frames" in repr(frames)
+    assert frames == lw.models.planar([2, 1]).forward([0, 0])
+    assert frames != lw.models.planar([2, 1]).forward([0, 1])
 
 
 # Linkages that cannot move

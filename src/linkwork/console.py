@@ -174,7 +174,12 @@ def console() -> Console:
     """Return the writer of text on stdout, which knows about terminals and colours."""
     from rich.console import Console
 
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    def leave() -> None:
+        raise BrokenPipeError
+
+    result = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    result.on_broken_pipe = leave  # type: ignore[method-assign]  # by default rich exits with 1
+    return result
 
 
 def print_columns(rows: Iterable[Sequence[str]]) -> None:

@@ -294,7 +294,8 @@ def is_flat(linkage: Linkage) -> bool:
         for element in joint.articulation.elements:
             upright = abs(float(above[2] @ joint.placement[:3, :3] @ element.axis))
             slides = element.kind == "prismatic" and upright < 1e-9
-            if not slides and not (element.kind == "revolute" and upright > 1.0 - 1e-9):
+            turns = element.kind in ("revolute", "screw") and element.advance == 0.0 and upright > 1.0 - 1e-9
+            if not (slides or turns):
                 return False
         inherited = parent >= 0 and bool(moving[parent])
         moving[i] = inherited or bool(joint.articulation.elements)

@@ -1,239 +1,183 @@
-"""Closed forms: planar arms of two and three links, and the two-bone limb in space with its swivel.
+"""The analytic method: a closed form where the linkage has one, both elbows, all solutions on request.
 
-Imports `base`, `problem` and the path of `fabrik`. Joints are read off as lines, axis and point, where they stand at the
-zero pose, so that neither names nor how frames are placed along an axis matter.
+Imports `base`, `limbs` and `closed_forms`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
-from .. import poses
-from ..errors import GoalError, LinkageError, OptionError, TransformError
+from ..errors import GoalError, OptionError, TransformError
 from ..goals import Goal, Reach
-from ..joints import plane_basis
 from ..linkage import Linkage
-from ..transforms import FloatArray, as_vector, axis_rotation, quaternion_matrix
+from ..poses import checked, difference
+from ..transforms import FloatArray, as_angle, as_vector
 from .base import Method, Settings
-from .fabrik import path_to
+from .closed_forms import three_link_angles as three_link_angles, two_link_angles as two_link_angles
+from .limbs import Limb, PlanarArm, Wish, arm_of
 from .problem import Problem, State
 
-ELBOWS = ("down", "up")
-ROUND = 1e-9
-TURN = 2.0 * math.pi
-SERVES = (
-    "it serves one Reach goal on a planar arm of two hinges (position), of three (position, or position and "
-    "orientation), or on a limb: three hinges through one point or a ball, an elbow hinge, and what lies beyond "
-    "(position; also orientation if that is a wrist of three hinges through one point or a ball)"
-)
+EXACT = 1e-9  # metres per metre of the linkage, and radians
+STEPS = 180  # swivels or directions to try, where the first choice breaks a limit
 
 
-# Plain functions
+@dataclass(frozen=True)
+class Analytic(Method):
+    """Closed forms: planar arms of two and three hinges, and two-bone limbs in space.
 
-
-def two_link_angles(upper: float, lower: float, target: ArrayLike, *, elbow: str = "down") -> tuple[float, float]:
-    """Return the joint angles that put the tip of a planar two-link arm on a target.
-
-    The law of cosines gives the elbow, ``cos(q2) = (x² + y² - upper² - lower²) / (2·upper·lower)``;
-    the shoulder follows from the direction to the target. Both angles come from half-angle forms of that law, which
-    are accurate at the edge of reach, too. At the base of an arm with equal links every q1 serves: it is zero.
+    A limb is a shoulder (three hinges through one point, or a ball) and an elbow hinge. Joints before the shoulder and
+    beyond the elbow stay as they are; with an orientation to reach, a wrist of three hinges through one point, or a ball,
+    makes it. Out of reach, the pose that points straight at the goal comes back. Where something is left free, it is
+    chosen nearest to the start, and elsewhere only if a limit asks for it.
 
     Args:
-        upper: Length of the first link [m].
-        lower: Length of the second link [m].
-        target: Tip position in the base frame [m], shape (2,).
-        elbow: Which of the two poses to return, ``"down"`` (q2 >= 0) or ``"up"``.
+        elbow: ``"down"`` (its value at or above the straight one), ``"up"``, or ``"nearest"`` to the start.
+        pole: The direction, as seen from the shoulder of a limb, in which the elbow should lie.
+        swivel: In place of that the angle of the elbow about the line from shoulder to wrist [rad], zero where it is
+            lowest.
+        direction: Where the last of three planar links should point, as an angle about the first hinge's axis from x
+            [rad]; towards the goal by default, or as little off as it must.
+    """
 
-    Returns:
-        Shoulder and elbow angles ``(q1, q2)`` [rad].
+    elbow: str = "nearest"
+    pole: Any = None
+    swivel: Any = None
+    direction: Any = None
+    name: ClassVar[str] = "analytic"
+    iterations: ClassVar[int] = 3
+    patience: ClassVar[int] = 1
 
-    Raises:
-        GoalError: If the target is outside [|upper - lower|, upper + lower].
+    def __post_init__(self) -> None:
+        if self.elbow not in ("down", "up", "nearest"):
+            raise OptionError(f"elbow is 'down', 'up' or 'nearest', got {self.elbow!r}.")
+        if self.pole is not None and self.swivel is not None:
+            raise OptionError("pole and swivel say the same thing in two ways; give one of them.")
+        self._wish()
+
+    @property
+    def careful(self) -> bool:
+        return False
+
+    def _wish(self) -> Wish:
+        try:
+            pole = None if self.pole is None else as_vector(self.pole, "pole")
+            angles = [None if a is None else as_angle(a) for a in (self.swivel, self.direction)]
+        except TransformError as error:
+            raise OptionError(str(error)) from error
+        if (pole is not None and not pole.any()) or any(a is not None and not math.isfinite(a) for a in angles):
+            raise OptionError("pole must not be zero, and swivel and direction must be finite.")
+        return Wish(self.elbow, pole, *angles)
+
+    def check(self, problem: Problem) -> None:
+        if len(problem.goals) != 1:
+            raise GoalError(f"method 'analytic' serves one goal, got {len(problem.goals)}; use 'damped' or 'robust'.")
+        self.arm(problem.linkage, problem.goals[0], problem.linkage.neutral())
+
+    def arm(self, linkage: Linkage, goal: Goal, start: FloatArray) -> PlanarArm | Limb:
+        """Return the arm to be solved, or say why there is none."""
+        if not isinstance(goal, Reach):
+            raise GoalError(f"method 'analytic' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
+        arm = arm_of(linkage, goal, start)
+        limb = isinstance(arm, Limb)
+        if not limb and (self.pole is not None or self.swivel is not None):
+            raise OptionError("pole and swivel are for a limb in space; this arm is planar.")
+        if self.direction is not None and (limb or not arm.free):
+            raise OptionError("direction is for a planar arm of three hinges without an orientation to reach.")
+        return arm
+
+    def propose(self, state: State, settings: Settings) -> FloatArray:
+        linkage, goal = state.linkage, state.problem.goals[0]
+        starts = state.q.reshape(-1, linkage.nq)
+        limited = settings.limits != "ignore"
+        ends = np.array([self.best(linkage, goal, start, limited=limited) for start in starts])
+        change = difference(linkage, starts, ends.reshape(starts.shape), wrap=False)
+        if settings.max_step is not None:
+            largest = np.abs(change).max(axis=-1, keepdims=True, initial=0.0)
+            change *= np.minimum(1.0, settings.max_step / np.maximum(largest, 1e-300))
+        return change.reshape(*state.q.shape[:-1], linkage.nv)
+
+    def best(self, linkage: Linkage, goal: Goal, start: FloatArray, *, limited: bool = True) -> FloatArray:
+        """Return the solution nearest to a start or, if there is none, the pose that comes closest to the goal."""
+        exact = self.solutions(linkage, goal, start, limited=limited)
+        if exact:
+            return min(exact, key=lambda pose: float(np.linalg.norm(difference(linkage, start, pose))))
+        lower, upper = _bounds(linkage, limited)
+        arm = self.arm(linkage, goal, start)
+        close = [np.clip(pose, lower, upper) for pose in arm.poses(start, self._wish(), lower, upper)]
+        return min(close, key=lambda pose: _miss(linkage, goal, pose))
+
+    def solutions(self, linkage: Linkage, goal: Goal, start: FloatArray, *, limited: bool = True) -> list[FloatArray]:
+        """Return all distinct poses that reach a goal within limits.
+
+        If what is chosen freely breaks a limit, other choices are tried, the nearest first, and the first that serves is
+        taken.
+        """
+        lower, upper = _bounds(linkage, limited)
+        arm, wish = self.arm(linkage, goal, start), self._wish()
+        free = arm.free and wish.pole is None and wish.swivel is None and wish.direction is None
+        for shift in _shifts() if free else (0.0,):
+            reached = [p for p in arm.poses(start, wish, lower, upper, shift) if _miss(linkage, goal, p) <= EXACT]
+            good = [pose for pose in reached if ((pose >= lower) & (pose <= upper)).all()]
+            if good or not reached:
+                return _distinct(linkage, good)
+        return []
+
+
+def analytic_solutions(
+    linkage: Linkage, goal: Goal, *, start: ArrayLike | None = None, limits: bool = True, **options: Any
+) -> list[FloatArray]:
+    """Return all poses, distinct and within limits, that bring an arm with a closed form to a goal.
+
+    None, if the goal is out of reach. A planar arm has two, one for each elbow, which are one at the edge of reach; where
+    there are infinitely many, because a direction or swivel is free, they stand for the one chosen as in `Analytic`. A
+    shoulder of three hinges has two sets of angles for every solution.
+
+    Args:
+        linkage: The linkage.
+        goal: A `Reach`.
+        start: Pose from which what is free is chosen; the neutral one by default.
+        limits: Leave out poses beyond a limit.
+        **options: As `Analytic` takes them.
 
     Example:
-        >>> q1, q2 = two_link_angles(1.0, 1.0, (1.0, 1.0))
-        >>> round(q1, 4), round(q2, 4)
-        (0.0, 1.5708)
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([1, 1])
+        >>> [pose.round(4).tolist() for pose in analytic_solutions(arm, lw.Reach("tip", position=(1, 1)))]
+        [[0.0, 1.5708], [1.5708, -1.5708]]
     """
-    upper, lower = _lengths("two-link", (upper, lower), 2)
-    x, y = _target(target)
-    _check_reach((upper, lower), math.hypot(x, y))
-    return two_link(upper, lower, x, y)[_elbow(elbow)]
+    pose = linkage.neutral() if start is None else checked(linkage, start)
+    return Analytic(**options).solutions(linkage, goal, pose, limited=limits)
 
 
-def three_link_angles(
-    lengths: Sequence[float], target: ArrayLike, *, direction: float | None = None, elbow: str = "down"
-) -> tuple[float, float, float]:
-    """Return the joint angles of a planar three-link arm.
-
-    The direction of the last link fixes where the second link must end, and the first two reach that point.
-
-    Args:
-        lengths: The three lengths [m].
-        target: Tip position in the base frame [m], shape (2,).
-        direction: Where the last link should point, as an angle from the x axis [rad]. None lets it point from the base
-            towards the target or, where the others then cannot follow, as little off that as they need.
-        elbow: Which of the two poses to return, ``"down"`` (q2 >= 0) or ``"up"``.
-
-    Raises:
-        GoalError: If the arm does not get there.
-
-    Example:
-        >>> [round(q, 4) for q in three_link_angles((1, 1, 1), (2, 1), direction=0.0)]
-        [0.0, 1.5708, -1.5708]
-    """
-    sizes = _lengths("three-link", lengths, 3)
-    x, y = _target(target)
-    which = _elbow(elbow)
-    if direction is None:
-        _check_reach(sizes, math.hypot(x, y))
-        direction = _outward(*sizes, x, y, 1.0 if which == 0 else -1.0)
-    elif not math.isfinite(direction):
-        raise GoalError(f"direction must be a finite angle, got {direction!r}.")
-    x, y = x - sizes[2] * math.cos(direction), y - sizes[2] * math.sin(direction)
-    _check_reach(sizes[:2], math.hypot(x, y))
-    q1, q2 = two_link(*sizes[:2], x, y)[which]
-    return q1, q2, _wrapped(direction - q1 - q2)
+def _bounds(linkage: Linkage, limited: bool) -> tuple[FloatArray, FloatArray]:
+    if limited:
+        return linkage.lower, linkage.upper
+    return np.full(linkage.nq, -np.inf), np.full(linkage.nq, np.inf)
 
 
-def two_link(upper: float, lower: float, x: float, y: float, facing: float = 0.0) -> list[tuple[float, float]]:
-    """Return both solutions of a planar two-link arm, elbow down and up; out of reach, the pose that comes closest.
-
-    Args:
-        upper: Length of the first link.
-        lower: Length of the second link.
-        x: Target.
-        y: Target.
-        facing: The direction to take for a target at the base.
-    """
-    r = math.hypot(x, y)
-    towards = math.atan2(y, x) if r > 0.0 else facing
-    bend = _half_angle((upper + lower - r) * (upper + lower + r), (r - upper + lower) * (r + upper - lower))
-    lift = _half_angle((lower - r + upper) * (lower + r - upper), (r + upper - lower) * (r + upper + lower))
-    return [(_wrapped(towards - lift), bend), (_wrapped(towards + lift), -bend)]
+def _miss(linkage: Linkage, goal: Goal, pose: FloatArray) -> float:
+    """Return how far a pose is from a goal: metres as a share of the linkage's length, and radians."""
+    error = goal.error(linkage, pose)
+    sizes = [np.linalg.norm(error[b.rows]) / (linkage.length or 1.0 if b.unit == "m" else 1.0) for b in goal.blocks]
+    return float(max(sizes))
 
 
-def _half_angle(opposite: float, adjacent: float) -> float:
-    """Return the angle a with ``tan²(a / 2) = opposite / adjacent``, negative ones counting as zero."""
-    return 2.0 * math.atan2(math.sqrt(max(opposite, 0.0)), math.sqrt(max(adjacent, 0.0)))
+def _shifts() -> Iterator[float]:
+    yield 0.0
+    for k in range(1, STEPS // 2 + 1):
+        yield 2.0 * math.pi * k / STEPS
+        yield -2.0 * math.pi * k / STEPS
 
 
-def _outward(l1: float, l2: float, l3: float, x: float, y: float, side: float, facing: float = 0.0) -> float:
-    """Return the direction of a last link that points from the base to the target, or as little off as it must."""
-    r = math.hypot(x, y)
-    wrist = min(max(abs(r - l3), abs(l1 - l2)), max(l1 + l2, abs(r - l3)), r + l3)
-    off = _half_angle(wrist**2 - (r - l3) ** 2, (r + l3) ** 2 - wrist**2) if r * l3 > 0.0 else 0.0
-    return (math.atan2(y, x) if r > 0.0 else facing) + side * off
-
-
-def _lengths(kind: str, lengths: Sequence[float], count: int) -> list[float]:
-    try:
-        sizes = as_vector(lengths, f"the lengths of a {kind} arm", count).tolist()
-    except TransformError as error:
-        raise LinkageError(str(error)) from error
-    if min(sizes) < 0.0:
-        raise LinkageError(f"the lengths of a {kind} arm must not be negative, got {sizes}.")
-    return list(map(float, sizes))
-
-
-def _target(target: ArrayLike) -> tuple[float, float]:
-    try:
-        x, y = as_vector(target, "the target of a planar arm", 2).tolist()
-    except TransformError as error:
-        raise GoalError(str(error)) from error
-    return x, y
-
-
-def _elbow(elbow: str) -> int:
-    if elbow not in ELBOWS:
-        raise OptionError(f"elbow is 'down' or 'up', got {elbow!r}.")
-    return ELBOWS.index(elbow)
-
-
-def _check_reach(lengths: Sequence[float], r: float) -> None:
-    far = sum(lengths)
-    near = max(0.0, 2.0 * max(lengths) - far)
-    slack = 1e-12 * far
-    if not near - slack <= r <= far + slack:
-        raise GoalError(f"the target is {r:.6g} m from the base; links of {list(lengths)} reach from {near:.6g} to {far:.6g} m.")
-
-
-def _wrapped(angle: float) -> float:
-    return float(poses.wrapped(np.asarray(angle)))
-
-
-# Joints as lines
-
-
-@dataclass(frozen=True, eq=False)
-class Line:
-    """An elementary turn where it stands in the world while the joints of the arm are at zero.
-
-    Attributes:
-        point: A point on the axis, shape (3,); the centre of a ball.
-        axis: Unit axis, shape (3,); None for a ball.
-        frame: Rotation of the joint's own frame, shape (3, 3): a ball's quaternion is measured in it.
-        q: Index of its value in the pose.
-        single: Whether it is a hinge by itself, no part of a joint with several values.
-    """
-
-    point: FloatArray
-    axis: FloatArray | None
-    frame: FloatArray
-    q: int
-    single: bool
-
-    def rotation(self, q: FloatArray) -> FloatArray:
-        """Return the turn in the world (3, 3) for a pose."""
-        if self.axis is None:
-            return np.asarray(self.frame @ quaternion_matrix(q[self.q : self.q + 4]) @ self.frame.T)
-        return axis_rotation(self.axis, q[self.q])
-
-
-def lines_to(linkage: Linkage, frame: str, q: FloatArray) -> tuple[list[Line], FloatArray]:
-    """Return the turns on the way to a frame as they stand at a pose, and world_from_frame there."""
-    path, placement = path_to(linkage, frame)
-    lines, matrix = [], np.eye(4)
-    for i in path:
-        arc, drive = linkage.arcs[i], linkage.drives[i]
-        matrix = matrix @ arc.placement
-        for e in arc.articulation.elements:
-            if e.kind not in ("revolute", "ball") or arc.mimic is not None:
-                what = f"is {arc.articulation.kind}" if arc.mimic is None else f"follows {arc.mimic.joint!r}"
-                raise GoalError(
-                    f"method 'analytic' turns hinges and balls; joint {arc.name!r} on the way to frame {frame!r} {what}. "
-                    f"In all, {SERVES}; use 'damped' or 'robust'."
-                )
-            rotation = matrix[:3, :3].copy()
-            axis = None if e.kind == "ball" else rotation @ e.axis
-            single = len(arc.articulation.elements) == 1
-            lines.append(Line(matrix[:3, 3].copy(), axis, rotation, drive.q + e.value, single))
-            matrix = matrix @ e.matrix(q[drive.q : drive.q + arc.articulation.nq])
-    return lines, matrix @ placement
-
-
-def meeting_point(lines: Sequence[Line]) -> FloatArray | None:
-    """Return the point that a ball, or three hinges with no two neighbours parallel, turn about; None if there is none."""
-    if len(lines) == 1:
-        return lines[0].point if lines[0].axis is None else None
-    axes = [line.axis for line in lines if line.axis is not None]
-    if len(axes) != 3 or min(_sine(axes[0], axes[1]), _sine(axes[1], axes[2])) < 1e-6:
-        return None
-    across = [np.eye(3) - np.outer(axis, axis) for axis in axes]
-    point = np.linalg.lstsq(sum(across, np.zeros((3, 3))), sum(
-        (P @ line.point for P, line in zip(across, lines, strict=True)), np.zeros(3)
-    ), rcond=None)[0]
-    scale = 1.0 + max(float(np.abs(line.point).max()) for line in lines)
-    off = max(float(np.linalg.norm(P @ (point - line.point))) for P, line in zip(across, lines, strict=True))
-    return point if off < ROUND * scale else None
-
-
-def _sine(a: FloatArray, b: FloatArray) -> float:
-    return float(np.linalg.norm(np.cross(a, b)))
+def _distinct(linkage: Linkage, found: list[FloatArray]) -> list[FloatArray]:
+    result: list[FloatArray] = []
+    for pose in found:
+        if all(np.abs(difference(linkage, other, pose)).max() > 1e-7 for other in result):
+            result.append(pose)
+    return result

@@ -76,7 +76,7 @@ class Bone:
 
 def skeleton(linkage: Linkage, frames: Sequence[str]) -> list[Bone]:
     """Return the bones that move some frames, parents first; bones of no length are joined to the next."""
-    paths = [_path(linkage, frame) for frame in frames]
+    paths = [path_to(linkage, frame) for frame in frames]
     bones: list[Bone] = []
     home: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.eye(4))}  # of each link: its bone and bone_from_link
     for i in sorted({arc for path, _ in paths for arc in path}):
@@ -96,7 +96,7 @@ def skeleton(linkage: Linkage, frames: Sequence[str]) -> list[Bone]:
     return _joined(bones, ROUND * linkage.length)
 
 
-def _path(linkage: Linkage, frame: str) -> tuple[list[int], FloatArray]:
+def path_to(linkage: Linkage, frame: str) -> tuple[list[int], FloatArray]:
     """Return the arcs from the root to a frame, and last_link_from_frame."""
     index, placement = linkage.frame_index(frame), np.eye(4)
     if index >= len(linkage.links):
@@ -117,7 +117,11 @@ def _joined(bones: list[Bone], tiny: float) -> list[Bone]:
         above = new[bone.parent]
         if above >= 0 and count[bone.parent] == 1 and np.linalg.norm(bone.offset) <= tiny:
             whole = result[above]
-            whole.before, whole.turns, whole.effectors = whole.before + bone.before, whole.turns + bone.turns, bone.effectors
+            whole.before, whole.turns, whole.effectors = (
+                whole.before + bone.before,
+                whole.turns + bone.turns,
+                bone.effectors,
+            )
             new[i] = above
         else:
             new[i] = len(result)
@@ -163,7 +167,7 @@ class Fabrik(Method):
         for goal in problem.goals:
             if not isinstance(goal, Reach):
                 raise GoalError(f"method 'fabrik' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
-            for arc in (linkage.arcs[i] for i in _path(linkage, goal.frame)[0]):
+            for arc in (linkage.arcs[i] for i in path_to(linkage, goal.frame)[0]):
                 slides = [e.kind for e in arc.articulation.elements if e.kind not in ("revolute", "ball")]
                 if arc.mimic is None and not slides:
                     continue
@@ -350,7 +354,9 @@ class Reaching:
         total = sum(weight for _, _, weight in pulls)
         offset = sum((weight / total * point for point, _, weight in pulls), np.zeros(3))
         center = sum((weight / total * place for _, place, weight in pulls), np.zeros_like(self.points[i]))
-        M = STEADY * self.size**2 * np.eye(3) + 0.1 * self._toward_root(i, np.eye(3), self.points[i] + now @ offset, center)
+        M = STEADY * self.size**2 * np.eye(3) + 0.1 * self._toward_root(
+            i, np.eye(3), self.points[i] + now @ offset, center
+        )
         for point, place, weight in pulls:
             M = M + weight / total * outer(now @ (point - offset), place - center)
         return best_rotation(M) @ now, offset, center

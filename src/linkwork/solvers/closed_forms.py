@@ -1,0 +1,165 @@
+"""Planar arms of two and three links in closed form: the chapter's figure 5.15, done right.
+
+Imports `errors`, `poses` and `transforms`. The direction to the target is ``atan2(y, x)``, where the figure prints an acos
+that loses the sign of y; the elbow turns by pi minus the interior angle that its last line gives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import GoalError, LinkageError, OptionError, TransformError
+from ..poses import wrapped
+from ..transforms import as_vector
+
+ELBOWS = ("down", "up")
+SLACK = 1e-12  # of the arm's length: a target on the edge of reach may be off by rounding
+
+
+def two_link_angles(upper: float, lower: float, target: ArrayLike, *, elbow: str = "down") -> tuple[float, float]:
+    """Return the joint angles that put the tip of a planar two-link arm on a target.
+
+    The law of cosines gives the elbow, ``cos(q2) = (x² + y² - upper² - lower²) / (2·upper·lower)``;
+    the shoulder follows from the direction to the target. Where every q1 serves, at the base of an arm with equal links,
+    it is zero.
+
+    Args:
+        upper: Length of the first link [m].
+        lower: Length of the second link [m].
+        target: Tip position in the base frame [m], shape (2,).
+        elbow: Which of the two poses to return, ``"down"`` (q2 >= 0) or ``"up"``.
+
+    Returns:
+        Shoulder and elbow angles ``(q1, q2)`` [rad].
+
+    Raises:
+        GoalError: If the target is outside [|upper - lower|, upper + lower].
+
+    Example:
+        >>> q1, q2 = two_link_angles(1.0, 1.0, (1.0, 1.0))
+        >>> round(q1, 4), round(q2, 4)
+        (0.0, 1.5708)
+    """
+    sizes = _lengths("two-link", (upper, lower), 2)
+    x, y = _target(target)
+    which = _elbow(elbow)
+    _check_reach(sizes, math.hypot(x, y))
+    return two_link(*sizes, x, y)[which]
+
+
+def three_link_angles(
+    lengths: Sequence[float], target: ArrayLike, *, direction: float | None = None, elbow: str = "down"
+) -> tuple[float, float, float]:
+    """Return the joint angles that put the tip of a planar three-link arm on a target.
+
+    The direction of the last link fixes where the second must end, and the first two reach for that point.
+
+    Args:
+        lengths: The three lengths [m].
+        target: Tip position in the base frame [m], shape (2,).
+        direction: Where the last link should point, as an angle from the x axis [rad]. None lets it point from the base
+            towards the target or, where the others cannot follow, as little off that as they need.
+        elbow: Which of the two poses to return, ``"down"`` (q2 >= 0) or ``"up"``.
+
+    Returns:
+        The three joint angles [rad].
+
+    Raises:
+        GoalError: If the arm does not get there.
+
+    Example:
+        >>> [round(q, 4) for q in three_link_angles((1, 1, 1), (2, 1), direction=0.0)]
+        [0.0, 1.5708, -1.5708]
+    """
+    sizes = _lengths("three-link", lengths, 3)
+    x, y = _target(target)
+    which = _elbow(elbow)
+    if direction is None:
+        _check_reach(sizes, math.hypot(x, y))
+        direction = last_link(*sizes, x, y)[which]
+    elif not math.isfinite(direction):
+        raise GoalError(f"direction must be a finite angle, got {direction!r}.")
+    x, y = x - sizes[2] * math.cos(direction), y - sizes[2] * math.sin(direction)
+    _check_reach(sizes[:2], math.hypot(x, y), "the end of the second link would be")
+    q1, q2 = two_link(*sizes[:2], x, y)[which]
+    return q1, q2, _wrapped(direction - q1 - q2)
+
+
+def two_link(upper: float, lower: float, x: float, y: float, facing: float = 0.0) -> list[tuple[float, float]]:
+    """Return both solutions of a planar two-link arm, elbow down and up; out of reach, the pose that comes closest.
+
+    The angles come from half-angle forms of the law of cosines, which are accurate at the edge of reach, too.
+
+    Args:
+        upper: Length of the first link.
+        lower: Length of the second link.
+        x: Target.
+        y: Target.
+        facing: Direction to take for a target at the base.
+    """
+    r = math.hypot(x, y)
+    towards = math.atan2(y, x) if r > 0.0 else facing
+    bend = half_angle((upper + lower - r) * (upper + lower + r), (r - upper + lower) * (r + upper - lower))
+    lift = half_angle((lower - r + upper) * (lower + r - upper), (r + upper - lower) * (r + upper + lower))
+    return [(_wrapped(towards - lift), bend), (_wrapped(towards + lift), -bend)]
+
+
+def last_link(
+    first: float, second: float, third: float, x: float, y: float, facing: float = 0.0
+) -> tuple[float, float]:
+    """Return where the last of three links may point: from the base to the target, or as little off as it must.
+
+    Off that line it may be to either side: the first direction goes with the elbow down, the other with it up.
+    """
+    r = math.hypot(x, y)
+    nearest, farthest = abs(r - third), r + third  # how far from the base the second link may end
+    wrist = min(max(nearest, abs(first - second)), farthest)
+    off = half_angle(wrist**2 - nearest**2, farthest**2 - wrist**2) if r * third > 0.0 else 0.0
+    towards = math.atan2(y, x) if r > 0.0 else facing
+    return towards + off, towards - off
+
+
+def half_angle(opposite: float, adjacent: float) -> float:
+    """Return the angle a with ``tan²(a / 2) = opposite / adjacent``, where negative numbers count as zero."""
+    return 2.0 * math.atan2(math.sqrt(max(opposite, 0.0)), math.sqrt(max(adjacent, 0.0)))
+
+
+def _lengths(kind: str, lengths: Any, count: int) -> list[float]:
+    try:
+        sizes = as_vector(lengths, f"the lengths of a {kind} arm", count).tolist()
+    except TransformError as error:
+        raise LinkageError(str(error)) from error
+    if min(sizes) < 0.0:
+        raise LinkageError(f"the lengths of a {kind} arm must not be negative, got {sizes}.")
+    return [float(size) for size in sizes]
+
+
+def _target(target: ArrayLike) -> tuple[float, float]:
+    try:
+        x, y = as_vector(target, "the target of a planar arm", 2).tolist()
+    except TransformError as error:
+        raise GoalError(str(error)) from error
+    return x, y
+
+
+def _elbow(elbow: str) -> int:
+    if elbow not in ELBOWS:
+        raise OptionError(f"elbow is 'down' or 'up', got {elbow!r}.")
+    return ELBOWS.index(elbow)
+
+
+def _check_reach(lengths: Sequence[float], r: float, what: str = "the target is") -> None:
+    far = sum(lengths)
+    near = max(0.0, 2.0 * max(lengths) - far)
+    if not near - SLACK * far <= r <= far + SLACK * far:
+        sizes = " and ".join(f"{length:.6g}" for length in lengths)
+        raise GoalError(f"{what} {r:.6g} m from the base; links of {sizes} m reach from {near:.6g} to {far:.6g} m.")
+
+
+def _wrapped(angle: float) -> float:
+    return float(wrapped(np.asarray(angle)))
