@@ -97,8 +97,9 @@ class Report:
     seconds: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
     def typical(self, task: str) -> dict[str, float]:
-        """Return what ratios are made of: the best round, since noise only adds; of cold memory, which may be warm in
-        a lucky round, the median.
+        """Return what ratios are made of: the best round, or with cold memory the median.
+
+        Noise only adds, so the best round is nearest the truth; but cold memory may be warm in a lucky round.
         """
         choose = statistics.median if task == "cold" else min
         return {name: choose(rounds) for name, rounds in self.seconds[task].items()}

@@ -37,6 +37,7 @@ from linkwork.linkage import Frame, Link, Linkage
 from linkwork.transforms import transform
 
 NAN, INF, PI = math.nan, math.inf, math.pi
+ROW = (0.0, 0.0, 1.0, 0.0)
 DATA = Path(__file__).parents[2] / "shared" / "data" / "dh"
 NAMES = ["Hyper", "IRB140", "LWR4", "Panda", "Planar3", "Puma560", "Stanford", "UR5"]
 
@@ -269,12 +270,21 @@ def test_rows_are_read_in_every_form():
     assert [joint.articulation for joint in arm.arcs[1:]] == [Prismatic("z", 0.0, 1.0), Revolute("z")]
 
 
+def test_tables_are_frozen():
+    place = random_transform(np.random.default_rng(0))
+    for table in (DHTable((DHRow(*ROW),), base=place, tool=place), from_dh([ROW], base=place).as_dh()):
+        for array in (table.base, table.tool):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0, 3] = 1.0
+    with pytest.raises(TransformError, match="base is a reflection"):
+        DHTable((DHRow(*ROW),), base=np.diag([1, 1, -1, 1]))
+
+
 def test_no_rows_make_a_base_with_a_tool():
     arm = from_dh([], base=(1, 0, 0), tool=(0, 2, 0))
     assert arm.forward([], frame="tip")[:3, 3].tolist() == [1.0, 2.0, 0.0]
 
 
-ROW = (0.0, 0.0, 1.0, 0.0)
 WRONG_TABLES = {
     "unknown convention": (lambda: from_dh([ROW], convention="craig"), LinkageError, "'modified', got 'craig'"),
     "unknown convention out": (lambda: from_dh([ROW]).as_dh(convention="x"), LinkageError, "'modified', got 'x'"),

@@ -56,11 +56,12 @@ def test_a_polyline_is_a_tube_around_each_of_its_segments(closed):
     points = [(0, 0, 0), (1, 0, 0), (1, 2, 0.5)]
     faces = surfaces.surface(lw.Polyline(points, closed), sides=8, grain=9.0, thickness=0.01)
     assert len(faces) == 6 * (3 if closed else 2)
-    starts, ends = np.array(points), np.roll(points, -1, axis=0)
-    t = np.linspace(0, 1, 2001)[:, None, None]
-    line = (starts + t * (ends - starts))[:, : 3 if closed else 2].reshape(-1, 3)
-    distance = np.linalg.norm(faces.reshape(-1, 1, 3) - line, axis=2).min(axis=1)
-    assert np.allclose(distance, 0.01, atol=1e-5)
+    for k, tube in enumerate(faces.reshape(-1, 24, 3)):
+        start, end = np.array(points[k]), np.array(points[(k + 1) % 3])
+        along = (end - start) / np.linalg.norm(end - start)
+        reach = (tube - start) @ along
+        assert np.allclose(np.linalg.norm(tube - start - reach[:, None] * along, axis=1), 0.01)
+        assert np.allclose([reach.min(), reach.max()], [0.0, np.linalg.norm(end - start)])
 
 
 def test_a_bone_ends_at_its_joints():
@@ -120,7 +121,8 @@ def inside(shape, points):
 @solids
 def test_rays_hit_a_solid_when_a_point_on_them_is_inside(kind):
     shape, rng = SOLIDS[kind][0], np.random.default_rng(3)
-    origins, directions = rng.uniform(-1.5, 1.5, (400, 3)), rng.normal(size=(400, 3))
+    origins = rng.uniform(-1.2, 1.2, (400, 3))
+    directions = rng.uniform(-0.7, 0.7, (400, 3)) - origins
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     walk = origins[:, None] + np.linspace(0.0, 5.0, 4001)[:, None] * directions[:, None]
     expected = inside(shape, walk).any(axis=1)
@@ -129,7 +131,7 @@ def test_rays_hit_a_solid_when_a_point_on_them_is_inside(kind):
     assert (found >= expected).all()
     grazing = found & ~expected  # a step may jump over a corner
     assert grazing.mean() < 0.02
-    assert 0.05 < expected.mean() < 0.6
+    assert 0.1 < expected.mean() < 0.9
 
 
 def test_a_polyline_hides_nothing():
@@ -163,9 +165,10 @@ def first_hits(parts, origins, directions):
 
 def covering(polygons, points):
     """Return which polygons (m, k, 2), convex and counter-clockwise, hold each point (n, 2), shape (n, m)."""
-    edge = np.roll(polygons, -1, axis=1) - polygons
-    to = points[:, None, None] - polygons
-    return (edge[..., 0] * to[..., 1] - edge[..., 1] * to[..., 0] >= -1e-9).all(axis=2)
+    after = np.roll(polygons, -1, axis=1)
+    size = (polygons[..., 0] * after[..., 1] - polygons[..., 1] * after[..., 0]).sum(axis=1)
+    edge, to = after - polygons, points[:, None, None] - polygons
+    return (edge[..., 0] * to[..., 1] - edge[..., 1] * to[..., 0] >= -1e-9).all(axis=2) & (size > 1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -223,21 +222,16 @@ def test_repeated_calls_leak_nothing() -> None:
 def test_how_numbers_are_held_compiles_nothing_new() -> None:
     linkage = one_joint(JOINTS["ball"])
     poses = linkage.random_pose(0, 20)
-
-    def use(q: Any) -> None:
-        linkage.forward(q)
-        linkage.forward(q, frame="tip")
-        linkage.jacobian(q, "tip")
-
-    for plain in (poses, poses[0]):
-        use(plain)
-    before = {kernel: len(kernel.signatures) for kernel in KERNELS}
     frozen = poses.copy()
     frozen.setflags(write=False)
     clip = lw.Clip(linkage, np.arange(20), poses)
-    for held in (frozen, frozen[0], clip.poses, clip.poses[3], poses.tolist(), poses.astype(np.float32), poses[::2]):
-        use(held)
-    assert {kernel: len(kernel.signatures) for kernel in KERNELS} == before
+    forms = (poses, frozen, clip.poses, poses.tolist(), poses.astype(np.float32), np.asfortranarray(poses), poses[::2])
+    for batch in forms:
+        for q in (batch, batch[0]):
+            linkage.forward(q)
+            linkage.forward(q, frame="tip")
+            linkage.jacobian(q, "tip")
+    assert {kernel.__name__: len(kernel.signatures) for kernel in KERNELS} == {kernel.__name__: 1 for kernel in KERNELS}
 
 
 def test_many_threads_get_what_one_gets() -> None:

@@ -272,12 +272,13 @@ def warmup(as_json: AsJson = False) -> None:
     from . import goals, models, solvers
 
     arm = models.planar([1.0, 1.0])
-    goal = goals.Reach("tip", position=(1.0, 1.0), orientation=arm.forward([0.0, 1.0], frame="tip"))
+    goal = goals.Reach("tip", position=(1.0, 1.0))
     for q in (arm.neutral(), [arm.neutral()] * 2):  # one pose and many have kernels of their own
         arm.forward(q)
         arm.forward(q, frame="tip")
         arm.jacobian(q, "tip")
-        solvers.solve(arm, goal, start=q)
+        for method in solvers.METHODS:
+            solvers.solve(arm, goal, start=q, method=method, max_iterations=2)
     seconds = time.perf_counter() - start
     if as_json:
         print_json({"seconds": seconds})

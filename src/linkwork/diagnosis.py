@@ -15,6 +15,7 @@ import numpy as np
 from .errors import OptionError
 from .goals import Goal, Reach
 from .kernels import rows
+from .joints import mid_range
 from .linkage import Linkage
 from .poses import wrapped
 from .program import chain_program
@@ -316,7 +317,7 @@ def _limits(solution: Solution, base: str, free: Solution) -> Diagnosis:
     turns, _, _ = linkage.plain_values
     poses = free.q[free.success].copy()
     angles = turns[[_is_angle(linkage, int(k)) for k in turns]] if len(turns) else turns
-    middle = np.where(np.isfinite(linkage.lower + linkage.upper), (linkage.lower + linkage.upper) / 2.0, 0.0)
+    middle = mid_range(linkage.lower, linkage.upper)
     poses[:, angles] = middle[angles] + wrapped(poses[:, angles] - middle[angles])
     over = np.maximum(np.maximum(linkage.lower - poses, poses - linkage.upper), 0.0)
     best = int(np.argmin(over.sum(axis=-1)))

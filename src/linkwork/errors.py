@@ -31,12 +31,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
-MAX_LISTED = 12
+MAX_LISTED = 16
 
 
 class LinkworkError(Exception):
-    """Base of all errors raised by linkwork."""
+    """Base of all errors raised by linkwork. Copies and pickles keep message and fields."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.args, vars(self))
+
+
+def _again(cls: type[LinkworkError], args: tuple[Any, ...], values: dict[str, Any]) -> LinkworkError:
+    """Return an error as it was, without its constructor: that one would make a message of the message."""
+    error = cls.__new__(cls)
+    super(LinkworkError, error).__init__(*args)  # that of the builtin base
+    vars(error).update(values)
+    return error
 
 
 class LinkageError(LinkworkError, ValueError):

@@ -57,7 +57,7 @@ nav label { margin-left: auto; }
 #hold { position: absolute; opacity: 0; pointer-events: none; }
 #hold:focus-visible ~ nav label { outline: 2px solid var(--accent); outline-offset: 2px; }
 h2 { margin: 2.6rem 0 1rem; font-size: 1.4rem; letter-spacing: -.01em; }
-.grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: 1.4rem; }
+.grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(23rem, 100%), 1fr)); gap: 1.4rem; }
 article { display: flex; flex-direction: column; min-width: 0; background: var(--card); border: 1px solid var(--line);
   border-radius: 14px; overflow: hidden; }
 figure { position: relative; margin: 0; aspect-ratio: 5 / 4; background: var(--plate); }
@@ -74,7 +74,7 @@ h3 { margin: 0; font-size: 1.1rem; }
 .facts { color: var(--accent); font-size: .85rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .words p { margin: 0; color: var(--soft); font-size: .95rem; }
 .code { position: relative; margin-top: auto; min-width: 0; }
-pre { margin: .3rem 0 0; padding: .75rem .9rem; overflow-x: auto; background: var(--code);
+pre { margin: .3rem 0 0; padding: .75rem .9rem; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--code);
   border: 1px solid var(--line); border-radius: 8px;
   font: .75rem/1.55 ui-monospace, "Cascadia Code", Menlo, Consolas, monospace; }
 button { position: absolute; top: .7rem; right: .4rem; padding: .1rem .55rem; border: 1px solid var(--line);

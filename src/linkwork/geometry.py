@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .errors import LinkageError
-from .transforms import IDENTITY, FloatArray, as_array, as_transform, as_vector
+from .transforms import IDENTITY, FloatArray, Value, as_array, as_number, as_transform, as_vector, read_only
 
 
 def _positive(value: float, what: str) -> float:
-    size = as_vector([value], what, 1)[0]
+    size = as_number(value, what)
     if size <= 0.0:
-        raise LinkageError(f"{what} must be positive, got {value!r}.")
-    return float(size)
+        raise LinkageError(f"{what} must be positive, got {size:g}.")
+    return size
 
 
 class Shape:
@@ -42,8 +42,8 @@ class Box(Shape):
     kind: ClassVar[str] = "box"
 
     def __post_init__(self) -> None:
-        x, y, z = as_vector(self.size, "box size")
-        object.__setattr__(self, "size", tuple(_positive(edge, "box size") for edge in (x, y, z)))
+        edges = as_vector(self.size, "box size").tolist()
+        object.__setattr__(self, "size", tuple(_positive(edge, "box size") for edge in edges))
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,8 @@ class Mesh(Shape):
     kind: ClassVar[str] = "mesh"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.path, str) or not self.path:
+            raise LinkageError(f"a mesh needs the path of its file, got {self.path!r}.")
         scale = as_vector(self.scale, "mesh scale")
         object.__setattr__(self, "scale", tuple(scale.tolist()))
 
@@ -118,7 +120,7 @@ SHAPES: dict[str, type[Shape]] = {cls.kind: cls for cls in (Box, Sphere, Cylinde
 
 
 @dataclass(frozen=True, eq=False)
-class Visual:
+class Visual(Value):
     """A shape standing somewhere in a link.
 
     Args:
@@ -138,27 +140,17 @@ class Visual:
             raise LinkageError(f"a visual needs a shape ({', '.join(SHAPES)}), got {self.shape!r}.")
         if self.role not in ("visual", "collision"):
             raise LinkageError(f"a visual's role is 'visual' or 'collision', got {self.role!r}.")
-        placement = as_transform(self.placement, "visual placement")
-        placement.setflags(write=False)
-        object.__setattr__(self, "placement", placement)
+        object.__setattr__(self, "placement", read_only(as_transform(self.placement, "visual placement")))
         if self.color is not None:
             color = as_vector(self.color, "color")
             if color.min() < 0.0 or color.max() > 1.0:
                 raise LinkageError(f"color components go from 0 to 1, got {color.tolist()}.")
             object.__setattr__(self, "color", tuple(color.tolist()))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Visual):
-            return NotImplemented
-        mine, theirs = (self.shape, self.color, self.role), (other.shape, other.color, other.role)
-        return mine == theirs and np.array_equal(self.placement, other.placement)
-
-    __hash__ = None  # type: ignore[assignment]
-
 
 def as_visuals(value: Any) -> tuple[Visual, ...]:
     """Return visuals from a shape, a visual, or a sequence of either."""
-    items = value if isinstance(value, Sequence) else (value,)
+    items = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
     return tuple(item if isinstance(item, Visual) else Visual(item) for item in items)
 
 

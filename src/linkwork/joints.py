@@ -9,23 +9,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .errors import AxisError, LimitError, LinkageError, MimicError, TransformError
+from .errors import AxisError, LimitError, LinkageError, MimicError, PoseValueError, TransformError
 from .transforms import (
+    AXES,
     IDENTITY,
     FloatArray,
+    Value,
     as_angle,
     as_array,
     as_axis,
+    as_length,
+    as_number,
     as_transform,
     axis_rotation,
+    has_direction,
     plane_basis,
     quaternion_matrix,
+    read_only,
 )
 
 INF = math.inf
@@ -33,7 +40,7 @@ Axis = tuple[float, float, float]
 AxisLike = str | ArrayLike
 Bound = float | str
 EULER_ORDERS = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
-X, Y, Z = np.eye(3)
+NO_AXIS = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +49,20 @@ class Element:
 
     Args:
         kind: ``"revolute"``, ``"prismatic"``, ``"screw"`` or ``"ball"``.
-        axis: Unit axis, shape (3,); a ball has none.
+        axis: Unit axis, shape (3,); a ball has none and holds zeros.
         value: Index of the joint's value that drives it (a ball takes four from there on).
         rate: Index of the joint's velocity that drives it (a ball takes three).
         advance: Travel along the axis per radian, of a screw [m/rad].
     """
 
     kind: str
-    axis: FloatArray
+    axis: Any
     value: int
     rate: int
     advance: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", read_only(np.array(self.axis, dtype=np.float64)))
 
     def matrix(self, values: FloatArray) -> FloatArray:
         """Return the 4x4 motion for joint values of shape (..., nq)."""
@@ -71,7 +81,7 @@ class Element:
 
 
 @dataclass(frozen=True)
-class Articulation:
+class Articulation(Value):
     """How the link below a joint may move: the variable half of an arc."""
 
     kind: ClassVar[str]
@@ -81,7 +91,7 @@ class Articulation:
         """Names of the values, one for each entry of the pose; a single value has the empty name."""
         raise NotImplementedError
 
-    @property
+    @cached_property
     def elements(self) -> tuple[Element, ...]:
         """The elementary motions, from the parent outwards."""
         raise NotImplementedError
@@ -91,19 +101,42 @@ class Articulation:
         """Number of values in the pose."""
         return len(self.coordinates)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """Number of velocities: one less than `nq` where a quaternion is among the values."""
         return sum(3 if element.kind == "ball" else 1 for element in self.elements)
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of each value: ``"m"``, ``"rad"``, or none (``""``) in a quaternion."""
+        units = {e.value: "m" if e.kind == "prismatic" else "rad" for e in self.elements if e.kind != "ball"}
+        return tuple(units.get(k, "") for k in range(self.nq))
+
+    @property
     def limits(self) -> tuple[FloatArray, FloatArray]:
         """Lower and upper limits of the values, shape (nq,) each; infinite where there are none."""
-        return np.full(self.nq, -INF), np.full(self.nq, INF)
+        lower, upper = getattr(self, "lower", None), getattr(self, "upper", None)
+        if lower is None or upper is None:
+            return np.full(self.nq, -INF), np.full(self.nq, INF)
+        return np.array(lower, np.float64, ndmin=1), np.array(upper, np.float64, ndmin=1)
+
+    def _checked(self, values: ArrayLike) -> FloatArray:
+        """Return values of shape (..., nq) as an array, or say why they are none of this joint's."""
+        try:
+            x = as_array(values, f"values of a {self.kind} joint")
+        except TransformError as error:
+            raise PoseValueError(str(error)) from error
+        if x.ndim == 0 or x.shape[-1] != self.nq:
+            raise PoseValueError(f"values of a {self.kind} joint have shape (..., {self.nq}), got {x.shape}.")
+        if not np.isfinite(x).all():
+            raise PoseValueError(f"values of a {self.kind} joint must be finite.")
+        if not all(has_direction(x[..., e.value : e.value + 4]) for e in self.elements if e.kind == "ball"):
+            raise PoseValueError(f"the quaternion of a {self.kind} joint has no direction; 1, 0, 0, 0 is no rotation.")
+        return x
 
     def matrix(self, values: ArrayLike) -> FloatArray:
         """Return the 4x4 articulation matrices for values of shape (..., nq), the chapter's Amatrix."""
-        values = np.asarray(values, dtype=np.float64)
+        values = self._checked(values)
         result = np.zeros((*values.shape[:-1], 4, 4))
         result[...] = np.eye(4)
         for element in self.elements:
@@ -129,7 +162,7 @@ class Articulation:
 
     def split_values(self, values: ArrayLike) -> FloatArray:
         """Return the values of the `split` parts that give the same matrix, shape (..., number of parts)."""
-        values = np.asarray(values, dtype=np.float64)
+        values = self._checked(values)
         columns = []
         for e in self.elements:
             if e.kind == "ball":
@@ -140,14 +173,17 @@ class Articulation:
 
 
 def _moving_xyz(quaternions: FloatArray) -> FloatArray:
-    """Return the angles about moving x, y, z axes of quaternions (..., 4)."""
+    """Return the angles about moving x, y, z axes of quaternions (..., 4).
+
+    The third is that of the rotation left when the first is undone. So the three make up the rotation however badly the
+    first is known: near gimbal lock only its sum with the third is defined.
+    """
     m = quaternion_matrix(quaternions)
-    second = np.arcsin(np.clip(m[..., 0, 2], -1.0, 1.0))
-    first = np.arctan2(-m[..., 1, 2], m[..., 2, 2])
-    third = np.arctan2(-m[..., 0, 1], m[..., 0, 0])
-    locked = np.abs(m[..., 0, 2]) > 1.0 - 1e-12  # gimbal lock: only first ± third is defined, so let third be zero
-    first = np.where(locked, np.arctan2(m[..., 2, 1], m[..., 1, 1]), first)
-    return np.stack([first, second, np.where(locked, 0.0, third)], axis=-1)
+    first = np.arctan2(0.0 - m[..., 1, 2], m[..., 2, 2] + 0.0)  # no negative zeros, lest it be half a turn at the lock
+    second = np.arctan2(m[..., 0, 2], np.hypot(m[..., 1, 2], m[..., 2, 2]))
+    c, s = np.cos(first), np.sin(first)
+    third = np.arctan2(c * m[..., 1, 0] + s * m[..., 2, 0], c * m[..., 1, 1] + s * m[..., 2, 1])
+    return np.stack([first, second, third], axis=-1)
 
 
 def _plain(vector: FloatArray) -> Axis:
@@ -162,29 +198,42 @@ def _axis(value: str | ArrayLike, kind: str) -> Axis:
         raise AxisError(str(error)) from error
 
 
-def _bound(value: float | str, kind: str) -> float:
+def as_limits(value: Any, what: str) -> tuple[Any, Any]:
+    """Return the two limits of a joint with one value, open where None is given."""
     try:
-        return as_angle(value)
+        lower, upper = (-INF, INF) if value is None else value
+    except (TypeError, ValueError) as error:
+        raise LimitError(f"limits of {what} must be (lower, upper), got {value!r}.") from error
+    return lower, upper
+
+
+def _bounds(kind: str, units: Sequence[str], lower: Sequence[Any], upper: Sequence[Any]) -> list[tuple[float, ...]]:
+    """Return lower and upper limits as numbers, one for each unit, checked."""
+    try:
+        lows, highs = (
+            tuple(as_length(v) if unit == "m" else as_angle(v) for v, unit in zip(values, units, strict=True))
+            for values in (lower, upper)
+        )
     except TransformError as error:
         raise LimitError(f"limit of a {kind} joint: {error}") from error
+    for low, high in zip(lows, highs, strict=True):
+        if low > high:
+            raise LimitError(f"lower limit {low:.6g} of a {kind} joint is above its upper limit {high:.6g}.")
+        if low == INF or high == -INF:
+            raise LimitError(f"limits {low} and {high} of a {kind} joint leave no value at all.")
+    return [lows, highs]
 
 
-def _bounds(owner: Articulation, count: int, lower: Any, upper: Any) -> None:
+def _set_bounds(joint: Any) -> None:
     """Check and store the limits of a joint with several plain values as tuples."""
-    for name, value, default in (("lower", lower, -INF), ("upper", upper, INF)):
+    count, ends = joint.nq, []
+    for name, value, default in (("lower", joint.lower, -INF), ("upper", joint.upper, INF)):
         values = [default] * count if value is None else value
         if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or len(values) != count:
-            raise LimitError(f"{name} of a {owner.kind} joint must be {count} values, got {value!r}.")
-        object.__setattr__(owner, name, tuple(_bound(v, owner.kind) for v in values))
-    for low, high in zip(owner.lower, owner.upper, strict=True):  # type: ignore[attr-defined]
-        _ordered(owner.kind, low, high)
-
-
-def _ordered(kind: str, low: float, high: float) -> None:
-    if low > high:
-        raise LimitError(f"lower limit {low:.6g} of a {kind} joint is above its upper limit {high:.6g}.")
-    if low == INF or high == -INF:
-        raise LimitError(f"limits {low} and {high} of a {kind} joint leave no value at all.")
+            raise LimitError(f"{name} of a {joint.kind} joint must be {count} values, got {value!r}.")
+        ends.append(values)
+    for name, bounds in zip(("lower", "upper"), _bounds(joint.kind, joint.units, *ends), strict=True):
+        object.__setattr__(joint, name, bounds)
 
 
 @dataclass(frozen=True)
@@ -197,36 +246,41 @@ class Fixed(Articulation):
     def coordinates(self) -> tuple[str, ...]:
         return ()
 
-    @property
+    @cached_property
     def elements(self) -> tuple[Element, ...]:
         return ()
 
 
 @dataclass(frozen=True)
-class _OneValue(Articulation):
+class _OneAxis(Articulation):
     """Shared by joints with one value along or about one axis."""
 
     axis: AxisLike = (0.0, 0.0, 1.0)
-    lower: Bound = -INF
-    upper: Bound = INF
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", _axis(self.axis, self.kind))
-        object.__setattr__(self, "lower", _bound(self.lower, self.kind))
-        object.__setattr__(self, "upper", _bound(self.upper, self.kind))
-        _ordered(self.kind, float(self.lower), float(self.upper))
 
     @property
     def coordinates(self) -> tuple[str, ...]:
         return ("",)
 
-    @property
-    def elements(self) -> tuple[Element, ...]:
-        return (Element(self.kind, np.array(self.axis, np.float64), 0, 0),)
 
-    @property
-    def limits(self) -> tuple[FloatArray, FloatArray]:
-        return np.array([self.lower], np.float64), np.array([self.upper], np.float64)
+@dataclass(frozen=True)
+class _OneValue(_OneAxis):
+    """Shared by those that may have limits."""
+
+    lower: Bound = -INF
+    upper: Bound = INF
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        (lower,), (upper,) = _bounds(self.kind, self.units, (self.lower,), (self.upper,))
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "upper", upper)
+
+    @cached_property
+    def elements(self) -> tuple[Element, ...]:
+        return (Element(self.kind, self.axis, 0, 0),)
 
 
 @dataclass(frozen=True)
@@ -242,22 +296,14 @@ class Revolute(_OneValue):
 
 
 @dataclass(frozen=True)
-class Continuous(Articulation):
+class Continuous(_OneAxis):
     """A wheel: turns about an axis without limits, and wraps around."""
 
-    axis: AxisLike = (0.0, 0.0, 1.0)
     kind: ClassVar[str] = "continuous"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", _axis(self.axis, self.kind))
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:
-        return ("",)
-
-    @property
+    @cached_property
     def elements(self) -> tuple[Element, ...]:
-        return (Element("revolute", np.array(self.axis, np.float64), 0, 0),)
+        return (Element("revolute", self.axis, 0, 0),)
 
 
 @dataclass(frozen=True)
@@ -275,14 +321,15 @@ class Screw(_OneValue):
     kind: ClassVar[str] = "screw"
 
     def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "lead", as_number(self.lead, "lead of a screw joint"))
+        except TransformError as error:
+            raise LinkageError(str(error)) from error
         super().__post_init__()
-        if not math.isfinite(_bound(self.lead, self.kind)):
-            raise LinkageError(f"lead of a screw joint must be finite, got {self.lead!r}.")
-        object.__setattr__(self, "lead", float(self.lead))
 
-    @property
+    @cached_property
     def elements(self) -> tuple[Element, ...]:
-        return (Element("screw", np.array(self.axis, np.float64), 0, 0, self.lead / (2.0 * math.pi)),)
+        return (Element("screw", self.axis, 0, 0, self.lead / (2.0 * math.pi)),)
 
 
 @dataclass(frozen=True)
@@ -298,22 +345,18 @@ class Universal(Articulation):
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", _axis(self.axis, self.kind))
         object.__setattr__(self, "second", _axis(self.second, self.kind))
-        if np.linalg.norm(np.cross(np.array(self.axis, np.float64), np.array(self.second, np.float64))) < 1e-9:
+        first, second = (element.axis for element in self.elements)
+        if np.linalg.norm(np.cross(first, second)) < 1e-9:
             raise AxisError("the two axes of a universal joint must not be parallel.")
-        _bounds(self, 2, self.lower, self.upper)
+        _set_bounds(self)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
         return ("first", "second")
 
-    @property
+    @cached_property
     def elements(self) -> tuple[Element, ...]:
-        axes = (self.axis, self.second)
-        return tuple(Element("revolute", np.array(axis, np.float64), k, k) for k, axis in enumerate(axes))
-
-    @property
-    def limits(self) -> tuple[FloatArray, FloatArray]:
-        return np.array(self.lower, np.float64), np.array(self.upper, np.float64)
+        return tuple(Element("revolute", axis, k, k) for k, axis in enumerate((self.axis, self.second)))
 
 
 @dataclass(frozen=True)
@@ -330,23 +373,16 @@ class Planar(Articulation):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", _axis(self.axis, self.kind))
-        _bounds(self, 3, self.lower, self.upper)
+        _set_bounds(self)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
         return ("x", "y", "angle")
 
-    @property
+    @cached_property
     def elements(self) -> tuple[Element, ...]:
         u, v, normal = plane_basis(np.array(self.axis, np.float64)).T
-        kinds = ("prismatic", "prismatic", "revolute")
-        return tuple(
-            Element(kind, axis, k, k) for k, (kind, axis) in enumerate(zip(kinds, (u, v, normal), strict=True))
-        )
-
-    @property
-    def limits(self) -> tuple[FloatArray, FloatArray]:
-        return np.array(self.lower, np.float64), np.array(self.upper, np.float64)
+        return (Element("prismatic", u, 0, 0), Element("prismatic", v, 1, 1), Element("revolute", normal, 2, 2))
 
 
 @dataclass(frozen=True)
@@ -376,7 +412,7 @@ class Ball(Articulation):
         elif self.euler not in EULER_ORDERS:
             raise LinkageError(f"Euler order {self.euler!r} is not one of {', '.join(EULER_ORDERS)}.")
         else:
-            _bounds(self, 3, self.lower, self.upper)
+            _set_bounds(self)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -385,18 +421,12 @@ class Ball(Articulation):
         names = [f"r{letter}" for letter in self.euler]
         return (*names[:2], names[2] + ("2" if names[2] == names[0] else ""))
 
-    @property
+    @cached_property
     def elements(self) -> tuple[Element, ...]:
         if self.euler is None:
-            return (Element("ball", np.zeros(3), 0, 0),)
-        turns = [Element("revolute", as_axis(letter), k, k) for k, letter in enumerate(self.euler)]
+            return (Element("ball", NO_AXIS, 0, 0),)
+        turns = [Element("revolute", AXES[letter], k, k) for k, letter in enumerate(self.euler)]
         return tuple(turns if self.sense == "moving" else reversed(turns))  # fixed axes: the last turn is outermost
-
-    @property
-    def limits(self) -> tuple[FloatArray, FloatArray]:
-        if self.euler is None:
-            return super().limits
-        return np.array(self.lower, np.float64), np.array(self.upper, np.float64)
 
 
 @dataclass(frozen=True)
@@ -412,10 +442,10 @@ class Floating(Articulation):
     def coordinates(self) -> tuple[str, ...]:
         return ("x", "y", "z", "qw", "qx", "qy", "qz")
 
-    @property
+    @cached_property
     def elements(self) -> tuple[Element, ...]:
-        slides = tuple(Element("prismatic", axis, k, k) for k, axis in enumerate((X, Y, Z)))
-        return (*slides, Element("ball", np.zeros(3), 3, 3))
+        slides = tuple(Element("prismatic", axis, k, k) for k, axis in enumerate(AXES.values()))
+        return (*slides, Element("ball", NO_AXIS, 3, 3))
 
 
 ONE_DOF: dict[str, type[_OneValue]] = {cls.kind: cls for cls in (Revolute, Prismatic, Screw)}
@@ -433,21 +463,24 @@ class Mimic:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.joint, str):
+            raise MimicError(f"a mimic joint follows another by name, got {self.joint!r}.")
         for name in ("multiplier", "offset"):
             value = getattr(self, name)
-            if not isinstance(value, int | float | np.number) or not math.isfinite(value):
-                raise MimicError(f"{name} of a mimic joint must be a finite number, got {value!r}.")
-            object.__setattr__(self, name, float(value))
+            try:
+                object.__setattr__(self, name, as_number(value, name))
+            except TransformError as error:
+                raise MimicError(f"{name} of a mimic joint must be a finite number, got {value!r}.") from error
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class Joint(Value):
     """An arc of the tree: places the child link on its parent and lets it move there.
 
     Args:
         name: Name, unique among the joints of a linkage.
         parent: Name of the link above; None for the root arc, whose parent is the world.
-        child: Name of the link below.
+        child: Name of the link below; of a root arc it may be left empty.
         articulation: How it moves.
         placement: parent_from_child at zero articulation, 4x4 or a position: the chapter's Lmatrix.
         mimic: Follow another joint instead of having a value of its own.
@@ -465,18 +498,17 @@ class Joint:
             kinds = ", ".join(cls.__name__ for cls in ARTICULATIONS.values())
             raise LinkageError(f"joint {self.name!r} needs an articulation ({kinds}), got {self.articulation!r}.")
         placement = as_transform(self.placement, f"placement of joint {self.name!r}")
-        placement.setflags(write=False)
-        object.__setattr__(self, "placement", placement)
-        if self.mimic is not None and (self.articulation.nq != 1 or self.parent is None):
+        object.__setattr__(self, "placement", read_only(placement))
+        if self.mimic is not None:
+            self._check_mimic()
+
+    def _check_mimic(self) -> None:
+        if not isinstance(self.mimic, Mimic):
+            raise MimicError(f"joint {self.name!r} follows another by a Mimic, got {self.mimic!r}.")
+        if self.articulation.nq != 1:
             raise MimicError(f"joint {self.name!r} has {self.articulation.nq} values; only one-DOF joints can mimic.")
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Joint):
-            return NotImplemented
-        same = all(getattr(self, f.name) == getattr(other, f.name) for f in fields(self) if f.name != "placement")
-        return same and np.array_equal(self.placement, other.placement)
-
-    __hash__ = None  # type: ignore[assignment]
+        if self.parent is None:
+            raise MimicError(f"joint {self.name!r} is a root arc, which cannot mimic a joint below it.")
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -488,5 +520,5 @@ def mid_range(lower: FloatArray, upper: FloatArray) -> FloatArray:
     """Return the middle of limits, or the value nearest zero where a side is open."""
     bounded = np.isfinite(lower) & np.isfinite(upper)
     low, high = np.where(bounded, lower, 0.0), np.where(bounded, upper, 0.0)
-    middle = low + (high - low) / 2.0
-    return as_array(np.where(bounded, middle, np.clip(0.0, lower, upper)), "limits")
+    middle: FloatArray = np.clip(low / 2.0 + high / 2.0, lower, upper)  # halves first: their sum cannot overflow
+    return middle

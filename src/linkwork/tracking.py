@@ -44,7 +44,8 @@ def track(
         frames: Number of frames, for a function or a single goal (21 by default).
         method: A method's name.
         start: Pose before the first frame, or the name of a stored one; the neutral pose by default.
-        steps: Take exactly this many steps a frame, as the chapter does with one. None solves each frame.
+        steps: Take exactly this many steps a frame, as the chapter does with one; the first frame is then the start
+            itself. None solves each frame.
         **options: As in `solve`.
 
     Returns:
@@ -72,7 +73,10 @@ def track(
     poses, residuals = np.empty((len(series), linkage.nq)), []
     for k, wanted in enumerate(series):
         problem = problem.aimed(wanted)
-        q = follow(chosen, problem, q, settings, steps) if steps else chosen.solve(problem, q, settings).q
+        if steps is None:
+            q = chosen.solve(problem, q, settings).q
+        elif k:
+            q = follow(chosen, problem, q, settings, steps)
         poses[k] = q
         residuals.append(problem.residuals(problem.error(q)))
     if len({len(row) for row in residuals}) != 1:

@@ -1,4 +1,4 @@
-"""Positions, rotations and rigid transforms as NumPy arrays, read and checked at the border.
+"""Numbers, positions, rotations and rigid transforms as NumPy arrays, read and checked at the border.
 
 Imports only `errors`. Quaternions are w, x, y, z throughout; SciPy is imported when Euler angles are read.
 """
@@ -6,7 +6,9 @@ Imports only `errors`. Quaternions are w, x, y, z throughout; SciPy is imported 
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,36 @@ ROTATION_TOLERANCE = 1e-6
 IDENTITY: FloatArray = np.eye(4)
 IDENTITY.setflags(write=False)
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+ANGLE_UNITS = {"deg": math.pi / 180.0, "rad": 1.0}
+SHORTEST, LONGEST = 1e-101, 1e101  # largest entries of quaternions that still have a direction
+
+
+class Value:
+    """Base of frozen dataclasses: equal by value, arrays included; copied and pickled through the constructor.
+
+    A copy is thus checked like the first, its arrays are read-only too, and nothing cached travels along.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in zip(*_parts(self, other), strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), _parts(self)[0]
+
+
+def _parts(*values: Any) -> list[tuple[Any, ...]]:
+    names = [field.name for field in fields(values[0])]
+    return [tuple(getattr(value, name) for name in names) for value in values]
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the same array, closed for writing."""
+    array.setflags(write=False)
+    return array
 
 
 def as_angle(value: float | str) -> float:
@@ -32,30 +64,48 @@ def as_angle(value: float | str) -> float:
         >>> as_angle("180deg")
         3.141592653589793
     """
-    text = value.strip() if isinstance(value, str) else None
+    return _quantity(value, "an angle", ANGLE_UNITS, "write a number in radians or a text like '45deg'")
+
+
+def as_length(value: float | str) -> float:
+    """Return a length in metres from a number [m] or a text such as ``"0.3"``."""
+    return _quantity(value, "a length", {}, "write a number in metres")
+
+
+def _quantity(value: Any, what: str, units: Mapping[str, float], advice: str) -> float:
+    """Return a number, infinite perhaps, from a number of any type or a text that may end with a unit."""
+    number, unit = value, 1.0
     try:
-        if text is None:
-            angle = float(value)
-        elif text.endswith("deg"):
-            angle = math.radians(float(text[:-3]))
-        else:
-            angle = float(text.removesuffix("rad"))
+        if isinstance(value, str):
+            number = value.strip()
+            if number[-3:] in units:
+                number, unit = number[:-3], units[number[-3:]]
+        elif type(value) is not float:
+            number = as_array(value, what)
+            if number.shape:
+                raise TypeError("one number is wanted")
+        result = float(number) * unit
+        if math.isnan(result):
+            raise ValueError("NaN is no number")
+        return result
     except (TypeError, ValueError) as error:
-        raise TransformError(f"not an angle: {value!r}; write a number in radians or a text like '45deg'.") from error
-    if math.isnan(angle):
-        raise TransformError(f"not an angle: {value!r}.")
-    return angle
+        raise TransformError(f"not {what}: {reprlib.repr(value)}; {advice}.") from error
 
 
 def as_array(value: ArrayLike, what: str) -> FloatArray:
     """Return an array of float64, or say what could not be read as numbers."""
     try:
         array = np.array(value)
-        if array.dtype.kind not in "fiub":  # complex would lose its imaginary part, text its meaning
-            raise TypeError(f"got {type(value).__name__} of {array.dtype}")
+        if array.dtype.kind not in "fiu":  # complex would lose its imaginary part, text and truth their meaning
+            raise TypeError(f"got {reprlib.repr(value)}")
         return array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise TransformError(f"{what} must be numbers: {error}.") from error
+
+
+def as_number(value: Any, what: str) -> float:
+    """Return a finite number, or say what is wrong with it."""
+    return float(as_vector([value], what, 1)[0])
 
 
 def as_vector(value: ArrayLike, what: str, size: int = 3) -> FloatArray:
@@ -78,31 +128,33 @@ def as_axis(value: str | ArrayLike, what: str = "axis") -> FloatArray:
             )
         return np.array(AXES[letter]) * (-1.0 if value.startswith("-") else 1.0) + 0.0
     vector = as_vector(value, what)
-    length = math.hypot(*vector.tolist())
-    if length == 0.0:
+    numbers = vector.tolist()
+    if not any(numbers):
         raise TransformError(f"{what} must not be zero.")
     # A unit axis comes back bit for bit: what is written to a file and read again is the same joint.
-    return vector if abs(length - 1.0) < 4e-16 else vector / length
+    if abs(math.hypot(*numbers) - 1.0) < 4e-16:
+        return vector
+    vector = np.ldexp(vector, -math.frexp(max(map(abs, numbers)))[1])  # near one: no length overflows or vanishes
+    return vector / math.hypot(*vector.tolist())
 
 
 def as_rotation(value: Any, what: str = "orientation") -> FloatArray:
     """Return a 3x3 rotation matrix from any unambiguous form.
 
     Args:
-        value: A SciPy ``Rotation``, a 3x3 matrix, a 4x4 matrix (its rotation part), or a mapping with exactly one of
-            the keys ``wxyz``, ``xyzw``, ``euler`` (order, angles), ``rotvec`` and ``matrix``. Lower-case Euler orders
-            turn about fixed axes, upper-case ones about moving axes, as in SciPy. A bare 4-vector is refused.
+        value: A SciPy ``Rotation`` or ``RigidTransform``, a 3x3 matrix, a 4x4 matrix (its rotation part), or a mapping
+            with exactly one of the keys ``wxyz``, ``xyzw``, ``euler`` (order, angles), ``rotvec`` and ``matrix``.
+            Lower-case Euler orders turn about fixed axes, upper-case ones about moving axes, as in SciPy. A bare
+            4-vector is refused.
         what: What to call it in an error.
 
     Example:
         >>> as_rotation({"euler": ("xyz", [0, 0, "90deg"])}).round(6).tolist()
         [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    if hasattr(value, "as_matrix"):
-        return _checked_rotation(as_array(value.as_matrix(), what), what)
     if isinstance(value, Mapping):
         return _rotation_from_mapping(value, what)
-    matrix = as_array(value, what)
+    matrix = as_array(value.as_matrix() if hasattr(value, "as_matrix") else value, what)
     if matrix.shape == (4,):
         raise TransformError(f"{what}: four bare numbers could be w,x,y,z or x,y,z,w; pass {ORIENTATION_FORMS}.")
     return _checked_rotation(matrix[:3, :3] if matrix.shape == (4, 4) else matrix, what)
@@ -116,7 +168,7 @@ def _rotation_from_mapping(spec: Mapping[str, Any], what: str) -> FloatArray:
         quaternion = as_vector(value, f"{what} ({form})", 4)
         if form == "xyzw":
             quaternion = quaternion[[3, 0, 1, 2]]
-        length = float(np.linalg.norm(quaternion))
+        length = math.hypot(*quaternion.tolist())
         if abs(length - 1.0) > 1e-3:
             raise TransformError(f"{what} ({form}) must be a unit quaternion, got length {length:.6g}.")
         return quaternion_matrix(quaternion)
@@ -124,8 +176,10 @@ def _rotation_from_mapping(spec: Mapping[str, Any], what: str) -> FloatArray:
         return _checked_rotation(as_array(value, what), what)
     if form == "rotvec":
         vector = as_vector(value, f"{what} (rotvec)")
-        angle = float(np.linalg.norm(vector))
-        return axis_rotation(vector / angle, angle) if angle else np.eye(3)
+        angle = math.hypot(*vector.tolist())
+        if math.isinf(angle):
+            raise TransformError(f"{what} (rotvec) must be of finite length, got {vector.tolist()}.")
+        return axis_rotation(as_axis(vector), angle) if angle else np.eye(3)
     if form == "euler":
         return _rotation_from_euler(value, what)
     raise TransformError(f"{what}: unknown form {form!r}; pass {ORIENTATION_FORMS}.")
@@ -226,7 +280,7 @@ def plane_basis(normal: FloatArray) -> FloatArray:
 
 
 def quaternion_matrix(quaternion: FloatArray) -> FloatArray:
-    """Return the rotation matrices (..., 3, 3) of quaternions (..., 4), w first, of any length but zero."""
+    """Return the rotation matrices (..., 3, 3) of quaternions (..., 4), w first, of any length with a direction."""
     w, x, y, z = np.moveaxis(quaternion, -1, 0)
     s = 2.0 / (w * w + x * x + y * y + z * z)
     rows = [
@@ -235,6 +289,12 @@ def quaternion_matrix(quaternion: FloatArray) -> FloatArray:
         [s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)],
     ]
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def has_direction(quaternion: FloatArray) -> bool:
+    """Tell whether all of quaternions (..., 4) are long enough, and short enough, to be a rotation."""
+    size = np.abs(quaternion).max(axis=-1)
+    return bool(((size >= SHORTEST) & (size <= LONGEST)).all())
 
 
 def inverse(matrix: FloatArray) -> FloatArray:

@@ -1,0 +1,107 @@
+# ruff: noqa: ARG005
+"""Workspaces against geometry, manipulability against determinants."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import linkwork as lw
+from linkwork.analysis import is_singular, joint_map, manipulability, workspace
+from linkwork.errors import FrameNotFoundError, JointNotFoundError, OptionError
+
+
+def test_the_two_link_arm_fills_its_annulus() -> None:
+    arm = lw.models.two_link(2.0, 1.0)
+    found = workspace(arm, "tip", samples=20_000)
+    radius = np.linalg.norm(found.points[:, :2], axis=1)
+    assert found.planar
+    assert found.annulus == (1.0, 3.0)
+    assert radius.min() >= 1.0 - 1e-12
+    assert radius.max() <= 3.0 + 1e-12
+    assert radius.min() < 1.001
+    assert radius.max() > 2.999
+    angle = np.arctan2(found.points[:, 1], found.points[:, 0])
+    assert np.histogram2d(radius, angle, bins=(5, 12))[0].min() > 0
+
+
+def test_limits_make_it_smaller_and_inexact() -> None:
+    arm = lw.models.two_link(2.0, 1.0).replace(joints={"elbow": {"lower": 0.0, "upper": 1.0}})
+    found = workspace(arm, "tip", samples=5000)
+    assert found.annulus is None
+    nearest = math.sqrt(5.0 + 4.0 * math.cos(1.0))
+    assert np.linalg.norm(found.points, axis=1).min() >= nearest - 1e-9
+
+
+def test_the_dexterous_workspace_of_a_three_link_arm() -> None:
+    found = workspace(lw.models.planar([2, 1, 0.5]), "tip", orientations=6, dexterous_samples=40)
+    radius = np.linalg.norm(found.points[:, :2], axis=1)
+    inside = (radius > 1.55) & (radius < 2.45)  # the annulus of the first two links, half a metre off at either side
+    assert (found.dexterity[inside] == 1.0).all()
+    assert (found.dexterity[(radius < 1.45) | (radius > 2.55)] < 1.0).all()
+    assert len(found.dexterous) == int((found.dexterity == 1.0).sum())
+
+
+def test_spatial_workspaces_and_progress() -> None:
+    seen: list[float] = []
+    found = workspace(lw.models.panda(), "tip", samples=2000)
+    assert not found.planar
+    low, high = found.extent
+    assert (low < high).all()
+    workspace(lw.models.planar([1, 1, 1]), "tip", samples=20, orientations=2, dexterous_samples=3, progress=seen.append)
+    assert seen == pytest.approx([1 / 3, 2 / 3, 1.0])
+    with pytest.raises(OptionError, match="orientations="):
+        _ = found.dexterous
+
+
+def test_the_same_seed_gives_the_same_points() -> None:
+    a, b, c = (workspace(lw.models.panda(), "tip", samples=50, seed=seed).points for seed in (1, 1, 2))
+    assert (a == b).all()
+    assert not (a == c).all()
+
+
+def test_yoshikawas_measure_of_the_two_link_arm() -> None:
+    arm = lw.models.two_link(2.0, 1.0)
+    q = arm.random_pose(0, 30)
+    found = manipulability(arm, q, "tip")
+    assert_allclose(found.measure, np.abs(2.0 * np.sin(q[:, 1])), atol=1e-12)
+    J = arm.jacobian(q, "tip")[:, :2]
+    assert_allclose(found.measure, np.sqrt(np.linalg.det(J @ np.swapaxes(J, 1, 2))), atol=1e-9)
+    assert_allclose(np.abs(np.linalg.det(found.axes)), 1.0)
+    assert_allclose(found.condition, found.singular_values[:, 0] / found.singular_values[:, 1])
+
+
+def test_singularities() -> None:
+    arm = lw.models.two_link(2.0, 1.0)
+    assert is_singular(arm, [0.3, 0.0], "tip")
+    assert is_singular(arm, [[0.3, math.pi], [0.1, 0.2]], "tip").tolist() == [True, False]
+    assert manipulability(arm, [0.0, 0.0], "tip").condition == math.inf
+    assert manipulability(arm, [0.0, 0.0], "tip").measure == 0.0
+
+
+def test_maps_over_two_joints() -> None:
+    arm = lw.models.planar([2, 1, 1])
+    first, second, measure = joint_map(arm, ("j2", "j3"), "tip", resolution=9, base=[0.1, 0, 0])
+    assert measure.shape == (9, 9)
+    assert_allclose(first, np.linspace(-np.pi, np.pi, 9))
+    here = manipulability(arm, [0.1, first[2], second[5]], "tip").measure
+    assert_allclose(measure[2, 5], here)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda a: workspace(a, "tipp"), FrameNotFoundError),
+        (lambda a: workspace(a, "tip", samples=0), OptionError),
+        (lambda a: workspace(a, "tip", samples=2.5), OptionError),
+        (lambda a: workspace(a, "tip", orientations=-1), OptionError),
+        (lambda a: manipulability(a, [0, 0, 0], "tip", rows="all"), OptionError),
+        (lambda a: joint_map(a, ("j1", "j9"), "tip"), JointNotFoundError),
+        (lambda a: joint_map(a, ("j1", "j2"), "tip", resolution=1), OptionError),
+        (lambda a: manipulability(lw.Linkage([lw.Link("tip")]), [], "tip"), OptionError),
+    ],
+)
+def test_wrong_input(call, error) -> None:
+    with pytest.raises(error):
+        call(lw.models.planar([1, 1, 1]))
