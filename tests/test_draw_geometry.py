@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from linkages import one_joint, random_transform
 from scipy.spatial import ConvexHull
 
 import linkwork as lw
+from linkages import one_joint, random_transform
 from linkwork.draw import is_flat, surfaces
 from linkwork.draw.gauges import gauges
 from linkwork.draw.hiding import Covers, Eye, hits, measures, visible
@@ -284,7 +284,11 @@ def test_a_flat_linkage_keeps_its_height_in_every_pose(name):
 @pytest.mark.parametrize("axis", ["z", "-y", (0.48, -0.6, 0.64)])
 def test_a_sector_ends_where_the_link_would_be_at_its_limit(end, axis):
     placement = random_transform(np.random.default_rng(2))
-    b = lw.Builder("arm").revolute("j", "b", at=placement, axis=axis, limits=(-0.7, 1.9)).frame("tip", at=(0.3, 0.5, 0.2))
+    b = (
+        lw.Builder("arm")
+        .revolute("j", "b", at=placement, axis=axis, limits=(-0.7, 1.9))
+        .frame("tip", at=(0.3, 0.5, 0.2))
+    )
     arm = b.build()
     (gauge,) = gauges(arm, np.array([0.4]), arm.forward([0.4]).array, scale=10.0)
     centre = gauge.needle[0]

@@ -7,6 +7,7 @@ Imports `linkage` and what stands before it, and one kernel. A goal gives, for p
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -103,35 +104,42 @@ class Reach(Goal):
         except LinkworkError as error:
             raise GoalError(str(error)) from error
         target.setflags(write=False)
-        for name, value in (("frame", frame), ("target", target), ("rows", np.array(rows))):
+        asked = sum(row < 3 for row in rows)
+        for name, value in (("frame", frame), ("target", target), ("rows", np.array(rows)), ("coordinates", asked)):
             object.__setattr__(self, name, value)
+
+    def moved(self, target: FloatArray) -> Reach:
+        """Return the same goal with another target (4, 4), which is taken as it is."""
+        result = copy(self)
+        object.__setattr__(result, "target", target)
+        return result
 
     frame: str
     target: FloatArray
     rows: NDArray[np.int64]
+    coordinates: int
 
     @property
     def position(self) -> FloatArray | None:
         """Where the frame should be, if that is asked for."""
-        count = int((self.rows < 3).sum())
-        return self.target[:count, 3] if count else None
+        return self.target[: self.coordinates, 3] if self.coordinates else None
 
     @property
     def orientation(self) -> FloatArray | None:
         """How the frame should be turned, if that is asked for: a 3x3 matrix."""
-        return self.target[:3, :3] if self.rows[-1] >= 3 else None
+        return self.target[:3, :3] if len(self.rows) > self.coordinates else None
 
     @property
     def blocks(self) -> tuple[Block, ...]:
         """Metres of position, then radians of orientation."""
-        count = int((self.rows < 3).sum())
+        count, rows = self.coordinates, len(self.rows)
         position = (Block(slice(0, count), "m"),) if count else ()
-        return (*position, Block(slice(count, len(self.rows)), "rad")) if self.rows[-1] >= 3 else position
+        return (*position, Block(slice(count, rows), "rad")) if rows > count else position
 
     @property
     def make(self) -> tuple[Any, ...]:
         """Frame, rows and weight."""
-        return self.frame, tuple(self.rows.tolist()), self.weight
+        return self.frame, self.rows.tobytes(), self.weight
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the way to the goal in the world: metres, then the rotation vector."""
@@ -153,4 +161,4 @@ class Reach(Goal):
 
     def __repr__(self) -> str:
         position = "" if self.position is None else f", position={self.position.tolist()}"
-        return f"Reach({self.frame!r}{position}{', orientation=...' if self.rows[-1] >= 3 else ''})"
+        return f"Reach({self.frame!r}{position}{'' if self.orientation is None else ', orientation=...'})"

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 
 from .errors import AxisError, LimitError, LinkageError, MimicError, PoseValueError, TransformError
 from .transforms import (
-    AXES,
     IDENTITY,
     FloatArray,
     Value,
@@ -36,11 +35,9 @@ from .transforms import (
 )
 
 INF = math.inf
-Axis = tuple[float, float, float]
 AxisLike = str | ArrayLike
 Bound = float | str
 EULER_ORDERS = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
-NO_AXIS = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,18 +53,17 @@ class Element:
     """
 
     kind: str
-    axis: Any
+    axis: FloatArray
     value: int
     rate: int
     advance: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", read_only(np.array(self.axis, dtype=np.float64)))
+        read_only(self.axis)
 
     def matrix(self, values: FloatArray) -> FloatArray:
         """Return the 4x4 motion for joint values of shape (..., nq)."""
-        result = np.zeros((*values.shape[:-1], 4, 4))
-        result[...] = np.eye(4)
+        result = np.broadcast_to(np.eye(4), (*values.shape[:-1], 4, 4)).copy()
         if self.kind == "ball":
             result[..., :3, :3] = quaternion_matrix(values[..., self.value : self.value + 4])
             return result
@@ -89,7 +85,7 @@ class Articulation(Value):
     @property
     def coordinates(self) -> tuple[str, ...]:
         """Names of the values, one for each entry of the pose; a single value has the empty name."""
-        raise NotImplementedError
+        return ("",)
 
     @cached_property
     def elements(self) -> tuple[Element, ...]:
@@ -137,8 +133,7 @@ class Articulation(Value):
     def matrix(self, values: ArrayLike) -> FloatArray:
         """Return the 4x4 articulation matrices for values of shape (..., nq), the chapter's Amatrix."""
         values = self._checked(values)
-        result = np.zeros((*values.shape[:-1], 4, 4))
-        result[...] = np.eye(4)
+        result = np.broadcast_to(np.eye(4), (*values.shape[:-1], 4, 4)).copy()
         for element in self.elements:
             result = result @ element.matrix(values)
         return result
@@ -157,7 +152,7 @@ class Articulation(Value):
             bounds: dict[str, Any] = {"lower": float(lower[e.value]), "upper": float(upper[e.value])}
             if e.kind == "screw":
                 bounds["lead"] = e.advance * 2.0 * math.pi
-            parts.append((self.coordinates[e.value], ONE_DOF[e.kind](_plain(e.axis), **bounds)))
+            parts.append((self.coordinates[e.value], ONE_DOF[e.kind](e.axis, **bounds)))
         return parts
 
     def split_values(self, values: ArrayLike) -> FloatArray:
@@ -175,8 +170,8 @@ class Articulation(Value):
 def _moving_xyz(quaternions: FloatArray) -> FloatArray:
     """Return the angles about moving x, y, z axes of quaternions (..., 4).
 
-    The third is that of the rotation left when the first is undone. So the three make up the rotation however badly the
-    first is known: near gimbal lock only its sum with the third is defined.
+    Near gimbal lock only the sum of the first and the third is known well. So the third is read from what is left when
+    the first is undone, and the three make up the rotation whatever the first is.
     """
     m = quaternion_matrix(quaternions)
     first = np.arctan2(0.0 - m[..., 1, 2], m[..., 2, 2] + 0.0)  # no negative zeros, lest it be half a turn at the lock
@@ -186,54 +181,44 @@ def _moving_xyz(quaternions: FloatArray) -> FloatArray:
     return np.stack([first, second, third], axis=-1)
 
 
-def _plain(vector: FloatArray) -> Axis:
-    x, y, z = vector.tolist()
-    return (x, y, z)
-
-
-def _axis(value: str | ArrayLike, kind: str) -> Axis:
+def _read_axes(joint: Articulation, *names: str) -> None:
+    """Check axes and keep them as unit tuples."""
     try:
-        return _plain(as_axis(value, f"axis of a {kind} joint"))
+        for name in names:
+            axis = as_axis(getattr(joint, name), f"axis of a {joint.kind} joint")
+            object.__setattr__(joint, name, tuple(axis.tolist()))
     except TransformError as error:
         raise AxisError(str(error)) from error
 
 
+def _read_limits(joint: Articulation) -> None:
+    """Check limits and keep them as numbers: one for a joint with one value, else a tuple."""
+    ends: list[tuple[float, ...]] = []
+    for name, endless in (("lower", -INF), ("upper", INF)):
+        given = getattr(joint, name)
+        values = (given,) if joint.nq == 1 else [endless] * joint.nq if given is None else given
+        if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or len(values) != joint.nq:
+            raise LimitError(f"{name} of a {joint.kind} joint must be {joint.nq} values, got {given!r}.")
+        pairs = zip(values, joint.units, strict=True)
+        try:
+            ends.append(tuple(as_length(value) if unit == "m" else as_angle(value) for value, unit in pairs))
+        except TransformError as error:
+            raise LimitError(f"limit of a {joint.kind} joint: {error}") from error
+        object.__setattr__(joint, name, ends[-1] if joint.nq > 1 else ends[-1][0])
+    for low, high in zip(*ends, strict=True):
+        if low > high:
+            raise LimitError(f"lower limit {low:.6g} of a {joint.kind} joint is above its upper limit {high:.6g}.")
+        if low == INF or high == -INF:
+            raise LimitError(f"limits {low} and {high} of a {joint.kind} joint leave no value at all.")
+
+
 def as_limits(value: Any, what: str) -> tuple[Any, Any]:
-    """Return the two limits of a joint with one value, open where None is given."""
+    """Return lower and upper limit of a joint with one value from a pair, or from None where there are none."""
     try:
         lower, upper = (-INF, INF) if value is None else value
+        return lower, upper
     except (TypeError, ValueError) as error:
         raise LimitError(f"limits of {what} must be (lower, upper), got {value!r}.") from error
-    return lower, upper
-
-
-def _bounds(kind: str, units: Sequence[str], lower: Sequence[Any], upper: Sequence[Any]) -> list[tuple[float, ...]]:
-    """Return lower and upper limits as numbers, one for each unit, checked."""
-    try:
-        lows, highs = (
-            tuple(as_length(v) if unit == "m" else as_angle(v) for v, unit in zip(values, units, strict=True))
-            for values in (lower, upper)
-        )
-    except TransformError as error:
-        raise LimitError(f"limit of a {kind} joint: {error}") from error
-    for low, high in zip(lows, highs, strict=True):
-        if low > high:
-            raise LimitError(f"lower limit {low:.6g} of a {kind} joint is above its upper limit {high:.6g}.")
-        if low == INF or high == -INF:
-            raise LimitError(f"limits {low} and {high} of a {kind} joint leave no value at all.")
-    return [lows, highs]
-
-
-def _set_bounds(joint: Any) -> None:
-    """Check and store the limits of a joint with several plain values as tuples."""
-    count, ends = joint.nq, []
-    for name, value, default in (("lower", joint.lower, -INF), ("upper", joint.upper, INF)):
-        values = [default] * count if value is None else value
-        if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or len(values) != count:
-            raise LimitError(f"{name} of a {joint.kind} joint must be {count} values, got {value!r}.")
-        ends.append(values)
-    for name, bounds in zip(("lower", "upper"), _bounds(joint.kind, joint.units, *ends), strict=True):
-        object.__setattr__(joint, name, bounds)
 
 
 @dataclass(frozen=True)
@@ -258,11 +243,7 @@ class _OneAxis(Articulation):
     axis: AxisLike = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", _axis(self.axis, self.kind))
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:
-        return ("",)
+        _read_axes(self, "axis")
 
 
 @dataclass(frozen=True)
@@ -274,13 +255,11 @@ class _OneValue(_OneAxis):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        (lower,), (upper,) = _bounds(self.kind, self.units, (self.lower,), (self.upper,))
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
+        _read_limits(self)
 
     @cached_property
     def elements(self) -> tuple[Element, ...]:
-        return (Element(self.kind, self.axis, 0, 0),)
+        return (Element(self.kind, np.array(self.axis, np.float64), 0, 0),)
 
 
 @dataclass(frozen=True)
@@ -303,7 +282,7 @@ class Continuous(_OneAxis):
 
     @cached_property
     def elements(self) -> tuple[Element, ...]:
-        return (Element("revolute", self.axis, 0, 0),)
+        return (Element("revolute", np.array(self.axis, np.float64), 0, 0),)
 
 
 @dataclass(frozen=True)
@@ -329,7 +308,7 @@ class Screw(_OneValue):
 
     @cached_property
     def elements(self) -> tuple[Element, ...]:
-        return (Element("screw", self.axis, 0, 0, self.lead / (2.0 * math.pi)),)
+        return (Element("screw", np.array(self.axis, np.float64), 0, 0, self.lead / (2.0 * math.pi)),)
 
 
 @dataclass(frozen=True)
@@ -343,12 +322,11 @@ class Universal(Articulation):
     kind: ClassVar[str] = "universal"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", _axis(self.axis, self.kind))
-        object.__setattr__(self, "second", _axis(self.second, self.kind))
+        _read_axes(self, "axis", "second")
         first, second = (element.axis for element in self.elements)
         if np.linalg.norm(np.cross(first, second)) < 1e-9:
             raise AxisError("the two axes of a universal joint must not be parallel.")
-        _set_bounds(self)
+        _read_limits(self)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -356,7 +334,8 @@ class Universal(Articulation):
 
     @cached_property
     def elements(self) -> tuple[Element, ...]:
-        return tuple(Element("revolute", axis, k, k) for k, axis in enumerate((self.axis, self.second)))
+        axes = np.array([self.axis, self.second], np.float64)
+        return tuple(Element("revolute", axis, k, k) for k, axis in enumerate(axes))
 
 
 @dataclass(frozen=True)
@@ -372,8 +351,8 @@ class Planar(Articulation):
     kind: ClassVar[str] = "planar"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", _axis(self.axis, self.kind))
-        _set_bounds(self)
+        _read_axes(self, "axis")
+        _read_limits(self)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -412,7 +391,7 @@ class Ball(Articulation):
         elif self.euler not in EULER_ORDERS:
             raise LinkageError(f"Euler order {self.euler!r} is not one of {', '.join(EULER_ORDERS)}.")
         else:
-            _set_bounds(self)
+            _read_limits(self)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -424,8 +403,8 @@ class Ball(Articulation):
     @cached_property
     def elements(self) -> tuple[Element, ...]:
         if self.euler is None:
-            return (Element("ball", NO_AXIS, 0, 0),)
-        turns = [Element("revolute", AXES[letter], k, k) for k, letter in enumerate(self.euler)]
+            return (Element("ball", np.zeros(3), 0, 0),)
+        turns = [Element("revolute", as_axis(letter), k, k) for k, letter in enumerate(self.euler)]
         return tuple(turns if self.sense == "moving" else reversed(turns))  # fixed axes: the last turn is outermost
 
 
@@ -444,8 +423,8 @@ class Floating(Articulation):
 
     @cached_property
     def elements(self) -> tuple[Element, ...]:
-        slides = tuple(Element("prismatic", axis, k, k) for k, axis in enumerate(AXES.values()))
-        return (*slides, Element("ball", NO_AXIS, 3, 3))
+        slides = (Element("prismatic", as_axis(letter), k, k) for k, letter in enumerate("xyz"))
+        return (*slides, Element("ball", np.zeros(3), 3, 3))
 
 
 ONE_DOF: dict[str, type[_OneValue]] = {cls.kind: cls for cls in (Revolute, Prismatic, Screw)}
@@ -497,18 +476,15 @@ class Joint(Value):
         if not isinstance(self.articulation, Articulation):  # a caller without a type checker
             kinds = ", ".join(cls.__name__ for cls in ARTICULATIONS.values())
             raise LinkageError(f"joint {self.name!r} needs an articulation ({kinds}), got {self.articulation!r}.")
-        placement = as_transform(self.placement, f"placement of joint {self.name!r}")
-        object.__setattr__(self, "placement", read_only(placement))
-        if self.mimic is not None:
-            self._check_mimic()
-
-    def _check_mimic(self) -> None:
+        placement = read_only(as_transform(self.placement, f"placement of joint {self.name!r}"))
+        object.__setattr__(self, "placement", placement)
+        if self.mimic is None:
+            return
         if not isinstance(self.mimic, Mimic):
             raise MimicError(f"joint {self.name!r} follows another by a Mimic, got {self.mimic!r}.")
-        if self.articulation.nq != 1:
-            raise MimicError(f"joint {self.name!r} has {self.articulation.nq} values; only one-DOF joints can mimic.")
-        if self.parent is None:
-            raise MimicError(f"joint {self.name!r} is a root arc, which cannot mimic a joint below it.")
+        if self.articulation.nq != 1 or self.parent is None:
+            what = "is a root arc" if self.parent is None else f"has {self.articulation.nq} values"
+            raise MimicError(f"joint {self.name!r} {what}; only one-DOF joints below the root can mimic.")
 
     @property
     def coordinates(self) -> tuple[str, ...]:

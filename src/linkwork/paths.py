@@ -31,17 +31,14 @@ def line(linkage: Linkage, goal: Reach, *, start: ArrayLike, frames: int = 21) -
     _check_frames(frames)
     world = linkage.forward(linkage.pose(base=start), frame=goal.frame)
     shares = np.linspace(0.0, 1.0, frames)
-    positions: list[Any] = [None] * frames
+    targets = np.tile(goal.target, (frames, 1, 1))
     if goal.position is not None:
-        begin = world[: len(goal.position), 3]
-        positions = [begin + share * (goal.position - begin) for share in shares]
-    turns: list[Any] = [None] * frames
+        count = len(goal.position)
+        begin = world[:count, 3]
+        targets[:, :count, 3] = begin + shares[:, None] * (goal.position - begin)
     if goal.orientation is not None:
-        turns = _turned(np.stack([world[:3, :3], goal.orientation]), np.array([0.0, 1.0]), shares)
-    return [
-        Reach(goal.frame, position=position, orientation=turn, weight=goal.weight)
-        for position, turn in zip(positions, turns, strict=True)
-    ]
+        targets[:, :3, :3] = _turned(np.stack([world[:3, :3], goal.orientation]), np.array([0.0, 1.0]), shares)
+    return [goal.moved(target) for target in targets]
 
 
 def spline(frame: str, points: ArrayLike, *, frames: int = 48, closed: bool = False) -> list[Reach]:
@@ -82,7 +79,7 @@ def _check_frames(frames: int) -> None:
         raise GoalError(f"a path needs a whole number of frames, at least one, got {frames!r}.")
 
 
-def _turned(rotations: FloatArray, times: FloatArray, samples: FloatArray) -> list[FloatArray]:
+def _turned(rotations: FloatArray, times: FloatArray, samples: FloatArray) -> FloatArray:
     from scipy.spatial.transform import Rotation, Slerp
 
-    return list(Slerp(times, Rotation.from_matrix(rotations))(samples).as_matrix())
+    return np.asarray(Slerp(times, Rotation.from_matrix(rotations))(samples).as_matrix(), dtype=np.float64)

@@ -31,8 +31,9 @@ def checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
     if x.ndim == 0 or x.shape[-1] != linkage.nq:
         raise PoseShapeError(linkage.nq, x.shape, linkage.name)
     if not np.isfinite(x).all():
-        *where, k = (int(i) for i in np.argwhere(~np.isfinite(x))[0])
-        place = f" of pose {tuple(where)}" if where else ""
+        *before, k = (int(i) for i in np.argwhere(~np.isfinite(x))[0])
+        where = tuple(before)
+        place = f" of pose {where}" if where else ""
         raise PoseValueError(f"{linkage.coordinates[k]!r}{place} is {x[(*where, k)]}; a pose must be finite.")
     for k in linkage.quaternions:
         size = np.abs(x[..., k : k + 4]).max(axis=-1)
@@ -138,7 +139,12 @@ def difference(linkage: Linkage, start: ArrayLike, end: ArrayLike, *, wrap: bool
     """Return the velocity that leads from one pose to another in unit time; see `Linkage.difference`."""
     a, b = checked(linkage, start), checked(linkage, end)
     joint_shape(a.shape[:-1], b.shape[:-1])
-    a, b = np.broadcast_arrays(a, b)
+    return between(linkage, a, b, wrap=wrap)
+
+
+def between(linkage: Linkage, start: FloatArray, end: FloatArray, *, wrap: bool = True) -> FloatArray:
+    """Do what `difference` does, for arrays that have been checked: the inside of a solver's loop."""
+    a, b = np.broadcast_arrays(start, end)
     result = np.zeros((*a.shape[:-1], linkage.nv))
     q, v, wraps = linkage.plain_values
     step = b[..., q] - a[..., q]

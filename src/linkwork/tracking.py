@@ -18,7 +18,7 @@ from .linkage import Linkage
 from .paths import line
 from .poses import checked
 from .solvers import Method, Problem, configure
-from .solvers.base import follow
+from .solvers.base import follow, settled
 
 Goals = Goal | Sequence[Goal]
 
@@ -71,12 +71,13 @@ def track(
     problem = Problem(linkage, series[0])
     chosen.check(problem)
     poses, residuals = np.empty((len(series), linkage.nq)), []
+    plain, memory = settled(settings, chosen), dict[str, Any]()
     for k, wanted in enumerate(series):
         problem = problem.aimed(wanted)
         if steps is None:
             q = chosen.solve(problem, q, settings).q
         elif k:
-            q = follow(chosen, problem, q, settings, steps)
+            q = follow(chosen, problem, q, plain, steps, memory)
         poses[k] = q
         residuals.append(problem.residuals(problem.error(q)))
     if len({len(row) for row in residuals}) != 1:

@@ -56,13 +56,28 @@ def frames(figure: Picture, panel: Panel, poses: FloatArray, numbers: Any) -> It
         yield Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
 
 
-def _palette(pixels: NDArray[np.uint8]) -> Image.Image:
-    """Return an image whose palette suits the pixels, with white among its colours."""
-    image = Image.fromarray(pixels).quantize(COLORS, method=Image.Quantize.MEDIANCUT)
-    colors = np.array(image.getpalette()).reshape(-1, 3)
-    colors[int(colors.sum(axis=1).argmax())] = 255
-    image.putpalette(colors.astype(np.uint8).tobytes())
-    return image
+class Palette:
+    """A few colours that suit some pixels; white is one of them and stays white.
+
+    Args:
+        pixels: Red, green and blue from 0 to 255, shape (height, width, 3).
+    """
+
+    def __init__(self, pixels: NDArray[np.uint8]) -> None:
+        self._image = Image.fromarray(pixels).quantize(COLORS, method=Image.Quantize.MEDIANCUT)
+        colors = np.array(self._image.getpalette()).reshape(-1, 3)
+        self._white = int(colors.sum(axis=1).argmax())
+        colors[self._white] = 255
+        self._colors = colors.astype(np.uint8).tobytes()
+        self._image.putpalette(self._colors)
+
+    def reduced(self, image: Image.Image) -> Image.Image:
+        """Return an image in these colours."""
+        indices = np.array(image.quantize(palette=self._image, dither=Image.Dither.NONE))
+        indices[(np.asarray(image) == 255).all(axis=2)] = self._white  # Pillow takes what is nearly the nearest
+        result = Image.fromarray(indices)
+        result.putpalette(self._colors)
+        return result
 
 
 def write_gif(
@@ -78,11 +93,11 @@ def write_gif(
     total = len(poses)
     chosen = sorted({0, total // 3, 2 * total // 3, total - 1})
     samples = [np.asarray(image) for image in frames(figure, panel, poses[chosen], np.asarray(numbers)[chosen])]
-    palette = _palette(np.concatenate(samples))
+    palette = Palette(np.concatenate(samples))
 
     def reduced() -> Iterator[Image.Image]:
         for done, image in enumerate(frames(figure, panel, poses, numbers), start=1):
-            yield image.quantize(palette=palette, dither=Image.Dither.NONE)
+            yield palette.reduced(image)
             if progress is not None:
                 progress(done, total)
 

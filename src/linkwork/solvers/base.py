@@ -206,13 +206,18 @@ def run(method: Method, problem: Problem, start: FloatArray, settings: Settings)
     return walk.solution(method, start, trace, ending)
 
 
-def follow(method: Method, problem: Problem, q: FloatArray, settings: Settings, steps: int) -> FloatArray:
-    """Return the pose after a number of plain steps, as the chapter takes one a frame: no halving, no judging."""
-    settings = settled(settings, method)
+def follow(
+    method: Method, problem: Problem, q: FloatArray, settings: Settings, steps: int, memory: dict[str, Any]
+) -> FloatArray:
+    """Return the pose after a number of plain steps, as the chapter takes one a frame: no halving, no judging.
+
+    A step that is not finite is not taken. `settings` are `settled`; `memory` is the method's own from call to call.
+    """
     for iteration in range(steps):
-        state = State(problem, q, problem.error(q), iteration)
-        change = np.nan_to_num(limited(method, state, settings))
-        q = within(problem.linkage, advance(problem.linkage, q, change), settings)
+        state = State(problem, q, problem.error(q), iteration, memory=memory)
+        change = limited(method, state, settings)
+        if np.isfinite(change).all():
+            q = within(problem.linkage, advance(problem.linkage, q, change), settings)
     return q
 
 

@@ -31,7 +31,7 @@ class Sweep:
         world = np.stack([linkage.forward(q, frame=goal.frame) for goal in goals], axis=1)
         jacobian = np.stack([linkage.jacobian(q, goal.frame) for goal in goals], axis=1)
         target = np.stack([goal.target for goal in goals])
-        asks = np.array([[int((goal.rows < 3).sum()), int(goal.rows[-1] >= 3)] for goal in goals])
+        asks = np.array([[goal.coordinates, int(goal.orientation is not None)] for goal in goals])
         weight = np.array([float(goal.weight) for goal in goals])
         kinds, index = column_kinds(state.problem)
         low, high = np.full((len(q), linkage.nv), -np.inf), np.full((len(q), linkage.nv), np.inf)

@@ -22,7 +22,6 @@ from ..linkage import Linkage
 from ..poses import advance
 from ..transforms import FloatArray, axis_rotation, quaternion_matrix
 from .base import Method, Settings
-from .ccd import best_turn, turn_matrix
 from .problem import Problem, State
 
 SWEEPS = 4  # through the hinges of one point, each turned to its best in its turn
@@ -443,6 +442,27 @@ class Reaching:
             largest = np.abs(result).max(axis=-1, keepdims=True, initial=0.0)
             result *= np.minimum(1.0, max_step / np.maximum(largest, 1e-300))
         return result
+
+
+TURN = 2.0 * math.pi
+
+
+def best_turn(cosine, sine, low, high):
+    free = np.arctan2(sine, cosine)
+    fl, fh = (np.where(np.isfinite(b), b, 0.0) for b in (low, high))
+    result = np.where(cosine * np.cos(fl) + sine * np.sin(fl) > cosine * np.cos(fh) + sine * np.sin(fh), low, high)
+    for turn in (-TURN, TURN, 0.0):
+        angle = free + turn
+        result = np.where((low <= angle) & (angle <= high), angle, result)
+    return result
+
+
+def turn_matrix(axis, angle):
+    x, y, z = np.moveaxis(axis, -1, 0)
+    zero = np.zeros_like(x)
+    rows = [[zero, -z, y], [z, zero, -x], [-y, x, zero]]
+    cross = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return np.eye(3) + np.sin(angle)[..., None, None] * cross + (1.0 - np.cos(angle))[..., None, None] * (cross @ cross)
 
 
 def chained(frame: FloatArray, before: list[FloatArray], turns: list[Turn], values: list[FloatArray]) -> FloatArray:

@@ -15,11 +15,15 @@ import numpy as np
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
+from ..poses import between
 from ..transforms import FloatArray
 from .base import Method
 from .problem import Problem, State
 
 RANK_TOLERANCE = 1e-10
+CROSS = np.array(
+    [[[0, 0, 0], [0, 0, 1], [0, -1, 0]], [[0, 0, -1], [0, 0, 0], [1, 0, 0]], [[0, 1, 0], [-1, 0, 0], [0, 0, 0]]]
+)
 
 
 def transposed(matrix: FloatArray) -> FloatArray:
@@ -39,9 +43,12 @@ def solved(matrix: FloatArray, vector: FloatArray) -> FloatArray:
     return np.asarray(solution[..., 0], dtype=np.float64)
 
 
-def pseudoinverse(J: FloatArray) -> FloatArray:
-    """Return the pseudoinverses (..., n, m), leaving out directions in which the rank is lost."""
-    return np.asarray(np.linalg.pinv(J, rcond=RANK_TOLERANCE), dtype=np.float64)
+def pseudosolved(J: FloatArray, V: FloatArray) -> FloatArray:
+    """Return ``J^+ V`` through the singular values, leaving out directions in which the rank is lost."""
+    U, sigma, Vt = np.linalg.svd(J, full_matrices=False)
+    kept = sigma > RANK_TOLERANCE * sigma[..., :1]
+    along = times(transposed(U), V) / np.where(kept, sigma, 1.0)
+    return times(transposed(Vt), np.where(kept, along, 0.0))
 
 
 def damped_step(J: FloatArray, V: FloatArray, squared_damping: Any) -> FloatArray:
@@ -82,7 +89,7 @@ class Inverse(Method):
         values = np.linalg.svd(J, compute_uv=False)
         near = values[..., -1] < self.singular * values[..., 0]
         state.notes["singular"] = near
-        return times(pseudoinverse(J), V) if near.any() else solved(J, V)
+        return pseudosolved(J, V) if near.any() else solved(J, V)
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,7 @@ class Pseudoinverse(Method):
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.wanted
         if self.form == "auto":
-            return times(pseudoinverse(J), V)
+            return pseudosolved(J, V)
         Jt = transposed(J)
         try:
             if self.form == "rows":
@@ -166,9 +173,9 @@ class SelectivelyDamped(Method):
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.wanted
         U, sigma, Vt = np.linalg.svd(J, full_matrices=False)
-        ends = _effector_starts(state.problem)
-        reach = np.sqrt(np.add.reduceat(J * J, ends, axis=-2))  # |d effector_l / d theta_j|
-        N = np.sqrt(np.add.reduceat(U * U, ends, axis=-2)).sum(axis=-2)
+        starts = state.problem.block_starts
+        reach = np.sqrt(np.add.reduceat(J * J, starts, axis=-2))  # |d effector_l / d theta_j|
+        N = np.sqrt(np.add.reduceat(U * U, starts, axis=-2)).sum(axis=-2)
         safe = np.where(sigma > RANK_TOLERANCE * np.maximum(sigma[..., :1], 1e-300), sigma, np.inf)
         M = (np.abs(Vt) * reach.sum(axis=-2)[..., None, :]).sum(axis=-1) / safe
         gamma = self.gamma * np.minimum(1.0, N / np.maximum(M, 1e-300))
@@ -182,12 +189,6 @@ def clamped(vector: FloatArray, largest: FloatArray) -> FloatArray:
     size = np.abs(vector).max(axis=-1, keepdims=True)
     result: FloatArray = vector * np.minimum(1.0, largest / np.maximum(size, 1e-300))
     return result
-
-
-def _effector_starts(problem: Problem) -> list[int]:
-    """Return the first of the changeable rows of every block."""
-    starts = [int(np.searchsorted(problem.rows, block.rows.start)) for block in problem.blocks]
-    return sorted({start for start in starts if start < len(problem.rows)})
 
 
 @dataclass(frozen=True)
@@ -224,15 +225,16 @@ class Control(Method):
         if self.z is not None:
             return np.asarray(self.z(state.q), dtype=np.float64)
         linkage = state.linkage
-        desired = linkage.neutral() if self.desired is None else linkage.pose(base=self.desired)
-        away = linkage.difference(desired, state.q)
+        if "desired" not in state.memory:
+            state.memory["desired"] = linkage.neutral() if self.desired is None else linkage.pose(base=self.desired)
+        away = between(linkage, state.memory["desired"], state.q)
         return np.asarray(self.gains * (away if self.form == "gradient" else away**2), dtype=np.float64)
 
     def step(self, state: State) -> FloatArray:
         J, V, z = state.jacobian, state.wanted, self.wish(state)
         if state.excluded is not None:
             z = np.where(state.excluded, 0.0, z)
-        return times(pseudoinverse(J), V + times(J, z)) - z
+        return pseudosolved(J, V + times(J, z)) - z
 
 
 @dataclass(frozen=True)
@@ -248,7 +250,7 @@ class Alternative(Method):
             )
 
     def step(self, state: State) -> FloatArray:
-        return times(pseudoinverse(self.jacobian(state)), state.wanted)
+        return pseudosolved(self.jacobian(state), state.wanted)
 
     def jacobian(self, state: State) -> FloatArray:
         """Return the Jacobian of points of the links that are now where the goals are."""
@@ -261,7 +263,7 @@ class Alternative(Method):
             lever = np.zeros_like(tip)
             count = len(goal.position)
             lever[..., :count] = goal.position - tip[..., :count]
-            J[..., :3, :] += np.cross(J[..., 3:, :], lever[..., None], axis=-2)
+            J[..., :3, :] += np.einsum("ijk,...jn,...k->...in", CROSS, J[..., 3:, :], lever)
             blocks.append(J[..., goal.rows, :])
         J = (np.concatenate(blocks, axis=-2) * problem.scale[:, None])[..., problem.rows, :]
         return J if state.excluded is None else np.where(state.excluded[..., None, :], 0.0, J)

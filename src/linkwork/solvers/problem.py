@@ -27,6 +27,7 @@ class Problem:
     Attributes:
         blocks: Runs of error rows judged together, over all goals.
         rows: The rows that some joint can change; a planar arm never leaves its plane, whatever a goal asks.
+        block_starts: Where, among those, each block begins.
         scale: Weight of every row in a step: the goal's weight, and metres per radian for rotations.
     """
 
@@ -49,6 +50,8 @@ class Problem:
         changeable = np.concatenate([goal.changeable(linkage) for goal in self.goals])
         self.rows = np.flatnonzero(changeable)
         self._every_row = bool(changeable.all())
+        starts = [int(np.searchsorted(self.rows, block.rows.start)) for block in self.blocks]
+        self.block_starts = sorted({start for start in starts if start < len(self.rows)})
 
     def error(self, q: FloatArray) -> FloatArray:
         """Return all error rows in metres and radians, shape (..., m)."""

@@ -1,0 +1,166 @@
+"""Speed of the textbook methods: the worked example's 21 frames, and a dragged Panda.
+
+    python benchmarks/methods.py [--rounds 20] [--json] [--no-write]
+
+Every time stands beside that of a plain NumPy loop which does the same arithmetic by hand for the worked example, so
+that a slow machine shows as such. Results go into their section of results.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import platform
+import re
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import linkwork as lw
+
+RESULTS = Path(__file__).with_name("results.md")
+START = np.array([math.pi / 8, math.pi / 4, math.pi / 4])
+GOAL = np.array([-20.0, 5.0])
+FRAMES = 21
+DRAG = 200
+
+
+def best(action: Callable[[], Any], rounds: int) -> float:
+    """Return the shortest of several runs [s]."""
+    times = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def by_hand() -> np.ndarray[Any, Any]:
+    """Return the last pose of figure 5.20 (a), written out in NumPy for this one arm."""
+    lengths, q = np.array([15.0, 10.0, 5.0]), START.copy()
+
+    def tip(angles: np.ndarray[Any, Any]) -> Any:
+        return np.array([(lengths * np.cos(angles)).sum(), (lengths * np.sin(angles)).sum()])
+
+    begin = tip(q.cumsum())
+    for k in range(1, FRAMES):
+        angles = q.cumsum()
+        x, y = lengths * np.cos(angles), lengths * np.sin(angles)
+        J = np.array([-y[::-1].cumsum()[::-1], x[::-1].cumsum()[::-1]])
+        V = begin + (GOAL - begin) * k / (FRAMES - 1) - tip(angles)
+        q = q + J.T @ np.linalg.solve(J @ J.T, V)
+    return q
+
+
+def worked_example(method: str, options: dict[str, Any]) -> Callable[[], lw.Clip]:
+    arm = lw.models.planar([15, 10, 5])
+    goal = lw.Reach("tip", position=GOAL)
+    return lambda: lw.track(arm, goal, start=START, frames=FRAMES, method=method, steps=1, **options)
+
+
+def dragged(method: str) -> Callable[[], int]:
+    """Return a run over targets that move as a hand does, each solved by its own call from the pose before."""
+    arm = lw.models.panda()
+    ready = arm.stored_pose("ready")
+    world = arm.forward(ready, frame="tip")
+    angles = np.linspace(0.0, 2.0 * math.pi, DRAG)
+    offsets = 0.1 * np.stack([np.zeros(DRAG), np.sin(angles), np.cos(angles) - 1.0], axis=1)
+
+    def run() -> int:
+        q, reached = ready, 0
+        for offset in offsets:
+            goal = lw.Reach("tip", position=world[:3, 3] + offset, orientation=world[:3, :3])
+            solution = lw.solve(arm, goal, start=q, method=method)
+            q, reached = solution.q, reached + solution.success
+        return reached
+
+    return run
+
+
+def measure(rounds: int) -> dict[str, Any]:
+    np.testing.assert_allclose(by_hand(), [2.1311, 1.3710, 0.6588], atol=1e-4)
+    rows: dict[str, Any] = {"by hand in NumPy": best(by_hand, rounds)}
+    arms: dict[str, dict[str, Any]] = {
+        "pseudoinverse": {},
+        "damped": {"damping": 5.0},
+        "selectively-damped": {},
+        "control": {"gains": [0.1, 0.5, 0.1], "desired": [0.0, 0.0, 0.0]},
+        "alternative": {},
+        "transpose": {},
+        "ccd": {},
+    }
+    for method, options in arms.items():
+        example = worked_example(method, options)
+        example()
+        rows[method] = best(example, rounds)
+    drags = {}
+    for method in ("damped", "pseudoinverse", "robust"):
+        drag = dragged(method)
+        reached = drag()
+        drags[method] = {"solves_per_second": DRAG / best(drag, max(3, rounds // 4)), "reached": reached / DRAG}
+    return {"frames": rows, "drag": drags}
+
+
+def table(found: dict[str, Any]) -> str:
+    hand = found["frames"]["by hand in NumPy"]
+    versions = f"linkwork {lw.__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
+    lines = [
+        "## Textbook methods",
+        "",
+        f"{datetime.now(UTC):%Y-%m-%d}, {versions}. Made by `python benchmarks/methods.py`.",
+        "",
+        "| 21 frames of the worked example, one step a frame | ms | times the hand-written loop |",
+        "|---|---:|---:|",
+        *(f"| {name} | {1e3 * value:.2f} | {value / hand:.1f} |" for name, value in found["frames"].items()),
+        "",
+        "| Panda dragged along a circle, pose goals, one call each | solves a second | reached |",
+        "|---|---:|---:|",
+        *(
+            f"| {name} | {row['solves_per_second']:,.0f} | {row['reached']:.0%} |"
+            for name, row in found["drag"].items()
+        ),
+        "",
+        *(f"- {line}" for line in verdicts(found)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def verdicts(found: dict[str, Any]) -> list[str]:
+    """Return whether the targets are met."""
+    jacobian = [name for name in found["frames"] if name not in ("by hand in NumPy", "ccd")]
+    slowest = max(jacobian, key=lambda name: found["frames"][name])
+    worst, rate = 1e3 * found["frames"][slowest], found["drag"]["damped"]["solves_per_second"]
+    return [
+        f"{'met' if worst < 2.0 else 'MISSED'}: 21 frames by any Jacobian method under 2 ms; {slowest} {worst:.2f}",
+        f"{'met' if rate > 2000 else 'MISSED'}: a Panda dragged by `damped` above 2,000 solves a second; {rate:,.0f}",
+    ]
+
+
+def write(section: str) -> None:
+    """Put a section between its marks in results.md."""
+    start, end = "<!-- --8<-- [start:methods] -->", "<!-- --8<-- [end:methods] -->"
+    text = RESULTS.read_text() if RESULTS.exists() else "# Benchmark results\n"
+    block = f"{start}\n{section}{end}\n"
+    pattern = re.compile(re.escape(start) + ".*?" + re.escape(end) + "\n?", re.DOTALL)
+    RESULTS.write_text(pattern.sub(lambda _: block, text) if pattern.search(text) else f"{text.rstrip()}\n\n{block}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    parser.add_argument("--no-write", action="store_true", help="leave results.md alone")
+    options = parser.parse_args()
+    found = measure(options.rounds)
+    print(json.dumps(found) if options.json else table(found))
+    if not options.no_write:
+        write(table(found))
+
+
+if __name__ == "__main__":
+    main()
