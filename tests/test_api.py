@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -161,7 +163,8 @@ def test_every_parameter_has_a_type() -> None:
 def loaded(script: str) -> set[str]:
     """Return which heavy packages a script leaves loaded in a fresh process."""
     code = f"{script}\nimport sys\nprint(*(name for name in {HEAVY!r} if name in sys.modules))"
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    environment = os.environ | {"PYTHONPATH": str(Path(lw.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     return set(done.stdout.split())
 

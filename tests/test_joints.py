@@ -16,8 +16,10 @@ from linkwork.errors import AxisError, LimitError, LinkageError, LinkworkError, 
 from linkwork.joints import (
     ARTICULATIONS,
     EULER_ORDERS,
+    Articulation,
     Ball,
     Continuous,
+    Element,
     Fixed,
     Floating,
     Joint,
@@ -214,6 +216,34 @@ def test_quaternions_split_at_and_near_gimbal_lock(name, side, away):
         quaternion = turn.as_quat(scalar_first=True)
         values = quaternion if name == "ball" else np.array([1.0, 2.0, 3.0, *quaternion])
         np.testing.assert_allclose(product_of_parts(JOINTS[name], values), JOINTS[name].matrix(values), atol=1e-13)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cylindrical(Articulation):
+    """A rod in a sleeve: slides along x, then turns about it."""
+
+    kind = "cylindrical"
+
+    @property
+    def coordinates(self):
+        return ("slide", "turn")
+
+    @property
+    def elements(self):
+        axis = np.array([1.0, 0.0, 0.0])
+        return (Element("prismatic", axis, 0, 0), Element("revolute", axis, 1, 1))
+
+
+def test_a_new_kind_of_joint_is_its_elements():
+    linkage = one_joint(Cylindrical())
+    assert linkage.coordinates == ("joint.slide", "joint.turn", "hinge")
+    q = linkage.random_pose(0, 3)
+    expected = [rigid(about((1, 0, 0), turn), (slide, 0, 0)) for slide, turn, _ in q]
+    np.testing.assert_allclose(Cylindrical().matrix(q[:, :2]), expected, atol=1e-15)
+    for visit in linkage.traverse(q):
+        np.testing.assert_allclose(visit.matrix, linkage.forward(q)[visit.node.name], atol=1e-13)
+    tip = linkage.split().forward(linkage.split_pose(q), frame="tip")
+    np.testing.assert_allclose(tip, linkage.forward(q, frame="tip"), atol=1e-13)
 
 
 # Values

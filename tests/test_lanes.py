@@ -18,6 +18,7 @@ from numba import njit
 from numba.core.errors import TypingError
 from numpy.testing import assert_array_equal
 
+import linkwork
 from linkwork.kernels import OPTIONS
 from linkwork.kernels.lanes import (
     WIDTH,
@@ -397,6 +398,7 @@ def test_kernels_compile_and_agree_on_lesser_processors(processor: str, tmp_path
     if platform.machine() not in ("x86_64", "AMD64") and processor != "generic":
         pytest.skip("these processors are of the x86-64 family")
     numba = {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": PROCESSORS[processor], "NUMBA_CACHE_DIR": str(tmp_path)}
+    environment = os.environ | numba | {"PYTHONPATH": str(Path(linkwork.__file__).parents[1])}
     command = [sys.executable, "-W", "error", "-c", PROBE]
-    done = subprocess.run(command, env=os.environ | numba, capture_output=True, text=True)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "agreed\n"), done.stderr

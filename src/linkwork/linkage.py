@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import (
-    DuplicateNameError,
     FrameNotFoundError,
     JointNotFoundError,
     LinkageError,
     LinkNotFoundError,
+    PoseError,
     PoseNotFoundError,
 )
 from .joints import Articulation, Fixed, Joint, mid_range
-from .transforms import FloatArray
-from .tree import ROOT, Drive, Frame, Link, check_names, depth_first, layout, root_arc
+from .transforms import FloatArray, read_only
+from .tree import ROOT, Drive, Frame, Link, as_parts, check_link, check_names, depth_first, layout, root_arc
 
 if TYPE_CHECKING:
     from .dh import DHTable
@@ -79,25 +79,30 @@ class Linkage:
         root: Joint | Articulation | str | ArrayLike | None = None,
         poses: Mapping[str, ArrayLike] | None = None,
     ) -> None:
-        links, joints, frames = list(links), list(joints), list(frames)
+        if not isinstance(name, str):
+            raise LinkageError(f"the name of a linkage is a text, got {name!r}.")
         where = f"linkage {name!r}"
-        check_names("link", [link.name for link in links], where)
-        check_names("joint", [joint.name for joint in joints], where)
-        check_names("frame", [link.name for link in links] + [frame.name for frame in frames], where)
+        links, joints, frames = (
+            as_parts(Link, links, where),
+            as_parts(Joint, joints, where),
+            as_parts(Frame, frames, where),
+        )
+        link_names, joint_names = [link.name for link in links], [joint.name for joint in joints]
+        check_names("link", link_names, where)
+        check_names("joint", joint_names, where)
+        check_names("frame", link_names + [frame.name for frame in frames], where)
         nodes, arcs, parents = depth_first(links, joints, where)
-        first = root_arc(root, nodes[0].name)
-        if first.name in {joint.name for joint in joints}:
-            raise DuplicateNameError("joint", first.name, where)
-        known = {link.name for link in links}
+        first = root_arc(root, nodes[0].name, set(joint_names), where)
+        known = dict.fromkeys(link_names)
         for frame in frames:
-            if frame.link not in known:
-                raise LinkNotFoundError(frame.link, where, [link.name for link in nodes])
+            check_link(frame.link, known, f"{where} (frame {frame.name!r})")
         values = self.__dict__
         values.update(name=name, nodes=tuple(nodes), arcs=(first, *arcs), parents=tuple(parents))
         values["extra_frames"] = tuple(frames)
         values.update(layout(values["arcs"], where))
         values["poses"] = MappingProxyType({})
-        values["poses"] = MappingProxyType({key: _stored(self.pose(pose)) for key, pose in (poses or {}).items()})
+        check_names("pose", poses or (), where)
+        values["poses"] = MappingProxyType({key: self._stored(key, pose) for key, pose in (poses or {}).items()})
 
     extra_frames: tuple[Frame, ...]
 
@@ -140,7 +145,7 @@ class Linkage:
         return self.nodes[self.link_index(name)]
 
     def joint(self, name: str) -> Joint:
-        """Return the joint of a name; ``"root"`` is the root arc."""
+        """Return the joint of a name; ``"root"`` is the root arc, unless it has another name."""
         return self.arcs[self.arc_index(name)]
 
     def link_index(self, name: str) -> int:
@@ -183,7 +188,7 @@ class Linkage:
     def neutral(self) -> FloatArray:
         """Return the neutral pose: mid-range where limited, else zero or no rotation."""
         q = mid_range(self.lower, self.upper)
-        q[self.quaternions] = 1.0
+        q[list(self.quaternions)] = 1.0
         return q
 
     @cached_property
@@ -192,14 +197,14 @@ class Linkage:
         return MappingProxyType({name: k for k, name in enumerate(self.coordinates)})
 
     @cached_property
-    def quaternions(self) -> list[int]:
+    def quaternions(self) -> tuple[int, ...]:
         """Pose indices where a quaternion begins."""
-        return [k for k, _ in self.quaternion_values]
+        return tuple(k for k, _ in self.quaternion_values)
 
     @cached_property
-    def quaternion_values(self) -> list[tuple[int, int]]:
+    def quaternion_values(self) -> tuple[tuple[int, int], ...]:
         """The first pose index and the first velocity index of every quaternion."""
-        return [(q, v) for q, v, kind in self._values() if kind == "ball"]
+        return tuple((q, v) for q, v, kind in self._values() if kind == "ball")
 
     @cached_property
     def plain_values(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
@@ -218,7 +223,7 @@ class Linkage:
         q = np.array([q for q, _, _ in plain], dtype=np.int64)
         v = np.array([v for _, v, _ in plain], dtype=np.int64)
         angles = np.array([angle for _, _, angle in plain], dtype=np.bool_)
-        return q, v, angles & np.isinf(self.lower[q]) & np.isinf(self.upper[q])
+        return read_only(q), read_only(v), read_only(angles & np.isinf(self.lower[q]) & np.isinf(self.upper[q]))
 
     def _values(self) -> Iterator[tuple[int, int, str]]:
         for joint, drive in zip(self.arcs, self.drives, strict=True):
@@ -245,6 +250,12 @@ class Linkage:
         from . import poses
 
         return poses.pose(self, values, base=base, named=named)
+
+    def _stored(self, name: str, values: Mapping[str, Any] | ArrayLike) -> FloatArray:
+        pose = self.pose(values)
+        if pose.ndim != 1:
+            raise PoseError(f"pose {name!r} of linkage {self.name!r} has shape ({self.nq},), got {pose.shape}.")
+        return read_only(pose)
 
     def stored_pose(self, name: str) -> FloatArray:
         """Return a copy of a named pose."""
@@ -420,7 +431,8 @@ class Linkage:
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise LinkageError(f"a Linkage is frozen; use linkage.replace(...) to make one with another {name!r}.")
 
-    __delattr__ = __setattr__  # type: ignore[assignment]
+    def __delattr__(self, name: str) -> NoReturn:
+        self.__setattr__(name, None)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Linkage):
@@ -451,8 +463,3 @@ def _rebuild(
     nodes: Sequence[Link], arcs: Sequence[Joint], name: str, frames: Sequence[Frame], poses: Mapping[str, ArrayLike]
 ) -> Linkage:
     return Linkage(nodes, arcs[1:], name=name, frames=frames, root=arcs[0], poses=poses)
-
-
-def _stored(pose: FloatArray) -> FloatArray:
-    pose.setflags(write=False)
-    return pose

@@ -5,9 +5,10 @@ Imports `errors`, `transforms`, `geometry` and `joints`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,14 +23,15 @@ from .errors import (
     listed,
 )
 from .geometry import Visual, as_visuals
-from .joints import ARTICULATIONS, Articulation, Joint
-from .transforms import IDENTITY, FloatArray, as_transform
+from .joints import ARTICULATIONS, Articulation, Joint, Mimic
+from .transforms import IDENTITY, FloatArray, Value, as_transform, read_only
 
 ROOT = "root"
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
+class Link(Value):
     """A node of the tree: an object part in position to be articulated.
 
     Args:
@@ -44,21 +46,12 @@ class Link:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "visuals", as_visuals(self.visuals))
-        matrix = as_transform(self.matrix, f"node transform of link {self.name!r}")
-        matrix.setflags(write=False)
+        matrix = read_only(as_transform(self.matrix, f"node transform of link {self.name!r}"))
         object.__setattr__(self, "matrix", matrix)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Link):
-            return NotImplemented
-        same = self.name == other.name and self.visuals == other.visuals
-        return same and np.array_equal(self.matrix, other.matrix)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(Value):
     """A named coordinate system fixed to a link: a tool tip, a palm, a sensor.
 
     Args:
@@ -72,17 +65,8 @@ class Frame:
     placement: FloatArray = field(default_factory=lambda: IDENTITY)
 
     def __post_init__(self) -> None:
-        placement = as_transform(self.placement, f"placement of frame {self.name!r}")
-        placement.setflags(write=False)
+        placement = read_only(as_transform(self.placement, f"placement of frame {self.name!r}"))
         object.__setattr__(self, "placement", placement)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Frame):
-            return NotImplemented
-        same = (self.name, self.link) == (other.name, other.link)
-        return same and np.array_equal(self.placement, other.placement)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -98,15 +82,42 @@ class Drive:
     offset: float = 0.0
 
 
-def check_names(kind: str, names: list[str], where: str) -> None:
-    """Raise if a name is missing or appears twice."""
+def as_parts(kind: type[Part], given: Iterable[Part], where: str) -> list[Part]:
+    """Return links, joints or frames as a list, or say what is none."""
+    parts = list(given)
+    for part in parts:
+        if not isinstance(part, kind):  # a caller without a type checker
+            raise LinkageError(f"a {kind.__name__.lower()} of {where} must be a {kind.__name__}, got {part!r}.")
+    return parts
+
+
+def check_name(kind: str, name: str, taken: Collection[str], where: str) -> None:
+    """Raise if a name is no name, or is taken."""
+    if not isinstance(name, str) or not name:
+        raise LinkageError(f"a {kind} in {where} needs a name of at least one letter, got {name!r}.")
+    if name in taken:
+        raise DuplicateNameError(kind, name, where)
+
+
+def check_names(kind: str, names: Iterable[str], where: str) -> None:
+    """Raise if a name is no name, or appears twice."""
     seen: set[str] = set()
     for name in names:
-        if not isinstance(name, str) or not name:
-            raise LinkageError(f"a {kind} in {where} needs a name of at least one letter, got {name!r}.")
-        if name in seen:
-            raise DuplicateNameError(kind, name, where)
+        check_name(kind, name, seen, where)
         seen.add(name)
+
+
+def check_link(name: str | None, links: Collection[str], where: str) -> None:
+    """Raise if a joint or frame refers to a link that is not there."""
+    if not isinstance(name, str) or name not in links:
+        raise LinkNotFoundError(name, where, links)
+
+
+def fresh(name: str, taken: Collection[str]) -> str:
+    """Return a name, lengthened if it is taken."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def depth_first(links: list[Link], joints: list[Joint], where: str) -> tuple[list[Link], list[Joint], list[int]]:
@@ -115,14 +126,15 @@ def depth_first(links: list[Link], joints: list[Joint], where: str) -> tuple[lis
     below: dict[str, list[Joint]] = {link.name: [] for link in links}
     above: dict[str, Joint] = {}
     for joint in joints:
-        for end in (joint.parent, joint.child):
-            if end not in by_name:
-                raise LinkNotFoundError(end, f"{where} (joint {joint.name!r})", list(by_name))
+        if joint.parent is None:
+            raise TreeError(f"joint {joint.name!r} in {where} hangs on no link; give the arc to the world as the root.")
+        check_link(joint.parent, by_name, f"{where} (joint {joint.name!r})")
+        check_link(joint.child, by_name, f"{where} (joint {joint.name!r})")
         if joint.child in above:
             first = above[joint.child].name
             raise TreeError(f"link {joint.child!r} in {where} hangs on two joints, {first!r} and {joint.name!r}.")
         above[joint.child] = joint
-        below[str(joint.parent)].append(joint)
+        below[joint.parent].append(joint)
     roots = [name for name in by_name if name not in above]
     if not roots:
         raise TreeError(f"{where} has no root: {_cycle(above) or 'it has no links at all'}.")
@@ -158,84 +170,101 @@ def _cycle(above: Mapping[str, Joint]) -> str:
     return ""
 
 
-def root_arc(root: Any, child: str) -> Joint:
-    """Return the root arc from any of the forms that `Linkage` takes."""
-    if root is None:
-        return Joint(ROOT, None, child)
+def root_arc(root: Any, child: str, taken: Collection[str] = (), where: str = "the linkage") -> Joint:
+    """Return the root arc from any of the forms that `Linkage` takes.
+
+    Args:
+        root: What is given.
+        child: Name of the root link.
+        taken: Names of the other joints. To one called ``"root"``, as in many files, a fixed arc of that name gives
+            way: nothing refers to it.
+        where: What to call the linkage in an error.
+    """
+    name, articulation, placement = ROOT, ARTICULATIONS["fixed"](), root
     if isinstance(root, Joint):
         if root.parent is not None:
             raise TreeError(f"the root arc hangs on the world, not on a link, got parent {root.parent!r}.")
-        return Joint(root.name, None, child, root.articulation, root.placement)
+        if root.child not in ("", child):
+            raise TreeError(f"the root arc leads to {root.child!r}, but the root of {where} is {child!r}.")
+        name, articulation, placement = root.name, root.articulation, root.placement
+    elif isinstance(root, str | Articulation):
+        articulation, placement = as_root(root), IDENTITY
+    elif root is None:
+        placement = IDENTITY
+    if name == ROOT and articulation.nq == 0:
+        name = fresh(name, taken)
+    check_name("joint", name, taken, where)
+    return Joint(name, None, child, articulation, placement)
+
+
+def as_root(root: str | Articulation) -> Articulation:
+    """Return the articulation of a root arc, which may be given by its kind."""
     if isinstance(root, Articulation):
-        return Joint(ROOT, None, child, root)
-    if isinstance(root, str):
-        if root not in ("fixed", "planar", "floating"):
-            raise LinkageError(f"root is 'fixed', 'planar' or 'floating', got {root!r}.")
-        return Joint(ROOT, None, child, ARTICULATIONS[root]())
-    return Joint(ROOT, None, child, placement=root)
+        return root
+    if root not in ("fixed", "planar", "floating"):
+        raise LinkageError(f"root is 'fixed', 'planar' or 'floating', got {root!r}.")
+    return ARTICULATIONS[root]()
 
 
 def layout(arcs: Sequence[Joint], where: str) -> dict[str, Any]:
     """Give every joint its place in the pose and velocity vectors; followers share their leader's."""
-    index = {joint.name: i for i, joint in enumerate(arcs)}
-    drives: list[Drive | None] = [None] * len(arcs)
+    drives: dict[str, Drive] = {}
     coordinates: list[str] = []
     lower: list[float] = []
     upper: list[float] = []
     nq = nv = 0
-    for i, joint in enumerate(arcs):
+    for joint in arcs:
+        if joint.mimic is None:
+            drives[joint.name] = Drive(nq, nv)
+            coordinates += joint.coordinates
+            low, high = joint.articulation.limits
+            lower += low.tolist()
+            upper += high.tolist()
+            nq, nv = nq + joint.articulation.nq, nv + joint.articulation.nv
+    by_name = {joint.name: joint for joint in arcs}
+    for joint in arcs:
         if joint.mimic is not None:
-            continue
-        drives[i] = Drive(nq, nv)
-        coordinates += joint.coordinates
-        low, high = joint.articulation.limits
-        lower += low.tolist()
-        upper += high.tolist()
-        nq, nv = nq + joint.articulation.nq, nv + joint.articulation.nv
-    for i, joint in enumerate(arcs):
-        if joint.mimic is not None:
-            drives[i] = drive = _leader(joint, arcs, index, drives, where)
-            _narrow(joint, drive, coordinates[drive.q], lower, upper, where)
-    bounds = (np.array(lower), np.array(upper))
-    for bound in bounds:
-        bound.setflags(write=False)
-    names: dict[str, Any] = {"drives": tuple(drives), "coordinates": tuple(coordinates), "nq": nq, "nv": nv}
+            _follow(joint, by_name, drives, where)
+            _narrow(joint, drives[joint.name], coordinates, lower, upper, where)
     check_names("pose coordinate", coordinates, where)
-    return names | {"lower": bounds[0], "upper": bounds[1]}
+    places = {"drives": tuple(drives[joint.name] for joint in arcs), "coordinates": tuple(coordinates)}
+    return places | {"nq": nq, "nv": nv, "lower": read_only(np.array(lower)), "upper": read_only(np.array(upper))}
 
 
-def _leader(
-    joint: Joint, arcs: Sequence[Joint], index: Mapping[str, int], drives: Sequence[Drive | None], where: str
-) -> Drive:
-    """Follow a chain of mimic joints to the one with a value of its own."""
-    multiplier, offset, seen, here = 1.0, 0.0, [joint.name], joint
-    while here.mimic is not None:
-        mimic = here.mimic
-        if mimic.joint not in index:
-            raise JointNotFoundError(mimic.joint, f"{where} (mimicked by {here.name!r})", list(index))
-        offset += multiplier * mimic.offset
-        multiplier *= mimic.multiplier
-        here = arcs[index[mimic.joint]]
-        if here.name in seen:
-            raise MimicError(f"joints {listed(seen)} of {where} mimic each other in a circle.")
-        seen.append(here.name)
-    drive = drives[index[here.name]]
-    if drive is None or here.articulation.nq != 1:
-        raise MimicError(
-            f"joint {joint.name!r} mimics {here.name!r}, which has {here.articulation.nq} values, not one."
-        )
-    return Drive(drive.q, drive.v, multiplier, offset)
+def _follow(joint: Joint, by_name: Mapping[str, Joint], drives: dict[str, Drive], where: str) -> None:
+    """Find what drives a mimic joint, and on the way there the joints that it follows."""
+    followers: dict[str, Mimic] = {}
+    leader = joint
+    while leader.mimic is not None and leader.name not in drives:
+        if leader.name in followers:
+            raise MimicError(f"joints {listed(list(followers))} of {where} mimic each other in a circle.")
+        followers[leader.name] = leader.mimic
+        if leader.mimic.joint not in by_name:
+            raise JointNotFoundError(leader.mimic.joint, f"{where} (mimicked by {leader.name!r})", by_name)
+        leader = by_name[leader.mimic.joint]
+    drive, count = drives[leader.name], leader.articulation.nq
+    for name, mimic in reversed(followers.items()):
+        if count != 1:
+            raise MimicError(f"joint {name!r} mimics {leader.name!r}, which has {count} values, not one.")
+        multiplier, offset = mimic.multiplier * drive.multiplier, mimic.multiplier * drive.offset + mimic.offset
+        if not math.isfinite(multiplier) or not math.isfinite(offset):
+            raise MimicError(f"joint {name!r} in {where} follows {leader.name!r} by a factor beyond all numbers.")
+        drives[name] = drive = Drive(drive.q, drive.v, multiplier, offset)
 
 
-def _narrow(joint: Joint, drive: Drive, leader: str, lower: list[float], upper: list[float], where: str) -> None:
+def _narrow(
+    joint: Joint, drive: Drive, coordinates: Sequence[str], lower: list[float], upper: list[float], where: str
+) -> None:
     """Narrow a leader's limits so that its follower keeps its own too."""
-    low, high = (float(bound[0]) for bound in joint.articulation.limits)
-    if drive.multiplier == 0.0:
-        return
-    ends = sorted(((low - drive.offset) / drive.multiplier, (high - drive.offset) / drive.multiplier))
+    low, high = (float(bound[0]) - drive.offset for bound in joint.articulation.limits)
+    if drive.multiplier == 0.0:  # it stands still, within its limits or beyond them
+        ends = [-math.inf, math.inf] if low <= 0.0 <= high else [math.inf, -math.inf]
+    else:
+        ends = sorted((low / drive.multiplier, high / drive.multiplier))
     q = drive.q
     low, high = max(lower[q], ends[0]), min(upper[q], ends[1])
     if low <= high:
         lower[q], upper[q] = low, high
-    elif low - high > 1e-12 * max(abs(low), abs(high)):  # less is the rounding of the division: the leader's stay
-        raise LimitError(f"the limits of {joint.name!r}, which mimics {leader!r} in {where}, leave it no value at all.")
+    elif not math.isclose(low, high, rel_tol=1e-12):  # else it is the rounding of the division: the leader's stay
+        what = f"{joint.name!r}, which mimics {coordinates[q]!r} in {where}"
+        raise LimitError(f"the limits of {what}, leave it no value at all.")
