@@ -43,6 +43,8 @@ LAYERS = (
     "gallery",
     "__init__",
     "console",
+    "problems",
+    "commands",
     "cli",
     "__main__",
 )

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import linkwork as lw
+from linkwork.transforms import transform
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
@@ -91,12 +92,12 @@ def joints(path: Path) -> None:
     for k, (name, (motion, start, end)) in enumerate(MOTIONS.items()):
         one = lw.Builder(name).joint("joint", "link", motion).build()
         poses = one.interpolate(one.pose(start), one.pose(end), shares)
-        b = lw.Builder(name, shape=lw.Visual(lw.Box((1.3, 1.3, 0.12)), (0, 0, -0.25), (0.45, 0.5, 0.55)))
+        b = lw.Builder(name, shape=lw.Visual(lw.Box((1.3, 1.3, 0.12)), transform((0, 0, -0.25)), (0.45, 0.5, 0.55)))
         for step, share in enumerate(shares):
             mixed = (1 - share) * np.array([0.93, 0.9, 0.85]) + share * np.array([0.95, 0.45, 0.1])
             r, g, blue = mixed.tolist()
             stick = lw.bone((0, 0, 0), (0, 0, 0.8), 0.1, (r, g, blue))
-            flag = lw.Visual(lw.Box((0.56, 0.13, 0.18)), (0.18, 0, 0.8), (r, g, blue))
+            flag = lw.Visual(lw.Box((0.56, 0.13, 0.18)), transform((0.18, 0, 0.8)), (r, g, blue))
             b.joint(f"joint{step}", f"link{step}", motion, parent="base", shape=(stick, flag))
         fan = b.build()
         axes = figure.add_subplot(2, 4, k + 1, projection="3d")
@@ -127,10 +128,10 @@ def main() -> None:
     joints(HERE / "joints.png")
     from_example("05_gimbal_lock.py", "gimbal_lock.png", HERE / "gimbal.png")
     from_example("08_key_poses.py", "key_poses.png", HERE / "interpolations.png")
-    for path in HERE.glob("*.png"):
-        shrink(path)
-    for path in sorted(HERE.glob("*.[ps][nv]g")):
-        print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
+    for name in ("joints", "gimbal", "interpolations"):
+        shrink(HERE / f"{name}.png")
+    for name in ("tree.svg", "joints.png", "gimbal.png", "interpolations.png"):
+        print(f"{name}: {(HERE / name).stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":

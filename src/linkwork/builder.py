@@ -10,7 +10,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from .errors import DuplicateNameError, LinkageError, LinkNotFoundError
 from .joints import (
     Articulation,
     Ball,
@@ -24,15 +23,18 @@ from .joints import (
     Revolute,
     Screw,
     Universal,
+    as_limits,
 )
 from .linkage import Frame, Link, Linkage
 from .transforms import as_transform, transform
+from .tree import check_link, check_name
 
 
 class Builder:
     """Collects links and joints and makes a `Linkage` of them.
 
-    Every joint brings its child link with it and hangs on the link added last, unless `parent` says otherwise.
+    Every joint brings its child link with it and hangs on the link added last, unless `parent` says otherwise. A call
+    that is refused changes nothing; what only the whole can show, such as a mimic without a leader, `build` refuses.
 
     Args:
         name: Name of the linkage.
@@ -51,21 +53,16 @@ class Builder:
     """
 
     def __init__(self, name: str, *, base: str = "base", root: Any = None, shape: Any = (), node: Any = None) -> None:
-        self.name, self._root = name, root
-        self._links: list[Link] = []
-        self._joints: list[Joint] = []
+        self.name, self._root, self._last = name, root, base
+        self._links: dict[str, Link] = {}
+        self._joints: dict[str, Joint] = {}
         self._frames: list[Frame] = []
         self._poses: dict[str, Any] = {}
-        self._known: set[str] = set()
-        self._last = ""
-        self._add_link(base, shape, node)
+        self._links[base] = self._link(base, shape, node)
 
-    def _add_link(self, name: str, shape: Any, node: Any) -> None:
-        if name in self._known:
-            raise DuplicateNameError("link", name, f"linkage {self.name!r}")
-        self._links.append(Link(name, shape) if node is None else Link(name, shape, node))
-        self._known.add(name)
-        self._last = name
+    def _link(self, name: str, shape: Any, node: Any) -> Link:
+        check_name("link", name, self._links, f"linkage {self.name!r}")
+        return Link(name, shape) if node is None else Link(name, shape, node)
 
     def joint(
         self,
@@ -93,14 +90,14 @@ class Builder:
             node: Node transform of the new link, for drawing only.
             mimic: Another joint to follow, by name or with multiplier and offset.
         """
+        where = f"linkage {self.name!r}"
         parent = self._last if parent is None else parent
-        if parent not in self._known:
-            raise LinkNotFoundError(parent, f"linkage {self.name!r}", [link.name for link in self._links])
+        check_link(parent, self._links, where)
+        check_name("joint", name, self._joints, where)
         placement = _placement(at, rotation, f"joint {name!r}")
         follows = Mimic(mimic) if isinstance(mimic, str) else mimic
-        joint = Joint(name, parent, child, articulation, placement, follows)
-        self._add_link(child, shape, node)
-        self._joints.append(joint)
+        joint, link = Joint(name, parent, child, articulation, placement, follows), self._link(child, shape, node)
+        self._joints[name], self._links[child], self._last = joint, link, child
         return self
 
     def fixed(self, name: str, child: str, **options: Any) -> Builder:
@@ -109,8 +106,7 @@ class Builder:
 
     def revolute(self, name: str, child: str, *, axis: Any = "z", limits: Any = None, **options: Any) -> Builder:
         """Add a hinge; limits are (lower, upper) [rad], or texts such as ``"45deg"``."""
-        lower, upper = _pair(name, limits)
-        return self.joint(name, child, Revolute(axis, lower, upper), **options)
+        return self.joint(name, child, Revolute(axis, *as_limits(limits, f"joint {name!r}")), **options)
 
     def continuous(self, name: str, child: str, *, axis: Any = "z", **options: Any) -> Builder:
         """Add a wheel."""
@@ -118,23 +114,33 @@ class Builder:
 
     def prismatic(self, name: str, child: str, *, axis: Any = "z", limits: Any = None, **options: Any) -> Builder:
         """Add a slider; limits are (lower, upper) [m]."""
-        lower, upper = _pair(name, limits)
-        return self.joint(name, child, Prismatic(axis, lower, upper), **options)
+        return self.joint(name, child, Prismatic(axis, *as_limits(limits, f"joint {name!r}")), **options)
 
     def screw(
         self, name: str, child: str, *, lead: float, axis: Any = "z", limits: Any = None, **options: Any
     ) -> Builder:
         """Add a screw that advances `lead` metres a turn."""
-        lower, upper = _pair(name, limits)
-        return self.joint(name, child, Screw(axis, lower, upper, lead), **options)
+        return self.joint(name, child, Screw(axis, *as_limits(limits, f"joint {name!r}"), lead), **options)
 
-    def universal(self, name: str, child: str, *, axis: Any = "x", second: Any = "y", **options: Any) -> Builder:
-        """Add a universal joint."""
-        return self.joint(name, child, Universal(axis, second), **options)
+    def universal(
+        self,
+        name: str,
+        child: str,
+        *,
+        axis: Any = "x",
+        second: Any = "y",
+        lower: Any = None,
+        upper: Any = None,
+        **options: Any,
+    ) -> Builder:
+        """Add a universal joint; two lower and two upper limits, if any [rad]."""
+        return self.joint(name, child, Universal(axis, second, lower, upper), **options)
 
-    def planar(self, name: str, child: str, *, axis: Any = "z", **options: Any) -> Builder:
-        """Add a joint that slides in a plane and turns about its normal."""
-        return self.joint(name, child, Planar(axis), **options)
+    def planar(
+        self, name: str, child: str, *, axis: Any = "z", lower: Any = None, upper: Any = None, **options: Any
+    ) -> Builder:
+        """Add a joint that slides in a plane and turns about its normal; three limits each way, if any [m, m, rad]."""
+        return self.joint(name, child, Planar(axis, lower, upper), **options)
 
     def ball(
         self,
@@ -147,7 +153,7 @@ class Builder:
         upper: Any = None,
         **options: Any,
     ) -> Builder:
-        """Add a ball joint: a quaternion, or Euler angles if `euler` names an order."""
+        """Add a ball joint: a quaternion, or Euler angles, with limits if wanted, where `euler` names an order."""
         return self.joint(name, child, Ball(euler, sense, lower, upper), **options)
 
     def floating(self, name: str, child: str, **options: Any) -> Builder:
@@ -161,13 +167,18 @@ class Builder:
         return self
 
     def pose(self, name: str, values: Mapping[str, Any] | ArrayLike | None = None, **named: Any) -> Builder:
-        """Add a named pose, by joint values; what is not named is neutral."""
+        """Add a named pose, by joint values.
+
+        What is not named is neutral: in the middle of its limits, where it has them, and not at zero. A figure whose
+        limits are lopsided stands at ease only in a pose that names all its joints, or gives them as a whole.
+        """
         self._poses[name] = (values, named)
         return self
 
     def build(self) -> Linkage:
         """Return the linkage, checked."""
-        bare = Linkage(self._links, self._joints, name=self.name, frames=self._frames, root=self._root)
+        links, joints = self._links.values(), self._joints.values()
+        bare = Linkage(links, joints, name=self.name, frames=self._frames, root=self._root)
         poses = {name: bare.pose(values, **named) for name, (values, named) in self._poses.items()}
         return bare.replace(poses=poses) if poses else bare
 
@@ -176,13 +187,3 @@ def _placement(at: Any, rotation: Any, what: str) -> Any:
     if rotation is None:
         return at  # the joint or frame checks it
     return as_transform(at, f"placement of {what}") @ transform(rotation=rotation, what=what)
-
-
-def _pair(name: str, limits: Any) -> tuple[Any, Any]:
-    if limits is None:
-        return float("-inf"), float("inf")
-    try:
-        lower, upper = limits
-    except (TypeError, ValueError) as error:
-        raise LinkageError(f"limits of joint {name!r} must be (lower, upper), got {limits!r}.") from error
-    return lower, upper

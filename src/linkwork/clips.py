@@ -6,7 +6,7 @@ Imports `poses` and `linkage`; SciPy for cubic splines, when one is asked for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
 
@@ -49,6 +49,11 @@ class Clip:
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "poses", values)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(
+            getattr(self, field.name) for field in fields(self)
+        )  # read-only again at the other end
+
     def __len__(self) -> int:
         return len(self.times)
 
@@ -75,7 +80,8 @@ def interpolate(
         keys: (time, pose) pairs with rising times [s]; a pose may be the name of a stored one.
         fps: Frames a second. The last frame falls on the last key or up to one frame before it.
         kind: ``"linear"``; ``"ease"`` (slow out of and into every key); ``"cubic"`` (a spline with continuous
-            acceleration); ``"catmull-rom"`` (continuous velocity, each stretch shaped by its four nearest keys).
+            acceleration); ``"catmull-rom"`` (continuous velocity, each stretch shaped by its four nearest keys). The
+            last two may swing a little beyond their keys, and so beyond limits: `Linkage.clamp` brings them back.
         wrap: Let unlimited angles go the short way round between keys; False keeps whole turns.
 
     Example:

@@ -118,6 +118,11 @@ def read_poses(linkage: Linkage, words: Sequence[str], stored: str | None) -> Fl
 
 def read_stdin() -> Any:
     """Return the JSON on stdin; an object that gives a name twice is refused."""
+    return parse_json(sys.stdin.buffer.read(), "<stdin>")
+
+
+def parse_json(text: str | bytes, source: str) -> Any:
+    """Return the data of a JSON text; an object that gives a name twice is refused."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) < len(pairs):
@@ -125,9 +130,9 @@ def read_stdin() -> Any:
         return dict(pairs)
 
     try:
-        return json.loads(sys.stdin.buffer.read(), object_pairs_hook=unique)
+        return json.loads(text, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
-        raise FormatError("<stdin>", f"not JSON: {error}") from error
+        raise FormatError(source, f"not JSON: {error}") from error
 
 
 # Writing

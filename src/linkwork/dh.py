@@ -15,11 +15,22 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .errors import LinkageError
+from .errors import LinkageError, TransformError
 from .geometry import bone
-from .joints import Continuous, Fixed, Joint, Prismatic, Revolute
+from .joints import Continuous, Fixed, Joint, Prismatic, Revolute, as_limits
 from .linkage import Frame, Link, Linkage
-from .transforms import FloatArray, as_angle, as_transform, axis_rotation, inverse, plane_basis
+from .transforms import (
+    IDENTITY,
+    FloatArray,
+    Value,
+    as_angle,
+    as_length,
+    as_transform,
+    axis_rotation,
+    inverse,
+    plane_basis,
+    read_only,
+)
 
 Convention = Literal["standard", "modified"]
 EPSILON = 1e-12
@@ -43,14 +54,18 @@ class DHRow:
 
 
 @dataclass(frozen=True, eq=False)
-class DHTable:
+class DHTable(Value):
     """A whole table: rows, convention, and the constant transforms before the first and after the last row."""
 
     rows: tuple[DHRow, ...]
     convention: Convention = "standard"
-    base: FloatArray = field(default_factory=lambda: np.eye(4))
-    tool: FloatArray = field(default_factory=lambda: np.eye(4))
+    base: FloatArray = field(default_factory=lambda: IDENTITY)
+    tool: FloatArray = field(default_factory=lambda: IDENTITY)
     joints: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("base", "tool"):
+            object.__setattr__(self, name, read_only(as_transform(getattr(self, name), name)))
 
     def build(self, name: str = "dh") -> Linkage:
         """Return the linkage of this table."""
@@ -100,8 +115,7 @@ def from_dh(
         >>> arm.forward([0, np.pi / 2], frame="tip")[:3, 3].round(6).tolist()
         [2.0, 1.0, 0.0]
     """
-    if convention not in ("standard", "modified"):
-        raise LinkageError(f"a DH convention is 'standard' or 'modified', got {convention!r}.")
+    _check_convention(convention)
     table = [_row(row, k) for k, row in enumerate(rows, start=1)]
     names = [f"j{k}" for k in range(1, len(table) + 1)] if joints is None else list(joints)
     if len(names) != len(table):
@@ -112,16 +126,21 @@ def from_dh(
     for k, (row, joint) in enumerate(zip(table, names, strict=True), start=1):
         before = _z(row.theta, row.d) if convention == "standard" else _x(row.alpha, row.a) @ _z(row.theta, row.d)
         after = _x(row.alpha, row.a) if convention == "standard" else np.eye(4)
-        arcs.append(Joint(joint, f"link{k - 1}", f"link{k}", _motion(row), waiting @ before))
+        arcs.append(Joint(joint, f"link{k - 1}", f"link{k}", _motion(row, k), waiting @ before))
         links.append(Link(f"link{k}"))
         waiting = after
     end = waiting @ (np.eye(4) if tool is None else as_transform(tool, "tool"))
-    for k, nxt in enumerate([arc.placement for arc in arcs[1:]] + [end], start=1):
+    for k, nxt in enumerate([*(arc.placement for arc in arcs), end]):
         reach = nxt[:3, 3]
         if np.linalg.norm(reach) > EPSILON:
             links[k] = Link(f"link{k}", (bone((0, 0, 0), reach, 0.03 * _size(arcs, end)),))
     root = np.eye(4) if base is None else as_transform(base, "base")
     return Linkage(links, arcs, name=name, frames=[Frame("tip", f"link{len(arcs)}", end)], root=root)
+
+
+def _check_convention(convention: str) -> None:
+    if convention not in ("standard", "modified"):
+        raise LinkageError(f"a DH convention is 'standard' or 'modified', got {convention!r}.")
 
 
 def _size(arcs: Sequence[Joint], end: FloatArray) -> float:
@@ -130,19 +149,22 @@ def _size(arcs: Sequence[Joint], end: FloatArray) -> float:
 
 def _row(row: DHRow | Sequence[Any], k: int) -> DHRow:
     if not isinstance(row, DHRow):
-        if isinstance(row, str) or not 4 <= len(row) <= 6:
+        if not isinstance(row, Sequence | np.ndarray) or isinstance(row, str) or not 4 <= len(row) <= 6:
             raise LinkageError(f"DH row {k} must be (theta, d, a, alpha[, kind[, limits]]), got {row!r}.")
         row = DHRow(*row)
     if row.kind not in ("R", "P"):
         raise LinkageError(f"kind of DH row {k} is 'R' or 'P', got {row.kind!r}.")
-    theta, d, a, alpha = (as_angle(value) for value in (row.theta, row.d, row.a, row.alpha))
-    if not all(map(math.isfinite, (theta, d, a, alpha))):
-        raise LinkageError(f"DH row {k} must be finite, got {(theta, d, a, alpha)}.")
-    return DHRow(theta, d, a, alpha, row.kind, row.limits)
+    try:
+        numbers = as_angle(row.theta), as_length(row.d), as_length(row.a), as_angle(row.alpha)
+    except TransformError as error:
+        raise LinkageError(f"DH row {k}: {error}") from error
+    if not all(map(math.isfinite, numbers)):
+        raise LinkageError(f"DH row {k} must be finite, got {numbers}.")
+    return DHRow(*numbers, row.kind, row.limits)
 
 
-def _motion(row: DHRow) -> Revolute | Prismatic:
-    lower, upper = (-math.inf, math.inf) if row.limits is None else row.limits
+def _motion(row: DHRow, k: int) -> Revolute | Prismatic:
+    lower, upper = as_limits(row.limits, f"DH row {k}")
     return Revolute("z", lower, upper) if row.kind == "R" else Prismatic("z", lower, upper)
 
 
@@ -151,7 +173,7 @@ def as_dh(linkage: Linkage, frame: str | None = None, *, convention: Convention 
 
     Any constant transform between two z axes is ``Z(theta, d) X(alpha, a) Z(phi, h)``. Its last factor commutes with
     the joint that follows, about or along the same z, and is handed on to the row after it; so every chain of hinges
-    and sliders has a table, and no pose is ever asked for.
+    and sliders has a table, and no pose is ever asked for. The table of a linkage built from such a table is the same.
 
     Args:
         linkage: The linkage; joints beside the chain do not matter.
@@ -161,23 +183,23 @@ def as_dh(linkage: Linkage, frame: str | None = None, *, convention: Convention 
     Raises:
         LinkageError: If a joint on the chain is neither a hinge nor a slider, or mimics another.
     """
-    if convention not in ("standard", "modified"):
-        raise LinkageError(f"a DH convention is 'standard' or 'modified', got {convention!r}.")
+    _check_convention(convention)
     steps, end = _z_chain(linkage, linkage.frames[-1] if frame is None else frame)
     if not steps:
         return DHTable((), convention, end)
-    base, rest = (steps[0].before, np.eye(4))
-    if _is_z(base):  # a mere height, or turn, goes into the first row
-        base, rest = rest, base
+    base, rest = steps[0].before, np.eye(4)
+    first = inverse(linkage.root.placement) @ base
+    if _is_z(first):  # a mere height, or turn, above the root goes into the first row
+        base, rest = linkage.root.placement, first
     rows: list[DHRow] = []
     alpha = a = 0.0
     for k, step in enumerate(steps):
         last = k + 1 == len(steps)
         if last and convention == "modified":
-            theta, d, next_alpha, next_a = math.atan2(rest[1, 0], rest[0, 0]), float(rest[2, 3]), 0.0, 0.0
+            theta, d, next_alpha, next_a = *_turn_and_height(rest), 0.0, 0.0
             rest = end
         else:
-            theta, d, next_alpha, next_a, rest = _factor(rest @ (end if last else steps[k + 1].before))
+            theta, d, next_alpha, next_a, rest = _factor(rest, end if last else steps[k + 1].before)
         if convention == "standard":
             alpha, a = next_alpha, next_a
         rows.append(DHRow(theta, d, a, alpha, step.kind, step.limits))
@@ -195,7 +217,7 @@ class _Step(NamedTuple):
 
 
 def _is_z(matrix: FloatArray) -> bool:
-    return bool(abs(matrix[2, 2] - 1.0) < EPSILON and np.abs(matrix[:2, 3]).max() < EPSILON)
+    return bool(matrix[2, 2] > 0.0 and np.abs(matrix[:2, 2:]).max() < EPSILON)
 
 
 def _z_chain(linkage: Linkage, frame: str) -> tuple[list[_Step], FloatArray]:
@@ -227,27 +249,36 @@ def _z_chain(linkage: Linkage, frame: str) -> tuple[list[_Step], FloatArray]:
     return steps, waiting @ end
 
 
-def _factor(matrix: FloatArray) -> tuple[float, float, float, float, FloatArray]:
-    """Factor a rigid transform into ``Z(theta, d) X(alpha, a)`` and a rest ``Z(phi, h)``.
+def _turn_and_height(matrix: FloatArray) -> tuple[float, float]:
+    """Return theta and d of ``Z(theta, d)``."""
+    return math.atan2(matrix[1, 0], matrix[0, 0]), float(matrix[2, 3])
 
-    The x axis in between lies along the common normal of the two z axes. Of its two directions the one within a quarter
-    turn of x is taken; parallel axes have many normals, of which the one through the second origin is taken.
+
+def _factor(before: FloatArray, between: FloatArray) -> tuple[float, float, float, float, FloatArray]:
+    """Factor a transform from one z axis to the next into ``Z(theta, d) X(alpha, a)`` and a rest ``Z(phi, h)``.
+
+    The x axis in between lies along the common normal of the two z axes. Where that leaves a choice (which way along it;
+    where it stands between parallel axes, and where it points if they are one), what was handed on stays in this row.
+
+    Args:
+        before: What the row before handed on, a turn and a height about the first z.
+        between: The transform to the second z axis.
 
     Returns:
         theta, d, alpha, a and the rest.
     """
+    matrix = before @ between
+    turn, height = _turn_and_height(before)
     z, p = matrix[:3, 2], matrix[:3, 3]
     skew = math.hypot(z[0], z[1]) > EPSILON
-    theta = math.atan2(z[0], -z[1]) if skew else math.atan2(p[1], p[0])
-    if not skew and math.hypot(p[0], p[1]) <= EPSILON:
-        theta = 0.0
-    if abs(theta) > math.pi / 2:
+    apart = math.hypot(p[0], p[1]) > EPSILON
+    theta = math.atan2(z[0], -z[1]) if skew else math.atan2(p[1], p[0]) if apart else turn
+    if math.cos(theta - turn) < 0.0:
         theta -= math.copysign(math.pi, theta)
     x = np.array([math.cos(theta), math.sin(theta), 0.0])
     y = np.array([-math.sin(theta), math.cos(theta), 0.0])
     alpha = math.atan2(-float(y @ z), float(z[2]))
     a = float(x @ p)
-    h = float(y @ p) / float(y @ z) if skew else 0.0  # from the foot of the normal to the second origin
-    d = float(p[2]) - h * float(z[2])
+    d = float(p[2]) - float(y @ p) / float(y @ z) * float(z[2]) if skew else height
     rest = inverse(_z(theta, d) @ _x(alpha, a)) @ matrix
     return theta + 0.0, d + 0.0, alpha + 0.0, a + 0.0, rest

@@ -16,7 +16,10 @@ from . import poses as pose_vectors
 from .errors import LinkageError, MimicError
 from .joints import Articulation, Fixed, Joint
 from .linkage import Frame, Link, Linkage
-from .transforms import FloatArray
+from .transforms import IDENTITY, FloatArray
+from .tree import ROOT, as_root, fresh
+
+JOINT_FIELDS = ("name", "placement", "mimic", "articulation")
 
 
 def replace(
@@ -34,12 +37,13 @@ def replace(
     Args:
         linkage: The linkage to start from.
         name: A new name.
-        root: A new root arc, as in `Linkage`; its placement is kept when only an articulation is given.
+        root: A new root arc, as in `Linkage`; name and placement are kept when only an articulation is given.
         links: Changes by link name: a `Link`, or fields of it (``{"hand": {"visuals": Sphere(0.05)}}``).
         joints: Changes by joint name: an articulation, fields of it (``{"j2": {"upper": 1.2}}``), fields of the joint
             (``{"j2": {"placement": ...}}``), or a `Joint`. A new ``name`` is followed by what refers to it.
         frames: All further frames.
-        poses: All named poses. By default they are kept, with neutral values for what they did not hold.
+        poses: All named poses. By default they are kept, with neutral values for what they did not hold: a value is
+            kept where there still is one of its name and unit, a quaternion as a whole.
     """
     new_links = _changed(linkage.nodes, links or {}, linkage.link_index, _changed_link)
     new_joints = _changed(linkage.arcs, joints or {}, linkage.arc_index, _changed_joint)
@@ -50,8 +54,7 @@ def replace(
         frames = [replaced(frame, link=link_names[frame.link]) for frame in linkage.extra_frames]
     new_root = new_joints[0]
     if isinstance(root, str | Articulation):
-        probe = Linkage(new_links[:1], root=root)
-        new_root = replaced(probe.root, placement=new_root.placement)
+        new_root = replaced(new_root, articulation=as_root(root))
     elif root is not None:
         new_root = root
     result = Linkage(
@@ -73,7 +76,8 @@ def _changed(old: Iterable[Any], changes: Mapping[str, Any], index: Callable[[st
 def _changed_link(link: Link, change: Any) -> Link:
     if isinstance(change, Link):
         return change
-    _only_known(change, {f.name for f in fields(Link)}, f"link {link.name!r}")
+    what = f"link {link.name!r}"
+    _only_known(_fields(change, what), {f.name for f in fields(Link)}, what)
     return replaced(link, **change)
 
 
@@ -82,21 +86,24 @@ def _changed_joint(joint: Joint, change: Any) -> Joint:
         return change
     if isinstance(change, Articulation):
         return replaced(joint, articulation=change)
-    own = {"name", "placement", "mimic", "articulation"}
-    inside = {f.name for f in fields(joint.articulation)}
-    _only_known(change, own | inside, f"joint {joint.name!r} ({joint.articulation.kind})")
+    what = f"joint {joint.name!r} ({joint.articulation.kind})"
+    new = replaced(joint, **{key: value for key, value in _fields(change, what).items() if key in JOINT_FIELDS})
+    inside = {f.name for f in fields(new.articulation)}
+    _only_known(change, inside.union(JOINT_FIELDS), what)
     motion = {key: value for key, value in change.items() if key in inside}
-    if motion:
-        joint = replaced(joint, articulation=replaced(joint.articulation, **motion))
-    return replaced(joint, **{key: value for key, value in change.items() if key in own})
+    return replaced(new, articulation=replaced(new.articulation, **motion)) if motion else new
 
 
-def _only_known(change: Any, known: set[str], what: str) -> None:
+def _fields(change: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(change, Mapping):
         raise LinkageError(f"a change of {what} is a mapping of fields, got {change!r}.")
-    unknown = sorted(set(change) - known)
-    if unknown:
-        raise LinkageError(f"{what} has no field {unknown[0]!r}; it has {', '.join(sorted(known))}.")
+    return change
+
+
+def _only_known(change: Mapping[str, Any], known: set[str], what: str) -> None:
+    for key in change:
+        if key not in known:
+            raise LinkageError(f"{what} has no field {key!r}; it has {', '.join(sorted(known))}.")
 
 
 def _renamed(joint: Joint, links: Mapping[str, str], joints: Mapping[str, str]) -> Joint:
@@ -117,21 +124,25 @@ def _with_poses(linkage: Linkage, poses: Mapping[str, ArrayLike]) -> Linkage:
 
 def _with_poses_of(old: Linkage, new: Linkage, joint_names: Mapping[str, str] | None = None) -> Linkage:
     """Give an edited linkage the named poses of the one it comes from, value by value."""
-    names = joint_names or {}
-    source = {
-        f"{names.get(arc.name, arc.name)}{coordinate[len(arc.name) :]}": old.coordinate_index[coordinate]
-        for arc in old.arcs
-        if arc.mimic is None
-        for coordinate in arc.coordinates
-    }
-    kept = [(k, source[name]) for k, name in enumerate(new.coordinates) if name in source]
+    source, target = _places(old, joint_names or {}), _places(new, {})
+    kept = [place for place in target if place in source]
     poses = {}
     for name, pose in old.poses.items():
         values = new.neutral()
-        for k, j in kept:
-            values[k] = pose[j]
+        for place in kept:
+            values[target[place]] = pose[source[place]]
         poses[name] = values
     return _with_poses(new, poses)
+
+
+def _places(linkage: Linkage, names: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
+    """Return positions in the pose by joint, which may have a new name, coordinate and unit."""
+    return {
+        (names.get(arc.name, arc.name), coordinate, unit): drive.q + k
+        for arc, drive in zip(linkage.arcs, linkage.drives, strict=True)
+        if arc.mimic is None
+        for k, (coordinate, unit) in enumerate(zip(arc.articulation.coordinates, arc.articulation.units, strict=True))
+    }
 
 
 def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:
@@ -180,37 +191,34 @@ def split(linkage: Linkage) -> Linkage:
     """Return a linkage of one-DOF joints: complex joints become several, joined by zero-length links.
 
     Joint ``hip`` of three turns becomes ``hip.rx``, ``hip.ry`` and ``hip.rz``, with links named likewise in between. A
-    moving root arc of several values stands on a new root link ``root`` that stays where the arc began.
+    moving root arc of several values stands on a new root link ``root`` that stays where the arc began. A new name that
+    is taken is lengthened.
     """
     links, joints, root = list(linkage.nodes), [], linkage.root
     arcs = list(linkage.arcs[1:])
+    link_names, joint_names = set(linkage.frames), {arc.name for arc in linkage.arcs}
     if root.articulation.nq > 1:
-        base = Link(_fresh(root.name, linkage.links))
+        base = Link(fresh(root.name, link_names))
         links.insert(0, base)
+        link_names.add(base.name)
         arcs.insert(0, Joint(root.name, base.name, root.child, root.articulation))
-        root = Joint(f"{root.name}.arc", None, base.name, placement=root.placement)
+        root = Joint(ROOT, None, base.name, placement=root.placement)
     for arc in arcs:
-        parts = arc.articulation.split() if arc.articulation.nq > 1 else []
-        if not parts:
+        if arc.articulation.nq <= 1:
             joints.append(arc)
             continue
-        parent, placement = arc.parent, arc.placement
-        for k, (suffix, articulation) in enumerate(parts):
-            name = f"{arc.name}.{suffix}"
-            child = arc.child if k == len(parts) - 1 else name
-            if child != arc.child:
+        parent, placement, parts = arc.parent, arc.placement, arc.articulation.split()
+        for k, (suffix, articulation) in enumerate(parts, start=1):
+            name, child = fresh(f"{arc.name}.{suffix}", joint_names), arc.child
+            if k < len(parts):
+                child = fresh(f"{arc.name}.{suffix}", link_names)
                 links.append(Link(child))
             joints.append(Joint(name, parent, child, articulation, placement))
-            parent, placement = child, np.eye(4)
+            joint_names.add(name)
+            link_names.add(child)
+            parent, placement = child, IDENTITY
     result = Linkage(links, joints, name=linkage.name, frames=linkage.extra_frames, root=root)
     return _with_poses(result, {name: split_pose(linkage, pose) for name, pose in linkage.poses.items()})
-
-
-def _fresh(name: str, taken: Iterable[str]) -> str:
-    taken = set(taken)
-    while name in taken:
-        name += "_"
-    return name
 
 
 def split_pose(linkage: Linkage, q: ArrayLike) -> FloatArray:

@@ -317,8 +317,8 @@ class Universal(Articulation):
 
     axis: AxisLike = (1.0, 0.0, 0.0)
     second: AxisLike = (0.0, 1.0, 0.0)
-    lower: Sequence[Bound] = (-INF, -INF)
-    upper: Sequence[Bound] = (INF, INF)
+    lower: Sequence[Bound] | None = None
+    upper: Sequence[Bound] | None = None
     kind: ClassVar[str] = "universal"
 
     def __post_init__(self) -> None:
@@ -346,8 +346,8 @@ class Planar(Articulation):
     """
 
     axis: AxisLike = (0.0, 0.0, 1.0)
-    lower: Sequence[Bound] = (-INF, -INF, -INF)
-    upper: Sequence[Bound] = (INF, INF, INF)
+    lower: Sequence[Bound] | None = None
+    upper: Sequence[Bound] | None = None
     kind: ClassVar[str] = "planar"
 
     def __post_init__(self) -> None:

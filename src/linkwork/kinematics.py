@@ -25,6 +25,7 @@ from .program import chain_program, tree_program
 from .transforms import FloatArray, as_array, inverse
 
 STRUCTURAL_ZERO = 1e-12
+MOST_CHAINS = 256
 
 
 class FrameMap(Mapping[str, FloatArray]):
@@ -50,6 +51,13 @@ class FrameMap(Mapping[str, FloatArray]):
     def get(self, name: str, default: Any = None) -> Any:
         """Return a frame's transforms, or a default where there is no such frame."""
         return self[name] if name in self else default
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FrameMap):
+            return NotImplemented
+        return self.names == other.names and np.array_equal(self.array, other.array)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -77,6 +85,8 @@ class Evaluator:
             return self._chains[frame]
         except (KeyError, TypeError):
             chain = chain_program(self._linkage, frame)
+            if len(self._chains) >= MOST_CHAINS:  # a long chain asked for frame by frame would fill the memory
+                self._chains.clear()
             self._chains[frame] = chain
             return chain
 
@@ -88,7 +98,7 @@ class Evaluator:
         x = np.ascontiguousarray(x, np.float64)
         if x.shape[-1] != self._nq or (self._nq == 1 and np.ndim(q) == 0):
             raise PoseShapeError(self._nq, np.shape(q), self._linkage.name)
-        return x
+        return x if x.flags.writeable else x.copy()  # Numba would compile every kernel again for a read-only array
 
     def _is_one(self, x: FloatArray) -> bool:
         return x.ndim == 1 or x.size == self._nq > 0
@@ -191,12 +201,15 @@ class Visit:
 
 
 def traverse(linkage: Linkage, q: ArrayLike) -> Iterator[Visit]:
-    """Walk the tree depth first (figure 5.13), yielding a `Visit` at every node.
+    """Walk the tree depth first (figure 5.13) and return the `Visit` of every node in turn.
 
     The pseudocode's recursion is a stack of (arc, matrix of the node above): an arc's location and articulation are
     concatenated to the matrix saved for it, and the result is pushed for every arc below.
     """
-    values = poses.checked(linkage, q)
+    return _walk(linkage, poses.checked(linkage, q))
+
+
+def _walk(linkage: Linkage, values: FloatArray) -> Iterator[Visit]:
     stack = [(0, np.eye(4))]
     while stack:
         i, matrix = stack.pop()

@@ -201,14 +201,15 @@ def interpolate(linkage: Linkage, start: ArrayLike, end: ArrayLike, t: ArrayLike
     fraction = as_array(t, "t")
     if not np.isfinite(fraction).all():
         raise PoseValueError("the fraction t must be finite.")
-    step = difference(linkage, start, end, wrap=wrap)
+    a, b = checked(linkage, start), checked(linkage, end)
+    step = difference(linkage, a, b, wrap=wrap)
     joint_shape(fraction.shape, step.shape[:-1])
-    result = integrate(linkage, start, fraction[..., None] * step)
-    arrived = np.broadcast_to(fraction == 1.0, result.shape[:-1])
-    if not wrap and arrived.any():  # rounding must not keep a key from being met
-        plain, _, _ = linkage.plain_values
-        target = np.broadcast_to(checked(linkage, end), result.shape)
-        result[..., plain] = np.where(arrived[..., None], target[..., plain], result[..., plain])
+    fraction = fraction[..., None]
+    result = integrate(linkage, a, fraction * step)
+    # Measured from the nearer end, both ends are met to the bit and no rounding leads beyond limits.
+    q, v, _ = linkage.plain_values
+    late = (fraction >= 0.5) & (step[..., v] == b[..., q] - a[..., q])
+    result[..., q] = np.where(late, b[..., q] - (1.0 - fraction) * step[..., v], result[..., q])
     return result
 
 

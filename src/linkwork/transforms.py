@@ -38,7 +38,10 @@ class Value:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in zip(*_parts(self, other), strict=True))
+        return all(
+            np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
+            for a, b in zip(*_parts(self, other), strict=True)
+        )
 
     __hash__ = None  # type: ignore[assignment]
 

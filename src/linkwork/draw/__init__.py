@@ -89,8 +89,8 @@ def pose(
     from . import panels, sheets
 
     sketch = Sketch(linkage, shapes=shapes)
-    stage = sheets.Stage(sketch, sketch.extent(values[None]), view)
     look = panels.Look(frames=names, limits=limits, labels=labels)
+    stage = sheets.Stage(sketch, sheets.with_marks(sketch, look, values), view)
     if ax is not None:
         if size is not None:
             raise OptionError("size is for a new figure; with ax= the figure has one, set it there.")

@@ -26,6 +26,7 @@ class Gauge:
         rims: Lines (n, 3) around it, and a stop across each end that has a limit.
         needle: The value, a line (2, 3).
         beyond: Whether the value is at a limit or outside.
+        free: Whether there is no limit at all.
     """
 
     joint: str
@@ -33,6 +34,7 @@ class Gauge:
     rims: list[FloatArray] = field(repr=False)
     needle: FloatArray
     beyond: bool
+    free: bool = False
 
 
 def gauges(linkage: Linkage, q: FloatArray, frames: FloatArray, scale: float) -> list[Gauge]:
@@ -117,7 +119,7 @@ def _sector(
     stops = [np.stack([centre, rim[end]]) for end, limit in ((0, low), (-1, high)) if np.isfinite(limit)]
     area = rim if whole else np.concatenate([centre[None], rim])
     pointer = np.stack([centre, centre + 1.25 * radius * needle])
-    return Gauge(name, area, [rim, *stops], pointer, _is_beyond(low, value, high))
+    return Gauge(name, area, [rim, *stops], pointer, _is_beyond(low, value, high), free=not stops)
 
 
 def _bar(name: str, world: FloatArray, element: Element, values: tuple[float, float, float], scale: float) -> Gauge:

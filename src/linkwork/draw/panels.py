@@ -177,10 +177,11 @@ class Panel:
 
     def _show_limits(self, q: FloatArray, frames: FloatArray) -> None:
         self._gauges = found = gauges(self.sketch.linkage, q, frames, self.scale)
-        colors = [RED if gauge.beyond else TEAL for gauge in found]
+        colors = [RED if gauge.beyond else GREY if gauge.free else TEAL for gauge in found]
         self._set_polygons(self._ranges, [gauge.area for gauge in found])
         if found:
-            self._ranges.set_facecolor([(*to_rgb(color), 0.22) for color in colors])
+            tints = [0.06 if gauge.free else 0.22 for gauge in found]
+            self._ranges.set_facecolor([(*to_rgb(color), tint) for color, tint in zip(colors, tints, strict=True)])
             self._ranges.set_edgecolor("none")
         self._set_lines(self._rims, [rim for gauge in found for rim in gauge.rims])
         self._rims.set_color([color for gauge, color in zip(found, colors, strict=True) for _ in gauge.rims] or INK)
@@ -189,11 +190,7 @@ class Panel:
 
     def _triad_lines(self, frames: FloatArray) -> FloatArray:
         index = [self.sketch.linkage.frame_index(name) for name in self.look.frames]
-        length = 0.085 * self.scale * max(0.1, min(1.0, math.sqrt(12.0 / len(index))))
-        chosen = frames[index]
-        origins = np.repeat(chosen[:, None, :3, 3], self.dimensions, axis=1)
-        ends = origins + length * np.swapaxes(chosen[:, :3, : self.dimensions], 1, 2)
-        return np.stack([origins, ends], axis=2).reshape(-1, 2, 3)
+        return triads(frames[index], self.scale)[:, : self.dimensions].reshape(-1, 2, 3)
 
     def write(self, q: FloatArray) -> int:
         """Write the names of joints and frames, once the axes are in place; return how many found no room."""
@@ -250,6 +247,13 @@ class Panel:
 
     def _show_bodies(self, frames: FloatArray) -> None:
         raise NotImplementedError
+
+
+def triads(frames: FloatArray, scale: float) -> FloatArray:
+    """Return the axes of frames (n, 4, 4) as lines (n, 3, 2, 3), of a length that suits a scene of a size [m]."""
+    length = 0.085 * scale * max(0.1, min(1.0, math.sqrt(12.0 / max(len(frames), 1))))
+    origins = np.repeat(frames[:, None, :3, 3], 3, axis=1)
+    return np.stack([origins, origins + length * np.swapaxes(frames[:, :3, :3], 1, 2)], axis=2)
 
 
 class FlatPanel(Panel):
@@ -333,7 +337,10 @@ class FlatPanel(Panel):
             spine.set_linewidth(0.8)
         ax.grid(visible=True, color=GRID, linewidth=0.7)
         ax.set_axisbelow(True)
-        self.step = nice_step(float((self.window()[1] - self.window()[0]).max()) / 7.0)
+        short, long = sorted((self.window()[1] - self.window()[0]).tolist())
+        self.step = nice_step(long / 7.0)
+        if short < 2.0 * self.step:
+            self.step = nice_step(max(short / 4.0, long / 14.0))
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_locator(MultipleLocator(self.step))
         ax.tick_params(colors=GREY, labelsize=SMALL, labelfontfamily=FONT, labelcolor=INK, length=3.0)

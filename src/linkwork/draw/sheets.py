@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..transforms import FloatArray
-from .panels import FONT, GREY, LARGE, NORMAL, SMALL, FlatPanel, Look, Panel, Picture, new_figure
+from .gauges import gauges
+from .panels import FONT, GREY, LARGE, NORMAL, SMALL, FlatPanel, Look, Panel, Picture, new_figure, triads
 from .sketch import INK, Extent, Sketch
 from .space import DEFAULT_VIEW, SpacePanel
 
@@ -73,6 +74,20 @@ class Stage:
             return []
         shown = ", ".join(meshes[:3]) + (f" and {len(meshes) - 3} more" if len(meshes) > 3 else "")
         return [f"Meshes are not drawn: {shown}."]
+
+
+def with_marks(sketch: Sketch, look: Look, q: FloatArray) -> Extent:
+    """Return the room that a linkage takes in a pose, together with its ranges and triads."""
+    extent, frames = sketch.extent(q[None]), sketch.frames(q)
+    marks = [np.zeros((0, 3))]
+    if look.limits:
+        marks += [gauge.area for gauge in gauges(sketch.linkage, q, frames, extent.size)]
+    if look.frames:
+        chosen = frames[[sketch.linkage.frame_index(name) for name in look.frames]]
+        lines = triads(chosen, extent.size)
+        marks.append((lines[:, :2] if sketch.flat else lines).reshape(-1, 3))
+    points = np.concatenate(marks)
+    return extent.with_points(points) if len(points) else extent
 
 
 def single(

@@ -91,6 +91,17 @@ class Extent:
     high: FloatArray
     points: FloatArray
 
+    @property
+    def size(self) -> float:
+        """Length of its diagonal [m]."""
+        return float(np.linalg.norm(self.high - self.low))
+
+    def with_points(self, points: FloatArray) -> Extent:
+        """Return the extent that holds further points (..., 3)."""
+        more = points.reshape(-1, 3)
+        low, high = np.minimum(self.low, more.min(axis=0)), np.maximum(self.high, more.max(axis=0))
+        return Extent(low, high, np.concatenate([self.points, more]))
+
 
 class Sketch:
     """What is to be drawn of a linkage, in the coordinates of its frames.

@@ -32,7 +32,7 @@ HALF_PI_HIGH, HALF_PI_MIDDLE, HALF_PI_LOW = (
 
 @inner
 def sine_cosine(angle):
-    """Return the sine and cosine of numbers or lanes, to about one unit in the last place.
+    """Return the sine and cosine of numbers or lanes, to two or three units in the last place.
 
     The angle is brought to [-pi/4, pi/4] by multiples of pi/2, held in three parts; there, two polynomials (minimax,
     degrees 13 and 14) give both; the multiple's low bits tell which is which and their signs.

@@ -1,0 +1,165 @@
+"""Charts of inverse kinematics: the chapter's figures, races of methods, workspaces, maps of manipulability.
+
+Imports `figures`, `race`, `analysis` and what stands before them when a chart is made, and matplotlib with them. What is
+given is checked here; `rows` and `plots` draw.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import OptionError
+from ..transforms import FloatArray, as_array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .. import analysis, figures, race as races
+
+__all__ = ["figure", "map", "race", "workspace"]
+
+Target = str | os.PathLike[str] | None
+
+
+def figure(figure: figures.Figure, *, path: Target = None) -> Figure:
+    """Draw a figure of the chapter: its rows of frames one below the other, the same limits in all.
+
+    The goal is a cross, the path of the effector a line: what lies behind in full colour, what lies ahead faintly.
+    Figure 5.14 shows the ring that the arm reaches, figure 5.19 the vectors of change that the joints give to the tip.
+
+    Args:
+        figure: What `figures.figure` computed.
+        path: Save it there too: .png, .svg or .pdf.
+
+    Example:
+        >>> import linkwork as lw
+        >>> len(lw.draw.figure(lw.figures.figure("5.20")).axes)
+        10
+    """
+    from ..figures import Figure as Given
+
+    if not isinstance(figure, Given):
+        raise OptionError(f"a figure is what lw.figures.figure('5.20') gives, got {type(figure).__name__}.")
+    if not figure.panels:
+        raise OptionError(f"figure {figure.number} has no rows to draw.")
+    target = _checked(path)
+    from . import rows
+
+    return _kept(rows.sheet(figure), target)
+
+
+def race(laps: Sequence[races.Lap], *, goal: ArrayLike | None = None, path: Target = None) -> Figure:
+    """Draw how methods fared on one problem: error against iteration, path of the effector, and a table.
+
+    Args:
+        laps: What `race.race` gave.
+        goal: A target (x, y) or (x, y, z) to mark with a cross; where the first goal is by default.
+        path: Save it there too: .png, .svg or .pdf.
+
+    Example:
+        >>> import linkwork as lw
+        >>> from linkwork.race import race as run
+        >>> laps = run(lw.models.planar([2, 1]), lw.Reach("tip", position=(1, 2)), start=[0.1, 0.2])
+        >>> lw.draw.race(laps).axes[0].get_yscale()
+        'log'
+    """
+    given = list(laps)
+    if not any(lap.solution is not None for lap in given):
+        raise OptionError("there is nothing to draw: no method served this goal. See each lap's refusal.")
+    mark = None if goal is None else _point(goal)
+    target = _checked(path)
+    from . import plots
+
+    return _kept(plots.race(given, mark), target)
+
+
+def workspace(workspace: analysis.Workspace, *, path: Target = None) -> Figure:
+    """Draw where a frame can be: in the plane, or in space with three projections.
+
+    The linkage stands in its neutral pose. The exact ring of a planar arm is drawn where it is known. Points where
+    every orientation can be had stand out, if `analysis.workspace` was asked for them.
+
+    Args:
+        workspace: What `analysis.workspace` gave.
+        path: Save it there too: .png, .svg or .pdf.
+
+    Example:
+        >>> import linkwork as lw
+        >>> space = lw.analysis.workspace(lw.models.planar([2, 1]), "tip", samples=500)
+        >>> len(lw.draw.workspace(space).axes)
+        1
+    """
+    from ..analysis import Workspace as Given
+
+    if not isinstance(workspace, Given):
+        raise OptionError(f"a workspace is what lw.analysis.workspace(...) gives, got {type(workspace).__name__}.")
+    target = _checked(path)
+    from . import plots
+
+    return _kept(plots.workspace(workspace), target)
+
+
+def map(  # noqa: A001: the noun of the field, always called as draw.map
+    first: ArrayLike, second: ArrayLike, measure: ArrayLike, *, names: Sequence[str], path: Target = None
+) -> Figure:
+    """Draw the manipulability over two joints as a map: where it is dark, the linkage is singular or near it.
+
+    Args:
+        first: Values of the first joint (n,), along x.
+        second: Values of the second joint (m,), along y.
+        measure: The measure (n, m), as `analysis.joint_map` gives it.
+        names: Names of both joints; the unit is radians unless a name says otherwise, as in ``"lift [m]"``.
+        path: Save it there too: .png, .svg or .pdf.
+
+    Example:
+        >>> import linkwork as lw
+        >>> found = lw.analysis.joint_map(lw.models.planar([2, 1]), ("j1", "j2"), "tip", resolution=21)
+        >>> lw.draw.map(*found, names=("j1", "j2")).axes[0].get_ylabel()
+        'j2 [rad]'
+    """
+    x, y, values = as_array(first, "first joint's values"), as_array(second, "second joint's values"), _grid(measure)
+    if x.ndim != 1 or y.ndim != 1 or values.shape != (len(x), len(y)) or min(values.shape) < 2:
+        raise OptionError(
+            f"a map needs values (n,) and (m,) and a measure (n, m), at least two each way; "
+            f"got shapes {x.shape}, {y.shape} and {values.shape}."
+        )
+    if isinstance(names, str) or len(names) != 2:
+        raise OptionError(f"a map needs the names of two joints, got {names!r}.")
+    target = _checked(path)
+    from . import plots
+
+    return _kept(plots.heat_map(x, y, values, [str(name) for name in names]), target)
+
+
+def _grid(measure: ArrayLike) -> FloatArray:
+    values = as_array(measure, "measure")
+    if not np.isfinite(values).all() or (values < 0.0).any():
+        raise OptionError("a measure of manipulability is finite and not negative.")
+    return values
+
+
+def _point(goal: ArrayLike) -> FloatArray:
+    from . import _goal
+
+    return _goal(goal)
+
+
+def _checked(path: Target) -> Path | None:
+    """Return where to save, once it is sure that a picture can be made and saved there."""
+    from . import IMAGES, _need_matplotlib, _target
+
+    target = None if path is None else _target(path, IMAGES, "a picture")
+    _need_matplotlib()
+    return target
+
+
+def _kept(picture: Any, target: Path | None) -> Figure:
+    from . import _saved
+
+    return _saved(picture, target)

@@ -1,0 +1,211 @@
+"""The chapter's figures on a sheet: rows of frames, one row for each motion.
+
+Imports `sheets` and `panels`. All panels share their limits, so that rows can be compared by eye.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.patches import Annulus, Circle
+
+from ..linkage import Linkage
+from ..transforms import FloatArray
+from .panels import BLUE, FONT, GREY, LARGE, NORMAL, SMALL, TEAL, Look, Panel as Drawing, Picture, new_figure
+from .sheets import AREA, GAP, NOTE, Stage
+from .sketch import INK, Extent, Sketch
+
+if TYPE_CHECKING:
+    from ..figures import Figure, Panel
+
+PAGE = 11.0  # width at most [inch]
+CAPTION, TITLE, FRAME, BETWEEN = 0.36, 0.27, 0.24, 0.1
+WIDEST, TALLEST = 2.3, 2.6
+RING = "#EAF2F8"
+PURPLE = "#AA3377"
+CHANGES = (BLUE, TEAL, PURPLE)  # of the first joint's vector, the second's and so on
+ARROW = 0.4  # length of the longest vector of change, in units of the arm's reach
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One row made ready: the motion's sketch, its trail, its goal and what is drawn over it."""
+
+    panel: Panel
+    sketch: Sketch
+    trail: FloatArray
+    goal: FloatArray | None
+
+    @classmethod
+    def of(cls, panel: Panel) -> Row:
+        """Return a row for a panel of the chapter's."""
+        linkage = panel.clip.linkage
+        goal = None if panel.goal is None else np.append(panel.goal, np.zeros(3 - len(panel.goal)))
+        return cls(panel, Sketch(linkage), linkage.forward(panel.clip.poses, frame=panel.effector)[:, :3, 3], goal)
+
+    @property
+    def linkage(self) -> Linkage:
+        """The linkage that moves."""
+        return self.panel.clip.linkage
+
+    def pose(self, number: int) -> FloatArray:
+        """Return the pose at a frame."""
+        return np.asarray(self.panel.clip.poses[number])
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Something one figure shows besides its frames: the room it needs, how it is drawn, and a key to it."""
+
+    room: Callable[[Row], FloatArray]
+    draw: Callable[[Drawing, Row, int], None]
+    key: tuple[tuple[str, str], ...]
+
+
+def sheet(figure: Figure) -> Picture:
+    """Return all rows of a figure of the chapter, one below the other, the caption on top."""
+    rows = [Row.of(panel) for panel in figure.panels]
+    overlay = OVERLAYS.get(figure.number)
+    extent = _shared(rows, overlay)
+    page = new_figure((AREA, AREA))
+    drawings = [_drawings(page, row, extent) for row in rows]
+    first = drawings[0][0]
+    first.fit(None)
+    columns = max(len(row.panel.shown) for row in rows)
+    width = min(WIDEST, TALLEST * first.shape(), (PAGE - GAP) / columns - GAP)
+    height = width / first.shape()
+    tall = TITLE + height + FRAME
+    size = (columns * (width + GAP) + GAP, CAPTION + len(rows) * tall + (len(rows) - 1) * BETWEEN + NOTE + 0.08)
+    page.set_size_inches(*size)
+    for k, (row, panels) in enumerate(zip(rows, drawings, strict=True)):
+        bottom = size[1] - CAPTION - k * (tall + BETWEEN) - TITLE - height
+        _write(page, GAP, bottom + height + 0.07, row.panel.title, NORMAL, INK, weight="bold")
+        for column, (panel, number) in enumerate(zip(panels, row.panel.shown, strict=True)):
+            left = GAP + column * (width + GAP)
+            panel.fit((left, bottom, width, height))
+            panel.show(row.pose(number), frame=number)
+            if overlay is not None:
+                overlay.draw(panel, row, number)
+            _write(page, left + width / 2.0, bottom - 0.05, f"frame {number}", SMALL, INK, ha="center", va="top")
+    _write(page, GAP, size[1] - 0.1, f"Figure {figure.number}.  {figure.caption}", LARGE, INK, va="top")
+    _write(page, GAP, 0.07, first.measure(), SMALL, GREY)
+    _key(page, size[0] - GAP, overlay)
+    return page
+
+
+def _shared(rows: list[Row], overlay: Overlay | None) -> Extent:
+    """Return the room that every panel of every row has to hold."""
+    extents = []
+    for row in rows:
+        more = () if overlay is None else (overlay.room(row),)
+        extents.append(row.sketch.extent(row.panel.clip.poses, row.trail, row.goal, *more))
+    low, high = (np.stack([getattr(extent, name) for extent in extents]) for name in ("low", "high"))
+    return Extent(low.min(axis=0), high.max(axis=0), np.concatenate([extent.points for extent in extents]))
+
+
+def _drawings(page: Picture, row: Row, extent: Extent) -> list[Drawing]:
+    stage = Stage(row.sketch, extent, None)
+    look = Look(trail=row.trail, goal=row.goal, ticks=False)
+    return [stage.panel(stage.add_axes(page), look) for _ in row.panel.shown]
+
+
+def _write(page: Picture, x: float, y: float, text: str, size: float, color: Any, **style: Any) -> None:
+    """Write a text at a place in inches."""
+    width, height = page.get_size_inches()
+    page.text(x / width, y / height, text, fontfamily=FONT, fontsize=size, color=color, **style)
+
+
+def _key(page: Picture, right: float, overlay: Overlay | None) -> None:
+    """Write what the overlay's colours mean, along the bottom from the right."""
+    for text, color in reversed(overlay.key if overlay is not None else ()):
+        _write(page, right, 0.07, text, SMALL, color, ha="right", weight="bold")
+        right -= 0.085 * len(text) + 0.15
+
+
+# Figure 5.14: what a two-link arm can reach
+
+
+def _ring(row: Row) -> tuple[FloatArray, float, float]:
+    """Return the shoulder's place (2,) and the radii |L1 - L2| and L1 + L2 of what the arm reaches."""
+    from ..diagnosis import reach
+
+    center, least, most, _ = reach(row.linkage, row.panel.effector)
+    return center[:2], least, most
+
+
+def _ring_room(row: Row) -> FloatArray:
+    center, _, most = _ring(row)
+    corners = np.array([(x, y) for x in (-most, most) for y in (-most, most)]) + center
+    return np.column_stack([corners, np.zeros(4)])
+
+
+def _draw_ring(panel: Drawing, row: Row, number: int) -> None:  # noqa: ARG001: the same in every frame
+    add_ring(panel.ax, *_ring(row))
+
+
+def add_ring(ax: Any, center: FloatArray, least: float, most: float) -> None:
+    """Draw the exact ring of positions an arm reaches: lightly filled, with both circles."""
+    x, y = (float(value) for value in center)
+    if least > 1e-9 * most:
+        ax.add_patch(Annulus((x, y), most, most - least, facecolor=RING, edgecolor="none", zorder=0.5))
+        ax.add_patch(Circle((x, y), least, fill=False, edgecolor=GREY, linewidth=0.9, linestyle="--", zorder=4.0))
+    else:
+        ax.add_patch(Circle((x, y), most, facecolor=RING, edgecolor="none", zorder=0.5))
+    ax.add_patch(Circle((x, y), most, fill=False, edgecolor=GREY, linewidth=0.9, linestyle="--", zorder=4.0))
+
+
+# Figure 5.19: what each joint does to the tip, and what is wanted
+
+
+def _changes(row: Row, number: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the tip (3,), the way to the goal V (3,) and the vectors of change g_i as rows (joints, 3)."""
+    tip = row.trail[number]
+    columns = row.linkage.jacobian(row.pose(number), row.panel.effector)[:3].T
+    wanted = np.zeros(3) if row.goal is None else row.goal - tip
+    return tip, wanted, columns
+
+
+def _shrinking(row: Row) -> float:
+    """Return the factor by which vectors of change are drawn shorter; the same in all frames."""
+    longest = max(float(np.linalg.norm(_changes(row, number)[2], axis=1).max()) for number in row.panel.shown)
+    return ARROW * _ring(row)[2] / longest
+
+
+def _changes_room(row: Row) -> FloatArray:
+    factor = _shrinking(row)
+    return np.concatenate([tip + factor * columns for tip, _, columns in (_changes(row, k) for k in row.panel.shown)])
+
+
+def _draw_changes(panel: Drawing, row: Row, number: int) -> None:
+    """Draw the longest vector first and thinnest, so that those along it stay in sight."""
+    tip, wanted, columns = _changes(row, number)
+    style = {"angles": "xy", "scale_units": "xy", "units": "inches", "clip_on": False}
+    factor = _shrinking(row)
+    for k in np.argsort(-np.linalg.norm(columns, axis=1)).tolist():
+        width = 0.013 + 0.012 * k
+        heads = {"headwidth": 3.2 + 1.6 / (k + 1), "headlength": 4.5, "headaxislength": 4.2, "minlength": 0.0}
+        color = CHANGES[k % len(CHANGES)]
+        panel.ax.quiver(
+            *tip[:2], *columns[k, :2], scale=1.0 / factor, color=color, width=width, zorder=16, **style, **heads
+        )
+    if math.hypot(*wanted[:2]) > 1e-3:
+        panel.ax.quiver(*tip[:2], *wanted[:2], scale=1.0, color=INK, width=0.018, zorder=18, **style)
+
+
+OVERLAYS = {
+    "5.14": Overlay(_ring_room, _draw_ring, ((("reach: |L1 − L2| to L1 + L2"), GREY),)),
+    "5.19": Overlay(
+        _changes_room,
+        _draw_changes,
+        (
+            ("g1", BLUE),
+            ("g2", TEAL),
+            ("g3: how each joint moves the tip", PURPLE),
+            ("V: the way to the goal", "#2B3B4D"),
+        ),
+    ),
+}
