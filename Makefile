@@ -29,6 +29,7 @@ types: $(VENV)/dev.stamp
 
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/forward.py
+	$(BIN)/python benchmarks/methods.py
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/mkdocs build --strict

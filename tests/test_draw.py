@@ -33,7 +33,7 @@ from matplotlib.text import Annotation, Text
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 from PIL import Image
 
-from linkwork.draw.panels import BLUE, GREEN, ORANGE, RED, TEAL
+from linkwork.draw.panels import BLUE, GREEN, GREY, ORANGE, RED, TEAL
 from linkwork.draw.space import Faces
 
 Q = [0.4, 0.8, -0.5]
@@ -281,6 +281,23 @@ def test_ranges_are_red_at_a_limit_and_not_elsewhere(arm):
         assert len([s for s in lines(figure, RED) if len(s) == 2]) == 3 * red
 
 
+def test_a_joint_without_limits_has_a_grey_ring_and_is_never_red():
+    wheel = lw.Builder("a").continuous("j", "b").frame("tip", at=(1, 0, 0)).build()
+    figure = pose(wheel, [9.0], limits=True)
+    assert not lines(figure, RED) + lines(figure, TEAL)
+    (ring,) = (s for s in lines(figure, GREY) if len(s) > 2)
+    assert np.allclose(ring[0], ring[-1])
+
+
+def test_ranges_and_triads_stay_inside_the_picture(arm):
+    limited = arm.replace(joints={name: {"lower": -2.0, "upper": 2.0} for name in arm.joints})
+    figure = pose(limited, [0, 0, 0], limits=True, frames=True)
+    ax = figure.axes[0]
+    points = np.concatenate([*lines(figure, TEAL), *lines(figure, RED), *lines(figure, GREEN)])
+    assert (points > (ax.get_xlim()[0], ax.get_ylim()[0])).all()
+    assert (points < (ax.get_xlim()[1], ax.get_ylim()[1])).all()
+
+
 def test_limits_are_shown_only_when_asked_for(arm):
     assert not lines(pose(arm, Q), TEAL)
 
@@ -301,6 +318,29 @@ def test_names_do_not_overlap(name):
         assert page.x0 <= box.x0
         assert box.x1 <= page.x1
         assert not any(box.overlaps(other) for other in boxes[:k])
+
+
+def test_of_very_many_names_some_are_written_and_the_rest_is_counted():
+    figure = pose(models.planar([1.0] * 150), labels=True)
+    written = [text for text in figure.axes[0].texts if isinstance(text, Annotation)]
+    assert 5 < len(written) <= 60
+    assert any("names left out for want of room" in text for text in texts(figure))
+    crowded = pose(models.build("human"), labels=True, size=(1.2, 1.2))
+    assert any("names left out" in text for text in texts(crowded))
+
+
+def test_names_are_written_in_every_panel_of_a_strip(clip):
+    figure = strip(clip, frames=[0, 20], labels=True)
+    for ax in figure.axes:
+        assert {text.get_text() for text in ax.texts} >= {"j1", "j2", "j3"}
+
+
+def test_a_wire_in_the_plane_moves_with_its_link():
+    wire = lw.Polyline([(0, 0, 0), (1, 0, 0), (1, 1, 0)], closed=True)
+    linkage = lw.Builder("a").revolute("j", "b", shape=lw.Visual(wire, color=(1, 0, 0))).build()
+    (drawn,) = lines(pose(linkage, [0.5]), "#FF0000")
+    corners = np.array(wire.points)[[0, 1, 2, 0]]
+    assert np.allclose(drawn, linkage.convert(corners, [0.5], source="b")[:, :2])
 
 
 def test_joints_in_one_place_share_a_name():

@@ -44,6 +44,7 @@ LAYERS = (
     "__init__",
     "console",
     "problems",
+    "answers",
     "commands",
     "cli",
     "__main__",

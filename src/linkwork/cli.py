@@ -1,8 +1,8 @@
 """The command line: one thin function for each command, over the functions that Python users call.
 
-Imports typer and `console` at once and the library when a command runs, so that ``linkwork --help`` is quick. Results
-go to stdout, as JSON with ``--json``; talk and progress to stderr. Exit 0 done, 1 goal not reached, 2 wrong usage, 3
-unreadable or invalid file.
+Imports typer, `console` and `commands` at once and the library when a command runs, so that ``linkwork --help`` is
+quick. Results go to stdout, as JSON with ``--json``; talk and progress to stderr. Exit 0 done, 1 goal not reached, 2
+wrong usage, 3 unreadable or invalid file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import __version__
+from . import __version__, commands
+from .commands import AsJson, ModelOperand, examples, flag, takes
 from .console import (
     console,
     description,
@@ -82,26 +83,9 @@ class Commands(TyperGroup):
             raise typer.Exit(BAD_FILE) from None
 
 
-def examples(*lines: str) -> str:
-    """Return the end of a command's help: lines that can be typed as they stand."""
-    return "\b\nExample:\n" + "\n".join(f"  $ linkwork {line}" for line in lines)
-
-
-def flag(name: str, text: str) -> Any:
-    """Return an option that is given or not."""
-    return typer.Option(name, help=text)
-
-
-def takes(metavar: str, text: str, *names: str, **rules: Any) -> Any:
-    """Return an option with a value."""
-    return typer.Option(*names, metavar=metavar, help=text, **rules)
-
-
-ModelOperand = Annotated[str, typer.Argument(metavar="MODEL", help="A file, or a ready-made model.")]
 ModelOperands = Annotated[list[str] | None, typer.Argument(metavar="MODEL", help="Ready-made models; by default all.")]
 JointValues = Annotated[list[str] | None, typer.Argument(metavar="JOINT=VALUE", help="Joint values; - reads stdin.")]
 StoredPose = Annotated[str | None, takes("NAME", "Start from a stored pose.", "--pose")]
-AsJson = Annotated[bool, flag("--json", "Print JSON.")]
 
 app = typer.Typer(
     name="linkwork",
@@ -116,7 +100,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def linkwork(context: typer.Context, version: Annotated[bool, flag("--version", "Print the version.")] = False) -> None:
-    """Build kinematic linkages, pose them and see them.
+    """Build kinematic linkages, pose them, solve them and see them.
 
     MODEL is a file (.yaml, .json) or a ready-made model, with arguments after a colon: panda, planar:15,10,5, snake:9.
     """
@@ -237,6 +221,10 @@ def draw(
         else:
             panels = [round(k * (len(clip) - 1) / max(1, strip - 1)) for k in range(strip)]
             pictures.strip(clip, frames=panels, limits=limits, labels=labels, **look)
+
+
+for command, epilog in commands.COMMANDS.items():
+    app.command(epilog=epilog)(command)
 
 
 @app.command(epilog=examples("demo", "demo panda snake:9 -o small"))

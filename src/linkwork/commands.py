@@ -1,40 +1,44 @@
 """The commands of inverse kinematics: solve, track, workspace, race and figure, in the pattern of `cli`.
 
-Imports typer, `console` and `problems` at once and the library when a command runs. What options look like is said
+Imports typer, `problems` and `answers` at once and the library when a command runs. What options look like is said
 here, for `cli` too, which gives the commands of the table `COMMANDS` to its program.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import by_coordinate, placements, print_columns, print_json, progress, read_model, say, writing
-from .errors import FormatError, OptionError
+from .answers import (
+    csv_text,
+    motion_data,
+    print_figure,
+    print_laps,
+    print_motion,
+    print_solution,
+    solution_data,
+    solution_rows,
+    write_motion,
+)
+from .console import print_columns, print_json, progress, read_model, say, writing
+from .errors import OptionError
 from .problems import (
     read_frame,
     read_goals,
     read_numbers,
     read_orientation,
+    read_points,
     read_settings,
-    read_source,
     read_start,
-    read_table,
 )
 
 if TYPE_CHECKING:
-    from .clips import Clip
-    from .figures import Figure
     from .goals import Reach
     from .linkage import Linkage
-    from .solvers import Solution
 
 NOT_REACHED = 1
 
@@ -128,14 +132,14 @@ def solve(
         for k, problem in enumerate(problems):
             solutions.append(solvers.solve(linkage, problem, start=begin, **settings))
             report((k + 1) / len(problems), f"goal {k}")
-    results = [_result(solution, explain=explain) for solution in solutions]
+    results = [solution_data(solution, explain=explain) for solution in solutions]
     if as_json:
         print_json(results if many else results[0])
     elif as_csv:
-        print(_csv(_solution_rows(linkage, results)), end="")
+        print(csv_text(solution_rows(linkage, results)), end="")
     else:
         for k, result in enumerate(results):
-            _print_result(linkage, result, f"goal {k}:\n" if many else "")
+            print_solution(linkage, result, f"goal {k}:\n" if many else "")
     if not all(solution.success for solution in solutions):
         raise typer.Exit(NOT_REACHED)
 
@@ -174,6 +178,7 @@ def track(
     chapter, and the first is the start itself; they are not judged.
     """
     from . import draw, paths, tracking
+    from .solvers import Problem, configure
 
     linkage = read_model(model)
     name = read_frame(linkage, frame)
@@ -181,31 +186,26 @@ def track(
         raise OptionError("give a goal with --position and --orientation, or points to pass with --path")
     if closed and points is None:
         raise OptionError("--closed is for a --path")
-    if points is None:
-        goals: Any = _goal(linkage, name, position, orientation)
-        timing = {} if frames is None else {"frames": frames}
-    else:
-        rows = [list(row.values()) for row in read_table(*read_source(points), ("x", "y", "z"))]
-        goals = paths.spline(name, rows, closed=closed, **({} if frames is None else {"frames": frames}))
-        timing = {}
+    goal = None if points is not None else _goal(linkage, name, position, orientation)
+    timing = {} if frames is None else {"frames": frames}
     settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
-    settings |= timing | ({} if method is None else {"method": method})
-    if output is not None and str(output) == "-" and as_json:
-        raise OptionError("--json and -o - both write to stdout; give one of them")
-    clip = tracking.track(linkage, goals, fps=fps, start=read_start(linkage, start or []), steps=steps, **settings)
-    result = _motion(clip, name, settings)
-    if output is not None:
-        target = None if points is not None or goals.position is None else goals.position
-        with writing(output, (*draw.IMAGES, ".gif", ".json", ".csv")) as path:
-            _write_motion(clip, result, name, target, path)
+    chosen = method or "damped"
+    begin = read_start(linkage, start or [])
+    with _writing(output, (*draw.IMAGES, ".gif", ".json", ".csv"), as_json) as path:
+        if goal is not None:
+            goals = paths.line(linkage, goal, start=linkage.neutral() if begin is None else begin, **timing)
+        else:
+            goals = paths.spline(name, read_points(str(points)), closed=closed, **timing)
+        clip = tracking.track(linkage, goals, fps=fps, start=begin, method=chosen, steps=steps, **settings)
+        _, loop = configure(chosen, settings)
+        data = motion_data(clip, name, loop.tolerances(Problem(linkage, goals[0])))
+        if path is not None:
+            write_motion(clip, data, None if goal is None else goal.position, path)
     if as_json:
-        print_json(result)
+        print_json(data)
     elif str(output) != "-":
-        missed = f"{len(result['missed'])} frames missed their goal" if result["missed"] else "every goal was reached"
-        print(f"{len(clip)} frames in {clip.times[-1]:.3g} s; {missed}; largest error {_worst(result):.3g}")
-        print(f"largest change of a joint from frame to frame: {result['largest_step']:.4g}")
-        _print_pose(linkage, clip.poses[-1].tolist(), "at the end")
-    if steps is None and result["missed"]:
+        print_motion(clip, data)
+    if steps is None and data["missed"]:
         raise typer.Exit(NOT_REACHED)
 
 
@@ -225,12 +225,11 @@ def workspace(
 
     linkage = read_model(model)
     name = read_frame(linkage, frame)
-    with progress("trying") as report:
-        found = analysis.workspace(
-            linkage, name, samples=samples, orientations=orientations, seed=seed, progress=lambda x: report(x, name)
-        )
-    if output is not None:
-        with writing(output, draw.IMAGES) as path:
+    counts = {"samples": samples, "orientations": orientations, "seed": seed}
+    with _writing(output, draw.IMAGES, as_json) as path:
+        with progress("trying") as report:
+            found = analysis.workspace(linkage, name, **counts, progress=lambda share: report(share, name))
+        if path is not None:
             draw.workspace(found, path=path)
     lower, upper = found.extent
     share = None if found.dexterity is None else float((found.dexterity >= 1.0).mean())
@@ -259,9 +258,6 @@ def workspace(
         print(f"every orientation tried can be had at {share:.1%} of {len(found.points)} points")
 
 
-RACE_COLUMNS = ("method", "reached", "error", "iterations", "time [ms]", "largest step", "beyond limits", "")
-
-
 def race(
     model: ModelOperand,
     frame: FrameName = None,
@@ -281,29 +277,19 @@ def race(
 
     Exits with 1 if no method reached the goal. A method that does not serve the goal says why.
     """
-    from . import draw
-    from . import race as races
+    from . import draw, race as races
 
     linkage = read_model(model)
     goal = _goal(linkage, frame, position, orientation)
     settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
-    laps = races.race(linkage, goal, start=read_start(linkage, start or []), methods=methods, **settings)
-    if output is not None:
-        with writing(output, draw.IMAGES) as path:
+    with _writing(output, draw.IMAGES, as_json) as path:
+        laps = races.race(linkage, goal, start=read_start(linkage, start or []), methods=methods, **settings)
+        if path is not None:
             draw.race(laps, goal=goal.position, path=path)
     if as_json:
         print_json([lap.as_dict() for lap in laps])
     elif str(output) != "-":
-        rows = [RACE_COLUMNS]
-        for lap in laps:
-            found = lap.solution
-            if found is None:
-                rows.append((lap.method, *["-"] * (len(RACE_COLUMNS) - 2), lap.refusal))
-                continue
-            numbers = (f"{found.residual:.2g}", str(found.iterations), f"{1e3 * lap.seconds:.2f}")
-            steps = (f"{lap.largest_step:.3g}", str(lap.violations))
-            rows.append((lap.method, _yes(found.success), *numbers, *steps, "" if found.success else found.reason))
-        print_columns(rows)
+        print_laps(laps)
     if not any(lap.solution is not None and lap.solution.success for lap in laps):
         raise typer.Exit(NOT_REACHED)
 
@@ -320,43 +306,59 @@ def figure(
     Writes figure-NUMBER.png, or a folder figures with all of them, if no file is given. A .gif shows the motion. --json
     prints the pose and the effector's place in all 21 frames of every row, and draws only into a file that is given.
     """
-    from . import draw, figures
+    from . import draw, figures, gallery
 
-    numbers = list(figures.FIGURES) if number == "all" else [number]
     if number == "all":
         folder = output or Path("figures")
-        targets = [folder / f"figure-{one}.png" for one in numbers]
+        targets = {one: folder / f"figure-{one}.png" for one in figures.FIGURES}
     else:
-        targets = [output or Path(f"figure-{number}.png")]
-    with progress("drawing") as report:
-        made = []
-        for k, (one, target) in enumerate(zip(numbers, targets, strict=True)):
-            made.append(figures.figure(one))
-            if output is not None or not as_json:
-                if number == "all":
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                with writing(target, (*draw.IMAGES, ".gif")) as path:
-                    _draw_figure(made[-1], path)
-            report((k + 1) / len(numbers), f"figure {one}")
+        targets = {number: output or Path(f"figure-{number}.png")}
+    drawn = output is not None or not as_json
+    made: list[figures.Figure] = []
+    with progress("computing") as report:
+        for one, target in targets.items():
+            report(len(made) / len(targets), f"figure {one}")
+            if number == "all" and drawn:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            with _writing(target if drawn else None, (*draw.IMAGES, ".gif"), as_json) as path:
+                made.append(figures.figure(one))
+                if path is not None and path.suffix.lower() == ".gif":
+                    path.write_bytes(gallery.figure_film(made[-1]))
+                elif path is not None:
+                    draw.figure(made[-1], path=path)
     if as_json:
         data = [one.as_dict() for one in made]
         print_json(data if number == "all" else data[0])
     elif str(output) != "-":
-        for one, target in zip(made, targets, strict=True):
-            _print_figure(one)
-            say(f"figure {one.number} is in {target}")
+        for drawing in made:
+            print_figure(drawing)
+            say(f"figure {drawing.number} is in {targets[drawing.number]}")
 
 
 COMMANDS: dict[Callable[..., None], str] = {
     solve: SOLVE_EXAMPLES,
     track: TRACK_EXAMPLES,
     workspace: examples("workspace planar:15,10,5 -o workspace.png", "workspace ur5 --samples 5000 --json"),
-    race: examples("race planar:15,10,5 --position -20,5 --start ready", "race panda --position 0.4,0.2,0.5 -o race.png"),
+    race: examples(
+        "race planar:15,10,5 --position -20,5 --start ready", "race panda --position 0.4,0.2,0.5 -o race.png"
+    ),
     figure: examples("figure 5.20", "figure 5.21 -o slow.gif", "figure 5.22 --json"),
 }
 
 
-# What a goal, a solve and a motion are in words and as plain data
+# What several commands ask for
+
+
+@contextmanager
+def _writing(output: Path | None, suffixes: Sequence[str], as_json: bool) -> Iterator[Path | None]:
+    """Give a path that may be written to, checked ahead, or None if no file is asked for."""
+    if output is None:
+        yield None
+        return
+    if as_json and str(output) == "-":
+        raise OptionError("--json and -o - both write to stdout; give one of them")
+    with writing(output, suffixes) as path:
+        yield path
 
 
 def _goal(linkage: Linkage, frame: str | None, position: str | None, orientation: str | None) -> Reach:
@@ -383,32 +385,3 @@ def _settings(
         max_iterations=max_iterations,
         limits=limits,
     )
-
-
-def _units(linkage: Linkage) -> list[str]:
-    """Return the unit of every value of a pose."""
-    return [unit for arc in linkage.arcs if arc.mimic is None for unit in arc.articulation.units]
-
-
-def _result(solution: Solution, *, explain: bool) -> dict[str, Any]:
-    linkage = solution.linkage
-    blocks = [(goal, block) for goal in solution.goals for block in goal.blocks]
-    frames = list(dict.fromkeys(goal.frame for goal in solution.goals))
-    place = next(placements(linkage, solution.q[None], frames, matrix=False))
-    degrees = np_degrees(linkage, solution.q.tolist())
-    return {
-        "reached": solution.success,
-        "method": solution.method,
-        "pose": place["pose"],
-        "degrees": degrees,
-        "outside_limits": place["outside_limits"],
-        "frames": place["frames"],
-        "residuals": [
-            {"frame": goal.frame, "unit": block.unit, "error": error}
-            for (goal, block), error in zip(blocks, solution.residuals.tolist(), strict=True)
-        ],
-        "iterations": solution.iterations,
-        "freedom": solution.freedom,
-        "reason": solution.reason,
-        **({"explanation": solution.explain()} if explain else {}),
-    }

@@ -1,7 +1,7 @@
 """The gallery: one page of moving pictures, whole in itself, that opens from disk without a network.
 
-Imports `models` and `draw`. A page is made of cards and knows nothing of linkages; `model_cards` makes one card for
-each ready-made model, and other makers of cards can stand beside it.
+Imports `models`, `figures` and `draw`. A page is made of cards and knows nothing of linkages; `model_cards` makes one
+card for each ready-made model, `figure_cards` one for each figure of the chapter, and others can stand beside them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 
-from . import draw, models
+import numpy as np
+
+from . import draw, figures, models
+from .clips import Clip
 from .errors import FormatError
 from .formats.files import write_text
 
@@ -27,6 +31,16 @@ clip = lw.models.motion("{text}")
 lw.draw.film(clip, "{name}.gif", fps={fps:g})
 
 # linkwork draw {text} -o {name}.gif"""
+
+FIGURE_SECTION = "The chapter's figures"
+FIGURE_CODE = """import linkwork as lw
+
+figure = lw.figures.figure("{number}")
+lw.draw.figure(figure, path="figure-{number}.png")
+
+# linkwork figure {number} -o figure-{number}.gif"""
+SHOWN_FPS = 12.0  # one frame of a figure at a time, slowly enough to follow
+STAY = 0.5  # seconds on the last frame
 
 Progress = Callable[[float, str], None]
 
@@ -212,13 +226,14 @@ def build(
     fps: float | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Write the gallery of ready-made models into a folder, which is made if need be.
+    """Write the gallery into a folder, which is made if need be.
 
     Args:
         folder: Where the page goes.
-        texts: Models as in `models.build`, such as ``"snake:9"``; the example of every model by default.
+        texts: Models as in `models.build`, such as ``"snake:9"``; by default the example of every model, and every
+            figure of the chapter.
         fps: Frames a second of the films; `FPS` by default.
-        progress: Called with the share of the work that is done, from 0 to 1, and the model it is at.
+        progress: Called with the share of the work that is done, from 0 to 1, and what it is at.
 
     Returns:
         The page, ``index.html``. It is written last, whole or not at all.
@@ -227,8 +242,19 @@ def build(
     for text in texts or ():
         models.build(text)  # a wrong name is said before anything is made
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, page(model_cards(texts, fps=fps, progress=progress), subtitle=SUBTITLE))
+    if texts is not None:
+        cards: Iterable[Card] = model_cards(texts, fps=fps, progress=progress)
+    else:
+        share = len(models.MODELS) / (len(models.MODELS) + len(figures.FIGURES))
+        first, second = _stretch(progress, 0.0, share), _stretch(progress, share, 1.0)
+        cards = chain(model_cards(fps=fps, progress=first), figure_cards(fps=fps, progress=second))
+    write_text(path, page(cards, subtitle=SUBTITLE))
     return path
+
+
+def _stretch(progress: Progress | None, start: float, end: float) -> Progress | None:
+    """Return what tells of a part of the work as of its stretch of the whole."""
+    return None if progress is None else lambda done, what: progress(start + (end - start) * done, what)
 
 
 def model_cards(
@@ -257,3 +283,62 @@ def model_cards(
                 section=f"{model.category.capitalize()}s",
                 facts=f"{linkage.nv} DOF, {len(linkage.links)} links",
             )
+
+
+def figure_cards(*, fps: float | None = None, progress: Progress | None = None) -> Iterator[Card]:
+    """Yield a card for each figure of the chapter, with a film of its rows; arguments as in `build`."""
+    for k, number in enumerate(figures.FIGURES):
+        figure = figures.figure(number)
+        yield Card(
+            title=f"Figure {number}",
+            text=figure.caption,
+            picture=figure_film(figure, fps=fps),
+            code=FIGURE_CODE.format(number=number),
+            section=FIGURE_SECTION,
+            facts=" | ".join(dict.fromkeys(panel.method for panel in figure.panels)),
+        )
+        if progress is not None:
+            progress((k + 1) / len(figures.FIGURES), f"figure {number}")
+
+
+def figure_film(figure: figures.Figure, *, fps: float | None = None) -> bytes:
+    """Return the motion of a figure as a GIF: its rows side by side, each under its title.
+
+    Args:
+        figure: What `figures.figure` computed.
+        fps: Frames a second, `FPS` by default; the frames themselves follow each other at `SHOWN_FPS`.
+    """
+    films = []
+    with tempfile.TemporaryDirectory() as folder:
+        for panel in figure.panels:
+            path = Path(folder, "panel.gif")
+            times = np.arange(len(panel.clip)) / SHOWN_FPS
+            times, poses = np.append(times, times[-1] + STAY), np.vstack([panel.clip.poses, panel.clip.poses[-1:]])
+            clip = Clip(panel.clip.linkage, times, poses)
+            draw.film(clip, path, fps=FPS if fps is None else fps, trail=panel.effector)
+            films.append(path.read_bytes())
+    return films[0] if len(films) == 1 else beside(films, [panel.title for panel in figure.panels])
+
+
+def beside(films: Sequence[bytes], titles: Sequence[str]) -> bytes:
+    """Return films of equally many frames as one GIF, side by side and each under its title."""
+    from PIL import Image, ImageDraw, ImageFont, ImageSequence  # comes with matplotlib, which drew the films
+
+    rows = []
+    for film in films:
+        with Image.open(BytesIO(film)) as image:
+            rows.append([(frame.convert("RGB"), frame.info["duration"]) for frame in ImageSequence.Iterator(image)])
+    font, band = ImageFont.load_default(15), 26
+    widths, height = [row[0][0].width for row in rows], max(row[0][0].height for row in rows)
+    sheets = []
+    for frames in zip(*rows, strict=True):
+        sheet = Image.new("RGB", (sum(widths), height + band), "white")
+        pen, left = ImageDraw.Draw(sheet), 0
+        for (frame, _), title, width in zip(frames, titles, widths, strict=True):
+            sheet.paste(frame, (left, band + (height - frame.height) // 2))
+            pen.text((left + width / 2, band / 2), title, fill="#333333", font=font, anchor="mm")
+            left += width
+        sheets.append(sheet.quantize(128, dither=Image.Dither.NONE))
+    out, durations = BytesIO(), [duration for _, duration in rows[0]]
+    sheets[0].save(out, "GIF", save_all=True, append_images=sheets[1:], duration=durations, loop=0)
+    return out.getvalue()

@@ -105,8 +105,11 @@ class Articulation(Value):
     @property
     def units(self) -> tuple[str, ...]:
         """Unit of each value: ``"m"``, ``"rad"``, or none (``""``) in a quaternion."""
-        units = {e.value: "m" if e.kind == "prismatic" else "rad" for e in self.elements if e.kind != "ball"}
-        return tuple(units.get(k, "") for k in range(self.nq))
+        units = [""] * self.nq
+        for e in self.elements:
+            if e.kind != "ball":
+                units[e.value] = "m" if e.kind == "prismatic" else "rad"
+        return tuple(units)
 
     @property
     def limits(self) -> tuple[FloatArray, FloatArray]:
@@ -193,18 +196,18 @@ def _read_axes(joint: Articulation, *names: str) -> None:
 
 def _read_limits(joint: Articulation) -> None:
     """Check limits and keep them as numbers: one for a joint with one value, else a tuple."""
-    ends: list[tuple[float, ...]] = []
+    units, ends = joint.units, []
     for name, endless in (("lower", -INF), ("upper", INF)):
         given = getattr(joint, name)
-        values = (given,) if joint.nq == 1 else [endless] * joint.nq if given is None else given
-        if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or len(values) != joint.nq:
-            raise LimitError(f"{name} of a {joint.kind} joint must be {joint.nq} values, got {given!r}.")
-        pairs = zip(values, joint.units, strict=True)
+        values = (given,) if len(units) == 1 else (endless,) * len(units) if given is None else given
+        if not isinstance(values, tuple | list | np.ndarray) or len(values) != len(units):
+            raise LimitError(f"{name} of a {joint.kind} joint must be {len(units)} values, got {given!r}.")
         try:
-            ends.append(tuple(as_length(value) if unit == "m" else as_angle(value) for value, unit in pairs))
+            read = tuple([as_length(v) if unit == "m" else as_angle(v) for v, unit in zip(values, units, strict=True)])
         except TransformError as error:
             raise LimitError(f"limit of a {joint.kind} joint: {error}") from error
-        object.__setattr__(joint, name, ends[-1] if joint.nq > 1 else ends[-1][0])
+        object.__setattr__(joint, name, read if len(units) > 1 else read[0])
+        ends.append(read)
     for low, high in zip(*ends, strict=True):
         if low > high:
             raise LimitError(f"lower limit {low:.6g} of a {joint.kind} joint is above its upper limit {high:.6g}.")

@@ -26,6 +26,7 @@ from .transforms import FloatArray, as_array, inverse
 
 STRUCTURAL_ZERO = 1e-12
 MOST_CHAINS = 256
+FLOAT64 = np.dtype(np.float64)
 
 
 class FrameMap(Mapping[str, FloatArray]):
@@ -50,7 +51,7 @@ class FrameMap(Mapping[str, FloatArray]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return a frame's transforms, or a default where there is no such frame."""
-        return self[name] if name in self else default
+        return super().get(name, default) if name in self else default
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FrameMap):
@@ -72,10 +73,10 @@ class FrameMap(Mapping[str, FloatArray]):
 class Evaluator:
     """A linkage packed for the kernels. Made once and kept on the linkage; use its methods instead."""
 
-    __slots__ = ("_chains", "_linkage", "_moving", "_nq", "_nv", "_tree")
+    __slots__ = ("_chains", "_linkage", "_moving", "_nq", "_nv", "_shape", "_tree")
 
     def __init__(self, linkage: Linkage) -> None:
-        self._linkage, self._nq, self._nv = linkage, linkage.nq, linkage.nv
+        self._linkage, self._nq, self._nv, self._shape = linkage, linkage.nq, linkage.nv, (linkage.nq,)
         self._chains: dict[str, tuple[Any, ...]] = {}
         self._moving: dict[str, NDArray[np.bool_]] = {}
         self._tree: tuple[Any, ...] | None = None
@@ -92,6 +93,8 @@ class Evaluator:
 
     def _poses(self, q: ArrayLike) -> FloatArray:
         """Return poses as a contiguous array; wrong shapes are refused here, wrong values by the kernels."""
+        if q.__class__ is np.ndarray and q.dtype is FLOAT64 and q.shape == self._shape and q.flags.carray:
+            return q  # one pose, as it should be: the way of a control loop
         x = q if isinstance(q, np.ndarray) else _array(q)
         if x.dtype.kind not in "fiu":
             x = poses.checked(self._linkage, q)  # says what is wrong
@@ -100,18 +103,17 @@ class Evaluator:
             raise PoseShapeError(self._nq, np.shape(q), self._linkage.name)
         return x if x.flags.writeable else x.copy()  # Numba would compile every kernel again for a read-only array
 
-    def _is_one(self, x: FloatArray) -> bool:
-        return x.ndim == 1 or x.size == self._nq > 0
-
     def one_frame(self, q: ArrayLike, frame: str) -> FloatArray:
         """Return world_from_frame, shape (..., 4, 4)."""
         codes, numbers, _ = self._chain(frame)
         x = self._poses(q)
-        if self._is_one(x):
+        if x.ndim == 1:
             out = np.empty((4, 4))
-            if not tip_one(codes, numbers, x.reshape(-1), out):
+            if not tip_one(codes, numbers, x, out):
                 self._refuse(x)
-            return out if x.ndim == 1 else out.reshape(*x.shape[:-1], 4, 4)
+            return out
+        if x.size == self._nq > 0:
+            return self.one_frame(x.reshape(-1), frame).reshape(*x.shape[:-1], 4, 4)
         return self._many(tip_many, (codes, numbers), x, (), (4, 4))
 
     def all_frames(self, q: ArrayLike) -> FrameMap:
@@ -120,9 +122,9 @@ class Evaluator:
             self._tree = tree_program(self._linkage)
         x = self._poses(q)
         shape = (len(self._linkage.frames), 4, 4)
-        if self._is_one(x):
-            out = np.empty((*x.shape[:-1], *shape))
-            if not frames_one(*self._tree, x.reshape(-1), out.reshape(-1)):
+        if x.ndim == 1:
+            out = np.empty(shape)
+            if not frames_one(*self._tree, x, out.reshape(-1)):
                 self._refuse(x)
             return FrameMap(self._linkage, out)
         return FrameMap(self._linkage, self._many(frames_many, self._tree, x, (), shape))
@@ -134,11 +136,13 @@ class Evaluator:
         codes, numbers, rates = self._chain(frame)
         x = self._poses(q)
         local = axes == "local"
-        if self._is_one(x):
+        if x.ndim == 1:
             out = np.empty((6, self._nv))
-            if not jacobian_one(codes, numbers, rates, x.reshape(-1), local, out):
+            if not jacobian_one(codes, numbers, rates, x, local, out):
                 self._refuse(x)
-            return out if x.ndim == 1 else out.reshape(*x.shape[:-1], 6, self._nv)
+            return out
+        if x.size == self._nq > 0:
+            return self.jacobian(x.reshape(-1), frame, axes).reshape(*x.shape[:-1], 6, self._nv)
         return self._many(jacobian_many, (codes, numbers, rates), x, (local,), (6, self._nv))
 
     def moving_rows(self, frame: str) -> NDArray[np.bool_]:

@@ -41,7 +41,7 @@ def read_numbers(option: str, text: str) -> list[float]:
 
 
 def read_orientation(text: str) -> dict[str, Any]:
-    """Return an orientation from ``wxyz=1,0,0,0``, ``xyzw=...``, ``euler=xyz:0,0,90deg``, ``rotvec=`` or ``matrix=``."""
+    """Return an orientation from a text such as ``wxyz=1,0,0,0``, ``euler=xyz:0,0,90deg`` or ``rotvec=0,0,1.57``."""
     form, equals, rest = text.partition("=")
     if not equals:
         raise OptionError(f"--orientation says its form, such as wxyz=1,0,0,0 or euler=xyz:0,0,90deg, got {text!r}")
@@ -117,10 +117,7 @@ def read_goals(linkage: Linkage, source: str, frame: str | None) -> tuple[list[l
         frame: The frame of goals that name none.
     """
     text, name = read_source(source)
-    if text.lstrip()[:1] in ("{", "["):
-        data = parse_json(text, name)
-    else:
-        data = list(_goal_rows(text, name))
+    data = parse_json(text, name) if text.lstrip()[:1] in ("{", "[") else list(_goal_rows(text, name))
     items = data if isinstance(data, list) else [data]
     problems = [
         [_goal(linkage, goal, frame, f"goal {k}") for goal in (item if isinstance(item, list) else [item])]
@@ -171,6 +168,11 @@ def read_table(text: str, source: str, columns: Sequence[str], words: Sequence[s
         except ValueError as error:
             raise FormatError(source, f"{error}.", line=line) from error
     return table
+
+
+def read_points(source: str) -> list[list[float]]:
+    """Return the points of a CSV file, or of stdin for ``-``, with the columns x, y[, z]."""
+    return [[row[axis] for axis in "xyz" if axis in row] for row in read_table(*read_source(source), ("x", "y", "z"))]
 
 
 def _goal_rows(text: str, source: str) -> Iterator[dict[str, Any]]:

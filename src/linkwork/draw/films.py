@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 import numpy as np
+from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 from PIL import Image
 
 from ..transforms import FloatArray
-from .panels import Panel, Picture
+from .panels import FAINT, GREY, GRID, ORANGE, Panel, Picture
+from .sketch import INK
 
 COLORS = 128
 LEAST_DELAY = 0.02  # [s]: browsers show a frame of less than that for a tenth of a second
@@ -57,24 +59,23 @@ def frames(figure: Picture, panel: Panel, poses: FloatArray, numbers: Any) -> It
 
 
 class Palette:
-    """A few colours that suit some pixels; white is one of them and stays white.
+    """A few colours that suit some pixels. White stays white, and thin lines keep colours of their own.
 
     Args:
         pixels: Red, green and blue from 0 to 255, shape (height, width, 3).
     """
 
     def __init__(self, pixels: NDArray[np.uint8]) -> None:
-        self._image = Image.fromarray(pixels).quantize(COLORS, method=Image.Quantize.MEDIANCUT)
-        colors = np.array(self._image.getpalette()).reshape(-1, 3)
-        self._white = int(colors.sum(axis=1).argmax())
-        colors[self._white] = 255
-        self._colors = colors.astype(np.uint8).tobytes()
+        fixed = np.array([to_rgb(color) for color in ("white", ORANGE, FAINT, GRID, GREY, INK)]) * 255.0
+        self._image = Image.fromarray(pixels).quantize(COLORS - len(fixed), method=Image.Quantize.MEDIANCUT)
+        suited = np.array(self._image.getpalette()).reshape(-1, 3)
+        self._colors = np.concatenate([fixed.round(), suited]).astype(np.uint8).tobytes()
         self._image.putpalette(self._colors)
 
     def reduced(self, image: Image.Image) -> Image.Image:
         """Return an image in these colours."""
         indices = np.array(image.quantize(palette=self._image, dither=Image.Dither.NONE))
-        indices[(np.asarray(image) == 255).all(axis=2)] = self._white  # Pillow takes what is nearly the nearest
+        indices[(np.asarray(image) == 255).all(axis=2)] = 0  # white: Pillow takes what is nearly the nearest
         result = Image.fromarray(indices)
         result.putpalette(self._colors)
         return result

@@ -28,6 +28,7 @@ FONT = "DejaVu Sans"
 SMALL, NORMAL, LARGE = 8.0, 9.0, 11.0
 GREY, GRID, SHADOW = "#8A949E", "#E1E5E9", "#E9EBEE"
 RED, GREEN, BLUE, ORANGE, TEAL = "#CC3311", "#228833", "#0077BB", "#EE7733", "#009988"
+FAINT = "#F8CFB3"  # orange, of what is still to come
 MOST_NAMES = 60
 
 Region = tuple[float, float, float, float]
@@ -157,7 +158,7 @@ class Panel:
         self._rims: Any = self._lines(20.5, INK, 0.8) if look.limits else None
         self._needles: Any = self._lines(21.0, INK, 1.8) if look.limits else None
         self._triads = self._lines(30.0, [RED, GREEN, BLUE][: self.dimensions], 2.0) if look.frames else None
-        self._future = self._lines(3.0, "#F8CFB3", 1.2) if look.trail is not None else None
+        self._future = self._lines(3.0, FAINT, 1.2) if look.trail is not None else None
         self._past = self._lines(15.0, ORANGE, 1.8) if look.trail is not None else None
         if look.goal is not None:
             cross = self._dots(25.0, "x", 8.0, markeredgecolor=RED, markeredgewidth=2.2)

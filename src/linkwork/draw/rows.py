@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.colors import to_hex
+from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Annulus, Circle
+from matplotlib.textpath import TextPath
 
 from ..linkage import Linkage
 from ..transforms import FloatArray
@@ -28,7 +31,7 @@ WIDEST, TALLEST = 2.3, 2.6
 RING = "#EAF2F8"
 PURPLE = "#AA3377"
 CHANGES = (BLUE, TEAL, PURPLE)  # of the first joint's vector, the second's and so on
-ARROW = 0.4  # length of the longest vector of change, in units of the arm's reach
+ARROW = 0.5  # length of the longest vector of change, in units of the arm's reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,16 +86,16 @@ def sheet(figure: Figure) -> Picture:
     page.set_size_inches(*size)
     for k, (row, panels) in enumerate(zip(rows, drawings, strict=True)):
         bottom = size[1] - CAPTION - k * (tall + BETWEEN) - TITLE - height
-        _write(page, GAP, bottom + height + 0.07, row.panel.title, NORMAL, INK, weight="bold")
+        write(page, GAP, bottom + height + 0.07, row.panel.title, NORMAL, INK, weight="bold")
         for column, (panel, number) in enumerate(zip(panels, row.panel.shown, strict=True)):
             left = GAP + column * (width + GAP)
             panel.fit((left, bottom, width, height))
             panel.show(row.pose(number), frame=number)
             if overlay is not None:
                 overlay.draw(panel, row, number)
-            _write(page, left + width / 2.0, bottom - 0.05, f"frame {number}", SMALL, INK, ha="center", va="top")
-    _write(page, GAP, size[1] - 0.1, f"Figure {figure.number}.  {figure.caption}", LARGE, INK, va="top")
-    _write(page, GAP, 0.07, first.measure(), SMALL, GREY)
+            write(page, left + width / 2.0, bottom - 0.05, f"frame {number}", SMALL, INK, ha="center", va="top")
+    write(page, GAP, size[1] - 0.1, f"Figure {figure.number}.  {figure.caption}", LARGE, INK, va="top")
+    write(page, GAP, 0.07, first.measure(), SMALL, GREY)
     _key(page, size[0] - GAP, overlay)
     return page
 
@@ -113,7 +116,7 @@ def _drawings(page: Picture, row: Row, extent: Extent) -> list[Drawing]:
     return [stage.panel(stage.add_axes(page), look) for _ in row.panel.shown]
 
 
-def _write(page: Picture, x: float, y: float, text: str, size: float, color: Any, **style: Any) -> None:
+def write(page: Picture, x: float, y: float, text: str, size: float, color: Any, **style: Any) -> None:
     """Write a text at a place in inches."""
     width, height = page.get_size_inches()
     page.text(x / width, y / height, text, fontfamily=FONT, fontsize=size, color=color, **style)
@@ -122,8 +125,9 @@ def _write(page: Picture, x: float, y: float, text: str, size: float, color: Any
 def _key(page: Picture, right: float, overlay: Overlay | None) -> None:
     """Write what the overlay's colours mean, along the bottom from the right."""
     for text, color in reversed(overlay.key if overlay is not None else ()):
-        _write(page, right, 0.07, text, SMALL, color, ha="right", weight="bold")
-        right -= 0.085 * len(text) + 0.15
+        write(page, right, 0.07, text, SMALL, color, ha="right", weight="bold")
+        properties = FontProperties(family=FONT, size=SMALL, weight="bold")
+        right -= TextPath((0.0, 0.0), text, prop=properties).get_extents().width / 72.0 + 0.18
 
 
 # Figure 5.14: what a two-link arm can reach
@@ -197,7 +201,7 @@ def _draw_changes(panel: Drawing, row: Row, number: int) -> None:
 
 
 OVERLAYS = {
-    "5.14": Overlay(_ring_room, _draw_ring, ((("reach: |L1 − L2| to L1 + L2"), GREY),)),
+    "5.14": Overlay(_ring_room, _draw_ring, (("Ring: what the arm reaches, |L1 − L2| to L1 + L2", GREY),)),
     "5.19": Overlay(
         _changes_room,
         _draw_changes,

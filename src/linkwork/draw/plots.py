@@ -1,0 +1,301 @@
+"""Plots beside pictures: how methods fare, where a frame can be, where a linkage is singular.
+
+Imports `rows`, `sheets` and `panels`. Places are in inches, so that texts have the room they need at any size.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.ticker import FuncFormatter, MultipleLocator
+
+from ..goals import Reach
+from ..transforms import FloatArray
+from .panels import BLUE, FONT, GREEN, GREY, GRID, LARGE, NORMAL, ORANGE, RED, SMALL, TEAL, Look, Picture, new_figure
+from .rows import PURPLE, add_ring, write
+from .sheets import Stage
+from .sketch import INK, Sketch
+
+if TYPE_CHECKING:
+    from ..analysis import Workspace
+    from ..race import Lap
+
+COLORS = (BLUE, ORANGE, TEAL, PURPLE, "#CCAA22", "#66CCEE", INK)  # apart for colour-blind readers too
+STYLES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)))  # after the last colour, the first comes again in the next style
+FLOOR = 1e-16  # what an error of exactly zero is drawn as, below the frame of the plot
+POINT = "#8FB8DA"
+VALLEY = 0.05
+
+
+# A race
+
+
+@dataclass(frozen=True, eq=False)
+class Runner:
+    """A method that took part: how it fared, the way its effector went, and how it is drawn."""
+
+    lap: Lap
+    path: FloatArray
+    style: dict[str, Any]
+
+
+def race(laps: list[Lap], goal: FloatArray | None) -> Picture:
+    """Return error against iteration, the effector's path and a table, for laps of which one at least was run."""
+    solutions = [lap.solution for lap in laps if lap.solution is not None]
+    reach = next((g for g in solutions[0].goals if isinstance(g, Reach)), None)
+    runners, linkage = [], solutions[0].linkage
+    for k, lap in enumerate(laps):
+        if lap.solution is not None:
+            path = np.zeros((0, 3)) if reach is None else linkage.forward(lap.poses, frame=reach.frame)[:, :3, 3]
+            style = {"color": COLORS[k % len(COLORS)], "linestyle": STYLES[k // len(COLORS) % len(STYLES)]}
+            runners.append(Runner(lap, path, style))
+    if goal is None and reach is not None and reach.position is not None:
+        goal = np.append(reach.position, np.zeros(3 - len(reach.position)))
+    height = max(4.5, 1.0 + 0.25 * len(laps))
+    page = new_figure((12.4, height))
+    _errors(page, runners, (0.75, 0.6, 3.7, height - 1.1))
+    _paths(page, runners, goal, (5.0, 0.6, 3.5, height - 1.1))
+    _table(page, laps, runners, 8.95, height - 0.4)
+    for x, title in ((0.75, "Error at every iteration"), (5.0, "Path of the effector")):
+        write(page, x, height - 0.36, title, NORMAL, INK, weight="bold")
+    return page
+
+
+def _errors(page: Picture, runners: list[Runner], region: tuple[float, float, float, float]) -> None:
+    ax = _axes(page, region)
+    for runner in runners:
+        errors = np.maximum(runner.lap.errors, FLOOR)
+        ax.plot(np.arange(len(errors)), errors, linewidth=1.7, label=runner.lap.method, **runner.style)
+    solution = runners[0].lap.solution
+    assert_settings = None if solution is None else solution.settings
+    tolerance = 1e-4 if assert_settings is None else assert_settings.tolerance
+    ax.axhline(tolerance, color=GREY, linewidth=0.9, linestyle=":", zorder=1.0)
+    ax.set_yscale("log")
+    finite = np.concatenate([runner.lap.errors for runner in runners])
+    ax.set_ylim(tolerance * 1e-3, max(3.0 * float(finite[np.isfinite(finite)].max(initial=tolerance)), 10.0 * tolerance))
+    longest = max(len(runner.lap.errors) - 1 for runner in runners)
+    if longest > 50:
+        ax.set_xscale("symlog", linthresh=10.0, linscale=1.0)
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.set_xlim(0.0, max(1.05 * longest, 1.0))
+    ax.annotate(
+        "tolerance", (1.0, tolerance), (-4.0, 3.0), xycoords=("axes fraction", "data"), textcoords="offset points",
+        ha="right", fontfamily=FONT, fontsize=SMALL, color=GREY,
+    )  # fmt: skip
+    units = dict.fromkeys(block.unit for g in runners[0].lap.solution.goals for block in g.blocks)
+    _name(ax, "iteration", f"largest error [{' or '.join(units)}]")
+
+
+def _paths(
+    page: Picture, runners: list[Runner], goal: FloatArray | None, region: tuple[float, float, float, float]
+) -> None:
+    solution = runners[0].lap.solution
+    sketch = Sketch(solution.linkage)
+    extent = sketch.extent(solution.start[None], *(runner.path for runner in runners), goal)
+    stage = Stage(sketch, extent, None)
+    panel = stage.panel(stage.add_axes(page), Look(goal=goal))
+    left, bottom, right, top = (0.0, 0.0, 0.0, 0.0) if stage.flat else stage.room()
+    x, y, width, height = region
+    panel.fit((x + left, y + bottom, width - left - right, height - bottom - top))
+    panel.show(solution.start)
+    count = panel.dimensions
+    for k, runner in enumerate(runners):  # wide ones first, so that ways taken by several are seen to be
+        width = 1.3 + 2.2 * (len(runners) - 1 - k) / len(runners)
+        panel.ax.plot(*runner.path.T[:count], linewidth=width, zorder=15.0 + 0.1 * k, label=runner.lap.method, **runner.style)
+
+
+def _table(page: Picture, laps: list[Lap], runners: list[Runner], left: float, top: float) -> None:
+    """Write one line for each method: its stroke, its name, how it ended, its iterations and its last error."""
+    styles = {runner.lap.method: runner.style for runner in runners}
+    width, height = page.get_size_inches()
+    columns = (left + 0.4, left + 1.85, left + 2.72, left + 3.4)
+    for x, text, ha in zip(columns, ("method", "ended", "steps", "error"), ("left", "left", "right", "right"), strict=True):
+        write(page, x, top + 0.04, text, NORMAL, INK, weight="bold", ha=ha)
+    for k, lap in enumerate(laps):
+        y = top - 0.25 * (k + 1)
+        found = lap.solution
+        color: Any = GREY if found is None else INK
+        write(page, columns[0], y, lap.method, NORMAL, color)
+        if found is None:
+            write(page, columns[1], y, "does not serve it", NORMAL, GREY, style="italic")
+            continue
+        stroke = page.add_artist(_stroke((left, left + 0.3), y + 0.05, (width, height), styles[lap.method]))
+        stroke.set_gid(f"key-{lap.method}")
+        ended = "budget spent" if found.status in ("iterations", "time") else found.status
+        write(page, columns[1], y, ended, NORMAL, GREEN if found.success else RED)
+        write(page, columns[2], y, f"{found.iterations}", NORMAL, INK, ha="right")
+        write(page, columns[3], y, f"{float(found.residual):.1e}", NORMAL, INK, ha="right")
+
+
+def _stroke(x: tuple[float, float], y: float, size: tuple[float, float], style: dict[str, Any]) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([x[0] / size[0], x[1] / size[0]], [y / size[1]] * 2, linewidth=2.0, **style)
+
+
+# A workspace
+
+
+def workspace(space: Workspace) -> Picture:
+    """Return where a frame can be: one panel for a plane, else a view in space and three projections."""
+    sketch = Sketch(space.linkage)
+    return _flat_space(space, sketch) if space.planar and sketch.flat else _deep_space(space, sketch)
+
+
+def _groups(space: Workspace) -> list[tuple[str, FloatArray, str, float]]:
+    """Return the points in groups, each with its name, colour and size [points]."""
+    if space.dexterity is None:
+        size = float(np.clip(3.0 * math.sqrt(4000.0 / len(space.points)), 1.0, 4.0))
+        return [(f"reached in {len(space.points)} sampled poses", space.points, POINT, size)]
+    all_ways = space.dexterity >= 1.0
+    return [
+        ("reached, in some orientations", space.points[~all_ways], POINT, 3.0),
+        ("in every orientation tried", space.points[all_ways], ORANGE, 4.5),
+    ]
+
+
+def _scatter(ax: Any, points: FloatArray, columns: list[int], color: str, size: float, **more: Any) -> None:
+    style = {"linestyle": "none", "marker": "o", "markersize": size, "markeredgewidth": 0.0, "rasterized": True}
+    ax.plot(*points.T[columns], color=color, **(style | more))
+
+
+def _flat_space(space: Workspace, sketch: Sketch) -> Picture:
+    neutral = space.linkage.neutral()
+    ring = [] if space.annulus is None else [space.center + space.annulus[1] * corner for corner in _square()]
+    extent = sketch.extent(neutral[None], space.points, *ring)
+    page = new_figure((6.4, 6.9))
+    stage = Stage(sketch, extent, None)
+    panel = stage.panel(stage.add_axes(page), Look())
+    panel.fit((0.75, 0.85, 5.45, 5.55))
+    panel.show(neutral)
+    groups = _groups(space)
+    for _, points, color, size in groups:
+        _scatter(panel.ax, points, [0, 1], color, size, zorder=2.0)
+    if space.annulus is not None:
+        add_ring(panel.ax, space.center[:2], *space.annulus)
+    _title(page, space, (0.75, 6.55))
+    exact = "" if space.annulus is None else "Dashed: exact, from {:.4g} to {:.4g} m.".format(*space.annulus)
+    _legend(page, groups, 0.75, exact)
+    return page
+
+
+def _square() -> list[FloatArray]:
+    return [np.array([x, y, 0.0]) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
+
+
+def _deep_space(space: Workspace, sketch: Sketch) -> Picture:
+    neutral = space.linkage.neutral()
+    extent = sketch.extent(neutral[None], space.points)
+    page = new_figure((11.6, 6.6))
+    stage = Stage(sketch, extent, None if not sketch.flat else (22.0, -56.0))
+    panel = stage.panel(stage.add_axes(page), Look())
+    panel.fit((0.35, 0.95, 4.9, 4.9))
+    panel.show(neutral)
+    groups = _groups(space)
+    for _, points, color, size in groups:
+        _scatter(panel.ax, points, [0, 1, 2], color, 0.8 * size, alpha=0.35, zorder=3.0)
+    low, high = extent.low, extent.high
+    span = float((high - low).max())
+    middle = (low + high) / 2.0
+    frames = sketch.frames(neutral)
+    for k, (name, columns) in enumerate((("from above", [0, 1]), ("from the side", [0, 2]), ("from the front", [1, 2]))):
+        place = (6.2 + 2.95 * (k % 2), 3.65 - 3.05 * (k // 2), 2.2, 2.2)
+        ax = _axes(page, place)
+        for _, points, color, size in groups:
+            _scatter(ax, points, columns, color, 0.6 * size, zorder=2.0)
+        for i, parent in enumerate(space.linkage.parents):
+            if parent >= 0:
+                ax.plot(*frames[[parent, i], :3, 3].T[columns], color=INK, linewidth=2.0, zorder=5.0)
+        ax.set_aspect("equal")
+        ax.set_xlim(*(middle[columns[0]] + np.array([-0.54, 0.54]) * span))
+        ax.set_ylim(*(middle[columns[1]] + np.array([-0.54, 0.54]) * span))
+        _name(ax, f"{'xyz'[columns[0]]} [m]", f"{'xyz'[columns[1]]} [m]")
+        write(page, place[0], place[1] + place[3] + 0.08, name, NORMAL, INK, weight="bold")
+    _title(page, space, (0.35, 6.25))
+    _legend(page, groups, 0.35, "")
+    return page
+
+
+def _title(page: Picture, space: Workspace, place: tuple[float, float]) -> None:
+    write(page, *place, f"Where {space.frame!r} of {space.linkage.name!r} can be", LARGE, INK)
+
+
+def _legend(page: Picture, groups: list[Any], left: float, exact: str) -> None:
+    """Write what the colours mean, one below the other at the foot of the page."""
+    size = page.get_size_inches()
+    for k, (name, points, color, _) in enumerate(groups):
+        x = left + 2.9 * k
+        text = name if len(groups) == 1 else f"{name}: {len(points)}"
+        page.add_artist(_dot((x + 0.05, 0.285), (size[0], size[1]), color))
+        write(page, x + 0.17, 0.24, text, SMALL, INK)
+    if exact:
+        write(page, left, 0.06, exact, SMALL, GREY)
+
+
+def _dot(place: tuple[float, float], size: tuple[float, float], color: str) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([place[0] / size[0]], [place[1] / size[1]], marker="o", markersize=6.0, color=color, linestyle="none")
+
+
+# A map of manipulability
+
+
+def heat_map(first: FloatArray, second: FloatArray, measure: FloatArray, names: list[str]) -> Picture:
+    """Return the measure over two joints, the border of its valleys as a line, and a bar of colours."""
+    page = new_figure((6.6, 5.4))
+    ax = _axes(page, (0.85, 0.75, 4.45, 4.2), grid=False)
+    most = float(measure.max())
+    mesh = ax.pcolormesh(first, second, measure.T, cmap="cividis", shading="gouraud", vmin=0.0, rasterized=True)
+    if 0.0 <= float(measure.min()) < VALLEY * most:
+        ax.contour(first, second, measure.T, levels=[VALLEY * most], colors="white", linewidths=1.1, linestyles="--")
+        note = f"Dashed: below {100.0 * VALLEY:g} % of the largest; the darkest lines between are singular."
+        write(page, 0.85, 0.09, note, SMALL, GREY)
+    for axis, values in ((ax.xaxis, first), (ax.yaxis, second)):
+        if np.ptp(values) > math.pi and np.abs(values).max() < 7.0:
+            axis.set_major_locator(MultipleLocator(math.pi / 2.0))
+            axis.set_major_formatter(FuncFormatter(_in_turns))
+    labels = [name if "[" in name else f"{name} [rad]" for name in names]
+    _name(ax, *labels)
+    bar = page.colorbar(mesh, cax=_axes(page, (5.5, 0.75, 0.2, 4.2), grid=False))
+    bar.ax.tick_params(labelsize=SMALL, labelfontfamily=FONT, labelcolor=INK, colors=GREY)
+    bar.set_label("manipulability, √det(J Jᵀ)", fontfamily=FONT, fontsize=NORMAL, color=INK)
+    write(page, 0.85, 5.08, f"Manipulability over {names[0]} and {names[1]}", LARGE, INK)
+    return page
+
+
+def _in_turns(value: float, _: Any = None) -> str:
+    """Return an angle as a multiple of π: ``π/2``, ``-π``."""
+    halves = round(2.0 * value / math.pi)
+    sign, halves = ("\u2212" if halves < 0 else ""), abs(halves)
+    if halves == 0:
+        return "0"
+    times = "" if halves in (1, 2) else f"{halves // 2 if halves % 2 == 0 else halves}"
+    return f"{sign}{times}π{'/2' if halves % 2 else ''}"
+
+
+# What all have in common
+
+
+def _axes(page: Picture, region: tuple[float, float, float, float], *, grid: bool = True) -> Any:
+    """Return new axes at a place in inches, in the look of the pictures."""
+    width, height = page.get_size_inches()
+    x, y, w, h = region
+    ax = page.add_axes((x / width, y / height, w / width, h / height))
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color(GREY)
+        spine.set_linewidth(0.8)
+    if grid:
+        ax.grid(visible=True, color=GRID, linewidth=0.7)
+        ax.set_axisbelow(True)
+    ax.tick_params(which="both", colors=GREY, labelsize=SMALL, labelfontfamily=FONT, labelcolor=INK)
+    return ax
+
+
+def _name(ax: Any, x: str, y: str) -> None:
+    ax.set_xlabel(x, fontfamily=FONT, fontsize=NORMAL, color=INK)
+    ax.set_ylabel(y, fontfamily=FONT, fontsize=NORMAL, color=INK)
