@@ -228,6 +228,22 @@ def test_special_positions_of_axes(convention, place, direction, kinds):
 
 
 @both_conventions
+@pytest.mark.parametrize("tilt", [1e-4, 1e-6, 1e-8, 1e-9, 1e-10, 1e-11, 2e-12, 1e-12, 1e-13])
+def test_nearly_parallel_axes_lose_no_more_than_they_must(convention, tilt):
+    """Their normal is far away or left out: either way some digits go, but never more than half of them."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        axis = [math.sin(tilt) * math.cos(seed), math.sin(tilt) * math.sin(seed), math.cos(tilt)]
+        motions = [Revolute("z"), Revolute(axis), Revolute(rng.normal(size=3))]
+        places = rng.uniform(-1.0, 1.0, (3, 3))
+        joints = [Joint(f"j{k}", f"link{k}", f"link{k + 1}", motions[k], places[k]) for k in range(3)]
+        chain = Linkage([Link(f"link{k}") for k in range(4)], joints, frames=[Frame("tip", "link3", (1, 2, 3))])
+        q = chain.random_pose(seed, 10)
+        again = chain.as_dh("tip", convention=convention).build()
+        np.testing.assert_allclose(again.forward(q, frame="tip"), chain.forward(q, frame="tip"), atol=1e-6)
+
+
+@both_conventions
 def test_links_and_frames_anywhere_can_be_the_end(convention):
     arm = from_dh([(0.1, 0.2, 0.3, 0.4), (0.5, 0.6, 0.7, 0.8, "P"), (0, 0, 1, 0)], base=(1, 2, 3), tool=(0, 0, 1))
     for frame in arm.frames[1:]:

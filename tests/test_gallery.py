@@ -16,6 +16,7 @@ from PIL import Image
 import linkwork as lw
 from linkwork import gallery
 from linkwork.errors import FormatError, ModelNotFoundError
+from linkwork.figures import FIGURES
 from linkwork.models import MODELS
 
 SLOW = 2  # frames a second: enough to see that it moves
@@ -131,6 +132,37 @@ def test_a_card_is_made_by_the_code_it_shows(cards, name, tmp_path, monkeypatch)
     exec(compile(card.code, name, "exec"), {})
     assert (tmp_path / f"{name}.gif").read_bytes() == card.picture
     assert f"# linkwork draw {MODELS[name].example} -o {name}.gif" in card.code
+
+
+def test_every_figure_of_the_chapter_has_a_card(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cards = list(gallery.figure_cards(fps=SLOW))
+    assert [card.title for card in cards] == [f"Figure {number}" for number in FIGURES]
+    assert {card.section for card in cards} == {gallery.FIGURE_SECTION}
+    for card, (number, (caption, _)) in zip(cards, FIGURES.items(), strict=True):
+        assert card.text == caption
+        assert card.picture == gallery.figure_film(lw.figures.figure(number), fps=SLOW)
+        assert f"# linkwork figure {number} -o" in card.code
+        exec(compile(card.code, number, "exec"), {})
+        assert (tmp_path / f"figure-{number}.png").exists()
+
+
+def test_films_stand_side_by_side_in_step():
+    def film(shades, durations):
+        images, out = [Image.new("RGB", (40, 30), (shade,) * 3) for shade in shades], BytesIO()
+        images[0].save(out, "GIF", save_all=True, append_images=images[1:], duration=durations)
+        return out.getvalue()
+
+    whole = gallery.beside([film([0, 200], [100, 300]), film([0, 100, 200], [200, 100, 100])], ["a", "b"])
+    seen = []
+    with Image.open(BytesIO(whole)) as image:
+        assert image.size == (80, 30 + gallery.BAND)
+        for k in range(image.n_frames):
+            image.seek(k)
+            pixels = image.convert("RGB")
+            left, right = (pixels.getpixel((x, gallery.BAND + 15))[0] for x in (20, 60))
+            seen.append((image.info["duration"], left, right))
+    assert seen == [(100, 0, 0), (100, 200, 0), (100, 200, 100), (100, 200, 200)]
 
 
 def test_words_are_escaped():

@@ -64,7 +64,7 @@ HEAVY = {
     "scipy": {"solvers"},
     "matplotlib": {"draw"},
     "mpl_toolkits": {"draw"},
-    "typer": {"cli"},
+    "typer": {"cli", "commands"},
     "rich": {"cli"},
     "msgspec": {"formats"},
     "yaml": {"formats"},

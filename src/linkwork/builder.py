@@ -23,10 +23,9 @@ from .joints import (
     Revolute,
     Screw,
     Universal,
-    as_limits,
 )
 from .linkage import Frame, Link, Linkage
-from .transforms import as_transform, transform
+from .transforms import as_pair, as_transform, transform
 from .tree import check_link, check_name
 
 
@@ -106,7 +105,7 @@ class Builder:
 
     def revolute(self, name: str, child: str, *, axis: Any = "z", limits: Any = None, **options: Any) -> Builder:
         """Add a hinge; limits are (lower, upper) [rad], or texts such as ``"45deg"``."""
-        return self.joint(name, child, Revolute(axis, *as_limits(limits, f"joint {name!r}")), **options)
+        return self.joint(name, child, Revolute(axis, *as_pair(limits, f"joint {name!r}")), **options)
 
     def continuous(self, name: str, child: str, *, axis: Any = "z", **options: Any) -> Builder:
         """Add a wheel."""
@@ -114,13 +113,13 @@ class Builder:
 
     def prismatic(self, name: str, child: str, *, axis: Any = "z", limits: Any = None, **options: Any) -> Builder:
         """Add a slider; limits are (lower, upper) [m]."""
-        return self.joint(name, child, Prismatic(axis, *as_limits(limits, f"joint {name!r}")), **options)
+        return self.joint(name, child, Prismatic(axis, *as_pair(limits, f"joint {name!r}")), **options)
 
     def screw(
         self, name: str, child: str, *, lead: float, axis: Any = "z", limits: Any = None, **options: Any
     ) -> Builder:
         """Add a screw that advances `lead` metres a turn."""
-        return self.joint(name, child, Screw(axis, *as_limits(limits, f"joint {name!r}"), lead), **options)
+        return self.joint(name, child, Screw(axis, *as_pair(limits, f"joint {name!r}"), lead), **options)
 
     def universal(
         self,

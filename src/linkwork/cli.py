@@ -234,7 +234,7 @@ def demo(
     show: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a gallery of the ready-made models in motion.
+    """Write a gallery of models and figures in motion.
 
     It is one page, index.html, that opens from disk and needs no network.
     """

@@ -80,7 +80,7 @@ Picture = Annotated[Path | None, takes("FILE", "Draw it: .png, .svg or .pdf.", "
 
 SOLVE_EXAMPLES = examples(
     "solve planar:15,10,5 --position -20,5 --start ready",
-    "solve panda --position 0.4,0.2,0.5 --orientation euler=xyz:180deg,0,0 --start ready --explain",
+    "solve panda --position 0.4,0.2,0.5 --orientation wxyz=0,1,0,0 --start ready --explain",
     "solve planar:15,10,5 --position -20,5 --method damped --set damping=5 --json",
 )
 
@@ -146,7 +146,7 @@ def solve(
 
 TRACK_EXAMPLES = examples(
     "track planar:15,10,5 --position -20,5 --start ready -o reach.gif",
-    "track planar:15,10,5 --position -20,5 --start 22.5deg,45deg,45deg --method pseudoinverse --steps 1 --json",
+    "track panda --position 0.4,0.2,0.5 --start ready --steps 1 --method transpose --json",
 )
 
 
@@ -277,13 +277,14 @@ def race(
 
     Exits with 1 if no method reached the goal. A method that does not serve the goal says why.
     """
-    from . import draw, race as races
+    from . import draw
+    from .race import race as compare
 
     linkage = read_model(model)
     goal = _goal(linkage, frame, position, orientation)
     settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
     with _writing(output, draw.IMAGES, as_json) as path:
-        laps = races.race(linkage, goal, start=read_start(linkage, start or []), methods=methods, **settings)
+        laps = compare(linkage, goal, start=read_start(linkage, start or []), methods=methods, **settings)
         if path is not None:
             draw.race(laps, goal=goal.position, path=path)
     if as_json:

@@ -17,7 +17,7 @@ import numpy as np
 
 from .errors import LinkageError, TransformError
 from .geometry import bone
-from .joints import Continuous, Fixed, Joint, Prismatic, Revolute, as_limits
+from .joints import Continuous, Fixed, Joint, Prismatic, Revolute
 from .linkage import Frame, Link, Linkage
 from .transforms import (
     IDENTITY,
@@ -25,6 +25,7 @@ from .transforms import (
     Value,
     as_angle,
     as_length,
+    as_pair,
     as_transform,
     axis_rotation,
     inverse,
@@ -164,7 +165,7 @@ def _row(row: DHRow | Sequence[Any], k: int) -> DHRow:
 
 
 def _motion(row: DHRow, k: int) -> Revolute | Prismatic:
-    lower, upper = as_limits(row.limits, f"DH row {k}")
+    lower, upper = as_pair(row.limits, f"DH row {k}")
     return Revolute("z", lower, upper) if row.kind == "R" else Prismatic("z", lower, upper)
 
 
@@ -257,8 +258,8 @@ def _turn_and_height(matrix: FloatArray) -> tuple[float, float]:
 def _factor(before: FloatArray, between: FloatArray) -> tuple[float, float, float, float, FloatArray]:
     """Factor a transform from one z axis to the next into ``Z(theta, d) X(alpha, a)`` and a rest ``Z(phi, h)``.
 
-    The x axis in between lies along the common normal of the two z axes. Where that leaves a choice (which way along it;
-    where it stands between parallel axes, and where it points if they are one), what was handed on stays in this row.
+    The x axis in between lies along the common normal of the two z axes. Where that leaves a choice (which way along
+    it, where it stands between parallel axes, where it points if they are one), what was handed on stays in this row.
 
     Args:
         before: What the row before handed on, a turn and a height about the first z.

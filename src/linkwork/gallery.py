@@ -9,11 +9,12 @@ from __future__ import annotations
 import base64
 import os
 import tempfile
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,7 @@ lw.draw.figure(figure, path="figure-{number}.png")
 # linkwork figure {number} -o figure-{number}.gif"""
 SHOWN_FPS = 12.0  # one frame of a figure at a time, slowly enough to follow
 STAY = 0.5  # seconds on the last frame
+BAND = 26  # pixels: room for a title
 
 Progress = Callable[[float, str], None]
 
@@ -321,24 +323,29 @@ def figure_film(figure: figures.Figure, *, fps: float | None = None) -> bytes:
 
 
 def beside(films: Sequence[bytes], titles: Sequence[str]) -> bytes:
-    """Return films of equally many frames as one GIF, side by side and each under its title."""
+    """Return films as one GIF, side by side and each under its title."""
     from PIL import Image, ImageDraw, ImageFont, ImageSequence  # comes with matplotlib, which drew the films
 
-    rows = []
+    rows: list[list[Image.Image]] = []
+    ends: list[list[int]] = []  # when each frame ends [ms]; a frame like the one before is none of its own in a GIF
     for film in films:
         with Image.open(BytesIO(film)) as image:
-            rows.append([(frame.convert("RGB"), frame.info["duration"]) for frame in ImageSequence.Iterator(image)])
-    font, band = ImageFont.load_default(15), 26
-    widths, height = [row[0][0].width for row in rows], max(row[0][0].height for row in rows)
+            frames = [(frame.convert("RGB"), int(frame.info["duration"])) for frame in ImageSequence.Iterator(image)]
+        rows.append([frame for frame, _ in frames])
+        ends.append(list(accumulate(duration for _, duration in frames)))
+    moments = sorted({end for row in ends for end in row})
+    width, height = sum(row[0].width for row in rows), max(row[0].height for row in rows)
+    font = ImageFont.load_default(15)
     sheets = []
-    for frames in zip(*rows, strict=True):
-        sheet = Image.new("RGB", (sum(widths), height + band), "white")
+    for moment in moments:
+        sheet = Image.new("RGB", (width, BAND + height), "white")
         pen, left = ImageDraw.Draw(sheet), 0
-        for (frame, _), title, width in zip(frames, titles, widths, strict=True):
-            sheet.paste(frame, (left, band + (height - frame.height) // 2))
-            pen.text((left + width / 2, band / 2), title, fill="#333333", font=font, anchor="mm")
-            left += width
+        for row, times, title in zip(rows, ends, titles, strict=True):
+            frame = row[min(bisect_left(times, moment), len(row) - 1)]
+            sheet.paste(frame, (left, BAND + (height - frame.height) // 2))
+            pen.text((left + frame.width / 2, BAND / 2), title, fill="#333333", font=font, anchor="mm")
+            left += frame.width
         sheets.append(sheet.quantize(128, dither=Image.Dither.NONE))
-    out, durations = BytesIO(), [duration for _, duration in rows[0]]
+    out, durations = BytesIO(), [end - start for start, end in pairwise([0, *moments])]
     sheets[0].save(out, "GIF", save_all=True, append_images=sheets[1:], duration=durations, loop=0)
     return out.getvalue()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,13 +18,13 @@ from numpy.typing import ArrayLike
 
 from .errors import AxisError, LimitError, LinkageError, MimicError, PoseValueError, TransformError
 from .transforms import (
+    AXES,
     IDENTITY,
     FloatArray,
     Value,
-    as_angle,
     as_array,
     as_axis,
-    as_length,
+    as_limits,
     as_number,
     as_transform,
     axis_rotation,
@@ -38,6 +38,7 @@ INF = math.inf
 AxisLike = str | ArrayLike
 Bound = float | str
 EULER_ORDERS = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
+NO_AXIS = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +59,6 @@ class Element:
     rate: int
     advance: float = 0.0
 
-    def __post_init__(self) -> None:
-        read_only(self.axis)
-
     def matrix(self, values: FloatArray) -> FloatArray:
         """Return the 4x4 motion for joint values of shape (..., nq)."""
         result = np.broadcast_to(np.eye(4), (*values.shape[:-1], 4, 4)).copy()
@@ -76,8 +74,14 @@ class Element:
         return result
 
 
+@lru_cache(maxsize=4096)
+def _element(kind: str, axis: Any, index: int = 0, advance: float = 0.0) -> Element:
+    """Return an element about an axis, a tuple: the same one for all joints that are alike."""
+    return Element(kind, read_only(np.array(axis, np.float64)), index, index, advance)
+
+
 @dataclass(frozen=True)
-class Articulation(Value):
+class Articulation:
     """How the link below a joint may move: the variable half of an arc."""
 
     kind: ClassVar[str]
@@ -87,7 +91,7 @@ class Articulation(Value):
         """Names of the values, one for each entry of the pose; a single value has the empty name."""
         return ("",)
 
-    @cached_property
+    @property
     def elements(self) -> tuple[Element, ...]:
         """The elementary motions, from the parent outwards."""
         raise NotImplementedError
@@ -97,7 +101,7 @@ class Articulation(Value):
         """Number of values in the pose."""
         return len(self.coordinates)
 
-    @cached_property
+    @property
     def nv(self) -> int:
         """Number of velocities: one less than `nq` where a quaternion is among the values."""
         return sum(3 if element.kind == "ball" else 1 for element in self.elements)
@@ -195,33 +199,17 @@ def _read_axes(joint: Articulation, *names: str) -> None:
 
 
 def _read_limits(joint: Articulation) -> None:
-    """Check limits and keep them as numbers: one for a joint with one value, else a tuple."""
-    units, ends = joint.units, []
+    """Check the limits of a joint with several plain values and keep them as tuples."""
+    units, ends, what = joint.units, [], f"a {joint.kind} joint"
     for name, endless in (("lower", -INF), ("upper", INF)):
         given = getattr(joint, name)
-        values = (given,) if len(units) == 1 else (endless,) * len(units) if given is None else given
-        if not isinstance(values, tuple | list | np.ndarray) or len(values) != len(units):
-            raise LimitError(f"{name} of a {joint.kind} joint must be {len(units)} values, got {given!r}.")
-        try:
-            read = tuple([as_length(v) if unit == "m" else as_angle(v) for v, unit in zip(values, units, strict=True)])
-        except TransformError as error:
-            raise LimitError(f"limit of a {joint.kind} joint: {error}") from error
-        object.__setattr__(joint, name, read if len(units) > 1 else read[0])
-        ends.append(read)
-    for low, high in zip(*ends, strict=True):
-        if low > high:
-            raise LimitError(f"lower limit {low:.6g} of a {joint.kind} joint is above its upper limit {high:.6g}.")
-        if low == INF or high == -INF:
-            raise LimitError(f"limits {low} and {high} of a {joint.kind} joint leave no value at all.")
-
-
-def as_limits(value: Any, what: str) -> tuple[Any, Any]:
-    """Return lower and upper limit of a joint with one value from a pair, or from None where there are none."""
-    try:
-        lower, upper = (-INF, INF) if value is None else value
-        return lower, upper
-    except (TypeError, ValueError) as error:
-        raise LimitError(f"limits of {what} must be (lower, upper), got {value!r}.") from error
+        values = (endless,) * len(units) if given is None else given
+        if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or len(values) != len(units):
+            raise LimitError(f"{name} of {what} must be {len(units)} values, got {given!r}.")
+        ends.append(values)
+    limits = [as_limits(low, high, unit, what) for low, high, unit in zip(*ends, units, strict=True)]
+    object.__setattr__(joint, "lower", tuple(low for low, _ in limits))
+    object.__setattr__(joint, "upper", tuple(high for _, high in limits))
 
 
 @dataclass(frozen=True)
@@ -234,7 +222,7 @@ class Fixed(Articulation):
     def coordinates(self) -> tuple[str, ...]:
         return ()
 
-    @cached_property
+    @property
     def elements(self) -> tuple[Element, ...]:
         return ()
 
@@ -258,11 +246,13 @@ class _OneValue(_OneAxis):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _read_limits(self)
+        lower, upper = as_limits(self.lower, self.upper, *self.units, f"a {self.kind} joint")
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "upper", upper)
 
-    @cached_property
+    @property
     def elements(self) -> tuple[Element, ...]:
-        return (Element(self.kind, np.array(self.axis, np.float64), 0, 0),)
+        return (_element(self.kind, self.axis),)
 
 
 @dataclass(frozen=True)
@@ -283,9 +273,9 @@ class Continuous(_OneAxis):
 
     kind: ClassVar[str] = "continuous"
 
-    @cached_property
+    @property
     def elements(self) -> tuple[Element, ...]:
-        return (Element("revolute", np.array(self.axis, np.float64), 0, 0),)
+        return (_element("revolute", self.axis),)
 
 
 @dataclass(frozen=True)
@@ -309,9 +299,9 @@ class Screw(_OneValue):
             raise LinkageError(str(error)) from error
         super().__post_init__()
 
-    @cached_property
+    @property
     def elements(self) -> tuple[Element, ...]:
-        return (Element("screw", np.array(self.axis, np.float64), 0, 0, self.lead / (2.0 * math.pi)),)
+        return (_element("screw", self.axis, 0, self.lead / (2.0 * math.pi)),)
 
 
 @dataclass(frozen=True)
@@ -335,10 +325,9 @@ class Universal(Articulation):
     def coordinates(self) -> tuple[str, ...]:
         return ("first", "second")
 
-    @cached_property
+    @property
     def elements(self) -> tuple[Element, ...]:
-        axes = np.array([self.axis, self.second], np.float64)
-        return tuple(Element("revolute", axis, k, k) for k, axis in enumerate(axes))
+        return (_element("revolute", self.axis, 0), _element("revolute", self.second, 1))
 
 
 @dataclass(frozen=True)
@@ -361,10 +350,10 @@ class Planar(Articulation):
     def coordinates(self) -> tuple[str, ...]:
         return ("x", "y", "angle")
 
-    @cached_property
+    @property
     def elements(self) -> tuple[Element, ...]:
-        u, v, normal = plane_basis(np.array(self.axis, np.float64)).T
-        return (Element("prismatic", u, 0, 0), Element("prismatic", v, 1, 1), Element("revolute", normal, 2, 2))
+        u, v, normal = map(tuple, plane_basis(np.array(self.axis, np.float64)).T.tolist())
+        return (_element("prismatic", u, 0), _element("prismatic", v, 1), _element("revolute", normal, 2))
 
 
 @dataclass(frozen=True)
@@ -403,11 +392,11 @@ class Ball(Articulation):
         names = [f"r{letter}" for letter in self.euler]
         return (*names[:2], names[2] + ("2" if names[2] == names[0] else ""))
 
-    @cached_property
+    @property
     def elements(self) -> tuple[Element, ...]:
         if self.euler is None:
-            return (Element("ball", np.zeros(3), 0, 0),)
-        turns = [Element("revolute", as_axis(letter), k, k) for k, letter in enumerate(self.euler)]
+            return (_element("ball", NO_AXIS),)
+        turns = [_element("revolute", AXES[letter], k) for k, letter in enumerate(self.euler)]
         return tuple(turns if self.sense == "moving" else reversed(turns))  # fixed axes: the last turn is outermost
 
 
@@ -424,10 +413,10 @@ class Floating(Articulation):
     def coordinates(self) -> tuple[str, ...]:
         return ("x", "y", "z", "qw", "qx", "qy", "qz")
 
-    @cached_property
+    @property
     def elements(self) -> tuple[Element, ...]:
-        slides = (Element("prismatic", as_axis(letter), k, k) for k, letter in enumerate("xyz"))
-        return (*slides, Element("ball", np.zeros(3), 3, 3))
+        slides = (_element("prismatic", axis, k) for k, axis in enumerate(AXES.values()))
+        return (*slides, _element("ball", NO_AXIS, 3))
 
 
 ONE_DOF: dict[str, type[_OneValue]] = {cls.kind: cls for cls in (Revolute, Prismatic, Screw)}

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .linkage import Linkage
     from .transforms import FloatArray
 
+ARGUMENTS = ("linkage", "goals", "start", "method", "methods", "fps", "frames", "steps")  # of a solve, not of a method
+
 
 def read_frame(linkage: Linkage, name: str | None) -> str:
     """Return the frame that a goal is for: the one named, else ``tip``, else the last that is no link's own."""
@@ -46,7 +48,9 @@ def read_orientation(text: str) -> dict[str, Any]:
     if not equals:
         raise OptionError(f"--orientation says its form, such as wxyz=1,0,0,0 or euler=xyz:0,0,90deg, got {text!r}")
     if form == "euler":
-        order, _, angles = rest.partition(":")
+        order, colon, angles = rest.partition(":")
+        if not colon:
+            raise OptionError(f"euler= takes an order and angles, such as euler=xyz:0,0,90deg, got {text!r}")
         return {form: (order, read_numbers("--orientation", angles))}
     numbers = read_numbers("--orientation", rest)
     return {form: [numbers[k : k + 3] for k in (0, 3, 6)] if form == "matrix" and len(numbers) == 9 else numbers}
@@ -74,6 +78,8 @@ def read_settings(words: Sequence[str], **given: Any) -> dict[str, Any]:
         name = name.replace("-", "_")
         if not name or not text:
             raise OptionError(f"--set takes NAME=VALUE, such as damping=5, got {word!r}")
+        if name in ARGUMENTS:
+            raise OptionError(f"--set is for options of a method, and {name!r} is none, got {word!r}")
         if name in settings:
             raise OptionError(f"option {name!r} is given twice, the second time as {word!r}")
         settings[name] = _setting(text)

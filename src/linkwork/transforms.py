@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import TransformError
+from .errors import LimitError, TransformError
 
 FloatArray = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ def _quantity(value: Any, what: str, units: Mapping[str, float], advice: str) ->
             number = value.strip()
             if number[-3:] in units:
                 number, unit = number[:-3], units[number[-3:]]
-        elif type(value) is not float:
+        elif type(value) not in (float, int):
             number = as_array(value, what)
             if number.shape:
                 raise TypeError("one number is wanted")
@@ -91,8 +91,31 @@ def _quantity(value: Any, what: str, units: Mapping[str, float], advice: str) ->
         if math.isnan(result):
             raise ValueError("NaN is no number")
         return result
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TransformError(f"not {what}: {reprlib.repr(value)}; {advice}.") from error
+
+
+def as_limits(lower: Any, upper: Any, unit: str, what: str) -> tuple[float, float]:
+    """Return the limits of one value as numbers, infinite where it is open; `unit` is ``"m"`` or ``"rad"``."""
+    read = as_length if unit == "m" else as_angle
+    try:
+        low, high = read(lower), read(upper)
+    except TransformError as error:
+        raise LimitError(f"limit of {what}: {error}") from error
+    if low > high:
+        raise LimitError(f"lower limit {low:.6g} of {what} is above its upper limit {high:.6g}.")
+    if low == math.inf or high == -math.inf:
+        raise LimitError(f"limits {low} and {high} of {what} leave no value at all.")
+    return low, high
+
+
+def as_pair(limits: Any, what: str) -> tuple[Any, Any]:
+    """Return lower and upper limit from both together, or from None where there are none."""
+    try:
+        lower, upper = (-math.inf, math.inf) if limits is None else limits
+        return lower, upper
+    except (TypeError, ValueError) as error:
+        raise LimitError(f"limits of {what} must be (lower, upper), got {limits!r}.") from error
 
 
 def as_array(value: ArrayLike, what: str) -> FloatArray:

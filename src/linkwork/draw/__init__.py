@@ -24,6 +24,7 @@ from ..clips import Clip
 from ..errors import FormatError, KeyFrameError, MissingExtraError, OptionError, PoseShapeError
 from ..linkage import Linkage
 from ..transforms import FloatArray, as_array, as_vector
+from .charts import figure, map, race, workspace  # noqa: A004 - draw.map
 from .sketch import Sketch, is_flat
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from . import panels, sheets
 
-__all__ = ["film", "is_flat", "pose", "strip"]
+__all__ = ["figure", "film", "is_flat", "map", "pose", "race", "strip", "workspace"]
 
 IMAGES = (".png", ".svg", ".pdf")
 NAMED_VIEWS = ("front", "side", "top")

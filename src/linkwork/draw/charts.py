@@ -1,7 +1,7 @@
 """Charts of inverse kinematics: the chapter's figures, races of methods, workspaces, maps of manipulability.
 
-Imports `figures`, `race`, `analysis` and what stands before them when a chart is made, and matplotlib with them. What is
-given is checked here; `rows` and `plots` draw.
+Imports `figures`, `race`, `analysis` and matplotlib when a chart is made. What is given is checked here; `rows` and
+`plots` draw.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from ..transforms import FloatArray, as_array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from .. import analysis, figures, race as races
+    from ..analysis import Workspace
+    from ..figures import Figure as ChapterFigure
+    from ..race import Lap
 
 __all__ = ["figure", "map", "race", "workspace"]
 
 Target = str | os.PathLike[str] | None
 
 
-def figure(figure: figures.Figure, *, path: Target = None) -> Figure:
+def figure(figure: ChapterFigure, *, path: Target = None) -> Figure:
     """Draw a figure of the chapter: its rows of frames one below the other, the same limits in all.
 
     The goal is a cross, the path of the effector a line: what lies behind in full colour, what lies ahead faintly.
@@ -54,7 +56,7 @@ def figure(figure: figures.Figure, *, path: Target = None) -> Figure:
     return _kept(rows.sheet(figure), target)
 
 
-def race(laps: Sequence[races.Lap], *, goal: ArrayLike | None = None, path: Target = None) -> Figure:
+def race(laps: Sequence[Lap], *, goal: ArrayLike | None = None, path: Target = None) -> Figure:
     """Draw how methods fared on one problem: error against iteration, path of the effector, and a table.
 
     Args:
@@ -79,7 +81,7 @@ def race(laps: Sequence[races.Lap], *, goal: ArrayLike | None = None, path: Targ
     return _kept(plots.race(given, mark), target)
 
 
-def workspace(workspace: analysis.Workspace, *, path: Target = None) -> Figure:
+def workspace(workspace: Workspace, *, path: Target = None) -> Figure:
     """Draw where a frame can be: in the plane, or in space with three projections.
 
     The linkage stands in its neutral pose. The exact ring of a planar arm is drawn where it is known. Points where
@@ -105,7 +107,7 @@ def workspace(workspace: analysis.Workspace, *, path: Target = None) -> Figure:
     return _kept(plots.workspace(workspace), target)
 
 
-def map(  # noqa: A001: the noun of the field, always called as draw.map
+def map(  # noqa: A001 - always called as draw.map
     first: ArrayLike, second: ArrayLike, measure: ArrayLike, *, names: Sequence[str], path: Target = None
 ) -> Figure:
     """Draw the manipulability over two joints as a map: where it is dark, the linkage is singular or near it.

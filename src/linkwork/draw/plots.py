@@ -10,24 +10,45 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MultipleLocator
 
 from ..goals import Reach
 from ..transforms import FloatArray
-from .panels import BLUE, FONT, GREEN, GREY, GRID, LARGE, NORMAL, ORANGE, RED, SMALL, TEAL, Look, Picture, new_figure
+from .panels import (
+    BLUE,
+    FONT,
+    GREEN,
+    GREY,
+    GRID,
+    LARGE,
+    NORMAL,
+    ORANGE,
+    RED,
+    SMALL,
+    TEAL,
+    Look,
+    Picture,
+    Region,
+    new_figure,
+    nice_step,
+)
 from .rows import PURPLE, add_ring, write
 from .sheets import Stage
-from .sketch import INK, Sketch
+from .sketch import INK, Extent, Sketch
+from .space import DEFAULT_VIEW
 
 if TYPE_CHECKING:
     from ..analysis import Workspace
     from ..race import Lap
+    from ..solvers import Solution
 
 COLORS = (BLUE, ORANGE, TEAL, PURPLE, "#CCAA22", "#66CCEE", INK)  # apart for colour-blind readers too
 STYLES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)))  # after the last colour, the first comes again in the next style
 FLOOR = 1e-16  # what an error of exactly zero is drawn as, below the frame of the plot
 POINT = "#8FB8DA"
-VALLEY = 0.05
+VALLEY = 0.05  # share of the largest measure whose border is drawn
+PLANES = ([0, 1], [1, 2], [0, 2])  # seen from above, from the front and from the side
 
 
 # A race
@@ -35,64 +56,89 @@ VALLEY = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Runner:
-    """A method that took part: how it fared, the way its effector went, and how it is drawn."""
+    """A method that took part: what it found, its errors, the way its effector went, and how it is drawn."""
 
-    lap: Lap
+    method: str
+    solution: Solution
+    errors: FloatArray
     path: FloatArray
     style: dict[str, Any]
 
 
 def race(laps: list[Lap], goal: FloatArray | None) -> Picture:
     """Return error against iteration, the effector's path and a table, for laps of which one at least was run."""
-    solutions = [lap.solution for lap in laps if lap.solution is not None]
-    reach = next((g for g in solutions[0].goals if isinstance(g, Reach)), None)
-    runners, linkage = [], solutions[0].linkage
-    for k, lap in enumerate(laps):
-        if lap.solution is not None:
-            path = np.zeros((0, 3)) if reach is None else linkage.forward(lap.poses, frame=reach.frame)[:, :3, 3]
-            style = {"color": COLORS[k % len(COLORS)], "linestyle": STYLES[k // len(COLORS) % len(STYLES)]}
-            runners.append(Runner(lap, path, style))
-    if goal is None and reach is not None and reach.position is not None:
-        goal = np.append(reach.position, np.zeros(3 - len(reach.position)))
+    runners = _runners(laps)
+    wanted = _reach(runners[0].solution)
+    if goal is None and wanted is not None and wanted.position is not None:
+        goal = np.append(wanted.position, np.zeros(3 - len(wanted.position)))
     height = max(4.5, 1.0 + 0.25 * len(laps))
-    page = new_figure((12.4, height))
-    _errors(page, runners, (0.75, 0.6, 3.7, height - 1.1))
-    _paths(page, runners, goal, (5.0, 0.6, 3.5, height - 1.1))
-    _table(page, laps, runners, 8.95, height - 0.4)
-    for x, title in ((0.75, "Error at every iteration"), (5.0, "Path of the effector")):
+    page = new_figure((12.9, height))
+    _errors(page, runners, (0.75, 0.6, 3.3, height - 1.1))
+    _paths(page, runners, goal, (5.25, 0.6, 3.5, height - 1.1))
+    _table(page, laps, runners, 9.1, height - 0.4)
+    for x, title in ((0.75, "Error at every iteration"), (5.25, "Path of the effector")):
         write(page, x, height - 0.36, title, NORMAL, INK, weight="bold")
     return page
 
 
-def _errors(page: Picture, runners: list[Runner], region: tuple[float, float, float, float]) -> None:
+def _reach(solution: Solution) -> Reach | None:
+    """Return the first goal that brings a frame somewhere."""
+    return next((goal for goal in solution.goals if isinstance(goal, Reach)), None)
+
+
+def _runners(laps: list[Lap]) -> list[Runner]:
+    found = []
+    for k, lap in enumerate(laps):
+        if lap.solution is None:
+            continue
+        wanted = _reach(lap.solution)
+        path = np.zeros((0, 3))
+        if wanted is not None:
+            path = lap.solution.linkage.forward(lap.poses, frame=wanted.frame)[:, :3, 3]
+        style = {"color": COLORS[k % len(COLORS)], "linestyle": STYLES[k // len(COLORS) % len(STYLES)]}
+        found.append(Runner(lap.method, lap.solution, lap.errors, path, style))
+    return found
+
+
+def _errors(page: Picture, runners: list[Runner], region: Region) -> None:
     ax = _axes(page, region)
     for runner in runners:
-        errors = np.maximum(runner.lap.errors, FLOOR)
-        ax.plot(np.arange(len(errors)), errors, linewidth=1.7, label=runner.lap.method, **runner.style)
-    solution = runners[0].lap.solution
-    assert_settings = None if solution is None else solution.settings
-    tolerance = 1e-4 if assert_settings is None else assert_settings.tolerance
-    ax.axhline(tolerance, color=GREY, linewidth=0.9, linestyle=":", zorder=1.0)
+        errors = np.maximum(runner.errors, FLOOR)
+        ax.plot(np.arange(len(errors)), errors, linewidth=1.7, label=runner.method, **runner.style)
+    solution = runners[0].solution
+    units = list(dict.fromkeys(block.unit for goal in solution.goals for block in goal.blocks))
+    settings = solution.settings
+    tolerances = {"m": settings.tolerance, "rad": settings.rotation_tolerance}
+    tight = min(tolerances[unit] for unit in units)
+    every = np.concatenate([runner.errors for runner in runners])
+    every = every[np.isfinite(every)]
+    least = float(every.min()) if len(every) else tight
+    if least < 30.0 * tight:  # near enough to show the tolerance too
+        least = min(least, tight)
+    most = max(float(every.max(initial=0.0)), 30.0 * tight)
     ax.set_yscale("log")
-    finite = np.concatenate([runner.lap.errors for runner in runners])
-    ax.set_ylim(tolerance * 1e-3, max(3.0 * float(finite[np.isfinite(finite)].max(initial=tolerance)), 10.0 * tolerance))
-    longest = max(len(runner.lap.errors) - 1 for runner in runners)
+    ax.set_ylim(max(least / 3.0, 1e-3 * tight), 3.0 * most)
+    longest = max(len(runner.errors) - 1 for runner in runners)
     if longest > 50:
         ax.set_xscale("symlog", linthresh=10.0, linscale=1.0)
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.set_xlim(0.0, max(1.05 * longest, 1.0))
-    ax.annotate(
-        "tolerance", (1.0, tolerance), (-4.0, 3.0), xycoords=("axes fraction", "data"), textcoords="offset points",
-        ha="right", fontfamily=FONT, fontsize=SMALL, color=GREY,
-    )  # fmt: skip
-    units = dict.fromkeys(block.unit for g in runners[0].lap.solution.goals for block in g.blocks)
+    for value in dict.fromkeys(tolerances[unit] for unit in units):
+        if value > ax.get_ylim()[0]:
+            _mark_tolerance(ax, value, ", ".join(unit for unit in units if tolerances[unit] == value))
     _name(ax, "iteration", f"largest error [{' or '.join(units)}]")
 
 
-def _paths(
-    page: Picture, runners: list[Runner], goal: FloatArray | None, region: tuple[float, float, float, float]
-) -> None:
-    solution = runners[0].lap.solution
+def _mark_tolerance(ax: Any, tolerance: float, unit: str) -> None:
+    """Draw a tolerance as a line that goes on to its value, beside the axes."""
+    ax.axhline(tolerance, color=GREY, linewidth=0.9, linestyle=":", zorder=1.0)
+    style = {"fontfamily": FONT, "fontsize": SMALL, "color": GREY, "va": "center"}
+    place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    ax.annotate(f"tolerance\n{tolerance:g} {unit}", (1.0, tolerance), (4.0, 0.0), **place, **style)
+
+
+def _paths(page: Picture, runners: list[Runner], goal: FloatArray | None, region: Region) -> None:
+    solution = runners[0].solution
     sketch = Sketch(solution.linkage)
     extent = sketch.extent(solution.start[None], *(runner.path for runner in runners), goal)
     stage = Stage(sketch, extent, None)
@@ -101,39 +147,33 @@ def _paths(
     x, y, width, height = region
     panel.fit((x + left, y + bottom, width - left - right, height - bottom - top))
     panel.show(solution.start)
-    count = panel.dimensions
     for k, runner in enumerate(runners):  # wide ones first, so that ways taken by several are seen to be
-        width = 1.3 + 2.2 * (len(runners) - 1 - k) / len(runners)
-        panel.ax.plot(*runner.path.T[:count], linewidth=width, zorder=15.0 + 0.1 * k, label=runner.lap.method, **runner.style)
+        stroke = 1.2 + 1.6 * (len(runners) - 1 - k) / len(runners)
+        points = runner.path.T[: panel.dimensions]
+        panel.ax.plot(*points, linewidth=stroke, zorder=15.0 + 0.1 * k, label=runner.method, **runner.style)
 
 
 def _table(page: Picture, laps: list[Lap], runners: list[Runner], left: float, top: float) -> None:
     """Write one line for each method: its stroke, its name, how it ended, its iterations and its last error."""
-    styles = {runner.lap.method: runner.style for runner in runners}
+    styles = {runner.method: runner.style for runner in runners}
     width, height = page.get_size_inches()
-    columns = (left + 0.4, left + 1.85, left + 2.72, left + 3.4)
-    for x, text, ha in zip(columns, ("method", "ended", "steps", "error"), ("left", "left", "right", "right"), strict=True):
-        write(page, x, top + 0.04, text, NORMAL, INK, weight="bold", ha=ha)
+    columns = (left + 0.4, left + 1.85, left + 3.0, left + 3.65)
+    for x, text in zip(columns, ("method", "ended", "steps", "error"), strict=True):
+        write(page, x, top + 0.04, text, NORMAL, INK, weight="bold", ha="left" if x < columns[2] else "right")
     for k, lap in enumerate(laps):
         y = top - 0.25 * (k + 1)
         found = lap.solution
         color: Any = GREY if found is None else INK
         write(page, columns[0], y, lap.method, NORMAL, color)
         if found is None:
-            write(page, columns[1], y, "does not serve it", NORMAL, GREY, style="italic")
+            write(page, columns[1], y, "refused this goal", NORMAL, GREY, style="italic")
             continue
-        stroke = page.add_artist(_stroke((left, left + 0.3), y + 0.05, (width, height), styles[lap.method]))
-        stroke.set_gid(f"key-{lap.method}")
+        ends = ([left / width, (left + 0.3) / width], [(y + 0.05) / height] * 2)
+        page.add_artist(Line2D(*ends, linewidth=2.0, **styles[lap.method]))
         ended = "budget spent" if found.status in ("iterations", "time") else found.status
         write(page, columns[1], y, ended, NORMAL, GREEN if found.success else RED)
         write(page, columns[2], y, f"{found.iterations}", NORMAL, INK, ha="right")
         write(page, columns[3], y, f"{float(found.residual):.1e}", NORMAL, INK, ha="right")
-
-
-def _stroke(x: tuple[float, float], y: float, size: tuple[float, float], style: dict[str, Any]) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([x[0] / size[0], x[1] / size[0]], [y / size[1]] * 2, linewidth=2.0, **style)
 
 
 # A workspace
@@ -189,34 +229,39 @@ def _square() -> list[FloatArray]:
 def _deep_space(space: Workspace, sketch: Sketch) -> Picture:
     neutral = space.linkage.neutral()
     extent = sketch.extent(neutral[None], space.points)
-    page = new_figure((11.6, 6.6))
-    stage = Stage(sketch, extent, None if not sketch.flat else (22.0, -56.0))
+    page = new_figure((12.2, 6.9))
+    stage = Stage(sketch, extent, DEFAULT_VIEW)
     panel = stage.panel(stage.add_axes(page), Look())
-    panel.fit((0.35, 0.95, 4.9, 4.9))
+    panel.fit((0.45, 1.15, 5.2, 5.0))
     panel.show(neutral)
     groups = _groups(space)
     for _, points, color, size in groups:
         _scatter(panel.ax, points, [0, 1, 2], color, 0.8 * size, alpha=0.35, zorder=3.0)
-    low, high = extent.low, extent.high
-    span = float((high - low).max())
-    middle = (low + high) / 2.0
-    frames = sketch.frames(neutral)
-    for k, (name, columns) in enumerate((("from above", [0, 1]), ("from the side", [0, 2]), ("from the front", [1, 2]))):
-        place = (6.2 + 2.95 * (k % 2), 3.65 - 3.05 * (k // 2), 2.2, 2.2)
-        ax = _axes(page, place)
-        for _, points, color, size in groups:
-            _scatter(ax, points, columns, color, 0.6 * size, zorder=2.0)
-        for i, parent in enumerate(space.linkage.parents):
-            if parent >= 0:
-                ax.plot(*frames[[parent, i], :3, 3].T[columns], color=INK, linewidth=2.0, zorder=5.0)
-        ax.set_aspect("equal")
-        ax.set_xlim(*(middle[columns[0]] + np.array([-0.54, 0.54]) * span))
-        ax.set_ylim(*(middle[columns[1]] + np.array([-0.54, 0.54]) * span))
-        _name(ax, f"{'xyz'[columns[0]]} [m]", f"{'xyz'[columns[1]]} [m]")
-        write(page, place[0], place[1] + place[3] + 0.08, name, NORMAL, INK, weight="bold")
-    _title(page, space, (0.35, 6.25))
+    places = ((6.75, 3.85), (9.75, 3.85), (6.75, 0.75))
+    for name, columns, place in zip(("from above", "from the front", "from the side"), PLANES, places, strict=True):
+        ax = _axes(page, (*place, 2.25, 2.25))
+        _project(ax, space, sketch.frames(neutral), columns, extent)
+        write(page, place[0], place[1] + 2.33, name, NORMAL, INK, weight="bold")
+    _title(page, space, (0.35, 6.5))
     _legend(page, groups, 0.35, "")
     return page
+
+
+def _project(ax: Any, space: Workspace, frames: FloatArray, columns: list[int], extent: Extent) -> None:
+    """Draw the points and the linkage's bones along two axes, under limits that are the same for all such plots."""
+    for _, points, color, size in _groups(space):
+        _scatter(ax, points, columns, color, 0.6 * size, zorder=2.0)
+    for i, parent in enumerate(space.linkage.parents):
+        if parent >= 0:
+            ax.plot(*frames[[parent, i], :3, 3].T[columns], color=INK, linewidth=2.0, zorder=5.0)
+    half = 0.54 * float((extent.high - extent.low).max())
+    middle = ((extent.low + extent.high) / 2.0)[columns]
+    step = nice_step(half / 2.5)
+    ax.set_aspect("equal")
+    ax.set(xlim=(middle[0] - half, middle[0] + half), ylim=(middle[1] - half, middle[1] + half))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MultipleLocator(step))
+    _name(ax, *(f"{'xyz'[k]} [m]" for k in columns))
 
 
 def _title(page: Picture, space: Workspace, place: tuple[float, float]) -> None:
@@ -224,21 +269,16 @@ def _title(page: Picture, space: Workspace, place: tuple[float, float]) -> None:
 
 
 def _legend(page: Picture, groups: list[Any], left: float, exact: str) -> None:
-    """Write what the colours mean, one below the other at the foot of the page."""
-    size = page.get_size_inches()
+    """Write what the colours mean, at the foot of the page."""
+    width, height = page.get_size_inches()
     for k, (name, points, color, _) in enumerate(groups):
         x = left + 2.9 * k
         text = name if len(groups) == 1 else f"{name}: {len(points)}"
-        page.add_artist(_dot((x + 0.05, 0.285), (size[0], size[1]), color))
+        dot = {"marker": "o", "markersize": 6.0, "color": color, "linestyle": "none"}
+        page.add_artist(Line2D([(x + 0.05) / width], [0.285 / height], **dot))
         write(page, x + 0.17, 0.24, text, SMALL, INK)
-    if exact:
-        write(page, left, 0.06, exact, SMALL, GREY)
-
-
-def _dot(place: tuple[float, float], size: tuple[float, float], color: str) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([place[0] / size[0]], [place[1] / size[1]], marker="o", markersize=6.0, color=color, linestyle="none")
+    note = "The linkage is in its neutral pose."
+    write(page, left, 0.06, f"{exact} {note}".strip(), SMALL, GREY)
 
 
 # A map of manipulability
@@ -252,10 +292,10 @@ def heat_map(first: FloatArray, second: FloatArray, measure: FloatArray, names: 
     mesh = ax.pcolormesh(first, second, measure.T, cmap="cividis", shading="gouraud", vmin=0.0, rasterized=True)
     if 0.0 <= float(measure.min()) < VALLEY * most:
         ax.contour(first, second, measure.T, levels=[VALLEY * most], colors="white", linewidths=1.1, linestyles="--")
-        note = f"Dashed: below {100.0 * VALLEY:g} % of the largest; the darkest lines between are singular."
+        note = f"Dashed: the border of {100.0 * VALLEY:g} % of the largest. Where the measure is zero, it is singular."
         write(page, 0.85, 0.09, note, SMALL, GREY)
-    for axis, values in ((ax.xaxis, first), (ax.yaxis, second)):
-        if np.ptp(values) > math.pi and np.abs(values).max() < 7.0:
+    for axis, values, name in ((ax.xaxis, first, names[0]), (ax.yaxis, second, names[1])):
+        if "[" not in name and np.ptp(values) > math.pi and np.abs(values).max() < 7.0:
             axis.set_major_locator(MultipleLocator(math.pi / 2.0))
             axis.set_major_formatter(FuncFormatter(_in_turns))
     labels = [name if "[" in name else f"{name} [rad]" for name in names]
@@ -280,7 +320,7 @@ def _in_turns(value: float, _: Any = None) -> str:
 # What all have in common
 
 
-def _axes(page: Picture, region: tuple[float, float, float, float], *, grid: bool = True) -> Any:
+def _axes(page: Picture, region: Region, *, grid: bool = True) -> Any:
     """Return new axes at a place in inches, in the look of the pictures."""
     width, height = page.get_size_inches()
     x, y, w, h = region

@@ -147,7 +147,7 @@ def _ring_room(row: Row) -> FloatArray:
     return np.column_stack([corners, np.zeros(4)])
 
 
-def _draw_ring(panel: Drawing, row: Row, number: int) -> None:  # noqa: ARG001: the same in every frame
+def _draw_ring(panel: Drawing, row: Row, number: int) -> None:  # noqa: ARG001 - the same in every frame
     add_ring(panel.ax, *_ring(row))
 
 
@@ -206,10 +206,12 @@ OVERLAYS = {
         _changes_room,
         _draw_changes,
         (
+            ("How each joint moves the tip:", GREY),
             ("g1", BLUE),
             ("g2", TEAL),
-            ("g3: how each joint moves the tip", PURPLE),
-            ("V: the way to the goal", "#2B3B4D"),
+            ("g3", PURPLE),
+            ("and the way to the goal:", GREY),
+            ("V", to_hex(INK)),
         ),
     ),
 }

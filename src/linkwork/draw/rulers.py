@@ -69,7 +69,7 @@ def number(
     line: str,
     numbers: dict[str, Any],
     names: dict[str, Any],
-) -> None:
+) -> FloatArray:
     """Draw an edge with ticks and numbers at values, and its name beside the middle, or on top.
 
     Args:
@@ -82,6 +82,9 @@ def number(
         line: Colour of lines.
         numbers: Text properties of the numbers, with `fontsize`.
         names: Text properties of the name, with `fontsize`.
+
+    Returns:
+        Lines (n, 2, 3) in the world along the edge, its numbers and its name: where nothing else should be written.
     """
     direction = np.eye(3)[edge.axis]
     end = edge.start + direction * (high[edge.axis] - edge.start[edge.axis])
@@ -96,19 +99,21 @@ def number(
     ax.add_collection(Line3DCollection(lines, colors=line, linewidths=0.8, zorder=1.5, clip_on=False), autolim=False)
     texts = written(values)
     size = numbers["fontsize"]
-    furthest = 0.0
+    furthest, busy = 0.0, [np.stack([edge.start, end])]
     for place, text in zip(places, texts, strict=True):
         half = np.array([0.32 * size * len(text), 0.45 * size])
         offset = TICK + GAP + float(half @ heading)
         furthest = max(furthest, TICK + GAP + 2.0 * float(half @ heading))
-        x, y, z = place + edge.outward * metres * offset
-        ax.text(x, y, z, text, ha="center", va="center", **numbers)
+        where = place + edge.outward * metres * offset
+        ax.text(*where, text, ha="center", va="center", **numbers)
+        busy.append(np.stack([place, where]))
     half = np.array([0.3 * names["fontsize"] * len(name), 0.6 * names["fontsize"]])
     place = middle + edge.outward * metres * (furthest + GAP + float(half @ heading))
     if edge.axis == 2:  # upright: the name stands on top
         height = np.diff(to_points(np.array([edge.start, end])), axis=0)
         place = end + direction * (half[1] + GAP) * float((end - edge.start)[2] / np.linalg.norm(height))
     ax.text(*place, name, ha="center", va="center", **names)
+    return np.stack([*busy, np.stack([place, place])])
 
 
 def written(values: FloatArray) -> list[str]:

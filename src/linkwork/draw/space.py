@@ -121,6 +121,7 @@ class SpacePanel(Panel):
     def _make_bodies(self) -> None:
         sketch = self.sketch
         self.ax.computed_zorder = False
+        self._written = np.zeros((0, 2, 3))  # where the axes have their lines, numbers and names
         self._box()
         self._grid = self._lines(1.0, GRID, 0.7)
         self.moving.remove(self._grid)  # the ground stays
@@ -231,7 +232,8 @@ class SpacePanel(Panel):
     def _busy(self, frames: FloatArray) -> FloatArray:
         self.faces.do_3d_projection()
         seen = self._page_points(self.faces.pages[:, [0, -1]].reshape(-1, 2)).reshape(-1, 2, 2)
-        return np.concatenate([super()._busy(frames), seen])
+        written = self._to_points(self._written.reshape(-1, 3)).reshape(-1, 2, 2)
+        return np.concatenate([super()._busy(frames), seen, written])
 
     def _page_points(self, pages: FloatArray) -> FloatArray:
         return np.asarray(self.ax.transData.transform(pages) * (72.0 / self.ax.get_figure().dpi))
@@ -266,8 +268,9 @@ class SpacePanel(Panel):
         right = np.array([-math.sin(azimuth), math.cos(azimuth), 0.0])
         low, high = np.append(self.box[0][:2], self.ground), self.box[1]
         plain = {"fontfamily": FONT, "color": INK, "zorder": 1.5}
+        written = [np.zeros((0, 2, 3))]
         for edge in rulers.edges(low, high, camera(self.ax.elev, self.ax.azim)[0], right, self._to_points):
-            rulers.number(
+            lines = rulers.number(
                 self.ax,
                 edge,
                 high,
@@ -278,6 +281,8 @@ class SpacePanel(Panel):
                 numbers=plain | {"fontsize": SMALL},
                 names=plain | {"fontsize": NORMAL},
             )
+            written.append(lines)
+        self._written = np.concatenate(written)
 
 
 def _multiples(low: float, high: float, step: float) -> FloatArray:
