@@ -35,6 +35,7 @@ from .transforms import (
 
 Convention = Literal["standard", "modified"]
 EPSILON = 1e-12
+PARALLEL = 1e-8  # tilts below this have their common normal so far away that more would be lost than gained
 
 
 @dataclass(frozen=True)
@@ -131,10 +132,11 @@ def from_dh(
         links.append(Link(f"link{k}"))
         waiting = after
     end = waiting @ (np.eye(4) if tool is None else as_transform(tool, "tool"))
+    thickness = 0.03 * _size(arcs, end)
     for k, nxt in enumerate([*(arc.placement for arc in arcs), end]):
         reach = nxt[:3, 3]
         if np.linalg.norm(reach) > EPSILON:
-            links[k] = Link(f"link{k}", (bone((0, 0, 0), reach, 0.03 * _size(arcs, end)),))
+            links[k] = Link(f"link{k}", (bone((0, 0, 0), reach, thickness),))
     root = np.eye(4) if base is None else as_transform(base, "base")
     return Linkage(links, arcs, name=name, frames=[Frame("tip", f"link{len(arcs)}", end)], root=root)
 
@@ -271,7 +273,7 @@ def _factor(before: FloatArray, between: FloatArray) -> tuple[float, float, floa
     matrix = before @ between
     turn, height = _turn_and_height(before)
     z, p = matrix[:3, 2], matrix[:3, 3]
-    skew = math.hypot(z[0], z[1]) > EPSILON
+    skew = math.hypot(z[0], z[1]) > PARALLEL
     apart = math.hypot(p[0], p[1]) > EPSILON
     theta = math.atan2(z[0], -z[1]) if skew else math.atan2(p[1], p[0]) if apart else turn
     if math.cos(theta - turn) < 0.0:
