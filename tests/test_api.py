@@ -58,6 +58,7 @@ PUBLIC = [
     "load",
     "models",
     "paths",
+    "race",
     "save",
     "solve",
     "track",

@@ -10,7 +10,7 @@ import pytest
 import linkwork as lw
 from linkwork import analysis, figures, models
 from linkwork.errors import FormatError, OptionError
-from linkwork.race import Lap, race
+from linkwork.races import Lap, race
 
 pytest.importorskip("matplotlib")
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import linkwork as lw
 from linkwork import cli, gallery
 from linkwork.figures import FIGURES, FRAMES, START, largest_step
-from linkwork.race import race
+from linkwork.races import race
 from linkwork.solvers import METHODS
 
 ARM = "planar:15,10,5"

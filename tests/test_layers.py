@@ -34,7 +34,7 @@ LAYERS = (
     "solvers",
     "diagnosis",
     "analysis",
-    "race",
+    "races",
     "tracking",
     "models",
     "formats",

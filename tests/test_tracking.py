@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 from linkwork.errors import GoalError, OptionError
 from linkwork.figures import FIGURES, FigureNotFoundError, figure, largest_step
-from linkwork.race import race
+from linkwork.races import race
 from linkwork.solvers import METHODS
 
 START = [np.pi / 8, np.pi / 4, np.pi / 4]

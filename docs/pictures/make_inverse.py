@@ -12,7 +12,7 @@ from typing import Any
 from make import shrink
 
 import linkwork as lw
-from linkwork.race import race
+from linkwork.races import race
 
 HERE = Path(__file__).parent
 START = (math.pi / 8, math.pi / 4, math.pi / 4)

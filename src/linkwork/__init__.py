@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         Universal as Universal,
     )
     from .linkage import Frame as Frame, Link as Link, Linkage as Linkage
-    from .race import race as race
+    from .races import race as race
     from .solvers import METHODS as METHODS, Solution as Solution, solve as solve
     from .tracking import track as track
 
@@ -84,7 +84,7 @@ _NAMES = {
     ),
     "goals": ("Reach",),
     "linkage": ("Frame", "Link", "Linkage"),
-    "race": ("race",),
+    "races": ("race",),
     "solvers": ("METHODS", "Solution", "solve"),
     "tracking": ("track",),
 }

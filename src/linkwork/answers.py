@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .clips import Clip
     from .figures import Figure
     from .linkage import Linkage
-    from .race import Lap
+    from .races import Lap
     from .solvers import Solution
     from .transforms import FloatArray
 

@@ -278,7 +278,7 @@ def race(
     Exits with 1 if no method reached the goal. A method that does not serve the goal says why.
     """
     from . import draw
-    from .race import race as compare
+    from .races import race as compare
 
     linkage = read_model(model)
     goal = _goal(linkage, frame, position, orientation)

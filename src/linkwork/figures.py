@@ -1,7 +1,7 @@
 """The chapter's figures, from the chapter's numbers.
 
 Imports `tracking`, `clips`, `models` and what stands before them. A figure is rows of frames; each row is one motion,
-21 frames with one step a frame, as the book made them.
+21 frames, the worked example's with one step a frame as the book made them.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _inverse_sequence() -> tuple[Panel, ...]:
     rest = figure.pose(base="stand") if "stand" in figure.poses else figure.neutral()
     target = figure.forward(_limb(figure, rest), frame="right_hand")[:3, 3]
     goal = tuple(float(x) for x in target)
-    clip = track(figure, Reach("right_hand", position=goal), start=rest, frames=FRAMES, method="damped", steps=1)
+    clip = track(figure, Reach("right_hand", position=goal), start=rest, frames=FRAMES, method="damped")
     return (Panel("bringing the hand to a place, joints found for it", "damped", goal, {}, clip, "right_hand"),)
 
 
@@ -128,7 +128,7 @@ def _two_link() -> tuple[Panel, ...]:
     linkage, goal = models.two_link(1.5, 1.0), (0.9, 1.4)
     panels = []
     for elbow in ("down", "up"):
-        options = {"elbow": elbow}
+        options: dict[str, Any] = {"elbow": elbow}
         clip = track(
             linkage, Reach("tip", position=goal), start=[0.2, 0.6], frames=FRAMES, method="analytic", steps=1, **options
         )

@@ -8,7 +8,7 @@ so a new kind of joint is one class here and one row in `ARTICULATIONS`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -74,10 +74,11 @@ class Element:
         return result
 
 
-@lru_cache(maxsize=4096)
-def _element(kind: str, axis: Any, index: int = 0, advance: float = 0.0) -> Element:
-    """Return an element about an axis, a tuple: the same one for all joints that are alike."""
+def _new_element(kind: str, axis: Any, index: int = 0, advance: float = 0.0) -> Element:
     return Element(kind, read_only(np.array(axis, np.float64)), index, index, advance)
+
+
+_element: Callable[..., Element] = lru_cache(maxsize=4096)(_new_element)  # joints that are alike share theirs
 
 
 @dataclass(frozen=True)
@@ -246,7 +247,7 @@ class _OneValue(_OneAxis):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        lower, upper = as_limits(self.lower, self.upper, *self.units, f"a {self.kind} joint")
+        lower, upper = as_limits(self.lower, self.upper, self.units[0], f"a {self.kind} joint")
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
 

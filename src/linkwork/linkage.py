@@ -79,14 +79,9 @@ class Linkage:
         root: Joint | Articulation | str | ArrayLike | None = None,
         poses: Mapping[str, ArrayLike] | None = None,
     ) -> None:
-        if not isinstance(name, str):
-            raise LinkageError(f"the name of a linkage is a text, got {name!r}.")
         where = f"linkage {name!r}"
-        links, joints, frames = (
-            as_parts(Link, links, where),
-            as_parts(Joint, joints, where),
-            as_parts(Frame, frames, where),
-        )
+        links, joints = as_parts(Link, links, where), as_parts(Joint, joints, where)
+        frames = as_parts(Frame, frames, where)
         link_names, joint_names = [link.name for link in links], [joint.name for joint in joints]
         check_names("link", link_names, where)
         check_names("joint", joint_names, where)

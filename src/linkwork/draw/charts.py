@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..analysis import Workspace
     from ..figures import Figure as ChapterFigure
-    from ..race import Lap
+    from ..races import Lap
 
 __all__ = ["figure", "map", "race", "workspace"]
 
@@ -60,13 +60,13 @@ def race(laps: Sequence[Lap], *, goal: ArrayLike | None = None, path: Target = N
     """Draw how methods fared on one problem: error against iteration, path of the effector, and a table.
 
     Args:
-        laps: What `race.race` gave.
+        laps: What `lw.race` gave.
         goal: A target (x, y) or (x, y, z) to mark with a cross; where the first goal is by default.
         path: Save it there too: .png, .svg or .pdf.
 
     Example:
         >>> import linkwork as lw
-        >>> from linkwork.race import race as run
+        >>> from linkwork.races import race as run
         >>> laps = run(lw.models.planar([2, 1]), lw.Reach("tip", position=(1, 2)), start=[0.1, 0.2])
         >>> lw.draw.race(laps).axes[0].get_yscale()
         'log'

@@ -40,7 +40,7 @@ from .space import DEFAULT_VIEW
 
 if TYPE_CHECKING:
     from ..analysis import Workspace
-    from ..race import Lap
+    from ..races import Lap
     from ..solvers import Solution
 
 COLORS = (BLUE, ORANGE, TEAL, PURPLE, "#CCAA22", "#66CCEE", INK)  # apart for colour-blind readers too
