@@ -1,8 +1,8 @@
 """Two ways to animate inverse kinematics.
 
 The arm of the textbook goes to a goal. First the goal is solved once and the pose is interpolated: the joints move
-evenly and the tip goes where it likes. Then a goal is solved at every frame along a straight line: the tip is told where
-to go, and the joints follow.
+evenly and the tip goes where it likes. Then a goal is solved at every frame along a straight line: the tip is told
+where to go, and the joints follow.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from math import pi
 from pathlib import Path
+from typing import Any
 
 import linkwork as lw
 
@@ -16,7 +17,7 @@ def main(out: Path) -> None:
     arm = lw.models.planar([15, 10, 5])
     start = [pi / 8, pi / 4, pi / 4]
     stiff = arm.replace(joints={name: {"lower": -0.5, "upper": 0.5} for name in arm.joints})
-    questions = {
+    questions: dict[str, tuple[lw.Linkage, tuple[float, ...], dict[str, Any]]] = {
         "too far": (arm, (-35, 5), {"start": start}),
         "too near": (lw.models.planar([10, 2, 2]), (1, 1), {}),
         "off its plane": (arm, (-20, 5, 1), {"start": start}),

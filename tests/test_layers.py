@@ -16,6 +16,7 @@ PACKAGE = Path(linkwork.__file__).parent
 # From the first to the last. A folder is one layer; a new module is given its place here.
 LAYERS = (
     "errors",
+    "files",
     "transforms",
     "geometry",
     "joints",

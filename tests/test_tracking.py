@@ -75,7 +75,7 @@ def test_a_track_keeps_to_its_path(method: str) -> None:
     world = arm.forward(ready, frame="tip")
     center = world[:3, 3]
     ring = [
-        lw.Reach("tip", position=center + [0, 0.1 * np.sin(a), 0.1 * np.cos(a) - 0.1], orientation=world[:3, :3])
+        lw.Reach("tip", position=center + 0.1 * np.array([0, np.sin(a), np.cos(a) - 1]), orientation=world[:3, :3])
         for a in np.linspace(0, 2 * np.pi, 60)
     ]
     clip = lw.track(arm, ring, start=ready, method=method, fps=30)
@@ -161,7 +161,7 @@ def test_a_singular_arm_does_not_move() -> None:
 
 
 def test_an_unknown_figure_says_what_there_is() -> None:
-    with pytest.raises(FigureNotFoundError, match="5.20"):
+    with pytest.raises(FigureNotFoundError, match=r"5\.20"):
         figure("5.99")
 
 

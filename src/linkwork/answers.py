@@ -145,7 +145,7 @@ def print_motion(clip: Clip, data: dict[str, Any]) -> None:
 def write_motion(clip: Clip, data: dict[str, Any], goal: FloatArray | None, path: Path) -> None:
     """Write a motion as its file is named: numbers (.json, .csv), a film (.gif) or a strip of pictures."""
     from . import draw
-    from .formats.files import write_text
+    from .files import write_text
 
     suffix = path.suffix.lower()
     if suffix == ".json":

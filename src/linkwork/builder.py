@@ -168,9 +168,10 @@ class Builder:
     def pose(self, name: str, values: Mapping[str, Any] | ArrayLike | None = None, **named: Any) -> Builder:
         """Add a named pose, by joint values.
 
-        What is not named is neutral: in the middle of its limits, where it has them, and not at zero. A figure whose
-        limits are lopsided stands at ease only in a pose that names all its joints, or gives them as a whole.
+        What is not named is neutral, as in `Linkage.pose`: in the middle of its limits where it has them, not at zero.
+        If zero is how the linkage rests, as with most figures, name every joint or give the pose as a whole.
         """
+        check_name("pose", name, self._poses, f"linkage {self.name!r}")
         self._poses[name] = (values, named)
         return self
 

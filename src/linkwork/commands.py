@@ -26,6 +26,7 @@ from .answers import (
 )
 from .console import print_columns, print_json, progress, read_model, say, writing
 from .errors import OptionError
+from .files import replacing
 from .problems import (
     read_frame,
     read_goals,
@@ -324,7 +325,8 @@ def figure(
             with _writing(target if drawn else None, (*draw.IMAGES, ".gif"), as_json) as path:
                 made.append(figures.figure(one))
                 if path is not None and path.suffix.lower() == ".gif":
-                    path.write_bytes(gallery.figure_film(made[-1]))
+                    with replacing(path) as file:
+                        file.write(gallery.figure_film(made[-1]))
                 elif path is not None:
                     draw.figure(made[-1], path=path)
     if as_json:

@@ -14,8 +14,8 @@ import numpy as np
 
 from .errors import OptionError
 from .goals import Goal, Reach
-from .kernels import rows
 from .joints import mid_range
+from .kernels import rows
 from .linkage import Linkage
 from .poses import wrapped
 from .program import chain_program

@@ -111,8 +111,11 @@ def _renamed(joint: Joint, links: Mapping[str, str], joints: Mapping[str, str]) 
     mimic = joint.mimic
     if mimic is not None:
         mimic = replaced(mimic, joint=joints.get(mimic.joint, mimic.joint))
-    parent = None if joint.parent is None else links.get(joint.parent, joint.parent)
-    return replaced(joint, parent=parent, child=links.get(joint.child, joint.child), mimic=mimic)
+    return replaced(joint, parent=_new_name(joint.parent, links), child=_new_name(joint.child, links), mimic=mimic)
+
+
+def _new_name(name: Any, names: Mapping[str, str]) -> Any:
+    return names.get(name, name) if isinstance(name, str) else name  # what is no name, the linkage will refuse
 
 
 def _with_poses(linkage: Linkage, poses: Mapping[str, ArrayLike]) -> Linkage:

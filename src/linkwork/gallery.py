@@ -22,7 +22,7 @@ import numpy as np
 from . import draw, figures, models
 from .clips import Clip
 from .errors import FormatError
-from .formats.files import write_text
+from .files import write_text
 
 FPS = 12
 SUBTITLE = "Kinematic linkages: build them, pose them, see them. Every piece here is made by the code below it."

@@ -44,7 +44,8 @@ class Linkage:
         name: What to call it in messages and files.
         frames: Further named frames fixed to links.
         root: The root arc that places the whole linkage in the world: a `Joint` without parent, an articulation, one of
-            ``"fixed"``, ``"planar"`` and ``"floating"``, or a 4x4 transform. Fixed at the origin by default.
+            ``"fixed"``, ``"planar"`` and ``"floating"``, or a 4x4 transform. Fixed at the origin by default. It is
+            called ``"root"`` unless it brings a name, or is fixed and another joint is called so.
         poses: Named poses, each of shape (nq,).
 
     Raises:

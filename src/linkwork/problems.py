@@ -104,7 +104,7 @@ def _setting(text: str) -> Any:
 
 def read_source(source: str) -> tuple[str, str]:
     """Return the text of a file, or of stdin for ``-``, and what to call it."""
-    from .formats.files import read_text
+    from .files import read_text
 
     if source != "-":
         return read_text(source), source

@@ -32,7 +32,7 @@ SHORTEST, LONGEST = 1e-101, 1e101  # largest entries of quaternions that still h
 class Value:
     """Base of frozen dataclasses: equal by value, arrays included; copied and pickled through the constructor.
 
-    A copy is thus checked like the first, its arrays are read-only too, and nothing cached travels along.
+    A copy is thus checked like the first, and its arrays are read-only too.
     """
 
     def __eq__(self, other: object) -> bool:

@@ -170,14 +170,14 @@ def _cycle(above: Mapping[str, Joint]) -> str:
     return ""
 
 
-def root_arc(root: Any, child: str, taken: Collection[str] = (), where: str = "the linkage") -> Joint:
+def root_arc(root: Any, child: str, taken: Collection[str], where: str) -> Joint:
     """Return the root arc from any of the forms that `Linkage` takes.
 
     Args:
         root: What is given.
         child: Name of the root link.
-        taken: Names of the other joints. To one called ``"root"``, as in many files, a fixed arc of that name gives
-            way: nothing refers to it.
+        taken: Names of the other joints. A fixed arc gives way to one called ``"root"``, as many files have it:
+            nothing refers to the arc.
         where: What to call the linkage in an error.
     """
     name, articulation, placement = ROOT, ARTICULATIONS["fixed"](), root

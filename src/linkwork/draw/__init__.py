@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,14 +19,13 @@ from numpy.typing import ArrayLike
 from .. import clips
 from ..clips import Clip
 from ..errors import FormatError, KeyFrameError, MissingExtraError, OptionError, PoseShapeError
+from ..files import replacing
 from ..linkage import Linkage
 from ..transforms import FloatArray, as_array, as_vector
 from .charts import figure, map, race, workspace  # noqa: A004 - draw.map
 from .sketch import Sketch, is_flat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from matplotlib.figure import Figure
 
     from . import panels, sheets
@@ -189,7 +185,7 @@ def film(
     stage = sheets.Stage(sketch, sketch.extent(clip.poses, path_of), view)
     look = panels.Look(trail=path_of, fine=False)
     figure, panel = sheets.single(stage, look, values[0], size=size, area=FILM_AREA)
-    with _replacing(target) as file:
+    with replacing(target) as file:
         films.write_gif(file, figure, panel, values, times, numbers, progress)
 
 
@@ -326,24 +322,7 @@ def _saved(figure: Figure, target: Path | None) -> Figure:
         dates: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
         with (
             matplotlib.rc_context({"svg.hashsalt": "linkwork", "pdf.fonttype": 42}),  # the same bytes every time
-            _replacing(target) as file,
+            replacing(target) as file,
         ):
             figure.savefig(file, format=suffix, dpi=200, metadata=dates.get(suffix, {}))
     return figure
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file beside the target that takes its place when all is written, and is removed when not."""
-    target = Path(os.path.realpath(path))  # a link is followed
-    draft = target.with_name(f".{uuid4().hex}.tmp")
-    try:
-        with draft.open("xb") as file:
-            yield file
-        if target.is_file():
-            shutil.copymode(target, draft)
-        draft.replace(target)
-    except OSError as error:
-        raise FormatError(path, f"cannot be written: {error.strerror or error}.") from error
-    finally:
-        draft.unlink(missing_ok=True)

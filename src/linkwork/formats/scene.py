@@ -22,6 +22,7 @@ import numpy as np
 from msgspec import UNSET, Struct
 
 from ..errors import DuplicateNameError, FormatError, LinkageError, LinkworkError, listed
+from ..files import read_text, write_text
 from ..geometry import SHAPES, Shape, Visual
 from ..joints import ARTICULATIONS, Articulation, Joint, Mimic
 from ..linkage import ROOT, Frame, Link, Linkage
@@ -43,7 +44,6 @@ from .entries import (
     ShapeEntry,
     VisualEntry,
 )
-from .files import read_text, write_text
 
 VERSION = 1
 T = TypeVar("T", bound=Struct)

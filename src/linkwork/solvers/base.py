@@ -98,6 +98,8 @@ class Settings:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
                 raise OptionError(f"{name} must be a whole number, zero or more, got {value!r}.")
+        if not isinstance(self.trace, bool):
+            raise OptionError(f"trace is True or False, got {self.trace!r}.")
         if self.limits not in LIMITS:
             raise OptionError(f"limits is one of {', '.join(map(repr, LIMITS))}, got {self.limits!r}.")
 

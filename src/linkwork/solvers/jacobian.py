@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import GoalError, OptionError
+from ..errors import GoalError, OptionError, TransformError
 from ..goals import Reach
 from ..poses import between
-from ..transforms import FloatArray
+from ..transforms import FloatArray, as_array
 from .base import Method
 from .problem import Problem, State
 
@@ -75,6 +75,9 @@ class Inverse(Method):
     singular: float = 1e-4
     name: ClassVar[str] = "inverse"
     max_step: ClassVar[float | None] = 0.5
+
+    def __post_init__(self) -> None:
+        _number("singular", self.singular)
 
     def check(self, problem: Problem) -> None:
         rows, velocities = len(problem.rows), problem.linkage.nv
@@ -214,11 +217,18 @@ class Control(Method):
 
     def __post_init__(self) -> None:
         _one_of("form", self.form, ("gradient", "printed"))
+        if self.z is not None and not callable(self.z):
+            raise OptionError(f"z is a function of poses, got {self.z!r}.")
+        try:
+            gains = as_array(self.gains, "gains")
+        except TransformError as error:
+            raise OptionError(str(error)) from error
+        object.__setattr__(self, "gains", gains)
 
     def check(self, problem: Problem) -> None:
-        gains = np.asarray(self.gains, dtype=np.float64)
-        if gains.shape not in ((), (problem.linkage.nv,)) or not np.isfinite(gains).all():
-            raise OptionError(f"gains are one finite number or {problem.linkage.nv} of them, got {self.gains!r}.")
+        gains, nv = self.gains, problem.linkage.nv
+        if gains.shape not in ((), (nv,)) or not np.isfinite(gains).all():
+            raise OptionError(f"gains are one finite number or {nv} of them, got {gains.tolist()}.")
 
     def wish(self, state: State) -> FloatArray:
         """Return z (..., nv)."""

@@ -1,6 +1,6 @@
 """Files at the border: read with a limit, written whole or not at all.
 
-Imports `errors`. Every format of text reads and writes through here.
+Imports `errors`. Every file that linkwork reads as text or writes goes through here.
 """
 
 from __future__ import annotations
@@ -8,9 +8,12 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
-from ..errors import FormatError
+from .errors import FormatError
 
 MAX_BYTES = 64 * 2**20
 
@@ -37,22 +40,30 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a UTF-8 file so that it is there in full or, if anything fails, as it was before.
+    """Write a UTF-8 file so that it is there in full or, if anything fails, as it was before."""
+    data = text.encode()
+    with replacing(path) as file:
+        file.write(data)
 
-    The text goes to a temporary file beside the target, is flushed to the disk and then takes the target's place. A
-    link is followed, and the permissions of a file that is replaced are kept.
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to be written whole or not at all.
+
+    What is written goes to a temporary file beside the target, is flushed to the disk and then takes the target's
+    place; if anything fails, the target is as it was before. A link is followed, and the permissions of a file that is
+    replaced are kept.
 
     Raises:
         FormatError: If the file cannot be written.
     """
-    data = text.encode()
     try:
         target = Path(os.path.realpath(path))
         draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
         file = draft.open("xb")
         try:
             with file:
-                file.write(data)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             if target.exists():
