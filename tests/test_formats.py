@@ -16,8 +16,9 @@ from hypothesis import given, reject, strategies as st
 
 import linkwork as lw
 from linkages import JOINTS, random_transform
+from linkwork import files
 from linkwork.errors import DuplicateNameError, FormatError, LinkageError
-from linkwork.formats import FORMATS, documents, files, load, save, scene
+from linkwork.formats import FORMATS, documents, load, save, scene
 from linkwork.geometry import SHAPES
 from linkwork.joints import ARTICULATIONS, Articulation
 from linkwork.transforms import transform
@@ -132,9 +133,9 @@ def test_short_angles_are_written_in_degrees_and_quarter_turns_as_whole_numbers(
     [
         (lw.Linkage([lw.Link("half \ud83d")]), "which is no character"),
         (lw.Linkage([lw.Link("a")], name=5), "texts for names in a file, got 5"),
-        (lw.Linkage([lw.Link("a", lw.Mesh(Path("a.stl")))]), "holds texts and numbers, not"),
+        (lw.Linkage([lw.Link("a", lw.Polyline(np.eye(3), closed=1j))]), "holds texts and numbers, not"),
     ],
-    ids=["half a character", "a number for a name", "a path that is no text"],
+    ids=["half a character", "a number for a name", "a number that no file holds"],
 )
 def test_what_a_file_cannot_hold_is_not_written(linkage: lw.Linkage, message: str, tmp_path: Path) -> None:
     path = tmp_path / "arm.json"

@@ -6,6 +6,7 @@ transform, which is used for drawing and never inherited by the links below.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -110,8 +111,10 @@ class Mesh(Shape):
     kind: ClassVar[str] = "mesh"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.path, str) or not self.path:
+        path = os.fspath(self.path) if isinstance(self.path, str | os.PathLike) else None
+        if not isinstance(path, str) or not path:
             raise LinkageError(f"a mesh needs the path of its file, got {self.path!r}.")
+        object.__setattr__(self, "path", path)
         scale = as_vector(self.scale, "mesh scale")
         object.__setattr__(self, "scale", tuple(scale.tolist()))
 

@@ -223,7 +223,7 @@ def _rotation_from_euler(value: Any, what: str) -> FloatArray:
         return matrix.reshape(3, 3)
     except (TypeError, ValueError) as error:
         raise TransformError(
-            f"{what} (euler) must be (order, angles) such as ('xyz', [0, 0, 1.57]): {error}."
+            f"{what} (euler) must be (order, angles) such as ('xyz', [0, 0, 1.57]): {str(error).rstrip('.')}."
         ) from error
 
 

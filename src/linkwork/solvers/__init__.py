@@ -16,8 +16,10 @@ from ..errors import MethodNotFoundError, OptionError
 from ..goals import Goal
 from ..linkage import Linkage
 from ..poses import checked
+from .analytic import Analytic
 from .base import Method, Settings, Solution, run
 from .ccd import CyclicDescent, RankedDescent
+from .fabrik import Fabrik
 from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
 from .problem import Problem
 from .robust import Robust
@@ -34,6 +36,8 @@ METHODS: dict[str, type[Method]] = {
         Transpose,
         CyclicDescent,
         RankedDescent,
+        Fabrik,
+        Analytic,
         Robust,
     )
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..goals import Goal, Reach
 from ..linkage import Linkage
 from ..poses import checked, difference
 from ..transforms import FloatArray, as_angle, as_vector
-from .base import Method, Settings
+from .base import Method, Settings, Solution, run
 from .closed_forms import three_link_angles as three_link_angles, two_link_angles as two_link_angles
 from .limbs import Limb, PlanarArm, Wish, arm_of
 from .problem import Problem, State
@@ -32,9 +32,9 @@ class Analytic(Method):
     """Closed forms: planar arms of two and three hinges, and two-bone limbs in space.
 
     A limb is a shoulder (three hinges through one point, or a ball) and an elbow hinge. Joints before the shoulder and
-    beyond the elbow stay as they are; with an orientation to reach, a wrist of three hinges through one point, or a ball,
-    makes it. Out of reach, the pose that points straight at the goal comes back. Where something is left free, it is
-    chosen nearest to the start, and elsewhere only if a limit asks for it.
+    beyond the elbow stay as they are; with an orientation to reach, a wrist of three hinges through one point, or a
+    ball, makes it. Out of reach, the pose that points straight at the goal comes back. What is left free is chosen
+    nearest to the start, and otherwise only if a limit asks for it.
 
     Args:
         elbow: ``"down"`` (its value at or above the straight one), ``"up"``, or ``"nearest"`` to the start.
@@ -50,8 +50,7 @@ class Analytic(Method):
     swivel: Any = None
     direction: Any = None
     name: ClassVar[str] = "analytic"
-    iterations: ClassVar[int] = 3
-    patience: ClassVar[int] = 1
+    patience: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         if self.elbow not in ("down", "up", "nearest"):
@@ -91,6 +90,19 @@ class Analytic(Method):
             raise OptionError("direction is for a planar arm of three hinges without an orientation to reach.")
         return arm
 
+    def solve(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
+        """Return a solution; a start that is there already still moves to the elbow, pole or swivel asked for."""
+        solution = run(self, problem, start, settings)
+        asked = self.elbow != "nearest" or any(w is not None for w in (self.pole, self.swivel, self.direction))
+        if not asked or np.all(solution.iterations):
+            return solution
+        starts, limited = start.reshape(-1, problem.linkage.nq), settings.limits != "ignore"
+        moved = np.array([self.best(problem.linkage, problem.goals[0], pose, limited=limited) for pose in starts])
+        there = np.asarray(solution.iterations) == 0
+        again = run(self, problem, np.where(there[..., None], moved.reshape(start.shape), start), settings)
+        count = again.iterations + there
+        return replace(again, start=start, iterations=count if start.ndim > 1 else int(count))
+
     def propose(self, state: State, settings: Settings) -> FloatArray:
         linkage, goal = state.linkage, state.problem.goals[0]
         starts = state.q.reshape(-1, linkage.nq)
@@ -115,17 +127,18 @@ class Analytic(Method):
     def solutions(self, linkage: Linkage, goal: Goal, start: FloatArray, *, limited: bool = True) -> list[FloatArray]:
         """Return all distinct poses that reach a goal within limits.
 
-        If what is chosen freely breaks a limit, other choices are tried, the nearest first, and the first that serves is
-        taken.
+        If what is chosen freely breaks a limit, other choices are tried, the nearest first, and the first that serves
+        is taken.
         """
         lower, upper = _bounds(linkage, limited)
         arm, wish = self.arm(linkage, goal, start), self._wish()
         free = arm.free and wish.pole is None and wish.swivel is None and wish.direction is None
         for shift in _shifts() if free else (0.0,):
-            reached = [p for p in arm.poses(start, wish, lower, upper, shift) if _miss(linkage, goal, p) <= EXACT]
-            good = [pose for pose in reached if ((pose >= lower) & (pose <= upper)).all()]
-            if good or not reached:
-                return _distinct(linkage, good)
+            found = list(arm.poses(start, wish, lower, upper, shift))
+            good = [pose for pose in found if ((pose >= lower) & (pose <= upper)).all()]
+            good = [pose for pose in good if _miss(linkage, goal, pose) <= EXACT]
+            if good or all(_miss(linkage, goal, pose) > EXACT for pose in found):
+                return _distinct(linkage, good)  # or none: it is out of reach, whatever is chosen
         return []
 
 
@@ -134,9 +147,9 @@ def analytic_solutions(
 ) -> list[FloatArray]:
     """Return all poses, distinct and within limits, that bring an arm with a closed form to a goal.
 
-    None, if the goal is out of reach. A planar arm has two, one for each elbow, which are one at the edge of reach; where
-    there are infinitely many, because a direction or swivel is free, they stand for the one chosen as in `Analytic`. A
-    shoulder of three hinges has two sets of angles for every solution.
+    None, if the goal is out of reach. A planar arm has two, one for each elbow, which are one at the edge of reach.
+    Where there are infinitely many, because a direction or swivel is free, those for the choice of `Analytic` come
+    back. A shoulder of three hinges has two sets of angles for each.
 
     Args:
         linkage: The linkage.

@@ -1,7 +1,7 @@
 """Planar arms of two and three links in closed form: the chapter's figure 5.15, done right.
 
-Imports `errors`, `poses` and `transforms`. The direction to the target is ``atan2(y, x)``, where the figure prints an acos
-that loses the sign of y; the elbow turns by pi minus the interior angle that its last line gives.
+Imports `errors`, `poses` and `transforms`. The direction to the target is ``atan2(y, x)``, where the figure prints an
+acos that loses the sign of y; the elbow turns by pi minus the interior angle that its last line gives.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def two_link_angles(upper: float, lower: float, target: ArrayLike, *, elbow: str
     """Return the joint angles that put the tip of a planar two-link arm on a target.
 
     The law of cosines gives the elbow, ``cos(q2) = (x² + y² - upper² - lower²) / (2·upper·lower)``;
-    the shoulder follows from the direction to the target. Where every q1 serves, at the base of an arm with equal links,
-    it is zero.
+    the shoulder follows from the direction to the target. Where every q1 serves, at the base of an arm with equal
+    links, it is zero.
 
     Args:
         upper: Length of the first link [m].
@@ -45,11 +45,11 @@ def two_link_angles(upper: float, lower: float, target: ArrayLike, *, elbow: str
         >>> round(q1, 4), round(q2, 4)
         (0.0, 1.5708)
     """
-    sizes = _lengths("two-link", (upper, lower), 2)
+    first, second = _lengths("two-link", (upper, lower), 2)
     x, y = _target(target)
     which = _elbow(elbow)
-    _check_reach(sizes, math.hypot(x, y))
-    return two_link(*sizes, x, y)[which]
+    _check_reach((first, second), math.hypot(x, y))
+    return two_link(first, second, x, y)[which]
 
 
 def three_link_angles(
@@ -76,24 +76,22 @@ def three_link_angles(
         >>> [round(q, 4) for q in three_link_angles((1, 1, 1), (2, 1), direction=0.0)]
         [0.0, 1.5708, -1.5708]
     """
-    sizes = _lengths("three-link", lengths, 3)
+    first, second, third = _lengths("three-link", lengths, 3)
     x, y = _target(target)
     which = _elbow(elbow)
     if direction is None:
-        _check_reach(sizes, math.hypot(x, y))
-        direction = last_link(*sizes, x, y)[which]
+        _check_reach((first, second, third), math.hypot(x, y))
+        direction = last_link(first, second, third, x, y)[which]
     elif not math.isfinite(direction):
         raise GoalError(f"direction must be a finite angle, got {direction!r}.")
-    x, y = x - sizes[2] * math.cos(direction), y - sizes[2] * math.sin(direction)
-    _check_reach(sizes[:2], math.hypot(x, y), "the end of the second link would be")
-    q1, q2 = two_link(*sizes[:2], x, y)[which]
+    x, y = x - third * math.cos(direction), y - third * math.sin(direction)
+    _check_reach((first, second), math.hypot(x, y), "the end of the second link would be")
+    q1, q2 = two_link(first, second, x, y)[which]
     return q1, q2, _wrapped(direction - q1 - q2)
 
 
 def two_link(upper: float, lower: float, x: float, y: float, facing: float = 0.0) -> list[tuple[float, float]]:
     """Return both solutions of a planar two-link arm, elbow down and up; out of reach, the pose that comes closest.
-
-    The angles come from half-angle forms of the law of cosines, which are accurate at the edge of reach, too.
 
     Args:
         upper: Length of the first link.
@@ -104,8 +102,8 @@ def two_link(upper: float, lower: float, x: float, y: float, facing: float = 0.0
     """
     r = math.hypot(x, y)
     towards = math.atan2(y, x) if r > 0.0 else facing
-    bend = half_angle((upper + lower - r) * (upper + lower + r), (r - upper + lower) * (r + upper - lower))
-    lift = half_angle((lower - r + upper) * (lower + r - upper), (r + upper - lower) * (r + upper + lower))
+    bend = elbow_bend(upper, lower, r)
+    lift = math.atan2(lower * math.sin(bend), upper + lower * math.cos(bend)) if r > 0.0 else 0.0
     return [(_wrapped(towards - lift), bend), (_wrapped(towards + lift), -bend)]
 
 
@@ -122,6 +120,16 @@ def last_link(
     off = half_angle(wrist**2 - nearest**2, farthest**2 - wrist**2) if r * third > 0.0 else 0.0
     towards = math.atan2(y, x) if r > 0.0 else facing
     return towards + off, towards - off
+
+
+def elbow_bend(upper: float, lower: float, r: float) -> float:
+    """Return how far an elbow turns from straight, zero to pi, so that two links span a distance or come closest to it.
+
+    This is the law of cosines in its half-angle form, ``tan²(a / 2) = ((u + l)² - r²) / (r² - (u - l)²)``, which keeps
+    all digits at the edge of reach and at the base.
+    """
+    far, near = upper + lower, upper - lower
+    return half_angle((far - r) * (far + r), (r - near) * (r + near))
 
 
 def half_angle(opposite: float, adjacent: float) -> float:

@@ -1,8 +1,8 @@
 """FABRIK, forward and backward reaching (Aristidou and Lasenby 2011), for linkages with hinges and limits.
 
-Imports `base`, `problem` and the kernel that does both passes. The linkage is cut into bones, rigid bodies that each turn
-about one point. Going inward from the goals and then outward from the root, every bone is turned so that its far end
-comes as near as it can to where it should be; both ways through the real joints, so that hinges and limits hold.
+Imports `base`, `problem` and the kernel that does both passes. The linkage is cut into bones, rigid bodies that each
+turn about one point. Going inward from the goals and then outward from the root, every bone is turned so that its far
+end comes as near as it can to where it should be; both ways through the real joints, so that hinges and limits hold.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ class Fabrik(Method):
 
     A hinge leaves little choice, and what is best for the next point may be bad for all that follow: so a bone looks
     ahead, at all points it carries, by weights that fall by a factor from one to the next. Near the edge of reach the
-    plain method creeps: so it also aims beyond the goal. All pairs of both are tried side by side, and the best is taken.
-    A single trial, ``foresight=0`` and ``overshoot=0``, is the method as published.
+    plain method creeps: so it also aims beyond the goal. All pairs of both are tried side by side, and the best is
+    taken. A single trial, ``foresight=0`` and ``overshoot=0``, is the method as published.
 
     Args:
         foresight: Factor, or factors to try, from 0 (the next point only) to 1 (all points alike).

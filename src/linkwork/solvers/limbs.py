@@ -16,10 +16,9 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import GoalError
 from ..goals import Reach
-from ..joints import plane_basis
 from ..linkage import Linkage
-from ..transforms import FloatArray, axis_rotation, quaternion_matrix
-from .closed_forms import ELBOWS, half_angle, last_link, two_link
+from ..transforms import FloatArray, axis_rotation, plane_basis, quaternion_matrix
+from .closed_forms import ELBOWS, elbow_bend, last_link, two_link
 from .fabrik import path_to
 
 ROUND = 1e-9
@@ -124,7 +123,7 @@ def _at_zero(q: FloatArray, lines: Sequence[Line]) -> FloatArray:
 
 def _parallel(lines: Sequence[Line]) -> bool:
     axes = [line.axis for line in lines if line.axis is not None]
-    return len(axes) == len(lines) and all(np.linalg.norm(np.cross(axes[0], axis)) < ROUND for axis in axes)
+    return len(axes) == len(lines) and all(across(axes[0], axis) < ROUND for axis in axes)
 
 
 def _shoulder(lines: Sequence[Line], tip: FloatArray) -> tuple[int, int] | None:
@@ -137,9 +136,9 @@ def _shoulder(lines: Sequence[Line], tip: FloatArray) -> tuple[int, int] | None:
         point = meeting_point(lines[first:e])
         if point is None:
             continue
-        levers = [np.linalg.norm(np.cross(line.axis, end - line.point)) for end in (point, tip)]
+        levers = [across(line.axis, end - line.point) for end in (point, tip)]
         if min(levers) > ROUND and sum(levers) > longest:
-            best, longest = (first, e), float(sum(levers))
+            best, longest = (first, e), sum(levers)
     return best
 
 
@@ -150,12 +149,12 @@ def meeting_point(lines: Sequence[Line]) -> FloatArray | None:
     axes = [line.axis for line in lines if line.axis is not None]
     if len(axes) != 3 or len(lines) != 3:
         return None
-    if any(np.linalg.norm(np.cross(axes[k], axes[k + 1])) < 1e-6 for k in (0, 1)):
+    if min(across(axes[0], axes[1]), across(axes[1], axes[2])) < 1e-6:
         return None
-    across = np.array([np.eye(3) - np.outer(axis, axis) for axis in axes])  # what is left of a vector off each axis
+    off_axis = np.array([np.eye(3) - np.outer(axis, axis) for axis in axes])
     points = np.array([line.point for line in lines])
-    point = np.linalg.lstsq(across.sum(axis=0), np.einsum("kij,kj->i", across, points), rcond=None)[0]
-    off = np.linalg.norm(np.einsum("kij,kj->ki", across, points - point), axis=-1)
+    point = np.linalg.lstsq(off_axis.sum(axis=0), np.einsum("kij,kj->i", off_axis, points), rcond=None)[0]
+    off = np.linalg.norm(np.einsum("kij,kj->ki", off_axis, points - point), axis=-1)
     return point if off.max() < ROUND * (1.0 + np.abs(points).max()) else None
 
 
@@ -168,14 +167,9 @@ class PlanarArm:
     def __init__(self, goal: Reach, lines: list[Line], tip: FloatArray) -> None:
         axis = lines[0].axis
         if axis is None or goal.position is None:
-            raise GoalError(
-                "method 'analytic' needs a position to bring a planar arm to; use 'damped' for orientations."
-            )
+            raise GoalError("method 'analytic' brings a planar arm to a position; for an orientation use 'damped'.")
         if goal.orientation is not None and len(lines) == 2:
-            raise GoalError(
-                "an arm of two hinges cannot place and orient its tip at once: give method 'analytic' a position alone, "
-                "or use 'damped' for the best of both."
-            )
+            raise GoalError("method 'analytic' cannot place and orient a tip by two hinges; use 'damped'.")
         if len(goal.position) == 2 and np.abs(axis[:2]).max() > ROUND:
             raise GoalError("a goal (x, y) serves an arm in the xy plane; this one lies in another: give x, y and z.")
         self.indices = [line.q for line in lines]
@@ -213,14 +207,15 @@ class PlanarArm:
         """Return the angle of the first link and the turns between links, elbow down and up."""
         (x, y), sizes = self.target.tolist(), self.lengths.tolist()
         if len(sizes) == 2:
-            return [list(pair) for pair in two_link(*sizes, x, y, facing)]
+            return [list(pair) for pair in two_link(sizes[0], sizes[1], x, y, facing)]
+        third = sizes[2]
         given = self.turned if self.turned is not None else wish.direction
-        ends = (given, given) if given is not None else last_link(*sizes, x, y, facing)
+        ends = (given, given) if given is not None else last_link(sizes[0], sizes[1], third, x, y, facing)
         result = []
         for side, end in enumerate(ends):
             end += shift
-            wrist = x - sizes[2] * math.cos(end), y - sizes[2] * math.sin(end)
-            first, second = two_link(*sizes[:2], *wrist, facing)[side]
+            wrist_x, wrist_y = x - third * math.cos(end), y - third * math.sin(end)
+            first, second = two_link(sizes[0], sizes[1], wrist_x, wrist_y, facing)[side]
             result.append([first, second, end - first - second])
         return result
 
@@ -244,9 +239,7 @@ class Limb:
     def __init__(self, goal: Reach, shoulder: list[Line], elbow: Line, beyond: list[Line], tip: FloatArray) -> None:
         center = meeting_point(shoulder)
         if center is None or elbow.axis is None or goal.position is None or len(goal.position) < 3:
-            raise GoalError(
-                "method 'analytic' needs a position (x, y, z) to bring a limb to; use 'damped' or 'robust'."
-            )
+            raise GoalError("method 'analytic' brings a limb to a position (x, y, z); for less use 'damped'.")
         self.shoulder, self.elbow, self.axis = shoulder, elbow, elbow.axis
         self.wrist: list[Line] = []
         self.turned: FloatArray | None = None
@@ -255,30 +248,24 @@ class Limb:
             wrist = meeting_point(beyond)
             if wrist is None:
                 raise GoalError(
-                    f"method 'analytic' orients a limb by a wrist of three hinges through one point or a ball; beyond the "
-                    f"elbow on the way to frame {goal.frame!r} is none: give a position alone, or use 'damped' or 'robust'."
+                    "method 'analytic' orients a limb by a wrist of three hinges through one point, or a ball; none "
+                    f"lies beyond the elbow on the way to frame {goal.frame!r}: give a position alone, or use 'robust'."
                 )
             self.wrist, self.turned = beyond, goal.orientation @ tip[:3, :3].T
             end, place = wrist, place - self.turned @ (end - wrist)
         self.upper, self.lower = elbow.point - center, end - elbow.point
         self.target = place - center
-        self._measure()
-
-    def _measure(self) -> None:
-        """Find ``|upper + turned lower|² = middle + spread cos(angle - straight)``."""
-        along = self.axis * (self.axis @ self.lower)
-        cosine = 2.0 * self.upper @ (self.lower - along)
-        sine = 2.0 * self.upper @ np.cross(self.axis, self.lower)
-        middle = self.upper @ self.upper + self.lower @ self.lower + 2.0 * self.upper @ along
-        self.straight, spread = math.atan2(sine, cosine), math.hypot(sine, cosine)
-        self.longest, self.shortest = math.sqrt(middle + spread), math.sqrt(max(middle - spread, 0.0))
+        # Across the elbow's axis the two bones are the sides of a triangle; along it they add up, whatever the angle.
+        self.straight = signed_angle(self.axis, self.lower, self.upper)
+        self.sides = (across(self.axis, self.upper), across(self.axis, self.lower))
+        self.along = float(self.axis @ (self.upper + self.lower))
 
     def poses(
         self, start: FloatArray, wish: Wish, lower: FloatArray, upper: FloatArray, shift: float = 0.0
     ) -> Iterator[FloatArray]:
         """Give the poses that reach the target, or come closest, with the swivel turned by `shift`."""
         r, k = float(np.linalg.norm(self.target)), self.elbow.q
-        bend = half_angle((self.longest - r) * (self.longest + r), (r - self.shortest) * (r + self.shortest))
+        bend = elbow_bend(self.sides[0], self.sides[1], math.sqrt(max((r - self.along) * (r + self.along), 0.0)))
         for name, angle in zip(ELBOWS, (self.straight + bend, self.straight - bend), strict=True):
             if wish.elbow not in (name, "nearest"):
                 continue
@@ -299,7 +286,9 @@ class Limb:
 
     def _aimed(self, arm: FloatArray, start: FloatArray, wish: Wish, shift: float) -> FloatArray:
         """Return the shoulder's rotation (3, 3) that lays the line from shoulder to wrist on the target."""
-        turned = np.linalg.multi_dot([np.eye(3), np.eye(3), *(line.rotation(start) for line in self.shoulder)])
+        turned: FloatArray = np.eye(3)
+        for line in self.shoulder:
+            turned = turned @ line.rotation(start)
         size = np.linalg.norm(self.target)
         if size == 0.0:
             return turned
@@ -311,9 +300,10 @@ class Limb:
             want = axis_rotation(towards, wish.swivel) @ (down - towards * (down @ towards))
         if want is not None:
             elbow = turned @ self.upper
-            if min(np.linalg.norm(np.cross(towards, v)) for v in (elbow, want)) > ROUND * np.linalg.norm(self.upper):
+            if all(across(towards, vector) > ROUND * np.linalg.norm(vector) for vector in (elbow, want)):
                 shift += signed_angle(towards, elbow, want)
-        return axis_rotation(towards, shift) @ turned
+        aimed: FloatArray = axis_rotation(towards, shift) @ turned
+        return aimed
 
 
 def values_for(lines: Sequence[Line], turned: FloatArray, start: FloatArray) -> list[list[Any]]:
@@ -327,16 +317,15 @@ def values_for(lines: Sequence[Line], turned: FloatArray, start: FloatArray) -> 
         return [[Rotation.from_matrix(own).as_quat(scalar_first=True, canonical=True)]]
     a, b, c = (np.asarray(line.axis) for line in lines)
     there = turned @ c
-    across = c - b * (b @ c)
-    cosine, sine = float(a @ across), float(a @ np.cross(b, c))
+    cosine, sine = float(a @ (c - b * (b @ c))), float(a @ np.cross(b, c))
     tilt = (float(a @ there) - float(a @ b) * float(b @ c)) / math.hypot(cosine, sine)
     swing = math.acos(min(max(tilt, -1.0), 1.0))
     if max(abs(a @ b), abs(b @ c)) < ROUND:  # then the sine is known, too, and gimbal lock costs no digits
-        swing = math.atan2(float(np.linalg.norm(np.cross(a, there))), float(a @ there))
+        swing = math.atan2(across(a, there), float(a @ there))
     result = []
     for second in (math.atan2(sine, cosine) + swing, math.atan2(sine, cosine) - swing):
         tilted = axis_rotation(b, second) @ c
-        locked = np.linalg.norm(np.cross(a, tilted)) < ROUND
+        locked = across(a, tilted) < ROUND
         first = float(start[lines[0].q]) if locked else signed_angle(a, tilted, there)
         third = angle_about(c, (axis_rotation(a, first) @ axis_rotation(b, second)).T @ turned)
         result.append([first, second, third])
@@ -364,6 +353,11 @@ def nearest_turn(angle: float, near: float, low: float, high: float) -> float:
         if low - slack <= choice <= high + slack:
             return min(max(choice, low), high)
     return min(choices, key=lambda choice: max(low - choice, choice - high))
+
+
+def across(axis: FloatArray, vector: FloatArray) -> float:
+    """Return how far a vector goes off a unit axis."""
+    return float(np.linalg.norm(np.cross(axis, vector)))
 
 
 def signed_angle(axis: FloatArray, a: FloatArray, b: FloatArray) -> float:
