@@ -225,17 +225,10 @@ def _is_z(matrix: FloatArray) -> bool:
 
 def _z_chain(linkage: Linkage, frame: str) -> tuple[list[_Step], FloatArray]:
     """Return the joints on the way to a frame, and the transform from the last axis to that frame."""
-    index, end = linkage.frame_index(frame), np.eye(4)
-    if index >= len(linkage.links):
-        extra = linkage.extra_frames[index - len(linkage.links)]
-        index, end = linkage.link_index(extra.link), extra.placement
-    path = []
-    while index >= 0:
-        path.append(linkage.arcs[index])
-        index = linkage.parents[index]
+    path, end = linkage.path_to(frame)
     steps: list[_Step] = []
     waiting = np.eye(4)
-    for arc in reversed(path):
+    for arc in (linkage.arcs[i] for i in path):
         waiting = waiting @ arc.placement
         motion = arc.articulation
         if isinstance(motion, Fixed):

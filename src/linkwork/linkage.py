@@ -23,7 +23,7 @@ from .errors import (
     PoseNotFoundError,
 )
 from .joints import Articulation, Fixed, Joint, mid_range
-from .transforms import FloatArray, read_only
+from .transforms import IDENTITY, FloatArray, read_only
 from .tree import ROOT, Drive, Frame, Link, as_parts, check_link, check_names, depth_first, layout, root_arc
 
 if TYPE_CHECKING:
@@ -164,6 +164,18 @@ class Linkage:
             return self._frame_index[name]
         except (KeyError, TypeError):
             raise FrameNotFoundError(name, f"linkage {self.name!r}", self.frames) from None
+
+    def path_to(self, frame: str) -> tuple[list[int], FloatArray]:
+        """Return the positions in `arcs` of the joints from the root to a frame, and link_from_frame at the end."""
+        index, placement = self.frame_index(frame), IDENTITY
+        if index >= len(self.links):
+            extra = self.extra_frames[index - len(self.links)]
+            index, placement = self.link_index(extra.link), extra.placement
+        path = []
+        while index >= 0:
+            path.append(index)
+            index = self.parents[index]
+        return path[::-1], placement
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:

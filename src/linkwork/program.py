@@ -80,17 +80,9 @@ class Rows:
 
 def chain_program(linkage: Linkage, frame: str) -> tuple[Any, ...]:
     """Return codes, numbers and rates of the chain from the world to a frame, constants folded together."""
-    index = linkage.frame_index(frame)
-    end = EYE4
-    if index >= len(linkage.links):
-        extra = linkage.extra_frames[index - len(linkage.links)]
-        index, end = linkage.link_index(extra.link), extra.placement
-    path = []
-    while index >= 0:
-        path.append(index)
-        index = linkage.parents[index]
+    path, end = linkage.path_to(frame)
     program = Rows()
-    for i in reversed(path):
+    for i in path:
         program.joint(linkage.arcs[i], linkage.drives[i])
     program.place(end)
     program.rest()

@@ -61,22 +61,9 @@ class Bone:
     inward: list[int] = field(default_factory=list)
 
 
-def path_to(linkage: Linkage, frame: str) -> tuple[list[int], FloatArray]:
-    """Return the arcs from the root to a frame, and last_link_from_frame."""
-    index, placement = linkage.frame_index(frame), np.eye(4)
-    if index >= len(linkage.links):
-        extra = linkage.extra_frames[index - len(linkage.links)]
-        index, placement = linkage.link_index(extra.link), extra.placement
-    path = []
-    while index >= 0:
-        path.append(index)
-        index = linkage.parents[index]
-    return path[::-1], placement
-
-
 def skeleton(linkage: Linkage, frames: Sequence[str]) -> list[Bone]:
     """Return the bones that move some frames, those above first; bones of no length are joined to the next."""
-    paths = [path_to(linkage, frame) for frame in frames]
+    paths = [linkage.path_to(frame) for frame in frames]
     bones: list[Bone] = []
     home: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.eye(4))}  # of each link: its bone and bone_from_link
     for i in sorted({arc for path, _ in paths for arc in path}):
@@ -188,7 +175,7 @@ class Fabrik(Method):
         for goal in problem.goals:
             if not isinstance(goal, Reach):
                 raise GoalError(f"method 'fabrik' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
-            for arc in (linkage.arcs[i] for i in path_to(linkage, goal.frame)[0]):
+            for arc in (linkage.arcs[i] for i in linkage.path_to(goal.frame)[0]):
                 others = [e.kind for e in arc.articulation.elements if e.kind not in ("revolute", "ball")]
                 if arc.mimic is None and not others:
                     continue

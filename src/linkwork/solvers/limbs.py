@@ -19,7 +19,6 @@ from ..goals import Reach
 from ..linkage import Linkage
 from ..transforms import FloatArray, axis_rotation, plane_basis, quaternion_matrix
 from .closed_forms import ELBOWS, elbow_bend, last_link, two_link
-from .fabrik import path_to
 
 ROUND = 1e-9
 TURN = 2.0 * math.pi
@@ -63,7 +62,7 @@ class Line:
 
 def lines_to(linkage: Linkage, frame: str, q: FloatArray) -> tuple[list[Line], FloatArray]:
     """Return the turns on the way to a frame as they stand at a pose, and world_from_frame."""
-    path, placement = path_to(linkage, frame)
+    path, placement = linkage.path_to(frame)
     lines: list[Line] = []
     matrix = np.eye(4)
     for i in path:
