@@ -6,10 +6,11 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.spatial.transform import Rotation
 
 import linkwork as lw
-from linkwork.analysis import is_singular, joint_map, manipulability, workspace
-from linkwork.errors import FrameNotFoundError, JointNotFoundError, OptionError
+from linkwork.analysis import euler_jacobian, is_singular, joint_map, manipulability, workspace
+from linkwork.errors import FrameNotFoundError, JointNotFoundError, OptionError, TransformError
 
 
 def test_the_two_link_arm_fills_its_annulus() -> None:
@@ -70,6 +71,36 @@ def test_yoshikawas_measure_of_the_two_link_arm() -> None:
     assert_allclose(found.measure, np.sqrt(np.linalg.det(J @ np.swapaxes(J, 1, 2))), atol=1e-9)
     assert_allclose(np.abs(np.linalg.det(found.axes)), 1.0)
     assert_allclose(found.condition, found.singular_values[:, 0] / found.singular_values[:, 1])
+
+
+@pytest.mark.parametrize("order", ["xyz", "ZYX", "zyx", "YXZ", "zxz", "XYX"])
+@pytest.mark.parametrize("batch", [(), (4,)])
+def test_the_jacobian_of_euler_rates_against_differences(order: str, batch: tuple[int, ...]) -> None:
+    arm = lw.models.panda()
+    q = arm.random_pose(11, batch)
+
+    def angles(poses: np.ndarray) -> np.ndarray:
+        world = arm.forward(poses, frame="tip")[..., :3, :3]
+        return Rotation.from_matrix(world.reshape(-1, 3, 3)).as_euler(order).reshape(*batch, 3)
+
+    found = euler_jacobian(arm, q, "tip", order=order)
+    assert found.shape == (*batch, 6, 7)
+    assert_allclose(found[..., :3, :], arm.jacobian(q, "tip")[..., :3, :])
+    for k in range(7):
+        step = 1e-6 * np.eye(7)[k]
+        change = angles(q + step) - angles(q - step)
+        change = (change + np.pi) % (2 * np.pi) - np.pi
+        assert_allclose(found[..., 3:, k], change / 2e-6, rtol=1e-5, atol=1e-5)
+
+
+def test_gimbal_lock_has_no_euler_rates() -> None:
+    locked = lw.Builder("b").ball("s", "l").frame("tip").build()
+    q = locked.pose(s={"euler": ("XYZ", [0.3, "90deg", 0.1])})
+    with pytest.raises(TransformError, match="gimbal lock"):
+        euler_jacobian(locked, q, "tip", order="XYZ")
+    assert np.isfinite(euler_jacobian(locked, q, "tip", order="XZY")).all()
+    with pytest.raises(TransformError, match="order is three axes"):
+        euler_jacobian(locked, q, "tip", order="xyq")
 
 
 def test_singularities() -> None:

@@ -28,6 +28,7 @@ LINKAGES = {
     "panda": lw.models.panda,
     "ur5": lw.models.ur5,
     "stanford": lw.models.stanford,
+    "human arm": human_arm,
     "snake": lambda: lw.models.snake(8),
     "balls": lambda: (
         lw.Builder("balls").ball("a", "l1").ball("b", "l2", at=(0, 0, 0.4)).ball("c", "l3", at=(0, 0, 0.3))
@@ -192,6 +193,22 @@ def test_every_kind_of_joint_can_be_solved(joint: str, method: str) -> None:
         start, there = nearby(linkage, rng, 0.2)
         goal = lw.Reach("tip", position=linkage.forward(there, frame="tip")[:3, 3])
         assert lw.solve(linkage, goal, start=start, method=method).success
+
+
+@pytest.mark.parametrize("method", ["pseudoinverse", "damped", "transpose"])
+def test_steps_that_stray_from_the_way_are_halved(method: str) -> None:
+    arm, goal = LINKAGES["planar"](), lw.Reach("tip", position=(-20, 5))
+
+    def strayed(**options: float) -> float:
+        solution = lw.solve(arm, goal, start=START, method=method, trace=True, halvings=12, **options)
+        assert solution.success
+        path = arm.forward(np.array([r.q for r in solution.trace] + [solution.q]), frame="tip")[:, :2, 3]
+        way = np.array([-20, 5]) - path[:-1]
+        way /= np.linalg.norm(way, axis=1, keepdims=True)
+        step = np.diff(path, axis=0)
+        return float(np.abs(step[:, 0] * way[:, 1] - step[:, 1] * way[:, 0]).max())
+
+    assert strayed(stray=0.5) <= 0.5 + 1e-9 < strayed()
 
 
 def test_budgets_end_a_solve() -> None:

@@ -7,6 +7,7 @@ simple enough.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,14 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import OptionError
+from .errors import OptionError, TransformError
 from .goals import Reach
 from .linkage import Linkage
 from .poses import checked
 from .solvers import Damped, Problem, Settings, run
-from .transforms import FloatArray, axis_rotation
+from .transforms import FloatArray, as_axis, axis_rotation
 
 BLOCK = 100_000
+GIMBAL_LOCK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +191,47 @@ def manipulability(linkage: Linkage, q: ArrayLike, frame: str, *, rows: str = "p
     return Manipulability(
         float(measure) if single else measure, values, axes, float(condition) if single else condition
     )
+
+
+def euler_jacobian(linkage: Linkage, q: ArrayLike, frame: str, *, order: str = "xyz") -> FloatArray:
+    """Return the Jacobian (..., 6, nv) of a frame's position over the rates of its Euler angles.
+
+    The angular velocity is ``omega = B rates``, where the columns of B are the axes that the angles turn about, carried
+    by the turns outside them; so the lower rows are ``B^-1`` times those of `Linkage.jacobian`.
+
+    Args:
+        linkage: The linkage.
+        q: Poses of shape (..., nq).
+        frame: Name of the frame.
+        order: Three axes as in SciPy: lower case about fixed axes, upper case about moving ones.
+
+    Raises:
+        TransformError: At gimbal lock, where no rates of the angles give every angular velocity.
+    """
+    from scipy.spatial.transform import Rotation
+
+    poses = checked(linkage, q)
+    jacobian, world = linkage.jacobian(poses, frame), linkage.forward(poses, frame=frame)
+    rotation: Any = Rotation.from_matrix(world[..., :3, :3].reshape(-1, 3, 3))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # gimbal lock, which is refused below
+            turned = rotation.as_euler(order)
+    except (TypeError, ValueError) as error:
+        raise TransformError(f"order is three axes such as 'xyz' or 'ZYX', got {order!r}: {error}.") from error
+    letters, angles = order.lower(), turned
+    if order.islower():  # fixed axes: the last turn is outermost
+        letters, angles = letters[::-1], turned[:, ::-1]
+    first, second, third = (as_axis(letter) for letter in letters)
+    outer = axis_rotation(first, angles[:, 0])
+    both = outer @ axis_rotation(second, angles[:, 1])
+    B = np.stack([np.broadcast_to(first, (len(angles), 3)), outer @ second, both @ third], axis=-1)
+    B = B[:, :, ::-1] if order.islower() else B
+    if (np.abs(np.linalg.det(B)) < GIMBAL_LOCK).any():
+        raise TransformError(f"frame {frame!r} is at gimbal lock for the order {order!r}; another order is not.")
+    result = jacobian.copy()
+    result[..., 3:, :] = np.linalg.solve(B.reshape(*poses.shape[:-1], 3, 3), jacobian[..., 3:, :])
+    return result
 
 
 def is_singular(linkage: Linkage, q: ArrayLike, frame: str, *, rows: str = "position", ratio: float = 1e-6) -> Any:

@@ -477,7 +477,7 @@ class Joint(Value):
             raise MimicError(f"joint {self.name!r} follows another by a Mimic, got {self.mimic!r}.")
         if self.articulation.nq != 1 or self.parent is None:
             what = "is a root arc" if self.parent is None else f"has {self.articulation.nq} values"
-            raise MimicError(f"joint {self.name!r} {what}; only one-DOF joints below the root can mimic.")
+            raise MimicError(f"joint {self.name!r} {what}; only one-DOF joints can mimic, and no root arc can.")
 
     @property
     def coordinates(self) -> tuple[str, ...]:

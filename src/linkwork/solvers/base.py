@@ -76,6 +76,8 @@ class Settings:
         limits: ``"clamp"`` values to their limits after every step; ``"project"``: also take joints that push against a
             limit out of the step, so that the others do their part; ``"ignore"``.
         halvings: How often a step that makes the error grow is halved before it is taken all the same.
+        stray: Largest distance by which a step may leave the straight way to the goals [m]; one that does is halved
+            too. None lets it stray.
         trace: Keep every iteration.
     """
 
@@ -86,12 +88,13 @@ class Settings:
     max_step: float | None = None
     limits: str = "clamp"
     halvings: int = 6
+    stray: float | None = None
     trace: bool = False
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "rotation_tolerance"):
             _positive(name, getattr(self, name))
-        for name in ("time_budget", "max_step"):
+        for name in ("time_budget", "max_step", "stray"):
             if getattr(self, name) is not None:
                 _positive(name, getattr(self, name))
         for name in ("max_iterations", "halvings"):
@@ -306,11 +309,11 @@ class _Walk:
         if not useful.all():
             self.status[(self.status == ACTIVE) & ~useful] = DIVERGED
             change = np.where(useful[:, None], change, 0.0)
-        begin, cost = self.q, self.cost
+        begin, cost, error = self.q, self.cost, self.error
         self._try(begin, change)
         factor = np.ones(len(begin))
         for halving in range(halvings):
-            worse = self.cost > cost
+            worse = (self.cost > cost) | self._strays(error)
             if not worse.any():
                 break
             last = halving == halvings - 1  # nothing helps: take the whole step, a way round may lead uphill
@@ -318,6 +321,14 @@ class _Walk:
             self._try(begin, change * factor[:, None])
         progress = (self.best_q, self.best_cost, self.first_cost, self.mark, self.waiting, self.count, self.status)
         judge(self.q, self.cost, self.reached, *progress, self.patience)
+
+    def _strays(self, before: FloatArray) -> NDArray[np.bool_]:
+        """Return which problems have left the straight way to their goals by more than they may."""
+        if self.settings.stray is None:
+            return np.zeros(len(before), np.bool_)
+        way, gone = before * self.problem.scale, (before - self.error) * self.problem.scale
+        along = (gone * way).sum(axis=-1) / np.maximum((way * way).sum(axis=-1), 1e-300)
+        return np.linalg.norm(gone - along[:, None] * way, axis=-1) > self.settings.stray
 
     def _try(self, begin: FloatArray, change: FloatArray) -> None:
         linkage = self.problem.linkage
