@@ -328,7 +328,7 @@ class _Walk:
             return np.zeros(len(before), np.bool_)
         way, gone = before * self.problem.scale, (before - self.error) * self.problem.scale
         along = (gone * way).sum(axis=-1) / np.maximum((way * way).sum(axis=-1), 1e-300)
-        return np.linalg.norm(gone - along[:, None] * way, axis=-1) > self.settings.stray
+        return np.asarray(np.linalg.norm(gone - along[:, None] * way, axis=-1) > self.settings.stray)
 
     def _try(self, begin: FloatArray, change: FloatArray) -> None:
         linkage = self.problem.linkage
