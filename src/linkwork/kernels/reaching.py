@@ -78,7 +78,7 @@ def stand(skeleton, b, frame, point, out):
     return plus(point[above], applied(out, offset[b]))
 
 
-@kernel
+@inner
 def put(skeleton, body, scratch):
     """Put every bone and effector where the turns say."""
     bones, holder, tool = skeleton[0], skeleton[7], skeleton[8]
@@ -93,7 +93,7 @@ def put(skeleton, body, scratch):
             place(plus(point[b], applied(frame[b], tool[k, :3, 3])), tip[k])
 
 
-@kernel
+@inner
 def fit(skeleton, angle, turn, first, end, outward, base, M, frame, scratch):
     """Make the turns between two bones, outward or inward, that bring the rays in M nearest to their places.
 
@@ -135,7 +135,7 @@ def fit(skeleton, angle, turn, first, end, outward, base, M, frame, scratch):
                 product_back(T, before[t], frame)
 
 
-@kernel
+@inner
 def loosen(skeleton, goals, body, scratch):
     """Bend the chains that lie, with their goal, on one line, out of which no pass would move a point."""
     bones, axis, low, high, holder = skeleton[0], skeleton[4], skeleton[5], skeleton[6], skeleton[7]
@@ -185,7 +185,7 @@ def wanted_place(target, asks, tip, k):
     return x, y, z
 
 
-@kernel
+@inner
 def aim_beyond(skeleton, goals, body, overshoot, stretch, aims):
     """Write where to reach for: beyond the goals, further on from the tips; or far out from the root.
 
@@ -226,7 +226,7 @@ def toward_root(skeleton, body, b, moved, origin, towards, weight, foresight, M)
         a = bones[a, ABOVE]
 
 
-@kernel
+@inner
 def through(skeleton, body, size, b, c, foresight, want_frame, want_point, spare, scratch):
     """Write the frame of a bone drawn after its only child, through the joint between them."""
     bones, before = skeleton[0], skeleton[3]
@@ -250,7 +250,7 @@ def through(skeleton, body, size, b, c, foresight, want_frame, want_point, spare
     fit(skeleton, spare[0], spare[1], first, end, False, want_frame[c], M, want_frame[b], scratch)
 
 
-@kernel
+@inner
 def between(skeleton, goals, body, size, b, foresight, aims, want_frame, want_point, spare, scratch):
     """Write the frame of a bone that branches or effectors pull at.
 
@@ -285,7 +285,7 @@ def between(skeleton, goals, body, size, b, foresight, aims, want_frame, want_po
     return mid, center
 
 
-@kernel
+@inner
 def inward(skeleton, goals, body, size, foresight, aims, want_frame, want_point, spare, scratch):
     """Put the effectors on their aims and draw the bones after them, the root last."""
     bones, _, offset = skeleton[:3]
@@ -317,7 +317,7 @@ def inward(skeleton, goals, body, size, foresight, aims, want_frame, want_point,
         place(minus(center, applied(want_frame[b], mid)), want_point[b])
 
 
-@kernel
+@inner
 def outward(skeleton, goals, body, size, foresight, aims, want_frame, want_point, new, spare, scratch):
     """Put the root back in its place and turn bone after bone towards what was wanted."""
     bones, depth, holder, tool = skeleton[0], skeleton[1], skeleton[7], skeleton[8]
@@ -354,7 +354,7 @@ def outward(skeleton, goals, body, size, foresight, aims, want_frame, want_point
             place(plus(new_point[b], applied(new_frame[b], tool[k, :3, 3])), new[2][k])
 
 
-@kernel
+@inner
 def cost_of(skeleton, goals, new, radius, scratch, out):
     """Return how far the effectors are from their goals, as the loop weighs it."""
     holder, tool = skeleton[7], skeleton[8]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from . import inner, kernel
+from . import inner
 
 
 @inner
@@ -119,7 +119,7 @@ def quaternion_into(w, x, y, z, out):
     out[2, 0], out[2, 1], out[2, 2] = s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)
 
 
-@kernel
+@inner
 def best_rotation(M, N, V, out):
     """Write the rotation Q with the largest ``trace(Q M)``, using room N and V (4, 4).
 
