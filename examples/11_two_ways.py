@@ -25,6 +25,7 @@ def straightness(clip: lw.Clip) -> float:
 
 
 def main(out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
     arm = lw.models.planar([15, 10, 5])
     start = [pi / 8, pi / 4, pi / 4]
     goal = lw.Reach("tip", position=(-20, 5))
@@ -40,6 +41,4 @@ def main(out: Path) -> None:
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "gallery")
-    folder.mkdir(exist_ok=True)
-    main(folder)
+    main(Path(*sys.argv[1:2] or ["gallery"]))

@@ -1,4 +1,4 @@
-"""Why did it fail?
+"""Why a solve failed, in words.
 
 Five goals that cannot be reached as asked, each for another reason, and what the solution says about it.
 """
@@ -14,6 +14,7 @@ import linkwork as lw
 
 
 def main(out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
     arm = lw.models.planar([15, 10, 5])
     start = [pi / 8, pi / 4, pi / 4]
     stiff = arm.replace(joints={name: {"lower": -0.5, "upper": 0.5} for name in arm.joints})
@@ -24,19 +25,15 @@ def main(out: Path) -> None:
         "held by limits": (stiff, (-20, 5), {}),
         "out of patience": (arm, (-20, 5), {"start": start, "method": "transpose", "max_iterations": 3}),
     }
-    lines = []
     for name, (linkage, position, options) in questions.items():
         solution = lw.solve(linkage, lw.Reach("tip", position=position), **options)
-        lines.append(f"{name}: {solution.explain()}")
-        print(lines[-1])
-    (out / "why.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        print(f"{name}: {solution.explain()}")
 
     laps = lw.race(arm, lw.Reach("tip", position=(-35, 5)), start=start, methods=["pseudoinverse", "damped"])
     for lap in laps:
         print(f"beyond reach, {lap.method}: largest change of a joint in one step {lap.largest_step:.2f} rad")
+    lw.draw.race(laps, goal=(-35, 5), path=out / "beyond_reach.png")
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "gallery")
-    folder.mkdir(exist_ok=True)
-    main(folder)
+    main(Path(*sys.argv[1:2] or ["gallery"]))

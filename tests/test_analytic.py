@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 import linkwork as lw
 from linkages import JOINTS, one_joint, random_transform
 from linkwork.errors import GoalError, LinkageError, OptionError
+from linkwork.goals import Goal
 from linkwork.joints import EULER_ORDERS
 from linkwork.solvers.analytic import Analytic, analytic_solutions, three_link_angles, two_link_angles
 from linkwork.transforms import axis_rotation
@@ -369,6 +370,22 @@ def test_limits_of_a_limb_hold_and_its_swivel_gives_way_to_them() -> None:
         assert (solution.q <= arm.upper).all()
 
 
+def test_limits_may_leave_no_swivel_at_all() -> None:
+    b = lw.Builder("leg").ball("hip", "thigh", euler="xyz", lower=(-0.1, -0.1, -0.1), upper=(0.1, 0.1, 0.1))
+    leg = b.revolute("knee", "shin", at=(0, 0, -0.4), axis="y").frame("foot", at=(0, 0, -0.4)).build()
+    goal = lw.Reach("foot", position=(0, 0.5, 0.1))
+    assert analytic_solutions(leg, goal) == []
+    assert len(analytic_solutions(leg, goal, limits=False)) == 4
+    assert not lw.solve(leg, goal, method=Analytic()).success
+    assert lw.solve(leg, goal, method=Analytic(), limits="ignore").success
+
+
+def test_a_limb_turns_right_round_to_what_lies_behind_it() -> None:
+    b = lw.Builder("leg").ball("hip", "thigh").revolute("knee", "shin", at=(0, 0, -0.4), axis="y")
+    leg = b.frame("foot", at=(0, 0, -0.4)).build()
+    assert lw.solve(leg, lw.Reach("foot", position=(0, 0, 0.8)), method=Analytic()).residual < 1e-12
+
+
 @pytest.mark.parametrize("distance", [0.9, 5.0])
 def test_a_limb_stretches_towards_what_is_out_of_reach(distance: float) -> None:
     b = lw.Builder("leg").ball("hip", "thigh", at=(0, 0, 1)).revolute("knee", "shin", at=(0, 0, -0.45), axis="y")
@@ -474,6 +491,8 @@ def test_a_plane_goal_needs_an_arm_in_that_plane() -> None:
 
 def test_one_goal_only_and_no_followers() -> None:
     arm = lw.models.planar(2)
+    with pytest.raises(GoalError, match="Reach goals only, got Goal"):
+        Analytic().arm(arm, Goal(), arm.neutral())
     goal = lw.Reach("tip", position=(1, 1))
     with pytest.raises(GoalError, match="serves one goal, got 2"):
         lw.solve(arm, [goal, goal], method=Analytic())

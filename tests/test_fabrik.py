@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 from linkages import JOINTS, one_joint, random_rotation
 from linkwork.errors import GoalError, OptionError
+from linkwork.goals import Goal
 from linkwork.kernels.rotations import best_rotation
 from linkwork.solvers.base import Settings
 from linkwork.solvers.fabrik import Fabrik, skeleton
@@ -195,6 +197,18 @@ def test_a_straight_arm_gets_out_of_its_line(goal: tuple[float, float]) -> None:
     assert lw.solve(arm, lw.Reach("tip", position=goal), start="straight", method=FABRIK).success
 
 
+def test_limits_are_ignored_only_on_request() -> None:
+    arm = lw.models.planar(2).replace(joints={"j1": {"lower": 0.0, "upper": 0.5}})
+    goal = lw.Reach("tip", position=(-1.2, 0.5))
+    free = lw.solve(arm, goal, method=FABRIK, limits="ignore")
+    assert free.success
+    assert not 0.0 <= free.q[0] <= 0.5
+    for limits in ("clamp", "project"):
+        held = lw.solve(arm, goal, method=FABRIK, limits=limits)
+        assert not held.success
+        assert 0.0 <= held.q[0] <= 0.5
+
+
 # Several goals
 
 
@@ -262,6 +276,11 @@ def test_followers_are_refused_and_joints_off_the_way_do_not_matter() -> None:
     with pytest.raises(GoalError, match="'right' on the way to frame 'thumb_tip' follows 'left'"):
         lw.solve(linkage, lw.Reach("thumb_tip", position=(1, 1)), method=FABRIK)
     assert lw.solve(linkage, lw.Reach("tip", position=(1, 1)), method=FABRIK).success
+
+
+def test_goals_that_are_no_places_are_refused() -> None:
+    with pytest.raises(GoalError, match="Reach goals only, got Goal"):
+        FABRIK.check(SimpleNamespace(linkage=lw.models.planar(2), goals=(Goal(),)))
 
 
 @pytest.mark.parametrize("value", [(), -1.0, (0.5, np.nan), "fast", np.inf])
