@@ -15,9 +15,18 @@ from numpy.typing import ArrayLike
 from .errors import JointNotFoundError, PoseError, PoseShapeError, PoseValueError, TransformError
 from .joints import Joint
 from .linkage import Linkage
-from .transforms import FloatArray, as_angle, as_array, as_rotation, as_transform, as_vector, transform
+from .transforms import (
+    LONGEST,
+    SHORTEST,
+    FloatArray,
+    as_angle,
+    as_array,
+    as_rotation,
+    as_transform,
+    as_vector,
+    transform,
+)
 
-SHORTEST, LONGEST = 1e-101, 1e101  # entries of quaternions that still have a direction
 UNIT = 4e-16
 FASTEST = 1e100
 
