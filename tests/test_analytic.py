@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import linkwork as lw
 from linkages import JOINTS, one_joint, random_transform
-from linkwork.errors import GoalError, LinkageError, OptionError
+from linkwork.errors import GoalError, LinkageError, OptionError, OutOfReachError
 from linkwork.goals import Goal
 from linkwork.joints import EULER_ORDERS
 from linkwork.solvers.analytic import Analytic, analytic_solutions, three_link_angles, two_link_angles
@@ -94,8 +94,8 @@ def test_rounding_at_the_edge_of_reach_does_no_harm(upper: float, lower: float, 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((2.0, 1.0, (3.1, 0.0)), GoalError, "target is 3.1 m .* from 1 to 3 m"),
-        ((2.0, 1.0, (0.5, 0.0)), GoalError, "target is 0.5 m"),
+        ((2.0, 1.0, (3.1, 0.0)), OutOfReachError, "target is 3.1 m .* from 1 to 3 m"),
+        ((2.0, 1.0, (0.5, 0.0)), OutOfReachError, "target is 0.5 m"),
         ((2.0, 1.0, (1.0, 2.0, 3.0)), GoalError, "shape"),
         ((2.0, 1.0, (math.nan, 2.0)), GoalError, "finite"),
         ((-2.0, 1.0, (1.0, 2.0)), LinkageError, "negative"),

@@ -20,6 +20,7 @@
     ├── TransformError (ValueError)       not a rotation, not finite, an ambiguous quaternion
     ├── KeyFrameError (ValueError)        keys out of order, twice at one time, none at all
     ├── GoalError (ValueError)            a goal that asks for nothing, or for what cannot be
+    │   └── OutOfReachError               a closed form has no answer there
     ├── OptionError (TypeError)           an option a method does not take, or a value it cannot have
     ├── FormatError (ValueError)          a file that cannot be read, with file and line
     └── MissingExtraError (ImportError)   an optional dependency is not installed
@@ -162,6 +163,10 @@ class KeyFrameError(LinkworkError, ValueError):
 
 class GoalError(LinkworkError, ValueError):
     """A goal that asks for nothing, or that a method cannot serve."""
+
+
+class OutOfReachError(GoalError):
+    """A closed form was asked for a target that its links cannot reach."""
 
 
 class OptionError(LinkworkError, TypeError):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import GoalError, LinkageError, OptionError, TransformError
+from ..errors import GoalError, LinkageError, OptionError, OutOfReachError, TransformError
 from ..poses import wrapped
 from ..transforms import as_vector
 
@@ -38,7 +38,7 @@ def two_link_angles(upper: float, lower: float, target: ArrayLike, *, elbow: str
         Shoulder and elbow angles ``(q1, q2)`` [rad].
 
     Raises:
-        GoalError: If the target is outside [|upper - lower|, upper + lower].
+        OutOfReachError: If the target is outside [|upper - lower|, upper + lower].
 
     Example:
         >>> q1, q2 = two_link_angles(1.0, 1.0, (1.0, 1.0))
@@ -70,7 +70,7 @@ def three_link_angles(
         The three joint angles [rad].
 
     Raises:
-        GoalError: If the arm does not get there.
+        OutOfReachError: If the arm does not get there.
 
     Example:
         >>> [round(q, 4) for q in three_link_angles((1, 1, 1), (2, 1), direction=0.0)]
@@ -166,7 +166,9 @@ def _check_reach(lengths: Sequence[float], r: float, what: str = "the target is"
     near = max(0.0, 2.0 * max(lengths) - far)
     if not near - SLACK * far <= r <= far + SLACK * far:
         sizes = " and ".join(f"{length:.6g}" for length in lengths)
-        raise GoalError(f"{what} {r:.6g} m from the base; links of {sizes} m reach from {near:.6g} to {far:.6g} m.")
+        raise OutOfReachError(
+            f"{what} {r:.6g} m from the base; links of {sizes} m reach from {near:.6g} to {far:.6g} m."
+        )
 
 
 def _wrapped(angle: float) -> float:
