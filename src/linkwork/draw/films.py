@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ..transforms import FloatArray
-from .panels import FAINT, GREY, GRID, ORANGE, Panel, Picture
+from .panels import FAINT, GREY, GRID, ORANGE, Panel, Picture, calm
 from .sketch import INK
 
 COLORS = 128
@@ -50,11 +50,12 @@ def frames(figure: Picture, panel: Panel, poses: FloatArray, numbers: Any) -> It
     for q, number in zip(poses, numbers, strict=True):
         canvas.restore_region(ground)
         panel.show(q, frame=int(number))
-        for artist in layers:
-            if artist.get_visible():
-                if hasattr(artist, "do_3d_projection"):
-                    artist.do_3d_projection()
-                artist.draw(canvas.get_renderer())
+        with calm():
+            for artist in layers:
+                if artist.get_visible():
+                    if hasattr(artist, "do_3d_projection"):
+                        artist.do_3d_projection()
+                    artist.draw(canvas.get_renderer())
         yield Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
 
 

@@ -39,8 +39,22 @@ GROUND_MARK = Path(  # a pin on hatched ground, as textbooks draw a fixed pivot
 )
 
 
+def calm() -> np.errstate:
+    """Return a context in which spurious overflows are passed over.
+
+    matplotlib's 3-D axes multiply small matrices, for which some builds of BLAS now and then report an overflow in
+    lanes whose result they throw away. What is drawn has been checked to be finite before.
+    """
+    return np.errstate(over="ignore", invalid="ignore")
+
+
 class Picture(Figure):
     """A figure without pyplot behind it, which a notebook shows by itself."""
+
+    def draw(self, renderer: Any) -> None:
+        """Draw everything."""
+        with calm():
+            super().draw(renderer)
 
     def _repr_png_(self) -> bytes:
         from io import BytesIO

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.collections import PolyCollection
-from mpl_toolkits.mplot3d import proj3d
 
 from ..transforms import FloatArray
 from . import rulers
@@ -79,8 +78,8 @@ class Faces(PolyCollection):
 
 def _projected(points: FloatArray, projection: FloatArray) -> FloatArray:
     """Return points (..., 3) as matplotlib's 3-D axes place them on their page, shape (..., 2)."""
-    x, y, _ = proj3d.proj_transform(*points.reshape(-1, 3).T, projection)
-    return np.stack([x, y], axis=-1).reshape(*points.shape[:-1], 2)
+    page = np.einsum("ij,...j->...i", projection[:, :3], points) + projection[:, 3]
+    return np.asarray(page[..., :2] / page[..., 3:], dtype=np.float64)
 
 
 def camera(elevation: float, azimuth: float) -> tuple[FloatArray, FloatArray]:
