@@ -197,3 +197,18 @@ def test_the_race_beyond_reach_and_through_a_singularity() -> None:
         two, lw.Reach("tip", position=(-2.0, 0.3)), start=[0.0, 1e-3], methods=["pseudoinverse", "damped"], halvings=0
     )
     assert laps[0].largest_step > 1.5 * laps[1].largest_step
+
+
+def test_a_race_as_rows_of_frames() -> None:
+    laps = race(ARM, lw.Reach("tip", position=(-20, 5)), start=START, methods=["inverse", "damped", "ccd"])
+    rows = lw.figures.of_race(laps)
+    assert [panel.method for panel in rows.panels] == ["damped", "ccd"]
+    for panel, lap in zip(rows.panels, laps[1:], strict=True):
+        assert_allclose(panel.clip.poses, lap.poses)
+        assert panel.shown[0] == 0
+        assert panel.shown[-1] == len(lap.poses) - 1
+        assert "reached" in panel.title
+    assert rows.title == rows.caption
+    assert len(lw.draw.figure(rows).axes) == sum(len(panel.shown) for panel in rows.panels)
+    with pytest.raises(GoalError, match="nothing to show"):
+        lw.figures.of_race(laps[:1])

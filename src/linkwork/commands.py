@@ -78,6 +78,7 @@ MaxIterations = Annotated[int | None, takes("N", "Steps at most.", "--max-iterat
 Limits = Annotated[str | None, takes("RULE", "Joint limits: clamp, project or ignore.", "--limits")]
 Set = Annotated[list[str] | None, takes("NAME=VALUE", "An option of the method; may be repeated.", "--set")]
 Picture = Annotated[Path | None, takes("FILE", "Draw it: .png, .svg or .pdf.", "--output", "-o")]
+Strips = Annotated[Path | None, takes("FILE", "Draw a strip of frames for each method too.", "--strips")]
 
 SOLVE_EXAMPLES = examples(
     "solve planar:15,10,5 --position -20,5 --start ready",
@@ -272,13 +273,14 @@ def race(
     limits: Limits = None,
     options: Set = None,
     output: Picture = None,
+    strips: Strips = None,
     as_json: AsJson = False,
 ) -> None:
     """Let every method solve the same problem, and compare.
 
     Exits with 1 if no method reached the goal. A method that does not serve the goal says why.
     """
-    from . import draw
+    from . import draw, figures
     from .races import race as compare
 
     linkage = read_model(model)
@@ -288,6 +290,8 @@ def race(
         laps = compare(linkage, goal, start=read_start(linkage, start or []), methods=methods, **settings)
         if path is not None:
             draw.race(laps, goal=goal.position, path=path)
+    if strips is not None:
+        draw.figure(figures.of_race(laps), path=strips)
     if as_json:
         print_json([lap.as_dict() for lap in laps])
     elif str(output) != "-":
@@ -343,7 +347,9 @@ COMMANDS: dict[Callable[..., None], str] = {
     track: TRACK_EXAMPLES,
     workspace: examples("workspace planar:15,10,5 -o workspace.png", "workspace ur5 --samples 5000 --json"),
     race: examples(
-        "race planar:15,10,5 --position -20,5 --start ready", "race panda --position 0.4,0.2,0.5 -o race.png"
+        "race planar:15,10,5 --position -20,5 --start ready",
+        "race panda --position 0.4,0.2,0.5 -o race.png",
+        "race planar:15,10,5 --position -20,5 --start ready --strips strips.png",
     ),
     figure: examples("figure 5.20", "figure 5.21 -o slow.gif", "figure 5.22 --json"),
 }

@@ -7,7 +7,7 @@ Imports `tracking`, `clips`, `models` and what stands before them. A figure is r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +15,10 @@ import numpy as np
 
 from . import models
 from .clips import Clip, interpolate
-from .errors import NotFoundError
+from .errors import GoalError, NotFoundError
 from .goals import Reach
 from .linkage import Linkage
+from .races import Lap
 from .tracking import track
 from .transforms import FloatArray
 
@@ -80,6 +81,11 @@ class Figure:
     number: str
     caption: str
     panels: tuple[Panel, ...] = field(default_factory=tuple)
+
+    @property
+    def title(self) -> str:
+        """Number and caption; a picture that is not of the chapter has no number."""
+        return f"Figure {self.number}.  {self.caption}" if self.number else self.caption
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figure as plain numbers, for JSON."""
@@ -186,6 +192,24 @@ def figure(number: str) -> Figure:
         raise FigureNotFoundError(number, "the chapter", FIGURES)
     caption, make = FIGURES[number]
     return Figure(number, caption, make())
+
+
+def of_race(laps: Sequence[Lap]) -> Figure:
+    """Return a race as rows of frames: for each method that served, five iterations from its first to its last."""
+    panels = []
+    for lap in laps:
+        if lap.solution is None:
+            continue
+        poses, reached = lap.poses, "reached" if lap.solution.success else lap.solution.status
+        goal = next(goal for goal in lap.solution.goals if isinstance(goal, Reach))
+        place = None if goal.position is None else tuple(goal.position.tolist())
+        clip = Clip(lap.solution.linkage, np.arange(len(poses), dtype=np.float64), poses)
+        shown = tuple(sorted({round(k) for k in np.linspace(0, len(poses) - 1, 5).tolist()}))
+        title = f"{lap.method}: {reached}, {lap.solution.iterations} iterations"
+        panels.append(Panel(title, lap.method, place, {}, clip, goal.frame, shown))
+    if not panels:
+        raise GoalError("no method of this race serves its goal; there is nothing to show.")
+    return Figure("", "The same problem by every method, from its first iteration to its last.", tuple(panels))
 
 
 def largest_step(clip: Clip) -> float:

@@ -94,7 +94,7 @@ def sheet(figure: Figure) -> Picture:
             if overlay is not None:
                 overlay.draw(panel, row, number)
             write(page, left + width / 2.0, bottom - 0.05, f"frame {number}", SMALL, INK, ha="center", va="top")
-    write(page, GAP, size[1] - 0.1, f"Figure {figure.number}.  {figure.caption}", LARGE, INK, va="top")
+    write(page, GAP, size[1] - 0.1, figure.title, LARGE, INK, va="top")
     write(page, GAP, 0.07, first.measure(), SMALL, GREY)
     _key(page, size[0] - GAP, overlay)
     return page
