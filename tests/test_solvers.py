@@ -110,7 +110,8 @@ def test_the_same_question_has_the_same_answer(method: str) -> None:
     try:
         answers = [lw.solve(arm, goal, start=START, method=method) for _ in range(2)]
     except GoalError:
-        pytest.skip(f"{method} does not serve this arm")
+        assert method == "inverse"  # a redundant arm has no square Jacobian
+        return
     assert_array_equal(answers[0].q, answers[1].q)
     assert answers[0].iterations == answers[1].iterations
 
@@ -121,7 +122,8 @@ def test_out_of_reach_ends_stretched_and_calm(method: str) -> None:
     try:
         solution = lw.solve(arm, lw.Reach("tip", position=(-35, 5)), start=START, method=method, trace=True)
     except GoalError:
-        pytest.skip(f"{method} does not serve this arm")
+        assert method == "inverse"  # a redundant arm has no square Jacobian
+        return
     assert not solution.success
     assert "35.36 m" in solution.reason
     assert "30 m" in solution.reason
@@ -141,7 +143,8 @@ def test_limits_hold_to_the_last_bit_at_every_step(method: str, limits: str) -> 
     try:
         solution = lw.solve(arm, goal, method=method, limits=limits, trace=True, max_iterations=40)
     except GoalError:
-        pytest.skip(f"{method} does not serve this arm")
+        assert method == "inverse"  # a redundant arm has no square Jacobian
+        return
     for q in [record.q for record in solution.trace] + [solution.q]:
         assert (q >= arm.lower).all()
         assert (q <= arm.upper).all()

@@ -55,6 +55,13 @@ def checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
     return x
 
 
+def start_pose(linkage: Linkage, start: ArrayLike | str | None) -> FloatArray:
+    """Return where a solve begins: poses given, a stored one by name, or the neutral one."""
+    if start is None:
+        return linkage.neutral()
+    return linkage.stored_pose(start) if isinstance(start, str) else checked(linkage, start)
+
+
 def pose(
     linkage: Linkage,
     values: Mapping[str, Any] | ArrayLike | None = None,

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from .errors import GoalError
 from .goals import Goal
 from .linkage import Linkage
-from .poses import checked
+from .poses import start_pose
 from .solvers import METHODS, Solution, solve
 from .transforms import FloatArray
 
@@ -90,10 +90,7 @@ def race(
         methods: Names of methods; all by default.
         **settings: What every method takes, as in `solve`.
     """
-    if start is None:
-        pose = linkage.neutral()
-    else:
-        pose = linkage.stored_pose(start) if isinstance(start, str) else checked(linkage, start)
+    pose = start_pose(linkage, start)
     return [_lap(linkage, goals, pose, name, settings) for name in (METHODS if methods is None else methods)]
 
 

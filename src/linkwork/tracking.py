@@ -16,7 +16,7 @@ from .errors import GoalError, OptionError
 from .goals import Goal, Reach
 from .linkage import Linkage
 from .paths import line
-from .poses import checked
+from .poses import start_pose
 from .solvers import Method, Problem, configure
 from .solvers.base import follow, settled
 
@@ -62,10 +62,7 @@ def track(
         raise OptionError(f"fps must be positive, got {fps!r}.")
     if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
         raise OptionError(f"steps must be a whole number, at least one, got {steps!r}.")
-    if start is None:
-        q = linkage.neutral()
-    else:
-        q = linkage.stored_pose(start) if isinstance(start, str) else checked(linkage, start)
+    q = start_pose(linkage, start)
     series = _series(linkage, goals, q, fps, frames)
     chosen, settings = configure(method, options)
     problem = Problem(linkage, series[0])

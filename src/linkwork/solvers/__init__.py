@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from ..errors import MethodNotFoundError, OptionError
 from ..goals import Goal
 from ..linkage import Linkage
-from ..poses import checked
+from ..poses import start_pose
 from .analytic import Analytic
 from .base import Method, Settings, Solution, run
 from .ccd import CyclicDescent, RankedDescent
@@ -73,11 +73,7 @@ def solve(
         (True, [-20.0, 5.0])
     """
     chosen, settings = configure(method, options)
-    if start is None:
-        pose = linkage.neutral()
-    else:
-        pose = linkage.stored_pose(start) if isinstance(start, str) else checked(linkage, start)
-    return chosen.solve(Problem(linkage, goals), pose, settings)
+    return chosen.solve(Problem(linkage, goals), start_pose(linkage, start), settings)
 
 
 def configure(method: str | Method, options: dict[str, Any]) -> tuple[Method, Settings]:
