@@ -5,8 +5,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
+SECONDS ?= 60
 
-.PHONY: demo test check lint format types bench docs build clean
+.PHONY: demo test check lint format types bench fuzz docs build clean
 
 demo: $(VENV)/plot.stamp
 	$(BIN)/linkwork demo
@@ -30,6 +31,12 @@ types: $(VENV)/dev.stamp
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/forward.py
 	$(BIN)/python benchmarks/methods.py
+	$(BIN)/python benchmarks/ik.py
+	$(BIN)/python benchmarks/files.py
+
+fuzz: $(VENV)/fuzz.stamp
+	$(BIN)/python tests/fuzz_bvh.py -max_total_time=$(SECONDS)
+	$(BIN)/python tests/fuzz_urdf.py -max_total_time=$(SECONDS)
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/mkdocs build --strict

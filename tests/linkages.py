@@ -60,6 +60,7 @@ JOINTS: dict[str, Articulation] = {
     **{f"ball-{order}-fixed": Ball(order, "fixed") for order in EULER_ORDERS},
     "ball-limited": Ball("zyx", "moving", (-1.0, -0.5, -2.0), ("45deg", 0.5, 1.0)),
     "floating": Floating(),
+    **{f"floating-{order}": Floating(order) for order in EULER_ORDERS},
 }
 
 

@@ -38,12 +38,17 @@ def bits(linkage: lw.Linkage) -> object:
     ]
     return (
         linkage.name,
-        [(link.name, link.matrix.tobytes()) for link in linkage.nodes],
+        [(link.name, link.matrix.tobytes(), weight(link.inertia)) for link in linkage.nodes],
         visuals,
         [(j.name, j.parent, j.child, repr(j.articulation), j.placement.tobytes(), repr(j.mimic)) for j in linkage.arcs],
         [(frame.name, frame.link, frame.placement.tobytes()) for frame in linkage.extra_frames],
+        linkage.loops,
         [(name, pose.tobytes()) for name, pose in linkage.poses.items()],
     )
+
+
+def weight(inertia: lw.Inertia | None) -> object:
+    return inertia and (repr(inertia.mass), inertia.center.tobytes(), inertia.matrix.tobytes())
 
 
 def firm_pose(linkage: lw.Linkage, rng: np.random.Generator) -> np.ndarray:
@@ -124,6 +129,26 @@ def rotations() -> lw.Linkage:
     return b.build()
 
 
+def heavy() -> lw.Linkage:
+    """Return links with every sort of mass: none known, none at all, at a point, spread out, hard to write."""
+    spread = np.diag([0.1, 5e-324, 1e300])
+    spread[0, 1] = spread[1, 0] = -0.0
+    b = lw.Builder("heavy", inertia=lw.Inertia(0.0))
+    b.revolute("a", "point", inertia=lw.Inertia(1 / 3, (0.1, -0.0, 1e-5)))
+    b.revolute("b", "spread", inertia=lw.Inertia(2, matrix=spread))
+    b.revolute("c", "signed zero", inertia=lw.Inertia(-0.0, (-0.0, 0.0, 0.0), -np.zeros((3, 3))))
+    return b.revolute("d", "unknown").build()
+
+
+def loops() -> lw.Linkage:
+    """Return a mechanism that closes in three ways, one of them at a further frame."""
+    b = lw.Builder("loops")
+    b.revolute("a", "crank", axis="y").ball("b", "rod", euler="zxy").frame("pin", at=(1, 0, 0))
+    b.floating("c", "slide", euler="zxz", parent="base")
+    b.loop("1.0", "pin", "slide").loop("yes", "slide", "crank", kind="axis").loop("last", "pin", "base", kind="full")
+    return posed(b.build())
+
+
 def one(articulation: Articulation, placement: object = None, **more: object) -> lw.Linkage:
     joint = lw.Joint("j", "a", "b", articulation, np.eye(4) if placement is None else placement)
     return lw.Linkage([lw.Link("a"), lw.Link("b")], [joint], **more)
@@ -132,7 +157,7 @@ def one(articulation: Articulation, placement: object = None, **more: object) ->
 LINKAGES: dict[str, Callable[[], lw.Linkage]] = {
     **{name: lambda joint=joint: posed(one_joint(joint)) for name, joint in JOINTS.items()},
     **{f"tree {n}": lambda n=n: posed(random_tree(np.random.default_rng(n), n)) for n in (1, 5, 20, 60)},
-    **{build.__name__: build for build in (every_shape, odd_names, odd_floats, open_limits, rotations)},
+    **{build.__name__: build for build in (every_shape, odd_names, odd_floats, open_limits, rotations, heavy, loops)},
     **{f"model {name}": lambda name=name: lw.models.build(name) for name in lw.models.MODELS},
     "one link": lambda: lw.Linkage([lw.Link("alone")]),
 }

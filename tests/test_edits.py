@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from linkages import JOINTS, one_joint, random_transform, random_tree
+from linkwork.builder import Builder
 from linkwork.errors import (
     DuplicateNameError,
+    FrameNotFoundError,
     JointNotFoundError,
     LimitError,
     LinkageError,
@@ -19,7 +21,7 @@ from linkwork.errors import (
     PoseError,
     PoseValueError,
 )
-from linkwork.geometry import Sphere
+from linkwork.geometry import Inertia, Sphere
 from linkwork.joints import Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute, Screw
 from linkwork.linkage import Frame, Link, Linkage
 
@@ -188,7 +190,7 @@ def frozen_value(articulation, values):
     match articulation:
         case Ball(euler=None):
             return {"wxyz": values}
-        case Floating():
+        case Floating(euler=None):
             return {"position": values[:3], "wxyz": values[3:]}
     return values if articulation.nq > 1 else values[0]
 
@@ -510,3 +512,40 @@ def test_wrong_changes_are_refused(arm, change, error, message):
     with pytest.raises(error, match=message):
         arm.replace(**change)
     assert arm == before
+
+
+# Masses and loops
+
+
+def closed():
+    b = Builder("ring", inertia=Inertia(1))
+    b.ball("a", "arm", inertia=Inertia(2, (0.1, 0, 0))).revolute("b", "hand", inertia=Inertia(3)).frame("pin")
+    b.revolute("c", "side", parent="base")
+    return b.loop("high", "pin", "arm").loop("low", "hand", "side", kind="axis").build()
+
+
+def weights(linkage):
+    return {node.name: node.inertia and node.inertia.mass for node in linkage.nodes}
+
+
+def test_edits_keep_masses_and_loops():
+    ring = closed()
+    for same in (ring.freeze("b", at=0.3), ring.replace(name="other"), ring.replace(poses={"zero": ring.neutral()})):
+        assert (weights(same), same.loops) == (weights(ring), ring.loops)
+    split = ring.split()
+    assert weights(split) == weights(ring) | {"a.rx": None, "a.ry": None}
+    assert split.loops == ring.loops
+
+
+def test_a_subtree_keeps_the_loops_within_it():
+    part = closed().subtree("arm")
+    assert (weights(part), [loop.name for loop in part.loops]) == ({"arm": 2.0, "hand": 3.0}, ["high"])
+
+
+def test_loops_follow_the_links_they_name():
+    ring = closed().replace(links={"hand": {"name": "claw", "inertia": None}})
+    assert [(loop.first, loop.second) for loop in ring.loops] == [("pin", "arm"), ("claw", "side")]
+    assert weights(ring)["claw"] is None
+    assert closed().replace(loops=[]).loops == ()
+    with pytest.raises(FrameNotFoundError, match="no frame 'pin'"):
+        closed().replace(frames=[])

@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
-SIGNATURES = {".png": b"\x89PNG\r\n\x1a\n", ".gif": b"GIF89a", ".svg": b"<?xml"}
+SIGNATURES = {
+    ".png": b"\x89PNG\r\n\x1a\n",
+    ".gif": b"GIF89a",
+    ".svg": b"<?xml",
+    ".bvh": b"HIERARCHY",
+    ".glb": b"glTF",
+    ".csv": b"time [s],",
+    ".npz": b"PK",
+    ".urdf": b"<?xml",
+}
 MAX_LINES = 60
 
 

@@ -14,7 +14,19 @@ from hypothesis.extra.numpy import arrays
 
 from linkages import random_transform
 from linkwork.errors import LinkageError, LinkworkError, TransformError
-from linkwork.geometry import SHAPES, Box, Capsule, Cylinder, Mesh, Polyline, Sphere, Visual, as_visuals, bone
+from linkwork.geometry import (
+    SHAPES,
+    Box,
+    Capsule,
+    Cylinder,
+    Inertia,
+    Mesh,
+    Polyline,
+    Sphere,
+    Visual,
+    as_visuals,
+    bone,
+)
 
 NAN, INF = math.nan, math.inf
 PLACEMENT = random_transform(np.random.default_rng(1))
@@ -150,3 +162,53 @@ def test_a_bone_reaches_from_end_to_end(start, end):
     half = np.array([0.0, 0.0, visual.shape.length / 2, 1.0])
     np.testing.assert_allclose((visual.placement @ (half * [1, 1, -1, 1]))[:3], start, atol=1e-12)
     np.testing.assert_allclose((visual.placement @ half)[:3], end, atol=1e-12)
+
+
+# Masses, and where meshes are
+
+
+def test_where_a_mesh_was_found_is_kept_but_is_no_part_of_it(tmp_path):
+    found = Mesh("hand.stl", file=tmp_path / "hand.stl")
+    assert found == Mesh("hand.stl")
+    assert repr(found) == repr(Mesh("hand.stl"))
+    assert hash(found) == hash(Mesh("hand.stl"))
+    assert pickle.loads(pickle.dumps(found)).file == str(tmp_path / "hand.stl")
+
+
+def test_masses_are_values():
+    spread = np.array([[1.0, 0.1, 0.0], [0.1, 2.0, 0.0], [0.0, 0.0, 2.5]])
+    body = Inertia(3, (0.1, 0.2, 0.3), spread)
+    for other in (
+        copy.deepcopy(body),
+        pickle.loads(pickle.dumps(body)),
+        Inertia(3.0, [0.1, 0.2, 0.3], spread.tolist()),
+    ):
+        assert other == body
+        assert not other.center.flags.writeable
+        assert not other.matrix.flags.writeable
+    for other in (Inertia(2, body.center, spread), Inertia(3, (0, 0, 0), spread), Inertia(3, body.center)):
+        assert other != body
+    assert Inertia(1).matrix.tolist() == np.zeros((3, 3)).tolist()
+
+
+def test_rounding_in_a_matrix_of_inertia_is_evened_out():
+    matrix = np.eye(3)
+    matrix[0, 1], matrix[1, 0] = 0.1, 0.1 + 1e-12
+    assert np.array_equal(Inertia(1, matrix=matrix).matrix, Inertia(1, matrix=matrix.T).matrix)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"mass": -1}, "mass must not be negative, got -1"),
+        ({"mass": math.nan}, "mass must be finite"),
+        ({"mass": "heavy"}, "mass must be numbers"),
+        ({"center": (0, 0)}, r"center of mass must have shape \(3,\)"),
+        ({"matrix": np.eye(4)}, r"of shape \(3, 3\)"),
+        ({"matrix": np.full((3, 3), math.inf)}, "must be finite"),
+        ({"matrix": [[1, 2, 0], [0, 1, 0], [0, 0, 1]]}, "must be symmetric"),
+    ],
+)
+def test_wrong_masses_are_refused(given, message):
+    with pytest.raises((LinkageError, TransformError), match=message):
+        Inertia(**{"mass": 1.0} | given)

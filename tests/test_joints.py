@@ -76,8 +76,10 @@ def by_scipy(articulation, values):
         case Ball():
             order = articulation.euler.upper() if articulation.sense == "moving" else articulation.euler
             return rigid(Rotation.from_euler(order, values))
-        case Floating():
+        case Floating(euler=None):
             return rigid(Rotation.from_quat(values[3:], scalar_first=True), values[:3])
+        case Floating():
+            return rigid(Rotation.from_euler(articulation.euler.upper(), values[3:]), values[:3])
     raise AssertionError(f"write down what {articulation} does")
 
 

@@ -18,6 +18,8 @@ import linkwork as lw
 from linkages import JOINTS, one_joint, random_tree
 from linkwork.kernels import source_hash
 from linkwork.kernels.chain import jacobian_many, jacobian_one, tip_many, tip_one
+from linkwork.kernels.race import race_one
+from linkwork.kernels.search import search_many
 from linkwork.kernels.tree import frames_many, frames_one
 
 SLIDE = """
@@ -232,6 +234,28 @@ def test_how_numbers_are_held_compiles_nothing_new() -> None:
             linkage.forward(q, frame="tip")
             linkage.jacobian(q, "tip")
     assert {kernel.__name__: len(kernel.signatures) for kernel in KERNELS} == {kernel.__name__: 1 for kernel in KERNELS}
+
+
+def test_how_goals_and_starts_are_held_compiles_the_search_once_for_each_precision() -> None:
+    arm = lw.models.planar([2, 1])
+    poses = arm.random_pose(0, 20)
+    targets = arm.forward(poses, frame="tip")
+    for form in (lambda x: x, np.asfortranarray, lambda x: x.astype(np.float32), lambda x: x.tolist(), frozen_copy):
+        for begin in (None, poses, poses[0], frozen_copy(poses), poses.tolist()):
+            for dtype in ("float64", "float32"):
+                lw.solve_batch(arm, "tip", form(targets), start=begin, dtype=dtype)
+        for begin in (None, poses[0], frozen_copy(poses[0]), poses.tolist()[0]):
+            lw.prepare(arm, "tip")(form(targets[0]), start=begin)
+            lw.solve(arm, lw.Reach("tip", orientation=form(targets[0])), start=begin)
+    lw.solve_all(arm, lw.Reach("tip", orientation=targets[0]))
+    assert len(race_one.signatures) == 1
+    assert len(search_many.signatures) <= 2
+
+
+def frozen_copy(array: np.ndarray) -> np.ndarray:
+    result = array.copy()
+    result.setflags(write=False)
+    return result
 
 
 def test_many_threads_get_what_one_gets() -> None:

@@ -22,12 +22,15 @@ import linkwork
 from linkwork.kernels import OPTIONS
 from linkwork.kernels.lanes import (
     WIDTH,
+    beyond,
     bits,
+    by_precision,
     cells,
     exact_cos,
     exact_sin,
     fabs,
     fill,
+    flat,
     gather,
     hold,
     load,
@@ -37,7 +40,7 @@ from linkwork.kernels.lanes import (
     sqrt,
     store,
 )
-from linkwork.kernels.rows import LARGE_ANGLE, sine_cosine
+from linkwork.kernels.rows import LARGE_ANGLE, LARGE_ANGLE_32, sine_cosine
 
 WIDTHS = {str(dtype): width for dtype, width in WIDTH.items()}
 dtypes = pytest.mark.parametrize("dtype", WIDTHS)
@@ -192,7 +195,51 @@ def test_mantissa_bits_are_those_of_the_pattern(dtype: str, position: int) -> No
     assert_array_equal(by_number(chosen, x, y), expected.astype(dtype))
 
 
+@dtypes
+def test_constants_are_chosen_by_precision(dtype: str) -> None:
+    def chosen(x, y):
+        return x * 0.0 + by_precision(x, 1.0 / 3.0, 0.25)
+
+    x, y = (np.nan_to_num(part, posinf=1.0, neginf=1.0) for part in operands(dtype))
+    expected = np.full_like(x, {"float64": 1.0 / 3.0, "float32": 0.25}[dtype])
+    assert_array_equal(by_lanes(chosen, x, y), expected)
+    assert_array_equal(by_number(chosen, x, y), expected)
+
+
 # Memory
+
+
+@dtypes
+def test_memory_that_is_flat_holds_numbers_whatever_the_axes(dtype: str) -> None:
+    @njit(**OPTIONS)
+    def run(x, out):
+        memory = flat(x)
+        for k in range(x.size):
+            out[k] = load(memory, k)
+
+    x = np.arange(3 * WIDTHS[dtype], dtype=dtype)
+    for shape in ((-1,), (3, -1), (1, 3, -1)):
+        out = np.zeros(x.size, dtype)
+        run(x.reshape(shape), out)
+        assert_array_equal(out, x)
+    with pytest.raises(TypingError):
+        run(x.reshape(3, -1).T, out)
+
+
+@dtypes
+def test_memory_further_on_begins_whole_items_later(dtype: str) -> None:
+    @njit(**OPTIONS)
+    def run(x, items, out):
+        store(cells(out), 0, load(beyond(cells(x), items), 1))
+
+    width = WIDTHS[dtype]
+    x = np.random.default_rng(0).normal(size=(5, width)).astype(dtype)
+    for items in (0, 1, 3):
+        lanes, number = np.zeros((1, width), dtype), np.zeros(1, dtype)
+        run(x, items, lanes)
+        assert_array_equal(lanes[0], x[items + 1])
+        run(x.ravel(), items, number)
+        assert number[0] == x.ravel()[items + 1]
 
 
 @dtypes
@@ -306,12 +353,12 @@ def sines(x, sine, cosine):
 
 def worst_error(x: np.ndarray, *, lanes: bool) -> float:
     """Return the largest error of sines and cosines in units of the last place."""
-    shape = (-1, 8) if lanes else (-1,)
+    shape = (-1, WIDTHS[x.dtype.name]) if lanes else (-1,)
     sine, cosine = np.empty_like(x).reshape(shape), np.empty_like(x).reshape(shape)
     sines(x.reshape(shape), sine, cosine)
     exact = x.astype(np.longdouble)
     errors = [
-        np.abs(got.ravel() - want) / np.spacing(np.abs(want).astype(np.float64))
+        np.abs(got.ravel() - want) / np.spacing(np.abs(want).astype(x.dtype))
         for got, want in ((sine, np.sin(exact)), (cosine, np.cos(exact)))
     ]
     return float(np.max(errors))
@@ -350,6 +397,21 @@ def test_sines_keep_their_precision_next_to_every_quarter_turn(lanes: bool) -> N
     nearest = quarters.astype(np.float64)
     assert nearest.max() < LARGE_ANGLE
     for x in (nearest, -nearest, np.nextafter(nearest, 0.0), np.nextafter(nearest, 1e9)):
+        assert worst_error(x, lanes=lanes) < 2.5
+
+
+@extended
+@pytest.mark.parametrize("lanes", [False, True], ids=["numbers", "lanes"])
+@pytest.mark.parametrize("reach", [1e-30, 1e-8, 0.8, 3.2, 30.0, 0.999 * LARGE_ANGLE_32, 1e6])
+def test_single_sines_and_cosines_are_right_to_a_few_parts_in_ten_million(reach: float, lanes: bool) -> None:
+    x = np.random.default_rng(0).uniform(-reach, reach, 80_000).astype(np.float32)
+    shape = (-1, WIDTHS["float32"]) if lanes else (-1,)
+    sine, cosine = np.empty_like(x).reshape(shape), np.empty_like(x).reshape(shape)
+    sines(x.reshape(shape), sine, cosine)
+    exact = x.astype(np.longdouble)
+    assert np.abs(sine.ravel() - np.sin(exact)).max() < 2e-7
+    assert np.abs(cosine.ravel() - np.cos(exact)).max() < 2e-7
+    if reach < 1.0:  # away from where a sine passes zero, also to the last places
         assert worst_error(x, lanes=lanes) < 2.5
 
 
@@ -402,3 +464,33 @@ def test_kernels_compile_and_agree_on_lesser_processors(processor: str, tmp_path
     command = [sys.executable, "-W", "error", "-c", PROBE]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "agreed\n"), done.stderr
+
+
+SOLVES = """
+import numpy as np
+import linkwork as lw
+arm = lw.models.panda()
+targets = arm.forward(arm.random_pose(0, 600), frame="tip")
+targets[::10, 0, 3] += 3.0
+reachable = np.arange(600) % 10 != 0
+for dtype in ("float64", "float32"):
+    batch = lw.solve_batch(arm, "tip", targets, dtype=dtype)
+    away = np.linalg.norm((arm.forward(batch.q, frame="tip") - targets)[:, :3, 3], axis=1)
+    turned = arm.forward(batch.q, frame="tip")[:, :3, :3].swapaxes(1, 2) @ targets[:, :3, :3]
+    angle = np.arccos(np.clip((np.trace(turned, axis1=1, axis2=2) - 1) / 2, -1, 1))
+    np.testing.assert_array_equal(batch.success, reachable)
+    assert (away[reachable] <= 1e-4).all() and (angle[reachable] <= 1e-3).all()
+    assert ((batch.q >= arm.lower) & (batch.q <= arm.upper)).all()
+print("solved")
+"""
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_goals_are_reached_on_lesser_processors(processor: str, tmp_path: Path) -> None:
+    if platform.machine() not in ("x86_64", "AMD64") and processor != "generic":
+        pytest.skip("these processors are of the x86-64 family")
+    numba = {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": PROCESSORS[processor], "NUMBA_CACHE_DIR": str(tmp_path)}
+    environment = os.environ | numba | {"PYTHONPATH": str(Path(linkwork.__file__).parents[1])}
+    command = [sys.executable, "-W", "error", "-c", SOLVES]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "solved\n"), done.stderr

@@ -18,6 +18,7 @@ LAYERS = (
     "errors",
     "files",
     "transforms",
+    "elements",
     "geometry",
     "joints",
     "tree",
@@ -29,16 +30,20 @@ LAYERS = (
     "dh",
     "kernels",
     "program",
+    "limb",
     "kinematics",
     "goals",
     "paths",
     "solvers",
+    "batch",
+    "branches",
     "diagnosis",
     "analysis",
     "races",
     "tracking",
     "models",
     "formats",
+    "doctor",
     "figures",
     "draw",
     "gallery",
@@ -47,13 +52,15 @@ LAYERS = (
     "problems",
     "answers",
     "commands",
+    "file_commands",
     "cli",
     "__main__",
 )
 
-# Inside functions, a few may look ahead: the methods of a linkage hand over to the modules that do the work, and a
-# solution to the one that explains it.
+# Inside functions, a few may look ahead: the methods of a linkage hand over to the modules that do the work, a clip to
+# those that write it, and a solution to the one that explains it.
 AHEAD = {
+    "clips": {"formats"},
     "linkage": {"poses", "kinematics", "edits", "dh"},
     "solvers": {"diagnosis"},
 }
@@ -65,7 +72,7 @@ HEAVY = {
     "scipy": {"solvers"},
     "matplotlib": {"draw"},
     "mpl_toolkits": {"draw"},
-    "typer": {"cli", "commands"},
+    "typer": {"cli", "commands", "file_commands"},
     "rich": {"cli"},
     "msgspec": {"formats"},
     "yaml": {"formats"},

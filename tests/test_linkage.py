@@ -20,9 +20,9 @@ from linkwork.errors import (
     PoseShapeError,
     PoseValueError,
 )
-from linkwork.geometry import Box, Sphere, Visual
+from linkwork.geometry import Box, Inertia, Sphere, Visual
 from linkwork.joints import Ball, Continuous, Floating, Joint, Mimic, Prismatic, Revolute, Screw
-from linkwork.linkage import Frame, Link, Linkage
+from linkwork.linkage import Frame, Link, Linkage, Loop
 
 NAN, INF = math.nan, math.inf
 
@@ -343,3 +343,15 @@ NO_POSES = {
 def test_stored_poses_that_cannot_be_are_refused(poses, error, message):
     with pytest.raises(error, match=message):
         Linkage(links(*"abc"), [hinge("j", "a", "b"), hinge("k", "b", "c")], poses=poses)
+
+
+def test_copies_keep_masses_and_loops():
+    ring = one_joint(Floating("zxy"))
+    links = {"child": {"inertia": Inertia(2.0, (0.1, 0.0, 0.0), np.eye(3))}}
+    ring = ring.replace(links=links, loops=[Loop("ring", "tip", "base")])
+    for other in (copy.copy(ring), copy.deepcopy(ring), pickle.loads(pickle.dumps(ring))):
+        assert other == ring
+    assert ring.replace(loops=[]) != ring
+    assert ring.replace(links={"child": {"inertia": None}}) != ring
+    with pytest.raises(LinkageError, match="inertia of link 'x' must be an Inertia"):
+        Link("x", inertia=2.0)

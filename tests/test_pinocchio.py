@@ -68,8 +68,11 @@ def peer(articulation: lw.joints.Articulation) -> Any:
         case Ball(euler=order, sense=sense):
             turns = [hinge(LETTERS[letter]) for letter in order]
             return composite(*(turns if sense == "moving" else reversed(turns)))
-        case Floating():
+        case Floating(euler=None):
             return pin.JointModelFreeFlyer()
+        case Floating(euler=order):
+            slides = [slider(axis) for axis in LETTERS.values()]
+            return composite(*slides, *(hinge(LETTERS[letter]) for letter in order))
     raise AssertionError(f"no peer for {articulation!r}")
 
 
@@ -114,9 +117,7 @@ class Peer:
             block = drive.multiplier * np.eye(nv)
             if isinstance(arc.articulation, Ball) and arc.articulation.sense == "fixed":
                 block = block[::-1]
-            if isinstance(
-                arc.articulation, Floating
-            ):  # linear velocity: ours along the parent's axes, theirs the child's
+            if arc.articulation == Floating():  # linear velocity: ours along the parent's axes, theirs the child's
                 w, x, y, z = q[drive.q + 3 : drive.q + 7]
                 block[:3, :3] = pin.Quaternion(w, x, y, z).normalized().matrix().T
             result[at : at + nv, drive.v : drive.v + nv] += block
@@ -139,7 +140,7 @@ def reordered(arc: Joint, values: np.ndarray) -> np.ndarray:
             return values[[1, 2, 3, 0]]
         case Ball(sense="fixed"):
             return values[::-1]
-        case Floating():
+        case Floating(euler=None):
             return values[[0, 1, 2, 4, 5, 6, 3]]
     return values
 

@@ -20,6 +20,7 @@ from linkwork.formats import documents, entries, load, scene
 from linkwork.geometry import SHAPES
 from linkwork.joints import ARTICULATIONS
 from linkwork.transforms import transform
+from linkwork.tree import LOOP_KINDS
 from scenes import LINKAGES, bits, one
 
 DOCS = Path(__file__).parents[1] / "docs" / "scene.md"
@@ -124,9 +125,10 @@ def test_the_example_of_the_documentation_is_a_scene() -> None:
 def test_the_documentation_names_every_field_and_kind() -> None:
     tables = (*scene.JOINTS.values(), *scene.ROOTS.values(), *scene.SHAPE_ENTRIES.values())
     plain = (entries.Scene, entries.LinkEntry, entries.VisualEntry, entries.FrameEntry, entries.MimicEntry)
+    plain += (entries.InertiaEntry, entries.LoopEntry)
     fields = {name for entry in (*tables, *plain, entries.Rotation) for name in entry.__struct_fields__}
     documented = set(re.findall(r"`([\w.]+)`", DOCS.read_text()))
-    assert {*fields, *ARTICULATIONS, *SHAPES} - documented == set()
+    assert {*fields, *ARTICULATIONS, *SHAPES, *LOOP_KINDS} - documented == set()
 
 
 # What is refused

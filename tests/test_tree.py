@@ -10,6 +10,7 @@ import pytest
 from linkages import random_tree
 from linkwork.errors import (
     DuplicateNameError,
+    FrameNotFoundError,
     JointNotFoundError,
     LimitError,
     LinkageError,
@@ -20,7 +21,7 @@ from linkwork.errors import (
     TreeError,
 )
 from linkwork.joints import Ball, Fixed, Floating, Joint, Mimic, Revolute
-from linkwork.linkage import Frame, Link, Linkage
+from linkwork.linkage import Frame, Link, Linkage, Loop
 
 NAN, INF = math.nan, math.inf
 
@@ -247,3 +248,36 @@ def test_a_long_row_of_mimic_joints_has_one_leader():
     assert linkage.coordinates == ("j1",)
     drives = [(drive.multiplier, drive.offset) for drive in linkage.drives[1:]]
     assert drives == [(1.0, 0.0), (-1.0, 1.0)] * 499 + [(1.0, 0.0)]
+
+
+# Loops
+
+
+def ring(*loops):
+    b = [Joint("a", "base", "arm", Revolute("z")), Joint("b", "arm", "hand", Revolute("z"))]
+    return Linkage([Link("base"), Link("arm"), Link("hand")], b, frames=[Frame("pin", "hand", (1, 0, 0))], loops=loops)
+
+
+def test_loops_are_kept_in_their_order():
+    loops = (Loop("one", "pin", "base"), Loop("two", "hand", "arm", "axis"), Loop("three", "arm", "pin", "full"))
+    assert ring(*loops).loops == loops
+    assert ring(*loops) != ring(*loops[:2])
+    assert ring(*loops) != ring(*loops[::-1])
+    assert ring().loops == ()
+
+
+@pytest.mark.parametrize(
+    ("loops", "error", "message"),
+    [
+        ([("l", "pin", "nail")], FrameNotFoundError, "no frame 'nail' in linkage 'linkage' \\(loop 'l'\\)"),
+        ([("l", "pin", 3)], FrameNotFoundError, "no frame 3"),
+        ([("l", "pin", "hand")], LinkageError, "joins two frames of one link, 'hand'"),
+        ([("l", "pin", "pin")], LinkageError, "joins two frames of one link"),
+        ([("l", "pin", "base"), ("l", "pin", "arm")], DuplicateNameError, "loop 'l' appears twice"),
+        ([("", "pin", "base")], LinkageError, "a loop in linkage 'linkage' needs a name"),
+        ([("l", "pin", "base", "line")], LinkageError, "is 'point', 'axis', 'full', got 'line'"),
+    ],
+)
+def test_loops_that_cannot_be_are_refused(loops, error, message):
+    with pytest.raises(error, match=message):
+        ring(*(Loop(*loop) for loop in loops))

@@ -18,23 +18,28 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from . import (
         analysis as analysis,
+        doctor as doctor,
         draw as draw,
         errors as errors,
         figures as figures,
+        formats as formats,
         models as models,
         paths as paths,
         transforms as transforms,
     )
+    from .batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
+    from .branches import Branches as Branches, solve_all as solve_all
     from .builder import Builder as Builder
     from .clips import Clip as Clip, interpolate as interpolate
     from .dh import DHRow as DHRow, DHTable as DHTable, from_dh as from_dh
     from .diagnosis import count_solutions as count_solutions, diagnose as diagnose
     from .errors import LinkworkError as LinkworkError
-    from .formats import load as load, save as save
+    from .formats import load as load, load_clip as load_clip, save as save
     from .geometry import (
         Box as Box,
         Capsule as Capsule,
         Cylinder as Cylinder,
+        Inertia as Inertia,
         Mesh as Mesh,
         Polyline as Polyline,
         Sphere as Sphere,
@@ -55,20 +60,28 @@ if TYPE_CHECKING:
         Screw as Screw,
         Universal as Universal,
     )
-    from .linkage import Frame as Frame, Link as Link, Linkage as Linkage
+    from .linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
     from .races import race as race
-    from .solvers import METHODS as METHODS, Solution as Solution, solve as solve
+    from .solvers import (
+        METHODS as METHODS,
+        Prepared as Prepared,
+        Solution as Solution,
+        prepare as prepare,
+        solve as solve,
+    )
     from .tracking import track as track
 
-_MODULES = ("analysis", "draw", "errors", "figures", "models", "paths", "transforms")
+_MODULES = ("analysis", "doctor", "draw", "errors", "figures", "formats", "models", "paths", "transforms")
 _NAMES = {
+    "batch": ("Batch", "solve_batch", "solve_blocks"),
+    "branches": ("Branches", "solve_all"),
     "builder": ("Builder",),
     "clips": ("Clip", "interpolate"),
     "diagnosis": ("count_solutions", "diagnose"),
     "dh": ("DHRow", "DHTable", "from_dh"),
     "errors": ("LinkworkError",),
-    "formats": ("load", "save"),
-    "geometry": ("Box", "Capsule", "Cylinder", "Mesh", "Polyline", "Sphere", "Visual", "bone"),
+    "formats": ("load", "load_clip", "save"),
+    "geometry": ("Box", "Capsule", "Cylinder", "Inertia", "Mesh", "Polyline", "Sphere", "Visual", "bone"),
     "joints": (
         "Ball",
         "Continuous",
@@ -83,9 +96,9 @@ _NAMES = {
         "Universal",
     ),
     "goals": ("Reach",),
-    "linkage": ("Frame", "Link", "Linkage"),
+    "linkage": ("Frame", "Link", "Linkage", "Loop"),
     "races": ("race",),
-    "solvers": ("METHODS", "Solution", "solve"),
+    "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),
     "tracking": ("track",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

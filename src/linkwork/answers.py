@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .console import by_coordinate, placements, print_columns
+from .console import by_coordinate, placements, print_columns, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,9 +142,16 @@ def print_motion(clip: Clip, data: dict[str, Any]) -> None:
     print_pose(clip.linkage, by_coordinate(clip.linkage, clip.poses[-1]))
 
 
+def motion_files() -> tuple[str, ...]:
+    """Return the suffixes of files that hold motions and that `track` does not write in its own way."""
+    from . import formats
+
+    return tuple(suffix for suffix, row in formats.FORMATS.items() if row.clips and row.writes and suffix != ".csv")
+
+
 def write_motion(clip: Clip, data: dict[str, Any], goal: FloatArray | None, path: Path) -> None:
-    """Write a motion as its file is named: numbers (.json, .csv), a film (.gif) or a strip of pictures."""
-    from . import draw
+    """Write a motion as its file is named: numbers (.json, .csv), a film (.gif), pictures or a format for motions."""
+    from . import draw, formats
     from .files import write_text
 
     suffix = path.suffix.lower()
@@ -156,6 +163,9 @@ def write_motion(clip: Clip, data: dict[str, Any], goal: FloatArray | None, path
         write_text(path, csv_text([titles, *([time, *pose, *point] for time, pose, point in rows)]))
     elif suffix == ".gif":
         draw.film(clip, path, trail=data["frame"])
+    elif suffix in motion_files():
+        for remark in formats.write(formats.Content(clip.linkage, {formats.CLIP: clip}), path):
+            say(remark.text)
     else:
         draw.strip(clip, trail=data["frame"], goal=goal, path=path)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from .geometry import Inertia
 from .joints import (
     Articulation,
     Ball,
@@ -24,8 +25,8 @@ from .joints import (
     Screw,
     Universal,
 )
-from .linkage import Frame, Link, Linkage
-from .transforms import as_pair, as_transform, transform
+from .linkage import Frame, Link, Linkage, Loop
+from .transforms import IDENTITY, as_pair, as_transform, transform
 from .tree import check_link, check_name
 
 
@@ -41,6 +42,7 @@ class Builder:
         root: Root arc, as in `Linkage`.
         shape: What the root link looks like.
         node: Node transform of the root link, for drawing only.
+        inertia: How heavy the root link is.
 
     Example:
         >>> b = Builder("leg", base="pelvis")
@@ -51,17 +53,27 @@ class Builder:
         <Linkage 'leg': 3 links, 2 joints, nq=5, nv=4>
     """
 
-    def __init__(self, name: str, *, base: str = "base", root: Any = None, shape: Any = (), node: Any = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        base: str = "base",
+        root: Any = None,
+        shape: Any = (),
+        node: Any = None,
+        inertia: Inertia | None = None,
+    ) -> None:
         self.name, self._root, self._last = name, root, base
         self._links: dict[str, Link] = {}
         self._joints: dict[str, Joint] = {}
         self._frames: list[Frame] = []
         self._poses: dict[str, Any] = {}
-        self._links[base] = self._link(base, shape, node)
+        self._loops: list[Loop] = []
+        self._links[base] = self._link(base, shape, node, inertia)
 
-    def _link(self, name: str, shape: Any, node: Any) -> Link:
+    def _link(self, name: str, shape: Any, node: Any, inertia: Inertia | None) -> Link:
         check_name("link", name, self._links, f"linkage {self.name!r}")
-        return Link(name, shape) if node is None else Link(name, shape, node)
+        return Link(name, shape, IDENTITY if node is None else node, inertia)
 
     def joint(
         self,
@@ -74,6 +86,7 @@ class Builder:
         rotation: Any = None,
         shape: Any = (),
         node: Any = None,
+        inertia: Inertia | None = None,
         mimic: Mimic | str | None = None,
     ) -> Builder:
         """Add a joint and the link below it.
@@ -87,6 +100,7 @@ class Builder:
             rotation: Orientation of the child in its parent at zero: anything `transforms.as_rotation` takes.
             shape: Shapes or visuals of the new link.
             node: Node transform of the new link, for drawing only.
+            inertia: How heavy the new link is.
             mimic: Another joint to follow, by name or with multiplier and offset.
         """
         where = f"linkage {self.name!r}"
@@ -95,7 +109,8 @@ class Builder:
         check_name("joint", name, self._joints, where)
         placement = _placement(at, rotation, f"joint {name!r}")
         follows = Mimic(mimic) if isinstance(mimic, str) else mimic
-        joint, link = Joint(name, parent, child, articulation, placement, follows), self._link(child, shape, node)
+        link = self._link(child, shape, node, inertia)
+        joint = Joint(name, parent, child, articulation, placement, follows)
         self._joints[name], self._links[child], self._last = joint, link, child
         return self
 
@@ -155,14 +170,19 @@ class Builder:
         """Add a ball joint: a quaternion, or Euler angles, with limits if wanted, where `euler` names an order."""
         return self.joint(name, child, Ball(euler, sense, lower, upper), **options)
 
-    def floating(self, name: str, child: str, **options: Any) -> Builder:
-        """Add a link that is free in space."""
-        return self.joint(name, child, Floating(), **options)
+    def floating(self, name: str, child: str, *, euler: str | None = None, **options: Any) -> Builder:
+        """Add a link that is free in space; its rotation is a quaternion, or Euler angles in the order `euler`."""
+        return self.joint(name, child, Floating(euler), **options)
 
     def frame(self, name: str, *, link: str | None = None, at: Any = (0.0, 0.0, 0.0), rotation: Any = None) -> Builder:
         """Add a named frame to a link, the one added last by default."""
         placement = _placement(at, rotation, f"frame {name!r}")
         self._frames.append(Frame(name, self._last if link is None else link, placement))
+        return self
+
+    def loop(self, name: str, first: str, second: str, *, kind: str = "point") -> Builder:
+        """Say that two frames coincide, as in `Loop`: by their origins, z axes too, or wholly."""
+        self._loops.append(Loop(name, first, second, kind))
         return self
 
     def pose(self, name: str, values: Mapping[str, Any] | ArrayLike | None = None, **named: Any) -> Builder:
@@ -178,7 +198,7 @@ class Builder:
     def build(self) -> Linkage:
         """Return the linkage, checked."""
         links, joints = self._links.values(), self._joints.values()
-        bare = Linkage(links, joints, name=self.name, frames=self._frames, root=self._root)
+        bare = Linkage(links, joints, name=self.name, frames=self._frames, root=self._root, loops=self._loops)
         poses = {name: bare.pose(values, **named) for name, (values, named) in self._poses.items()}
         return bare.replace(poses=poses) if poses else bare
 

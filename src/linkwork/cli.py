@@ -1,8 +1,8 @@
 """The command line: one thin function for each command, over the functions that Python users call.
 
-Imports typer, `console` and `commands` at once and the library when a command runs, so that ``linkwork --help`` is
-quick. Results go to stdout, as JSON with ``--json``; talk and progress to stderr. Exit 0 done, 1 goal not reached, 2
-wrong usage, 3 unreadable or invalid file.
+Imports typer, `console`, `commands` and `file_commands` at once and the library when a command runs, so that
+``linkwork --help`` is quick. Results go to stdout, as JSON with ``--json``; talk and progress to stderr. Exit 0 done, 1
+goal not reached or remarks on a file, 2 wrong usage, 3 unreadable or invalid file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import __version__, commands
+from . import __version__, commands, file_commands
 from .commands import AsJson, ModelOperand, examples, flag, takes
 from .console import (
     console,
@@ -102,7 +102,8 @@ app = typer.Typer(
 def linkwork(context: typer.Context, version: Annotated[bool, flag("--version", "Print the version.")] = False) -> None:
     """Build kinematic linkages, pose them, solve them and see them.
 
-    MODEL is a file (.yaml, .json) or a ready-made model, with arguments after a colon: panda, planar:15,10,5, snake:9.
+    MODEL is a file (.urdf, .xml, .bvh, .glb, .usd, .yaml, ...) or a ready-made model, with arguments after a colon:
+    panda, planar:15,10,5, snake:9.
     """
     if version:
         print(f"linkwork {__version__}")
@@ -199,7 +200,7 @@ def draw(
     """Draw a pose, or a motion as a strip of pictures or a film.
 
     Writes NAME.png if no file is given, and a PNG to stdout for -o -. Values are as in the command pose. The motion is
-    the model's own; that of a file goes through its stored poses.
+    the model's own; that of a file is the first it holds, or goes through its stored poses.
     """
     from . import draw as pictures
 
@@ -223,7 +224,7 @@ def draw(
             pictures.strip(clip, frames=panels, limits=limits, labels=labels, **look)
 
 
-for command, epilog in commands.COMMANDS.items():
+for command, epilog in {**commands.COMMANDS, **file_commands.COMMANDS}.items():
     app.command(epilog=epilog)(command)
 
 

@@ -5,10 +5,11 @@ Imports `poses` and `linkage`; SciPy for cubic splines, when one is asked for.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,9 @@ from . import poses
 from .errors import KeyFrameError, PoseShapeError
 from .linkage import Linkage
 from .transforms import FloatArray, as_array
+
+if TYPE_CHECKING:
+    from .formats import Remark
 
 LONGEST_HANDLE = 0.9 * np.pi
 KINDS = ("linear", "ease", "cubic", "catmull-rom")
@@ -63,6 +67,16 @@ class Clip:
     def forward(self, *, frame: str | None = None) -> Any:
         """Return where frames are over the whole clip; as `Linkage.forward`, with a leading time axis."""
         return self.linkage.forward(self.poses) if frame is None else self.linkage.forward(self.poses, frame=frame)
+
+    def save(self, path: str | os.PathLike[str]) -> tuple[Remark, ...]:
+        """Write the motion to a file, as its suffix says; see `linkwork.save`.
+
+        Returns:
+            Remarks on what a file of this kind cannot hold; they are logged as warnings too.
+        """
+        from . import formats
+
+        return formats.save(self, path)
 
 
 def interpolate(

@@ -16,6 +16,7 @@ import typer
 from .answers import (
     csv_text,
     motion_data,
+    motion_files,
     print_figure,
     print_laps,
     print_motion,
@@ -170,7 +171,8 @@ def track(
     limits: Limits = None,
     options: Set = None,
     output: Annotated[
-        Path | None, takes("FILE", "A .json or .csv, a strip (.png, .svg, .pdf), a film (.gif).", "--output", "-o")
+        Path | None,
+        takes("FILE", "A motion (.json, .csv, .bvh, .glb), a strip (.png), a film (.gif).", "--output", "-o"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -193,7 +195,7 @@ def track(
     settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
     chosen = method or "damped"
     begin = read_start(linkage, start or [])
-    with _writing(output, (*draw.IMAGES, ".gif", ".json", ".csv"), as_json) as path:
+    with _writing(output, (*draw.IMAGES, ".gif", ".json", ".csv", *motion_files()), as_json) as path:
         if goal is not None:
             goals = paths.line(linkage, goal, start=linkage.neutral() if begin is None else begin, **timing)
         else:

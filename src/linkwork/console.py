@@ -52,13 +52,16 @@ def is_file(text: str) -> bool:
 
 
 def read_motion(text: str, linkage: Linkage) -> Clip:
-    """Return the motion of a ready-made model; that of a file goes through its stored poses and back."""
-    from . import clips, models
+    """Return the motion of a ready-made model or a file; without one it goes through the stored poses and back."""
+    from . import clips, formats, models
 
     if not is_file(text):
         return models.motion(text)
+    held = formats.read(text).clips
+    if held:
+        return next(iter(held.values()))
     if not linkage.poses:
-        raise OptionError(f"{text} has no motion: no stored poses to move through")
+        raise OptionError(f"{text} has no motion, and no stored poses to move through")
     poses = list(linkage.poses.values())
     start = poses[0] if len(poses) > 1 else linkage.neutral()
     return clips.interpolate(linkage, list(enumerate([start, *poses[len(poses) > 1 :], start])), kind="ease")
@@ -277,9 +280,8 @@ def tree_rows(linkage: Linkage, *, unicode: bool) -> Iterator[tuple[str, ...]]:
 def axis_text(joint: Joint) -> str:
     """Return the axes of a joint in words: ``z``, ``-y``, ``0.6,0,0.8``, or how a ball stores its rotation."""
     motion = joint.articulation
-    if motion.kind == "ball":
-        euler = getattr(motion, "euler", None)
-        return f"euler {euler}" if euler else "quaternion"
+    if hasattr(motion, "euler"):
+        return f"euler {motion.euler}" if motion.euler else "quaternion" * (motion.kind == "ball")
     words = []
     for axis in (getattr(motion, name) for name in ("axis", "second") if hasattr(motion, name)):
         along = [k for k in range(3) if axis[k]]

@@ -175,6 +175,8 @@ def _missed(solution: Solution) -> str:
 def _ended(solution: Solution) -> str:
     how = {
         "stalled": "no longer came nearer",
+        "closest": "no start came nearer",
+        "beyond": "the limb does not extend that far",
         "diverged": "diverged",
         "iterations": "used up its iterations",
         "time": "used up its time",

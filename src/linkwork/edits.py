@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from . import poses as pose_vectors
 from .errors import LinkageError, MimicError
 from .joints import Articulation, Fixed, Joint
-from .linkage import Frame, Link, Linkage
+from .linkage import Frame, Link, Linkage, Loop
 from .transforms import IDENTITY, FloatArray
 from .tree import ROOT, as_root, fresh
 
@@ -31,6 +31,7 @@ def replace(
     joints: Mapping[str, Joint | Articulation | Mapping[str, Any]] | None = None,
     frames: Iterable[Frame] | None = None,
     poses: Mapping[str, ArrayLike] | None = None,
+    loops: Iterable[Loop] | None = None,
 ) -> Linkage:
     """Return a linkage with parts changed.
 
@@ -44,6 +45,7 @@ def replace(
         frames: All further frames.
         poses: All named poses. By default they are kept, with neutral values for what they did not hold: a value is
             kept where there still is one of its name and unit, a quaternion as a whole.
+        loops: All loops.
     """
     new_links = _changed(linkage.nodes, links or {}, linkage.link_index, _changed_link)
     new_joints = _changed(linkage.arcs, joints or {}, linkage.arc_index, _changed_joint)
@@ -52,14 +54,16 @@ def replace(
     new_joints = [_renamed(joint, link_names, joint_names) for joint in new_joints]
     if frames is None:
         frames = [replaced(frame, link=link_names[frame.link]) for frame in linkage.extra_frames]
+    if loops is None:
+        ends = [(_new_name(loop.first, link_names), _new_name(loop.second, link_names)) for loop in linkage.loops]
+        loops = [replaced(loop, first=a, second=b) for loop, (a, b) in zip(linkage.loops, ends, strict=True)]
     new_root = new_joints[0]
     if isinstance(root, str | Articulation):
         new_root = replaced(new_root, articulation=as_root(root))
     elif root is not None:
         new_root = root
-    result = Linkage(
-        new_links, new_joints[1:], name=linkage.name if name is None else name, frames=frames, root=new_root
-    )
+    name = linkage.name if name is None else name
+    result = Linkage(new_links, new_joints[1:], name=name, frames=frames, root=new_root, loops=loops)
     if poses is None:
         return _with_poses_of(linkage, result, joint_names)
     return _with_poses(result, poses)
@@ -121,8 +125,8 @@ def _new_name(name: Any, names: Mapping[str, str]) -> Any:
 def _with_poses(linkage: Linkage, poses: Mapping[str, ArrayLike]) -> Linkage:
     if not poses:
         return linkage
-    joints, frames = linkage.arcs[1:], linkage.extra_frames
-    return Linkage(linkage.nodes, joints, name=linkage.name, frames=frames, root=linkage.root, poses=poses)
+    parts: dict[str, Any] = {"frames": linkage.extra_frames, "root": linkage.root, "loops": linkage.loops}
+    return Linkage(linkage.nodes, linkage.arcs[1:], name=linkage.name, poses=poses, **parts)
 
 
 def _with_poses_of(old: Linkage, new: Linkage, joint_names: Mapping[str, str] | None = None) -> Linkage:
@@ -167,12 +171,16 @@ def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:
                 arc, articulation=Fixed(), placement=arc.placement @ arc.articulation.matrix(values), mimic=None
             )
         arcs.append(arc)
-    result = Linkage(linkage.nodes, arcs[1:], name=linkage.name, frames=linkage.extra_frames, root=arcs[0])
+    parts: dict[str, Any] = {"frames": linkage.extra_frames, "loops": linkage.loops}
+    result = Linkage(linkage.nodes, arcs[1:], name=linkage.name, root=arcs[0], **parts)
     return _with_poses_of(linkage, result)
 
 
 def subtree(linkage: Linkage, link: str) -> Linkage:
-    """Return the part of a linkage that hangs below a link, which becomes the root at the origin."""
+    """Return the part of a linkage that hangs below a link, which becomes the root at the origin.
+
+    A loop stays where both its frames do.
+    """
     top = linkage.link_index(link)
     end = top + 1
     while end < len(linkage.nodes) and linkage.parents[end] >= top:  # depth-first order: a subtree is a run
@@ -186,7 +194,9 @@ def subtree(linkage: Linkage, link: str) -> Linkage:
     nodes = linkage.nodes[top:end]
     names = {node.name for node in nodes}
     frames = [frame for frame in linkage.extra_frames if frame.link in names]
-    result = Linkage(nodes, linkage.arcs[top + 1 : end], name=link, frames=frames)
+    names.update(frame.name for frame in frames)
+    loops = [loop for loop in linkage.loops if {loop.first, loop.second} <= names]
+    result = Linkage(nodes, linkage.arcs[top + 1 : end], name=link, frames=frames, loops=loops)
     return _with_poses_of(linkage, result)
 
 
@@ -220,7 +230,8 @@ def split(linkage: Linkage) -> Linkage:
             joint_names.add(name)
             link_names.add(child)
             parent, placement = child, IDENTITY
-    result = Linkage(links, joints, name=linkage.name, frames=linkage.extra_frames, root=root)
+    kept: dict[str, Any] = {"frames": linkage.extra_frames, "loops": linkage.loops}
+    result = Linkage(links, joints, name=linkage.name, root=root, **kept)
     return _with_poses(result, {name: split_pose(linkage, pose) for name, pose in linkage.poses.items()})
 
 

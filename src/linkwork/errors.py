@@ -13,6 +13,7 @@
     │   ├── JointNotFoundError
     │   ├── PoseNotFoundError
     │   ├── ModelNotFoundError
+    │   ├── ClipNotFoundError
     │   └── MethodNotFoundError
     ├── PoseError (ValueError)
     │   ├── PoseShapeError
@@ -129,6 +130,12 @@ class ModelNotFoundError(NotFoundError):
     """No ready-made model of that name."""
 
     kind, kinds = "model", "models"
+
+
+class ClipNotFoundError(NotFoundError):
+    """No motion of that name in the file."""
+
+    kind, kinds = "clip", "clips"
 
 
 class MethodNotFoundError(NotFoundError):

@@ -1,6 +1,6 @@
 """Files at the border: read with a limit, written whole or not at all.
 
-Imports `errors`. Every file that linkwork reads as text or writes goes through here.
+Imports `errors`. Every file that linkwork reads or writes by itself goes through here.
 """
 
 from __future__ import annotations
@@ -18,19 +18,30 @@ from .errors import FormatError
 MAX_BYTES = 64 * 2**20
 
 
+def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
+    """Return what is in a file, if it is no more than `limit` bytes, `MAX_BYTES` by default.
+
+    Raises:
+        FormatError: If there is no such file, it is a directory or too large.
+    """
+    limit = MAX_BYTES if limit is None else limit
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(limit + 1)
+    except (OSError, ValueError) as error:
+        raise FormatError(path, f"cannot be read: {_reason(error)}.") from error
+    if len(data) > limit:
+        raise FormatError(path, f"is larger than {limit / 2**20:.4g} MiB, the most that is read.")
+    return data
+
+
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a UTF-8 file of at most `MAX_BYTES`, without its byte order mark.
 
     Raises:
         FormatError: If there is no such file, it is a directory, too large or not UTF-8.
     """
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise FormatError(path, f"cannot be read: {_reason(error)}.") from error
-    if len(data) > MAX_BYTES:
-        raise FormatError(path, f"is larger than {MAX_BYTES // 2**20} MiB, the most that is read.")
+    data = read_bytes(path)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

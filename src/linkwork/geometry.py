@@ -1,4 +1,4 @@
-"""What a link looks like: shapes in their own coordinates, shared freely between links.
+"""What a link looks like and how heavy it is: shapes in their own coordinates, shared freely between links.
 
 Imports `errors` and `transforms`. A shape is data; where it stands is the business of `Visual` and of the link's node
 transform, which is used for drawing and never inherited by the links below.
@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 
 from .errors import LinkageError
 from .transforms import IDENTITY, FloatArray, Value, as_array, as_number, as_transform, as_vector, read_only
+
+SYMMETRY_TOLERANCE = 1e-9
 
 
 def _positive(value: float, what: str) -> float:
@@ -104,10 +106,12 @@ class Mesh(Shape):
     Args:
         path: Path as written; relative ones are relative to the model's folder.
         scale: Factors along x, y, z.
+        file: Where the file was found on this machine, if it was looked for; neither compared nor saved.
     """
 
     path: str
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    file: str | None = field(default=None, compare=False, repr=False)
     kind: ClassVar[str] = "mesh"
 
     def __post_init__(self) -> None:
@@ -117,6 +121,8 @@ class Mesh(Shape):
         object.__setattr__(self, "path", path)
         scale = as_vector(self.scale, "mesh scale")
         object.__setattr__(self, "scale", tuple(scale.tolist()))
+        if self.file is not None:
+            object.__setattr__(self, "file", os.fspath(self.file))
 
 
 SHAPES: dict[str, type[Shape]] = {cls.kind: cls for cls in (Box, Sphere, Cylinder, Capsule, Polyline, Mesh)}
@@ -149,6 +155,37 @@ class Visual(Value):
             if color.min() < 0.0 or color.max() > 1.0:
                 raise LinkageError(f"color components go from 0 to 1, got {color.tolist()}.")
             object.__setattr__(self, "color", tuple(color.tolist()))
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia(Value):
+    """How heavy a link is, and how its mass is spread.
+
+    Args:
+        mass: Mass [kg], zero or more.
+        center: Where the centre of mass is, in the link's axes [m].
+        matrix: Moments about the centre of mass, along the link's axes [kg m²]: symmetric, shape (3, 3).
+    """
+
+    mass: float
+    center: FloatArray = field(default_factory=lambda: np.zeros(3))
+    matrix: FloatArray = field(default_factory=lambda: np.zeros((3, 3)))
+
+    def __post_init__(self) -> None:
+        mass = as_number(self.mass, "mass")
+        if mass < 0.0:
+            raise LinkageError(f"mass must not be negative, got {mass:g}.")
+        matrix = as_array(self.matrix, "inertia matrix")
+        if matrix.shape != (3, 3) or not np.isfinite(matrix).all():
+            raise LinkageError(f"an inertia matrix must be finite, of shape (3, 3), got {matrix.tolist()}.")
+        if not np.array_equal(matrix, matrix.T):
+            skew, size = np.abs(matrix / 2.0 - matrix.T / 2.0).max(), np.abs(matrix).max()
+            if skew > SYMMETRY_TOLERANCE * size:
+                raise LinkageError(f"an inertia matrix must be symmetric, got {matrix.tolist()}.")
+            matrix = matrix / 2.0 + matrix.T / 2.0
+        object.__setattr__(self, "mass", mass)
+        object.__setattr__(self, "center", read_only(as_vector(self.center, "center of mass")))
+        object.__setattr__(self, "matrix", read_only(matrix))
 
 
 def as_visuals(value: Any) -> tuple[Visual, ...]:

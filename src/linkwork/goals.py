@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .errors import GoalError, LinkworkError
 from .linkage import Linkage
-from .transforms import FloatArray, as_array, as_rotation
+from .transforms import FloatArray, as_array, as_axis, as_rotation, read_only
 
 
 class Block(NamedTuple):
@@ -72,6 +72,8 @@ class Reach(Goal):
         orientation: How it should be turned: a SciPy ``Rotation``, a 3x3 matrix, ``{"wxyz": ...}`` and so on. A 4x4
             matrix given alone holds both.
         weight: How much it counts beside other goals.
+        free: An axis of the frame, ``"z"`` or three numbers, that it may spin about: of the orientation, only where
+            this axis points matters (a drill, a spray gun, a pointing finger).
 
     Example:
         >>> import linkwork as lw
@@ -80,7 +82,9 @@ class Reach(Goal):
         [-2.0, 2.0]
     """
 
-    def __init__(self, frame: str, *, position: Any = None, orientation: Any = None, weight: float = 1.0) -> None:
+    def __init__(
+        self, frame: str, *, position: Any = None, orientation: Any = None, weight: float = 1.0, free: Any = None
+    ) -> None:
         object.__setattr__(self, "weight", weight)
         self._check_weight()
         if not isinstance(frame, str):
@@ -100,12 +104,16 @@ class Reach(Goal):
             if orientation is not None:
                 target[:3, :3] = as_rotation(orientation, f"goal orientation of {frame!r}")
                 rows += [3, 4, 5]
+            axis = None if free is None else read_only(as_axis(free, f"free axis of {frame!r}"))
         except LinkworkError as error:
             raise GoalError(str(error)) from error
+        if axis is not None and orientation is None:
+            raise GoalError(
+                f"the goal of frame {frame!r} has a free axis but no orientation that says where it points."
+            )
         target.setflags(write=False)
         asked = sum(row < 3 for row in rows)
-        for name, value in (("frame", frame), ("target", target), ("rows", np.array(rows)), ("coordinates", asked)):
-            object.__setattr__(self, name, value)
+        self.__dict__.update(frame=frame, target=target, rows=np.array(rows), coordinates=asked, free=axis)
 
     def moved(self, target: FloatArray) -> Reach:
         """Return the same goal with another target (4, 4), which is taken as it is."""
@@ -117,6 +125,7 @@ class Reach(Goal):
     target: FloatArray
     rows: NDArray[np.int64]
     coordinates: int
+    free: FloatArray | None
 
     @property
     def position(self) -> FloatArray | None:
@@ -137,8 +146,8 @@ class Reach(Goal):
 
     @property
     def make(self) -> tuple[Any, ...]:
-        """Frame, rows and weight."""
-        return self.frame, self.rows.tobytes(), self.weight
+        """Frame, rows, weight and free axis."""
+        return self.frame, self.rows.tobytes(), self.weight, None if self.free is None else self.free.tobytes()
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the way to the goal in the world: metres, then the rotation vector."""
@@ -147,11 +156,16 @@ class Reach(Goal):
         world = linkage.forward(q, frame=self.frame)
         out = np.empty((*world.shape[:-2], 6))
         pose_errors(world.reshape(-1, 4, 4), self.target, out.reshape(-1, 6))
+        if self.free is not None:
+            out[..., 3:] = turn_between(world[..., :3, :3] @ self.free, self.target[:3, :3] @ self.free)
         return out if len(self.rows) == 6 else out[..., self.rows]
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the rows of the frame's Jacobian that the goal asks for."""
         jacobian = linkage.jacobian(q, self.frame)
+        if self.free is not None:  # spinning about the axis changes nothing
+            axis = (linkage.forward(q, frame=self.frame)[..., :3, :3] @ self.free)[..., None]
+            jacobian[..., 3:, :] -= axis * (np.swapaxes(axis, -1, -2) @ jacobian[..., 3:, :])
         return jacobian if len(self.rows) == 6 else jacobian[..., self.rows, :]
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
@@ -161,3 +175,13 @@ class Reach(Goal):
     def __repr__(self) -> str:
         position = "" if self.position is None else f", position={self.position.tolist()}"
         return f"Reach({self.frame!r}{position}{'' if self.orientation is None else ', orientation=...'})"
+
+
+def turn_between(directions: FloatArray, wanted: FloatArray) -> FloatArray:
+    """Return the shortest rotation vectors (..., 3) that turn unit directions (..., 3) onto a wanted one (3,)."""
+    normal, cosine = np.cross(directions, wanted), np.asarray(directions @ wanted)[..., None]
+    sine = np.linalg.norm(normal, axis=-1, keepdims=True)
+    aside = np.cross(directions, np.eye(3)[np.abs(directions).argmin(axis=-1)])  # half a turn has any normal
+    aside *= np.pi / np.linalg.norm(aside, axis=-1, keepdims=True)
+    turn = normal * (np.arctan2(sine, cosine) / np.where(sine > 0.0, sine, 1.0))
+    return np.where((sine < 1e-12) & (cosine < 0.0), aside, turn)

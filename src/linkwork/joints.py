@@ -1,21 +1,21 @@
 """Joints: the arcs of the tree, each a constant placement and a variable articulation.
 
-Imports `errors` and `transforms`. Every articulation is described by its elements, the elementary motions it is made of
-(turn, slide, screw, or turn by a quaternion). Matrices, split forms and compiled kernels all follow from the elements,
-so a new kind of joint is one class here and one row in `ARTICULATIONS`.
+Imports `errors`, `transforms` and `elements`. Every articulation is described by its elements, the elementary motions
+it is made of (turn, slide, screw, or turn by a quaternion). Matrices, split forms and compiled kernels all follow from
+the elements, so a new kind of joint is one class here and one row in `ARTICULATIONS`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .elements import NO_AXIS, Element, moving_xyz, shared_element
 from .errors import AxisError, LimitError, LinkageError, MimicError, PoseValueError, TransformError
 from .transforms import (
     AXES,
@@ -27,10 +27,8 @@ from .transforms import (
     as_limits,
     as_number,
     as_transform,
-    axis_rotation,
     has_direction,
     plane_basis,
-    quaternion_matrix,
     read_only,
 )
 
@@ -38,47 +36,6 @@ INF = math.inf
 AxisLike = str | ArrayLike
 Bound = float | str
 EULER_ORDERS = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
-NO_AXIS = (0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Element:
-    """One elementary motion of a joint.
-
-    Args:
-        kind: ``"revolute"``, ``"prismatic"``, ``"screw"`` or ``"ball"``.
-        axis: Unit axis, shape (3,); a ball has none and holds zeros.
-        value: Index of the joint's value that drives it (a ball takes four from there on).
-        rate: Index of the joint's velocity that drives it (a ball takes three).
-        advance: Travel along the axis per radian, of a screw [m/rad].
-    """
-
-    kind: str
-    axis: FloatArray
-    value: int
-    rate: int
-    advance: float = 0.0
-
-    def matrix(self, values: FloatArray) -> FloatArray:
-        """Return the 4x4 motion for joint values of shape (..., nq)."""
-        result = np.broadcast_to(np.eye(4), (*values.shape[:-1], 4, 4)).copy()
-        if self.kind == "ball":
-            result[..., :3, :3] = quaternion_matrix(values[..., self.value : self.value + 4])
-            return result
-        amount = values[..., self.value]
-        if self.kind != "prismatic":
-            result[..., :3, :3] = axis_rotation(self.axis, amount)
-        if self.kind != "revolute":
-            travel = amount * (1.0 if self.kind == "prismatic" else self.advance)
-            result[..., :3, 3] = travel[..., None] * self.axis
-        return result
-
-
-def _new_element(kind: str, axis: Any, index: int = 0, advance: float = 0.0) -> Element:
-    return Element(kind, read_only(np.array(axis, np.float64)), index, index, advance)
-
-
-_element: Callable[..., Element] = lru_cache(maxsize=4096)(_new_element)  # joints that are alike share theirs
 
 
 @dataclass(frozen=True)
@@ -169,24 +126,10 @@ class Articulation:
         columns = []
         for e in self.elements:
             if e.kind == "ball":
-                columns += list(np.moveaxis(_moving_xyz(values[..., e.value : e.value + 4]), -1, 0))
+                columns += list(np.moveaxis(moving_xyz(values[..., e.value : e.value + 4]), -1, 0))
             else:
                 columns.append(values[..., e.value])
         return np.stack(columns, axis=-1) if columns else np.zeros((*values.shape[:-1], 0))
-
-
-def _moving_xyz(quaternions: FloatArray) -> FloatArray:
-    """Return the angles about moving x, y, z axes of quaternions (..., 4).
-
-    Near gimbal lock only the sum of the first and the third is known well. So the third is read from what is left when
-    the first is undone, and the three make up the rotation whatever the first is.
-    """
-    m = quaternion_matrix(quaternions)
-    first = np.arctan2(0.0 - m[..., 1, 2], m[..., 2, 2] + 0.0)  # no negative zeros, lest it be half a turn at the lock
-    second = np.arctan2(m[..., 0, 2], np.hypot(m[..., 1, 2], m[..., 2, 2]))
-    c, s = np.cos(first), np.sin(first)
-    third = np.arctan2(c * m[..., 1, 0] + s * m[..., 2, 0], c * m[..., 1, 1] + s * m[..., 2, 1])
-    return np.stack([first, second, third], axis=-1)
 
 
 def _read_axes(joint: Articulation, *names: str) -> None:
@@ -253,7 +196,7 @@ class _OneValue(_OneAxis):
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        return (_element(self.kind, self.axis),)
+        return (shared_element(self.kind, self.axis),)
 
 
 @dataclass(frozen=True)
@@ -276,7 +219,7 @@ class Continuous(_OneAxis):
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        return (_element("revolute", self.axis),)
+        return (shared_element("revolute", self.axis),)
 
 
 @dataclass(frozen=True)
@@ -302,7 +245,7 @@ class Screw(_OneValue):
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        return (_element("screw", self.axis, 0, self.lead / (2.0 * math.pi)),)
+        return (shared_element("screw", self.axis, 0, self.lead / (2.0 * math.pi)),)
 
 
 @dataclass(frozen=True)
@@ -328,7 +271,7 @@ class Universal(Articulation):
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        return (_element("revolute", self.axis, 0), _element("revolute", self.second, 1))
+        return (shared_element("revolute", self.axis, 0), shared_element("revolute", self.second, 1))
 
 
 @dataclass(frozen=True)
@@ -354,7 +297,11 @@ class Planar(Articulation):
     @property
     def elements(self) -> tuple[Element, ...]:
         u, v, normal = map(tuple, plane_basis(np.array(self.axis, np.float64)).T.tolist())
-        return (_element("prismatic", u, 0), _element("prismatic", v, 1), _element("revolute", normal, 2))
+        return (
+            shared_element("prismatic", u, 0),
+            shared_element("prismatic", v, 1),
+            shared_element("revolute", normal, 2),
+        )
 
 
 @dataclass(frozen=True)
@@ -381,43 +328,65 @@ class Ball(Articulation):
         if self.euler is None:
             if self.lower is not None or self.upper is not None:
                 raise LimitError("a ball joint stored as a quaternion has no limits by value; give it Euler angles.")
-        elif self.euler not in EULER_ORDERS:
-            raise LinkageError(f"Euler order {self.euler!r} is not one of {', '.join(EULER_ORDERS)}.")
         else:
+            _check_order(self.euler)
             _read_limits(self)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
         if self.euler is None:
             return ("w", "x", "y", "z")
-        names = [f"r{letter}" for letter in self.euler]
-        return (*names[:2], names[2] + ("2" if names[2] == names[0] else ""))
+        return _turn_names(self.euler)
 
     @property
     def elements(self) -> tuple[Element, ...]:
         if self.euler is None:
-            return (_element("ball", NO_AXIS),)
-        turns = [_element("revolute", AXES[letter], k) for k, letter in enumerate(self.euler)]
+            return (shared_element("ball", NO_AXIS),)
+        turns = [shared_element("revolute", AXES[letter], k) for k, letter in enumerate(self.euler)]
         return tuple(turns if self.sense == "moving" else reversed(turns))  # fixed axes: the last turn is outermost
 
 
 @dataclass(frozen=True)
 class Floating(Articulation):
-    """Free in space: position x, y, z [m], then a quaternion w, x, y, z.
+    """Free in space: position x, y, z [m], then a rotation.
 
-    Its six velocities are the linear one along the parent's axes and the angular one along the child's own.
+    Stored as a quaternion, its six velocities are the linear one along the parent's axes and the angular one along the
+    child's own.
+
+    Args:
+        euler: None stores the rotation as a quaternion (w, x, y, z). One of the twelve orders (``"zxy"``, ...) stores
+            three angles [rad] about moving axes instead, as motion files do: then every value has its own velocity.
     """
 
+    euler: str | None = None
     kind: ClassVar[str] = "floating"
+
+    def __post_init__(self) -> None:
+        if self.euler is not None:
+            _check_order(self.euler)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        return ("x", "y", "z", "qw", "qx", "qy", "qz")
+        turns = ("qw", "qx", "qy", "qz") if self.euler is None else _turn_names(self.euler)
+        return ("x", "y", "z", *turns)
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        slides = (_element("prismatic", axis, k) for k, axis in enumerate(AXES.values()))
-        return (*slides, _element("ball", NO_AXIS, 3))
+        slides = [shared_element("prismatic", axis, k) for k, axis in enumerate(AXES.values())]
+        if self.euler is None:
+            return (*slides, shared_element("ball", NO_AXIS, 3))
+        return (*slides, *(shared_element("revolute", AXES[letter], k) for k, letter in enumerate(self.euler, start=3)))
+
+
+def _check_order(euler: object) -> None:
+    if euler not in EULER_ORDERS:
+        raise LinkageError(f"Euler order {euler!r} is not one of {', '.join(EULER_ORDERS)}.")
+
+
+def _turn_names(euler: str) -> tuple[str, ...]:
+    """Return the coordinates of Euler angles: ``rz, rx, ry``, or ``rz, rx, rz2`` where an axis comes twice."""
+    names = [f"r{letter}" for letter in euler]
+    return (*names[:2], names[2] + ("2" if names[2] == names[0] else ""))
 
 
 ONE_DOF: dict[str, type[_OneValue]] = {cls.kind: cls for cls in (Revolute, Prismatic, Screw)}

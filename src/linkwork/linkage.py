@@ -24,13 +24,26 @@ from .errors import (
 )
 from .joints import Articulation, Fixed, Joint, mid_range
 from .transforms import IDENTITY, FloatArray, read_only
-from .tree import ROOT, Drive, Frame, Link, as_parts, check_link, check_names, depth_first, layout, root_arc
+from .tree import (
+    ROOT,
+    Drive,
+    Frame,
+    Link,
+    Loop,
+    as_parts,
+    check_link,
+    check_loops,
+    check_names,
+    depth_first,
+    layout,
+    root_arc,
+)
 
 if TYPE_CHECKING:
     from .dh import DHTable
     from .kinematics import Evaluator, FrameMap, Visit
 
-__all__ = ["ROOT", "WORLD", "Drive", "Frame", "Link", "Linkage"]
+__all__ = ["ROOT", "WORLD", "Drive", "Frame", "Link", "Linkage", "Loop"]
 
 WORLD = "world"
 
@@ -47,6 +60,7 @@ class Linkage:
             ``"fixed"``, ``"planar"`` and ``"floating"``, or a 4x4 transform. Fixed at the origin by default. It is
             called ``"root"`` unless it brings a name, or is fixed and another joint is called so.
         poses: Named poses, each of shape (nq,).
+        loops: Where the mechanism closes: pairs of frames that must coincide. They are kept, not solved for.
 
     Raises:
         LinkageError: If the parts do not make one tree; nothing is half-built.
@@ -69,6 +83,8 @@ class Linkage:
     lower: FloatArray
     upper: FloatArray
     poses: Mapping[str, FloatArray]
+    extra_frames: tuple[Frame, ...]
+    loops: tuple[Loop, ...]
 
     def __init__(
         self,
@@ -79,10 +95,11 @@ class Linkage:
         frames: Iterable[Frame] = (),
         root: Joint | Articulation | str | ArrayLike | None = None,
         poses: Mapping[str, ArrayLike] | None = None,
+        loops: Iterable[Loop] = (),
     ) -> None:
         where = f"linkage {name!r}"
         links, joints = as_parts(Link, links, where), as_parts(Joint, joints, where)
-        frames = as_parts(Frame, frames, where)
+        frames, loops = as_parts(Frame, frames, where), as_parts(Loop, loops, where)
         link_names, joint_names = [link.name for link in links], [joint.name for joint in joints]
         check_names("link", link_names, where)
         check_names("joint", joint_names, where)
@@ -94,13 +111,12 @@ class Linkage:
             check_link(frame.link, known, f"{where} (frame {frame.name!r})")
         values = self.__dict__
         values.update(name=name, nodes=tuple(nodes), arcs=(first, *arcs), parents=tuple(parents))
-        values["extra_frames"] = tuple(frames)
+        check_loops(loops, {name: name for name in link_names} | {frame.name: frame.link for frame in frames}, where)
+        values.update(extra_frames=tuple(frames), loops=tuple(loops))
         values.update(layout(values["arcs"], where))
         values["poses"] = MappingProxyType({})
         check_names("pose", poses or (), where)
         values["poses"] = MappingProxyType({key: self._stored(key, pose) for key, pose in (poses or {}).items()})
-
-    extra_frames: tuple[Frame, ...]
 
     # What it is made of
 
@@ -445,12 +461,8 @@ class Linkage:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Linkage):
             return NotImplemented
-        if (self.name, self.nodes, self.arcs, self.extra_frames) != (
-            other.name,
-            other.nodes,
-            other.arcs,
-            other.extra_frames,
-        ):
+        parts = ("name", "nodes", "arcs", "extra_frames", "loops")
+        if any(getattr(self, part) != getattr(other, part) for part in parts):
             return False
         same_names = list(self.poses) == list(other.poses)
         return same_names and all(np.array_equal(self.poses[key], other.poses[key]) for key in self.poses)
@@ -459,7 +471,7 @@ class Linkage:
         return hash((self.name, self.links, self.coordinates))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.nodes, self.arcs, self.name, self.extra_frames, dict(self.poses))
+        return _rebuild, (self.nodes, self.arcs, self.name, self.extra_frames, dict(self.poses), self.loops)
 
     def __repr__(self) -> str:
         links, joints = len(self.links), len(self.joints)
@@ -468,6 +480,11 @@ class Linkage:
 
 
 def _rebuild(
-    nodes: Sequence[Link], arcs: Sequence[Joint], name: str, frames: Sequence[Frame], poses: Mapping[str, ArrayLike]
+    nodes: Sequence[Link],
+    arcs: Sequence[Joint],
+    name: str,
+    frames: Sequence[Frame],
+    poses: Mapping[str, ArrayLike],
+    loops: Sequence[Loop] = (),
 ) -> Linkage:
-    return Linkage(nodes, arcs[1:], name=name, frames=frames, root=arcs[0], poses=poses)
+    return Linkage(nodes, arcs[1:], name=name, frames=frames, root=arcs[0], poses=poses, loops=loops)

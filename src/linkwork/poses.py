@@ -121,7 +121,7 @@ def _joint_values(joint: Joint, value: Any) -> FloatArray:
     try:
         if kind == "ball" and count == 4:
             return _quaternion(as_rotation(value, f"value of {joint.name!r}"))
-        if kind == "floating":
+        if kind == "floating" and count == 7:
             return _floating_values(joint, value)
         if isinstance(value, str):
             raise TypeError("a text is not a sequence of values")

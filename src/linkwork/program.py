@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .joints import Element, Joint
+from .elements import Element
+from .joints import Joint
 from .kernels import rows
 from .linkage import Drive, Linkage
 from .transforms import FloatArray, plane_basis

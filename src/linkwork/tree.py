@@ -14,6 +14,7 @@ import numpy as np
 
 from .errors import (
     DuplicateNameError,
+    FrameNotFoundError,
     JointNotFoundError,
     LimitError,
     LinkageError,
@@ -22,11 +23,12 @@ from .errors import (
     TreeError,
     listed,
 )
-from .geometry import Visual, as_visuals
+from .geometry import Inertia, Visual, as_visuals
 from .joints import ARTICULATIONS, Articulation, Joint, Mimic
 from .transforms import IDENTITY, FloatArray, Value, as_transform, read_only
 
 ROOT = "root"
+LOOP_KINDS = ("point", "axis", "full")
 Part = TypeVar("Part")
 
 
@@ -38,16 +40,20 @@ class Link(Value):
         name: Name, unique among the links and frames of a linkage.
         visuals: What it looks like; a shape may be shared by many links.
         matrix: The node transform that readies the data for articulation, used for drawing and never inherited.
+        inertia: How heavy it is, where that is known.
     """
 
     name: str
     visuals: tuple[Visual, ...] = ()
     matrix: FloatArray = field(default_factory=lambda: IDENTITY)
+    inertia: Inertia | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "visuals", as_visuals(self.visuals))
         matrix = read_only(as_transform(self.matrix, f"node transform of link {self.name!r}"))
         object.__setattr__(self, "matrix", matrix)
+        if self.inertia is not None and not isinstance(self.inertia, Inertia):
+            raise LinkageError(f"inertia of link {self.name!r} must be an Inertia, got {self.inertia!r}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +73,31 @@ class Frame(Value):
     def __post_init__(self) -> None:
         placement = read_only(as_transform(self.placement, f"placement of frame {self.name!r}"))
         object.__setattr__(self, "placement", placement)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A place where the mechanism closes: two frames of different links that must coincide.
+
+    The tree itself stays open there; forward kinematics does not look at loops.
+
+    Args:
+        name: Name, unique among the loops of a linkage.
+        first: Name of one frame.
+        second: Name of the other.
+        kind: What must coincide: ``"point"`` the origins, ``"axis"`` origins and z axes, ``"full"`` everything.
+    """
+
+    name: str
+    first: str
+    second: str
+    kind: str = "point"
+
+    def __post_init__(self) -> None:
+        if self.kind not in LOOP_KINDS:
+            raise LinkageError(
+                f"kind of loop {self.name!r} is {listed(list(map(repr, LOOP_KINDS)))}, got {self.kind!r}."
+            )
 
 
 @dataclass(frozen=True)
@@ -111,6 +142,18 @@ def check_link(name: str | None, links: Collection[str], where: str) -> None:
     """Raise if a joint or frame refers to a link that is not there."""
     if not isinstance(name, str) or name not in links:
         raise LinkNotFoundError(name, where, links)
+
+
+def check_loops(loops: Sequence[Loop], frames: Mapping[str, str], where: str) -> None:
+    """Raise if a loop's name is taken, or it does not close on two links; `frames` maps frames to their links."""
+    check_names("loop", [loop.name for loop in loops], where)
+    for loop in loops:
+        for name in (loop.first, loop.second):
+            if not isinstance(name, str) or name not in frames:
+                raise FrameNotFoundError(name, f"{where} (loop {loop.name!r})", frames)
+        if frames[loop.first] == frames[loop.second]:
+            link = frames[loop.first]
+            raise LinkageError(f"loop {loop.name!r} in {where} joins two frames of one link, {link!r}.")
 
 
 def fresh(name: str, taken: Collection[str]) -> str:

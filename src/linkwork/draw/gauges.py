@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..joints import Element
+from ..elements import Element
 from ..linkage import Linkage
 from ..transforms import FloatArray, axis_rotation, plane_basis
 

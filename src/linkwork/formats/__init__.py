@@ -1,73 +1,200 @@
-"""Files: a linkage from a file and a linkage to a file, the format chosen by the suffix of the name.
+"""Files: linkages and motions from a file and to a file, the format chosen by the suffix of the name.
 
-Imports everything before it. A new format is one file here, with `read` and `write`, and one row in `FORMATS`.
+Imports everything before it. A new format is one file here, with `read` and `write`, and one row in `FORMATS`; its
+module is imported when a file of its kind is first met.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+import logging
+import re
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import PurePath
+from typing import Any
 
-from ..errors import FormatError, LinkageError, listed
+import numpy as np
+
+from ..clips import Clip
+from ..errors import ClipNotFoundError, FormatError, LinkageError, LinkworkError, MissingExtraError, OptionError, listed
+from ..files import read_bytes
 from ..joints import ARTICULATIONS
 from ..linkage import Linkage
 from . import scene
+from .content import Content, Remark
+from .options import DEFAULTS, FilePath, Options, as_options
 
-FilePath = str | os.PathLike[str]
+__all__ = ["FORMATS", "Content", "Format", "Options", "Remark", "load", "load_clip", "read", "save", "write"]
+
+FRAMES_COMPARED, SAME_PLACE = 5, 1e-5
 ROOTS = ("fixed", "planar", "floating")
+CLIP = "clip"  # what a motion is called in a file that names its motions
+_LOG = logging.getLogger("linkwork")
+_SPACE = re.compile(rb"\s*")
+_ROBOT = re.compile(rb"<(?:\w+:)?robot[\s/>]")
+_BEFORE_THE_ROOT = ((b"<?", b"?>"), (b"<!--", b"-->"), (b"<!", b">"))  # how XML opens and closes what stands there
 
 
 @dataclass(frozen=True)
 class Format:
-    """How one kind of file is read and written; None where it cannot be."""
+    """How one kind of file is read and written.
 
-    read: Callable[[FilePath], Linkage] | None
-    write: Callable[[Linkage, FilePath], None] | None
+    Args:
+        module: The module of this folder that does it.
+        title: What people call it.
+        linkages: Whether it can hold a linkage without a motion.
+        clips: Whether it can hold motions.
+        reads: Whether it is read.
+        writes: Whether it is written.
+    """
+
+    module: str
+    title: str
+    linkages: bool = True
+    clips: bool = False
+    reads: bool = True
+    writes: bool = True
+
+    def load_module(self) -> Any:
+        """Return the module, imported when it is first needed."""
+        return scene if self.module == "scene" else import_module(f".{self.module}", __name__)
 
 
 FORMATS: dict[str, Format] = {
-    ".yaml": Format(scene.read, scene.write),
-    ".yml": Format(scene.read, scene.write),
-    ".json": Format(scene.read, scene.write),
+    ".yaml": Format("scene", "scene"),
+    ".yml": Format("scene", "scene"),
+    ".json": Format("scene", "scene"),
+    ".urdf": Format("urdf", "URDF"),
+    ".xml": Format("mjcf", "MJCF", writes=False),
+    ".bvh": Format("bvh", "BVH", clips=True),
+    ".gltf": Format("gltf", "glTF", clips=True),
+    ".glb": Format("gltf", "GLB", clips=True),
+    ".usd": Format("usd", "USD", clips=True),
+    ".usda": Format("usd", "USD", clips=True),
+    ".usdc": Format("usd", "USD", clips=True),
+    ".csv": Format("tables", "CSV", linkages=False, clips=True),
+    ".npz": Format("tables", "NPZ", linkages=False, clips=True),
+    ".parquet": Format("tables", "Parquet", linkages=False, clips=True),
 }
 
 
-def load(path: FilePath, *, root: str | None = None) -> Linkage:
+# What Python users call
+
+
+def load(path: FilePath, *, root: str | None = None, **options: Any) -> Linkage:
     """Return the linkage in a file.
 
     Args:
         path: The file; its suffix says what it is.
         root: Give the linkage another first joint, ``"fixed"``, ``"planar"`` or ``"floating"``, in the place where the
             file has its own. By default the file's is kept.
+        **options: How to read it: `packages`, `folders`, `units`, `up`, `positions`; see `formats.Options`.
 
     Raises:
         FormatError: If the file cannot be read; with its name and, where there is one, the line.
     """
     if root is not None and root not in ROOTS:
         raise LinkageError(f"root is {listed([repr(name) for name in ROOTS])}, got {root!r}.")
-    read = _format(path).read
-    if read is None:
-        raise FormatError(path, f"files of this kind are written, not read; {_known('read')}.")
-    linkage = read(path)
+    content = read(path, as_options(options))
+    missing = [remark for remark in content.remarks if remark.kind == "missing-mesh"]
+    if missing:
+        _LOG.warning("%s: %d missing: %s (linkwork doctor lists all)", path, len(missing), missing[0].text)
+    linkage = content.linkage
     return linkage if root is None else _rooted(linkage, root)
 
 
-def save(linkage: Linkage, path: FilePath) -> None:
-    """Write a linkage to a file: all of it, or nothing and the old file stays.
+def load_clip(path: FilePath, *, name: str | None = None, linkage: Linkage | None = None, **options: Any) -> Clip:
+    """Return a motion in a file.
 
     Args:
-        linkage: What to write.
+        path: The file; its suffix says what it is.
+        name: Which motion, where the file holds several by name; the first by default.
+        linkage: The linkage that moves. A table of numbers needs it, unless it holds the linkage too; other files
+            bring their own, and here the motion is carried over to another one with the same coordinates.
+        **options: How to read it, as in `load`.
+
+    Raises:
+        FormatError: If the file cannot be read, or holds no motion.
+    """
+    content = read(path, as_options(options), linkage=linkage)
+    if not content.clips:
+        raise FormatError(path, "holds no motion.")
+    if name is None:
+        return next(iter(content.clips.values()))
+    if name not in content.clips:
+        raise ClipNotFoundError(name, str(path), content.clips)
+    return content.clips[name]
+
+
+def save(thing: Linkage | Clip | Content, path: FilePath) -> tuple[Remark, ...]:
+    """Write a linkage or a motion to a file: all of it, or nothing and the old file stays.
+
+    Args:
+        thing: What to write.
         path: The file; its suffix says what it will be.
+
+    Returns:
+        Remarks on what a file of this kind cannot hold or says in its own way; what is dropped is logged as a warning.
 
     Raises:
         FormatError: If the file cannot be written.
     """
-    write = _format(path).write
-    if write is None:
-        raise FormatError(path, f"files of this kind are read, not written; {_known('write')}.")
-    write(linkage, path)
+    row = _format(path)
+    if isinstance(thing, Clip):
+        if not row.clips:
+            raise FormatError(path, f"{row.title} files hold no motion; {_known('clips')} do.")
+        thing = Content(thing.linkage, {CLIP: thing})
+    elif isinstance(thing, Linkage):
+        thing = Content(thing)
+    elif not isinstance(thing, Content):
+        raise OptionError(f"a Linkage or a Clip can be saved, got {type(thing).__name__}.")
+    remarks = write(thing, path)
+    for remark in remarks:
+        _LOG.log(logging.WARNING if remark.kind == "dropped" else logging.INFO, "%s: %s", path, remark.text)
+    return remarks
+
+
+# Everything in a file
+
+
+def read(path: FilePath, options: Options = DEFAULTS, *, linkage: Linkage | None = None) -> Content:
+    """Return all that is in a file: its linkage, its motions, and remarks on what was assumed or odd.
+
+    Args:
+        path: The file; its suffix says what it is.
+        options: How to read it.
+        linkage: The linkage whose motions the file holds; by default the file's own.
+    """
+    row = _format(path)
+    if not row.reads:
+        raise FormatError(path, f"files of this kind are written, not read; {_known('reads')} are read.")
+    try:
+        if linkage is None:
+            content: Content = row.load_module().read(path, options)
+        elif row.linkages:
+            content = _carried(row.load_module().read(path, options), linkage)
+        else:
+            content = row.load_module().read_for(linkage, path)
+        return content
+    except (FormatError, MissingExtraError, OptionError):
+        raise
+    except LinkworkError as error:  # the parts are right and do not make a linkage
+        raise FormatError(path, str(error)) from error
+
+
+def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
+    """Write content to a file and return remarks on what a file of this kind cannot hold."""
+    row = _format(path)
+    if not row.writes:
+        raise FormatError(path, f"{row.title} files are read, not written; {_known('writes')} are.")
+    if not row.linkages and not content.clips:
+        raise FormatError(path, f"{row.title} files hold motions, and there is none.")
+    dropped: tuple[Remark, ...] = ()
+    if content.clips and not row.clips:
+        names = listed([repr(name) for name in content.clips])
+        dropped = (Remark("dropped", f"{row.title} holds no motion: {names} left out.", where="clips"),)
+        content = replace(content, clips={})
+    return dropped + tuple(row.load_module().write(content, path))
 
 
 def _format(path: FilePath) -> Format:
@@ -75,15 +202,67 @@ def _format(path: FilePath) -> Format:
     if suffix not in FORMATS:
         got = f"no format {suffix!r}" if suffix else "no suffix that says its format"
         raise FormatError(path, f"{got}; known are {', '.join(FORMATS)}.")
+    if suffix == ".xml" and _is_robot(path):
+        return FORMATS[".urdf"]
     return FORMATS[suffix]
 
 
-def _known(verb: str) -> str:
-    return f"linkwork can {verb} {', '.join(suffix for suffix, row in FORMATS.items() if getattr(row, verb))}"
+def _is_robot(path: FilePath) -> bool:
+    """Tell whether an XML file is a URDF file: its root element is ``<robot>``."""
+    try:
+        text = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+    except FormatError:  # whoever reads it will say so
+        return False
+    at = 0
+    while True:
+        at += len(_SPACE.match(text, at)[0])  # type: ignore[index]  # it matches anywhere
+        close = next((close for opening, close in _BEFORE_THE_ROOT if text.startswith(opening, at)), None)
+        if close is None:
+            return _ROBOT.match(text, at) is not None
+        at = text.find(close, at)
+        if at < 0:
+            return False
+        at += len(close)
+
+
+def _known(what: str) -> str:
+    return ", ".join(suffix for suffix, row in FORMATS.items() if getattr(row, what))
+
+
+def _carried(content: Content, linkage: Linkage) -> Content:
+    """Return content whose motions are those of another linkage with the same coordinates, in any order."""
+    own = content.linkage
+    missing = [name for name in linkage.coordinates if name not in own.coordinate_index]
+    if missing or own.nq != linkage.nq:
+        more = missing or [name for name in own.coordinates if name not in linkage.coordinate_index]
+        which = f"linkage {linkage.name!r}" if missing else "the file"
+        raise LinkageError(f"the motion does not fit linkage {linkage.name!r}: only {which} has {listed(more)}.")
+    columns = np.array([own.coordinate_index[name] for name in linkage.coordinates], dtype=np.int64)
+    clips = {name: Clip(linkage, clip.times, clip.poses[:, columns]) for name, clip in content.clips.items()}
+    for name, clip in clips.items():
+        _check_same_motion(content.clips[name], clip)
+    return Content(linkage, clips, content.remarks)
+
+
+def _check_same_motion(own: Clip, carried: Clip) -> None:
+    """Raise if joints of the same names bring their links elsewhere: other axes, signs or lengths."""
+    shown = np.linspace(0, len(own) - 1, min(len(own), FRAMES_COMPARED)).astype(np.int64)
+    before, after = own.linkage.forward(own.poses[shown]), carried.linkage.forward(carried.poses[shown])
+    for joint in carried.linkage.joints:
+        if joint in own.linkage.joints:
+            here, there = carried.linkage.joint(joint).child, own.linkage.joint(joint).child
+            away = float(np.linalg.norm(after[here][:, :3, 3] - before[there][:, :3, 3], axis=-1).max())
+            if away > SAME_PLACE * (1.0 + carried.linkage.length):
+                raise LinkageError(
+                    f"the motion does not fit linkage {carried.linkage.name!r}: its joint {joint!r} has the name of "
+                    f"one in the file, but turns or stands otherwise; link {here!r} would be off by {away:.3g} m."
+                )
 
 
 def _rooted(linkage: Linkage, root: str) -> Linkage:
     """Return a linkage with another root articulation; its poses keep what they say about the other joints."""
+    if linkage.root.articulation.kind == root:
+        return linkage
     result = linkage.replace(root=replace(linkage.root, articulation=ARTICULATIONS[root]()), poses={})
     poses = {}
     for name, pose in linkage.poses.items():

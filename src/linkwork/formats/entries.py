@@ -6,7 +6,7 @@ classes, so that a new kind needs nothing here.
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from typing import Any, TypeVar, cast, get_type_hints
 
 import msgspec
@@ -58,6 +58,24 @@ class LinkEntry(Strict, kw_only=True):
     name: str
     node: dict[str, Any] | None = None
     visuals: list[Any] = []
+    inertia: dict[str, Any] | None = None
+
+
+class InertiaEntry(Strict, kw_only=True):
+    """A link's mass [kg], where its centre is [m] and its moments about that [kg m²]."""
+
+    mass: float
+    center: Vector = (0.0, 0.0, 0.0)
+    matrix: tuple[Vector, Vector, Vector] = ((0.0, 0.0, 0.0),) * 3
+
+
+class LoopEntry(Strict, kw_only=True):
+    """Two frames that must coincide."""
+
+    name: str
+    first: str
+    second: str
+    kind: str = "point"
 
 
 class FrameEntry(Placed, kw_only=True):
@@ -108,14 +126,20 @@ class Scene(Strict, kw_only=True):
     links: list[Any] = []
     joints: list[Any] = []
     frames: list[Any] = []
+    loops: list[Any] = []
     poses: dict[str, Any] = {}
+
+
+def saved_fields(owner: type) -> tuple[Field[Any], ...]:
+    """Return the fields of an articulation, a shape or a mimic that a file holds: those that are compared."""
+    return tuple(field for field in fields(owner) if field.compare)
 
 
 def _with_fields(entry: type[T], owner: type) -> type[T]:
     """Return an entry of the file that also takes the fields of an articulation or a shape."""
     hints = get_type_hints(owner)
     more: list[Any] = []
-    for field in fields(owner):
+    for field in saved_fields(owner):
         hint: Any = hints[field.name]
         if field.name in LIMITS:
             hint = Amount | None | list[Amount | None]

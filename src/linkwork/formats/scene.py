@@ -7,14 +7,12 @@ written by the fields of their classes, so that a new kind needs nothing here. d
 from __future__ import annotations
 
 import math
-import os
+import pathlib
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import MISSING, fields
+from dataclasses import replace
 from difflib import get_close_matches
-from pathlib import PurePath
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -23,11 +21,12 @@ from msgspec import UNSET, Struct
 
 from ..errors import DuplicateNameError, FormatError, LinkageError, LinkworkError, listed
 from ..files import read_text, write_text
-from ..geometry import SHAPES, Shape, Visual
+from ..geometry import SHAPES, Inertia, Mesh, Shape, Visual
 from ..joints import ARTICULATIONS, Articulation, Joint, Mimic
-from ..linkage import ROOT, Frame, Link, Linkage
+from ..linkage import Frame, Link, Linkage, Loop
 from ..transforms import IDENTITY, FloatArray, as_angle, as_rotation, transform
-from . import documents
+from . import dh_table, documents, meshes
+from .content import Content, Remark
 from .documents import Path
 from .entries import (
     JOINTS,
@@ -36,22 +35,33 @@ from .entries import (
     SHAPE_ENTRIES,
     Amount,
     FrameEntry,
+    InertiaEntry,
     LinkEntry,
+    LoopEntry,
     MimicEntry,
     Placed,
     Rotation,
     Scene,
     ShapeEntry,
     VisualEntry,
+    saved_fields,
 )
+from .options import DEFAULTS, FilePath, Options
+from .scene_document import VERSION, coordinate_names, document
 
-VERSION = 1
 T = TypeVar("T", bound=Struct)
 
 
-def read(path: str | os.PathLike[str]) -> Linkage:
-    """Return the linkage in a scene file; JSON if its name ends in ``.json``, else YAML."""
-    return parse(read_text(path), path, _kind(path))
+def read(path: FilePath, options: Options = DEFAULTS) -> Content:
+    """Return what is in a scene file, or in a table of Denavit-Hartenberg rows; JSON if its name ends in ``.json``.
+
+    Meshes are looked for beside the file, and said to be missing where they are not there.
+    """
+    text, kind = read_text(path), _kind(path)
+    content = documents.read(text, path, kind)
+    if dh_table.is_table(content):
+        return Content(dh_table.linkage(content, text, path))
+    return _with_meshes(_parsed(content, text, path), path, options)
 
 
 def parse(text: str, where: object, kind: str) -> Linkage:
@@ -69,18 +79,45 @@ def parse(text: str, where: object, kind: str) -> Linkage:
         >>> parse("{linkwork: 1, joints: [{name: j1, parent: base, child: arm, kind: revolute}]}", "note", "yaml")
         <Linkage 'linkage': 2 links, 1 joint, nq=1, nv=1>
     """
-    document = documents.read(text, where, kind)
+    return _parsed(documents.read(text, where, kind), text, where)
+
+
+def _parsed(content: Any, text: str, where: object) -> Linkage:
     try:
-        return _linkage(document)
+        return _linkage(content)
     except _Problem as problem:
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.path).lstrip(".")
         message = f"{place}: {problem}" if place else str(problem)
         raise FormatError(where, message, line=documents.line_of(text, problem.path)) from problem.__cause__
 
 
-def write(linkage: Linkage, path: str | os.PathLike[str]) -> None:
+def _with_meshes(linkage: Linkage, path: FilePath, options: Options) -> Content:
+    """Return a linkage whose meshes say where they are on this machine, with a remark on each that is not there."""
+    shapes = [visual.shape for link in linkage.nodes for visual in link.visuals]
+    named = dict.fromkeys(shape.path for shape in shapes if isinstance(shape, Mesh))
+    if not named:
+        return Content(linkage)
+    found = {name: meshes.resolve(name, pathlib.Path(path), options) for name in named}
+
+    def located(visual: Visual) -> Visual:
+        if not isinstance(visual.shape, Mesh) or (file := found[visual.shape.path].file) is None:
+            return visual
+        return replace(visual, shape=replace(visual.shape, file=str(file)))
+
+    links = {
+        link.name: {"visuals": tuple(map(located, link.visuals))}
+        for link in linkage.nodes
+        if any(isinstance(visual.shape, Mesh) for visual in link.visuals)
+    }
+    missing = [(name, one.reason) for name, one in found.items() if one.file is None]
+    remarks = tuple(Remark("missing-mesh", f"mesh {name!r} {reason}.", where=name) for name, reason in missing)
+    return Content(linkage.replace(links=links), remarks=remarks)
+
+
+def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     """Write a linkage to a scene file, whole or not at all; JSON if its name ends in ``.json``, else YAML."""
-    write_text(path, dump(linkage, _kind(path)))
+    write_text(path, dump(content.linkage, _kind(path)))
+    return ()
 
 
 def dump(linkage: Linkage, kind: str) -> str:
@@ -95,7 +132,7 @@ def dump(linkage: Linkage, kind: str) -> str:
         joints:
           - {name: knee, parent: hip, child: shin, kind: revolute, at: [0, 0, -0.4]}
     """
-    text = documents.write(_document(linkage), kind)
+    text = documents.write(document(linkage), kind)
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -104,8 +141,8 @@ def dump(linkage: Linkage, kind: str) -> str:
     return text
 
 
-def _kind(path: str | os.PathLike[str]) -> str:
-    return "json" if PurePath(path).suffix.lower() == ".json" else "yaml"
+def _kind(path: FilePath) -> str:
+    return "json" if pathlib.PurePath(path).suffix.lower() == ".json" else "yaml"
 
 
 # Reading
@@ -171,12 +208,13 @@ def _linkage(document: Any) -> Linkage:
     links = [_link(raw, ("links", i), shapes) for i, raw in enumerate(scene.links)]
     joints = [_joint(raw, ("joints", i)) for i, raw in enumerate(scene.joints)]
     frames = [_frame(raw, ("frames", i)) for i, raw in enumerate(scene.frames)]
+    loops = [_loop(raw, ("loops", i)) for i, raw in enumerate(scene.loops)]
     root = _root(scene.root)
     named = dict.fromkeys(link.name for link in links)
     ends = dict.fromkeys(str(end) for joint in joints for end in (joint.parent, joint.child))
     links += [Link(name) for name in ends if name not in named]
     try:
-        linkage = Linkage(links, joints, name=scene.name, frames=frames, root=root)
+        linkage = Linkage(links, joints, name=scene.name, frames=frames, root=root, loops=loops)
     except DuplicateNameError as error:
         raise _Problem(_second(document, error), str(error)) from error
     except LinkworkError as error:
@@ -210,8 +248,13 @@ def _link(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Link:
     node = IDENTITY
     if entry.node is not None:
         node = _placement(_entry(entry.node, Placed, (*path, "node"), "a node transform"), (*path, "node"))
+    inertia = None
+    if entry.inertia is not None:
+        body = _entry(entry.inertia, InertiaEntry, (*path, "inertia"), "an inertia")
+        with _at(*path, "inertia"):
+            inertia = Inertia(body.mass, np.array(body.center), np.array(body.matrix))
     with _at(*path):
-        return Link(entry.name, visuals, node)
+        return Link(entry.name, visuals, node, inertia)
 
 
 def _visual(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Visual:
@@ -230,6 +273,12 @@ def _visual(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Visual:
 def _frame(raw: Any, path: Path) -> Frame:
     entry = _entry(raw, FrameEntry, path, "a frame")
     return Frame(entry.name, entry.link, _placement(entry, path))
+
+
+def _loop(raw: Any, path: Path) -> Loop:
+    entry = _entry(raw, LoopEntry, path, "a loop")
+    with _at(*path):
+        return Loop(entry.name, entry.first, entry.second, entry.kind)
 
 
 def _joint(raw: Any, path: Path) -> Joint:
@@ -263,7 +312,7 @@ def _arc(raw: Any, entries: Mapping[str, type[Struct]], path: Path) -> tuple[Any
 def _given(entry: Any, owner: type) -> dict[str, Any]:
     """Return the parameters of an articulation or a shape that the file gives; an open limit is infinite."""
     given = {}
-    for field in fields(owner):
+    for field in saved_fields(owner):
         value = getattr(entry, field.name)
         if field.name in LIMITS:
             endless = -math.inf if field.name == "lower" else math.inf
@@ -305,7 +354,7 @@ def _coordinates(name: str, value: dict[str, Any], linkage: Linkage, path: Path)
     """
     with _at(*path):
         articulation = linkage.joint(name).articulation
-    plain, quaternion = _coordinate_names(articulation)
+    plain, quaternion = coordinate_names(articulation)
     if not set(value) <= {*plain, "wxyz"} or ("wxyz" in value and not quaternion):
         return {name: value}
     result = {f"{name}.{key}": amount for key, amount in value.items() if key != "wxyz"}
@@ -314,139 +363,4 @@ def _coordinates(name: str, value: dict[str, Any], linkage: Linkage, path: Path)
         with _at(*path):
             as_rotation({"wxyz": wxyz}, f"value of {name!r}")
         result |= {f"{name}.{key}": amount for key, amount in zip(quaternion, wxyz or (), strict=True)}
-    return result
-
-
-def _coordinate_names(articulation: Articulation) -> tuple[list[str], list[str]]:
-    """Return the names of an articulation's plain values and of its quaternion's, if it has one."""
-    starts = [element.value for element in articulation.elements if element.kind == "ball"]
-    inside = {k for start in starts for k in range(start, start + 4)}
-    names = articulation.coordinates
-    return [c for k, c in enumerate(names) if k not in inside], [c for k, c in enumerate(names) if k in inside]
-
-
-# Writing
-
-
-def _document(linkage: Linkage) -> dict[str, Any]:
-    for name in (linkage.name, *linkage.poses):
-        if not isinstance(name, str):
-            raise LinkageError(f"a linkage and its poses have texts for names in a file, got {name!r}.")
-    shapes, names = _shared_shapes(linkage)
-    root = linkage.root
-    arc = {"name": root.name} if root.name != ROOT else {}
-    arc |= _articulation(root.articulation) | _place(root.placement)
-    document: dict[str, Any] = {"linkwork": VERSION, "name": linkage.name}
-    tables = {
-        "root": arc,
-        "shapes": shapes,
-        "links": [_link_entry(link, names) for link in linkage.nodes],
-        "joints": [_joint_entry(joint) for joint in linkage.arcs[1:]],
-        "frames": [{"name": f.name, "link": f.link} | _place(f.placement) for f in linkage.extra_frames],
-        "poses": {name: _pose_entry(linkage, pose) for name, pose in linkage.poses.items()},
-    }
-    return document | {key: table for key, table in tables.items() if table}
-
-
-def _shared_shapes(linkage: Linkage) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the table of shapes that are used more than once, and their names by what they are."""
-    uses = Counter(repr(visual.shape) for link in linkage.nodes for visual in link.visuals)
-    table: dict[str, Any] = {}
-    names: dict[str, str] = {}
-    for shape in (visual.shape for link in linkage.nodes for visual in link.visuals):
-        key = repr(shape)  # tells 0.0 from -0.0, which are equal
-        if uses[key] > 1 and key not in names:
-            names[key] = f"{shape.kind}{len(names) + 1}"
-            table[names[key]] = _shape_entry(shape)
-    return table, names
-
-
-def _shape_entry(shape: Shape) -> dict[str, Any]:
-    return {"kind": shape.kind} | _parameters(shape)
-
-
-def _link_entry(link: Link, shapes: Mapping[str, str]) -> str | dict[str, Any]:
-    node, visuals = _place(link.matrix), []
-    for visual in link.visuals:
-        entry = {"shape": shapes.get(repr(visual.shape)) or _shape_entry(visual.shape)} | _place(visual.placement)
-        if visual.color is not None:
-            entry["color"] = list(visual.color)
-        if visual.role != "visual":
-            entry["role"] = visual.role
-        visuals.append(entry)
-    more = {key: value for key, value in (("node", node), ("visuals", visuals)) if value}
-    return {"name": link.name} | more if more else link.name
-
-
-def _joint_entry(joint: Joint) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": joint.name, "parent": joint.parent, "child": joint.child}
-    entry |= _articulation(joint.articulation) | _place(joint.placement)
-    if joint.mimic is not None:
-        entry["mimic"] = _parameters(joint.mimic)
-    return entry
-
-
-def _articulation(articulation: Articulation) -> dict[str, Any]:
-    parameters = _parameters(articulation)
-    return {"kind": articulation.kind} | parameters if articulation.kind != "fixed" or parameters else {}
-
-
-def _parameters(owner: Any) -> dict[str, Any]:
-    """Return the fields of an articulation, a shape or a mimic that are not what they are by default."""
-    result = {}
-    for field in fields(owner):
-        value = getattr(owner, field.name)
-        usual = field.default is not MISSING and repr(value) == repr(field.default)  # 0.0 is not -0.0
-        if not usual and not (field.name in LIMITS and np.isinf(value).all()):
-            result[field.name] = _plain(value)
-    return result
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as the file holds it: lists for tuples, null for what is infinite."""
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and math.isinf(value) else value
-
-
-def _place(placement: FloatArray) -> dict[str, Any]:
-    """Return a placement, leaving out what is nothing at all."""
-    position, rotation = placement[:3, 3], placement[:3, :3]
-    result: dict[str, Any] = {}
-    if position.tobytes() != IDENTITY[:3, 3].tobytes():
-        result["at"] = position.tolist()
-    if rotation.tobytes() != IDENTITY[:3, :3].tobytes():
-        result["rotation"] = _euler(rotation) or {"matrix": rotation.tolist()}
-    return result
-
-
-def _euler(rotation: FloatArray) -> dict[str, Any] | None:
-    """Return whole or short angles in degrees if they read back as exactly this rotation."""
-    if np.isin(rotation, (-1.0, 0.0, 1.0)).all():
-        return None  # nothing is plainer than a matrix of zeros and ones
-    (a, _, _), (d, e, f), (g, h, i) = rotation.tolist()
-    second = math.atan2(-g, math.hypot(a, d))
-    locked = math.hypot(a, d) < 1e-9  # then the third angle may be zero
-    turns = (math.atan2(-f, e) if locked else math.atan2(h, i), second, 0.0 if locked else math.atan2(d, a))
-    degrees = [round(math.degrees(turn), 6) + 0.0 for turn in turns]
-    if any(abs(math.degrees(turn) - angle) > 1e-9 for turn, angle in zip(turns, degrees, strict=True)):
-        return None
-    form = {"euler": ["xyz", [f"{angle:.10g}deg" if angle else 0 for angle in degrees]]}
-    return form if as_rotation(form).tobytes() == rotation.tobytes() else None
-
-
-def _pose_entry(linkage: Linkage, pose: FloatArray) -> dict[str, Any]:
-    """Return a pose by joint: a number, numbers, or a mapping that names a quaternion's order."""
-    result: dict[str, Any] = {}
-    for joint, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        count = joint.articulation.nq
-        if joint.mimic is not None or not count:
-            continue
-        values = dict(zip(joint.articulation.coordinates, pose[drive.q : drive.q + count].tolist(), strict=True))
-        plain, quaternion = _coordinate_names(joint.articulation)
-        if quaternion:
-            wxyz = [values[name] for name in quaternion]
-            result[joint.name] = {name: values[name] for name in plain} | {"wxyz": wxyz}
-        else:
-            result[joint.name] = list(values.values()) if count > 1 else values[""]
     return result

@@ -207,6 +207,18 @@ def mantissa_bit(typing_context: Any, x: Any, position: Any) -> Any:
     return result(x, position), emit
 
 
+@intrinsic
+def by_precision(typing_context: Any, x: Any, double: Any, single: Any) -> Any:
+    """Return one of two constants: the first where `x` is in double precision, the second where it is in single."""
+    dtype: Any = getattr(x, "dtype", x)
+    chosen = 1 if dtype == types.float64 else 2
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.cast(builder, args[chosen], sig.args[chosen], dtype)
+
+    return dtype(x, double, single), emit
+
+
 # Cells: the bare memory of an array. Numba counts references to arrays with atomic operations at every inner call,
 # which would cost more than the arithmetic; a pointer costs nothing. `hold` keeps the array alive meanwhile.
 
@@ -224,6 +236,29 @@ def cells(typing_context: Any, array: Any) -> Any:
         return builder.bitcast(data, context.get_value_type(pointer))
 
     return pointer(array), emit
+
+
+@intrinsic
+def flat(typing_context: Any, array: Any) -> Any:
+    """Return the memory of an array as single numbers, whatever its axes."""
+    if not isinstance(array, types.Array) or array.layout != "C":
+        return None
+    pointer = types.CPointer(array.dtype)  # type: ignore[attr-defined,unused-ignore]
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.make_array(sig.args[0])(context, builder, args[0]).data
+
+    return pointer(array), emit
+
+
+@intrinsic
+def beyond(typing_context: Any, memory: Any, items: Any) -> Any:
+    """Return the memory that begins some items further on."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _address(context, builder, sig, args)
+
+    return memory(memory, items), emit
 
 
 @intrinsic

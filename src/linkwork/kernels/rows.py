@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from . import inner
-from .lanes import bits, exact_cos, exact_sin, fabs, fill, load, mantissa_bit, select
+from .lanes import bits, by_precision, exact_cos, exact_sin, fabs, fill, load, mantissa_bit, select
 
 STAY, REVOLUTE, PRISMATIC, SCREW, BALL = 0, 1, 2, 3, 4
 MOTION, AXIS, VALUE, CONSTANT, CODES = 0, 1, 2, 3, 4
@@ -20,14 +20,12 @@ IDENTITY, SHIFT, GENERAL = 0, 1, 2
 MULTIPLIER, OFFSET, ADVANCE, NUMBERS = 12, 13, 14, 15
 
 SHORTEST, LONGEST = 1.0e-203, 1.0e203  # squared lengths of quaternions that still have a direction
-LARGE_ANGLE = 1.0e5
-ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it leaves the nearest integer in the low bits
+LARGE_ANGLE, LARGE_ANGLE_32 = 1.0e5, 1.0e3
+ROUND, ROUND_32 = 6755399441055744.0, 12582912.0  # 1.5 * 2**52 and 2**23: the nearest integer goes into the low bits
 TWO_OVER_PI = 0.63661977236758134308
-HALF_PI_HIGH, HALF_PI_MIDDLE, HALF_PI_LOW = (
-    1.57079632673412561417e00,
-    6.07710050630396597660e-11,
-    2.02226624879595063154e-21,
-)
+# pi / 2 in three parts, the first two with few enough bits that their products with a turn count are exact
+HIGH, MIDDLE, LOW = 1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21
+HIGH_32, MIDDLE_32, LOW_32 = 1.5703125, 4.837512969970703125e-4, 7.549789948768648e-8
 
 
 @inner
@@ -37,9 +35,11 @@ def sine_cosine(angle):
     The angle is brought to [-pi/4, pi/4] by multiples of pi/2, held in three parts; there, two polynomials (minimax,
     degrees 13 and 14) give both; the multiple's low bits tell which is which and their signs.
     """
-    shifted = angle * TWO_OVER_PI + ROUND
-    turns = shifted - ROUND
-    r = ((angle - turns * HALF_PI_HIGH) - turns * HALF_PI_MIDDLE) - turns * HALF_PI_LOW
+    bias = by_precision(angle, ROUND, ROUND_32)
+    shifted = angle * TWO_OVER_PI + bias
+    turns = shifted - bias
+    r = (angle - turns * by_precision(angle, HIGH, HIGH_32)) - turns * by_precision(angle, MIDDLE, MIDDLE_32)
+    r = r - turns * by_precision(angle, LOW, LOW_32)
     z = r * r
     s = 1.58962301576546568060e-10 * z - 2.50507477628578072866e-8
     s = (s * z + 2.75573136213857245213e-6) * z - 1.98412698295895385996e-4
@@ -53,7 +53,7 @@ def sine_cosine(angle):
     sine, cosine = select(odd, c, s), select(odd, s, c)
     sine = select(mantissa_bit(shifted, 1), -sine, sine)
     cosine = select(mantissa_bit(shifted + 1.0, 1), -cosine, cosine)
-    large = fabs(angle) > LARGE_ANGLE
+    large = fabs(angle) > by_precision(angle, LARGE_ANGLE, LARGE_ANGLE_32)
     if bits(large) != 0:
         sine, cosine = select(large, exact_sin(angle), sine), select(large, exact_cos(angle), cosine)
     return sine, cosine

@@ -10,10 +10,11 @@ from dataclasses import fields
 from difflib import get_close_matches
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import MethodNotFoundError, OptionError
-from ..goals import Goal
+from ..goals import Goal, Reach
 from ..linkage import Linkage
 from ..poses import start_pose
 from .analytic import Analytic
@@ -21,6 +22,7 @@ from .base import Method, Settings, Solution, run
 from .ccd import CyclicDescent, RankedDescent
 from .fabrik import Fabrik
 from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
+from .prepared import RESTARTS, Prepared, prepare, prepared_for
 from .problem import Problem
 from .robust import Robust
 
@@ -43,7 +45,22 @@ METHODS: dict[str, type[Method]] = {
 }
 
 
-__all__ = ["METHODS", "Damped", "Method", "Problem", "Robust", "Settings", "Solution", "configure", "run", "solve"]
+DEFAULTS = Settings()
+
+__all__ = [
+    "METHODS",
+    "Damped",
+    "Method",
+    "Prepared",
+    "Problem",
+    "Robust",
+    "Settings",
+    "Solution",
+    "configure",
+    "prepare",
+    "run",
+    "solve",
+]
 
 
 def solve(
@@ -59,8 +76,8 @@ def solve(
     Args:
         linkage: The linkage.
         goals: One goal or several.
-        start: Pose to begin with, shape (nq,) or (..., nq) for many problems at once, or the name of a stored pose; the
-            neutral pose by default.
+        start: Pose to begin with, shape (nq,) or (..., nq) for many problems at once, or the name of a stored pose. By
+            default the neutral pose; ``"robust"`` then takes whatever start serves best.
         method: One of `METHODS` by name.
         **options: What every method takes (`Settings`: tolerance, rotation_tolerance, max_iterations, time_budget,
             max_step, limits, halvings, trace) and what this one takes.
@@ -72,8 +89,17 @@ def solve(
         >>> solution.success, arm.forward(solution.q, frame="tip")[:2, 3].round(3).tolist()
         (True, [-20.0, 5.0])
     """
+    if method == "robust" and not options and isinstance(goals, Reach):  # the usual call, in microseconds
+        found = prepared_for(linkage, goals, DEFAULTS, RESTARTS, 0)
+        if found.limb.values and (start is None or np.ndim(start) < 2):
+            return found.solve(goals.target, start=start)
     chosen, settings = configure(method, options)
-    return chosen.solve(Problem(linkage, goals), start_pose(linkage, start), settings)
+    problem = Problem(linkage, goals)
+    return (
+        chosen.fresh(problem, settings)
+        if start is None
+        else chosen.solve(problem, start_pose(linkage, start), settings)
+    )
 
 
 def configure(method: str | Method, options: dict[str, Any]) -> tuple[Method, Settings]:

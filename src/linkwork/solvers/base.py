@@ -50,6 +50,10 @@ class Method:
         """Return a solution from a start: the loop, unless a method does more around it."""
         return run(self, problem, start, settings)
 
+    def fresh(self, problem: Problem, settings: Settings) -> Solution:
+        """Return a solution where no start is given: from the neutral pose, unless a method knows better ones."""
+        return self.solve(problem, problem.linkage.neutral(), settings)
+
     def step(self, state: State) -> FloatArray:
         """Return the change of the pose, a velocity over unit time, shape (..., nv)."""
         raise NotImplementedError
@@ -136,7 +140,8 @@ class Solution:
         success: Whether every error, recomputed from `q`, is within tolerance and every limit holds.
         residuals: The norm of each goal's position [m] and rotation [rad] error, shape (..., blocks).
         iterations: Steps taken.
-        status: Why it ended: ``reached``, ``stalled``, ``diverged``, ``iterations`` or ``time``.
+        status: Why it ended: ``reached``, ``stalled``, ``diverged``, ``iterations``, ``time``; the compiled search has
+            also ``closest`` (no start came nearer) and ``beyond`` (out of reach).
         trace: One record an iteration, if asked for.
     """
 

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
@@ -85,6 +84,8 @@ def as_velocity(state: State, changes: FloatArray) -> FloatArray:
         turned = np.eye(3)  # about the ball's own axes as they stood before: first its z, then y, then x
         for k in (2, 1, 0):
             turned = axis_rotation(np.eye(3)[k], changes[..., v + k]) @ turned
+        from scipy.spatial.transform import Rotation
+
         vector = Rotation.from_matrix(turned.reshape(-1, 3, 3)).as_rotvec()
         result[..., v : v + 3] = vector.reshape(*changes.shape[:-1], 3)
     return result

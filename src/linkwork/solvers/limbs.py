@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..errors import GoalError
 from ..goals import Reach
@@ -313,6 +312,8 @@ def values_for(lines: Sequence[Line], turned: FloatArray, start: FloatArray) -> 
     """
     if lines[0].axis is None:
         own = lines[0].frame.T @ turned @ lines[0].frame
+        from scipy.spatial.transform import Rotation
+
         return [[Rotation.from_matrix(own).as_quat(scalar_first=True, canonical=True)]]
     a, b, c = (np.asarray(line.axis) for line in lines)
     there = turned @ c

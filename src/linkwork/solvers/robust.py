@@ -1,6 +1,7 @@
 """The method to use when one wants an answer: damped steps within limits, and other starts when one leads nowhere.
 
-Imports `base` and `jacobian`.
+Imports `prepared`, `base` and `jacobian`. One goal goes to the compiled search; several goals, and a solve whose
+iterations are to be kept, take the same steps in NumPy.
 """
 
 from __future__ import annotations
@@ -11,25 +12,30 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import OptionError
+from ..goals import Reach
+from ..kernels.search import REACHED
 from ..transforms import FloatArray
 from .base import Settings, Solution, run
 from .jacobian import Damped
+from .prepared import NAMES, RESTARTS, Prepared, prepared_for
 from .problem import Problem
+
+TOGETHER = 64  # random starts of the NumPy form, all at once
 
 
 @dataclass(frozen=True)
 class Robust(Damped):
-    """Adaptive damped least squares with joints at their limits taken out, from the start and then from random poses.
+    """Adaptive damped least squares with joints at their limits taken out, from the start and then from other poses.
 
-    Of the random starts that reach the goal, the answer nearest to the given start is returned; if none does, the pose
-    with the smallest error.
+    From a given start, the answer nearest to it of those found around it is returned; without one, the first found. If
+    none is found, the pose with the smallest error.
 
     Args:
-        restarts: How many random starts to try, together, if the given one fails.
-        seed: Where the random poses come from: the same seed gives the same answer.
+        restarts: How many other starts to try at most; hopeless goals are given up sooner.
+        seed: Where random poses come from: the same seed gives the same answer.
     """
 
-    restarts: int = 64
+    restarts: int = RESTARTS
     seed: int = 0
     name: ClassVar[str] = "robust"
 
@@ -40,8 +46,58 @@ class Robust(Damped):
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise OptionError(f"{name} must be a whole number, zero or more, got {value!r}.")
 
+    def fresh(self, problem: Problem, settings: Settings) -> Solution:
+        """Solve without a start: the tables of the limb know better ones than the neutral pose."""
+        prepared = self._prepared(problem, settings)
+        return (
+            self.solve(problem, problem.linkage.neutral(), settings)
+            if prepared is None
+            else prepared.solve(
+                problem.goals[0].target  # type: ignore[attr-defined]
+            )
+        )
+
     def solve(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
-        """Run from the start; where that fails, from random poses."""
+        """Run from the start; where that fails, from other poses."""
+        prepared = self._prepared(problem, settings)
+        if prepared is None:
+            return self._in_numpy(problem, start, settings)
+        target: FloatArray = problem.goals[0].target  # type: ignore[attr-defined]
+        return prepared.solve(target, start=start) if start.ndim == 1 else self._many(prepared, problem, start)
+
+    def _prepared(self, problem: Problem, settings: Settings) -> Prepared | None:
+        """Return the compiled search for a problem, or None where it must be done in NumPy."""
+        goal = problem.goals[0]
+        own = (settings.max_iterations, settings.time_budget, settings.max_step, settings.stray)
+        plain = not settings.trace and self.damping == "adaptive" and all(value is None for value in own)
+        if len(problem.goals) > 1 or not isinstance(goal, Reach) or not plain or not self.restarts:
+            return None
+        prepared = prepared_for(problem.linkage, goal, settings, self.restarts, self.seed)
+        return prepared if prepared.limb.values else None
+
+    def _many(self, prepared: Prepared, problem: Problem, start: FloatArray) -> Solution:
+        """Solve the same goal from many starts."""
+        goal: Any = problem.goals[0]
+        shape, starts = start.shape[:-1], start.reshape(-1, problem.linkage.nq)
+        status = np.zeros(len(starts), np.int64)
+        targets = np.tile(goal.target, (len(starts), 1, 1))
+        values, report = prepared.search(targets, status, given=prepared.limb.values_of(starts))
+        names = np.array([NAMES[code] for code in status.tolist()])
+        return Solution(
+            problem.linkage,
+            problem.goals,
+            self.name,
+            start,
+            prepared.pose(values, starts).reshape(*shape, -1),
+            (status == REACHED).reshape(shape),
+            prepared.residuals(report).reshape(*shape, -1),
+            report[:, 3].astype(np.int64).reshape(shape),
+            names.reshape(shape),
+            (),
+            prepared.settings,
+        )
+
+    def _in_numpy(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
         if settings.limits == "clamp":
             settings = replace(settings, limits="project")
         first = run(self, problem, start, settings)
@@ -51,7 +107,7 @@ class Robust(Damped):
         residuals = first.residuals.reshape(len(q), -1).copy()
         iterations, status = np.array(first.iterations).reshape(-1), np.array(first.status, dtype=object).reshape(-1)
         starts = start.reshape(len(q), -1)
-        tries = problem.linkage.random_pose(self.seed, self.restarts)
+        tries = problem.linkage.random_pose(self.seed, min(self.restarts, TOGETHER))
         again = run(self, problem, tries, replace(settings, trace=False))
         for i in np.flatnonzero(~success):
             k = self._pick(problem, again, starts[i])

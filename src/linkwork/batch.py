@@ -1,0 +1,300 @@
+"""Many targets of one frame: dealt out in blocks to threads, solved by the compiled search.
+
+Imports `solvers`. Answers do not depend on the number of threads, and memory beyond targets and answers is that of a
+few blocks.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import GoalError, OptionError
+from .kernels.search import INVALID, REACHED, UNSOLVED
+from .linkage import Linkage
+from .poses import checked
+from .solvers.prepared import NAMES, NO_STARTS, RESTARTS, Prepared, prepare
+from .transforms import FloatArray
+
+BLOCK = 4096
+NAMES_OF = {**NAMES, UNSOLVED: "time"}
+Progress = bool | Callable[[int, int], None] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """What a batch of solves gives back, a row for each target.
+
+    Attributes:
+        linkage: The linkage.
+        frame: The frame that targets are for.
+        q: Poses, shape (n, nq): answers, or the closest found; the neutral pose where a target is invalid.
+        success: Whether each is within tolerance and limits, shape (n,).
+        residuals: Position [m] and rotation [rad] errors, those asked for, shape (n, 1 or 2); NaN where invalid.
+        restarts: Starts that each took, shape (n,).
+        status: ``reached``, ``closest``, ``beyond`` (reach), ``invalid`` (no finite rigid transform) or ``time``.
+    """
+
+    linkage: Linkage
+    frame: str
+    q: FloatArray
+    success: NDArray[np.bool_]
+    residuals: FloatArray
+    restarts: NDArray[np.int32]
+    codes: NDArray[np.int8]
+
+    @property
+    def status(self) -> NDArray[np.str_]:
+        """How each ended, in a word."""
+        words = np.array([NAMES_OF[code] for code in range(len(NAMES_OF))])
+        result: NDArray[np.str_] = words[self.codes]
+        return result
+
+    @property
+    def residual(self) -> FloatArray:
+        """The largest of each row's residuals."""
+        largest: FloatArray = self.residuals.max(axis=-1)
+        return largest
+
+    def reason(self, row: int) -> str:
+        """Return one sentence on how a row ended."""
+        word = NAMES_OF[int(self.codes[row])]
+        if word == "invalid":
+            return f"target {row} is no rigid transform of finite numbers."
+        missed = " and ".join(f"{value:.3g}" for value in self.residuals[row])
+        how = {
+            "reached": "reached",
+            "closest": "not reached: no start came nearer; errors",
+            "beyond": "out of reach: the limb does not extend there; errors of the closest pose",
+            "time": "not reached: the time was used up; errors",
+        }[word]
+        return f"{how} {missed} after {int(self.restarts[row])} starts."
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __repr__(self) -> str:
+        return f"<Batch of {self.frame!r}: {int(self.success.sum())} of {len(self)} reached>"
+
+
+def solve_batch(
+    linkage: Linkage,
+    frame: str,
+    targets: ArrayLike,
+    *,
+    start: ArrayLike | None = None,
+    threads: int | None = None,
+    dtype: str = "float64",
+    time_budget: float | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Batch:
+    """Return poses that bring a frame to each of many targets.
+
+    Args:
+        linkage: The linkage.
+        frame: Name of the frame.
+        targets: Shape (n, 4, 4). With ``orientation=False`` also positions (n, 3), with ``position=False`` rotations
+            (n, 3, 3). A target that is not finite or not rigid fails alone.
+        start: A pose (nq,), or one for each target (n, nq), to begin with.
+        threads: How many; all cores by default. Answers do not depend on it.
+        dtype: ``"float64"``, or ``"float32"``: faster; every answer is checked, and if need be finished, in float64.
+        time_budget: Seconds after which targets not yet looked at are left, with status ``time``.
+        progress: True for a bar, False for none, a function of (done, total); by default a bar on a terminal when it
+            takes longer than a second.
+        **options: As in `prepare`: position, orientation, free, tolerance, rotation_tolerance, limits, restarts, seed.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.panda()
+        >>> targets = arm.forward(arm.random_pose(0, 1000), frame="tip")
+        >>> lw.solve_batch(arm, "tip", targets)
+        <Batch of 'tip': 1000 of 1000 reached>
+    """
+    work = _Work(linkage, frame, dtype, threads, time_budget, options)
+    whole = _as_array(targets, frame)
+    base = _starts(linkage, start, len(whole))
+    return work.solve(whole, base, start is not None, progress)
+
+
+def solve_blocks(
+    linkage: Linkage,
+    frame: str,
+    blocks: Iterable[ArrayLike],
+    *,
+    threads: int | None = None,
+    dtype: str = "float64",
+    **options: Any,
+) -> Iterator[Batch]:
+    """Yield a batch for each block of targets as it comes: any number of them in the memory of one.
+
+    Random starts are drawn as if all blocks were one batch, so that the answers are the same.
+    """
+    work = _Work(linkage, frame, dtype, threads, None, options)
+    for block in blocks:
+        targets = _as_array(block, frame)
+        yield work.solve(targets, linkage.neutral(), False, False)
+        work.first += len(targets)
+
+
+class _Work:
+    """The prepared limb, and how its work is dealt out."""
+
+    def __init__(
+        self,
+        linkage: Linkage,
+        frame: str,
+        dtype: str,
+        threads: int | None,
+        time_budget: float | None,
+        options: dict[str, Any],
+    ) -> None:
+        if dtype not in ("float32", "float64"):
+            raise OptionError(f"dtype is 'float64' or 'float32', got {dtype!r}.")
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            raise OptionError(f"threads must be a whole number, at least one, got {threads!r}.")
+        if time_budget is not None and not (isinstance(time_budget, int | float) and time_budget > 0.0):
+            raise OptionError(f"time_budget must be positive, got {time_budget!r}.")
+        self.prepared = _prepared(linkage, frame, options)
+        self.dtype, self.time_budget, self.first = np.dtype(dtype), time_budget, 0
+        self.threads = threads or _cores()
+
+    def solve(self, targets: NDArray[Any], base: FloatArray, given: bool, progress: Progress) -> Batch:
+        prepared, count = self.prepared, len(targets)
+        linkage = prepared.linkage
+        prepared.as_targets(np.zeros((0, *targets.shape[1:])))  # refuses a wrong shape before any work
+        for kind in {self.dtype, np.dtype(np.float64)}:
+            prepared.packed(kind, bounded=True)  # here, not in every thread
+        q, codes = np.empty((count, linkage.nq)), np.zeros(count, np.int8)
+        residuals = np.full((count, len(prepared.goal.blocks)), np.nan)
+        restarts = np.zeros(count, np.int32)
+        deadline = np.inf if self.time_budget is None else time.perf_counter() + self.time_budget
+
+        def work(at: int) -> int:
+            rows = slice(at, min(at + BLOCK, count))
+            start = base if base.ndim == 1 else base[rows]
+            if time.perf_counter() > deadline:
+                q[rows] = start
+                return rows.stop - rows.start
+            values, report, status = self._block(targets[rows], start, given, self.first + at)
+            q[rows] = prepared.pose(values, start)
+            residuals[rows], codes[rows] = prepared.residuals(report), status
+            restarts[rows] = report[:, 2]
+            invalid = status == INVALID
+            if invalid.any():
+                q[rows][invalid] = start if base.ndim == 1 else start[invalid]
+                residuals[rows][invalid] = np.nan
+            return rows.stop - rows.start
+
+        with _reporting(progress, count) as report:
+            done = 0
+            for size in _dealt(work, range(0, count, BLOCK), self.threads):
+                done += size
+                report(done)
+        return Batch(linkage, prepared.goal.frame, q, codes == REACHED, residuals, restarts, codes)
+
+    def _block(
+        self, block: NDArray[Any], start: FloatArray, given: bool, first: int
+    ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+        prepared = self.prepared
+        targets = prepared.as_targets(np.asarray(block, np.float64))
+        status = np.zeros(len(targets), np.int64)
+        starts = NO_STARTS
+        if given:
+            values = prepared.limb.values_of(start)
+            starts = np.ascontiguousarray(np.broadcast_to(values, (len(targets), prepared.limb.values)))
+        if self.dtype == np.float64:
+            values, report = prepared.search(targets, status, given=starts, first=first, bounded=True)
+            return values, report, status
+        values, report = prepared.search(targets, status, given=starts, first=first, dtype=np.float32, bounded=True)
+        lower, upper = prepared.limb.limits[:, 0], prepared.limb.limits[:, 1]
+        if prepared.settings.limits != "ignore":
+            values = np.clip(values, lower, upper)  # single precision rounds a limit to either side
+        again = np.where(status == INVALID, INVALID, UNSOLVED)
+        checked, final = prepared.search(targets, again, given=values, first=first, bounded=True)
+        final[:, 2:] += report[:, 2:]
+        return checked, final, again
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
+def _dealt(work: Callable[[int], int], blocks: range, threads: int) -> Iterator[int]:
+    """Yield what each block gives, as it is done; idle threads take the next, so that a busy core holds up nothing."""
+    if threads == 1 or len(blocks) < 2:
+        yield from map(work, blocks)
+        return
+    with ThreadPoolExecutor(min(threads, len(blocks))) as pool:
+        futures = [pool.submit(work, at) for at in blocks]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+
+
+@contextmanager
+def _reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]]:
+    """Give a function that reports how many are done: to a bar, to the caller's own function, or to no one."""
+    if callable(progress):
+        yield lambda done: progress(done, total)
+        return
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    if progress is False or total == 0 or (progress is None and not terminal):
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("solving"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    begin = time.perf_counter()
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("solving", total=total, visible=progress is True)
+
+        def report(done: int) -> None:
+            late = progress is True or time.perf_counter() - begin > 1.0
+            bar.update(task, completed=done, visible=late)
+
+        yield report
+
+
+def _prepared(linkage: Linkage, frame: str, options: dict[str, Any]) -> Prepared:
+    known = ("position", "orientation", "free", "tolerance", "rotation_tolerance", "limits", "restarts", "seed")
+    for name in options:
+        if name not in known:
+            raise OptionError(f"a batch has no option {name!r}; it has {', '.join(known)}.")
+    options.setdefault("restarts", RESTARTS)
+    prepared = prepare(linkage, frame, **options)
+    if not prepared.limb.values:
+        raise GoalError(f"nothing moves frame {frame!r} of linkage {linkage.name!r}.")
+    return prepared
+
+
+def _as_array(targets: ArrayLike, frame: str) -> NDArray[Any]:
+    array = np.asarray(targets)
+    if array.dtype.kind not in "fiu" or array.ndim < 2:
+        raise GoalError(f"targets of {frame!r} are an array of numbers, one row each; got {array.dtype} {array.shape}.")
+    return array
+
+
+def _starts(linkage: Linkage, start: ArrayLike | None, count: int) -> FloatArray:
+    if start is None:
+        return linkage.neutral()
+    poses = checked(linkage, start)
+    if poses.shape not in ((linkage.nq,), (count, linkage.nq)):
+        raise OptionError(f"start has shape ({linkage.nq},) or ({count}, {linkage.nq}), got {poses.shape}.")
+    return poses

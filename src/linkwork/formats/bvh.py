@@ -1,0 +1,236 @@
+"""BVH, the motion capture file: a skeleton with Euler joints, and the clip that comes with it.
+
+Imports `linkage`, `clips` and the BVH modules beside it: `bvh_text` (the grammar), `bvh_scale` (what the file does not
+say) and `bvh_writer`. BVH has degrees, no unit and y up; what comes out has radians, metres and z up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..clips import Clip
+from ..errors import FormatError, LinkworkError, listed
+from ..joints import EULER_ORDERS, Articulation, Ball, Fixed, Floating, Joint, Planar, Prismatic, Revolute, Universal
+from ..linkage import Frame, Link, Linkage
+from ..transforms import FloatArray, transform
+from .bvh_scale import UP, extents, guess_unit, guess_up
+from .bvh_text import Bone, Text, parse
+from .bvh_writer import write
+from .content import Content, Remark
+from .options import DEFAULTS, FilePath, Options
+
+__all__ = ["read", "write"]
+
+ORIGIN = "origin"
+ASSUMED_FRAME_TIME = 1.0 / 30.0
+PLANES = {"xy": "z", "yz": "x", "xz": "y"}
+
+
+def read(path: FilePath, options: Options = DEFAULTS) -> Content:
+    """Return the skeleton of a BVH file, and its motion as a clip of the file's name.
+
+    Args:
+        path: The file.
+        options: `units` (metres in a unit), `up` and `positions` are used.
+
+    Raises:
+        FormatError: If it cannot be read; with the line.
+    """
+    text = parse(path)
+    name = PurePath(path).stem or "motion"
+    remarks: list[Remark] = []
+    scale, up = _scale(text, options, remarks)
+    skeleton = _Skeleton(text.bones, scale, UP[up], options.positions == "replace", remarks)
+    try:
+        linkage = skeleton.linkage(name)
+        clip = _clip(path, text, skeleton, linkage, remarks)
+    except FormatError:
+        raise
+    except LinkworkError as error:
+        raise FormatError(path, str(error)) from error
+    return Content(linkage, {} if clip is None else {name: clip}, tuple(remarks))
+
+
+def _scale(text: Text, options: Options, remarks: list[Remark]) -> tuple[float, str]:
+    """Return metres in a unit of the file and the axis that points up, as told or as guessed."""
+    offsets: list[ArrayLike] = [bone.offset or () for bone in text.bones]
+    parents = [bone.parent for bone in text.bones]
+    for i, bone in enumerate(text.bones):
+        offsets += bone.ends
+        parents += [i] * len(bone.ends)
+    size = extents(offsets, parents)
+    largest = float(size.max())
+    scale: float | None = options.units
+    up: str | None = options.up
+    if scale is None:
+        unit = guess_unit(largest)
+        scale = unit.metres
+        said = f"the skeleton is {largest:.4g} of them across, {largest * scale:.3g} m; units=... says otherwise"
+        remarks.append(Remark("units", f"Lengths are taken as {unit.name}, since {said}."))
+    if up is None:
+        up = guess_up(size, _root_places(text))
+        why = "as BVH has it" if up == "y" else "since the skeleton stands and moves along it"
+        remarks.append(Remark("up-axis", f"The {up} axis is taken to point up, {why}; up=... says otherwise."))
+    return scale, up
+
+
+def _root_places(text: Text) -> FloatArray | None:
+    names = text.bones[0].channels or ()
+    wanted = [names.index(f"{axis}position") for axis in "xyz" if f"{axis}position" in names]
+    return None if text.values is None or len(wanted) < 3 else text.values[:, wanted]
+
+
+@dataclass
+class _Column:
+    """Where a value of the pose comes from: ``pose = factor * channel - shift``."""
+
+    channel: int
+    factor: float
+    shift: float = 0.0
+
+
+@dataclass
+class _Skeleton:
+    """Turns the joints of a file into links, joints and frames of a linkage, and their channels into coordinates."""
+
+    bones: Sequence[Bone]
+    scale: float
+    world_from_file: FloatArray
+    replaces: bool
+    remarks: list[Remark]
+    links: list[Link] = field(default_factory=list)
+    joints: list[Joint] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    columns: dict[str, _Column] = field(default_factory=dict)
+
+    def linkage(self, name: str) -> Linkage:
+        """Return the linkage; afterwards `columns` says where each of its coordinates comes from."""
+        self._counts: dict[str, int] = {}
+        self._taken: set[str] = set()
+        doubled: list[Bone] = []
+        names: list[str] = []
+        for bone in self.bones:
+            if bone.name in self._taken:
+                doubled.append(bone)
+            names.append(self._unique(bone.name))
+        several = sum(bone.parent < 0 for bone in self.bones) > 1
+        origin = self._unique(ORIGIN) if several else None
+        if origin is not None:
+            self.links.append(Link(origin))
+            self.remarks.append(Remark("roots", f"Several ROOTs hang on one link {origin!r} that stands still."))
+        channel = 0
+        for bone, own in zip(self.bones, names, strict=True):
+            self._add(bone, own, names[bone.parent] if bone.parent >= 0 else origin, channel)
+            channel += len(bone.channels or ())
+        if doubled:
+            text = f"names that appear twice are followed by a number: {listed([bone.name for bone in doubled])}"
+            self.remarks.append(Remark("duplicate-name", f"Joint {text}.", doubled[0].name, doubled[0].line))
+        self._remark_positions()
+        turned = transform(rotation=self.world_from_file)
+        if origin is not None:
+            return Linkage(self.links, self.joints, name=name, frames=self.frames, root=turned)
+        first, *others = self.joints
+        root = Joint(first.name, None, first.child, first.articulation, turned @ first.placement)
+        return Linkage(self.links, others, name=name, frames=self.frames, root=root)
+
+    def _unique(self, name: str) -> str:
+        """Return a name that no link or frame has yet, and take it."""
+        result = name
+        while result in self._taken:
+            self._counts[name] = self._counts.get(name, 1) + 1
+            result = f"{name}_{self._counts[name]}"
+        self._taken.add(result)
+        return result
+
+    def _add(self, bone: Bone, name: str, parent: str | None, channel: int) -> None:
+        """Add a joint: as one arc where there is one that moves so, else as a chain with zero-length links."""
+        offset = np.array(bone.offset) * self.scale
+        placement = offset
+        for suffix, articulation, channels in _parts(bone.channels or ()):
+            own = self._unique(f"{name}.{suffix}") if suffix else name
+            self.links.append(Link(own))
+            joint = Joint(own, parent, own, articulation, placement)
+            self.joints.append(joint)
+            for coordinate, index in zip(joint.coordinates, channels, strict=True):
+                self.columns[coordinate] = self._column(bone, index, channel)
+            parent, placement = own, np.zeros(3)
+        for end in bone.ends:
+            self.frames.append(Frame(self._unique(f"{name}.end"), name, np.array(end) * self.scale))
+
+    def _column(self, bone: Bone, index: int, channel: int) -> _Column:
+        what = (bone.channels or ())[index]
+        if what.endswith("rotation"):
+            return _Column(channel + index, math.pi / 180.0)
+        offset = (bone.offset or (0.0, 0.0, 0.0))["xyz".index(what[0])]
+        return _Column(channel + index, self.scale, offset * self.scale if self.replaces else 0.0)
+
+    def _remark_positions(self) -> None:
+        """Say what was made of offsets that position channels compete with: programs disagree."""
+        both = [
+            bone
+            for bone in self.bones
+            if any(bone.offset or ()) and any(name.endswith("position") for name in bone.channels or ())
+        ]
+        if both:
+            does, other = ("replace", "add") if self.replaces else ("are added to", "replace")
+            names = listed([bone.name for bone in both])
+            text = f"Position channels {does} the OFFSET of {names}; positions={other!r} reads them the other way."
+            self.remarks.append(Remark("positions", text, both[0].name, both[0].line))
+
+
+def _parts(channels: Sequence[str]) -> list[tuple[str, Articulation, list[int]]]:
+    """Return the articulations that move as channels do: name suffix, articulation, and the channel of each value.
+
+    Positions move the joint along its parent's axes, whatever stands between them; rotations follow in their order,
+    each about the axes that those before have turned. The last part has no suffix: it is the joint's own.
+    """
+    slides = sorted((name[0], i) for i, name in enumerate(channels) if name.endswith("position"))
+    turns = [(name[0], i) for i, name in enumerate(channels) if name.endswith("rotation")]
+    along, about = "".join(axis for axis, _ in slides), "".join(axis for axis, _ in turns)
+    rows, indices = [i for _, i in slides], [i for _, i in turns]
+    if along == "xyz" and about in EULER_ORDERS:
+        return [("", Floating(euler=about), rows + indices)]
+    if about and PLANES.get(along) == about:
+        return [("", Planar(about), (rows[::-1] if about == "y" else rows) + indices)]
+    parts: list[tuple[str, Articulation, list[int]]] = [(axis, Prismatic(axis), [i]) for axis, i in slides]
+    if about in EULER_ORDERS:
+        parts.append(("", Ball(euler=about), indices))
+    elif len(about) == 2 and about[0] != about[1]:
+        parts.append(("", Universal(*about), indices))
+    else:
+        parts += [(f"turn{k}", Revolute(axis), [i]) for k, (axis, i) in enumerate(turns, start=1)]
+    if not parts:
+        return [("", Fixed(), [])]
+    _, articulation, own = parts[-1]
+    return [*parts[:-1], ("", articulation, own)]
+
+
+def _clip(path: FilePath, text: Text, skeleton: _Skeleton, linkage: Linkage, remarks: list[Remark]) -> Clip | None:
+    """Return the motion as a clip, or None if the file has none."""
+    if text.values is None or text.values.size == 0:
+        what = "no MOTION" if text.values is None else "no frames" if linkage.nq else "no channels"
+        remarks.append(Remark("frames", f"The file has {what}: the skeleton comes without a clip.", line=text.line))
+        return None
+    found = len(text.values)
+    if found != text.announced:
+        said = f"The file announces {text.announced} frames and has {found}; those it has are used."
+        remarks.append(Remark("frames", said, line=text.line))
+    step = text.frame_time
+    if step <= 0.0:
+        step = ASSUMED_FRAME_TIME
+        said = f"A Frame Time of {text.frame_time:g} s cannot be; {step:.4f} s is assumed."
+        remarks.append(Remark("frame-time", said, line=None if text.line is None else text.line + 1))
+    times: FloatArray = np.arange(found, dtype=np.float64) * step
+    if (np.diff(times) <= 0.0).any():
+        raise FormatError(path, f"a Frame Time of {text.frame_time:g} s is too short to tell frames apart.")
+    columns = [skeleton.columns[name] for name in linkage.coordinates]
+    poses = text.values[:, [column.channel for column in columns]]
+    poses *= np.array([column.factor for column in columns])
+    poses -= np.array([column.shift for column in columns])
+    return Clip(linkage, times, poses)

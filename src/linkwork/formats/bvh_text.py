@@ -1,0 +1,341 @@
+"""The text of a BVH file: its grammar, taken apart into joints and one array of channel values.
+
+Imports `errors` and `files`. Nothing is interpreted here: lengths are in the file's unit, angles in degrees. Everything
+that is wrong with a text is said with its line, and no text takes more than a few array operations to read.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import FormatError
+from ..files import MAX_BYTES, read_text
+from ..transforms import FloatArray
+from .options import FilePath
+
+MAX_JOINTS = 10_000
+MAX_CHANNELS = 12
+MAX_VALUES = 8_000_000
+MAX_LINE = 10_000  # characters, in the hierarchy
+LARGEST = 1e50  # no length or angle is beyond it, and its square is still a number
+CHUNK = 2**20
+LONG = 2**19  # characters that are worth a compiled kernel
+COMPILED = "linkwork.kernels"
+
+_STATEMENT = re.compile(r"\s*+([{}]|[^\s{}][^\n{}]*)")
+_MOTION = re.compile(r"\s*+frames\s*+:\s*+(\S++)\s++frame\s++time\s*+:\s*+(\S++)", re.IGNORECASE)
+_WORD = re.compile(r"\S+")
+_CHANNEL = re.compile(r"([xyz])(position|rotation)", re.IGNORECASE)
+
+
+@dataclass
+class Bone:
+    """A joint as the file has it.
+
+    Args:
+        name: Its name.
+        parent: Index of the joint above, -1 for a root.
+        line: The line it begins on.
+        offset: Its OFFSET from the joint above.
+        channels: Its channels in the file's order: ``"xposition"``, ``"zrotation"``, ...
+        ends: The offsets of its end sites.
+    """
+
+    name: str
+    parent: int
+    line: int
+    offset: tuple[float, float, float] | None = None
+    channels: tuple[str, ...] | None = None
+    ends: list[tuple[float, float, float]] = field(default_factory=list)
+
+
+@dataclass
+class Text:
+    """A file taken apart.
+
+    Args:
+        bones: The joints, each after the one above it.
+        values: One row of channel values for each frame, shape (frames, channels); None without a motion.
+        frame_time: Seconds from frame to frame, as the file says.
+        announced: How many frames the file says it has.
+        line: The line where the frames are announced.
+    """
+
+    bones: list[Bone]
+    values: FloatArray | None = None
+    frame_time: float = 0.0
+    announced: int = 0
+    line: int | None = None
+
+
+def parse(path: FilePath) -> Text:
+    """Return the joints and channel values of a BVH file.
+
+    Raises:
+        FormatError: If it is no such file; with the line.
+    """
+    text = read_text(path).rstrip()
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    bones, motion, line = _Hierarchy(path).read(text)
+    if motion is None:
+        return Text(bones)
+    return _read_motion(path, text, motion, line, bones)
+
+
+def _statements(path: FilePath, text: str) -> Iterator[tuple[int, list[str], int]]:
+    """Return the line, the words and the position of each brace and of each run of words on a line."""
+    line, last = 1, 0
+    for match in _STATEMENT.finditer(text):
+        line += text.count("\n", last, match.start(1))
+        last = match.start(1)
+        if match.end() - last > MAX_LINE:
+            raise FormatError(path, f"has a line of more than {MAX_LINE} characters in its hierarchy.", line=line)
+        yield line, match[1].split(), last
+
+
+class _Hierarchy:
+    """Reads the joints, one statement after another; open braces are kept on a stack, so depth costs nothing."""
+
+    def __init__(self, path: FilePath) -> None:
+        self.path = path
+        self.bones: list[Bone] = []
+        self.open: list[int] = []  # indices of bones
+        self.end: Bone | None = None  # an end site, while it is open
+        self.waiting = ""  # what needs a brace before anything else may come
+        self.sites = 0
+
+    def refuse(self, message: str, line: int) -> FormatError:
+        return FormatError(self.path, message, line=line)
+
+    def read(self, text: str) -> tuple[list[Bone], int | None, int]:
+        """Return the bones, where the motion begins in the text, and the line of that."""
+        line = 1
+        for index, (line, words, position) in enumerate(_statements(self.path, text)):
+            key = words[0].upper()
+            if index == 0:
+                if key != "HIERARCHY" or len(words) > 1:
+                    raise self.refuse(f"is no BVH file: it begins with {_shown(words)} instead of HIERARCHY.", line)
+            elif self.waiting and key != "{":
+                raise self.refuse(f"{self.waiting} is not followed by '{{' but by {_shown(words)}.", line)
+            elif key == "MOTION" and not self.open and self.bones:
+                return self.bones, position + len(key), line
+            else:
+                self.take(key, words, line)
+        if not self.bones or self.open or self.waiting:
+            what = f"joint {self.bones[self.open[-1]].name!r} is still open" if self.open else "there is no joint yet"
+            raise self.refuse(f"the file ends in its hierarchy, where {what}.", line)
+        return self.bones, None, line
+
+    def take(self, key: str, words: list[str], line: int) -> None:
+        if key == "{":
+            if not self.waiting:
+                raise self.refuse("a '{' that follows no ROOT, JOINT or End Site.", line)
+            self.waiting = ""
+        elif key == "}":
+            self.close(line)
+        elif key in ("ROOT", "JOINT"):
+            self.begin(key, words, line)
+        elif key in ("END", "ENDSITE"):
+            self.begin_end(line)
+        elif key == "OFFSET":
+            self.offset(words, line)
+        elif key == "CHANNELS":
+            self.channels(words, line)
+        else:
+            known = "ROOT, JOINT, OFFSET, CHANNELS, End Site or MOTION"
+            raise self.refuse(f"{_shown(words)} is not {known}.", line)
+
+    def begin(self, key: str, words: list[str], line: int) -> None:
+        name = " ".join(words[1:])
+        if not name:
+            raise self.refuse(f"a {key} without a name.", line)
+        if (key == "ROOT") == bool(self.open) or self.end is not None:
+            rule = "a ROOT stands outside all joints" if key == "ROOT" else "a JOINT stands inside another or a ROOT"
+            raise self.refuse(f"{key} {_shown(words[1:])} is misplaced: {rule}.", line)
+        if len(self.bones) >= MAX_JOINTS:
+            raise self.refuse(f"has more than {MAX_JOINTS} joints, the most that are read.", line)
+        self.bones.append(Bone(name, self.open[-1] if self.open else -1, line))
+        self.open.append(len(self.bones) - 1)
+        self.waiting = f"{key} {_shown(words[1:])}"
+
+    def begin_end(self, line: int) -> None:
+        self.sites += 1
+        if not self.open or self.end is not None:
+            raise self.refuse("an End Site outside of a joint.", line)
+        if self.sites > MAX_JOINTS:
+            raise self.refuse(f"has more than {MAX_JOINTS} end sites, the most that are read.", line)
+        self.end = Bone("End Site", self.open[-1], line)
+        self.waiting = "End Site"
+
+    def close(self, line: int) -> None:
+        if not self.open:
+            raise self.refuse("a '}' too many.", line)
+        bone = self.bones[self.open[-1]] if self.end is None else self.end
+        if bone.offset is None:
+            raise self.refuse(f"{_shown([bone.name])} has no OFFSET.", line)
+        if self.end is None:
+            self.open.pop()
+        else:
+            self.bones[self.end.parent].ends.append(bone.offset)
+            self.end = None
+
+    def current(self, key: str, line: int) -> Bone:
+        if not self.open:
+            raise self.refuse(f"{key} outside of a joint.", line)
+        return self.bones[self.open[-1]] if self.end is None else self.end
+
+    def offset(self, words: list[str], line: int) -> None:
+        bone = self.current("OFFSET", line)
+        if bone.offset is not None:
+            raise self.refuse(f"a second OFFSET of {bone.name!r}.", line)
+        numbers = [_number(word) for word in words[1:]]
+        if len(numbers) != 3 or None in numbers:
+            raise self.refuse(f"OFFSET takes three numbers, got {_shown(words[1:])}.", line)
+        x, y, z = (number or 0.0 for number in numbers)
+        bone.offset = x, y, z
+
+    def channels(self, words: list[str], line: int) -> None:
+        bone = self.current("CHANNELS", line)
+        if bone.channels is not None:
+            raise self.refuse(f"a second CHANNELS of {bone.name!r}.", line)
+        count, names = words[1] if len(words) > 1 else "", words[2:]
+        if not (count.isascii() and count.isdigit() and len(count) < 10):
+            raise self.refuse(f"CHANNELS takes a number and as many names, got {_shown(words[1:])}.", line)
+        if int(count) != len(names):
+            raise self.refuse(f"CHANNELS says {int(count)} but names {len(names)}.", line)
+        if len(names) > MAX_CHANNELS:
+            raise self.refuse(f"{len(names)} channels on one joint; at most {MAX_CHANNELS} are read.", line)
+        for name in names:
+            if not _CHANNEL.fullmatch(name):
+                raise self.refuse(f"no channel {_shown([name])}; there are Xposition, Xrotation and so on.", line)
+        if names and self.end is not None:
+            raise self.refuse("an End Site has no channels.", line)
+        channels = tuple(name.lower() for name in names)
+        slides = [channel for channel in channels if channel.endswith("position")]
+        if len(set(slides)) < len(slides):
+            raise self.refuse(f"{bone.name!r} has the same position channel twice.", line)
+        bone.channels = channels
+
+
+def _read_motion(path: FilePath, text: str, start: int, line: int, bones: list[Bone]) -> Text:
+    """Read the frames: `start` is where the text of the motion begins, on that line."""
+    header = _MOTION.match(text, start)
+    if header is None:
+        raise FormatError(path, "MOTION is not followed by 'Frames: ...' and 'Frame Time: ...'.", line=line)
+    frames_line = line + text.count("\n", start, header.start(1))
+    announced, frame_time = header[1], _number(header[2])
+    if not (announced.isascii() and announced.isdigit()):
+        raise FormatError(path, f"Frames is a whole number, got {_shown([announced])}.", line=frames_line)
+    if frame_time is None:
+        time_line = line + text.count("\n", start, header.start(2))
+        raise FormatError(path, f"Frame Time is a number of seconds, got {_shown([header[2]])}.", line=time_line)
+    width = sum(len(bone.channels or ()) for bone in bones)
+    if len(announced) > 12 or int(announced) * max(width, 1) * 2 > MAX_BYTES:
+        raise FormatError(path, f"announces {_shown([announced])} frames, more than a file can hold.", line=frames_line)
+    begin = header.end()
+    first = line + text.count("\n", start, begin)
+    values = _numbers(path, text, begin, first)
+    if width == 0 and len(values):
+        raise FormatError(path, f"has {len(values)} values in its motion, but no joint has channels.", line=first)
+    if width and len(values) % width:
+        raise _ragged(path, text, begin, first, width)
+    rows = values.reshape(-1, width) if width else np.zeros((int(announced), 0))
+    return Text(bones, rows, frame_time, int(announced), frames_line)
+
+
+def _numbers(path: FilePath, text: str, start: int, line: int) -> FloatArray:
+    """Return all numbers of a text from a position on; piece by piece, so that memory stays small and errors near."""
+    parts: list[FloatArray] = []
+    count = 0
+    while start < len(text):
+        end = start + CHUNK
+        cut = _WORD.match(text, end) if end < len(text) else None  # the rest of a word that the piece would break
+        end = cut.end() if cut else min(end, len(text))
+        piece = text[start:end]
+        words = piece.strip()
+        if words:
+            numbers = _fast(words)
+            if numbers is None:
+                raise _bad_word(path, piece, line)
+            parts.append(numbers)
+            count += len(numbers)
+            if count > MAX_VALUES:
+                raise FormatError(path, f"has more than {MAX_VALUES} values, the most that are read.", line=line)
+        line += piece.count("\n")
+        start = end
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _fast(words: str) -> FloatArray | None:
+    """Return the numbers of a text in one call, or None if a word is no number that may stand there."""
+    numbers = _compiled(words) if len(words) >= LONG and COMPILED in sys.modules else _plain(words)
+    if numbers is None or not (np.abs(numbers) <= LARGEST).all():  # which NaN is not, either
+        return None
+    return numbers
+
+
+def _plain(words: str) -> FloatArray | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DeprecationWarning)  # older NumPy only warns of words that are no numbers
+            return np.fromstring(words, sep=" ")
+    except (ValueError, DeprecationWarning):
+        return None
+
+
+def _compiled(words: str) -> FloatArray | None:
+    """Do the same several times as fast. Numba takes longer to load than that saves, unless it is there already."""
+    from .bvh_numbers import numbers
+
+    return numbers(words)
+
+
+def _bad_word(path: FilePath, piece: str, line: int) -> FormatError:
+    """Return the error for the first word of a piece that is no number."""
+    last = 0
+    for match in _WORD.finditer(piece):
+        line += piece.count("\n", last, match.start())
+        last = match.start()
+        if _number(match[0]) is None:
+            return FormatError(path, f"{_shown([match[0]])} in the motion is not a number below 1e50.", line=line)
+    return FormatError(path, "the motion holds something that is no number.", line=line)
+
+
+def _ragged(path: FilePath, text: str, start: int, line: int, width: int) -> FormatError:
+    """Return the error for the first row of a motion that has not as many values as there are channels."""
+    while start < len(text):
+        end = text.find("\n", start + CHUNK) + 1 or len(text)
+        piece = np.frombuffer(text[start:end].encode(), np.uint8)
+        blank = np.append(piece <= ord(" "), True)
+        words = np.cumsum(np.diff(blank.astype(np.int8)) == 1)  # as many as have ended
+        ends = np.append(np.flatnonzero(piece == ord("\n")), len(piece)) - 1
+        counts = np.diff(np.where(ends >= 0, words[ends], 0), prepend=0)
+        wrong = np.flatnonzero((counts != 0) & (counts != width))
+        if len(wrong):
+            what = f"a frame of {counts[wrong[0]]} values, but the joints have {width} channels"
+            return FormatError(path, f"{what}.", line=line + int(wrong[0]))
+        line += len(ends) - 1
+        start = end
+    return FormatError(path, f"the motion is no whole number of frames of {width} values.", line=line)
+
+
+def _number(word: str) -> float | None:
+    """Return a finite number, not beyond all measure, or None."""
+    try:
+        number = float(word) if word.isascii() and "_" not in word else math.nan
+    except ValueError:
+        return None
+    return number if abs(number) <= LARGEST else None
+
+
+def _shown(words: list[str]) -> str:
+    text = " ".join(words) or "nothing"
+    return repr(text if len(text) <= 40 else text[:37] + "...")

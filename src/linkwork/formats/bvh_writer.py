@@ -1,0 +1,307 @@
+"""Writes the motion of any linkage as BVH: offsets along common axes, channels in centimetres and degrees, y up.
+
+Imports `linkage`, `clips`, `files` and `bvh_scale`. A BVH joint has no axes of its own at rest, so every joint's motion
+is turned into the file's axes; joints that turn about those keep their channels, others become Euler angles.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+import numpy as np
+
+from ..clips import Clip, sample
+from ..errors import listed
+from ..files import write_text
+from ..joints import Articulation, Joint
+from ..linkage import Linkage
+from ..poses import wrapped
+from ..transforms import FloatArray
+from .bvh_scale import UP, WRITTEN, Unit, choose_unit, extents
+from .content import Content, Remark
+from .options import FilePath
+
+ORDER = "zxy"  # of the angles of joints that have none of their own
+ALIGNED = 1e-12
+LOCKED = 1e-11
+EVEN = 1e-6
+MOST_FRAMES = 10  # times as many as before, at most, when uneven times are made even
+DIGITS = 13
+INDENT = 32  # no deeper, lest a long chain become mostly blanks
+STILL = 1.0 / 30.0  # the frame time of a single pose
+
+
+@dataclass
+class _Bone:
+    """A joint as it will be written: offset and ends [m] and channels with their values, [m] or [rad]."""
+
+    name: str
+    offset: FloatArray
+    channels: list[str] = field(default_factory=list)
+    columns: list[FloatArray] = field(default_factory=list)
+    ends: list[FloatArray] = field(default_factory=list)
+
+
+def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
+    """Write a linkage and its first clip as BVH; without a clip, one frame of the neutral pose.
+
+    Args:
+        content: What to write.
+        path: The file: written whole, or as it was.
+
+    Returns:
+        What the file does not hold or holds otherwise.
+    """
+    remarks: list[Remark] = []
+    linkage, step, poses = _motion(content, remarks)
+    bones = _bones(linkage, poses, remarks)
+    size = float(extents(*_parts(linkage, bones)).max())
+    unit = choose_unit(size)
+    if unit is not WRITTEN[0]:
+        why = f"a skeleton {size:.3g} m across in centimetres would be taken for one in another unit"
+        remarks.append(Remark("units", f"Lengths are written in {unit.name}: {why}."))
+    decimals = DIGITS - math.ceil(math.log10(max(size / unit.metres, 1e-30)))
+    text = _hierarchy(linkage, bones, unit, decimals) + _frames(bones, step, len(poses), unit, decimals)
+    write_text(path, text)
+    return (*remarks, *_dropped(content, linkage))
+
+
+def _motion(content: Content, remarks: list[Remark]) -> tuple[Linkage, float, FloatArray]:
+    """Return the linkage, the time from frame to frame and the poses that will be written."""
+    clip = next(iter(content.clips.values()), None)
+    if clip is None:
+        remarks.append(Remark("frames", "There is no clip: one frame with the neutral pose is written."))
+        return content.linkage, STILL, content.linkage.neutral()[None]
+    if len(clip) == 1:
+        return clip.linkage, STILL, clip.poses
+    if clip.times[0] != 0.0:
+        remarks.append(Remark("dropped", f"Time begins at zero in BVH, not at {clip.times[0]:g} s."))
+    gaps = np.diff(clip.times)
+    span = float(clip.times[-1] - clip.times[0])
+    mean = span / len(gaps)
+    if np.abs(gaps - mean).max() <= EVEN * mean:
+        return clip.linkage, float(f"{mean:.15g}"), clip.poses
+    return _evened(clip, span, float(gaps.min()), remarks)
+
+
+def _evened(clip: Clip, span: float, shortest: float, remarks: list[Remark]) -> tuple[Linkage, float, FloatArray]:
+    """Return a clip's motion at even times, no further apart than its own: BVH has one frame time."""
+    count = min(math.ceil(span / shortest * (1.0 - 1e-9)), MOST_FRAMES * len(clip))
+    samples = np.linspace(clip.times[0], clip.times[-1], count + 1)
+    poses = sample(clip.linkage, clip.times, clip.poses, samples, kind="linear", wrap=False)
+    what = f"{len(clip)} frames at uneven times are written as {len(samples)} at even ones, {span / count:.6g} s apart"
+    remarks.append(Remark("resampled", f"{what}: BVH has one frame time."))
+    return clip.linkage, span / count, poses
+
+
+def _bones(linkage: Linkage, poses: FloatArray, remarks: list[Remark]) -> list[_Bone]:
+    """Return all joints with their channels, in the linkage's order."""
+    file_from: list[FloatArray] = []  # rotations of the links at rest
+    bones: list[_Bone] = []
+    free: list[tuple[_Bone, FloatArray]] = []  # joints whose rotation has no channels yet
+    names = _names(linkage, remarks)
+    for i, (arc, drive) in enumerate(zip(linkage.arcs, linkage.drives, strict=True)):
+        above = file_from[linkage.parents[i]] if i else UP["y"].T
+        here = above @ arc.placement[:3, :3]
+        file_from.append(here)
+        bone = _Bone(names[i], above @ arc.placement[:3, 3])
+        bones.append(bone)
+        values = poses[:, drive.q : drive.q + arc.articulation.nq] * drive.multiplier + drive.offset
+        if not _direct(bone, arc.articulation, here, values):
+            turned = _general(bone, arc.articulation, here, values)
+            if turned is not None:
+                free.append((bone, turned))
+    if free:
+        angles = _euler(np.stack([rotations for _, rotations in free], axis=1))
+        for k, (bone, _) in enumerate(free):
+            bone.channels += [f"{axis.upper()}rotation" for axis in ORDER]
+            bone.columns += list(angles[:, k].T)
+        text = f"Joints whose axes BVH does not have are written as Euler angles: {listed([b.name for b, _ in free])}."
+        remarks.append(Remark("converted", text, free[0][0].name))
+    _end_sites(linkage, bones, file_from, remarks)
+    return bones
+
+
+def _names(linkage: Linkage, remarks: list[Remark]) -> list[str]:
+    """Return a name for every joint that can stand on a line and is read back as it was."""
+    names: dict[str, None] = {}
+    changed: list[str] = []
+    for arc in linkage.arcs:
+        plain = arc.name.encode("utf-8", "replace").decode().translate({ord("{"): "(", ord("}"): ")"})
+        plain = " ".join(plain.split()) or "joint"
+        name, k = plain, 1
+        while name in names:
+            k += 1
+            name = f"{plain}_{k}"
+        names[name] = None
+        if name != arc.name:
+            changed.append(repr(arc.name))
+    if changed:
+        remarks.append(Remark("renamed", f"Joint names that BVH cannot hold are changed: {listed(changed)}."))
+    return list(names)
+
+
+def _direct(bone: _Bone, articulation: Articulation, file_from_link: FloatArray, values: FloatArray) -> bool:
+    """Give a joint one channel for each of its values, if it slides and turns along the axes that BVH has."""
+    slides: dict[str, FloatArray] = {}
+    turns: dict[str, FloatArray] = {}
+    for element in articulation.elements:
+        axis = file_from_link @ element.axis
+        k = int(np.abs(axis).argmax())
+        sign = math.copysign(1.0, axis[k])
+        found = slides if element.kind == "prismatic" else turns
+        letter = "XYZ"[k]
+        if (
+            element.kind not in ("prismatic", "revolute")
+            or np.abs(axis - sign * np.eye(3)[k]).max() > ALIGNED
+            or letter in found
+            or (found is slides and turns)
+        ):
+            return False
+        found[letter] = sign * values[:, element.value] + (bone.offset[k] if found is slides else 0.0)
+    for letter in sorted(slides):
+        bone.channels.append(f"{letter}position")
+        bone.columns.append(slides[letter])
+    bone.channels += [f"{letter}rotation" for letter in turns]
+    bone.columns += turns.values()
+    return True
+
+
+def _general(
+    bone: _Bone, articulation: Articulation, file_from_link: FloatArray, values: FloatArray
+) -> FloatArray | None:
+    """Give a joint three positions if it slides at all; return its rotations (n, 3, 3) if it turns at all."""
+    kinds = {element.kind for element in articulation.elements}
+    matrices = articulation.matrix(values)
+    if kinds & {"prismatic", "screw"}:
+        places = bone.offset + matrices[:, :3, 3] @ file_from_link.T
+        bone.channels += ["Xposition", "Yposition", "Zposition"]
+        bone.columns += list(places.T)
+    if kinds == {"prismatic"}:
+        return None
+    return file_from_link @ matrices[:, :3, :3] @ file_from_link.T
+
+
+def _euler(rotations: FloatArray) -> FloatArray:
+    """Return angles about moving z, x, y axes of rotations (n, joints, 3, 3), each frame's near those of the last.
+
+    Two triples make a rotation, ``(a, b, c)`` and ``(a + pi, pi - b, c + pi)``. Going from one to the other is a
+    symmetry: whether a frame must change over depends on it and the frame before alone, and changes add up. In gimbal
+    lock the first angle stays where it was, and the third is what is left.
+    """
+    r = rotations
+    flat = np.hypot(r[..., 0, 1], r[..., 1, 1])
+    second = np.arctan2(r[..., 2, 1], flat)
+    first = np.where(flat < LOCKED, 0.0, np.arctan2(-r[..., 0, 1], r[..., 1, 1]))
+    known = np.where(flat < LOCKED, 0, np.arange(len(r))[:, None])
+    first = np.take_along_axis(first, np.maximum.accumulate(known), axis=0)
+    c, s = np.cos(first), np.sin(first)
+    third = np.arctan2(c * r[..., 0, 2] + s * r[..., 1, 2], c * r[..., 0, 0] + s * r[..., 1, 0])
+    one = np.stack([first, second, third], axis=-1)
+    other = np.stack([first + np.pi, np.pi - second, third + np.pi], axis=-1)
+    stays = np.abs(wrapped(one[1:] - one[:-1])).sum(axis=-1)
+    changes = np.abs(wrapped(other[1:] - one[:-1])).sum(axis=-1)
+    changed = np.zeros(first.shape, np.bool_)
+    changed[1:] = np.cumsum(changes < stays, axis=0) % 2 == 1
+    angles: FloatArray = np.unwrap(np.where(changed[..., None], other, one), axis=0)
+    return angles
+
+
+def _end_sites(linkage: Linkage, bones: list[_Bone], file_from: list[FloatArray], remarks: list[Remark]) -> None:
+    """Write frames as end sites: those that came from some, and else the first frame of a link that ends a limb."""
+    lost: list[str] = []
+    renamed: list[str] = []
+    by_link: dict[int, list[int]] = {}
+    for k, frame in enumerate(linkage.extra_frames):
+        by_link.setdefault(linkage.link_index(frame.link), []).append(k)
+    for i, indices in by_link.items():
+        frames = [linkage.extra_frames[k] for k in indices]
+        pattern = re.compile(re.escape(f"{bones[i].name}.end") + r"(_\d+)?")
+        kept = [frame for frame in frames if pattern.fullmatch(frame.name)]
+        if not kept and not linkage.children[i]:
+            kept = frames[:1]
+            renamed += [frame.name for frame in kept]
+        bones[i].ends = [file_from[i] @ frame.placement[:3, 3] for frame in kept]
+        lost += [frame.name for frame in frames if frame not in kept]
+    if lost:
+        remarks.append(Remark("dropped", f"Frames that are no ends of limbs are not written: {listed(lost)}."))
+    if renamed:
+        remarks.append(Remark("renamed", f"Frames are written as end sites, without their names: {listed(renamed)}."))
+
+
+def _parts(linkage: Linkage, bones: Sequence[_Bone]) -> tuple[list[FloatArray], list[int]]:
+    """Return offsets and parents of joints and end sites, the ends last."""
+    offsets, parents = [bone.offset for bone in bones], list(linkage.parents)
+    for i, bone in enumerate(bones):
+        offsets += bone.ends
+        parents += [i] * len(bone.ends)
+    return offsets, parents
+
+
+def _hierarchy(linkage: Linkage, bones: Sequence[_Bone], unit: Unit, decimals: int) -> str:
+    lines = ["HIERARCHY"]
+    depths: list[int] = []
+
+    def put(depth: int, *texts: str) -> None:
+        lines.extend("\t" * min(depth, INDENT) + text for text in texts)
+
+    def offset(place: FloatArray) -> str:
+        x, y, z = (np.round(place / unit.metres, decimals) + 0.0).tolist()
+        return f"OFFSET {x!r} {y!r} {z!r}"
+
+    for bone, parent in zip(bones, linkage.parents, strict=True):
+        depth = depths[parent] + 1 if depths else 0
+        if depths:
+            for level in range(depths[-1], depth - 1, -1):
+                put(level, "}")
+        depths.append(depth)
+        put(depth, f"{'JOINT' if depth else 'ROOT'} {bone.name}", "{")
+        put(depth + 1, offset(bone.offset), " ".join([f"CHANNELS {len(bone.channels)}", *bone.channels]))
+        for end in bone.ends:
+            put(depth + 1, "End Site", "{")
+            put(depth + 2, offset(end))
+            put(depth + 1, "}")
+    for level in range(depths[-1], -1, -1):
+        put(level, "}")
+    return "\n".join(lines) + "\n"
+
+
+def _frames(bones: Sequence[_Bone], step: float, count: int, unit: Unit, decimals: int) -> str:
+    """Return the motion, every number in the fewest digits that read back as the same."""
+    head = f"MOTION\nFrames: {count}\nFrame Time: {step!r}\n"
+    columns: list[FloatArray] = []
+    for bone in bones:
+        for channel, column in zip(bone.channels, bone.columns, strict=True):
+            slides = channel.endswith("position")
+            values: FloatArray = column / unit.metres if slides else column * (180.0 / math.pi)
+            columns.append(np.round(values, decimals if slides else DIGITS))
+    if not columns:
+        return head
+    rows: FloatArray = np.stack(columns, axis=1)
+    rows += 0.0  # which makes -0 a plain 0
+    text = msgspec.json.encode(rows.tolist()).decode()[2:-2]
+    return head + text.replace("],[", "\n").replace(",", " ") + "\n"
+
+
+def _dropped(content: Content, linkage: Linkage) -> list[Remark]:
+    """Say what the linkage has and BVH has no words for, one remark for each kind of loss."""
+    limits = np.isfinite(linkage.lower) | np.isfinite(linkage.upper)
+    losses = {
+        "shapes of links": [link.name for link in linkage.nodes if link.visuals],
+        "masses of links": [link.name for link in linkage.nodes if link.inertia is not None],
+        "limits": [linkage.coordinates[k] for k in np.flatnonzero(limits)],
+        "couplings (the values are)": [arc.name for arc in linkage.arcs if arc.mimic is not None],
+        "closed loops": [loop.name for loop in linkage.loops],
+        "named poses": list(linkage.poses),
+        "names of links (those of joints are)": [arc.child for arc in linkage.arcs if _own_name(arc)],
+        "further clips": list(content.clips)[1:],
+    }
+    return [Remark("dropped", f"Not written: {what}: {listed(names)}.") for what, names in losses.items() if names]
+
+
+def _own_name(arc: Joint) -> bool:
+    return arc.child != arc.name

@@ -1,0 +1,285 @@
+"""glTF 2.0 and GLB files: a scene's nodes as a linkage, its animations as clips, and both written back.
+
+Imports everything up to `clips`, and the `gltf_*` modules beside it: `gltf_data` (the file), `gltf_nodes` (the tree),
+`gltf_motion` (animations), `gltf_extras` (what linkwork adds) and `gltf_writer`. glTF has metres and y up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from ..clips import Clip
+from ..errors import FormatError, LinkworkError, listed
+from ..joints import Articulation, Ball, Fixed, Floating, Joint
+from ..linkage import Link, Linkage
+from ..transforms import FloatArray, quaternion_matrix
+from ..tree import ROOT, fresh
+from . import gltf_extras
+from .bvh_scale import UP
+from .content import Content, Remark
+from .gltf_data import Source
+from .gltf_motion import Tracks, frame_times, read_tracks
+from .gltf_nodes import Placement, Skeleton, Step, unique_names
+from .gltf_writer import write
+from .options import DEFAULTS, FilePath, Options
+
+__all__ = ["read", "write"]
+
+BASE = "base"
+REST = "rest"
+STILL = 1e-6  # of the size of the skeleton: what moves less than that stands still
+LARGE = 50.0  # metres: larger skeletons are not in metres, most of them
+NOTABLE = 1e-4  # a change of scale that is worth a remark
+MAX_VALUES = 12_000_000  # numbers in the poses of all clips together
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """An animation at its frames: the links that move, by position in the skeleton."""
+
+    name: str
+    times: FloatArray
+    steps: Mapping[int, Step]
+
+
+def read(path: FilePath, options: Options = DEFAULTS) -> Content:
+    """Return the linkage and the motions in a glTF or GLB file.
+
+    Every node of the scene is a link; the arc above it is a ball joint if an animation turns the node or a skin has it
+    as a joint, floating if its offset changes, and fixed otherwise. The file's rest pose is the neutral pose.
+
+    Args:
+        path: The file.
+        options: `units` (metres in a unit), `up` and `folders` (where buffers may lie) are used.
+
+    Raises:
+        FormatError: If the file cannot be read.
+    """
+    source = Source(path, options)
+    try:
+        with np.errstate(all="ignore"):
+            skeleton = Skeleton(source)
+            remarks: list[Remark] = []
+            own = gltf_extras.read(source, skeleton, remarks)
+            return own or _Reading(source, skeleton, remarks).content()
+    except FormatError:
+        raise
+    except (LinkworkError, np.linalg.LinAlgError) as error:
+        raise FormatError(path, f"makes no linkage: {error}") from error
+
+
+class _Reading:
+    """A file on its way to a linkage."""
+
+    def __init__(self, source: Source, skeleton: Skeleton, remarks: list[Remark]) -> None:
+        self.source, self.skeleton = source, skeleton
+        self.options = source.options
+        self.unit = self.options.units or 1.0
+        self.remarks = remarks
+        self.place = {index: k for k, index in enumerate(skeleton.order)}
+        self.extent = self._extent()
+        self.turning = {self.place[j] for skin in source.document.skins for j in skin.joints if j in self.place}
+        self.left_out: Counter[str] = Counter()
+        self.sliding: dict[int, float] = {}
+        self.stretching: dict[int, float] = {}
+
+    def content(self) -> Content:
+        motions = self._motions()
+        linkage = self._linkage()
+        clips = {motion.name: self._clip(linkage, motion) for motion in motions}
+        self._say()
+        return Content(linkage, clips, tuple(self.remarks))
+
+    def _extent(self) -> float:
+        """Return the length of the longest offset chain, roughly how large the skeleton is."""
+        reach = np.zeros(len(self.skeleton.order))
+        for k, parent in enumerate(self.skeleton.parents):
+            above = reach[parent] if parent >= 0 else 0.0
+            reach[k] = above + float(np.linalg.norm(self.skeleton.steps[k].offset))
+        return float(reach.max())
+
+    # Animations
+
+    def _motions(self) -> list[Motion]:
+        animations = self.source.document.animations
+        given = [animation.name or "" for animation in animations]
+        names, _ = unique_names(given, [f"animation{i}" for i in range(len(given))])
+        read = []
+        for animation, name in zip(animations, names, strict=True):
+            tracks, remarks = read_tracks(self.source, animation, f"animation {name!r}", self.place, self.left_out)
+            self.remarks += remarks
+            if tracks:
+                read.append((name, tracks))
+            self.turning |= {self.place[node] for node, path in tracks if path == "rotation"}
+        animated = {node for _, tracks in read for node, _ in tracks}
+        width = 7 * len(animated | {self.skeleton.order[k] for k in self.turning})
+        left = MAX_VALUES
+        motions = []
+        for name, tracks in read:
+            motions.append(self._motion(name, tracks, max(left // width, 0)))
+            left -= width * len(motions[-1].times)
+        return motions
+
+    def _motion(self, name: str, tracks: Tracks, most: int) -> Motion:
+        scaled = [self.place[node] for (node, path), track in tracks.items() if path == "scale" and track.varies(STILL)]
+        scales = any(self.skeleton.below[k] for k in scaled)
+        if scales:
+            most = min(most, MAX_VALUES // (9 * len(self.skeleton.order)))
+        if most < 2:
+            self.source.refuse(f"has animations of more than {MAX_VALUES} numbers in all; these are the most.")
+        times, wanted = frame_times(tracks, scales, most)
+        if wanted > most:
+            text = f"animation {name!r} needs {wanted} frames; {len(times)} are read."
+            self.remarks.append(Remark("thinned", text, where=name))
+        placements = {}
+        for k in sorted({self.place[node] for node, _ in tracks}):
+            placements[k] = self._placed(k, tracks, times)
+        steps = self.skeleton.moved(placements)
+        for k, step in steps.items():
+            self._note(k, step)
+        return Motion(name, times, steps)
+
+    def _placed(self, k: int, tracks: Tracks, times: FloatArray) -> Placement:
+        """Return where a node is on its parent over time."""
+        node, rest = self.skeleton.order[k], self.skeleton.rest[k]
+        translation, rotation, stretch = rest.translation, rest.rotation, rest.stretch
+        if (node, "translation") in tracks:
+            translation = tracks[node, "translation"].at(times)
+        if (node, "rotation") in tracks:
+            rotation = quaternion_matrix(tracks[node, "rotation"].at(times)[:, [3, 0, 1, 2]])
+        scale = tracks.get((node, "scale"))
+        if scale is not None:
+            same = not scale.varies(STILL) and np.abs(scale.values[0] - np.diagonal(rest.stretch)).max() <= STILL
+            stretch = rest.stretch if same else scale.at(times)[:, :, None] * np.eye(3)
+        return Placement(translation, rotation, stretch)
+
+    def _note(self, k: int, step: Step) -> None:
+        """Remember which links slide on their parents, and by what part the stretch of nodes changes."""
+        rest = self.skeleton.steps[k]
+        slide = float(np.abs(step.offset - rest.offset).max())
+        if not np.isfinite(slide):
+            self.source.refuse(f"an animation moves {self.skeleton.names[k]!r} beyond all numbers.")
+        if slide > STILL * self.extent:
+            self.sliding[k] = max(slide, self.sliding.get(k, 0.0))
+        if step.stretch.ndim > 2:
+            change = float(np.abs(step.stretch - rest.stretch).max() / max(np.abs(rest.stretch).max(), 1e-300))
+            self.stretching[k] = max(change, self.stretching.get(k, 0.0))
+
+    # The linkage
+
+    def _articulation(self, k: int) -> Articulation:
+        if k in self.sliding:
+            return Floating()
+        return Ball() if k in self.turning else Fixed()
+
+    def _linkage(self) -> Linkage:
+        skeleton = self.skeleton
+        up = np.eye(4)
+        up[:3, :3] = UP[self.options.up or "y"]
+        roots = [k for k, parent in enumerate(skeleton.parents) if parent < 0]
+        links = [Link(name) for name in skeleton.names]
+        joints, root, base = [], Joint(ROOT, None, "", Fixed(), up), ""
+        if len(roots) > 1:
+            base = fresh(BASE, set(skeleton.names))
+            links.insert(0, Link(base))
+            self._remark("base", f"the scene has {len(roots)} roots; they hang on a link {base!r} added here.")
+        for k, (step, parent) in enumerate(zip(skeleton.steps, skeleton.parents, strict=True)):
+            name, placement = skeleton.names[k], np.eye(4)
+            placement[:3, :3], placement[:3, 3] = step.rotation, step.offset * self.unit
+            if parent < 0 and not base:
+                articulation = self._articulation(k)
+                root = Joint(name if articulation.nq else ROOT, None, name, articulation, up @ placement)
+                continue
+            above = skeleton.names[parent] if parent >= 0 else base
+            joints.append(Joint(name, above, name, self._articulation(k), placement))
+        name = PurePath(self.source.path).stem or "linkage"
+        rest: Any = {}  # nothing said: all is neutral
+        return Linkage(links, joints, name=name, root=root, poses={REST: rest})
+
+    def _clip(self, linkage: Linkage, motion: Motion) -> Clip:
+        """Return a motion as poses: what each joint adds to its rest placement."""
+        from scipy.spatial.transform import Rotation
+
+        poses = np.tile(linkage.neutral(), (len(motion.times), 1))
+        for k, step in motion.steps.items():
+            arc = linkage.link_index(self.skeleton.names[k])
+            articulation, q = linkage.arcs[arc].articulation, linkage.drives[arc].q
+            rest = self.skeleton.steps[k]
+            if isinstance(articulation, Floating):
+                poses[:, q : q + 3] = (step.offset - rest.offset) @ rest.rotation * self.unit
+                q += 3
+            if articulation.nq and step.rotation.ndim > 2:
+                turn = Rotation.from_matrix(rest.rotation.T @ step.rotation).as_quat(scalar_first=True)
+                signs = np.where((turn[1:] * turn[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+                first = -1.0 if turn[0, 0] < 0.0 else 1.0
+                poses[:, q : q + 4] = turn * np.cumprod(np.concatenate([[first], signs]))[:, None]
+        return Clip(linkage, motion.times, poses)
+
+    # What is odd
+
+    def _remark(self, kind: str, text: str, where: str = "") -> None:
+        self.remarks.append(Remark(kind, text, where=where))
+
+    def _say(self) -> None:
+        skeleton, source = self.skeleton, self.source
+        told = "told" if self.options.up or self.options.units else "glTF's own"
+        self._remark("up-axis", f"{self.options.up or 'y'} points up, {self.unit:g} m in a unit ({told}).")
+        if self.options.units is None and self.extent > LARGE:
+            text = (
+                f"from its root to its end it is {self.extent:.4g} m long; if those are centimetres, give units=0.01."
+            )
+            self._remark("units", text)
+        if source.document.extensions_required:
+            names = listed([name[:60] for name in source.document.extensions_required])
+            self._remark("extensions", f"it requires {names}; of extensions linkwork reads nothing.")
+        if skeleton.unnamed:
+            self._remark("names", f"{counted(skeleton.unnamed, 'node')} without a name, called after the number.")
+        if skeleton.renamed:
+            self._remark("names", f"{counted(skeleton.renamed, 'node')} with the name of another, given a number.")
+        if len(skeleton.order) < len(source.document.nodes):
+            self._remark("scene", f"{counted(len(source.document.nodes) - len(skeleton.order), 'node')} in no scene.")
+        if source.document.meshes:
+            self._remark("dropped", f"{counted(len(source.document.meshes), 'mesh')} not read: only the skeleton is.")
+        for path, count in self.left_out.items():
+            self._remark("dropped", f"{counted(count, 'channel')} of {path!r} not read: a linkage has no such thing.")
+        if source.spare:
+            self._remark("length", f"{source.spare} bytes after the end that the header announces are not read.")
+        self._say_scales()
+
+    def _say_scales(self) -> None:
+        skeleton = self.skeleton
+        uneven = {}
+        for k, step in enumerate(skeleton.steps):
+            if not step.plain and skeleton.below[k]:
+                sizes = np.linalg.norm(step.stretch, axis=0)
+                uneven[k] = float(np.ptp(sizes) / max(sizes.max(), 1e-300))
+        k = max(uneven, key=lambda k: uneven[k], default=-1)
+        if k >= 0 and uneven[k] > NOTABLE:
+            text = f"{counted(len(uneven), 'node')} that stretch those below unevenly (by up to {uneven[k]:.2%})"
+            text += "; joints below stand right at rest and in the clips, not in poses of one's own."
+            self._remark("scale", text, where=skeleton.names[k])
+        k = max(self.stretching, key=lambda k: self.stretching[k], default=-1)
+        if k >= 0 and self.stretching[k] > NOTABLE:
+            below = [j for j in self.sliding if skeleton.parents[j] in self.stretching]
+            text = f"{counted(len(self.stretching), 'node')} whose scale changes (by up to {self.stretching[k]:.2%})"
+            text += "; links have none, " + (
+                f"so {counted(len(below), 'joint')} below float." if below else "it is lost."
+            )
+            self._remark("scale", text, where=skeleton.names[k])
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things in words.
+
+    Example:
+        >>> counted(1, "node"), counted(2, "mesh")
+        ('1 node', '2 meshes')
+    """
+    ending = "" if number == 1 else "es" if what.endswith("sh") else "s"
+    return f"{number} {what}{ending}"

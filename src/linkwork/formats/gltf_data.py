@@ -1,0 +1,370 @@
+"""What stands in a glTF or GLB file, read with distrust: the JSON, the buffers and the accessors into them.
+
+Imports `errors`, `files` and `options`. Nothing is believed that was not checked: lengths, counts and indices are held
+against what is there before anything is allotted, and no file outside the model's folder is opened unless told.
+"""
+
+from __future__ import annotations
+
+import binascii
+import os
+import struct
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import Annotated, Any, NoReturn, TypeVar
+from urllib.parse import unquote
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from numpy.typing import NDArray
+
+from ..errors import FormatError
+from ..files import MAX_BYTES, read_bytes
+from ..transforms import FloatArray
+from .options import Options
+
+MAGIC, JSON_CHUNK, BINARY_CHUNK = b"glTF", 0x4E4F534A, 0x004E4942
+MAX_BINARY = 256 * 2**20
+MAX_OBJECTS, MAX_NUMBERS = 500_000, 8_000_000  # in the JSON: what takes memory is counted before it is read
+MAX_VALUES = 12_000_000  # numbers of all accessors together
+MAX_CHANNELS = 30_000  # of all animations
+COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
+TYPES = {5120: np.int8, 5121: np.uint8, 5122: np.int16, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
+COMPRESSED = ("EXT_meshopt_compression", "KHR_meshopt_compression")
+
+Item = TypeVar("Item")
+Index = Annotated[int, Meta(ge=0)]
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+
+
+class _Entry(Struct, rename="camel"):
+    """Base of all objects of the file; what is not named here is skipped."""
+
+
+class Asset(_Entry):
+    """Which version of glTF this is."""
+
+    version: str
+    min_version: str | None = None
+
+
+class NodeExtras(_Entry):
+    """Further data of a node or scene; linkwork's own stands under one key."""
+
+    linkwork: Raw | UnsetType = UNSET
+
+
+class Node(_Entry):
+    """A node: its children and where it stands on its parent."""
+
+    name: str | None = None
+    children: list[Index] = []
+    matrix: Annotated[list[float], Meta(min_length=16, max_length=16)] | None = None
+    translation: Vector = (0.0, 0.0, 0.0)
+    rotation: Quaternion = (0.0, 0.0, 0.0, 1.0)
+    scale: Vector = (1.0, 1.0, 1.0)
+    mesh: Index | None = None
+
+
+class Scene(_Entry):
+    """The roots of a scene."""
+
+    nodes: list[Index] = []
+    extras: Raw = Raw(b"{}")
+
+
+class Skin(_Entry):
+    """Which nodes are the joints of a mesh."""
+
+    joints: list[Index] = []
+
+
+class Target(_Entry):
+    """What a channel moves."""
+
+    path: str
+    node: Index | None = None
+
+
+class Channel(_Entry):
+    """A sampler and what it moves."""
+
+    sampler: Index
+    target: Target
+
+
+class Sampler(_Entry):
+    """Accessors of key times and of values, and how to go between them."""
+
+    input: Index
+    output: Index
+    interpolation: str = "LINEAR"
+
+
+class Animation(_Entry):
+    """One motion."""
+
+    channels: list[Channel] = []
+    samplers: list[Sampler] = []
+    name: str | None = None
+    extras: Raw = Raw(b"{}")
+
+
+class SparseIndices(_Entry):
+    """Which elements a sparse accessor replaces."""
+
+    buffer_view: Index
+    component_type: int
+    byte_offset: Index = 0
+
+
+class SparseValues(_Entry):
+    """By what it replaces them."""
+
+    buffer_view: Index
+    byte_offset: Index = 0
+
+
+class Sparse(_Entry):
+    """Elements that differ from the accessor's own."""
+
+    count: Index
+    indices: SparseIndices
+    values: SparseValues
+
+
+class Accessor(_Entry):
+    """Numbers in a buffer view, or zeros where there is none."""
+
+    component_type: int
+    count: Index
+    type: str
+    buffer_view: Index | None = None
+    byte_offset: Index = 0
+    normalized: bool = False
+    sparse: Sparse | None = None
+
+
+class BufferView(_Entry):
+    """A stretch of a buffer."""
+
+    buffer: Index
+    byte_length: Index
+    byte_offset: Index = 0
+    byte_stride: Index | None = None
+    extensions: dict[str, Raw] = {}
+
+
+class Buffer(_Entry):
+    """Bytes: in the GLB file, in a ``data:`` address or in a file beside it."""
+
+    byte_length: Index
+    uri: str | None = None
+
+
+class Gltf(_Entry):
+    """The whole JSON document, as far as linkages go."""
+
+    asset: Asset
+    scene: Index | None = None
+    scenes: list[Scene] = []
+    nodes: list[Node] = []
+    skins: list[Skin] = []
+    animations: list[Animation] = []
+    accessors: list[Accessor] = []
+    buffer_views: list[BufferView] = []
+    buffers: list[Buffer] = []
+    meshes: list[Raw] = []
+    extensions_required: list[str] = []
+
+
+class Source:
+    """A file that is being read: its document, and the numbers that its accessors stand for."""
+
+    def __init__(self, path: str | os.PathLike[str], options: Options) -> None:
+        self.path, self.options = path, options
+        data = read_bytes(path, MAX_BINARY)
+        self.binary: bytes | None = None
+        self.spare = 0  # bytes after the end that a GLB header announces
+        text = self._chunks(data) if data[:4] == MAGIC else data
+        self.document = self._document(text)
+        self._buffers: dict[int, bytes] = {}
+        self._times: dict[int, FloatArray] = {}
+        self._left = MAX_VALUES
+        channels = sum(len(animation.channels) for animation in self.document.animations)
+        if channels > MAX_CHANNELS:
+            self.refuse(f"has {channels} channels in its animations; {MAX_CHANNELS} are the most that is read.")
+
+    def refuse(self, message: str) -> NoReturn:
+        """Raise the error of this file."""
+        raise FormatError(self.path, message)
+
+    def item(self, items: Sequence[Item], index: int, what: str) -> Item:
+        """Return what an index points at, or say that there is no such thing."""
+        if index >= len(items):
+            self.refuse(f"{what} {index} is referred to, but there are {len(items)}.")
+        return items[index]
+
+    # The document
+
+    def _chunks(self, data: bytes) -> bytes:
+        """Return the JSON of a GLB file, and keep its binary chunk."""
+        if len(data) < 20:
+            self.refuse(f"is a GLB file of {len(data)} bytes; its two headers alone take 20.")
+        version, length = struct.unpack_from("<II", data, 4)
+        if version != 2:
+            self.refuse(f"is GLB version {version}; linkwork reads version 2.")
+        if length > len(data):
+            self.refuse(f"says that it has {length} bytes, but it ends after {len(data)}.")
+        self.spare = len(data) - length
+        chunks: dict[int, bytes] = {}
+        place = 12
+        while place + 8 <= length:
+            size, kind = struct.unpack_from("<II", data, place)
+            place += 8
+            if size > length - place:
+                self.refuse(f"has a chunk of {size} bytes where {length - place} are left.")
+            if not chunks and kind != JSON_CHUNK:
+                self.refuse("is a GLB file whose first chunk is not JSON.")
+            if kind in (JSON_CHUNK, BINARY_CHUNK):
+                chunks.setdefault(kind, data[place : place + size])
+            place += size
+        if JSON_CHUNK not in chunks:
+            self.refuse("is a GLB file without a JSON chunk.")
+        self.binary = chunks.get(BINARY_CHUNK)
+        return chunks[JSON_CHUNK]
+
+    def _document(self, text: bytes) -> Gltf:
+        if len(text) > MAX_BYTES:
+            self.refuse(f"holds {len(text) / 2**20:.3g} MiB of JSON; {MAX_BYTES // 2**20} are the most that is read.")
+        if text.count(b"{") > MAX_OBJECTS or text.count(b"[") > MAX_OBJECTS or text.count(b",") > MAX_NUMBERS:
+            self.refuse(f"holds more than {MAX_OBJECTS} things or {MAX_NUMBERS} numbers.")
+        try:
+            document = msgspec.json.decode(text.removeprefix(b"\xef\xbb\xbf"), type=Gltf)
+        except msgspec.ValidationError as error:
+            self.refuse(f"not glTF: {_sentence(error)}")
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise FormatError(self.path, f"not JSON: {_sentence(error)}", line=_line(text, error)) from error
+        except RecursionError:
+            self.refuse("is nested too deeply.")
+        asset = document.asset
+        if not (asset.min_version or asset.version).startswith("2."):
+            self.refuse(f"is glTF {(asset.min_version or asset.version)[:20]!r}; linkwork reads 2.0.")
+        return document
+
+    # Numbers
+
+    def times(self, index: int, what: str) -> FloatArray:
+        """Return the key times in an accessor, shape (count,); many samplers share theirs."""
+        if index not in self._times:
+            self._times[index] = self.values(index, what, "SCALAR")[:, 0]
+        return self._times[index]
+
+    def values(self, index: int, what: str, shape: str) -> FloatArray:
+        """Return the elements of an accessor, shape (count, components), integers normalised where it says so."""
+        accessor = self.item(self.document.accessors, index, f"accessor of {what}")
+        if accessor.type != shape:
+            self.refuse(f"{what} is {shape} in glTF, got {accessor.type[:20]!r} (accessor {index}).")
+        width = COMPONENTS[shape]
+        if accessor.count * width > self._left:
+            self.refuse(
+                f"accessor {index} announces {accessor.count} elements; {MAX_VALUES} numbers in all are the most."
+            )
+        self._left -= accessor.count * width
+        if accessor.buffer_view is None:
+            numbers: NDArray[Any] = np.zeros((accessor.count, width), self._dtype(accessor.component_type))
+        else:
+            place = (accessor.buffer_view, accessor.byte_offset)
+            numbers = self._elements(place, accessor.component_type, accessor.count, width, f"accessor {index}")
+        if accessor.sparse is not None:
+            numbers = self._replaced(numbers, accessor, index)
+        result = numbers.astype(np.float64)
+        if accessor.normalized and numbers.dtype.kind in "iu":
+            result = np.maximum(result / np.iinfo(numbers.dtype).max, -1.0)
+        if not np.isfinite(result).all():
+            self.refuse(f"{what} holds a number that is not finite (accessor {index}).")
+        return result
+
+    def _dtype(self, component: int) -> Any:
+        if component not in TYPES:
+            self.refuse(f"no component type {component}; glTF has {', '.join(map(str, TYPES))}.")
+        return np.dtype(TYPES[component]).newbyteorder("<")
+
+    def _replaced(self, numbers: NDArray[Any], accessor: Accessor, index: int) -> NDArray[Any]:
+        sparse, what = accessor.sparse, f"sparse accessor {index}"
+        if sparse is None or sparse.count > accessor.count:
+            self.refuse(f"{what} replaces more elements than it has.")
+        if sparse.indices.component_type not in (5121, 5123, 5125):
+            self.refuse(f"{what} has indices of component type {sparse.indices.component_type}.")
+        where = (sparse.indices.buffer_view, sparse.indices.byte_offset)
+        rows = self._elements(where, sparse.indices.component_type, sparse.count, 1, what)[:, 0].astype(np.int64)
+        if (rows >= accessor.count).any():
+            self.refuse(f"{what} replaces element {rows.max()} of {accessor.count}.")
+        place = (sparse.values.buffer_view, sparse.values.byte_offset)
+        result = numbers.copy()
+        result[rows] = self._elements(place, accessor.component_type, sparse.count, numbers.shape[1], what)
+        return result
+
+    def _elements(self, place: tuple[int, int], component: int, count: int, width: int, what: str) -> NDArray[Any]:
+        """Return elements in a buffer view: `width` numbers every stride, nothing beyond the view's end."""
+        view = self.item(self.document.buffer_views, place[0], f"buffer view of {what}")
+        if any(name in view.extensions for name in COMPRESSED):
+            self.refuse(f"{what} is compressed by meshopt, which is not read; save the file without compression.")
+        data, dtype = self._buffer(view.buffer), self._dtype(component)
+        size = dtype.itemsize * width
+        stride = view.byte_stride or size
+        first = view.byte_offset + place[1]
+        needed = (count - 1) * stride + size if count else 0
+        if view.byte_offset + view.byte_length > len(data) or place[1] + needed > view.byte_length or stride < size:
+            self.refuse(f"{what} takes bytes {first} to {first + needed}, beyond its buffer view or buffer.")
+        rows = np.ndarray((count, size), np.uint8, data, first, (stride, 1)) if count else np.zeros((0, size), np.uint8)
+        return np.ascontiguousarray(rows).view(dtype)
+
+    def _buffer(self, index: int) -> bytes:
+        if index not in self._buffers:
+            buffer = self.item(self.document.buffers, index, "buffer")
+            data = self._loaded(buffer, index)
+            if buffer.byte_length > len(data):
+                self.refuse(f"buffer {index} says that it has {buffer.byte_length} bytes, but there are {len(data)}.")
+            self._buffers[index] = data
+            if sum(map(len, self._buffers.values())) > MAX_BINARY:
+                self.refuse(f"has more than {MAX_BINARY // 2**20} MiB in its buffers, the most that is read.")
+        return self._buffers[index]
+
+    def _loaded(self, buffer: Buffer, index: int) -> bytes:
+        if buffer.uri is None:
+            if index or self.binary is None:
+                self.refuse(f"buffer {index} has no address, and there is no binary chunk that could be it.")
+            return self.binary
+        if buffer.uri.startswith("data:"):
+            head, comma, body = buffer.uri.partition(",")
+            if not comma or not head.endswith(";base64"):
+                self.refuse(f"buffer {index} is a data address without base64.")
+            try:
+                return binascii.a2b_base64(body)
+            except (binascii.Error, ValueError) as error:
+                self.refuse(f"buffer {index} is not base64: {error}.")
+        return read_bytes(self._inside(unquote(buffer.uri)), MAX_BINARY)
+
+    def _inside(self, name: str) -> Path:
+        """Return the file beside the model that a relative address means; no other is opened unless options say so."""
+        if ":" in name.split("/")[0] or "\0" in name or "\\" in name or PurePath(name).is_absolute():
+            self.refuse(f"refers to {name[:80]!r}; only files beside it, by relative names, are read.")
+        folder = Path(os.path.realpath(self.path)).parent
+        target = Path(os.path.realpath(folder / name))
+        allowed = [folder, *(Path(os.path.realpath(more)) for more in self.options.folders)]
+        if not any(target.is_relative_to(one) for one in allowed):
+            self.refuse(f"refers to {name[:80]!r}, outside its folder; name that folder (folders=) to allow it.")
+        return target
+
+
+def _sentence(error: Exception) -> str:
+    return str(error)[:200].rstrip(".") + "."
+
+
+def _line(text: bytes, error: Exception) -> int | None:
+    """Return the line of a mistake in JSON: its message ends with the byte."""
+    digits = str(error).rpartition("(byte ")[2].rstrip(")")
+    return text.count(b"\n", 0, int(digits)) + 1 if digits.isdecimal() else None

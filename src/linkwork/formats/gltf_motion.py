@@ -1,0 +1,191 @@
+"""The animations of a glTF file: tracks of keys, and what they say at any time.
+
+Imports `gltf_data`. Steps, straight lines (the short way round for rotations) and cubic curves, as the standard has it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..transforms import FloatArray
+from .content import Remark
+from .gltf_data import Animation, Sampler, Source
+
+SHAPES = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3"}
+INTERPOLATIONS = ("STEP", "LINEAR", "CUBICSPLINE")
+CURVE_STEP = 0.01  # seconds between the frames that a curve is drawn through
+SAME_TIME = 1e-6
+MAX_REMARKS = 10  # for one animation
+
+Tracks = dict[tuple[int, str], "Track"]
+
+
+@dataclass(frozen=True)
+class Track:
+    """The keys of one property of one node.
+
+    Args:
+        path: ``"translation"``, ``"rotation"`` (x, y, z, w) or ``"scale"``.
+        interpolation: How to go from key to key.
+        times: Key times [s], rising, shape (n,).
+        values: What holds at the keys, shape (n, components).
+        tangents: Of a cubic curve, the slopes into and out of every key [1/s], shape (n, 2, components).
+    """
+
+    path: str
+    interpolation: str
+    times: FloatArray
+    values: FloatArray
+    tangents: FloatArray | None = None
+
+    def at(self, times: FloatArray) -> FloatArray:
+        """Return the values at times (m,), shape (m, components); before the first key and after the last they stay."""
+        last = len(self.times) - 1
+        k = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, max(last - 1, 0))
+        after = np.minimum(k + 1, last)
+        span = np.where(after > k, self.times[after] - self.times[k], 1.0)
+        t = np.clip((times - self.times[k]) / span, 0.0, 1.0)[:, None]
+        start, end = self.values[k], self.values[after]
+        if self.interpolation == "STEP":
+            return np.where(t < 1.0, start, end)
+        if self.tangents is not None:
+            width = span[:, None]
+            result = _hermite(start, width * self.tangents[k, 1], end, width * self.tangents[after, 0], t)
+        elif self.path == "rotation":
+            result = _turned(start, end, t)
+        else:
+            result = start + t * (end - start)
+        return _unit(result) if self.path == "rotation" else result
+
+    def varies(self, tolerance: float) -> bool:
+        """Tell whether it is anything but one value all the time."""
+        moved = np.abs(self.values - self.values[0]).max(initial=0.0) > tolerance
+        return bool(moved or (self.tangents is not None and np.abs(self.tangents).max(initial=0.0) > tolerance))
+
+
+def _hermite(start: FloatArray, leave: FloatArray, end: FloatArray, arrive: FloatArray, t: FloatArray) -> FloatArray:
+    t2, t3 = t * t, t * t * t
+    return (
+        (2.0 * t3 - 3.0 * t2 + 1.0) * start
+        + (t3 - 2.0 * t2 + t) * leave
+        + (3.0 * t2 - 2.0 * t3) * end
+        + (t3 - t2) * arrive
+    )
+
+
+def _turned(start: FloatArray, end: FloatArray, t: FloatArray) -> FloatArray:
+    """Go from rotation to rotation about one axis at one speed, the short way round."""
+    cosine = (start * end).sum(axis=1, keepdims=True)
+    end = np.where(cosine < 0.0, -end, end)
+    angle = 2.0 * np.arctan2(
+        np.linalg.norm(end - start, axis=1, keepdims=True), np.linalg.norm(end + start, axis=1, keepdims=True)
+    )
+    sine = np.sin(angle)
+    near = sine < 1e-9
+    safe = np.where(near, 1.0, sine)
+    first = np.where(near, 1.0 - t, np.sin((1.0 - t) * angle) / safe)
+    second = np.where(near, t, np.sin(t * angle) / safe)
+    return first * start + second * end
+
+
+def _unit(quaternions: FloatArray) -> FloatArray:
+    length = np.linalg.norm(quaternions, axis=1, keepdims=True)
+    return np.where(length > 1e-12, quaternions / np.where(length > 1e-12, length, 1.0), [0.0, 0.0, 0.0, 1.0])
+
+
+def read_tracks(
+    source: Source, animation: Animation, what: str, used: Collection[int], left_out: Counter[str]
+) -> tuple[Tracks, list[Remark]]:
+    """Return the tracks of an animation that move the nodes in use, and what is odd about it.
+
+    Args:
+        source: The file.
+        animation: The animation.
+        what: What to call it.
+        used: Indices of the nodes in use.
+        left_out: Counts the channels of other properties than a place.
+    """
+    tracks: Tracks = {}
+    remarks: list[Remark] = []
+    for channel in animation.channels:
+        path, node = channel.target.path, channel.target.node
+        if path not in SHAPES or node is None:
+            left_out[path[:40]] += 1
+            continue
+        source.item(source.document.nodes, node, f"node of {what}")
+        sampler = source.item(animation.samplers, channel.sampler, f"sampler of {what}")
+        if node not in used:
+            continue
+        if (node, path) in tracks:
+            source.refuse(f"{what} moves the {path} of node {node} twice.")
+        track, falling = _track(source, sampler, path, what)
+        if falling and len(remarks) < MAX_REMARKS:
+            text = f"{falling} of {falling + len(track.times)} key times of the {path} of node {node} do not rise"
+            remarks.append(Remark("keys", f"{what}: {text}; those keys are left out.", where=what))
+        tracks[node, path] = track
+    return tracks, remarks
+
+
+def _track(source: Source, sampler: Sampler, path: str, what: str) -> tuple[Track, int]:
+    """Return one track, and how many of its keys were left out because their times do not rise."""
+    kind = sampler.interpolation
+    if kind not in INTERPOLATIONS:
+        source.refuse(f"{what}: no interpolation {kind[:40]!r}; glTF has {', '.join(INTERPOLATIONS)}.")
+    times = source.times(sampler.input, f"times of {what}")
+    values = source.values(sampler.output, f"{path} of {what}", SHAPES[path])
+    each = 3 if kind == "CUBICSPLINE" else 1
+    if len(times) == 0 or len(values) != each * len(times):
+        source.refuse(f"{what} has {len(values)} values of {path} for {len(times)} key times ({kind}).")
+    rising = np.concatenate([[True], times[1:] > np.maximum.accumulate(times)[:-1]])
+    falling = int((~rising).sum())
+    tangents = None
+    if each == 3:
+        blocks = values.reshape(-1, 3, values.shape[1])
+        tangents, values = blocks[rising][:, [0, 2]], blocks[:, 1]
+    times, values = times[rising], values[rising]
+    if path == "rotation" and each == 1:
+        if (np.abs(values).max(axis=1) < 1e-6).any():
+            source.refuse(f"{what} turns a node by a quaternion of length zero.")
+        values = _unit(values)
+    return Track(path, kind, times, values, tangents), falling
+
+
+def frame_times(tracks: Mapping[tuple[int, str], Track], curved: bool, most: int) -> tuple[FloatArray, int]:
+    """Return the times at which straight lines between frames give what tracks say, and how many there should be.
+
+    Those are all keys; before every step, the last moment that the file's numbers can hold; and along curves one
+    every `CURVE_STEP`.
+
+    Args:
+        tracks: The tracks.
+        curved: Whether something moves along curves even where all tracks are straight.
+        most: The most frames there may be; if more are needed, they are taken evenly.
+    """
+    parts: list[FloatArray] = []
+    for track in _distinct(tracks.values()):
+        parts.append(track.times)
+        if track.interpolation == "STEP":
+            parts.append(np.nextafter(track.times[1:].astype(np.float32), np.float32(-np.inf)).astype(np.float64))
+    keys = np.unique(np.concatenate(parts))
+    wanted = len(keys)
+    if curved or any(track.tangents is not None for track in tracks.values()):
+        count = (keys[-1] - keys[0]) / CURVE_STEP
+        wanted += int(min(count, 1e15))
+        if wanted <= most:
+            grid = np.arange(np.ceil(keys[0] / CURVE_STEP), np.floor(keys[-1] / CURVE_STEP) + 1.0) * CURVE_STEP
+            right = np.clip(np.searchsorted(keys, grid), 1, max(len(keys) - 1, 1))
+            gap = np.minimum(np.abs(grid - keys[right - 1]), np.abs(grid - keys[np.minimum(right, len(keys) - 1)]))
+            grid = grid[gap > SAME_TIME]
+            keys = np.unique(np.concatenate([keys, grid]))
+    if len(keys) > most:
+        keys = keys[np.unique(np.linspace(0, len(keys) - 1, most).astype(np.int64))]
+    return keys, wanted
+
+
+def _distinct(tracks: Iterable[Track]) -> list[Track]:
+    """Return tracks without those that have the same kind of keys at the same times as another."""
+    return list({(track.times.tobytes(), track.interpolation == "STEP"): track for track in tracks}.values())

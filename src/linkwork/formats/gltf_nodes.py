@@ -1,0 +1,206 @@
+"""The node tree of a glTF file as rigid links: order, names, and where scales go that no link can have.
+
+Imports `gltf_data`. A node's matrix is a rotation times a stretch; links have no stretch, so it is carried down to the
+offsets of the nodes below, and joints stand where the file has them.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..transforms import FloatArray, has_direction, quaternion_matrix
+from .gltf_data import Node, Source
+
+MAX_NODES = 20_000
+UNIFORM = 1e-6
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a node stands on its parent, at one time or many: ``matrix = [rotation @ stretch, translation]``."""
+
+    translation: FloatArray
+    rotation: FloatArray
+    stretch: FloatArray
+
+
+@dataclass(frozen=True)
+class Step:
+    """A node as a link: offset and rotation on its parent link, and the stretch that stays for the nodes below.
+
+    `mirror` holds the signs of the scales from the root down to here, and `plain` tells whether the stretch is one
+    factor with these signs: then every rotation passes through it.
+    """
+
+    offset: FloatArray
+    rotation: FloatArray
+    stretch: FloatArray
+    mirror: FloatArray
+    plain: bool
+
+
+NO_STRETCH = np.eye(3)
+WORLD = Step(np.zeros(3), np.eye(3), NO_STRETCH, np.ones(3), True)
+
+
+class Skeleton:
+    """The nodes of a scene in depth-first order.
+
+    Attributes:
+        order: Index of each node in the file.
+        parents: Position in `order` of each node's parent, -1 for a root.
+        names: Unique names.
+        renamed: How many names were made unique.
+        unnamed: How many were made up.
+        rest: Where each node stands on its parent.
+        steps: The same as links.
+    """
+
+    def __init__(self, source: Source) -> None:
+        nodes = source.document.nodes
+        if len(nodes) > MAX_NODES:
+            source.refuse(f"has {len(nodes)} nodes; {MAX_NODES} are the most that is read.")
+        self.order, self.parents = _ordered(source, _roots(source))
+        if not self.order:
+            source.refuse("has no nodes in its scene.")
+        given = [nodes[index].name or "" for index in self.order]
+        self.unnamed = given.count("")
+        self.names, self.renamed = unique_names(given, [f"node{index}" for index in self.order])
+        turns = _rotations(self.order, source)
+        self.rest = [_placement(nodes[i], turn, i, source) for i, turn in zip(self.order, turns, strict=True)]
+        self.below: list[list[int]] = [[] for _ in self.order]
+        self.steps: list[Step] = []
+        for k, (placement, parent) in enumerate(zip(self.rest, self.parents, strict=True)):
+            above = WORLD
+            if parent >= 0:
+                above = self.steps[parent]
+                self.below[parent].append(k)
+            mirror = above.mirror
+            if placement.stretch is not NO_STRETCH:
+                mirror = mirror * np.where(np.diagonal(placement.stretch) < 0.0, -1.0, 1.0)
+            self.steps.append(_step(placement, above, mirror))
+
+    def moved(self, placements: Mapping[int, Placement]) -> dict[int, Step]:
+        """Return the links that nodes at other places make, with those below whose offsets change by that.
+
+        Args:
+            placements: By position in `order`, with a leading time axis perhaps.
+        """
+        result: dict[int, Step] = {}
+        waiting = sorted(placements)
+        waits = set(waiting)
+        while waiting:
+            k = heapq.heappop(waiting)  # parents stand before their children
+            parent = self.parents[k]
+            above = result.get(parent, self.steps[parent]) if parent >= 0 else WORLD
+            result[k] = _step(placements.get(k, self.rest[k]), above, self.steps[k].mirror)
+            if result[k].stretch.ndim > 2:
+                for child in self.below[k]:
+                    if child not in waits:
+                        waits.add(child)
+                        heapq.heappush(waiting, child)
+        return result
+
+
+def _step(here: Placement, above: Step, mirror: FloatArray) -> Step:
+    """Return a node as a link below another.
+
+    It turns as the node does, mirrored where the nodes above are, and ``stretch = rotation^-1 @ stretch above @ node's
+    rotation @ node's stretch`` stays for those below, so that joints stand exactly where the file has them.
+    """
+    if above.stretch is NO_STRETCH and here.stretch is NO_STRETCH:  # as most are
+        return Step(here.translation, here.rotation, NO_STRETCH, mirror, True)
+    offset = np.einsum("...ij,...j->...i", above.stretch, here.translation)
+    signs = above.mirror
+    rotation = signs[:, None] * here.rotation * signs
+    if above.plain:
+        stretch = above.stretch @ here.stretch
+    else:
+        stretch = np.swapaxes(rotation, -1, -2) @ above.stretch @ here.rotation @ here.stretch
+    return Step(offset, rotation, stretch, mirror, stretch.ndim == 2 and _is_plain(stretch, mirror))
+
+
+def _is_plain(stretch: FloatArray, mirror: FloatArray) -> bool:
+    factor = abs(stretch[0, 0])
+    return bool(np.abs(stretch - factor * np.diag(mirror)).max() <= UNIFORM * factor)
+
+
+def _roots(source: Source) -> list[int]:
+    document = source.document
+    if document.scenes:
+        return source.item(document.scenes, document.scene or 0, "scene").nodes
+    below = {child for node in document.nodes for child in node.children}
+    return [index for index in range(len(document.nodes)) if index not in below]
+
+
+def _ordered(source: Source, roots: list[int]) -> tuple[list[int], list[int]]:
+    nodes = source.document.nodes
+    order: list[int] = []
+    parents: list[int] = []
+    seen: set[int] = set()
+    waiting = [(root, -1) for root in reversed(roots)]
+    while waiting:
+        index, parent = waiting.pop()
+        node = source.item(nodes, index, "node")
+        if index in seen:
+            source.refuse(f"node {index} hangs on two nodes, or below itself; nodes make trees.")
+        seen.add(index)
+        waiting += [(child, len(order)) for child in reversed(node.children)]
+        order.append(index)
+        parents.append(parent)
+    return order, parents
+
+
+def unique_names(given: Sequence[str], stand_ins: Sequence[str]) -> tuple[list[str], int]:
+    """Return names made unique by numbers, with stand-ins for empty ones, and how many were changed.
+
+    Example:
+        >>> unique_names(["hand", "", "hand"], ["node0", "node1", "node2"])
+        (['hand', 'node1', 'hand_2'], 1)
+    """
+    taken, seen = set(given), set[str]()
+    names: list[str] = []
+    renamed = 0
+    tries: Counter[str] = Counter()
+    for name, stand_in in zip(given, stand_ins, strict=True):
+        wanted = unique = name or stand_in
+        while unique in seen or (unique in taken and unique != name):
+            tries[wanted] += 1
+            unique = f"{wanted}_{tries[wanted] + 1}"
+        renamed += bool(name) and unique != name
+        seen.add(unique)
+        names.append(unique)
+    return names, renamed
+
+
+def _rotations(order: list[int], source: Source) -> FloatArray:
+    quaternions = np.array([source.document.nodes[index].rotation for index in order], np.float64)[:, [3, 0, 1, 2]]
+    if not has_direction(quaternions):
+        bad = next(index for index, one in zip(order, quaternions, strict=True) if not has_direction(one))
+        source.refuse(f"node {bad} is turned by a quaternion without direction.")
+    return quaternion_matrix(quaternions)
+
+
+def _placement(node: Node, rotation: FloatArray, index: int, source: Source) -> Placement:
+    if node.matrix is not None:
+        return _decomposed(np.array(node.matrix, np.float64).reshape(4, 4).T, index, source)
+    stretch = NO_STRETCH if node.scale == (1.0, 1.0, 1.0) else np.diag(node.scale).astype(np.float64)
+    return Placement(np.array(node.translation, np.float64), rotation, stretch)
+
+
+def _decomposed(matrix: FloatArray, index: int, source: Source) -> Placement:
+    """Return a matrix as rotation times stretch: the nearest rotation, mirrored in x first if it must be."""
+    linear = matrix[:3, :3]
+    if np.abs(linear).max() > 1e100:
+        source.refuse(f"the matrix of node {index} is beyond all numbers.")
+    mirror = np.array([-1.0 if np.linalg.det(linear) < 0.0 else 1.0, 1.0, 1.0])
+    left, _, right = np.linalg.svd(linear * mirror)
+    if np.linalg.det(left @ right) < 0.0:  # a flat matrix: any sign fits
+        left[:, 2] *= -1.0
+    rotation = left @ right
+    return Placement(matrix[:3, 3].copy(), rotation, rotation.T @ linear)

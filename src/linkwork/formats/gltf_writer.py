@@ -1,0 +1,297 @@
+"""glTF 2.0 and GLB files written: nodes for links and frames, one skin for the geometry, an animation for each clip.
+
+Imports `skins`, `gltf_extras` and what stands before them. The file is in metres with y up; rotations and positions are
+float32, and the extras hold the linkage and the frames as they are.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..clips import Clip
+from ..errors import FormatError
+from ..files import replacing
+from ..transforms import FloatArray, inverse
+from ..tree import fresh
+from . import skins
+from .content import Content, Remark
+from .gltf_data import BINARY_CHUNK, JSON_CHUNK, MAGIC
+from .gltf_extras import clip_extras, joint_extras, linkage_extras, local_matrices, written_times
+from .options import FilePath
+
+FLOAT, BYTE, SHORT, LONG = 5126, 5121, 5123, 5125
+VERTICES, INDICES = 34962, 34963  # what a buffer view is for
+LINES = 1  # how a primitive is drawn; triangles by default
+MAX_LINKS = 65_535
+WIDEST_TURN = 2.5  # between two keys [rad]: glTF goes the short way round
+STILL = 1e-7
+
+
+def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
+    """Write a linkage and its motions, whole or not at all: one GLB file, or glTF with its data inside.
+
+    Returns:
+        Remarks on what the file cannot hold.
+
+    Raises:
+        FormatError: If the file cannot be written.
+    """
+    writing = _Writing(content, path)
+    with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold is refused, number by number
+        writing.build()
+    if PurePath(path).suffix.lower() == ".gltf":
+        data = base64.b64encode(writing.binary).decode("ascii")
+        writing.document["buffers"][0]["uri"] = f"data:application/octet-stream;base64,{data}"
+        result = _text(writing.document, indent=1)
+    else:
+        result = _packed(_text(writing.document), bytes(writing.binary))
+    with replacing(path) as file:
+        file.write(result)
+    return tuple(writing.remarks)
+
+
+def _text(document: dict[str, Any], indent: int | None = None) -> bytes:
+    separators = None if indent else (",", ":")
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators).encode()
+
+
+def _packed(text: bytes, binary: bytes) -> bytes:
+    text += b" " * (-len(text) % 4)
+    chunks = struct.pack("<II", len(text), JSON_CHUNK) + text + struct.pack("<II", len(binary), BINARY_CHUNK) + binary
+    return MAGIC + struct.pack("<II", 2, 12 + len(chunks)) + chunks
+
+
+class _Writing:
+    """A file on its way out."""
+
+    def __init__(self, content: Content, path: FilePath) -> None:
+        self.linkage, self.clips, self.path = content.linkage, content.clips, path
+        self.binary = bytearray()
+        self.document: dict[str, Any] = {"asset": {"version": "2.0", "generator": "linkwork"}}
+        self.remarks: list[Remark] = []
+        if len(self.linkage.frames) > MAX_LINKS:
+            raise FormatError(path, f"a skin holds {MAX_LINKS} links, this linkage has {len(self.linkage.frames)}.")
+
+    def build(self) -> None:
+        """Fill the document and the binary data."""
+        linkage, document = self.linkage, self.document
+        matrices = local_matrices(linkage, linkage.neutral())
+        nodes = self._nodes(matrices)
+        mesh_node = {"name": fresh("geometry", set(linkage.frames)), "mesh": 0, "skin": 0}
+        document["scene"] = 0
+        scene: dict[str, Any] = {"name": linkage.name, "nodes": [0, len(nodes)]}
+        extras = linkage_extras(linkage)
+        if extras:
+            scene["extras"] = extras
+        else:
+            text = "the linkage is too large to be kept in the extras; only what nodes can say is written."
+            self.remarks.append(Remark("dropped", text))
+        document["scenes"] = [scene]
+        document["nodes"] = [*nodes, mesh_node]
+        document |= {"accessors": [], "bufferViews": [], "buffers": []}
+        worlds = self._worlds(matrices)
+        self._skin(worlds)
+        self._mesh(worlds)
+        animations = [self._animation(name, clip, matrices) for name, clip in self.clips.items()]
+        if animations:
+            document["animations"] = animations
+        document["buffers"] = [{"byteLength": len(self.binary)}]
+
+    # Nodes
+
+    def _nodes(self, matrices: list[FloatArray]) -> list[dict[str, Any]]:
+        """Return a node for every link, then one for every further frame."""
+        linkage = self.linkage
+        nodes = []
+        for link, joint, matrix in zip(linkage.nodes, linkage.arcs, matrices, strict=True):
+            nodes.append({"name": link.name, **_placement(matrix), "extras": joint_extras(joint)})
+        nodes += [{"name": frame.name, **_placement(frame.placement)} for frame in linkage.extra_frames]
+        below: list[list[int]] = [list(children) for children in linkage.children]
+        for k, frame in enumerate(linkage.extra_frames):
+            below[linkage.link_index(frame.link)].append(len(linkage.links) + k)
+        for node, children in zip(nodes, below, strict=False):
+            if children:
+                node["children"] = children
+        return nodes
+
+    def _worlds(self, matrices: list[FloatArray]) -> list[FloatArray]:
+        linkage, worlds = self.linkage, list[FloatArray]()
+        for matrix, parent in zip(matrices, linkage.parents, strict=True):
+            worlds.append(matrix if parent < 0 else worlds[parent] @ matrix)
+        worlds += [worlds[linkage.link_index(frame.link)] @ frame.placement for frame in linkage.extra_frames]
+        return worlds
+
+    # Geometry
+
+    def _skin(self, worlds: list[FloatArray]) -> None:
+        binds = np.swapaxes(inverse(np.stack(worlds)), -1, -2).reshape(-1, 16)  # columns first
+        accessor = self._accessor(binds.astype(np.float32), "MAT4")
+        self.document["skins"] = [
+            {"name": self.linkage.name, "inverseBindMatrices": accessor, "joints": list(range(len(worlds)))}
+        ]
+
+    def _mesh(self, worlds: list[FloatArray]) -> None:
+        """Write the geometry of all links, in the places of the neutral pose, one primitive for each color."""
+        missing: list[str] = []
+        groups: dict[tuple[skins.Color, bool], list[tuple[int, skins.Facets]]] = {}
+        for part in skins.parts(self.linkage, missing):
+            facets = skins.placed(part.facets, worlds[part.link])
+            groups.setdefault((part.color, facets.normals is None), []).append((part.link, facets))
+        colors = list(dict.fromkeys(color for color, _ in groups))
+        self.document["materials"] = [_material(color) for color in colors]
+        primitives = [
+            {**self._primitive(pieces), "material": colors.index(color)} for (color, _), pieces in groups.items()
+        ]
+        self.document["meshes"] = [{"name": self.linkage.name, "primitives": primitives}]
+        if missing:
+            names = sorted(set(missing))
+            text = f"{len(names)} meshes are not drawn, such as {names[0]!r}: no file was found, or trimesh to read it"
+            self.remarks.append(Remark("missing-mesh", f"{text}; bones stand for them.", where=names[0]))
+
+    def _primitive(self, pieces: list[tuple[int, skins.Facets]]) -> dict[str, Any]:
+        whole = skins.joined([facets for _, facets in pieces])
+        owner = np.repeat([link for link, _ in pieces], [len(facets.corners) for _, facets in pieces])
+        wide = len(self.linkage.frames) > 256
+        joints = np.zeros((len(owner), 4), np.uint16 if wide else np.uint8)
+        joints[:, 0] = owner
+        weights = np.zeros((len(owner), 4), np.uint8)
+        weights[:, 0] = 255
+        attributes = {"POSITION": self._accessor(whole.corners.astype(np.float32), "VEC3", VERTICES, bounds=True)}
+        if whole.normals is not None:
+            normals = whole.normals.astype(np.float32)
+            attributes["NORMAL"] = self._accessor(normals, "VEC3", VERTICES)
+        attributes["JOINTS_0"] = self._accessor(joints, "VEC4", VERTICES)
+        attributes["WEIGHTS_0"] = self._accessor(weights, "VEC4", VERTICES, normalized=True)
+        indices = whole.indices.ravel().astype(np.uint16 if len(owner) < 65_535 else np.uint32)[:, None]
+        mode = {} if whole.indices.shape[1] == 3 else {"mode": LINES}
+        return {"attributes": attributes, "indices": self._accessor(indices, "SCALAR", INDICES), **mode}
+
+    # Motion
+
+    def _animation(self, name: str, clip: Clip, rest: list[FloatArray]) -> dict[str, Any]:
+        if clip.linkage != self.linkage:
+            raise FormatError(self.path, f"clip {name!r} moves another linkage, {clip.linkage.name!r}.")
+        times, poses = self._frames(name, clip)
+        channels: list[dict[str, Any]] = []
+        samplers: list[dict[str, Any]] = []
+        clock = self._accessor(times.astype(np.float32)[:, None], "SCALAR", bounds=True)
+        matrices = local_matrices(self.linkage, poses)
+        for node, (matrix, still) in enumerate(zip(matrices, rest, strict=True)):
+            moves = self.linkage.arcs[node].articulation.nq > 0
+            change = np.abs(matrix - still).max(axis=0) if moves else np.zeros((4, 4))
+            if change[:3, :3].max() > STILL or (
+                node == len(rest) - 1 and not channels and change[:3, 3].max() <= STILL
+            ):
+                turns = _quaternions(matrix[:, :3, :3])
+                self._channel(channels, samplers, clock, node, "rotation", turns)
+            if change[:3, 3].max() > STILL * (1.0 + np.abs(still[:3, 3]).max()):
+                self._channel(channels, samplers, clock, node, "translation", matrix[:, :3, 3])
+        if clip.residuals is not None:
+            text = f"the residuals of clip {name!r} are not written."
+            self.remarks.append(Remark("dropped", text, where=name))
+        return {"name": name, "channels": channels, "samplers": samplers, "extras": clip_extras(clip)}
+
+    def _frames(self, name: str, clip: Clip) -> tuple[FloatArray, FloatArray]:
+        """Return the times and poses of the keys: the clip's frames, and more where a joint turns far between two."""
+        times, kept = written_times(clip.times)
+        poses = clip.poses[kept]
+        if clip.times[0] < 0.0:
+            text = f"clip {name!r} begins at {clip.times[0]:g} s; glTF begins at zero, and so it does there."
+            self.remarks.append(Remark("times", text, where=name))
+        if len(kept) < len(clip):
+            text = f"{len(clip) - len(kept)} frames of clip {name!r} are too near the one before for float32 times."
+            self.remarks.append(Remark("dropped", text, where=name))
+        q, _, _ = self.linkage.plain_values
+        turning = np.array(
+            [unit == "rad" for arc in self.linkage.arcs if arc.mimic is None for unit in arc.articulation.units]
+        )
+        ratio = np.ones(self.linkage.nq)
+        for arc, drive in zip(self.linkage.arcs, self.linkage.drives, strict=True):
+            if arc.mimic is not None:
+                ratio[drive.q] = max(ratio[drive.q], abs(drive.multiplier))
+                turning[drive.q] |= "rad" in arc.articulation.units
+        fast = [k for k in q.tolist() if turning[k]]
+        steps = np.abs(np.diff(poses[:, fast], axis=0)) * ratio[fast]
+        counts = np.ceil(steps.max(axis=1, initial=0.0) / WIDEST_TURN).clip(1.0, 1000.0).astype(np.int64)
+        if (counts == 1).all():
+            return times, poses
+        start = np.repeat(np.arange(len(counts)), counts)
+        part = np.concatenate([np.arange(count) / count for count in counts])
+        finer = times[start] + part * (times[start + 1] - times[start])
+        between = self.linkage.interpolate(poses[start], poses[start + 1], part, wrap=False)
+        finer, inside = written_times(np.append(finer, times[-1]))
+        return finer, np.concatenate([between, poses[-1:]])[inside]
+
+    def _channel(self, channels: list[Any], samplers: list[Any], clock: int, node: int, path: str, values: Any) -> None:
+        channels.append({"sampler": len(samplers), "target": {"node": node, "path": path}})
+        output = self._accessor(values.astype(np.float32), f"VEC{values.shape[1]}")
+        samplers.append({"input": clock, "output": output})
+
+    # Numbers
+
+    def _accessor(
+        self,
+        values: NDArray[Any],
+        kind: str,
+        target: int | None = None,
+        *,
+        bounds: bool = False,
+        normalized: bool = False,
+    ) -> int:
+        """Write numbers of shape (count, components) and return the index of their accessor."""
+        types = {"f": FLOAT, "B": BYTE, "H": SHORT, "I": LONG}
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise FormatError(self.path, "the linkage or its motion has numbers that are too large for a glTF file.")
+        self.binary += b"\0" * (-len(self.binary) % 4)
+        view: dict[str, Any] = {"buffer": 0, "byteOffset": len(self.binary), "byteLength": values.nbytes}
+        if target is not None:
+            view["target"] = target
+        self.binary += values.astype(values.dtype.newbyteorder("<")).tobytes()
+        self.binary += b"\0" * (-len(self.binary) % 4)
+        views, accessors = self.document["bufferViews"], self.document["accessors"]
+        entry = {
+            "bufferView": len(views),
+            "componentType": types[values.dtype.char],
+            "count": len(values),
+            "type": kind,
+        }
+        if normalized:
+            entry["normalized"] = True
+        if bounds:
+            entry |= {"min": values.min(axis=0).tolist(), "max": values.max(axis=0).tolist()}
+        views.append(view)
+        accessors.append(entry)
+        return len(accessors) - 1
+
+
+def _placement(matrix: FloatArray) -> dict[str, Any]:
+    """Return a node's translation and rotation, where there are any."""
+    result: dict[str, Any] = {}
+    if matrix[:3, 3].any():
+        result["translation"] = matrix[:3, 3].tolist()
+    x, y, z, w = _quaternions(matrix[None, :3, :3])[0].tolist()
+    if x or y or z:
+        result["rotation"] = [x, y, z, w]
+    return result
+
+
+def _quaternions(matrices: FloatArray) -> FloatArray:
+    """Return rotations (n, 3, 3) as x, y, z, w, each on the side of the one before."""
+    from scipy.spatial.transform import Rotation
+
+    turns: FloatArray = Rotation.from_matrix(matrices).as_quat(canonical=True)
+    signs = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+    turns[1:] *= np.cumprod(signs)[:, None]
+    return turns
+
+
+def _material(color: skins.Color) -> dict[str, Any]:
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
+    return {"pbrMetallicRoughness": {"baseColorFactor": [*linear, 1.0], "metallicFactor": 0.0, "roughnessFactor": 0.6}}

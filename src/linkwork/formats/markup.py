@@ -1,0 +1,155 @@
+"""XML as a tree of elements that know their line, read with limits and without trust.
+
+Imports `errors`, `files` and `options`. The parser is defusedxml's: no document types, no entities, no other files.
+Names keep their prefixes as they are written, declared or not, as robot files have both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from xml.sax import SAXParseException
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.expatreader import DefusedExpatParser
+
+from .. import files
+from ..errors import FormatError
+from .options import FilePath
+
+MAX_BYTES = 16 * 2**20
+MAX_DEPTH = 64
+MAX_ELEMENTS = 100_000
+MAX_ATTRIBUTES = 500_000
+LONGEST_TAG = 2**20
+
+_BLANKS = b" \t\r\n"
+_MARK = b"\xef\xbb\xbf"
+_LONG_TAG = re.compile(rb"<[^<]{%d}" % LONGEST_TAG)  # "<" cannot stand inside a tag
+
+
+class Element:
+    """An element: its name, its attributes, the elements in it and the line on which it begins."""
+
+    __slots__ = ("attributes", "children", "line", "tag")
+
+    def __init__(self, tag: str, attributes: Mapping[str, str], line: int) -> None:
+        self.tag, self.attributes, self.line = tag, attributes, line
+        self.children: list[Element] = []
+
+    def first(self, tag: str) -> Element | None:
+        """Return the first element of a name directly inside, or None."""
+        return next(self.all(tag), None)
+
+    def all(self, *tags: str) -> Iterator[Element]:
+        """Return all elements of some names directly inside, in file order."""
+        return (child for child in self.children if child.tag in tags)
+
+
+@dataclass(frozen=True)
+class Document:
+    """An XML file.
+
+    Args:
+        root: Its outermost element.
+        text: What was read, without blanks before it.
+        blanks: Whether blanks stand before the XML declaration, where strict readers allow none.
+    """
+
+    root: Element
+    text: bytes
+    blanks: bool = False
+
+
+def read(path: FilePath, *, hollow: Collection[str] = ()) -> Document:
+    """Return the elements of an XML file.
+
+    Args:
+        path: The file.
+        hollow: Names of elements whose inside is not kept.
+
+    Raises:
+        FormatError: If it is no XML, or more than is read: with the line.
+    """
+    data = files.read_bytes(path, MAX_BYTES).removeprefix(_MARK)
+    text = data.lstrip(_BLANKS)
+    skipped = data[: len(data) - len(text)].count(b"\n")
+    if not text:
+        raise FormatError(path, "is empty.")
+    if long := _LONG_TAG.search(text):
+        line = text.count(b"\n", 0, long.start()) + skipped + 1
+        raise FormatError(path, f"more than {LONGEST_TAG // 2**10} KiB without a tag.", line=line)
+    tree = _Tree(path, skipped, hollow)
+    try:
+        tree.feed(text)
+        tree.close()
+    except FormatError:
+        raise
+    except DefusedXmlException as error:
+        message = (
+            "a document type (<!DOCTYPE>), and with it perhaps entities, stands here; neither is read, take it out."
+        )
+        raise FormatError(path, message, line=tree.line) from error
+    except SAXParseException as error:
+        line = (error.getLineNumber() or 1) + skipped
+        raise FormatError(path, f"not XML: {error.getMessage()}.", line=line) from error
+    except (LookupError, ValueError) as error:  # it says that it is in an encoding that there is not
+        raise FormatError(path, f"not XML: {error}.", line=tree.line) from error
+    if tree.root is None:
+        raise FormatError(path, "not XML: no element found.")
+    return Document(tree.root, text, len(text) < len(data) and text.startswith(b"<?xml"))
+
+
+class _Tree(DefusedExpatParser):
+    """Keeps the elements that the parser finds."""
+
+    _parser: Any
+
+    def __init__(self, path: FilePath, skipped: int, hollow: Collection[str]) -> None:
+        super().__init__(forbid_dtd=True)
+        self.path, self.skipped, self.hollow = path, skipped, hollow
+        self.root: Element | None = None
+        self.open: list[Element] = []
+        self.elements = self.attributes = 0
+        self.depth = 0
+        self.hidden = MAX_DEPTH  # depth below which nothing is kept
+
+    def reset(self) -> None:
+        """Begin a file."""
+        super().reset()
+        self._parser.CharacterDataHandler = None  # only elements and attributes say something
+
+    @property
+    def line(self) -> int:
+        """The line that has been reached."""
+        return int(self._parser.CurrentLineNumber) + self.skipped
+
+    def start_element(self, name: str, attrs: Mapping[str, str]) -> None:
+        """Keep an element that begins."""
+        self.depth += 1
+        self.elements += 1
+        self.attributes += len(attrs)
+        if self.elements > MAX_ELEMENTS or self.attributes > MAX_ATTRIBUTES:
+            message = f"more than {MAX_ELEMENTS:,} elements or {MAX_ATTRIBUTES:,} attributes."
+            raise FormatError(self.path, message, line=self.line)
+        if self.depth > MAX_DEPTH:
+            raise FormatError(self.path, f"nested deeper than {MAX_DEPTH} levels.", line=self.line)
+        if self.depth > self.hidden:
+            return
+        element = Element(name, attrs, self._parser.CurrentLineNumber + self.skipped)
+        if self.open:
+            self.open[-1].children.append(element)
+        else:
+            self.root = element
+        if name in self.hollow:
+            self.hidden = self.depth
+        self.open.append(element)
+
+    def end_element(self, name: str) -> None:  # noqa: ARG002  (the parser calls it so)
+        """Close an element."""
+        if self.depth <= self.hidden:
+            self.open.pop()
+            self.hidden = MAX_DEPTH
+        self.depth -= 1

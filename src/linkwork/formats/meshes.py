@@ -1,0 +1,215 @@
+"""Where a mesh named in a model lies on this machine: packages, URIs and relative names to real files.
+
+Imports `options`. Nothing is found outside the model's own folder, the package it belongs to or names, and the folders
+that the options name: real paths are compared, so that neither ``..`` nor a symbolic link leads out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import unquote
+
+from .options import FilePath, Options
+
+MARKERS = ("package.xml", "manifest.xml", "model.config")  # what makes a folder a package
+NO_PACKAGE = " (in no package)"
+MODEL_FOLDERS = ("urdf", "mjcf", "xacro", "sdf", "robots", "models")  # where packages keep their models
+PACKAGE_SCHEMES = ("package", "model")
+MAX_MESHES = 1_000  # different names that are looked for, of one model
+LONGEST_NAME = 4096
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What became of a mesh's name.
+
+    Args:
+        file: The real path of the file, or None if there is none.
+        tried: Every path that was looked at, in order.
+        refused: Why the name was not followed, if it was not; None otherwise.
+    """
+
+    file: Path | None
+    tried: tuple[str, ...] = ()
+    refused: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why there is no file, as the rest of a sentence about the name; empty if there is one."""
+        if self.file is not None:
+            return ""
+        if self.refused is not None:
+            return self.refused
+        return f"is not there; tried {', '.join(self.tried)}" if self.tried else "is not there"
+
+
+class _Place:
+    """A folder to look in.
+
+    Args:
+        folder: The folder.
+        within: The folders that a file found from there may lie in.
+        linked: Whether links there may lead anywhere, as whoever set the machine up wants it.
+        closed: Why nothing is read there, if nothing is.
+    """
+
+    def __init__(self, folder: Path, within: Sequence[Path] = (), *, linked: bool = False, closed: str = "") -> None:
+        self.folder, self.closed = folder, closed
+        self.judged = os.path.normpath if linked or closed else os.path.realpath
+        self.within = [self.judged(path).rstrip(os.sep) + os.sep for path in within or (folder,)]
+
+    def real(self, path: str) -> str | None:
+        """Return where a path really leads; None if that is outside."""
+        real = self.judged(path)
+        return real if any(real.startswith(folder) for folder in self.within) else None
+
+
+def resolve(name: str, model: Path, options: Options) -> Resolved:
+    """Return the file that a mesh's name stands for; see `MeshFinder`, which is faster for many.
+
+    Example:
+        >>> resolve("../../secret.stl", Path("robots/arm.urdf"), Options()).refused is None
+        False
+    """
+    return MeshFinder(model, options).find(name)
+
+
+class MeshFinder:
+    """Finds the meshes of one model.
+
+    ``package://name/rest`` and ``model://name/rest`` are looked for in `options.packages`, in `options.folders` and the
+    folders of ROS_PACKAGE_PATH, in the ``share`` folders of AMENT_PREFIX_PATH, in the model's folder and in the folders
+    above it: one that is the package or holds it, and has in it what makes a package. ``file://`` and plain names are
+    taken from the model's folder, then from `options.folders`.
+
+    Args:
+        model: The file of the model.
+        options: Packages by name, and further folders that may be read from.
+    """
+
+    def __init__(self, model: Path, options: Options) -> None:
+        self.folder, self.options = _absolute(model).parent, options
+        self._packages: dict[str, tuple[_Place, ...]] = {}
+        self._found: dict[str, Resolved] = {}
+
+    def find(self, name: str) -> Resolved:
+        """Return the file that a name stands for, or what was tried."""
+        if name not in self._found:
+            if len(self._found) == MAX_MESHES:
+                return Resolved(None, refused=f"is not looked for: there are {MAX_MESHES:,} different ones before it")
+            self._found[name] = self._search(name)
+        return self._found[name]
+
+    def _search(self, name: str) -> Resolved:
+        scheme, rest = _split(name)
+        if "\0" in name or not rest or len(name) > LONGEST_NAME:
+            return Resolved(None, refused="is no name of a file")
+        if scheme in PACKAGE_SCHEMES:
+            package, _, rest = rest.partition("/")
+            if package in ("", ".", "..") or not rest:
+                return Resolved(None, refused=f"names no file of a package: {scheme}://package/file is meant")
+            if package not in self._packages:
+                self._packages[package] = tuple(_package_places(package, self.folder, self.options))
+            return _first(rest, self._packages[package], f"leads out of package {package!r}")
+        if scheme not in ("", "file"):
+            return Resolved(None, refused=f"is not read: {scheme}:// is not a place on this machine")
+        return _first(rest, self._own, "lies outside the model's folder; pass the folder it lies in as folders=[...]")
+
+    @cached_property
+    def _own(self) -> tuple[_Place, ...]:
+        """The model's folder and the folders that were told; a name may lead from any of them to any other."""
+        told = tuple(_absolute(other) for other in self.options.folders)
+        within = (self.folder, *_package_of(self.folder), *told)
+        return tuple(_Place(base, within) for base in (self.folder, *told))
+
+
+def _split(name: str) -> tuple[str, str]:
+    """Return the scheme of a name in lower case, empty if it has none, and the path; backslashes become slashes."""
+    path = name.strip().replace("\\", "/")
+    scheme, mark, rest = path.partition("://")
+    if not mark or "/" in scheme:
+        return "", path
+    scheme = scheme.lower()
+    if scheme == "file":
+        host, _, local = rest.partition("/")
+        rest = f"/{local}" if host in ("", "localhost") else rest
+    return scheme, rest
+
+
+def _first(rest: str, places: Sequence[_Place], outside: str) -> Resolved:
+    """Return the first file of that name in the places, or what was tried, or why nothing was."""
+    tried: dict[str, None] = {}
+    for place in places:
+        for name in dict.fromkeys((rest, unquote(rest))):
+            path = str(Path(place.folder, name))
+            try:
+                real = place.real(path)
+            except (OSError, ValueError):  # a name that no file can have
+                continue
+            if real is None:
+                continue
+            tried[os.path.normpath(path) + place.closed] = None
+            if not place.closed and _is_file(Path(real)):
+                return Resolved(Path(os.path.realpath(real)), tuple(tried))
+    return Resolved(None, tuple(tried), None if tried else outside)
+
+
+def _package_places(package: str, folder: Path, options: Options) -> Iterator[_Place]:
+    """Return where a package may be: first what was told, then what the machine says, then around the model."""
+    for place in _told_folders(package, options):
+        yield _Place(place)
+    for prefix in _listed("AMENT_PREFIX_PATH"):  # a workspace may be installed as links to its sources
+        yield _Place(_absolute(prefix) / "share" / package, linked=True)
+    yield _Place(folder / package, (folder,))
+    if folder.name == package:
+        yield _Place(folder)
+    for above in folder.parents:
+        if above.name == package:
+            yield _Place(above, closed="" if _holds_model(above, folder) or _is_package(above) else NO_PACKAGE)
+        yield _Place(above / package, closed="" if _is_package(above / package) else NO_PACKAGE)
+
+
+def _told_folders(package: str, options: Options) -> Iterator[Path]:
+    if package in options.packages:
+        yield _absolute(options.packages[package])
+    for told in (*options.folders, *_listed("ROS_PACKAGE_PATH")):
+        base = _absolute(told)
+        if base.name == package:
+            yield base
+        yield base / package
+
+
+def _absolute(path: FilePath) -> Path:
+    return Path(os.path.normpath(Path(path).absolute()))  # links stay: they are followed where they are judged
+
+
+def _listed(variable: str) -> list[str]:
+    return [entry for entry in os.environ.get(variable, "").split(os.pathsep) if entry]
+
+
+def _holds_model(package: Path, folder: Path) -> bool:
+    """Tell whether a model's folder is where the package above it would keep its models."""
+    return folder.parent == package and folder.name.lower() in MODEL_FOLDERS
+
+
+def _is_package(folder: Path) -> bool:
+    return any(_is_file(folder / marker) for marker in MARKERS)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def _package_of(folder: Path) -> Iterator[Path]:
+    """Return the package that a model's folder belongs to, if it belongs to one."""
+    for above in (folder, *folder.parents):
+        if _is_package(above):
+            yield above
+            return

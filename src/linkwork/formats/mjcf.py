@@ -1,0 +1,273 @@
+"""MJCF, the models of MuJoCo: compiled by MuJoCo itself, then taken over joint by joint.
+
+Imports everything up to `linkage`, and beside it `mjcf_source` (the file, made safe), `mjcf_model` (compiled) and
+`mjcf_shapes` (what it looks like).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import FormatError, LimitError, LinkworkError, MimicError
+from ..joints import Articulation, Ball, Fixed, Floating, Joint, Mimic, Prismatic, Revolute
+from ..linkage import Frame, Link, Linkage, Loop
+from ..transforms import IDENTITY, FloatArray, axis_rotation, transform
+from ..tree import fresh
+from .content import Content, Remark
+from .mjcf_model import MeshGeom, compiled, placed
+from .mjcf_shapes import Looks
+from .mjcf_source import read_source
+from .options import DEFAULTS, FilePath, Options
+
+WORLD = "world"
+JOINT_KINDS = ("free", "ball", "slide", "hinge")
+COORDINATES = {
+    kind: cls().coordinates for kind, cls in zip(JOINT_KINDS, (Floating, Ball, Prismatic, Revolute), strict=True)
+}
+CONNECT, JOINT = 0, 2  # kinds of equality constraints; 1 is a weld
+SITE = 6  # the kind of object that a site is
+POSE_TOLERANCE = 1e-6
+
+
+def read(path: FilePath, options: Options = DEFAULTS) -> Content:
+    """Return what an MJCF file holds: links, joints, shapes, sites as frames, keyframes as poses, closed loops.
+
+    Raises:
+        FormatError: If the file cannot be read, or MuJoCo refuses it; with its words and, where there is one, the line.
+        MissingExtraError: If MuJoCo is not installed.
+    """
+    source = read_source(path, options)
+    model, meshes = compiled(path, source)
+    try:
+        return _Reading(model, meshes, path, options, list(source.remarks)).content()
+    except LinkworkError as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(path, str(error)) from error
+
+
+def _named(kind: str, given: list[str]) -> list[str]:
+    """Return names, with kind and number for those that have none."""
+    taken = set(given)
+    return [name or fresh(f"{kind}{i}", taken) for i, name in enumerate(given)]
+
+
+class _Reading:
+    """A compiled model on its way to a linkage."""
+
+    def __init__(
+        self, model: Any, meshes: dict[int, MeshGeom], path: FilePath, options: Options, remarks: list[Remark]
+    ) -> None:
+        self.model, self.remarks = model, remarks
+        count = model.nbody
+        self.joints_of: list[Sequence[int]] = [
+            range(model.body_jntadr[i], model.body_jntadr[i] + model.body_jntnum[i]) if model.body_jntnum[i] else ()
+            for i in range(count)
+        ]
+        self.names = _named("body", [model.body(i).name for i in range(count)])
+        self.joint_names = _named("joint", [model.joint(i).name for i in range(model.njnt)])
+        self.looks = Looks(model, meshes, self.names, path, options)
+        self.taken = set(self.names)
+        self.arc_names = set(self.joint_names)
+        self.links: list[Link] = []
+        self.joints: list[Joint] = []
+        self.frames: list[Frame] = []
+        self.loops: list[Loop] = []
+        self.mimics: dict[int, Mimic] = {}
+
+    def content(self) -> Content:
+        """Return the linkage and what is to be said about it."""
+        self.visuals = self.looks.visuals()
+        self._equalities(self._site_frames())
+        root = self._bodies()
+        linkage = self._linkage(root)
+        return Content(linkage, {}, (*self.remarks, *self.looks.remarks))
+
+    def remark(self, kind: str, text: str, where: str = "") -> None:
+        self.remarks.append(Remark(kind, text, where))
+
+    # The tree
+
+    def _bodies(self) -> Joint | None:
+        """Make links and joints of all bodies, and return the root arc if the world is not a link itself."""
+        top = [i for i in range(1, self.model.nbody) if self.model.body_parentid[i] == 0]
+        lone = top[0] if len(top) == 1 and self._world_is_bare() else None
+        if lone is not None and any(JOINT_KINDS[self.model.jnt_type[k]] != "free" for k in self.joints_of[lone]):
+            lone = None
+        if lone is None:
+            self.links.append(Link(WORLD, tuple(self.visuals[0])))
+        for i in range(1, self.model.nbody):
+            self.links.append(Link(self.names[i], tuple(self.visuals[i]), inertia=self.looks.inertia(i)))
+            if i != lone:
+                self._arcs(i, self.names[self.model.body_parentid[i]])
+        if lone is None:
+            return None
+        placement = placed(self.model.body_pos[lone], self.model.body_quat[lone])
+        if not self.joints_of[lone]:
+            return Joint(fresh("root", self.arc_names), None, self.names[lone], Fixed(), placement)
+        name = self.model.joint(self.joints_of[lone][0]).name or fresh("root", self.arc_names)
+        self.joint_names[self.joints_of[lone][0]] = name
+        return Joint(name, None, self.names[lone], Floating())
+
+    def _world_is_bare(self) -> bool:
+        """Tell whether nothing but the floor stands on the world."""
+        return not self.visuals[0] and not any(frame.link == WORLD for frame in self.frames)
+
+    def _arcs(self, body: int, parent: str) -> None:
+        """Make the joints that lead to a body: one for each of MuJoCo's, through links without extent."""
+        model, name = self.model, self.names[body]
+        placement = placed(model.body_pos[body], model.body_quat[body])
+        for k in self.joints_of[body]:
+            articulation, anchor, start = self._articulation(k)
+            if isinstance(articulation, Floating):
+                self.joints.append(Joint(self.joint_names[k], parent, name, articulation))
+                return
+            last = k == self.joints_of[body][-1] and not anchor.any()
+            child = name if last else self._between(name, self.joint_names[k])
+            placement = placement @ transform(anchor) @ start
+            mimic = self.mimics.get(k)
+            self.joints.append(Joint(self.joint_names[k], parent, child, articulation, placement, mimic))
+            if last:
+                return
+            parent, placement = child, transform(-anchor)
+        joint = fresh(name, self.arc_names)
+        self.arc_names.add(joint)
+        self.joints.append(Joint(joint, parent, name, Fixed(), placement))
+
+    def _between(self, body: str, joint: str) -> str:
+        name = fresh(f"{body}.{joint}", self.taken)
+        self.taken.add(name)
+        self.links.append(Link(name))
+        return name
+
+    def _articulation(self, k: int) -> tuple[Articulation, FloatArray, FloatArray]:
+        """Return how a joint moves, where in its body it stands, and what makes it agree with MuJoCo at its `ref`."""
+        model = self.model
+        kind, axis, anchor = JOINT_KINDS[model.jnt_type[k]], model.jnt_axis[k].copy(), model.jnt_pos[k].copy()
+        limited = bool(model.jnt_limited[k])
+        if kind == "free":
+            return Floating(), anchor, IDENTITY
+        if kind == "ball":
+            if limited:
+                text = "the cone that limits a ball joint is not held."
+                self.remark("dropped", text, self.joint_names[k])
+            return Ball(), anchor, IDENTITY
+        lower, upper = (float(end) for end in model.jnt_range[k]) if limited else (-np.inf, np.inf)
+        ref = float(model.qpos0[model.jnt_qposadr[k]])
+        if kind == "slide":
+            return Prismatic(axis, lower, upper), anchor, transform(-ref * axis)
+        return Revolute(axis, lower, upper), anchor, transform((0.0, 0.0, 0.0), axis_rotation(axis, -ref))
+
+    def _site_frames(self) -> list[str]:
+        """Make frames of the sites, and return their names."""
+        model = self.model
+        return [
+            self._frame(
+                model.site(i).name or f"site{i}", model.site_bodyid[i], placed(model.site_pos[i], model.site_quat[i])
+            )
+            for i in range(model.nsite)
+        ]
+
+    def _frame(self, name: str, body: int, placement: FloatArray) -> str:
+        """Add a frame and return its name, which is lengthened where a link has it."""
+        free = fresh(name, self.taken)
+        if free != name:
+            self.remark("renamed", f"frame {name!r} is called {free!r}: links and frames share their names.", free)
+        self.taken.add(free)
+        self.frames.append(Frame(free, self.names[body], placement))
+        return free
+
+    # Closed loops and couplings
+
+    def _equalities(self, sites: list[str]) -> None:
+        """Make loops of what is connected or welded, and followers of joints that depend on another."""
+        model = self.model
+        for i in range(model.neq):
+            kind, name = int(model.eq_type[i]), model.equality(i).name or f"loop{i}"
+            if not model.eq_active0[i]:
+                self.remark("dropped", f"the equality constraint {name!r} is not active and is left out.", name)
+            elif kind == JOINT:
+                self._couple(name, int(model.eq_obj1id[i]), int(model.eq_obj2id[i]), model.eq_data[i])
+            else:
+                first, second = self._loop_ends(i, name, sites)
+                kind_name = "point" if kind == CONNECT else "full"
+                self.loops.append(Loop(fresh(name, {loop.name for loop in self.loops}), first, second, kind_name))
+
+    def _loop_ends(self, i: int, name: str, sites: list[str]) -> tuple[str, str]:
+        """Return the two frames that an equality constraint holds together."""
+        model = self.model
+        ends = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
+        if model.eq_objtype[i] == SITE:
+            return sites[ends[0]], sites[ends[1]]
+        data = model.eq_data[i]
+        if model.eq_type[i] == CONNECT:  # the anchor in the first body, then in the second
+            places = transform(data[0:3]), transform(data[3:6])
+        else:  # the anchor in the second body, then the second's place in the first
+            places = placed(data[3:6], data[6:10]), transform(data[0:3])
+        first, second = (
+            self._frame(f"{name}.{end}", body, place)
+            for end, body, place in zip(("first", "second"), ends, places, strict=True)
+        )
+        return first, second
+
+    def _couple(self, name: str, follower: int, leader: int, coefficients: FloatArray) -> None:
+        """Make one joint follow another: ``y - y0 = a0 + a1 (x - x0)``, all about the joints' references."""
+        model, what = self.model, self.joint_names[follower]
+        if leader < 0 or coefficients[2:5].any():
+            why = "holds it still" if leader < 0 else "is not linear"
+            self.remark("dropped", f"the constraint {name!r} on joint {what!r} {why} and is left out.", what)
+            return
+        if follower in self.mimics or follower == leader:
+            self.remark("dropped", f"joint {what!r} follows another already; {name!r} is left out.", what)
+            return
+        y0, x0 = (float(model.qpos0[model.jnt_qposadr[k]]) for k in (follower, leader))
+        offset, multiplier = float(coefficients[0]), float(coefficients[1])
+        self.mimics[follower] = Mimic(self.joint_names[leader], multiplier, y0 + offset - multiplier * x0)
+
+    # All together
+
+    def _linkage(self, root: Joint | None) -> Linkage:
+        name = self.model.names[: self.model.names.index(b"\0")].decode(errors="replace") or "model"
+        poses = self._poses()
+        parts: dict[str, Any] = {"name": name, "frames": self.frames, "loops": self.loops, "root": root}
+        try:
+            return Linkage(self.links, self.joints, poses=poses, **parts)
+        except (MimicError, LimitError) as error:
+            if not self.mimics:
+                raise
+            self.remark("dropped", f"couplings between joints are left out: {error}")
+            self.mimics = {}
+            joints = [replace(joint, mimic=None) for joint in self.joints]
+            return Linkage(self.links, joints, poses=self._poses(), **parts)
+
+    def _poses(self) -> dict[str, Any]:
+        """Return the model's own pose as ``"qpos0"``, and its keyframes."""
+        model = self.model
+        rows = {"qpos0": model.qpos0}
+        for i in range(model.nkey):
+            rows[fresh(model.key(i).name or f"key{i}", rows)] = model.key_qpos[i]
+        poses = {name: self._pose(row) for name, row in rows.items()}
+        for name, row in rows.items():
+            for k, mimic in self.mimics.items():
+                leader = row[model.jnt_qposadr[self.joint_names.index(mimic.joint)]]
+                miss = float(row[model.jnt_qposadr[k]] - mimic.multiplier * leader - mimic.offset)
+                if abs(miss) > POSE_TOLERANCE:
+                    what = self.joint_names[k]
+                    text = f"pose {name!r} breaks the coupling of joint {what!r} by {miss:.3g}; the coupling holds."
+                    self.remark("pose", text, what)
+        return poses
+
+    def _pose(self, row: FloatArray) -> dict[str, float]:
+        values = {}
+        for k, name in enumerate(self.joint_names):
+            if k in self.mimics:
+                continue
+            start = int(self.model.jnt_qposadr[k])
+            coordinates = COORDINATES[JOINT_KINDS[self.model.jnt_type[k]]]
+            for place, coordinate in enumerate(coordinates, start=start):
+                values[f"{name}.{coordinate}" if coordinate else name] = float(row[place])
+        return values

@@ -1,0 +1,122 @@
+"""What the bodies of a compiled MJCF model look like and weigh.
+
+Imports `geometry`, `meshes` and `mjcf_model`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
+from ..transforms import IDENTITY, FloatArray, quaternion_matrix, transform
+from .content import Remark
+from .meshes import resolve
+from .mjcf_model import LEAST_MASS, MeshGeom, placed
+from .options import FilePath, Options
+
+GREY = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's color of a geom that has none; then the color of its material counts
+GEOM_KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
+HIDDEN_GROUP = 3  # MuJoCo's viewer shows groups 0 to 2; by custom the shapes for contact are in the others
+
+
+class Looks:
+    """Shapes and masses of bodies, and remarks on those that are not as in the file."""
+
+    def __init__(
+        self, model: Any, meshes: dict[int, MeshGeom], names: Sequence[str], path: FilePath, options: Options
+    ) -> None:
+        self.model, self.meshes, self.names, self.path, self.options = model, meshes, names, path, options
+        self.unweighed = {int(model.geom_bodyid[i]) for i, mesh in meshes.items() if mesh.weighs}
+        self.remarks: list[Remark] = []
+
+    def visuals(self) -> list[list[Visual]]:
+        """Return what each body looks like."""
+        model = self.model
+        result: list[list[Visual]] = [[] for _ in self.names]
+        missing: dict[str, dict[str, str]] = {}
+        for i in range(model.ngeom):
+            body = int(model.geom_bodyid[i])
+            placement = placed(model.geom_pos[i], model.geom_quat[i])
+            if i in self.meshes:
+                shape = self._mesh(self.meshes[i], self.names[body], missing)
+                placement = placement @ self.meshes[i].geom_from_mesh
+            else:
+                shape, turn = self._shape(GEOM_KINDS[model.geom_type[i]], model.geom_size[i], self.names[body])
+                placement = placement @ turn
+            if shape is not None:
+                silent = not model.geom_contype[i] and not model.geom_conaffinity[i]
+                role = "visual" if silent or model.geom_group[i] < HIDDEN_GROUP else "collision"
+                result[body].append(Visual(shape, placement, self._color(i), role))
+        for link, files in missing.items():
+            (name, reason), more = next(iter(files.items())), len(files) - 1
+            text = f"mesh {name!r} {reason}." + (f" {more} more of this link are missing too." if more else "")
+            self.remarks.append(Remark("missing-mesh", text, link))
+        return result
+
+    def _mesh(self, mesh: MeshGeom, body: str, missing: dict[str, dict[str, str]]) -> Shape | None:
+        if not mesh.file:
+            text = "vertices and height fields that stand in the model are not kept; only the names of mesh files are."
+            self._once("dropped", text, body)
+            return None
+        found = resolve(mesh.file, Path(self.path), self.options)
+        if found.file is None:
+            missing.setdefault(body, {})[mesh.file] = found.reason
+        return Mesh(mesh.file, mesh.scale, None if found.file is None else str(found.file))
+
+    def _shape(self, kind: str, size: FloatArray, body: str) -> tuple[Shape | None, FloatArray]:
+        """Return the shape of a geom and geom_from_shape."""
+        a, b, c = (float(half) for half in size)
+        if kind == "box":
+            return Box((2.0 * a, 2.0 * b, 2.0 * c)), IDENTITY
+        if kind == "sphere":
+            return Sphere(a), IDENTITY
+        if kind == "cylinder":
+            return Cylinder(a, 2.0 * b), IDENTITY
+        if kind == "capsule":
+            return Capsule(a, 2.0 * b), IDENTITY
+        if kind == "ellipsoid":
+            self._once("approximate", "an ellipsoid is drawn as the capsule or sphere nearest to it.", body)
+            return _rounded(np.array([a, b, c]))
+        self._once("dropped", f"a linkage holds no {kind} such as the floor.", body)
+        return None, IDENTITY
+
+    def _once(self, kind: str, text: str, where: str) -> None:
+        if not any(remark.text == text for remark in self.remarks):
+            self.remarks.append(Remark(kind, text, where))
+
+    def _color(self, geom: int) -> tuple[float, float, float]:
+        rgba, material = self.model.geom_rgba[geom], int(self.model.geom_matid[geom])
+        if material >= 0 and np.allclose(rgba, GREY):
+            rgba = self.model.mat_rgba[material]
+        r, g, b = (float(part) for part in np.clip(rgba[:3], 0.0, 1.0))
+        return r, g, b
+
+    def inertia(self, body: int) -> Inertia | None:
+        """Return mass and inertia of a body along its own axes, or None where they are not known."""
+        model = self.model
+        mass = float(model.body_mass[body])
+        if body in self.unweighed:
+            text = "masses that follow from the volume of a mesh are not known here; give such bodies an <inertial>."
+            self._once("inertia", text, self.names[body])
+            return None
+        if body == 0 or mass <= 2.0 * LEAST_MASS:
+            return None
+        axes = quaternion_matrix(model.body_iquat[body])
+        return Inertia(mass, model.body_ipos[body].copy(), axes @ np.diag(model.body_inertia[body]) @ axes.T)
+
+
+def _rounded(half: FloatArray) -> tuple[Shape, FloatArray]:
+    """Return the capsule or sphere nearest to an ellipsoid of three half axes, and ellipsoid_from_shape."""
+    long = int(half.argmax())
+    radius = float(np.sqrt(np.prod(np.delete(half, long))))
+    if half[long] - radius < 0.01 * radius:
+        return Sphere(float(np.cbrt(np.prod(half)))), IDENTITY
+    x = np.eye(3)[(long + 1) % 3]
+    z = np.eye(3)[long]
+    return Capsule(radius, 2.0 * float(half[long] - radius)), transform(
+        (0.0, 0.0, 0.0), np.stack([x, np.cross(z, x), z], axis=1)
+    )

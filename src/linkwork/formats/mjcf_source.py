@@ -1,0 +1,308 @@
+"""MJCF before MuJoCo sees it: read with limits, includes put in, everything a linkage has no use for taken out.
+
+Imports `errors`, `files`, `content` and `options`. What comes out is one text that names no other file MuJoCo would
+open, one element to a line, with a table of where each line came from.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+from xml.sax.saxutils import quoteattr
+
+from ..errors import FormatError
+from ..files import read_text
+from .content import Remark
+from .options import FilePath, Options
+
+MAX_DEPTH = 200
+MAX_READ = 100_000  # elements in all files together
+MAX_ELEMENTS = 10_000  # elements that MuJoCo gets to see, with all repetitions
+MAX_INCLUDES = 200
+MAX_REPEATED = {"body": 2_000, "joint": 2_000}  # MuJoCo takes seconds for more: its work grows with the square
+
+TOP = {"compiler", "default", "asset", "worldbody", "equality", "keyframe"}
+BODY = {"body", "frame", "replicate", "joint", "freejoint", "geom", "site", "inertial"}
+CHILDREN: dict[str, set[str]] = {
+    "mujoco": TOP,
+    "default": {"default", "joint", "geom", "site", "mesh", "material", "equality"},
+    "asset": {"mesh", "material"},
+    "worldbody": BODY,
+    "body": BODY,
+    "frame": BODY,
+    "replicate": BODY,
+    "equality": {"connect", "weld", "joint"},
+    "keyframe": {"key"},
+}
+ATTRIBUTES: dict[str, set[str]] = {  # of elements that could make MuJoCo open files, fuse bodies or allocate at will
+    "mujoco": {"model"},
+    "compiler": {
+        *("angle", "eulerseq", "coordinate", "autolimits", "meshdir", "assetdir", "strippath", "alignfree"),
+        *("balanceinertia", "boundmass", "boundinertia", "inertiafromgeom", "inertiagrouprange", "settotalmass"),
+    },
+    "mesh": {"name", "class", "file", "scale", "refpos", "refquat"},
+    "material": {"name", "class", "rgba"},
+    "key": {"name", "qpos"},
+}
+NUMBERS = {
+    *("pos", "quat", "axis", "axisangle", "xyaxes", "zaxis", "euler", "fromto", "size", "ref", "range", "offset"),
+    *("mass", "density", "diaginertia", "fullinertia", "anchor", "relpose", "polycoef", "qpos", "scale", "rgba"),
+    *("refpos", "refquat", "boundmass", "boundinertia", "settotalmass"),
+}
+OPEN_ENDED = {"range"}  # the only ones of these that may be infinite
+TEXTS = {  # all other attributes hold numbers or keywords
+    *("name", "class", "childclass", "model", "file", "meshdir", "assetdir", "mesh", "material", "hfield", "prefix"),
+    *("body1", "body2", "joint1", "joint2", "site1", "site2", "sep", "fluidshape"),
+}
+REFUSED = {
+    "attach": "takes bodies from another model by <attach>; let MuJoCo save it as one file first.",
+    "composite": "makes bodies by <composite>, which MuJoCo itself has given up; write them out.",
+}
+
+
+@dataclass
+class Node:
+    """An element, where it stands, and what is in it."""
+
+    tag: str
+    attributes: dict[str, str]
+    path: Path
+    line: int
+    children: list[Node] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model that is safe to hand to MuJoCo: its text, where each line is from, and what was left out."""
+
+    text: str
+    places: tuple[tuple[Path, int], ...]
+    remarks: tuple[Remark, ...]
+
+
+def read_source(path: FilePath, options: Options) -> Source:
+    """Return a model as one text for MuJoCo.
+
+    Raises:
+        FormatError: If a file cannot be read, is not MJCF, includes what it must not, or is too deep or too large.
+    """
+    root, count = _parse(Path(path))
+    if root.tag != "mujoco":
+        hint = "; it looks like URDF: give it the suffix .urdf" if root.tag == "robot" else ""
+        raise FormatError(path, f"is not MJCF: its first element is <{root.tag}>, not <mujoco>{hint}.", line=root.line)
+    _include(root, Path(path), options, count)
+    dropped: dict[str, Node] = {}
+    _strip(root, dropped)
+    _check(root)
+    lines: list[str] = []
+    places: list[tuple[Path, int]] = []
+    for text, node in _lines(root):
+        lines.append(text)
+        places.append((node.path, node.line))
+    return Source("\n".join(lines), tuple(places), _remarks(dropped))
+
+
+# One file
+
+
+class _Target:
+    """Makes nodes of what the XML parser reports, within limits."""
+
+    def __init__(self, path: Path, count: int) -> None:
+        self.path, self.stack, self.count = path, [Node("", {}, path, 0)], count
+        self.parser: Any = None
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        line = self.parser.CurrentLineNumber
+        self.count += 1
+        if len(self.stack) > MAX_DEPTH:
+            raise FormatError(self.path, f"is nested deeper than {MAX_DEPTH} elements.", line=line)
+        if self.count > MAX_READ:
+            raise FormatError(self.path, f"has more than {MAX_READ} elements.", line=line)
+        node = Node(tag, dict(attributes), self.path, line)
+        self.stack[-1].children.append(node)
+        self.stack.append(node)
+
+    def end(self, _: str) -> None:
+        self.stack.pop()
+
+
+def _parse(path: Path, count: int = 0) -> tuple[Node, int]:
+    """Return the root element of an XML file and the count of elements so far; entities are refused."""
+    from defusedxml.common import DefusedXmlException
+    from defusedxml.ElementTree import DefusedXMLParser
+
+    text = read_text(path)
+    body = text.lstrip()
+    skipped = text[: len(text) - len(body)].count("\n")
+    target = _Target(path, count)
+    parser = DefusedXMLParser(target=target)
+    target.parser = parser.parser
+    try:
+        parser.feed(body)
+        parser.close()
+    except ParseError as error:
+        line = error.position[0] + skipped
+        raise FormatError(path, f"is not XML: {str(error).partition(':')[0]}.", line=line) from error
+    except DefusedXmlException as error:
+        line = target.parser.CurrentLineNumber + skipped
+        raise FormatError(path, "declares XML entities, which are not read.", line=line) from error
+    except (ValueError, LookupError) as error:
+        raise FormatError(path, f"is not XML: {error}.") from error
+    root = target.stack[0].children[0]
+    for node in _walk(root):
+        node.line += skipped
+    return root, target.count
+
+
+def _walk(root: Node) -> Iterator[Node]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(node.children)
+
+
+# Files in files
+
+
+def _include(root: Node, model: Path, options: Options, count: int) -> None:
+    """Put the content of included files in the place of their <include>; each may be included once."""
+    seen = {os.path.realpath(model)}
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        children: list[Node] = []
+        for child in node.children:
+            if child.tag != "include":
+                children.append(child)
+                continue
+            file = _included(child, model, options)
+            if os.path.realpath(file) in seen:
+                raise FormatError(child.path, f"includes {str(file)!r} a second time, or itself.", line=child.line)
+            seen.add(os.path.realpath(file))
+            if len(seen) > MAX_INCLUDES:
+                raise FormatError(child.path, f"includes more than {MAX_INCLUDES} files.", line=child.line)
+            part, count = _parse(file, count)
+            children += part.children
+            if part.tag == node.tag == "mujoco":
+                node.attributes = {**part.attributes, **node.attributes}
+        node.children = children
+        if any(child.tag == "include" for child in children):
+            waiting.append(node)  # what was included includes more
+        else:
+            waiting += children
+
+
+def _included(node: Node, model: Path, options: Options) -> Path:
+    """Return the file that an <include> means, if it may be read."""
+    name = node.attributes.get("file", "")
+    if not name or "\0" in name:
+        raise FormatError(node.path, "has an <include> that names no file.", line=node.line)
+    allowed = [os.path.realpath(folder) for folder in (str(model.parent), *(os.fspath(f) for f in options.folders))]
+    tried = [model.parent / name, node.path.parent / name]
+    for file in tried:
+        real = os.path.realpath(file)
+        if not any(Path(real).is_relative_to(folder) for folder in allowed):
+            message = f"includes {name!r}, which lies outside the model's folder; allow its folder by `folders`."
+            raise FormatError(node.path, message, line=node.line)
+        if Path(real).is_file():
+            return file
+    raise FormatError(node.path, f"includes {name!r}, which is not there.", line=node.line)
+
+
+# What MuJoCo is to see
+
+
+def _strip(root: Node, dropped: dict[str, Node]) -> None:
+    """Take out the elements and attributes that say nothing about links, joints and shapes."""
+    for node in _walk(root):
+        for child in node.children:
+            if child.tag in REFUSED:
+                raise FormatError(child.path, REFUSED[child.tag], line=child.line)
+        known = CHILDREN.get(node.tag, set())
+        for child in node.children:
+            if child.tag not in known:
+                dropped.setdefault(child.tag, child)
+        node.children = [child for child in node.children if child.tag in known]
+        if node.tag in ATTRIBUTES:
+            kept = ATTRIBUTES[node.tag]
+            node.attributes = {name: value for name, value in node.attributes.items() if name in kept}
+
+
+def _check(root: Node) -> None:
+    """Raise if a number is none, or if repetitions make the model too large."""
+    waiting = [(root, 1, 1)]
+    totals: Counter[str] = Counter()
+    while waiting:
+        node, times, depth = waiting.pop()
+        if depth > MAX_DEPTH:
+            raise FormatError(node.path, f"is nested deeper than {MAX_DEPTH} elements.", line=node.line)
+        for name, value in node.attributes.items():
+            if name not in TEXTS:
+                _check_numbers(node, name, value)
+        if node.tag == "replicate":
+            times *= _count(node)
+        totals[node.tag] += times
+        totals[""] += times
+        for tag in (node.tag, ""):
+            most = MAX_REPEATED.get(tag, MAX_ELEMENTS)
+            if totals[tag] > most:
+                what = f"<{tag}> elements" if tag else "elements"
+                message = f"has more than {most} {what} with all repetitions, the most that are read."
+                raise FormatError(node.path, message, line=node.line)
+        waiting += [(child, times, depth + 1) for child in node.children]
+
+
+def _check_numbers(node: Node, name: str, value: str) -> None:
+    """Raise at what MuJoCo would take, and write a log about, as NaN; and at infinite sizes and places."""
+    for token in value.split():
+        nan = token.lower().lstrip("+-").startswith("nan")
+        try:
+            endless = name in NUMBERS and name not in OPEN_ENDED and math.isinf(float(token))
+        except ValueError:
+            endless = False  # a word: MuJoCo says what it thinks of it
+        if nan or endless:
+            message = f"{name} of <{node.tag}> must be finite, got {token[:20]}."
+            raise FormatError(node.path, message, line=node.line)
+
+
+def _count(node: Node) -> int:
+    """Return how often a <replicate> repeats what is in it."""
+    text = node.attributes.get("count", "")
+    try:
+        return min(max(int(text), 1), MAX_ELEMENTS + 1)
+    except ValueError as error:
+        raise FormatError(node.path, f"count of <replicate> is {text!r}, not a number.", line=node.line) from error
+
+
+def _lines(root: Node) -> Iterator[tuple[str, Node]]:
+    """Yield the elements as XML, one tag to a line."""
+    waiting: list[tuple[Node, bool]] = [(root, False)]
+    while waiting:
+        node, closing = waiting.pop()
+        if closing:
+            yield f"</{node.tag}>", node
+            continue
+        attributes = "".join(f" {name}={quoteattr(value)}" for name, value in node.attributes.items())
+        if not node.children:
+            yield f"<{node.tag}{attributes}/>", node
+            continue
+        yield f"<{node.tag}{attributes}>", node
+        waiting.append((node, True))
+        waiting += [(child, False) for child in reversed(node.children)]
+
+
+def _remarks(dropped: dict[str, Node]) -> tuple[Remark, ...]:
+    """Return one remark on everything that was left out."""
+    if not dropped:
+        return ()
+    names = ", ".join(f"<{tag}>" for tag in dropped)
+    line = min(node.line for node in dropped.values())
+    return (Remark("dropped", f"a linkage holds nothing of {names}.", line=line),)

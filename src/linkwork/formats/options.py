@@ -1,0 +1,68 @@
+"""How a file is to be read: the choices that a file leaves to whoever reads it.
+
+Imports `errors`. Every format's `read` takes all of them and uses those that mean something to it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, Literal
+
+from ..errors import OptionError, listed
+from ..transforms import as_number
+
+FilePath = str | os.PathLike[str]
+AXES = ("x", "y", "z")
+POSITIONS = ("replace", "add")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read a file.
+
+    Args:
+        packages: Folders of packages by name, for ``package://name/...``.
+        folders: Further folders that meshes may be read from; by default only the model's own.
+        units: Metres in one unit of the file; by default what the file says, or a guess that is remarked.
+        up: Which axis of the file points up, ``"x"``, ``"y"`` or ``"z"``; by default what the file says, or a guess.
+        positions: Whether the position channels of a BVH file ``"replace"`` the offset of their joint or ``"add"`` to
+            it.
+    """
+
+    packages: Mapping[str, FilePath] = field(default_factory=dict)
+    folders: tuple[FilePath, ...] = ()
+    units: float | None = None
+    up: Literal["x", "y", "z"] | None = None
+    positions: Literal["replace", "add"] = "replace"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.packages, Mapping):
+            raise OptionError(f"packages maps names to folders, got {self.packages!r}.")
+        object.__setattr__(self, "packages", MappingProxyType({str(k): os.fspath(v) for k, v in self.packages.items()}))
+        given: Any = self.folders
+        folders = (given,) if isinstance(given, str | os.PathLike) else tuple(given)
+        object.__setattr__(self, "folders", tuple(os.fspath(folder) for folder in folders))
+        if self.units is not None:
+            units = as_number(self.units, "units (metres in one unit of the file)")
+            if units <= 0.0:
+                raise OptionError(f"units is how many metres one unit of the file has, got {units:g}.")
+            object.__setattr__(self, "units", units)
+        if self.up is not None and self.up not in AXES:
+            raise OptionError(f"up is {listed([repr(axis) for axis in AXES])}, got {self.up!r}.")
+        if self.positions not in POSITIONS:
+            raise OptionError(f"positions is 'replace' or 'add', got {self.positions!r}.")
+
+
+def as_options(given: Mapping[str, Any]) -> Options:
+    """Return options from keywords, or say which one there is not."""
+    known = [option.name for option in fields(Options)]
+    for name in given:
+        if name not in known:
+            raise OptionError(f"no option {name!r} for reading a file; there are {listed(known)}.")
+    return Options(**given)
+
+
+DEFAULTS = Options()

@@ -1,0 +1,165 @@
+"""A linkage as the plain values of a scene file.
+
+Imports everything up to `linkage`, and `entries` beside it. What is as usual is left out; every number is written so
+that it is read back with the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import MISSING
+from typing import Any
+
+import numpy as np
+
+from ..errors import LinkageError
+from ..geometry import Inertia, Shape
+from ..joints import Articulation, Joint
+from ..linkage import ROOT, Link, Linkage
+from ..transforms import IDENTITY, FloatArray, as_rotation
+from .entries import LIMITS, saved_fields
+
+VERSION = 1
+
+
+def document(linkage: Linkage) -> dict[str, Any]:
+    """Return what a scene file says about a linkage."""
+    for name in (linkage.name, *linkage.poses):
+        if not isinstance(name, str):
+            raise LinkageError(f"a linkage and its poses have texts for names in a file, got {name!r}.")
+    shapes, names = _shared_shapes(linkage)
+    root = linkage.root
+    arc = {"name": root.name} if root.name != ROOT else {}
+    arc |= _articulation(root.articulation) | _place(root.placement)
+    head: dict[str, Any] = {"linkwork": VERSION, "name": linkage.name}
+    tables = {
+        "root": arc,
+        "shapes": shapes,
+        "links": [_link_entry(link, names) for link in linkage.nodes],
+        "joints": [_joint_entry(joint) for joint in linkage.arcs[1:]],
+        "frames": [{"name": f.name, "link": f.link} | _place(f.placement) for f in linkage.extra_frames],
+        "loops": [_parameters(loop) for loop in linkage.loops],
+        "poses": {name: _pose_entry(linkage, pose) for name, pose in linkage.poses.items()},
+    }
+    return head | {key: table for key, table in tables.items() if table}
+
+
+def _shared_shapes(linkage: Linkage) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the table of shapes that are used more than once, and their names by what they are."""
+    uses = Counter(repr(visual.shape) for link in linkage.nodes for visual in link.visuals)
+    table: dict[str, Any] = {}
+    names: dict[str, str] = {}
+    for shape in (visual.shape for link in linkage.nodes for visual in link.visuals):
+        key = repr(shape)  # tells 0.0 from -0.0, which are equal
+        if uses[key] > 1 and key not in names:
+            names[key] = f"{shape.kind}{len(names) + 1}"
+            table[names[key]] = _shape_entry(shape)
+    return table, names
+
+
+def _shape_entry(shape: Shape) -> dict[str, Any]:
+    return {"kind": shape.kind} | _parameters(shape)
+
+
+def _link_entry(link: Link, shapes: Mapping[str, str]) -> str | dict[str, Any]:
+    node, visuals = _place(link.matrix), []
+    for visual in link.visuals:
+        entry = {"shape": shapes.get(repr(visual.shape)) or _shape_entry(visual.shape)} | _place(visual.placement)
+        if visual.color is not None:
+            entry["color"] = list(visual.color)
+        if visual.role != "visual":
+            entry["role"] = visual.role
+        visuals.append(entry)
+    inertia = {} if link.inertia is None else _inertia_entry(link.inertia)
+    more = {key: value for key, value in (("node", node), ("visuals", visuals), ("inertia", inertia)) if value}
+    return {"name": link.name} | more if more else link.name
+
+
+def _inertia_entry(inertia: Inertia) -> dict[str, Any]:
+    parts = {"center": inertia.center, "matrix": inertia.matrix}
+    more = {name: array.tolist() for name, array in parts.items() if any(array.tobytes())}  # -0.0 is not nothing
+    return {"mass": inertia.mass} | more
+
+
+def _joint_entry(joint: Joint) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": joint.name, "parent": joint.parent, "child": joint.child}
+    entry |= _articulation(joint.articulation) | _place(joint.placement)
+    if joint.mimic is not None:
+        entry["mimic"] = _parameters(joint.mimic)
+    return entry
+
+
+def _articulation(articulation: Articulation) -> dict[str, Any]:
+    parameters = _parameters(articulation)
+    return {"kind": articulation.kind} | parameters if articulation.kind != "fixed" or parameters else {}
+
+
+def _parameters(owner: Any) -> dict[str, Any]:
+    """Return the fields of an articulation, a shape, a mimic or a loop that are not what they are by default."""
+    result = {}
+    for field in saved_fields(owner):
+        value = getattr(owner, field.name)
+        usual = field.default is not MISSING and repr(value) == repr(field.default)  # 0.0 is not -0.0
+        if not usual and not (field.name in LIMITS and np.isinf(value).all()):
+            result[field.name] = _plain(value)
+    return result
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as the file holds it: lists for tuples, null for what is infinite."""
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and math.isinf(value) else value
+
+
+def _place(placement: FloatArray) -> dict[str, Any]:
+    """Return a placement, leaving out what is nothing at all."""
+    position, rotation = placement[:3, 3], placement[:3, :3]
+    result: dict[str, Any] = {}
+    if position.tobytes() != IDENTITY[:3, 3].tobytes():
+        result["at"] = position.tolist()
+    if rotation.tobytes() != IDENTITY[:3, :3].tobytes():
+        result["rotation"] = _euler(rotation) or {"matrix": rotation.tolist()}
+    return result
+
+
+def _euler(rotation: FloatArray) -> dict[str, Any] | None:
+    """Return whole or short angles in degrees if they read back as exactly this rotation."""
+    if np.isin(rotation, (-1.0, 0.0, 1.0)).all():
+        return None  # nothing is plainer than a matrix of zeros and ones
+    (a, _, _), (d, e, f), (g, h, i) = rotation.tolist()
+    second = math.atan2(-g, math.hypot(a, d))
+    locked = math.hypot(a, d) < 1e-9  # then the third angle may be zero
+    turns = (math.atan2(-f, e) if locked else math.atan2(h, i), second, 0.0 if locked else math.atan2(d, a))
+    degrees = [round(math.degrees(turn), 6) + 0.0 for turn in turns]
+    if any(abs(math.degrees(turn) - angle) > 1e-9 for turn, angle in zip(turns, degrees, strict=True)):
+        return None
+    form = {"euler": ["xyz", [f"{angle:.10g}deg" if angle else 0 for angle in degrees]]}
+    return form if as_rotation(form).tobytes() == rotation.tobytes() else None
+
+
+def _pose_entry(linkage: Linkage, pose: FloatArray) -> dict[str, Any]:
+    """Return a pose by joint: a number, numbers, or a mapping that names a quaternion's order."""
+    result: dict[str, Any] = {}
+    for joint, drive in zip(linkage.arcs, linkage.drives, strict=True):
+        count = joint.articulation.nq
+        if joint.mimic is not None or not count:
+            continue
+        values = dict(zip(joint.articulation.coordinates, pose[drive.q : drive.q + count].tolist(), strict=True))
+        plain, quaternion = coordinate_names(joint.articulation)
+        if quaternion:
+            wxyz = [values[name] for name in quaternion]
+            result[joint.name] = {name: values[name] for name in plain} | {"wxyz": wxyz}
+        else:
+            result[joint.name] = list(values.values()) if count > 1 else values[""]
+    return result
+
+
+def coordinate_names(articulation: Articulation) -> tuple[list[str], list[str]]:
+    """Return the names of an articulation's plain values and of its quaternion's, if it has one."""
+    starts = [element.value for element in articulation.elements if element.kind == "ball"]
+    inside = {k for start in starts for k in range(start, start + 4)}
+    names = articulation.coordinates
+    return [c for k, c in enumerate(names) if k not in inside], [c for k, c in enumerate(names) if k in inside]

@@ -1,0 +1,349 @@
+"""Motions as tables: CSV, NPZ and Parquet, one row for each time and one column for each coordinate.
+
+Imports `clips`, `files` and `scene`. NPZ and Parquet hold the linkage too, as the text of a scene file; a CSV file
+does not, and is read for a linkage that is given. Nothing in a file is ever unpickled or run.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from ..clips import Clip
+from ..errors import FormatError, LinkworkError, MissingExtraError, listed
+from ..files import read_bytes, read_text, replacing, write_text
+from ..linkage import Linkage
+from ..transforms import ANGLE_UNITS, FloatArray
+from . import scene
+from .content import Content, Remark
+from .options import DEFAULTS, FilePath, Options
+
+TIME = "time"
+NAME = "clip"
+VERSION = 1
+LENGTH_UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001}
+UNITS = {"m": LENGTH_UNITS, "rad": ANGLE_UNITS, "s": {"s": 1.0, "ms": 0.001}, "": {}}
+MAX_VALUES, MAX_LINES, MAX_COLUMNS = 2**23, 2**21, 2**15  # 64 MiB of numbers, a day of film
+LONGEST_HEADER, LONGEST_CELL = 2**20, 512
+SCENE_KEY, VERSION_KEY, NAME_KEY = "linkwork.scene", "linkwork.table", "linkwork.name"
+ARRAYS = ("version", "name", "times", "poses", "coordinates", "units", "scene")
+
+
+# Reading
+
+
+def read(path: FilePath, options: Options = DEFAULTS) -> Content:  # noqa: ARG001 - there is nothing to choose
+    """Return the motion of a table that holds its linkage too.
+
+    Raises:
+        FormatError: If it does not, or is no such table.
+    """
+    return _read(path, None)
+
+
+def read_for(linkage: Linkage, path: FilePath) -> Content:
+    """Return the motion of a linkage in a table, columns in any order."""
+    return _read(path, linkage)
+
+
+def _read(path: FilePath, linkage: Linkage | None) -> Content:
+    suffix = PurePath(path).suffix.lower()
+    if suffix == ".csv":
+        if linkage is None:
+            raise _homeless(path, "A CSV file holds numbers only")
+        return _from_csv(path, linkage)
+    name, titles, table, text = _npz(path) if suffix == ".npz" else _parquet(path)
+    if linkage is None:
+        if text is None:
+            raise _homeless(path, "This file holds no linkage")
+        try:
+            linkage = scene.parse(text, f"{path} (its scene)", "yaml")
+        except FormatError as error:
+            raise FormatError(path, f"the scene in it cannot be read: {error}") from error
+    remarks: list[Remark] = []
+    columns, factors = _columns(titles, linkage, path, remarks)
+    clip = _clip(linkage, table[:, columns] * factors, path)
+    return Content(linkage, {name: clip}, tuple(remarks))
+
+
+def _homeless(path: FilePath, what: str) -> FormatError:
+    return FormatError(path, f"{what}; say whose they are with linkage=..., on the command line with --linkage.")
+
+
+def _clip(linkage: Linkage, table: FloatArray, path: FilePath) -> Clip:
+    try:
+        return Clip(linkage, table[:, 0], table[:, 1:])
+    except LinkworkError as error:
+        raise FormatError(path, str(error)) from error
+
+
+def _columns(
+    titles: Sequence[tuple[str, str | None]], linkage: Linkage, path: FilePath, remarks: list[Remark]
+) -> tuple[list[int], FloatArray]:
+    """Return where the time and every coordinate stand in a table, and the factors to metres, radians and seconds."""
+    units = dict(zip(linkage.coordinates, _units(linkage), strict=True))
+    if TIME in units:
+        raise FormatError(path, f"a joint is called {TIME!r}, as the column of times is; give it another name.")
+    wanted = {TIME: "s", **units}
+    found: dict[str, int] = {}
+    factors: dict[str, float] = {}
+    ignored: list[str] = []
+    for k, (title, unit) in enumerate(titles):
+        name = title if title in wanted else title.strip()
+        if name not in wanted:
+            ignored.append(repr(name))
+            continue
+        if name in found:
+            raise FormatError(path, f"two columns are called {name!r}.", line=1)
+        known = UNITS[wanted[name]]
+        if unit is not None and unit not in known:
+            choice = f"it has {listed(list(known))}" if known else "it has none"
+            raise FormatError(path, f"column {name!r} has the unit {unit!r}; {choice}.", line=1)
+        found[name], factors[name] = k, 1.0 if unit is None else known[unit]
+    missing = [name for name in wanted if name not in found]
+    if missing:
+        raise FormatError(path, f"has no column {listed(missing)}, of linkage {linkage.name!r}.", line=1)
+    if ignored:
+        remarks.append(Remark("ignored", f"no coordinates of {linkage.name!r}: columns {listed(ignored)}."))
+    order = list(wanted)
+    return [found[name] for name in order], np.array([factors[name] for name in order])
+
+
+def _from_csv(path: FilePath, linkage: Linkage) -> Content:
+    text = read_text(path)
+    if text.count("\n") > MAX_LINES:
+        raise FormatError(path, f"has more than {MAX_LINES} lines, the most that are read.")
+    titles, first = _header(path, text[:LONGEST_HEADER])
+    remarks: list[Remark] = []
+    columns, factors = _columns(titles, linkage, path, remarks)
+    lines = text.split("\n")[first:]
+    body = {k: line for k, line in enumerate(lines, start=first + 1) if line and not line.isspace()}
+    if not body:
+        raise FormatError(path, "holds no times.")
+    _check_size(path, len(body), len(titles))
+    longest = max(body.values(), key=len)
+    if len(longest) > LONGEST_CELL * len(titles):
+        raise FormatError(path, f"a line of {len(longest)} characters is no row of {len(titles)} numbers.")
+    try:
+        table = np.loadtxt(body.values(), delimiter=",", comments=None, quotechar='"', ndmin=2, dtype=np.float64)
+    except (ValueError, OverflowError) as error:
+        found = re.search(r"at row (\d+)", str(error))
+        near = list(body.items())[max(0, int(found[1]) - 2) :][:4] if found else []
+        raise _bad_row(path, near, titles) or FormatError(path, f"not numbers: {error}.") from error
+    if table.shape != (len(body), len(titles)):
+        raise _bad_row(path, body.items(), titles) or FormatError(path, "its rows differ from its first line.")
+    return Content(linkage, {NAME: _clip(linkage, table[:, columns] * factors, path)}, tuple(remarks))
+
+
+def _header(path: FilePath, text: str) -> tuple[list[tuple[str, str | None]], int]:
+    """Return the titles of a CSV file's columns and how many lines they take."""
+    reader = csv.reader((f"{line}\n" for line in text.split("\n")), strict=True)
+    try:
+        titles = next(reader, [])
+    except csv.Error as error:
+        raise FormatError(path, f"not CSV: {error}.", line=max(1, reader.line_num)) from error
+    if not any(titles):
+        raise FormatError(path, "is empty; its first line holds the titles of its columns.")
+    if len(titles) > MAX_COLUMNS:
+        raise FormatError(path, f"has {len(titles)} columns; at most {MAX_COLUMNS} are read.", line=1)
+    return [_title(cell) for cell in titles], reader.line_num
+
+
+def _check_size(path: FilePath, rows: int, columns: int) -> None:
+    if columns > MAX_COLUMNS or rows < 0 or rows * (columns + 1) > MAX_VALUES:
+        most = f"{MAX_COLUMNS} columns and {MAX_VALUES} numbers"
+        raise FormatError(path, f"holds {rows} rows of {columns} numbers; at most {most} are read.")
+
+
+def _bad_row(path: FilePath, rows: Iterable[tuple[int, str]], titles: Sequence[Any]) -> FormatError | None:
+    """Return what is wrong with the first of some rows that is no row of numbers."""
+    for number, line in rows:
+        cells = line.split(",")
+        if len(cells) != len(titles):
+            return FormatError(path, f"this row has {len(cells)} cells, the first line {len(titles)}.", line=number)
+        for cell, (name, _) in zip(cells, titles, strict=True):
+            try:
+                float(cell.strip().strip('"'))
+            except ValueError:
+                return FormatError(path, f"{name!r} is {cell.strip()[:40]!r}, not a number.", line=number)
+    return None
+
+
+def _title(cell: str) -> tuple[str, str | None]:
+    """Return name and unit of a column from its title, such as ``j1 [rad]``; no unit stands for metres and radians."""
+    name, bracket, rest = cell.rstrip().rpartition(" [")
+    return (name, rest[:-1].strip()) if bracket and rest.endswith("]") else (cell, None)
+
+
+def _npz(path: FilePath) -> tuple[str, list[tuple[str, str | None]], FloatArray, str | None]:
+    """Return name, titles, table and scene of an NPZ file: arrays without objects, each no larger than it should be."""
+    data = read_bytes(path)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            arrays = {info.filename.removesuffix(".npy"): _array(archive, info, path) for info in _members(archive)}
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+        raise FormatError(path, f"not an NPZ file: {str(error).rstrip('.')}.") from error
+    missing = [name for name in ("times", "poses", "coordinates") if name not in arrays]
+    if missing:
+        raise FormatError(path, f"holds no array {listed(missing)}; is it a motion that linkwork wrote?")
+    times, poses = arrays["times"], arrays["poses"]
+    names = _texts(arrays["coordinates"], path)
+    if "U" in (times.dtype.kind, poses.dtype.kind) or times.ndim != 1 or poses.shape != (len(times), len(names)):
+        shapes = f"times {times.shape}, poses {poses.shape} and {len(names)} coordinates"
+        raise FormatError(path, f"its arrays do not go together: {shapes}.")
+    units = _texts(arrays.get("units", np.array([""] * len(names))), path)
+    if len(units) != len(names):
+        raise FormatError(path, f"it has {len(names)} coordinates and {len(units)} units.")
+    titles = [(TIME, None), *((name, unit or None) for name, unit in zip(names, units, strict=True))]
+    text = "".join(_texts(arrays["scene"], path)) if "scene" in arrays else None
+    name = "".join(_texts(arrays["name"], path)) if "name" in arrays else NAME
+    return name, titles, np.column_stack([times, poses]).astype(np.float64, copy=False), text
+
+
+def _texts(array: Any, path: FilePath) -> list[str]:
+    if array.size > MAX_COLUMNS or array.dtype.kind != "U":
+        raise FormatError(path, f"an array of {array.size} {array.dtype} is no list of at most {MAX_COLUMNS} texts.")
+    return [str(text) for text in array.ravel()]
+
+
+def _members(archive: zipfile.ZipFile) -> Iterator[zipfile.ZipInfo]:
+    """Yield the members of an archive that are arrays of ours, each once."""
+    seen: set[str] = set()
+    for info in archive.infolist():
+        name = info.filename.removesuffix(".npy")
+        if name in ARRAYS and name not in seen:
+            seen.add(name)
+            yield info
+
+
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: FilePath) -> Any:
+    """Return one array of an archive, whose header is read and judged before its numbers."""
+    limit = 8 * MAX_VALUES + 2**16
+    with archive.open(info) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise FormatError(path, f"array {info.filename!r} is larger than {limit // 2**20} MiB, the most that is read.")
+    stream = io.BytesIO(data)
+    try:
+        version = np.lib.format.read_magic(stream)
+        header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        shape, fortran, dtype = header(stream)
+        count = int(np.prod([int(n) for n in shape], dtype=object))
+        fits = count * max(1, dtype.itemsize) <= len(data) - stream.tell() and min(shape, default=0) >= 0
+        if dtype.hasobject or dtype.kind not in "fiuU" or not fits:
+            raise ValueError(f"an array of {dtype} and shape {shape} does not fit in {len(data)} bytes")
+        array = np.frombuffer(data, dtype, count, stream.tell()) if count else np.zeros(0, dtype)
+        return array.reshape(shape, order="F" if fortran else "C")
+    except (ValueError, KeyError, TypeError, SyntaxError, OverflowError, MemoryError, RecursionError) as error:
+        raise FormatError(path, f"array {info.filename!r} cannot be read: {str(error)[:200]}.") from error
+
+
+def _parquet(path: FilePath) -> tuple[str, list[tuple[str, str | None]], FloatArray, str | None]:
+    """Return name, titles, table and scene of a Parquet file."""
+    arrow, parquet = _pyarrow()
+    data = read_bytes(path)
+    try:
+        file = parquet.ParquetFile(io.BytesIO(data))
+        rows, schema = file.metadata.num_rows, file.schema_arrow
+        _check_size(path, rows, len(schema.names))
+        plain = [field for field in schema if arrow.types.is_floating(field.type) or arrow.types.is_integer(field.type)]
+        if len(plain) < len(schema.names):
+            odd = [field.name for field in schema if field not in plain]
+            raise FormatError(path, f"columns {listed(odd)} are no numbers.")
+        table = file.read()
+        columns = [np.asarray(column.to_numpy(), dtype=np.float64) for column in table.columns]
+    except (arrow.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(path, f"not a Parquet file: {str(error)[:200].rstrip('.')}.") from error
+    titles: list[tuple[str, str | None]] = []
+    for field in schema:
+        unit = (field.metadata or {}).get(b"unit", b"").decode("utf-8", "replace")
+        titles.append((field.name, unit or None))
+    metadata = {key.decode("utf-8", "replace"): value for key, value in (schema.metadata or {}).items()}
+    text = metadata[SCENE_KEY].decode("utf-8", "replace") if SCENE_KEY in metadata else None
+    name = metadata.get(NAME_KEY, NAME.encode()).decode("utf-8", "replace")
+    return name, titles, np.column_stack(columns) if columns else np.zeros((0, 0)), text
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "formats", "a Parquet file") from error
+    return pyarrow, parquet
+
+
+# Writing
+
+
+def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
+    """Write the first motion of content as a table, every number with all its digits."""
+    (name, clip), *others = content.clips.items()
+    suffix = PurePath(path).suffix.lower()
+    if TIME in clip.linkage.coordinate_index:
+        raise FormatError(path, f"a joint is called {TIME!r}, as the first column is; give it another name.")
+    {".csv": _write_csv, ".npz": _write_npz, ".parquet": _write_parquet}[suffix](name, clip, path)
+    remarks = []
+    if others:
+        left = listed([repr(other) for other, _ in others])
+        remarks.append(Remark("dropped", f"a table holds one motion: {left} left out.", where="clips"))
+    if suffix == ".csv":
+        text = "CSV holds numbers only: the linkage is left out, and is asked for when they are read."
+        remarks.append(Remark("dropped", text, where="linkage"))
+    if clip.residuals is not None:
+        remarks.append(Remark("dropped", "a table holds no residuals: they are left out.", where="residuals"))
+    return tuple(remarks)
+
+
+def _units(linkage: Linkage) -> tuple[str, ...]:
+    """Return the unit of every coordinate: ``"m"``, ``"rad"`` or none, in a quaternion."""
+    return tuple(unit for arc in linkage.arcs if arc.mimic is None for unit in arc.articulation.units)
+
+
+def _titles(linkage: Linkage) -> Iterator[str]:
+    yield f"{TIME} [s]"
+    for name, unit in zip(linkage.coordinates, _units(linkage), strict=True):
+        yield f"{name} [{unit}]" if unit or name.endswith("]") else name
+
+
+def _write_csv(name: str, clip: Clip, path: FilePath) -> None:  # noqa: ARG001 - a CSV file has no place for it
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_titles(clip.linkage))
+    rows: Iterable[list[float]] = np.column_stack([clip.times, clip.poses]).tolist()
+    writer.writerows(rows)
+    write_text(path, text.getvalue())
+
+
+def _write_npz(name: str, clip: Clip, path: FilePath) -> None:
+    texts = {"name": name, "scene": scene.dump(clip.linkage, "yaml")}
+    arrays: dict[str, Any] = {"version": np.array(VERSION)} | {key: np.array(text) for key, text in texts.items()}
+    arrays |= {"times": clip.times, "poses": clip.poses}
+    arrays |= {"coordinates": np.array(clip.linkage.coordinates, dtype=np.str_)}
+    arrays |= {"units": np.array(_units(clip.linkage), dtype=np.str_)}
+    with replacing(path) as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def _write_parquet(name: str, clip: Clip, path: FilePath) -> None:
+    arrow, parquet = _pyarrow()
+    units = ("s", *_units(clip.linkage))
+    fields = [
+        arrow.field(title, arrow.float64(), nullable=False, metadata={"unit": unit})
+        for title, unit in zip((TIME, *clip.linkage.coordinates), units, strict=True)
+    ]
+    metadata = {VERSION_KEY: str(VERSION), NAME_KEY: name, SCENE_KEY: scene.dump(clip.linkage, "yaml")}
+    columns = [arrow.array(column) for column in (clip.times, *clip.poses.T)]
+    table = arrow.Table.from_arrays(columns, schema=arrow.schema(fields, metadata=metadata))
+    with replacing(path) as file:
+        parquet.write_table(table, file, compression="zstd")

@@ -1,0 +1,218 @@
+"""URDF files to linkages: links, joints of every kind, and remarks on what is assumed or odd.
+
+Imports `urdf_links`, `urdf_source`, `markup` and the core; `write` is that of `urdf_writer`. What a linkage cannot hold
+(efforts, transmissions, simulator settings) is counted and said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ..errors import FormatError, LimitError, LinkNotFoundError, LinkworkError, listed
+from ..joints import Articulation, Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute
+from ..linkage import Linkage
+from ..tree import Link
+from . import markup
+from .content import Content
+from .markup import Element
+from .options import DEFAULTS, FilePath, Options
+from .urdf_links import read_links
+from .urdf_source import Source
+from .urdf_writer import write as write
+
+HOLLOW = ("gazebo", "transmission", "mujoco", "sensor")  # nothing in them is read
+OTHERS = {"mujoco": "an MJCF model; give it the suffix .xml", "sdf": "an SDF file, which is not read"}
+XACRO = (b"xacro:", b"${", b"$(")
+UNIT_TOLERANCE = 1e-6
+DEFAULT_AXIS = (1.0, 0.0, 0.0)
+MAX_SUGGESTED, LONGEST_SUGGESTED = 500, 100  # names that are compared with one that does not exist
+JOINT_PARTS = ("parent", "child", "origin", "axis", "limit", "mimic")
+
+_WITH_LIMITS: dict[str, type[Revolute] | type[Prismatic]] = {"revolute": Revolute, "prismatic": Prismatic}
+_WITH_AXIS: dict[str, Callable[[Any], Articulation]] = {"continuous": Continuous, "planar": Planar}
+_FREE: dict[str, Callable[[], Articulation]] = {"fixed": Fixed, "floating": Floating, "spherical": Ball, "ball": Ball}
+JOINT_TYPES = (*_WITH_LIMITS, *_WITH_AXIS, *_FREE)
+
+
+def read(path: FilePath, options: Options = DEFAULTS) -> Content:
+    """Return the content of a URDF file.
+
+    Args:
+        path: The file.
+        options: Of these, `packages` and `folders` say where meshes may lie.
+
+    Raises:
+        FormatError: If the file is no URDF, or its links and joints make no linkage; with the line where there is one.
+    """
+    document = markup.read(path, hollow=HOLLOW)
+    source, root = Source(Path(path), options), document.root
+    if any(mark in document.text for mark in XACRO):
+        _refuse_xacro(source, root)
+    if root.tag != "robot":
+        what = OTHERS.get(root.tag, "not a URDF file, in which that is <robot>")
+        source.fail(root, f"the outermost element is <{root.tag}>: this is {what}.")
+    if document.blanks:
+        source.remark("blank-lines", "blanks stand before the XML declaration; strict readers refuse that.")
+    name = root.attributes.get("name", "")
+    if not name:
+        name = source.path.stem
+        source.remark("missing-name", f"the robot has no name; it is called {name!r} after its file.", element=root)
+    for option in ("units", "up"):
+        if getattr(options, option) is not None:
+            source.remark("ignored-option", f"a URDF file is in metres with z up; {option} is not used.")
+    source.drop_rest(root, "link", "joint", "material")
+    links = read_links(source, root, name)
+    joints = _joints(source, root, name, links)
+    linkage = _linkage(source, name, list(links.values()), joints)
+    return Content(linkage, {}, (*source.remarks, *source.dropped()))
+
+
+def _refuse_xacro(source: Source, root: Element) -> None:
+    """Refuse a file that is still to be expanded; the marks of xacro may also stand in comments."""
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        found = f"<{element.tag}>" if element.tag.startswith("xacro:") else ""
+        if not found and element.tag not in HOLLOW:
+            found = next((v for v in element.attributes.values() if "${" in v or "$(" in v), "")
+        if found:
+            name = source.path.name
+            command = f"xacro {name} > {name.removesuffix('.xacro').removesuffix('.urdf')}-expanded.urdf"
+            source.fail(element, f"this is xacro, still to be expanded: {found[:80]}. Expand it first: {command}")
+        waiting += reversed(element.children)
+
+
+def _linkage(source: Source, name: str, links: Sequence[Link], joints: Sequence[Joint]) -> Linkage:
+    try:
+        try:
+            linkage = Linkage(links, joints, name=name)
+        except LimitError as error:  # each joint has good limits, but followers and their leader contradict each other
+            source.remark("mimic-limits", f"limits of joints that follow others are left out: {error}")
+            linkage = Linkage(links, [_unlimited(joint) for joint in joints], name=name)
+    except LinkworkError as error:
+        raise FormatError(source.path, str(error)) from error
+    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
+        if arc.mimic is None and isinstance(arc.articulation, Revolute | Prismatic):
+            lower, upper = float(linkage.lower[drive.q]), float(linkage.upper[drive.q])
+            if lower == upper and arc.articulation.lower != arc.articulation.upper:
+                text = f"the limits of joints that follow {arc.name!r} leave it the value {lower:g} alone."
+                source.remark("mimic-limits", text, arc.name)
+    return linkage
+
+
+def _unlimited(joint: Joint) -> Joint:
+    if joint.mimic is None or not isinstance(joint.articulation, Revolute | Prismatic):
+        return joint
+    return replace(joint, articulation=replace(joint.articulation, lower=-math.inf, upper=math.inf))
+
+
+def _joints(source: Source, root: Element, robot: str, links: Collection[str]) -> list[Joint]:
+    joints: dict[str, Joint] = {}
+    above: dict[str, str] = {}
+    followers: list[tuple[Element, str]] = []
+    for element in root.all("joint"):
+        name = source.name(element)
+        if name in joints:
+            source.fail(element, f"joint {name!r} appears twice in robot {robot!r}; names must be unique.")
+        parent, child = (_end(source, element, end, name, links) for end in ("parent", "child"))
+        if child in above:
+            source.fail(element, f"link {child!r} hangs on two joints, {above[child]!r} and {name!r}.")
+        above[child] = name
+        source.drop_rest(element, *JOINT_PARTS)
+        articulation = _articulation(source, element, name)
+        mimic = _mimic(source, element, name, articulation)
+        if mimic is not None:
+            followers.append((element, mimic.joint))
+        joints[name] = Joint(name, parent, child, articulation, source.origin(element), mimic)
+    for element, leader in followers:
+        if leader not in joints:
+            source.fail(element, f"joint {source.name(element)!r} mimics {leader!r}, and there is no such joint.")
+        if (count := joints[leader].articulation.nq) != 1:
+            source.fail(
+                element, f"joint {source.name(element)!r} mimics {leader!r}, which has {count} values, not one."
+            )
+    return list(joints.values())
+
+
+def _end(source: Source, joint: Element, end: str, name: str, links: Collection[str]) -> str:
+    """Return the link above or below a joint."""
+    element = joint.first(end)
+    link = None if element is None else element.attributes.get("link")
+    if element is None or not link:
+        source.fail(element or joint, f'joint {name!r} needs <{end} link="..."/>.')
+    if link not in links:
+        known = [link for link in islice(links, MAX_SUGGESTED) if len(link) < LONGEST_SUGGESTED]
+        source.fail(element, str(LinkNotFoundError(link, f"the file ({end} of joint {name!r})", known)))
+    return link
+
+
+def _articulation(source: Source, joint: Element, name: str) -> Articulation:
+    kind = joint.attributes.get("type", "")
+    if kind in _FREE:
+        return _FREE[kind]()
+    if kind not in JOINT_TYPES:
+        got = f"type {kind!r}" if kind else "no type"
+        source.fail(joint, f"joint {name!r} has {got}; there are {listed(JOINT_TYPES)}.")
+    axis = _axis(source, joint, name, kind)
+    limit = joint.first("limit")
+    if limit is not None:
+        for key in ("effort", "velocity"):
+            if key in limit.attributes:
+                source.drop(f"the {key} limit of a joint", limit)
+    if kind in _WITH_AXIS:
+        if limit is not None and ("lower" in limit.attributes or "upper" in limit.attributes):
+            source.drop(f"<limit lower= upper=> of a {kind} joint", limit)
+        return _WITH_AXIS[kind](axis)
+    lower, upper = _limits(source, joint, name, kind)
+    return _WITH_LIMITS[kind](axis, lower, upper)
+
+
+def _axis(source: Source, joint: Element, name: str, kind: str) -> Sequence[float]:
+    """Return the axis of a moving joint, of any length but zero."""
+    element = joint.first("axis")
+    if element is None:
+        source.remark("missing-axis", f"{kind} joint {name!r} has no axis; x is assumed.", name, joint)
+        return DEFAULT_AXIS
+    axis = source.numbers(element, "xyz", 3, DEFAULT_AXIS)
+    length = math.hypot(*axis)
+    if not any(axis):
+        source.fail(element, f"the axis of {kind} joint {name!r} is zero; it needs a direction to move.")
+    if abs(length - 1.0) > UNIT_TOLERANCE:
+        text = f"the axis of joint {name!r} has length {length:.6g}, not one; only its direction is used."
+        source.remark("non-unit-axis", text, name, element)
+    return axis
+
+
+def _limits(source: Source, joint: Element, name: str, kind: str) -> tuple[float, float]:
+    element = joint.first("limit")
+    if element is None or not ("lower" in element.attributes or "upper" in element.attributes):
+        text = f"{kind} joint {name!r} has no lower and upper limit; none is assumed."
+        source.remark("missing-limits", text, name, joint)
+        return -math.inf, math.inf
+    lower, upper = source.bound(element, "lower"), source.bound(element, "upper")
+    if lower > upper or lower == math.inf or upper == -math.inf:
+        source.fail(element, f"the limits of joint {name!r} leave it no value: lower {lower:g}, upper {upper:g}.")
+    if lower == upper:
+        text = f"both limits of {kind} joint {name!r} are {lower:g}; it cannot move."
+        source.remark("zero-range", text, name, element)
+    return lower, upper
+
+
+def _mimic(source: Source, joint: Element, name: str, articulation: Articulation) -> Mimic | None:
+    element = joint.first("mimic")
+    if element is None:
+        return None
+    if articulation.nq == 0:
+        source.drop("<mimic> of a fixed joint", element)
+        return None
+    if articulation.nq > 1:
+        source.fail(element, f"joint {name!r} has {articulation.nq} values; only joints with one can mimic another.")
+    leader = element.attributes.get("joint", "")
+    if not leader:
+        source.fail(element, f'joint {name!r} mimics nothing: <mimic joint="..."/> is meant.')
+    return Mimic(leader, source.number(element, "multiplier", 1.0), source.number(element, "offset", 0.0))

@@ -1,0 +1,161 @@
+"""The links of a URDF file: shapes, colours, meshes, masses.
+
+Imports `urdf_source` and the core. A shape or mass that cannot be kept is remarked and left out: it does not
+keep anyone from moving the linkage.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import chain
+
+import numpy as np
+
+from ..errors import FormatError, LinkworkError
+from ..geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
+from ..transforms import FloatArray
+from ..tree import Link
+from .markup import Element
+from .urdf_source import Source
+
+Color = tuple[float, float, float]
+LONGEST_SHOWN = 200
+MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+def read_links(source: Source, root: Element, robot: str) -> dict[str, Link]:
+    """Return the links of a robot by name, in file order."""
+    looks = _Looks(source, root)
+    links: dict[str, Link] = {}
+    for element in root.all("link"):
+        name = source.name(element)
+        if name in links:
+            source.fail(element, f"link {name!r} appears twice in robot {robot!r}; names must be unique.")
+        source.drop_rest(element, "visual", "collision", "inertial")
+        parts = [looks.visual(part, name) for part in element.all("visual", "collision")]
+        links[name] = Link(name, tuple(part for part in parts if part), inertia=_inertia(source, element, name))
+    if not links:
+        source.fail(root, f"robot {robot!r} has no links.")
+    return links
+
+
+def _inertia(source: Source, link: Element, name: str) -> Inertia | None:
+    """Return the mass of a link, its moments turned from the axes of their origin into those of the link."""
+    inertial = link.first("inertial")
+    if inertial is None:
+        return None
+    mass, moments = inertial.first("mass"), inertial.first("inertia")
+    if mass is None:
+        source.remark("bad-inertia", f"the inertia of link {name!r} has no mass; it is left out.", name, inertial)
+        return None
+    value, placement, matrix = source.number(mass, "value"), source.origin(inertial), np.zeros((3, 3))
+    if moments is not None:
+        xx, xy, xz, yy, yz, zz = (source.number(moments, key, 0.0) for key in MOMENTS)
+        matrix = _turned(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), placement[:3, :3])
+    try:
+        return Inertia(value, placement[:3, 3], matrix)
+    except LinkworkError as error:
+        source.remark("bad-inertia", f"the inertia of link {name!r} is left out: {error}", name, inertial)
+        return None
+
+
+def _turned(matrix: FloatArray, rotation: FloatArray) -> FloatArray:
+    if np.array_equal(rotation, np.eye(3)):
+        return matrix
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest: `Inertia` refuses what is infinite
+        turned: FloatArray = rotation @ matrix @ rotation.T
+        return turned / 2.0 + turned.T / 2.0
+
+
+class _Looks:
+    """What links look like. Materials have names and may be defined anywhere in the file."""
+
+    def __init__(self, source: Source, root: Element) -> None:
+        self.source = source
+        self.missing: set[str] = set()  # meshes
+        self.colors: dict[int, Color | None] = {}
+        self.undefined: set[str] = set()
+        self.materials: dict[str, Element] = {}
+        visuals = chain.from_iterable(link.all("visual") for link in root.all("link"))
+        inside = chain.from_iterable(visual.all("material") for visual in visuals)
+        for material in chain(root.all("material"), inside):
+            if material.children:
+                self.materials.setdefault(material.attributes.get("name", ""), material)
+        self.readers: dict[str, Callable[[Element, str], Shape]] = {
+            "box": self._box,
+            "sphere": lambda element, _: Sphere(source.number(element, "radius")),
+            "cylinder": lambda element, _: Cylinder(source.number(element, "radius"), source.number(element, "length")),
+            "capsule": lambda element, _: Capsule(source.number(element, "radius"), source.number(element, "length")),
+            "mesh": self._mesh,
+        }
+
+    def visual(self, element: Element, link: str) -> Visual | None:
+        """Return a visual or collision shape; None if there is nothing that can be kept."""
+        self.source.drop_rest(element, "origin", "geometry", "material")
+        geometry = element.first("geometry")
+        shape = None if geometry is None else self._shape(geometry, link)
+        if shape is None:
+            return None
+        material = element.first("material") if element.tag == "visual" else None
+        color = None if material is None else self._color(material, link)
+        return Visual(shape, self.source.origin(element), color, element.tag)
+
+    def _shape(self, geometry: Element, link: str) -> Shape | None:
+        for element in geometry.children:
+            read = self.readers.get(element.tag)
+            if read is None:
+                self.source.drop(f"<{element.tag}> in <geometry>", element)
+                continue
+            try:
+                return read(element, link)
+            except FormatError:
+                raise
+            except LinkworkError as error:  # a shape without size, a mesh without file
+                self.source.remark("bad-shape", f"a shape of link {link!r} is left out: {error}", link, element)
+        return None
+
+    def _box(self, element: Element, link: str) -> Box:  # noqa: ARG002  (one of the readers)
+        x, y, z = self.source.numbers(element, "size", 3)
+        return Box((x, y, z))
+
+    def _mesh(self, element: Element, link: str) -> Mesh:
+        path = element.attributes.get("filename", "")
+        x, y, z = self.source.numbers(element, "scale", 3, (1.0, 1.0, 1.0))
+        file = self.source.meshes.find(path).file if path else None
+        if path and file is None and path not in self.missing:
+            self.missing.add(path)
+            text = f"mesh {path[:LONGEST_SHOWN]} {self.source.meshes.find(path).reason}."
+            self.source.remark("missing-mesh", text, link, element)
+        return Mesh(path, (x, y, z), None if file is None else str(file))
+
+    def _color(self, material: Element, link: str) -> Color | None:
+        """Return the colour of a material, which may be defined here or elsewhere by the same name."""
+        if material.children:
+            return self._defined(material)
+        name = material.attributes.get("name", "")
+        if name in self.materials:
+            return self._defined(self.materials[name])
+        if name not in self.undefined:
+            self.undefined.add(name)
+            self.source.remark("missing-material", f"material {name!r} is not defined.", link, material)
+        return None
+
+    def _defined(self, material: Element) -> Color | None:
+        if id(material) not in self.colors:
+            self.colors[id(material)] = self._rgb(material)
+        return self.colors[id(material)]
+
+    def _rgb(self, material: Element) -> Color | None:
+        self.source.drop_rest(material, "color")
+        color = material.first("color")
+        if color is None:
+            return None
+        *rgb, alpha = self.source.numbers(color, "rgba", 4)
+        if not math.isclose(alpha, 1.0):
+            self.source.drop("transparency", color)
+        if min(rgb) < 0.0 or max(rgb) > 1.0:
+            text = f"the numbers of a colour go from 0 to 1; {color.attributes['rgba']!r} is cut off there."
+            self.source.remark("color", text, element=color)
+        red, green, blue = (min(max(part, 0.0), 1.0) for part in rgb)
+        return red, green, blue

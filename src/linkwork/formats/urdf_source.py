@@ -1,0 +1,121 @@
+"""What all readers of a URDF file share: its attributes as numbers, origins, and a list of what is odd.
+
+Imports `markup`, `meshes`, `content`, `options` and the core. Nothing here knows a link from a joint.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from ..errors import FormatError
+from ..transforms import IDENTITY, FloatArray
+from .content import Remark
+from .markup import Element
+from .meshes import MeshFinder
+from .options import Options
+
+INFINITIES = {"inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
+UNLIMITED = 1e300  # a limit of this size or more is none; URDF has no other way to write that
+MAX_KINDS = 50
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+def turn(roll: float, pitch: float, yaw: float) -> list[list[float]]:
+    """Return the rows of the rotation about fixed x, y and z axes, in that order: ``Rz(yaw) Ry(pitch) Rx(roll)``."""
+    cr, sr, cp, sp = math.cos(roll), math.sin(roll), math.cos(pitch), math.sin(pitch)
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    return [
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ]
+
+
+class Source:
+    """One file as it is read: where it lies, how to read it, and what has been remarked so far."""
+
+    def __init__(self, path: Path, options: Options) -> None:
+        self.path, self.options = path, options
+        self.meshes = MeshFinder(path, options)
+        self.remarks: list[Remark] = []
+        self._dropped: dict[str, list[int]] = {}  # how often, and the first line
+
+    # What is said
+
+    def fail(self, element: Element, message: str) -> NoReturn:
+        """Refuse the file because of an element."""
+        raise FormatError(self.path, message, line=element.line)
+
+    def remark(self, kind: str, text: str, where: str = "", element: Element | None = None) -> None:
+        """Keep a remark."""
+        self.remarks.append(Remark(kind, text, where, element.line if element is not None else None))
+
+    def drop(self, what: str, element: Element) -> None:
+        """Count something that a linkage cannot hold; of very many kinds only the first by name."""
+        if what not in self._dropped and len(self._dropped) >= MAX_KINDS:
+            what = "more of other kinds"
+        self._dropped.setdefault(what, [0, element.line])[0] += 1
+
+    def drop_rest(self, element: Element, *known: str) -> None:
+        """Count the elements inside that are not read."""
+        for child in element.children:
+            if child.tag not in known:
+                self.drop(f"<{child.tag}> in <{element.tag}>", child)
+
+    def dropped(self) -> list[Remark]:
+        """Return one remark for each kind of thing that was counted."""
+        counts = [(what, "" if n == 1 else f" ({n} times)", line) for what, (n, line) in self._dropped.items()]
+        return [
+            Remark("dropped", f"{what}{times} is left out: a linkage cannot hold it.", line=line)
+            for what, times, line in counts
+        ]
+
+    # Attributes
+
+    def name(self, element: Element) -> str:
+        """Return the name that an element must have."""
+        name = element.attributes.get("name", "")
+        if not name:
+            self.fail(element, f"a <{element.tag}> needs a name.")
+        return name
+
+    def numbers(self, element: Element, key: str, size: int, default: Sequence[float] = ()) -> Sequence[float]:
+        """Return the finite numbers of an attribute."""
+        text = element.attributes.get(key)
+        if text is None:
+            if not default:
+                self.fail(element, f"<{element.tag}> needs the attribute {key}.")
+            return default
+        try:
+            values = list(map(float, text.split())) if "_" not in text else []
+        except ValueError:
+            values = []
+        if len(values) != size or not all(map(math.isfinite, values)):
+            wanted = "a finite number" if size == 1 else f"{size} finite numbers"
+            self.fail(element, f"{key} of <{element.tag}> must be {wanted}, got {text[:80]!r}.")
+        return values
+
+    def number(self, element: Element, key: str, default: float | None = None) -> float:
+        """Return the one finite number of an attribute."""
+        return self.numbers(element, key, 1, () if default is None else (default,))[0]
+
+    def bound(self, element: Element, key: str) -> float:
+        """Return a limit: zero if it is not given, infinite if the file says so or gives an absurd number."""
+        text = element.attributes.get(key, "").strip().lower().removeprefix("+")
+        value = INFINITIES[text] if text in INFINITIES else self.number(element, key, 0.0)
+        return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
+
+    def origin(self, element: Element) -> FloatArray:
+        """Return where the origin of an element puts it: parent_from_element, shape (4, 4)."""
+        origin = element.first("origin")
+        if origin is None:
+            return IDENTITY
+        position, angles = self.numbers(origin, "xyz", 3, ORIGIN), self.numbers(origin, "rpy", 3, ORIGIN)
+        matrix = IDENTITY.copy()
+        if any(angles):
+            matrix[:3, :3] = turn(*angles)
+        matrix[:3, 3] = position
+        return matrix

@@ -1,0 +1,353 @@
+"""Linkages to URDF files: the same motion with the same coordinate names, and remarks on what is written differently.
+
+Imports `urdf_source`, `meshes` and the core. Joints that URDF does not have are split into several that it has.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from .. import files
+from ..errors import FormatError
+from ..geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
+from ..joints import Articulation, Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute, Screw
+from ..transforms import IDENTITY, FloatArray
+from ..tree import ROOT, Frame, Link, fresh
+from . import meshes
+from .content import Content, Remark
+from .options import DEFAULTS, FilePath
+from .urdf_source import UNLIMITED, turn
+
+WORLD = "world"  # the link that a root arc is written below
+STAND_IN = 1000.0  # for efforts and velocities, which URDF demands and a linkage does not know
+ROTATION_TOLERANCE = 1e-9
+DIGITS = range(1, 17)
+
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
+_ESCAPED = re.compile('[&<>"\t\n\r]')
+
+
+def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
+    """Write a linkage as URDF and return remarks on what the file holds differently, or not at all.
+
+    Raises:
+        FormatError: If a name holds what XML cannot, or the file cannot be written.
+    """
+    writer = _Writer(content, path)
+    text = "\n".join(writer.lines()) + "\n"
+    files.write_text(path, text)
+    return tuple(writer.remarks)
+
+
+def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
+    """Return the angles about fixed x, y and z axes of a rotation, as short as gives the same matrix.
+
+    Near gimbal lock only the sum or difference of roll and yaw is known well. So roll is read from what is left when
+    yaw is undone, and the three make up the rotation whatever yaw is.
+
+    Example:
+        >>> roll_pitch_yaw(np.array(turn(0.1, 1.5708, -3.0)))
+        (0.1, 1.5708, -3.0)
+    """
+    rows = rotation.tolist()
+    yaw = math.atan2(rows[1][0], rows[0][0])
+    pitch = math.atan2(-rows[2][0], math.hypot(rows[0][0], rows[1][0]))
+    c, s = math.cos(yaw), math.sin(yaw)
+    roll = math.atan2(s * rows[0][2] - c * rows[1][2], c * rows[1][1] - s * rows[0][1])
+    roll, pitch, yaw = roll + 0.0, pitch + 0.0, yaw + 0.0  # no negative zeros
+    both = (roll, pitch, yaw), _over_the_top(roll, pitch, yaw)
+    for digits, angles in product(DIGITS, both):
+        short = round(angles[0], digits) + 0.0, round(angles[1], digits) + 0.0, round(angles[2], digits) + 0.0
+        if turn(*short) == rows:
+            return short
+    for angles in both:
+        for near in product(_neighbours(angles[0]), _neighbours(angles[1]), _neighbours(angles[2])):
+            if turn(*near) == rows:
+                return near
+    return both[0]
+
+
+def _over_the_top(roll: float, pitch: float, yaw: float) -> tuple[float, float, float]:
+    """Return the other three angles of the same rotation, with a pitch of more than a quarter turn."""
+    pi = math.pi
+    return roll - math.copysign(pi, roll), math.copysign(pi, pitch) - pitch, yaw - math.copysign(pi, yaw)
+
+
+def _neighbours(angle: float) -> tuple[float, float, float]:
+    """Return a number and those next to it."""
+    return angle, math.nextafter(angle, math.inf), math.nextafter(angle, -math.inf)
+
+
+def _number(value: float) -> str:
+    return repr(value).removesuffix(".0") if math.isfinite(value) else repr(math.copysign(UNLIMITED, value))
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return " ".join(map(_number, values))
+
+
+class _Writer:
+    """Turns the parts of a linkage into lines of XML, and collects remarks on the way."""
+
+    def __init__(self, content: Content, path: FilePath) -> None:
+        self.content, self.path = content, path
+        self.linkage = content.linkage
+        self.remarks: list[Remark] = []
+        self.seen: set[str] = set()
+        self.link_names = set(self.linkage.frames)
+        self.joint_names = {arc.name for arc in self.linkage.arcs}
+        self.colors: dict[tuple[float, float, float], str] = {}
+        self.links: list[Link] = []
+        self.joints: list[Joint] = []
+
+    # What is said
+
+    def remark(self, key: str, kind: str, text: str, where: str = "") -> None:
+        """Keep one remark of a sort: the first, which may name an example."""
+        if key not in self.seen:
+            self.seen.add(key)
+            self.remarks.append(Remark(kind, text, where))
+
+    def check_lost(self) -> None:
+        """Remark on what URDF has no place for."""
+        lost = (
+            ("poses", len(self.linkage.poses), "named pose"),
+            ("loops", len(self.linkage.loops), "closed loop"),
+            ("clips", len(self.content.clips), "clip"),
+        )
+        for key, count, what in lost:
+            if count:
+                text = f"{count} {what}{'s' * (count > 1)} left out: URDF holds none."
+                self.remark(key, "dropped", text)
+        root = self.linkage.root
+        others = {arc.name for arc in self.linkage.arcs[1:]}
+        if self.links[0] is self.linkage.nodes[0] and root.name != fresh(ROOT, others):
+            self.remark("root", "dropped", f"the name {root.name!r} of the root arc is left out: URDF has none.")
+
+    # Parts as URDF has them
+
+    def arrange(self) -> None:
+        """Collect the links and joints to be written: a root arc, split joints and frames need more of both."""
+        root, nodes = self.linkage.root, self.linkage.nodes
+        if not (isinstance(root.articulation, Fixed) and np.array_equal(root.placement, IDENTITY)):
+            world = self.new_link(WORLD)
+            text = f"the root arc is written as joint {root.name!r} below a new link {world!r}."
+            self.remark("root", "split", text, root.name)
+            self.add(replace(root, parent=world))
+        self.links.append(nodes[0])
+        for node, arc in zip(nodes[1:], self.linkage.arcs[1:], strict=True):
+            self.add(arc)
+            self.links.append(node)
+        for frame in self.linkage.extra_frames:
+            self.add_frame(frame)
+
+    def new_link(self, name: str) -> str:
+        name = fresh(name, self.link_names)
+        self.link_names.add(name)
+        self.links.append(Link(name))
+        return name
+
+    def new_joint(self, name: str) -> str:
+        name = fresh(name, self.joint_names)
+        self.joint_names.add(name)
+        return name
+
+    def add_frame(self, frame: Frame) -> None:
+        self.links.append(Link(frame.name))
+        self.joints.append(Joint(self.new_joint(frame.name), frame.link, frame.name, Fixed(), frame.placement))
+        count = len(self.linkage.extra_frames)
+        text = f"frames ({count}) are written as links without shape, on fixed joints."
+        self.remark("frames", "split", text, frame.name)
+
+    def add(self, arc: Joint) -> None:
+        """Add a joint, in parts if URDF does not have its kind."""
+        motion = arc.articulation
+        if isinstance(motion, Screw):
+            self.add_screw(arc, motion)
+        elif _urdf_type(motion):
+            self.joints.append(arc)
+        else:
+            parts = motion.split()
+            names = [self.new_joint(f"{arc.name}.{suffix}") for suffix, _ in parts]
+            text = f"joint {arc.name!r} ({motion.kind}) is written as joints {', '.join(names)}."
+            self.remark(f"split {arc.name}", "split", text, arc.name)
+            parent, placement = arc.parent, arc.placement
+            for k, (name, (_, part)) in enumerate(zip(names, parts, strict=True), start=1):
+                child = self.new_link(name) if k < len(parts) else arc.child
+                self.joints.append(Joint(name, parent, child, part, placement))
+                parent, placement = child, IDENTITY
+
+    def add_screw(self, arc: Joint, screw: Screw) -> None:
+        """Add a screw as a hinge and a slider that follows it."""
+        hinge = Revolute(screw.axis, screw.lower, screw.upper)
+        advance = screw.elements[0].advance
+        if advance == 0.0:
+            self.joints.append(replace(arc, articulation=hinge))
+            return
+        between, slide = self.new_link(f"{arc.name}.turn"), self.new_joint(f"{arc.name}.travel")
+        lead = Mimic(arc.name, advance)
+        if arc.mimic is not None:
+            lead = Mimic(arc.mimic.joint, advance * arc.mimic.multiplier, advance * arc.mimic.offset)
+        self.joints.append(replace(arc, child=between, articulation=hinge))
+        self.joints.append(Joint(slide, between, arc.child, Prismatic(screw.axis), mimic=lead))
+        text = f"joint {arc.name!r} (screw) is written as a hinge and joint {slide!r}, which follows it."
+        self.remark(f"split {arc.name}", "split", text, arc.name)
+
+    # Lines
+
+    def lines(self) -> Iterator[str]:
+        """Return the file, line by line."""
+        self.arrange()
+        self.check_lost()
+        body = [*self.link_lines(), *self.joint_lines()]
+        yield '<?xml version="1.0" encoding="utf-8"?>'
+        yield f"<robot name={self.quoted(self.linkage.name)}>"
+        for color, name in self.colors.items():
+            yield f'  <material name="{name}"><color rgba="{_numbers(color)} 1"/></material>'
+        yield from body
+        yield "</robot>"
+
+    def quoted(self, text: str) -> str:
+        """Return a text as an attribute."""
+        if bad := _UNWRITABLE.search(text):
+            raise FormatError(self.path, f"the name {text!r} holds {bad[0]!r}, which XML cannot; rename it.")
+        escaped = _ESCAPED.sub(lambda found: _ESCAPES[found[0]], text)
+        return f'"{escaped}"'
+
+    def origin(self, placement: FloatArray) -> str:
+        """Return the origin element for a placement."""
+        angles = roll_pitch_yaw(placement[:3, :3])
+        if np.abs(turn(*angles) - placement[:3, :3]).max() > ROTATION_TOLERANCE:
+            text = "rotations that are not quite orthonormal are written as the nearest that are."
+            self.remark("rotation", "rounded", text)
+        return f'<origin xyz="{_numbers(placement[:3, 3].tolist())}" rpy="{_numbers(angles)}"/>'
+
+    def link_lines(self) -> Iterator[str]:
+        for link in self.links:
+            inside = [*self.inertial_lines(link.inertia), *self.visual_lines(link)]
+            yield f"  <link name={self.quoted(link.name)}{'' if inside else '/'}>"
+            if inside:
+                yield from (f"    {line}" for line in inside)
+                yield "  </link>"
+
+    def inertial_lines(self, inertia: Inertia | None) -> Iterator[str]:
+        if inertia is None:
+            return
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.matrix.tolist()
+        moments = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
+        attributes = " ".join(f'{key}="{_number(value)}"' for key, value in moments.items())
+        yield "<inertial>"
+        yield f'  <origin xyz="{_numbers(inertia.center.tolist())}"/>'
+        yield f'  <mass value="{_number(inertia.mass)}"/>'
+        yield f"  <inertia {attributes}/>"
+        yield "</inertial>"
+
+    def visual_lines(self, link: Link) -> Iterator[str]:
+        folded = not np.array_equal(link.matrix, IDENTITY)
+        for visual in link.visuals:
+            shape = self.shape(visual.shape)
+            if shape is None:
+                text = f"shapes of kind {visual.shape.kind!r} are left out: URDF has none."
+                self.remark(f"shape {visual.shape.kind}", "dropped", text, link.name)
+                continue
+            if folded:
+                text = "node transforms of links are written into the origins of their shapes."
+                self.remark("node", "dropped", text, link.name)
+            placement = link.matrix @ visual.placement if folded else visual.placement
+            yield f"<{visual.role}>"
+            yield f"  {self.origin(placement)}"
+            yield f"  <geometry>{shape}</geometry>"
+            yield from self.color_lines(visual, link)
+            yield f"</{visual.role}>"
+
+    def color_lines(self, visual: Visual, link: Link) -> Iterator[str]:
+        if visual.color is None:
+            return
+        if visual.role == "collision":
+            self.remark("color", "dropped", "colours of collision shapes are left out: URDF has none.", link.name)
+            return
+        name = self.colors.setdefault(visual.color, f"color{len(self.colors) + 1}")
+        yield f'  <material name="{name}"/>'
+
+    def shape(self, shape: Shape) -> str | None:
+        """Return a shape's element; None if URDF does not have it."""
+        match shape:
+            case Box(size=size):
+                return f'<box size="{_numbers(size)}"/>'
+            case Sphere(radius=radius):
+                return f'<sphere radius="{_number(radius)}"/>'
+            case Cylinder(radius=radius, length=length):
+                return f'<cylinder radius="{_number(radius)}" length="{_number(length)}"/>'
+            case Capsule(radius=radius, length=length):
+                self.remark("capsule", "extension", "capsules are written, which not every reader of URDF knows.")
+                return f'<capsule radius="{_number(radius)}" length="{_number(length)}"/>'
+            case Mesh():
+                return self.mesh(shape)
+        return None
+
+    def mesh(self, mesh: Mesh) -> str:
+        if mesh.file is not None and meshes.resolve(mesh.path, Path(self.path), DEFAULTS).file is None:
+            text = f"mesh {mesh.path} is not found from {os.fspath(self.path)}; take the mesh files along."
+            self.remark(f"mesh {mesh.path}", "missing-mesh", text)
+        scale = "" if mesh.scale == (1.0, 1.0, 1.0) else f' scale="{_numbers(mesh.scale)}"'
+        return f"<mesh filename={self.quoted(mesh.path)}{scale}/>"
+
+    def joint_lines(self) -> Iterator[str]:
+        for joint in self.joints:
+            kind = _urdf_type(joint.articulation)
+            if kind == "spherical":
+                text = "ball joints are written as type spherical, which not every reader of URDF knows."
+                self.remark("spherical", "extension", text, joint.name)
+            yield f"  <joint name={self.quoted(joint.name)} type={self.quoted(kind)}>"
+            yield f"    {self.origin(joint.placement)}"
+            yield f"    <parent link={self.quoted(str(joint.parent))}/>"
+            yield f"    <child link={self.quoted(joint.child)}/>"
+            yield from (f"    {line}" for line in self.motion_lines(joint, kind))
+            yield "  </joint>"
+
+    def motion_lines(self, joint: Joint, kind: str) -> Iterator[str]:
+        motion = joint.articulation
+        if isinstance(motion, Revolute | Continuous | Prismatic | Planar):
+            yield f'<axis xyz="{_numbers(motion.elements[-1].axis.tolist())}"/>'
+        if kind in ("revolute", "prismatic"):
+            low, high = (_number(float(end[0])) for end in motion.limits)
+            stand_in = _number(STAND_IN)
+            yield f'<limit lower="{low}" upper="{high}" effort="{stand_in}" velocity="{stand_in}"/>'
+            text = (
+                f"URDF demands limits of effort and velocity, which a linkage does not have; {stand_in} stands there."
+            )
+            self.remark("effort", "assumed", text, joint.name)
+        if isinstance(motion, Revolute) and kind == "continuous":
+            text = "revolute joints without limits are written as continuous."
+            self.remark("continuous", "changed", text, joint.name)
+        if joint.mimic is not None:
+            multiplier, offset = _number(joint.mimic.multiplier), _number(joint.mimic.offset)
+            leader = self.quoted(joint.mimic.joint)
+            yield f'<mimic joint={leader} multiplier="{multiplier}" offset="{offset}"/>'
+
+
+def _urdf_type(motion: Articulation) -> str:
+    """Return the type that URDF has for a motion with all its limits; empty if it has none."""
+    lower, upper = motion.limits
+    limited = bool(np.isfinite(lower).any() or np.isfinite(upper).any())
+    match motion:
+        case Revolute():
+            return "revolute" if limited else "continuous"
+        case Ball(euler=None):
+            return "spherical"
+        case Floating(euler=None):
+            return "floating"
+        case Planar():
+            return "" if limited else "planar"
+        case Fixed() | Continuous() | Prismatic():
+            return motion.kind
+    return ""

@@ -1,0 +1,425 @@
+"""USD: skeletons and their animations, or plain hierarchies of transforms, as linkages and clips.
+
+Imports `usd_writer` and `usd_stage` beside it, and what stands before them. A file is opened by `usd_stage` in a
+process of its own, with limits on time and memory; what comes back is checked here like any other input.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..clips import Clip
+from ..errors import FormatError, LinkworkError, MissingExtraError
+from ..files import read_bytes
+from ..geometry import Box, Capsule, Cylinder, Shape, Sphere, Visual
+from ..joints import Articulation, Ball, Fixed, Floating, Joint
+from ..linkage import Link, Linkage
+from ..transforms import IDENTITY, FloatArray, has_direction, inverse, quaternion_matrix
+from ..tree import fresh
+from . import scene, usd_stage
+from .bvh_scale import UP
+from .content import Content, Remark
+from .options import DEFAULTS, FilePath, Options
+from .usd_writer import joint_paths, world_matrices, write
+
+__all__ = ["read", "write"]
+
+SECONDS = 1.0  # of computing, and one more for every 8 MiB
+MEMORY = 450 * 2**20  # bytes that the other process may claim, and sixteen times the size of the file
+PATIENCE = 60.0  # seconds until a process that does not compute is ended
+STILL = 1e-5  # of the skeleton: less travel than this is none
+AGREE = 1e-4
+SCALE_TOLERANCE = 1e-4
+ALONG = {"x": np.eye(3)[:, [1, 2, 0]], "y": np.eye(3)[:, [2, 0, 1]]}  # turn the z axis of a shape there
+
+
+def read(path: FilePath, options: Options = DEFAULTS) -> Content:
+    """Return what a USD file holds: its first skeleton, or its transforms, and the motions of either.
+
+    Raises:
+        FormatError: If the file cannot be read, or has neither.
+        MissingExtraError: If usd-core is not installed.
+    """
+    header, arrays = _opened(path, options)
+    try:
+        reading = _Reading(path, options, header, arrays)
+        return reading.skeleton() if header["skeletons"] else reading.transforms()
+    except FormatError:
+        raise
+    except (LinkworkError, np.linalg.LinAlgError) as error:
+        raise FormatError(path, f"makes no linkage: {error}") from error
+
+
+def _opened(path: FilePath, options: Options) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+    """Return what the other process found in the file."""
+    size = len(read_bytes(path))
+    real = Path(path).resolve()
+    request: dict[str, Any] = {"path": str(real), "folders": [str(real.parent), *map(str, options.folders)]}
+    request |= {"bytes": MEMORY + 16 * size, "seconds": SECONDS + size / 2**23}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PXR_AR_")}
+    environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PXR_WORK_THREAD_LIMIT": "1"}
+    try:
+        answer = subprocess.run(
+            [sys.executable, "-P", str(Path(usd_stage.__file__))],
+            input=json.dumps(request).encode(),
+            capture_output=True,
+            timeout=PATIENCE,
+            env=environment,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise FormatError(path, "USD does not come to an end with it; it is damaged, or means harm.") from error
+    if answer.returncode != 0 or not answer.stdout:
+        raise FormatError(path, "USD fails on it, or takes too long or too much memory: it is damaged or means harm.")
+    with np.load(io.BytesIO(answer.stdout), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    header = json.loads(arrays.pop("header").tobytes())
+    if "missing" in header:
+        raise MissingExtraError("usd-core", "formats", "reading USD")
+    if "error" in header:
+        raise FormatError(path, f"{header['error'].rstrip('.')}.", line=header.get("line"))
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise FormatError(path, "has numbers that are not finite.")
+    return header, arrays
+
+
+@dataclass(frozen=True)
+class _Motion:
+    """Where all joints are over time: world_from_joint, rigid and in metres, shape (frames, joints, 4, 4)."""
+
+    name: str
+    times: FloatArray
+    worlds: FloatArray
+    frames: FloatArray | None = None
+
+
+class _Reading:
+    """A file on its way to a linkage."""
+
+    def __init__(self, path: FilePath, options: Options, header: dict[str, Any], arrays: dict[str, FloatArray]) -> None:
+        self.path, self.options, self.header, self.arrays = path, options, header, arrays
+        self.remarks: list[Remark] = []
+        if not header["unit_is_said"] and options.units is None:
+            self.remark("units", "the file does not say its unit; one centimetre, USD's own, is assumed.")
+        for name in header["absent"]:
+            self.remark("missing-file", f"the file takes in {name!r}, which is not there.", name)
+        self.unit = header["unit"] if options.units is None else options.units
+        if not 0.0 < self.unit < np.inf or not 0.0 < header["rate"] < np.inf:
+            raise FormatError(path, f"has {self.unit} metres per unit and {header['rate']} time codes per second.")
+        up = options.up or header["up"]
+        if up not in UP:
+            raise FormatError(path, f"has the up axis {up!r}, not x, y or z; give `up`.")
+        self.upright = UP[up]
+
+    def remark(self, kind: str, text: str, where: str = "") -> None:
+        self.remarks.append(Remark(kind, text, where))
+
+    def _times(self, codes: list[float], name: str) -> FloatArray:
+        times: FloatArray = np.array(codes, np.float64) / self.header["rate"]
+        if not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
+            raise FormatError(self.path, f"motion {name!r} has times that do not rise.")
+        return times
+
+    def _places(self, worlds: FloatArray) -> FloatArray:
+        """Return rigid transforms in metres, z up, of whatever the file has."""
+        result = rigid(worlds)
+        result[..., :3, :] = self.upright @ result[..., :3, :]
+        result[..., :3, 3] *= self.unit
+        return result
+
+    # Skeletons
+
+    def skeleton(self) -> Content:
+        """Return the first skeleton of the file, with its motions."""
+        header = self.header
+        found = header["skeletons"]
+        if len(found) > 1:
+            text = f"the file has {len(found)} skeletons; the first is read, {found[0]}."
+            self.remark("skeletons", text, found[0])
+        joints = header["joints"]
+        parents = self._parents(joints)
+        local = self._rest(parents)
+        rest = self._places(composed(local.copy(), parents, self.arrays["world"]))
+        motions = [self._motion(entry, k, parents, local) for k, entry in enumerate(header["animations"])]
+        own = self._own(rest, motions)
+        if own is not None:
+            return own
+        if header["meshes"]:
+            text = f"{header['meshes']} meshes, curves or point clouds are not read; the links have no shapes."
+            self.remark("dropped", text)
+        links = [Link(name) for name in self._names(joints, header["joint_names"])]
+        return self._content(links, parents, rest, motions, [True] * len(joints))
+
+    def _parents(self, joints: list[str]) -> list[int]:
+        """Return the index of every joint's nearest ancestor by path; parents must come first."""
+        tree: dict[str | None, Any] = {}
+        for k, joint in enumerate(joints):
+            branch = tree
+            for step in joint.split("/"):
+                branch = branch.setdefault(step, {})
+            if branch.setdefault(None, k) != k:
+                raise FormatError(self.path, f"joint {joint!r} appears twice in the skeleton.")
+        parents = []
+        for k, joint in enumerate(joints):
+            branch, above = tree, -1
+            for step in joint.split("/")[:-1]:
+                branch = branch[step]
+                above = branch.get(None, above)
+            if above >= k:
+                raise FormatError(self.path, f"joint {joint!r} comes before the one it hangs on.")
+            parents.append(above)
+        return parents
+
+    def _rest(self, parents: list[int]) -> FloatArray:
+        """Return parent_from_joint at rest, with scale; from the bind pose where there is no rest pose."""
+        if "rest" in self.arrays:
+            return self.arrays["rest"]
+        if "bind" not in self.arrays:
+            raise FormatError(self.path, "has a skeleton without rest or bind transforms for its joints.")
+        self.remark("rest", "the skeleton has no rest pose; its bind pose is taken for it.")
+        bind = self.arrays["bind"]
+        above = np.stack([bind[parent] if parent >= 0 else np.eye(4) for parent in parents])
+        return np.linalg.solve(above, bind)
+
+    def _motion(self, entry: dict[str, Any], k: int, parents: list[int], local: FloatArray) -> _Motion:
+        """Return one animation of the skeleton; joints that it does not have stay at rest."""
+        name, times = entry["name"], self._times(entry["times"], entry["name"])
+        place = {joint: i for i, joint in enumerate(self.header["joints"])}
+        columns = [i for i, joint in enumerate(entry["joints"]) if joint in place]
+        targets = [place[entry["joints"][i]] for i in columns]
+        steps = np.repeat(local[None], len(times), axis=0)
+        if (values := self.arrays.pop(f"translations{k}", None)) is not None:
+            steps[..., :3, 3][:, targets] = values[:, columns]
+        turns, scales = rigid(local)[targets, :3, :3], np.linalg.norm(local[targets, :3, :3], axis=1)
+        if (values := self.arrays.pop(f"rotations{k}", None)) is not None:
+            if not has_direction(values):
+                raise FormatError(self.path, f"animation {name!r} has a quaternion without direction.")
+            turns = quaternion_matrix(values[:, columns])
+        if (values := self.arrays.pop(f"scales{k}", None)) is not None:
+            scales = values[:, columns]
+            if np.ptp(values, axis=0).max(initial=0.0) > SCALE_TOLERANCE:
+                self.remark("dropped", f"scales that change over time in {name!r} are not held.", name)
+        steps[:, targets, :3, :3] = turns * scales[..., None, :]
+        top = self.arrays.get(f"worlds{k}", self.arrays["world"][None])
+        worlds = self._places(composed(steps, parents, top))
+        return _Motion(name, times, worlds, self.arrays.get(f"frames{k}"))
+
+    def _names(self, joints: list[str], given: list[str]) -> list[str]:
+        """Return the names of the links: those of the skeleton if they are unique, else the ends of the paths."""
+        if len(given) == len(joints) == len(set(given)) and all(given):
+            return given
+        return unique([joint.rpartition("/")[2] for joint in joints])
+
+    # What linkwork wrote
+
+    def _own(self, rest: FloatArray, motions: list[_Motion]) -> Content | None:
+        """Return what linkwork wrote into the file, if it did and the skeleton still says the same."""
+        text = self.header["scene"]
+        if text is None or self.unit != 1.0 or (self.options.up or self.header["up"]) != "z":
+            return None
+        try:
+            linkage = scene.parse(text, self.path, "json")
+            reason = _difference(linkage, self.header["joints"], rest, motions)
+            if not reason:
+                frames = {motion.name: motion.frames for motion in motions if motion.frames is not None}
+                clips = {name: Clip(linkage, rows[:, 0], rows[:, 1:]) for name, rows in frames.items()}
+                return Content(linkage, clips, tuple(self.remarks))
+        except LinkworkError as error:
+            reason = f"cannot be read back ({str(error)[:200].rstrip('.')})"
+        self.remark("extras", f"the linkage that the file carries {reason}; the skeleton is read instead.")
+        return None
+
+    # Transforms without a skeleton
+
+    def transforms(self) -> Content:
+        """Return the transforms of a file as links, moving ones free and the others fixed, with simple shapes."""
+        entries, worlds = self.header["transforms"], self.arrays["worlds"]
+        kept = [k for k, entry in enumerate(entries) if entry["shape"] is None or entry["moves"]]
+        if not kept:
+            raise FormatError(self.path, "has no skeleton, and no transforms that could be links.")
+        self.remark("skeletons", "the file has no skeleton; its transforms are read as links.")
+        if self.header["meshes"]:
+            self.remark("dropped", f"{self.header['meshes']} meshes, curves or point clouds are not read.")
+        owners: list[int] = []  # of every entry, the link that it is or stands on
+        place = {k: i for i, k in enumerate(kept)}
+        for k, entry in enumerate(entries):
+            above = owners[entry["parent"]] if entry["parent"] >= 0 else -1
+            owners.append(place.get(k, above))
+        parents = [owners[entries[k]["parent"]] if entries[k]["parent"] >= 0 else -1 for k in kept]
+        places = self._places(worlds)
+        visuals: list[list[Visual]] = [[] for _ in kept]
+        for k, entry in enumerate(entries):
+            if entry["shape"] is not None and owners[k] >= 0:
+                link_from_shape = inverse(places[0, kept[owners[k]]]) @ places[0, k]
+                visuals[owners[k]].append(_visual(entry, link_from_shape, self.unit * _size(worlds[0, k])))
+        names = unique([entries[k]["name"] for k in kept])
+        links = [Link(name, tuple(shapes)) for name, shapes in zip(names, visuals, strict=True)]
+        motions = []
+        if self.header["moves"]:
+            motions = [_Motion("motion", self._times(self.header["times"], "motion"), places[:, kept])]
+        return self._content(links, parents, places[0, kept], motions, [entries[k]["moves"] for k in kept])
+
+    # Both
+
+    def _content(
+        self, links: list[Link], parents: list[int], rest: FloatArray, motions: list[_Motion], free: list[bool]
+    ) -> Content:
+        """Return the linkage that rests as the file does, and its clips."""
+        name = self.header["name"] or Path(self.path).stem or "model"
+        placements = _local(rest, parents)
+        size = float(np.ptp(rest[:, :3, 3], axis=0).max()) or 1.0
+        steps = [inverse(placements) @ _local(motion.worlds, parents) for motion in motions]
+        travel = np.max(
+            [np.abs(step[..., :3, 3]).max(axis=(0, 2)) for step in steps] or np.zeros((1, len(links))), axis=0
+        )
+        lone, poses = parents.count(-1) == 1, dict[str, Any](rest={})
+        kinds: list[Articulation] = []
+        for k, parent in enumerate(parents):
+            floats = (lone and parent < 0) or travel[k] > STILL * size
+            kinds.append(Fixed() if not free[k] else Floating() if floats else Ball())
+        names = [link.name for link in links]
+        base = fresh("base", set(names))
+        joints = [
+            Joint(names[k], names[parent] if parent >= 0 else base, names[k], kinds[k], placements[k])
+            for k, parent in enumerate(parents)
+        ]
+        if lone:
+            root = parents.index(-1)
+            first = joints.pop(root)
+            arc = Joint(first.name, None, "", kinds[root], placements[root])
+            linkage = Linkage(links, joints, name=name, root=arc, poses=poses)
+        else:
+            linkage = Linkage([Link(base), *links], joints, name=name, poses=poses)
+        clips = {}
+        for title, motion, step in zip(unique([m.name for m in motions]), motions, steps, strict=True):
+            clips[title] = Clip(linkage, motion.times, _poses(linkage, names, kinds, step))
+        return Content(linkage, clips, tuple(self.remarks))
+
+
+def _difference(linkage: Linkage, joints: list[str], rest: FloatArray, motions: list[_Motion]) -> str:
+    """Return how a skeleton differs from the linkage beside it, or nothing."""
+    if joint_paths(linkage) != joints:
+        return "has other joints"
+    if not _agree(world_matrices(linkage, linkage.neutral()), rest):
+        return "rests in another pose"
+    if len({motion.name for motion in motions}) < len(motions):
+        return "has motions of one name"
+    for motion in motions:
+        frames = motion.frames
+        if frames is None or frames.shape != (len(motion.times), 1 + linkage.nq):
+            return f"lacks the frames of {motion.name!r}"
+        if not np.abs(frames[:, 0] - motion.times).max() < AGREE:
+            return f"has other times for {motion.name!r}"
+        if not _agree(world_matrices(linkage, linkage.pose(frames[:, 1:])), motion.worlds):
+            return f"moves otherwise in {motion.name!r}"
+    return ""
+
+
+def _agree(ours: FloatArray, theirs: FloatArray) -> bool:
+    size = 1.0 + float(np.abs(ours[..., :3, 3]).max())
+    apart = np.abs(ours - theirs)
+    return bool(apart[..., :3, 3].max() <= AGREE * size and apart[..., :3, :3].max() <= AGREE)
+
+
+def _visual(entry: dict[str, Any], placement: FloatArray, scale: float) -> Visual:
+    """Return a simple shape in its link, scaled as the file scales it: by the mean where that is uneven."""
+    a, b = ([size * scale for size in entry["sizes"]] * 2)[:2]
+    shapes: dict[str, Callable[[], Shape]] = {
+        "Cube": lambda: Box((a, a, a)),
+        "Sphere": lambda: Sphere(a),
+        "Cylinder": lambda: Cylinder(a, b),
+        "Capsule": lambda: Capsule(a, b),
+    }
+    turn = np.eye(4)
+    turn[:3, :3] = ALONG.get(entry["axis"], np.eye(3))
+    color = entry["color"]
+    rgb = None if color is None else tuple(np.clip(color, 0.0, 1.0).tolist())
+    return Visual(shapes[entry["shape"]](), placement @ turn, rgb)
+
+
+def _size(matrix: FloatArray) -> float:
+    return float(np.cbrt(np.abs(np.linalg.det(matrix[:3, :3])))) or 1.0
+
+
+def unique(names: list[str]) -> list[str]:
+    """Return names made unique, and none of them empty."""
+    taken: dict[str, int] = {}
+    result = []
+    for name in names:
+        wanted = name = name or "joint"
+        while name in taken:
+            taken[wanted] += 1
+            name = f"{wanted}_{taken[wanted]}"
+        taken[name] = 1
+        result.append(name)
+    return result
+
+
+def composed(steps: FloatArray, parents: list[int], top: FloatArray = IDENTITY) -> FloatArray:
+    """Turn transforms (..., n, 4, 4) to the parents into those to the root of all, in their place, and return them."""
+    for k, parent in enumerate(parents):
+        steps[..., k, :, :] = (steps[..., parent, :, :] if parent >= 0 else top) @ steps[..., k, :, :]
+    return steps
+
+
+def _local(worlds: FloatArray, parents: list[int]) -> FloatArray:
+    """Return rigid transforms (..., n, 4, 4) to the parents, from those to the root of all."""
+    result = worlds.copy()
+    below = [k for k, parent in enumerate(parents) if parent >= 0]
+    if below:
+        above = [parents[k] for k in below]
+        result[..., below, :, :] = inverse(worlds[..., above, :, :]) @ worlds[..., below, :, :]
+    return result
+
+
+def rigid(matrices: FloatArray) -> FloatArray:
+    """Return transforms (..., 4, 4) without scale, shear and mirroring: the first axes made orthonormal."""
+    x = _unit(matrices[..., :3, 0], np.array([1.0, 0.0, 0.0]))
+    guide = np.eye(3)[np.abs(x).argmin(axis=-1)]
+    y = _unit(_across(matrices[..., :3, 1], x), _unit(_across(guide, x), guide))
+    result = np.broadcast_to(np.eye(4), matrices.shape).copy()
+    result[..., :3, :3] = np.stack([x, y, np.cross(x, y)], axis=-1)
+    result[..., :3, 3] = matrices[..., :3, 3]
+    return result
+
+
+def _across(vectors: FloatArray, axes: FloatArray) -> FloatArray:
+    """Return the part of vectors that is perpendicular to unit axes."""
+    result: FloatArray = vectors - (vectors * axes).sum(axis=-1, keepdims=True) * axes
+    return result
+
+
+def _unit(vectors: FloatArray, instead: FloatArray) -> FloatArray:
+    """Return vectors of length one, and another direction for those that have none."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    result: FloatArray = np.where(length > 1e-12, vectors / np.maximum(length, 1e-12), instead)
+    return result
+
+
+def _poses(linkage: Linkage, names: list[str], kinds: list[Articulation], steps: FloatArray) -> FloatArray:
+    """Return the poses (frames, nq) in which every joint makes its step (frames, joints, 4, 4)."""
+    from scipy.spatial.transform import Rotation
+
+    poses = np.repeat(linkage.neutral()[None], len(steps), axis=0)
+    for k, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+        if kind.nq == 0:
+            continue
+        start = linkage.drives[linkage.arc_index(name)].q
+        if kind.nq == 7:
+            poses[:, start : start + 3] = steps[:, k, :3, 3]
+            start += 3
+        turns = Rotation.from_matrix(steps[:, k, :3, :3]).as_quat(scalar_first=True)
+        signs = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+        turns[1:] *= np.cumprod(signs)[:, None]
+        poses[:, start : start + 4] = turns
+    return poses

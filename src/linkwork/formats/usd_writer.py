@@ -1,0 +1,273 @@
+"""USD files written: a skeleton with the links as its joints, skinned geometry, an animation for each clip.
+
+Imports `skins` and what stands before it; usd-core when a file is written. Files are in metres with z up. Rotations and
+positions are float32 in USD; the linkage itself and the exact frames stand beside them, for linkwork alone.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+
+from ..clips import Clip
+from ..errors import FormatError, MissingExtraError
+from ..files import replacing
+from ..linkage import Linkage
+from ..transforms import FloatArray, inverse
+from . import scene, skins
+from .content import Content, Remark
+from .options import FilePath
+
+KEY = "linkwork"
+FRAME = "linkwork:frame"  # the time [s] and the pose of a frame, as float64
+RATE = 24.0  # time codes a second, where the frames suggest none
+MAX_RATE = 1000.0
+MAX_CHARACTERS = 2**24
+LINE_WIDTH = 0.005  # of the linkage
+_ODD = re.compile(r"[^A-Za-z0-9_]")
+
+
+def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
+    """Write a linkage and its motions, whole or not at all; text for ``.usda``, else binary.
+
+    Returns:
+        Remarks on what the file cannot hold.
+
+    Raises:
+        FormatError: If the file cannot be written.
+        MissingExtraError: If usd-core is not installed.
+    """
+    writing = _Writing(content, path)
+    writing.build()
+    suffix = PurePath(path).suffix.lower()
+    with tempfile.TemporaryDirectory() as folder:
+        draft = Path(folder) / f"stage{suffix}"
+        writing.stage.GetRootLayer().Export(str(draft))
+        data = draft.read_bytes()
+    with replacing(path) as file:
+        file.write(data)
+    return tuple(writing.remarks)
+
+
+def joint_paths(linkage: Linkage) -> list[str]:
+    """Return the path of every link in a skeleton: identifiers from the root down, unique among siblings.
+
+    Example:
+        >>> import linkwork as lw
+        >>> joint_paths(lw.models.planar([1, 1]))
+        ['link0', 'link0/link1', 'link0/link1/link2']
+    """
+    paths: list[str] = []
+    taken: set[str] = set()
+    for name, parent in zip(linkage.links, linkage.parents, strict=True):
+        above = f"{paths[parent]}/" if parent >= 0 else ""
+        wanted = path = above + _identifier(name)
+        count = 1
+        while path in taken:
+            count += 1
+            path = f"{wanted}_{count}"
+        taken.add(path)
+        paths.append(path)
+    return paths
+
+
+def _identifier(name: str) -> str:
+    """Return a name that USD takes: letters, digits and underscores, no digit first."""
+    text = _ODD.sub("_", name)
+    return f"_{text}" if not text or text[0].isdigit() else text
+
+
+def local_matrices(linkage: Linkage, worlds: FloatArray) -> FloatArray:
+    """Return parent_from_link (..., n, 4, 4) from world_from_link; the first stays where it is in the world."""
+    result = worlds.copy()
+    if len(linkage.links) > 1:
+        result[..., 1:, :, :] = inverse(worlds[..., list(linkage.parents[1:]), :, :]) @ worlds[..., 1:, :, :]
+    return result
+
+
+def world_matrices(linkage: Linkage, poses: FloatArray) -> FloatArray:
+    """Return world_from_link of all links, shape (..., n, 4, 4)."""
+    frames = linkage.forward(poses)
+    return np.stack([frames[name] for name in linkage.links], axis=-3)
+
+
+class _Writing:
+    """A stage on its way out."""
+
+    def __init__(self, content: Content, path: FilePath) -> None:
+        try:
+            from pxr import Usd
+        except ImportError as error:
+            raise MissingExtraError("usd-core", "formats", "writing USD") from error
+        self.linkage, self.clips, self.path = content.linkage, content.clips, path
+        self.remarks: list[Remark] = []
+        self.stage: Any = Usd.Stage.CreateInMemory()
+        self.joints = joint_paths(self.linkage)
+        self.rest = world_matrices(self.linkage, self.linkage.neutral())
+        self.low, self.high = self.rest[:, :3, 3].min(axis=0), self.rest[:, :3, 3].max(axis=0)
+        if sum(map(len, self.joints)) > MAX_CHARACTERS:
+            message = "the linkage is too deep for USD, which names every joint by its whole path."
+            raise FormatError(path, message)
+
+    def build(self) -> None:
+        """Fill the stage."""
+        from pxr import Kind, Usd, UsdGeom, UsdSkel
+
+        stage = self.stage
+        UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
+        UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+        self.top = f"/{_identifier(self.linkage.name)}"
+        root = UsdSkel.Root.Define(stage, self.top)
+        stage.SetDefaultPrim(root.GetPrim())
+        Usd.ModelAPI(root.GetPrim()).SetKind(Kind.Tokens.component)
+        root.GetPrim().SetCustomDataByKey(KEY, scene.dump(self.linkage, "json"))
+        skeleton = self._skeleton()
+        animations = self._animations()
+        binding = UsdSkel.BindingAPI.Apply(root.GetPrim())
+        binding.CreateSkeletonRel().SetTargets([skeleton])
+        if animations:
+            binding.CreateAnimationSourceRel().SetTargets([animations[0]])
+        reach = self._geometry()
+        root.CreateExtentAttr(_vectors(np.stack([self.low - reach, self.high + reach])))
+
+    def _skeleton(self) -> Any:
+        from pxr import UsdSkel, Vt
+
+        skeleton = UsdSkel.Skeleton.Define(self.stage, f"{self.top}/Skeleton")
+        local = local_matrices(self.linkage, self.rest)
+        skeleton.CreateJointsAttr(self.joints)
+        skeleton.CreateJointNamesAttr(list(self.linkage.links))
+        skeleton.CreateBindTransformsAttr(Vt.Matrix4dArray.FromNumpy(_rows(self.rest)))
+        skeleton.CreateRestTransformsAttr(Vt.Matrix4dArray.FromNumpy(_rows(local)))
+        skeleton.CreateExtentAttr(_vectors(np.stack([self.low, self.high])))
+        return skeleton.GetPath()
+
+    # Motion
+
+    def _animations(self) -> list[Any]:
+        rate = _rate([clip.times for clip in self.clips.values()])
+        self.stage.SetTimeCodesPerSecond(rate)
+        self.stage.SetFramesPerSecond(rate)
+        if self.clips:
+            self.stage.SetStartTimeCode(min(float(clip.times[0]) for clip in self.clips.values()) * rate)
+            self.stage.SetEndTimeCode(max(float(clip.times[-1]) for clip in self.clips.values()) * rate)
+        return [self._animation(name, clip, rate) for name, clip in self.clips.items()]
+
+    def _animation(self, name: str, clip: Clip, rate: float) -> Any:
+        from pxr import Sdf, UsdSkel, Vt
+        from scipy.spatial.transform import Rotation
+
+        animation = UsdSkel.Animation.Define(self.stage, self._free(name))
+        prim = animation.GetPrim()
+        prim.SetDisplayName(name)
+        animation.CreateJointsAttr(self.joints)
+        worlds = world_matrices(self.linkage, clip.poses)
+        self.low = np.minimum(self.low, worlds[..., :3, 3].min(axis=(0, 1)))
+        self.high = np.maximum(self.high, worlds[..., :3, 3].max(axis=(0, 1)))
+        local = local_matrices(self.linkage, worlds)
+        count, links = local.shape[:2]
+        flat = Rotation.from_matrix(local[..., :3, :3].reshape(-1, 3, 3)).as_quat()  # x, y, z, w, as USD's arrays are
+        turns = _steady(flat.reshape(count, links, 4)).astype(np.float32)
+        moves = _narrowed(local[..., :3, 3], self.path)
+        translations, rotations = animation.CreateTranslationsAttr(), animation.CreateRotationsAttr()
+        animation.CreateScalesAttr(Vt.Vec3hArray.FromNumpy(np.ones((links, 3), np.float16)))
+        frames = prim.CreateAttribute(FRAME, Sdf.ValueTypeNames.DoubleArray, custom=True)
+        for k, time in enumerate(clip.times.tolist()):
+            code = time * rate
+            translations.Set(Vt.Vec3fArray.FromNumpy(moves[k]), code)
+            rotations.Set(Vt.QuatfArray.FromNumpy(turns[k]), code)
+            frames.Set(Vt.DoubleArray.FromNumpy(np.concatenate([[time], clip.poses[k]])), code)
+        return animation.GetPath()
+
+    def _free(self, name: str) -> str:
+        """Return a path directly below the top that no prim has."""
+        wanted = path = f"{self.top}/{_identifier(name)}"
+        count = 1
+        while self.stage.GetPrimAtPath(path):
+            count += 1
+            path = f"{wanted}_{count}"
+        return path
+
+    # Geometry
+
+    def _geometry(self) -> FloatArray:
+        """Write what the links look like, and return how far it reaches beyond their origins."""
+        missing: list[str] = []
+        reach = 0.0
+        for part in skins.parts(self.linkage, missing):
+            self._part(part)
+            reach = max(reach, float(np.linalg.norm(part.facets.corners, axis=1).max()))
+        if missing:
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            text = f"of the mesh {missing[0]!r}{more} only the name is in the file."
+            self.remarks.append(Remark("dropped", text, where=missing[0]))
+        return np.full(3, reach)
+
+    def _part(self, part: skins.Part) -> None:
+        """Write the facets of one link where they are in the rest pose, bound to its joint alone."""
+        from pxr import Gf, UsdGeom, UsdSkel, Vt
+
+        facets = skins.placed(part.facets, self.rest[part.link])
+        path = self._free(self.linkage.links[part.link])
+        if facets.normals is None:
+            shape = UsdGeom.BasisCurves.Define(self.stage, path)
+            shape.CreateTypeAttr(UsdGeom.Tokens.linear)
+            shape.CreateCurveVertexCountsAttr([2] * len(facets.indices))
+            corners = facets.corners[facets.indices].reshape(-1, 3)
+            shape.CreateWidthsAttr([LINE_WIDTH * (self.linkage.length or 1.0)])
+            shape.SetWidthsInterpolation(UsdGeom.Tokens.constant)
+        else:
+            shape = UsdGeom.Mesh.Define(self.stage, path)
+            corners = facets.corners
+            shape.CreateFaceVertexCountsAttr([3] * len(facets.indices))
+            shape.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(facets.indices.ravel().astype(np.int32)))
+            shape.CreateNormalsAttr(_vectors(facets.normals))
+            shape.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
+            shape.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+        shape.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(_narrowed(corners, self.path)))
+        shape.CreateExtentAttr(_vectors(np.stack([corners.min(axis=0), corners.max(axis=0)])))
+        shape.CreateDisplayColorAttr([Gf.Vec3f(*part.color)])
+        binding = UsdSkel.BindingAPI.Apply(shape.GetPrim())
+        binding.CreateJointIndicesPrimvar(True, 1).Set([part.link])
+        binding.CreateJointWeightsPrimvar(True, 1).Set([1.0])
+        binding.CreateGeomBindTransformAttr(Gf.Matrix4d(1.0))
+
+
+def _rows(matrices: FloatArray) -> FloatArray:
+    """Return matrices as USD has them, for row vectors."""
+    return np.ascontiguousarray(np.swapaxes(matrices, -1, -2))
+
+
+def _vectors(points: FloatArray) -> Any:
+    from pxr import Vt
+
+    return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(points, np.float32))
+
+
+def _narrowed(points: FloatArray, path: FilePath) -> Any:
+    """Return positions as float32, or say that they are too large for it."""
+    if np.abs(points).max(initial=0.0) > 1e38:
+        raise FormatError(path, "positions beyond 1e38 m do not fit into the float32 of USD.")
+    return np.ascontiguousarray(points, np.float32)
+
+
+def _steady(turns: FloatArray) -> FloatArray:
+    """Return quaternions (frames, joints, 4) whose signs do not jump from one frame to the next."""
+    signs = np.where((turns[1:] * turns[:-1]).sum(axis=-1) < 0.0, -1.0, 1.0)
+    turns[1:] *= np.cumprod(signs, axis=0)[..., None]
+    return turns
+
+
+def _rate(times: list[FloatArray]) -> float:
+    """Return the time codes a second at which frames fall on whole numbers, if there is such a rate."""
+    steps = np.concatenate([np.diff(row) for row in times if len(row) > 1] or [np.zeros(0)])
+    if not len(steps):
+        return RATE
+    rate = float(np.round(1.0 / max(float(np.median(steps)), 1e-9), 6))
+    whole = np.round(rate)
+    rate = float(whole) if abs(rate - whole) < 1e-3 else rate
+    return rate if 1.0 / MAX_RATE < rate <= MAX_RATE else RATE

@@ -1,0 +1,272 @@
+"""One damped least-squares step of a serial chain: sweep, error, columns, normal matrix, factor, step.
+
+Imports `lanes` and `rows`. It is the chapter's ``dq = J^T (J J^T + lambda I)^-1 e`` (equation 5.24) with a damping that
+fades with the error, and without the joints that push against a limit. Every function serves one problem (memory of
+numbers) and several side by side (memory of lanes). `linkwork.limb` writes what they read:
+
+    codes, 3 a row:     motion, place of its value, form of its constant transform
+    numbers:            base transform (12), tip transform (12), then 15 a row as `rows` has them; all axes are z, and a
+                        constant of the form HINGE is ``cos, sin`` of the twist, length and offset (Denavit-Hartenberg)
+    settings:           see the names below
+    limits, 4 a value:  lower and upper limit, and the range that random starts are drawn from
+    goal, 12 numbers:   the columns x, y, z and the origin of where the tip should be
+"""
+
+from __future__ import annotations
+
+from . import inner
+from .lanes import fill, load, select, sqrt, store
+from .rows import ADVANCE, MULTIPLIER, NUMBERS, OFFSET, PRISMATIC, REVOLUTE, along, blend, sine_cosine, swing
+
+MOTION, VALUE, FORM, CODES = 0, 1, 2, 3
+NONE, HINGE, GENERAL = 0, 1, 2
+BASE, TIP, ROWS = 0, 12, 24
+LOWER, UPPER, FROM, TO, LIMITS = 0, 1, 2, 3, 4
+# settings: weights of x, y, z (0 or 1) and of rotations [m/rad]; whether the frame may spin about z; damping for
+# each squared error, and at least; squared tolerances of position and rotation
+POSITION, ROTATION, SPIN, GAIN, FLOOR, NEAR, ALIGNED = 0, 3, 4, 5, 6, 7, 8
+STRAIGHT = 1.0e-6  # squared cosine of half a turn below which the turn's axis is not known
+
+
+@inner
+def cross(a, b):
+    """Return the vector product."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@inner
+def dot(a, b):
+    """Return the scalar product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inner
+def vector(memory, at):
+    """Return three items of memory."""
+    return load(memory, at), load(memory, at + 1), load(memory, at + 2)
+
+
+@inner
+def widened(q, memory, at):
+    """Return three numbers as what the pose holds: numbers, or lanes."""
+    return fill(q, load(memory, at)), fill(q, load(memory, at + 1)), fill(q, load(memory, at + 2))
+
+
+@inner
+def larger(a, b):
+    """Return the larger of two."""
+    return select(a > b, a, b)
+
+
+@inner
+def smaller(a, b):
+    """Return the smaller of two."""
+    return select(a < b, a, b)
+
+
+@inner
+def moved(numbers, at, x, y, z, p):
+    """Return a frame with a constant transform put on it."""
+    shift = blend(x, y, z, load(numbers, at + 9), load(numbers, at + 10), load(numbers, at + 11))
+    p = (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2])
+    return (
+        blend(x, y, z, load(numbers, at), load(numbers, at + 1), load(numbers, at + 2)),
+        blend(x, y, z, load(numbers, at + 3), load(numbers, at + 4), load(numbers, at + 5)),
+        blend(x, y, z, load(numbers, at + 6), load(numbers, at + 7), load(numbers, at + 8)),
+        p,
+    )
+
+
+@inner
+def hinged(numbers, at, x, y, z, p):
+    """Return a frame twisted about x, moved along x and then along the new z."""
+    y, z = swing(y, z, load(numbers, at + 1), load(numbers, at))
+    return x, y, z, along(along(p, x, load(numbers, at + 2)), z, load(numbers, at + 3))
+
+
+@inner
+def sweep(codes, numbers, rows, q, work):
+    """Return the last joint's frame; leave axis and origin of every joint in `work`, 6 each."""
+    x, y, z, p = widened(q, numbers, 0), widened(q, numbers, 3), widened(q, numbers, 6), widened(q, numbers, 9)
+    for row in range(rows):
+        code, at = CODES * row, ROWS + NUMBERS * row
+        form, motion = load(codes, code + FORM), load(codes, code + MOTION)
+        if form == HINGE:
+            x, y, z, p = hinged(numbers, at, x, y, z, p)
+        elif form == GENERAL:
+            x, y, z, p = moved(numbers, at, x, y, z, p)
+        amount = load(q, load(codes, code + VALUE)) * load(numbers, at + MULTIPLIER) + load(numbers, at + OFFSET)
+        if motion != REVOLUTE:
+            p = along(p, z, amount * load(numbers, at + ADVANCE))
+        if motion != PRISMATIC:
+            sine, cosine = sine_cosine(amount)
+            x, y = swing(x, y, sine, cosine)
+        for k in range(3):
+            store(work, 6 * row + k, z[k])
+            store(work, 6 * row + 3 + k, p[k])
+    return x, y, z, p
+
+
+@inner
+def end(numbers, spin, x, y, z, p):
+    """Return the frame at the tip. Its rotation is in the goal already (`linkwork.limb`), unless the frame may spin."""
+    if spin != 0.0:
+        return moved(numbers, TIP, x, y, z, p)
+    shift = blend(x, y, z, load(numbers, TIP + 9), load(numbers, TIP + 10), load(numbers, TIP + 11))
+    return x, y, z, (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2])
+
+
+@inner
+def turn_error(spin, goal, x, y, z):
+    """Return the turn to the goal as a vector of length 2 sin(angle / 2), and that length squared.
+
+    With `spin` only the z axes must agree: the frame may spin about its own.
+    """
+    gz = vector(goal, 6)
+    if spin != 0.0:
+        w, cosine = cross(z, gz), dot(z, gz)
+        half, near, far, gain = (1.0 + cosine) * 0.5, cosine > 0.0, 2.0 - 2.0 * cosine, 1.0
+    else:
+        gx, gy = vector(goal, 0), vector(goal, 3)
+        a, b, c = cross(x, gx), cross(y, gy), cross(z, gz)
+        w = (a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2])
+        trace = dot(x, gx) + dot(y, gy) + dot(z, gz)
+        half, near, far, gain = (1.0 + trace) * 0.25, trace > 1.0, 3.0 - trace, 0.5
+    scale = gain / sqrt(larger(half, STRAIGHT))
+    w = (w[0] * scale, w[1] * scale, w[2] * scale)
+    return w, select(near, dot(w, w), far)  # beyond a right angle the vector shortens again, the error does not
+
+
+@inner
+def columns(codes, numbers, rows, settings, tip, z, work):
+    """Turn the axes and origins in `work` into weighted columns of the Jacobian, one for each value.
+
+    Values are numbered as they first appear, so that a column never lands on an axis still to be read; a follower adds
+    to the column of its leader.
+    """
+    rotation, spin, seen = load(settings, ROTATION), load(settings, SPIN), 0
+    for row in range(rows):
+        motion, value = load(codes, CODES * row + MOTION), load(codes, CODES * row + VALUE)
+        multiplier, at = load(numbers, ROWS + NUMBERS * row + MULTIPLIER), 6 * value
+        axis, origin = vector(work, 6 * row), vector(work, 6 * row + 3)
+        linear, angular = cross(axis, (tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2])), axis
+        if motion != REVOLUTE:
+            advance = load(numbers, ROWS + NUMBERS * row + ADVANCE)
+            turns = 0.0 if motion == PRISMATIC else 1.0
+            linear = (
+                linear[0] * turns + axis[0] * advance,
+                linear[1] * turns + axis[1] * advance,
+                linear[2] * turns + axis[2] * advance,
+            )
+            angular = (axis[0] * turns, axis[1] * turns, axis[2] * turns)
+        if spin != 0.0:
+            angular = along(angular, z, -dot(angular, z))
+        for k in range(3):
+            j, r = linear[k] * (load(settings, POSITION + k) * multiplier), angular[k] * (rotation * multiplier)
+            if value < seen:
+                j, r = j + load(work, at + k), r + load(work, at + 3 + k)
+            store(work, at + k, j)
+            store(work, at + 3 + k, r)
+        seen = max(seen, value + 1)
+
+
+@inner
+def gate(limits, value, x, push):
+    """Return 0 for a joint at a limit that the error pushes outwards, else 1."""
+    at = LIMITS * value
+    held = ((x <= load(limits, at + LOWER)) & (push < 0.0)) | ((x >= load(limits, at + UPPER)) & (push > 0.0))
+    return select(held, 0.0, 1.0)
+
+
+@inner
+def normal_matrix(limits, values, q, e, damping, work):
+    """Return the lower triangle of ``J J^T + lambda I``, row by row; columns that must not move are made zero."""
+    zero = damping * 0.0
+    a00, a11, a22, a33, a44, a55 = damping, damping, damping, damping, damping, damping
+    a10, a20, a21, a30, a31, a32, a40, a41, a42, a43 = zero, zero, zero, zero, zero, zero, zero, zero, zero, zero
+    a50, a51, a52, a53, a54 = zero, zero, zero, zero, zero
+    for value in range(values):
+        at = 6 * value
+        a, b, c = vector(work, at)
+        d, f, g = vector(work, at + 3)
+        push = a * e[0] + b * e[1] + c * e[2] + d * e[3] + f * e[4] + g * e[5]
+        free = gate(limits, value, load(q, value), push)
+        a, b, c, d, f, g = a * free, b * free, c * free, d * free, f * free, g * free
+        store(work, at, a)
+        store(work, at + 1, b)
+        store(work, at + 2, c)
+        store(work, at + 3, d)
+        store(work, at + 4, f)
+        store(work, at + 5, g)
+        a00, a10, a11 = a00 + a * a, a10 + b * a, a11 + b * b
+        a20, a21, a22 = a20 + c * a, a21 + c * b, a22 + c * c
+        a30, a31, a32, a33 = a30 + d * a, a31 + d * b, a32 + d * c, a33 + d * d
+        a40, a41, a42, a43, a44 = a40 + f * a, a41 + f * b, a42 + f * c, a43 + f * d, a44 + f * f
+        a50, a51, a52, a53, a54, a55 = a50 + g * a, a51 + g * b, a52 + g * c, a53 + g * d, a54 + g * f, a55 + g * g
+    return (
+        (a00,),
+        (a10, a11),
+        (a20, a21, a22),
+        (a30, a31, a32, a33),
+        (a40, a41, a42, a43, a44),
+        (a50, a51, a52, a53, a54, a55),
+    )
+
+
+@inner
+def solve_symmetric(matrix, e):
+    """Return b with ``matrix b = e`` for a positive definite lower triangle of six rows: L D L^T, written out."""
+    (a00,), (a10, a11), (a20, a21, a22), (a30, a31, a32, a33), (a40, a41, a42, a43, a44), last = matrix
+    a50, a51, a52, a53, a54, a55 = last
+    i0 = 1.0 / a00
+    l10, l20, l30, l40, l50 = a10 * i0, a20 * i0, a30 * i0, a40 * i0, a50 * i0
+    i1 = 1.0 / (a11 - l10 * a10)
+    t2, t3, t4, t5 = a21 - l20 * a10, a31 - l30 * a10, a41 - l40 * a10, a51 - l50 * a10
+    l21, l31, l41, l51 = t2 * i1, t3 * i1, t4 * i1, t5 * i1
+    i2 = 1.0 / (a22 - l20 * a20 - l21 * t2)
+    u3, u4, u5 = a32 - l30 * a20 - l31 * t2, a42 - l40 * a20 - l41 * t2, a52 - l50 * a20 - l51 * t2
+    l32, l42, l52 = u3 * i2, u4 * i2, u5 * i2
+    i3 = 1.0 / (a33 - l30 * a30 - l31 * t3 - l32 * u3)
+    v4, v5 = a43 - l40 * a30 - l41 * t3 - l42 * u3, a53 - l50 * a30 - l51 * t3 - l52 * u3
+    l43, l53 = v4 * i3, v5 * i3
+    i4 = 1.0 / (a44 - l40 * a40 - l41 * t4 - l42 * u4 - l43 * v4)
+    s5 = a54 - l50 * a40 - l51 * t4 - l52 * u4 - l53 * v4
+    l54 = s5 * i4
+    i5 = 1.0 / (a55 - l50 * a50 - l51 * t5 - l52 * u5 - l53 * v5 - l54 * s5)
+    b0 = e[0]
+    b1 = e[1] - l10 * b0
+    b2 = e[2] - l20 * b0 - l21 * b1
+    b3 = e[3] - l30 * b0 - l31 * b1 - l32 * b2
+    b4 = e[4] - l40 * b0 - l41 * b1 - l42 * b2 - l43 * b3
+    b5 = (e[5] - l50 * b0 - l51 * b1 - l52 * b2 - l53 * b3 - l54 * b4) * i5
+    b4 = b4 * i4 - l54 * b5
+    b3 = b3 * i3 - l43 * b4 - l53 * b5
+    b2 = b2 * i2 - l32 * b3 - l42 * b4 - l52 * b5
+    b1 = b1 * i1 - l21 * b2 - l31 * b3 - l41 * b4 - l51 * b5
+    b0 = b0 * i0 - l10 * b1 - l20 * b2 - l30 * b3 - l40 * b4 - l50 * b5
+    return b0, b1, b2, b3, b4, b5
+
+
+@inner
+def damped_step(codes, numbers, rows, settings, limits, values, goal, q, work, after):
+    """Write the pose after one step into `after`; return the squared position and rotation errors before it."""
+    spin = load(settings, SPIN)
+    x, y, z, p = sweep(codes, numbers, rows, q, work)
+    x, y, z, tip = end(numbers, spin, x, y, z, p)
+    turn, rotation_error = turn_error(spin, goal, x, y, z)
+    w = load(settings, ROTATION)
+    e0 = (load(goal, 9) - tip[0]) * load(settings, POSITION)
+    e1 = (load(goal, 10) - tip[1]) * load(settings, POSITION + 1)
+    e2 = (load(goal, 11) - tip[2]) * load(settings, POSITION + 2)
+    position_error = e0 * e0 + e1 * e1 + e2 * e2
+    e = (e0, e1, e2, turn[0] * w, turn[1] * w, turn[2] * w)
+    damping = (position_error + rotation_error * (w * w)) * load(settings, GAIN) + load(settings, FLOOR)
+    columns(codes, numbers, rows, settings, tip, z, work)
+    b = solve_symmetric(normal_matrix(limits, values, q, e, damping, work), e)
+    for value in range(values):
+        at = 6 * value
+        c, d = vector(work, at), vector(work, at + 3)
+        change = c[0] * b[0] + c[1] * b[1] + c[2] * b[2] + d[0] * b[3] + d[1] * b[4] + d[2] * b[5]
+        lower, upper = load(limits, LIMITS * value + LOWER), load(limits, LIMITS * value + UPPER)
+        store(after, value, smaller(larger(load(q, value) + change, lower), upper))
+    return position_error, rotation_error

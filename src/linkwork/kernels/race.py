@@ -1,0 +1,150 @@
+"""The search for one pose: rounds of eight starts of one goal, side by side in the lanes; the first to arrive wins.
+
+Imports `search` and what stands before it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import float64
+
+from . import kernel, part
+from .damped import CODES, FROM, LIMITS, LOWER, ROTATION, SPIN, TO, UPPER
+from .lanes import beyond, cells, flat, load, store
+from .search import (
+    BEYOND,
+    CLOSEST,
+    CLOSING,
+    FREE,
+    INVALID,
+    ONE,
+    REACHED,
+    REPORT,
+    UNSOLVED,
+    advance,
+    keep_best,
+)
+from .starts import FIRST_STARTS, RIVALS, hope, in_reach, put_start, read_goal, uniform, unpack
+
+ALL = (1 << RIVALS) - 1
+GIVEN, AROUND, FRESH, LAST = 0, 1, 2, 3  # what the lanes of a round begin with
+NEARBY = 0.02  # how far, for each lane, starts lie from a given one: a share of the range
+
+
+@part
+def put_around(limits, values, seed, given, q):
+    """Write a given start into the first lane, and others the further from it the higher the lane."""
+    for value in range(values):
+        at = LIMITS * value
+        room = NEARBY * (load(limits, at + TO) - load(limits, at + FROM))
+        for lane in range(RIVALS):
+            x = load(given, value) + lane * room * (2.0 * uniform(seed, 0, lane, value) - 1.0)
+            store(q, RIVALS * value + lane, min(max(x, load(limits, at + LOWER)), load(limits, at + UPPER)))
+
+
+@part
+def nearest(near, values, given, q):
+    """Return which of the lanes that have arrived, given as bits, is nearest to a pose."""
+    best, least = 0, math.inf
+    for lane in range(RIVALS):
+        if (near >> lane) & 1:
+            away = 0.0
+            for value in range(values):
+                d = load(q, RIVALS * value + lane) - load(given, value)
+                away += d * d
+            if away < least:
+                best, least = lane, away
+    return best
+
+
+@part
+def first_bit(bits):
+    """Return the place of the lowest bit that is set."""
+    place = 0
+    while (bits >> place) & 1 == 0:
+        place += 1
+    return place
+
+
+@part
+def run_round(limb, rows, values, memory, patient):
+    """Step all lanes until one arrives, or all have ended; with `patient`, until all have.
+
+    `memory` holds lanes: goal, steps, errors, the pose twice (it ends in the first), the work of
+    a step. Return which have arrived, and the steps taken.
+    """
+    q, after, work = beyond(memory, 15), beyond(memory, 15 + values), beyond(memory, 15 + 2 * values)
+    lanes = (memory, q, work, after, beyond(memory, 12), beyond(memory, 13), beyond(memory, 14))
+    over, taken = 0, 0
+    while True:
+        ended, near = advance(limb, rows, values, lanes)
+        over |= ended
+        taken += 1
+        if (near and not patient) or over == ALL:
+            return near, taken
+        for value in range(values):
+            store(q, value, load(after, value))
+
+
+@part
+def fill_round(limb, tables, values, mode, seed, begun, goal, order, best, out, q):
+    """Write the starts of a round into the lanes of `q`."""
+    if mode == AROUND:
+        put_around(limb[3], values, seed, out, q)
+        return
+    for lane in range(RIVALS):
+        if mode == FRESH:
+            put_start(limb, values, tables, goal, order, 0, seed, 0, begun + lane, q, lane, RIVALS)
+            continue
+        for value in range(values):
+            store(q, RIVALS * value + lane, load(out, value) if mode == GIVEN else load(best, 3 + value))
+
+
+@kernel
+def race_one(codes, numbers, table, target, seed, tries, given, memory, books, out):
+    """Search for one target (4, 4); write the pose, its errors, the starts and the steps into `out` (values + REPORT,).
+
+    With `given`, `out` holds a start. It is followed first, and of the answers around it the nearest is taken. Return
+    how it ended; UNSOLVED where the start is not finite. `memory` and `books` are as for `search_many`.
+    """
+    rows, values = codes.size // CODES, out.size - REPORT
+    limb, tables = unpack(codes, numbers, table, values, books)
+    one, best, order = beyond(flat(books), ONE), beyond(flat(books), FREE), beyond(flat(books), FREE + values + 3)
+    lanes, cell = flat(memory), cells(out)
+    q, settings = beyond(lanes, 15 * RIVALS), limb[2]
+    if not read_goal(limb[1], load(settings, SPIN), flat(target), 0, one):
+        return INVALID
+    for value in range(values if given else 0):
+        if load(cell, value) - load(cell, value) != 0.0:
+            return UNSOLVED
+    for k in range(12):
+        store(cells(memory), k, load(one, k))
+    possible = in_reach(settings, one)
+    allowed = min(FIRST_STARTS, tries) if possible else 1
+    begun, total, near, winner, mode = 0, 0, 0, 0, GIVEN if given else FRESH
+    store(best, 0, math.inf)
+    while True:
+        store(cells(memory), 12, -CLOSING if mode == LAST else 0.0)
+        fill_round(limb, tables, values, mode, seed, begun, one, order, best, cell, q)
+        near, taken = run_round(limb, rows, values, cells(memory), mode == AROUND)
+        total += taken
+        if near:
+            store(best, 0, math.inf)
+            winner = nearest(near, values, cell, q) if mode == AROUND else first_bit(near)
+        for lane in range(RIVALS):
+            if not near or lane == winner:
+                p, r = load(lanes, 13 * RIVALS + lane), load(lanes, 14 * RIVALS + lane)
+                keep_best(lane, RIVALS, values, p, r, load(settings, ROTATION), q, best, 0)
+        if mode == FRESH:
+            begun += RIVALS
+        if mode == LAST and possible:
+            allowed = hope(settings, load(best, 0), tries)
+        if near or (mode == LAST and begun >= allowed):
+            break
+        mode = AROUND if mode == GIVEN else FRESH if begun < allowed else LAST
+    for value in range(values):
+        store(cell, value, load(best, 3 + value))
+    for k, x in ((0, load(best, 1)), (1, load(best, 2)), (2, float64(begun)), (3, float64(total - min(near, 1)))):
+        store(cell, values + k, x)
+    return REACHED if near else CLOSEST if possible else BEYOND

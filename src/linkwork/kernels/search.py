@@ -1,0 +1,233 @@
+"""The search for poses that reach many goals: descents side by side in lanes; a lane that has ended is refilled.
+
+Imports `damped`, `starts` and `lanes`. What a lane computes does not depend on its neighbours, so that answers are the
+same however problems are dealt out to lanes and threads. Inside, memory goes in groups:
+
+    limb:   codes, numbers, settings, limits
+    batch:  targets, how many, starts given, whether there are any, number of the first problem, seed, tries
+    flow:   poses before and after a step, goals, steps, squared errors of position and rotation; by lane
+    pages:  state and best pose of each lane, order of its starts in the tables, one goal
+    out:    poses, reports, status
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import float64, int64
+
+from . import inner, kernel, part
+from .damped import ALIGNED, CODES, NEAR, ROTATION, SPIN, damped_step
+from .lanes import beyond, bits, cells, flat, load, store
+from .starts import CHECK, CLOSE, FIRST_STARTS, RIVALS, STALLED, STEPS, hope, in_reach, put_start, read_goal, unpack
+
+CLOSING = 30.0  # more steps, from the best pose met, where no start has reached the goal
+IDLE = -1.0e30  # steps of a lane that has nothing to do
+UNSOLVED, REACHED, CLOSEST, BEYOND, INVALID = 0, 1, 2, 3, 4
+AGAIN, CLOSER = 5, 6  # what a lane does next where its problem is not over
+# of a lane: its problem, starts begun, steps taken, starts allowed, whether its best pose may come closer
+PROBLEM, START, TAKEN, ALLOWED, OPEN, STATE = 0, 1, 2, 3, 4, 5
+# of the books: two rows to rank tables in, one goal, then best errors and pose of each lane
+ONE, FREE = 2 * RIVALS, 2 * RIVALS + 12
+# of a problem, beside its pose: squared position error, squared length of the rotation error, starts, steps
+REPORT = 4
+
+
+@part
+def keep_best(lane, width, values, moved, turned, weight, q, best, at):
+    """Keep the pose of a lane and its errors in `best` from `at` on if it is the closest so far; say whether it is."""
+    error = moved + turned * weight * weight
+    if not error < load(best, at):
+        return False
+    store(best, at, error)
+    store(best, at + 1, moved)
+    store(best, at + 2, turned)
+    for value in range(values):
+        store(best, at + 3 + value, float64(load(q, width * value + lane)))
+    return True
+
+
+@part
+def write_best(lane, values, problem, outcome, state, best, out):
+    """Write the closest pose of a lane as the answer to its problem."""
+    poses, report, status = out
+    at = (values + 3) * lane
+    for value in range(values):
+        store(poses, values * problem + value, load(best, at + 3 + value))
+    store(report, REPORT * problem, load(best, at + 1))
+    store(report, REPORT * problem + 1, load(best, at + 2))
+    store(report, REPORT * problem + 2, float64(load(state, STATE * lane + START)))
+    store(report, REPORT * problem + 3, float64(load(state, STATE * lane + TAKEN)))
+    store(status, problem, outcome)
+
+
+@part
+def advance(limb, rows, values, lanes):
+    """Take one step in all lanes; return which have ended, and which have reached their goals, as bits."""
+    codes, numbers, settings, limits = limb
+    goal, q, work, after, steps, moved, turned = lanes
+    p, r = damped_step(codes, numbers, rows, settings, limits, values, goal, q, work, after)
+    taken = load(steps, 0) + 1.0
+    w = load(settings, ROTATION)
+    error, before = p + r * (w * w), load(moved, 0) + load(turned, 0) * (w * w)
+    store(steps, 0, taken)
+    store(moved, 0, p)
+    store(turned, 0, r)
+    near = (p <= load(settings, NEAR)) & (r <= load(settings, ALIGNED))
+    stuck = (error > load(settings, CLOSE)) & (error > before * load(settings, STALLED))
+    ended = near | (stuck & (taken > load(settings, CHECK))) | (taken >= load(settings, STEPS))
+    return bits(ended & (taken > -1.0e6)), bits(near)
+
+
+@part
+def judge_end(settings, lane, values, arrived, closer, tries, state, best):
+    """Return what a lane does after a descent: begin another one, close in on its best pose, or stop (its outcome).
+
+    The first starts are always made. Then the best pose is brought as close as it will come, and how close that is
+    decides how many more starts are worth trying.
+    """
+    own = STATE * lane
+    if arrived:
+        return REACHED
+    if load(state, own + OPEN) < 0:  # it has closed in
+        store(state, own + OPEN, 0)
+        if load(state, own + ALLOWED) >= FIRST_STARTS:
+            store(state, own + ALLOWED, hope(settings, load(best, (values + 3) * lane), tries))
+    elif closer:
+        store(state, own + OPEN, 1)
+    if load(state, own + START) < load(state, own + ALLOWED):
+        return AGAIN
+    if load(state, own + OPEN) == 1 and tries > 0:
+        return CLOSER
+    return CLOSEST if load(state, own + ALLOWED) >= min(FIRST_STARTS, tries) else BEYOND
+
+
+@part
+def take_problem(limb, batch, flow, pages, status, lane, width, values, waiting):
+    """Give a lane the next problem that is still to be solved; return the one to look at after it.
+
+    The lane's problem is -1 where there are no more. Targets that are none are marked.
+    """
+    _, numbers, settings, _ = limb
+    targets, count, _, given, _, _, tries = batch
+    state, best, _, one = pages
+    own = STATE * lane
+    store(state, own + PROBLEM, -1)
+    while waiting < count and load(state, own + PROBLEM) < 0:
+        if load(status, waiting) == UNSOLVED:
+            if read_goal(numbers, load(settings, SPIN), targets, 16 * waiting, one):
+                store(state, own + PROBLEM, waiting)
+                store(state, own + START, -given)
+                store(state, own + TAKEN, 0)
+                store(state, own + OPEN, 0)
+                store(state, own + ALLOWED, min(FIRST_STARTS if in_reach(settings, one) else 2, tries))
+                store(best, (values + 3) * lane, math.inf)
+                for k in range(12):
+                    store(flow[2], width * k + lane, load(one, k))
+            else:
+                store(status, waiting, INVALID)
+        waiting += 1
+    return waiting
+
+
+@part
+def begin(limb, tables, batch, flow, pages, lane, width, values, then):
+    """Put into a lane what it does next: close in on its best pose, follow the start given, or take another one."""
+    _, _, starts, _, first, seed, _ = batch
+    _, after, goal, steps, _, _ = flow
+    state, best, order, one = pages
+    own, problem = STATE * lane, load(state, STATE * lane + PROBLEM)
+    if then == CLOSER:
+        for value in range(values):
+            store(after, width * value + lane, load(best, (values + 3) * lane + 3 + value))
+        store(steps, lane, -CLOSING)
+        store(state, own + OPEN, -1)
+        store(state, own + TAKEN, load(state, own + TAKEN) + int64(CLOSING))
+        return
+    start = load(state, own + START)
+    store(state, own + START, start + 1)
+    store(steps, lane, 0.0)
+    if start < 0:
+        for value in range(values):
+            store(after, width * value + lane, load(starts, values * problem + value))
+        return
+    for k in range(12):
+        store(one, k, float64(load(goal, width * k + lane)))
+    put_start(limb, values, tables, one, order, RIVALS * lane, seed, first + problem, start, after, lane, width)
+
+
+@part
+def settle(limb, tables, batch, flow, pages, out, lane, width, values, near, waiting):
+    """See to a lane whose descent has ended: note its answer, give it another start or another problem.
+
+    Return the problem to look at next, and by how much the number of lanes at work has changed.
+    """
+    q, _, _, steps, moved, turned = flow
+    state, best = pages[0], pages[1]
+    own, at, change, then = STATE * lane, (values + 3) * lane, 0, AGAIN
+    problem = load(state, own + PROBLEM)
+    if problem >= 0:
+        store(state, own + TAKEN, load(state, own + TAKEN) + int64(load(steps, lane)))
+        p, r, w = float64(load(moved, lane)), float64(load(turned, lane)), float64(load(limb[2], ROTATION))
+        arrived = (near >> lane) & 1 == 1
+        if arrived:  # whatever came close before it
+            store(best, at, math.inf)
+            store(state, own + TAKEN, load(state, own + TAKEN) - 1)  # the last one was only looked at
+        closer = keep_best(lane, width, values, p, r, w, q, best, at)
+        then = judge_end(limb[2], lane, values, arrived, closer, batch[6], state, best)
+        if then < AGAIN:
+            write_best(lane, values, problem, then, state, best, out)
+            change -= 1
+    if problem < 0 or then < AGAIN:
+        store(steps, lane, IDLE)
+        waiting = take_problem(limb, batch, flow, pages, out[2], lane, width, values, waiting)
+        if load(state, own + PROBLEM) < 0:
+            return waiting, change
+        change, then = change + 1, AGAIN
+    begin(limb, tables, batch, flow, pages, lane, width, values, then)
+    return waiting, change
+
+
+@inner
+def at(memory, row):
+    """Return the lanes of an array from a row on."""
+    return beyond(cells(memory), row)
+
+
+@kernel
+def search_many(codes, numbers, table, targets, given, first, seed, tries, memory, books, state, poses, report, status):
+    """Search for the targets (m * 16,) whose status (m,) is UNSOLVED; write poses (m * values,), reports and status.
+
+    `numbers` are the limb's settings, limits and numbers, in the precision of the search; `given` is a start for each
+    problem, or empty; `first` is the number of the first problem, for its random starts. `room` tells how large the
+    arrays to work in must be: `memory` in the same precision, `books`, and `state`, which begins with -1 throughout.
+    """
+    rows, count, values = codes.size // CODES, status.size, poses.size // status.size
+    width = memory.shape[1]
+    limb, tables = unpack(codes, numbers, table, values, books)
+    best = beyond(flat(books), FREE)
+    batch = (cells(targets), count, cells(given), min(given.size, 1), first, seed, tries)
+    out = (cells(poses), cells(report), cells(status))
+    pages = (cells(state), best, beyond(cells(state), STATE * width), beyond(flat(books), ONE))
+    goal, steps, moved, turned = cells(memory), at(memory, 12), at(memory, 13), at(memory, 14)
+    q, after, work = at(memory, 15), at(memory, 15 + values), at(memory, 15 + 2 * values)
+    source, sink, other = beyond(flat(memory), 15 * width), beyond(flat(memory), (15 + values) * width), flat(memory)
+    waiting, live, ended, near = 0, 0, (1 << width) - 1, 0
+    for lane in range(width):
+        store(other, 12 * width + lane, IDLE)
+    while ended != 0:
+        flow = (source, sink, other, beyond(other, 12 * width), beyond(other, 13 * width), beyond(other, 14 * width))
+        for lane in range(width):
+            if (ended >> lane) & 1:
+                waiting, change = settle(limb, tables, batch, flow, pages, out, lane, width, values, near, waiting)
+                live += change
+        ended = 0
+        while live > 0 and ended == 0:
+            q, after, source, sink = after, q, sink, source
+            ended, near = advance(limb, rows, values, (goal, q, work, after, steps, moved, turned))
+
+
+def room(rows: int, values: int, width: int) -> tuple[tuple[int, int], tuple[int, int], int]:
+    """Return the shapes of `memory` and `books` and the size of `state` for a limb's rows and values."""
+    books = (FREE + (values + 3) * width + RIVALS - 1) // RIVALS
+    return (15 + 2 * values + 6 * rows, width), (books, RIVALS), (STATE + RIVALS) * width

@@ -1,0 +1,177 @@
+"""Where descents begin and when they are given up: goals, starts from tables and from hashed numbers, hope.
+
+Imports `damped` and `lanes`. Shared by the searches for one goal and for many. `linkwork.limb` writes the settings:
+after those of a step come how many steps a start may take; after how many it must make progress, and how much (the
+ratio of squared errors), unless its squared error is below a bound; what the number of starts is measured by; and the
+shells around a centre that hold the tip and a point of the last axis, outside which nothing can be reached.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import float64, int64, uint64
+
+from . import inner, part
+from .damped import FROM, LIMITS, POSITION, ROTATION, SPIN, TIP, TO, vector
+from .lanes import beyond, cells, fill, flat, load, select, store
+
+STEPS, CHECK, STALLED, CLOSE, HOPE, CENTRE, SHELL, POINT, POINT_SHELL, SETTINGS = 9, 10, 11, 12, 13, 14, 17, 19, 22, 24
+TABLE = 12  # numbers that a table holds of each of its frames
+RIVALS, NARROW, WIDE = 8, 8, 128  # starts taken from a table; blocks of eight poses in the narrow and the wide one
+FIRST_STARTS = 2 * RIVALS
+MIDDLE, SPREAD = 40, 0.7  # up to this one, random starts keep to the middle of the range
+RIGID = 1e-11  # sum of the squared flaws of a rotation matrix that is none of its own
+
+
+@inner
+def mixed(key):
+    """Return 64 well-mixed bits (splitmix64)."""
+    z = key + uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return z ^ (z >> uint64(31))
+
+
+@inner
+def uniform(seed, problem, start, value):
+    """Return a number from 0 to 1 that depends on these four alone."""
+    key = mixed(uint64(seed) ^ mixed(uint64(problem) ^ mixed(uint64(start) ^ mixed(uint64(value)))))
+    return float64(key >> uint64(11)) * 2.0**-53
+
+
+@inner
+def random_value(limits, seed, problem, start, value):
+    """Return one value of a random start."""
+    u = uniform(seed, problem, start, value)
+    if start < MIDDLE:
+        u = 0.5 + SPREAD * (u - 0.5)
+    low, high = float64(load(limits, LIMITS * value + FROM)), float64(load(limits, LIMITS * value + TO))
+    return low + (high - low) * u
+
+
+@part
+def read_goal(numbers, spin, targets, at, goal):
+    """Write the goal of a 4x4 target, row by row from `at` on; take the tip's rotation off it unless it may spin.
+
+    Return whether the target is a finite rigid transform.
+    """
+    flaw = 0.0
+    for row in range(3):
+        a, b, c = vector(targets, at + 4 * row)
+        other = vector(targets, at + 4 * ((row + 1) % 3))
+        p = load(targets, at + 4 * row + 3)
+        flaw += (a * a + b * b + c * c - 1.0) ** 2 + (a * other[0] + b * other[1] + c * other[2]) ** 2 + (p - p)
+        store(goal, 9 + row, p)
+        for k in range(3):
+            if spin != 0.0:
+                turned = load(targets, at + 4 * row + k)
+            else:
+                turned = a * load(numbers, TIP + k) + b * load(numbers, TIP + 3 + k) + c * load(numbers, TIP + 6 + k)
+            store(goal, 3 * k + row, turned)
+    x, y, z = vector(targets, at), vector(targets, at + 4), vector(targets, at + 8)
+    volume = (
+        x[0] * (y[1] * z[2] - y[2] * z[1]) + x[1] * (y[2] * z[0] - y[0] * z[2]) + x[2] * (y[0] * z[1] - y[1] * z[0])
+    )
+    return flaw < RIGID and volume > 0.0
+
+
+@inner
+def inside(settings, shell, p):
+    """Return whether a point lies between the two spheres of a shell, given by their squared radii."""
+    x, y, z = p[0] - load(settings, CENTRE), p[1] - load(settings, CENTRE + 1), p[2] - load(settings, CENTRE + 2)
+    square = x * x + y * y + z * z
+    return load(settings, shell) <= square <= load(settings, shell + 1)
+
+
+@part
+def in_reach(settings, goal):
+    """Return whether a goal lies in the shell of the tip, and the point of the last axis that it implies in its own."""
+    p, s = vector(goal, 9), vector(settings, POINT)
+    x, y, z = vector(goal, 0), vector(goal, 3), vector(goal, 6)
+    point = (
+        p[0] - (x[0] * s[0] + y[0] * s[1] + z[0] * s[2]),
+        p[1] - (x[1] * s[0] + y[1] * s[1] + z[1] * s[2]),
+        p[2] - (x[2] * s[0] + y[2] * s[1] + z[2] * s[2]),
+    )
+    return inside(settings, SHELL, p) and inside(settings, POINT_SHELL, point)
+
+
+@part
+def rank(settings, table, first, blocks, goal, ranks):
+    """Write, for each lane of a table, its frame nearest to the goal: squared distance, and the block it is in."""
+    w = load(settings, ROTATION)
+    best, where = fill(table, math.inf), fill(table, 0.0)
+    for block in range(first, first + blocks):
+        at = TABLE * block
+        away = fill(table, 0.0)
+        for k in range(3):
+            d = (load(table, at + 9 + k) - load(goal, 9 + k)) * load(settings, POSITION + k)
+            away = away + d * d
+        if w != 0.0:
+            for k in range(6 if load(settings, SPIN) != 0.0 else 0, 9):
+                d = (load(table, at + k) - load(goal, k)) * w
+                away = away + d * d * 0.5
+        nearer = away < best
+        best, where = select(nearer, away, best), select(nearer, float64(block), where)
+    store(ranks, 0, best)
+    store(ranks, 1, where)
+
+
+@part
+def choose(settings, table, first, blocks, goal, ranks, scores, order, at):
+    """Write a table's best poses for a goal into `order` from `at` on, nearest first: the best of each lane.
+
+    `ranks` are two rows of lanes to work in, `scores` the same memory as numbers.
+    """
+    rank(settings, table, first, blocks, goal, ranks)
+    for k in range(RIVALS):
+        away, slot = load(scores, k), int64(load(scores, RIVALS + k)) * RIVALS + k
+        i = k
+        while i > 0 and load(scores, i - 1) > away:
+            store(scores, i, load(scores, i - 1))
+            store(order, at + i, load(order, at + i - 1))
+            i -= 1
+        store(scores, i, away)
+        store(order, at + i, slot)
+
+
+@part
+def put_start(limb, values, tables, goal, order, at, seed, problem, start, q, lane, width):
+    """Write a start of a goal into a lane of `q`.
+
+    The first come from the tables, which are searched when their first pose is wanted; the order found is kept in
+    `order` from `at` on. The others are random.
+    """
+    _, _, settings, limits = limb
+    table, poses, ranks, scores = tables
+    if start == 0:
+        choose(settings, table, 0, NARROW, goal, ranks, scores, order, at)
+    elif start == RIVALS:
+        choose(settings, table, NARROW, WIDE, goal, ranks, scores, order, at)
+    for value in range(values):
+        if start < FIRST_STARTS:
+            slot = int64(load(order, at + start % RIVALS))
+            x = load(poses, ((slot >> 3) * values + value) * RIVALS + (slot & 7))
+        else:
+            x = random_value(limits, seed, problem, start, value)
+        store(q, width * value + lane, x)
+
+
+@inner
+def unpack(codes, numbers, table, values, books):
+    """Return a limb, and its tables with room to rank them in, as memory; see `books_size`."""
+    settings, poses = flat(numbers), beyond(flat(table), TABLE * (NARROW + WIDE) * RIVALS)
+    limits = beyond(settings, SETTINGS)
+    limb = (cells(codes), beyond(limits, LIMITS * values), settings, limits)
+    return limb, (cells(table), poses, cells(books), flat(books))
+
+
+@part
+def hope(settings, error, tries):
+    """Return how many starts are worth trying when the closest pose so far has this squared error.
+
+    Where a goal can be reached, starts that fail end the nearer to it the more of them there are: after n starts, the
+    best of them is rarely further than a bound over n. One that is further is taken to be out of reach.
+    """
+    return min(max(int64(load(settings, HOPE) / math.sqrt(max(error, 1e-300))), FIRST_STARTS), tries)

@@ -1,0 +1,404 @@
+"""A frame and a kind of goal, packed once for the compiled search: what control loops, batches and `robust` call.
+
+Imports `limb`, `base` and the kernels. `prepare` is the public way to one.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import GoalError, OptionError, TransformError
+from ..goals import Reach
+from ..kernels import damped, starts
+from ..kernels.race import race_one
+from ..kernels.search import BEYOND, CLOSEST, INVALID, REACHED, REPORT, UNSOLVED, room, search_many
+from ..limb import Limb, shells
+from ..linkage import Linkage
+from ..poses import start_pose, wrapped
+from ..transforms import FloatArray, as_array, plane_basis
+from .base import Settings, Solution
+
+RESTARTS = 300
+GAIN, FLOOR = 0.05, {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-6}  # damping: of the error, and at least
+STEPS, CHECK, STALLED, CLOSE, HOPE = 20.0, 5.5, 0.7, 0.022, 12.0
+SHARP = 1.0 - 1e-9  # tolerances are met with room for rounding
+WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
+NAMES = {REACHED: "reached", CLOSEST: "closest", BEYOND: "beyond", INVALID: "invalid"}
+AXES = "xyz"
+FLOAT64 = np.dtype(np.float64)
+NO_STARTS = np.zeros(0)
+
+
+class Found(Solution):
+    """A solution of the compiled search: what is seldom looked at is worked out when it is."""
+
+    prepared: Prepared
+    target: FloatArray
+    outcome: int
+    report: FloatArray
+    method = "robust"
+    trace = ()
+
+    @cached_property
+    def linkage(self) -> Linkage:
+        return self.prepared.linkage
+
+    @cached_property
+    def goals(self) -> tuple[Reach, ...]:
+        return (self.prepared.goal.moved(self.target),)
+
+    @cached_property
+    def residuals(self) -> FloatArray:
+        return self.prepared.residuals(self.report)
+
+    @cached_property
+    def iterations(self) -> int:
+        return int(self.report[3])
+
+    @cached_property
+    def status(self) -> str:
+        return NAMES[self.outcome]
+
+    @cached_property
+    def settings(self) -> Settings:
+        return self.prepared.settings
+
+
+class Prepared:
+    """Inverse kinematics of one frame, packed: call it with a target.
+
+    Attributes:
+        goal: A goal of the kind that it serves; its target means nothing.
+        limb: The joints that move the frame.
+        settings: Tolerances and limits.
+        restarts: Starts at most, for one target.
+        seed: Where random starts come from.
+    """
+
+    def __init__(self, linkage: Linkage, goal: Reach, settings: Settings, *, restarts: int, seed: int) -> None:
+        self.linkage, self.goal, self.settings = linkage, goal, settings
+        self.restarts, self.seed = restarts, seed
+        self.limb = Limb(linkage, goal.frame, goal.free)
+        self.codes, self.table = self.limb.codes, self.limb.table
+        self._turn = None if goal.free is None else plane_basis(goal.free)
+        self._packed: dict[tuple[np.dtype[Any], bool], NDArray[Any]] = {}
+        self.numbers = self.packed(np.float64)
+        inside, outside = self.limb.plain
+        self._whole = (
+            not self.limb.balls and np.array_equal(outside, np.arange(linkage.nq)) and len(inside) == linkage.nq
+        )
+        open_ended = np.isinf(self.limb.limits[:, :2]).all(axis=1) & self.limb.turning
+        self._open = np.flatnonzero(open_ended)
+        self._plain = self._whole and not len(self._open)
+        self._values, self._size = self.limb.values, self.limb.values + REPORT
+        lanes, books, _ = room(len(self.codes) // damped.CODES, self._values, WIDTHS[FLOAT64])
+        self._memory, self._books = np.zeros(lanes), np.zeros(books)
+        self._shape, self._neutral = (linkage.nq,), linkage.neutral()
+
+    def __repr__(self) -> str:
+        return f"<Prepared {self.goal.frame!r} of {self.linkage.name!r}: {self.limb.values} values>"
+
+    # What the kernels read
+
+    def packed(self, dtype: Any, *, bounded: bool = False) -> NDArray[Any]:
+        """Return settings, limits and numbers in a precision; with `bounded`, goals out of reach are given up at once.
+
+        How far the limb reaches takes a few hundredths of a second to work out, which pays in a batch.
+        """
+        key = (np.dtype(dtype), bounded)
+        if key not in self._packed:
+            settings, limits = self._settings(key[0]), self.limb.limits.copy()
+            if self.settings.limits == "ignore":
+                limits[:, :2] = -np.inf, np.inf
+            elif bounded and self.goal.coordinates == 3:
+                self._bound(settings)
+            with np.errstate(over="ignore"):
+                self._packed[key] = np.concatenate([settings, limits.ravel(), self.limb.numbers]).astype(dtype)
+        return self._packed[key]
+
+    def _settings(self, kind: np.dtype[Any]) -> FloatArray:
+        length, goal = self.limb.length, self.goal
+        values = np.zeros(starts.SETTINGS)
+        asked = [k in goal.rows for k in range(3)]
+        turned = len(goal.rows) > goal.coordinates
+        single = 0.5 if kind == np.float32 else 1.0  # what single precision finds is looked at again in double
+        values[damped.POSITION : damped.POSITION + 3] = asked
+        values[damped.ROTATION] = length / 4.0 if turned else 0.0
+        values[damped.SPIN] = float(goal.free is not None)
+        values[damped.GAIN], values[damped.FLOOR] = GAIN, FLOOR[kind] * length**2
+        values[damped.NEAR] = single * SHARP * self.settings.tolerance**2
+        angle = min(self.settings.rotation_tolerance, math.pi)
+        values[damped.ALIGNED] = single * SHARP * (2.0 * math.sin(angle / 2.0)) ** 2 if turned else np.inf
+        values[starts.STEPS], values[starts.CHECK], values[starts.STALLED] = STEPS, CHECK, STALLED
+        values[starts.CLOSE], values[starts.HOPE] = (CLOSE * length) ** 2, HOPE * length
+        values[[starts.SHELL + 1, starts.POINT_SHELL + 1]] = np.inf
+        return values
+
+    def _bound(self, settings: FloatArray) -> None:
+        """Write how far the limb reaches into settings."""
+        centre, point, extents = self.reach
+        near = self.settings.tolerance
+        squared = np.maximum(extents + np.array([-near, near]), 0.0) ** 2
+        settings[starts.CENTRE : starts.CENTRE + 3] = centre
+        settings[starts.SHELL : starts.SHELL + 2] = squared[0]
+        if len(self.goal.rows) == 6 and self.goal.free is None:
+            settings[starts.POINT : starts.POINT + 3] = point
+            settings[starts.POINT_SHELL : starts.POINT_SHELL + 2] = squared[1]
+
+    @cached_property
+    def reach(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Centre, point of the last axis and extents; see `linkwork.limb.shells`."""
+        return shells(self.limb)
+
+    # One target
+
+    def __call__(self, target: ArrayLike, *, start: ArrayLike | str | None = None) -> Solution:
+        """Return the pose that brings the frame to a target, or the closest one found.
+
+        Args:
+            target: A 4x4 matrix; a position where only that is asked for, a 3x3 rotation where only that is.
+            start: A pose to begin with: the answer is then the one found nearest to it. Values of joints that do not
+                move the frame are taken from it. Without one, any answer will do.
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.models.panda()
+            >>> ik = lw.prepare(arm, "tip")
+            >>> ik(arm.forward(arm.stored_pose("ready"), frame="tip")).success
+            True
+        """
+        if target.__class__ is not np.ndarray or target.shape != (4, 4) or target.dtype is not FLOAT64:
+            return self.solve(self.as_target(target), start=start)
+        return self.solve(target.copy(), start=start)
+
+    def nearest(self, target: ArrayLike, start: ArrayLike | str, *, starts: int = 256) -> Solution:
+        """Return, of the solutions that many starts find, the one nearest to a pose; more thorough than a call."""
+        pose, aim = self._start(start), self.as_target(target)
+        best = self.solve(aim, start=pose)
+        if best.success:
+            poses = np.concatenate([best.q[None], self.candidates(aim, starts)])
+            away = self.linkage.difference(pose, poses)
+            best.__dict__["q"] = poses[int(np.argmin((away * away).sum(axis=-1)))]
+            best.__dict__["report"] = self._report(best.q, aim)
+        return best
+
+    def _report(self, q: FloatArray, target: FloatArray) -> FloatArray:
+        """Return the report of a pose that is not looked for any further."""
+        given = self.limb.values_of(q)[None]
+        _, report = self.search(target[None], np.zeros(1, np.int64), given=given, restarts=0)
+        first: FloatArray = report[0]
+        return first
+
+    def solve(self, target: FloatArray, *, start: ArrayLike | str | None = None) -> Solution:
+        """Return the solution for a target (4, 4)."""
+        out = np.empty(self._size)
+        values = self._values
+        pose = self._neutral
+        if start is not None:
+            quick = start.__class__ is np.ndarray and start.dtype is FLOAT64 and start.shape == self._shape
+            pose = start if quick else self._start(start)  # type: ignore[assignment]
+            out[:values] = pose if self._whole else self.limb.values_of(pose)
+        aim = target if self._turn is None else self._spun(target)
+        if not aim.flags.carray:
+            aim = np.array(aim, order="C")
+        given, seed, tries = start is not None, self.seed, self.restarts
+        outcome = race_one(
+            self.codes, self.numbers, self.table, aim, seed, tries, given, self._memory, self._books, out
+        )
+        if outcome != REACHED:
+            if outcome == INVALID:
+                raise GoalError(f"the target of {self.goal.frame!r} is no rigid transform of finite numbers.")
+            if outcome == UNSOLVED:
+                self._start(start)  # says what is wrong with it
+        solution: Found = object.__new__(Found)
+        solution.__dict__.update(
+            prepared=self,
+            target=target,
+            start=pose,
+            q=out[:values] if self._plain else self.pose(out[:values], pose),
+            success=outcome == REACHED,
+            outcome=outcome,
+            report=out[values:],
+        )
+        return solution
+
+    def _start(self, start: ArrayLike | str | None) -> FloatArray:
+        pose = start_pose(self.linkage, start)
+        if pose.ndim != 1:
+            raise OptionError(f"one target takes one start of shape ({self.linkage.nq},), got shape {pose.shape}.")
+        return pose
+
+    def pose(self, values: FloatArray, base: FloatArray) -> FloatArray:
+        """Return whole poses from the limb's values: unlimited angles within half a turn of those of `base`."""
+        if self._plain:
+            return values
+        q = self.limb.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
+        if len(self._open):
+            inside, outside = self.limb.plain
+            places = outside[np.isin(inside, self._open)]
+            reference = np.broadcast_to(base, q.shape)[..., places]
+            q[..., places] = reference + wrapped(q[..., places] - reference)
+        return q
+
+    def residuals(self, report: FloatArray) -> FloatArray:
+        """Return position and rotation errors [m, rad], those asked for, from what the kernels report (..., 4)."""
+        parts = []
+        if self.goal.coordinates:
+            parts.append(np.sqrt(report[..., 0]))
+        if len(self.goal.rows) > self.goal.coordinates:
+            parts.append(2.0 * np.arcsin(np.minimum(np.sqrt(report[..., 1]) / 2.0, 1.0)))
+        return np.stack(parts, axis=-1)
+
+    # Many targets
+
+    def search(
+        self,
+        targets: FloatArray,
+        status: NDArray[np.int64],
+        *,
+        given: FloatArray = NO_STARTS,
+        first: int = 0,
+        dtype: Any = np.float64,
+        restarts: int | None = None,
+        bounded: bool = False,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return values (m, n) and reports (m, 4) for targets (m, 4, 4) whose status is 0; their status is written."""
+        count, values, kind = len(status), self.limb.values, np.dtype(dtype)
+        poses, report = np.zeros((count, values)), np.zeros((count, REPORT))
+        lanes, books, state = room(len(self.codes) // damped.CODES, values, WIDTHS[kind])
+        search_many(
+            self.codes,
+            self.packed(kind, bounded=bounded),
+            self.table,
+            (targets if self._turn is None else self._spun(targets)).reshape(-1),
+            given.reshape(-1),
+            first,
+            self.seed,
+            self.restarts if restarts is None else restarts,
+            np.zeros(lanes, kind),
+            np.zeros(books),
+            np.full(state, -1, np.int64),
+            poses.reshape(-1),
+            report.reshape(-1),
+            status,
+        )
+        return poses, report
+
+    def candidates(self, target: FloatArray, count: int, *, first: int = 0) -> FloatArray:
+        """Return the poses (k, nq) that random starts, `count` of them, reach; many may be the same."""
+        generator = np.random.default_rng([self.seed, first])
+        low, high = self.limb.limits[:, 2], self.limb.limits[:, 3]
+        given = low + (high - low) * generator.random((count, self.limb.values))
+        status = np.zeros(count, np.int64)
+        values, _ = self.search(np.tile(target, (count, 1, 1)), status, given=given, restarts=0)
+        return self.pose(values[status == REACHED], self._neutral)
+
+    def away(self, pose: FloatArray, others: FloatArray) -> FloatArray:
+        """Return how far poses (..., nq) are from one, value by value of the limb; whole turns are no difference."""
+        apart = self.limb.values_of(others) - self.limb.values_of(pose)
+        turning = self.limb.turning
+        apart[..., turning] = wrapped(apart[..., turning])
+        return apart
+
+    def _spun(self, targets: FloatArray) -> FloatArray:
+        """Return targets whose z axis is the one that must agree."""
+        result = targets.copy()
+        result[..., :3, :3] = targets[..., :3, :3] @ (np.eye(3) if self._turn is None else self._turn)
+        return result
+
+    def as_target(self, target: ArrayLike) -> FloatArray:
+        """Return one target as a contiguous 4x4 array."""
+        try:
+            one: FloatArray = self.as_targets(as_array(target, f"the target of {self.goal.frame!r}")[None])[0]
+        except TransformError as error:
+            raise GoalError(str(error)) from error
+        return one
+
+    def as_targets(self, targets: FloatArray) -> FloatArray:
+        """Return targets (m, 4, 4) from matrices, or from positions or rotations where no more is asked for."""
+        position, turned = self.goal.coordinates, len(self.goal.rows) > self.goal.coordinates
+        shape = targets.shape[1:]
+        if shape == (4, 4):
+            return (
+                np.ascontiguousarray(targets, np.float64) if targets.flags.writeable else np.array(targets, np.float64)
+            )
+        result = np.tile(np.eye(4), (len(targets), 1, 1))
+        if not turned and shape in ((3,), (position,)):
+            result[:, : shape[0], 3] = targets
+        elif not position and shape == (3, 3):
+            result[:, :3, :3] = targets
+        else:
+            kinds = "4x4 matrices" + ("" if turned else f" or positions of {position} numbers")
+            kinds += "" if position else " or 3x3 rotations"
+            raise GoalError(f"targets of {self.goal.frame!r} are {kinds}; got shape {shape} each.")
+        return result
+
+
+def prepare(
+    linkage: Linkage,
+    frame: str,
+    *,
+    position: bool | str = True,
+    orientation: bool = True,
+    free: ArrayLike | str | None = None,
+    tolerance: float = 1e-4,
+    rotation_tolerance: float = 1e-3,
+    limits: bool = True,
+    restarts: int = RESTARTS,
+    seed: int = 0,
+) -> Prepared:
+    """Return inverse kinematics of one frame with everything packed, for control loops: ``ik(target, start=q)``.
+
+    Args:
+        linkage: The linkage.
+        frame: Name of the frame that targets are for.
+        position: Whether its position matters; ``"xy"`` for these axes of the world alone.
+        orientation: Whether its orientation matters.
+        free: An axis of the frame, such as ``"z"``, that it may spin about: only where the axis points matters.
+        tolerance: Largest position error that counts as reached [m].
+        rotation_tolerance: Largest rotation error that counts as reached [rad].
+        limits: Whether joints keep within their limits.
+        restarts: Starts at most, for one target.
+        seed: Where random starts come from: the same seed gives the same answer.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([15, 10, 5])
+        >>> ik = lw.prepare(arm, "tip", position="xy", orientation=False)
+        >>> ik([-20, 5]).success
+        True
+    """
+    goal = _goal(frame, position, orientation, free)
+    settings = Settings(tolerance, rotation_tolerance, limits="project" if limits else "ignore")
+    return prepared_for(linkage, goal, settings, restarts, seed)
+
+
+def _goal(frame: str, position: bool | str, orientation: bool, free: Any) -> Reach:
+    axes = AXES if position is True else position or ""
+    if axes not in (AXES, "xy", ""):
+        raise OptionError(f"position is True, False or 'xy', got {position!r}.")
+    point = np.zeros(len(axes)) if axes else None
+    return Reach(frame, position=point, orientation=np.eye(3) if orientation else None, free=free)
+
+
+def prepared_for(linkage: Linkage, goal: Reach, settings: Settings, restarts: int, seed: int) -> Prepared:
+    """Return the prepared solver for goals of one make; it is kept on the linkage."""
+    kept: dict[Any, Prepared] = linkage.__dict__.setdefault("_prepared", {})
+    key = (goal.make, settings.tolerance, settings.rotation_tolerance, settings.limits == "ignore", restarts, seed)
+    found = kept.get(key)
+    if found is None:
+        for name, value in (("restarts", restarts), ("seed", seed)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise OptionError(f"{name} must be a whole number, zero or more, got {value!r}.")
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[key] = found = Prepared(linkage, goal, settings, restarts=max(restarts, 1), seed=seed)
+    return found
+
+
+MOST_KEPT = 64

@@ -1,0 +1,186 @@
+"""Goals: error rows and Jacobians against finite differences and closed forms, with a free axis and without."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.transform import Rotation
+
+import linkwork as lw
+from chains import AXES, placed
+from linkages import JOINTS, one_joint, random_rotation
+from linkwork.errors import GoalError
+from linkwork.goals import turn_between
+from linkwork.poses import advance
+
+ARMS = {"panda": lw.models.panda, "stanford": lw.models.stanford, "planar": lambda: lw.models.planar([3, 2, 1])}
+FREE = {"none": None, **{axis: axis for axis in AXES}, "oblique": (1.0, -2.0, 2.0)}
+arms = pytest.mark.parametrize("name", ARMS)
+free_axes = pytest.mark.parametrize("free", FREE)
+
+
+def goal_for(target: np.ndarray, rows: str, free: object) -> lw.Reach:
+    position = {"p": target[:3, 3], "xy": target[:2, 3], "": None}[rows.removesuffix("r")]
+    turned = rows.endswith("r")
+    return lw.Reach(
+        "tip", position=position, orientation=target[:3, :3] if turned else None, free=FREE[free] if turned else None
+    )
+
+
+@arms
+@free_axes
+@pytest.mark.parametrize("rows", ["p", "r", "pr", "xy", "xyr"])
+def test_the_jacobian_is_how_the_error_shrinks(name: str, free: str, rows: str) -> None:
+    arm, rng = ARMS[name](), np.random.default_rng(0)
+    step = 1e-6
+    for _ in range(4):
+        q = arm.random_pose(rng)
+        near = arm.clamp(q + rng.uniform(-1e-7, 1e-7, arm.nq))  # where a rotation vector's rate is the angular velocity
+        goal = goal_for(arm.forward(near, frame="tip"), rows, free)
+        expected = np.empty((len(goal.rows), arm.nv))
+        for k in range(arm.nv):
+            way = np.eye(arm.nv)[k] * step
+            expected[:, k] = (goal.error(arm, advance(arm, q, -way)) - goal.error(arm, advance(arm, q, way))) / (
+                2 * step
+            )
+        assert_allclose(goal.jacobian(arm, q), expected, rtol=0, atol=2e-6 * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("joint", JOINTS)
+def test_a_free_axis_serves_every_kind_of_joint(joint: str) -> None:
+    chain, rng, step = one_joint(JOINTS[joint]), np.random.default_rng(1), 1e-6
+    q = chain.random_pose(rng)
+    goal = goal_for(chain.forward(q, frame="tip"), "pr", "oblique")
+    expected = np.stack([
+        (goal.error(chain, advance(chain, q, -way)) - goal.error(chain, advance(chain, q, way))) / (2 * step)
+        for way in np.eye(chain.nv) * step
+    ], axis=1)  # fmt: skip
+    assert_allclose(goal.jacobian(chain, q), expected, rtol=0, atol=1e-6)
+
+
+@arms
+@free_axes
+def test_many_poses_give_what_each_gives(name: str, free: str) -> None:
+    arm, rng = ARMS[name](), np.random.default_rng(2)
+    goal = goal_for(arm.forward(arm.random_pose(rng), frame="tip"), "pr", free)
+    q = arm.random_pose(rng, (2, 3))
+    error, jacobian = goal.error(arm, q), goal.jacobian(arm, q)
+    assert error.shape == (2, 3, 6)
+    assert jacobian.shape == (2, 3, 6, arm.nv)
+    for k in np.ndindex(2, 3):
+        assert_allclose(error[k], goal.error(arm, q[k]), atol=1e-14)
+        assert_allclose(jacobian[k], goal.jacobian(arm, q[k]), atol=1e-14)
+
+
+# The turn from one direction to another
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_turn_between_directions_is_the_shortest_that_does_it(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    directions = rng.normal(size=(20, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    wanted, close = directions[0], directions[1:]
+    turns = turn_between(close, wanted)
+    assert_allclose(Rotation.from_rotvec(turns).apply(close), np.tile(wanted, (19, 1)), atol=1e-12)
+    angles = np.arctan2(np.linalg.norm(np.cross(close, wanted), axis=1), close @ wanted)
+    assert_allclose(np.linalg.norm(turns, axis=1), angles, atol=1e-12)
+    assert_allclose((turns * close).sum(axis=1), 0.0, atol=1e-12)  # it does not spin
+
+
+@pytest.mark.parametrize("axis", np.vstack([np.eye(3), -np.eye(3), [(0.6, 0.0, 0.8)]]))
+def test_the_ends_of_the_turn(axis: np.ndarray) -> None:
+    assert_array_equal(turn_between(axis, axis), np.zeros(3))
+    half = turn_between(-axis, axis)
+    assert np.linalg.norm(half) == pytest.approx(np.pi)
+    assert_allclose(Rotation.from_rotvec(half).apply(-axis), axis, atol=1e-12)
+    for tilt in (1e-15, 1e-13, 1e-9, 1e-5):
+        aside = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
+        close = axis + tilt * aside / np.linalg.norm(aside)
+        close /= np.linalg.norm(close)
+        assert np.linalg.norm(turn_between(close, axis)) == pytest.approx(tilt, rel=1e-2, abs=3e-16)
+        assert np.linalg.norm(turn_between(-close, axis)) == pytest.approx(np.pi, abs=2e-5)
+
+
+@free_axes
+def test_spinning_about_the_free_axis_changes_nothing(free: str) -> None:
+    if FREE[free] is None:
+        return
+    arm, rng = lw.models.panda(), np.random.default_rng(4)
+    axis = np.array({"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}.get(free.lstrip("-"), FREE[free]), float)
+    axis /= np.linalg.norm(axis)
+    q, target = arm.random_pose(rng), arm.forward(arm.random_pose(rng), frame="tip")
+    expected = goal_for(target, "r", free).error(arm, q)
+    for angle in (0.3, 2.0, -3.0):
+        spun = target[:3, :3] @ Rotation.from_rotvec(angle * axis).as_matrix()
+        got = lw.Reach("tip", orientation=spun, free=FREE[free]).error(arm, q)
+        assert_allclose(got, expected, atol=1e-12)
+
+
+def test_a_free_axis_never_asks_for_more_than_the_whole_orientation() -> None:
+    arm, rng = lw.models.panda(), np.random.default_rng(5)
+    for _ in range(50):
+        target = arm.forward(arm.random_pose(rng), frame="tip")
+        q = arm.random_pose(rng)
+        whole, axis = (np.linalg.norm(goal_for(target, "r", free).error(arm, q)) for free in ("none", "z"))
+        assert axis <= whole + 1e-12
+
+
+def test_a_hinge_about_the_free_axis_itself_does_nothing_for_it() -> None:
+    arm = lw.models.panda()
+    q = arm.random_pose(0)
+    assert_allclose(goal_for(arm.forward(q, frame="tip"), "r", "z").jacobian(arm, q)[:, -1], 0.0, atol=1e-15)
+
+
+@pytest.mark.parametrize("method", ["damped", "pseudoinverse", "selectively-damped", "transpose", "robust"])
+def test_methods_reach_goals_with_a_free_axis(method: str) -> None:
+    arm, rng = lw.models.panda(), np.random.default_rng(6)
+    start = arm.stored_pose("ready")
+    there = arm.clamp(start + rng.uniform(-0.2, 0.2, 7))
+    target = arm.forward(there, frame="tip") @ placed(Rotation.from_euler("z", 2.0).as_matrix())
+    goal = goal_for(target, "pr", "z")
+    solution = lw.solve(arm, goal, start=start, method=method, max_iterations=3000) if method != "robust" else (
+        lw.solve(arm, goal, start=start)
+    )  # fmt: skip
+    assert solution.success
+    world = arm.forward(solution.q, frame="tip")
+    assert np.linalg.norm(world[:3, 3] - target[:3, 3]) <= 1e-4
+    assert world[:3, 2] @ target[:3, 2] >= np.cos(1.001e-3)
+    assert abs(world[:3, 0] @ target[:3, 0]) < 0.99  # it has not spun along
+    assert solution.freedom == 2
+
+
+def test_pointing_alone_is_the_law_of_cosines() -> None:
+    wrist = lw.Builder("wrist").revolute("pan", "a", axis="z").revolute("tilt", "tip", axis="y").build()
+    for pan, tilt in np.random.default_rng(0).uniform(-1.5, 1.5, (20, 2)):
+        goal = lw.Reach("tip", orientation=wrist.forward([pan, tilt], frame="tip")[:3, :3], free="x")
+        solution = lw.solve(wrist, goal, start=[0.0, 0.0], tolerance=1e-9, rotation_tolerance=1e-9)
+        assert solution.success
+        ways = [(pan, tilt), (pan + np.pi, np.pi - tilt), (pan - np.pi, np.pi - tilt), (pan + np.pi, -np.pi - tilt)]
+        assert min(np.abs((np.array(way) - solution.q + np.pi) % (2 * np.pi) - np.pi).max() for way in ways) < 1e-6
+
+
+# Wrong input, and what is kept
+
+
+@pytest.mark.parametrize("free", ["w", "", (0, 0, 0), (1, 2), (np.nan, 0, 1), 3, True, [[1, 0, 0]], object(), "zz"])
+def test_a_free_axis_that_is_none_is_refused(free: object) -> None:
+    with pytest.raises(GoalError, match="free axis"):
+        lw.Reach("tip", orientation=np.eye(3), free=free)
+
+
+def test_a_free_axis_needs_an_orientation() -> None:
+    with pytest.raises(GoalError, match="no orientation"):
+        lw.Reach("tip", position=(1, 2, 3), free="z")
+
+
+def test_a_goal_keeps_its_axis_as_a_unit_vector_that_cannot_be_written() -> None:
+    goal = lw.Reach("tip", orientation=np.eye(3), free=(0, 3, 4))
+    assert_allclose(goal.free, (0, 0.6, 0.8))
+    with pytest.raises(ValueError, match="read-only"):
+        goal.free[0] = 1.0
+    moved = goal.moved(placed(random_rotation(np.random.default_rng(0))))
+    assert_array_equal(moved.free, goal.free)
+    assert moved.make == goal.make != lw.Reach("tip", orientation=np.eye(3)).make

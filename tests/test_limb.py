@@ -1,0 +1,217 @@
+"""A limb packed for the compiled search: it moves as its chain does, reaches no further than its shells say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.transform import Rotation
+
+import linkwork as lw
+from chains import errors, placed, random_chain, random_placement, reachable, serial
+from linkages import JOINTS, one_joint, random_tree
+from linkwork.joints import Ball, Floating, Joint, Mimic, Prismatic, Revolute, Screw, Universal
+from linkwork.kernels.search import REACHED
+from linkwork.limb import PARALLEL, SLANTED, Limb, as_hinge, screw, shells, xyz_quaternion
+from linkwork.transforms import quaternion_matrix
+
+WIDE = {"tolerance": 1e6, "rotation_tolerance": 4.0}  # every pose is good enough, so that its own errors are reported
+
+
+def reported(chain: lw.Linkage, q: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return position and rotation errors of poses as the kernel has them, and those found independently."""
+    ik = lw.prepare(chain, "tip", **WIDE)
+    status = np.zeros(len(q), np.int64)
+    values, report = ik.search(targets, status, given=ik.limb.values_of(q), restarts=0)
+    away, angle = errors(chain, "tip", q, targets, "pose").T
+    clear = angle < 3.14  # half a turn is beyond any tolerance
+    assert (status[clear] == REACHED).all()
+    assert_array_equal(values[clear], ik.limb.values_of(q)[clear])
+    return report[clear, :2], np.stack([away**2, (2.0 * np.sin(angle / 2.0)) ** 2], axis=1)[clear]
+
+
+X90, Z45 = (
+    Rotation.from_euler("x", 90, degrees=True).as_matrix(),
+    Rotation.from_euler("z", 45, degrees=True).as_matrix(),
+)
+TILT = {
+    f"{angle:g}": Rotation.from_rotvec([angle, 0, 0]).as_matrix() for angle in (1e-15, 1e-13, 1e-11, 1e-6, 5e-3, 2e-2)
+}
+AHEAD = placed(None, (0.3, 0.1, 0.2))
+HINGES = {
+    "one joint": serial([Revolute("z")], [AHEAD], AHEAD),
+    "parallel": serial([Revolute("z")] * 3, [AHEAD] * 3, AHEAD),
+    "antiparallel": serial([Revolute("z"), Revolute("-z"), Revolute("z")], [placed(np.diag([1, -1, -1]))] * 3, AHEAD),
+    "same axis": serial([Revolute("z")] * 2 + [Revolute("-y")], [placed()] * 3, AHEAD),
+    "turned about one axis": serial([Revolute("z")] * 3, [placed(Z45, (0, 0, 0.3))] * 3, AHEAD),
+    "crossing": serial([Revolute("z")] * 4, [placed(X90)] * 4, AHEAD),
+    "skew": serial([Revolute("z")] * 4, [placed(X90 @ Z45, (0.1, 0.2, 0.3))] * 4, AHEAD),
+    "negative axes": serial([Revolute(a) for a in ("-x", "-y", "-z", "y")], [AHEAD] * 4, AHEAD),
+    "oblique axes": serial([Revolute((1, 2, -3)), Revolute((-1, 0.1, 0.1)), Revolute((1, 2, -3))], [AHEAD] * 3, AHEAD),
+    **{f"tilted by {k}": serial([Revolute("z")] * 3, [placed(m, (0.3, 0, 0.1))] * 3, AHEAD) for k, m in TILT.items()},
+    "slides": serial([Prismatic("x"), Revolute("z"), Prismatic("-z"), Revolute("x")], [AHEAD] * 4, AHEAD),
+    "screw": serial([Revolute("z"), Screw("y", lead=0.3), Revolute("x")], [AHEAD] * 3, AHEAD),
+    "screws": serial([Screw((1, 2, 2), lead=-0.4), Screw("-y", lead=0.3)], [placed(X90)] * 2, AHEAD),
+    "screw first and last": serial([Screw("z", lead=0.2), Revolute("y"), Screw("x", lead=0.5)], [AHEAD] * 3, AHEAD),
+    "ball": serial([Ball(), Revolute("y"), Ball()], [AHEAD] * 3, AHEAD),
+    "ball of angles": serial([Ball("zxz", "fixed"), Ball("yzx", "moving")], [AHEAD] * 2, AHEAD),
+    "universal": serial([Universal("y", "-x"), Universal((1, 1, 0), (0, 1, 0.2))], [AHEAD] * 2, AHEAD),
+    "floating": serial([Revolute("y")], [AHEAD], AHEAD, root=Joint("root", None, "l0", Floating(), AHEAD)),
+    "follower": serial([Revolute("z"), Revolute("y"), Prismatic("x")], [AHEAD] * 3, AHEAD, {2: Mimic("j0", -0.2, 0.1)}),
+    "screw follower": serial([Revolute("z"), Screw("y", lead=0.1)], [AHEAD] * 2, AHEAD, {1: Mimic("j0", -1.5, 0.4)}),
+    "no length at all": serial([Revolute("z"), Revolute("y"), Revolute("x")], [placed()] * 3, placed()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HINGES)
+def test_the_packed_chain_moves_as_the_linkage_does(name: str) -> None:
+    chain, rng = HINGES[name], np.random.default_rng(3)
+    got, expected = reported(chain, chain.random_pose(rng, 40), reachable(chain, rng, 40))
+    assert_allclose(got, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("joint", JOINTS)
+def test_every_kind_of_joint_moves_as_the_linkage_does(joint: str) -> None:
+    chain, rng = one_joint(JOINTS[joint]), np.random.default_rng(4)
+    got, expected = reported(chain, chain.random_pose(rng, 16), reachable(chain, rng, 16))
+    assert_allclose(got, expected, rtol=0, atol=1e-11)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_random_chains_move_as_the_linkage_does(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    chain = random_chain(rng)
+    if not Limb(chain, "tip").values:
+        return
+    got, expected = reported(chain, chain.random_pose(rng, 8), reachable(chain, rng, 8))
+    assert_allclose(got, expected, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_values_go_into_poses_and_come_back(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    tree = random_tree(rng, 10)
+    for frame in tree.frames[-4:]:
+        limb = Limb(tree, frame)
+        poses, others = tree.random_pose(rng, (2, 5))
+        back = limb.put(limb.values_of(poses), others.copy())
+        assert_allclose(tree.forward(back, frame=frame), tree.forward(poses, frame=frame), atol=1e-12)
+        inside, outside = limb.plain
+        assert_array_equal(back[:, outside], poses[:, outside])
+        touched = {*outside.tolist(), *(place + k for _, place in limb.balls for k in range(4))}
+        apart = [k for k in range(tree.nq) if k not in touched]
+        assert_array_equal(back[:, apart], others[:, apart])
+        assert len(inside) + 3 * len(limb.balls) == limb.values
+
+
+def test_moving_angles_make_the_quaternion_that_scipy_says() -> None:
+    angles = np.random.default_rng(0).uniform(-4, 4, (200, 3))
+    expected = Rotation.from_euler("XYZ", angles).as_matrix()
+    assert_allclose([quaternion_matrix(q) for q in xyz_quaternion(angles)], expected, atol=1e-14)
+
+
+# Denavit-Hartenberg rows
+
+
+def recomposed(matrix: np.ndarray) -> np.ndarray:
+    (angle, travel), (cosine, sine, length, offset), after = as_hinge(matrix)
+    twist = placed(np.array([[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]]), (length, 0, 0))
+    return screw(angle, travel) @ twist @ screw(after, offset)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_a_hinge_and_two_screws_make_the_transform_again(seed: int) -> None:
+    matrix = random_placement(np.random.default_rng(seed))
+    sine = np.hypot(matrix[0, 2], matrix[1, 2])
+    if PARALLEL <= sine < SLANTED:
+        assert as_hinge(matrix) is None
+    else:
+        assert_allclose(recomposed(matrix), matrix, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("angle", [0.0, np.pi, 1e-13, np.pi - 1e-13, 1.001e-2, np.pi / 2, 3.0])
+@pytest.mark.parametrize("way", [(0, 0, 0), (1, 0, 0), (0, -2, 0), (0, 0, 3), (0.3, -0.2, 0.1)])
+def test_hinges_are_exact_for_special_angles(angle: float, way: tuple[float, ...]) -> None:
+    for axis in ("x", "y"):
+        for turn in (0.0, 1.0, np.pi, -np.pi / 2):
+            matrix = placed(Rotation.from_euler(f"z{axis}".upper(), [turn, angle]).as_matrix(), way)
+            assert_allclose(recomposed(matrix), matrix, rtol=0, atol=1e-12)
+
+
+# How far it reaches
+
+
+def outside(chain: lw.Linkage, rng: np.random.Generator, count: int) -> float:
+    """Return by how much the tip, or the point of the last axis, leaves its shell in random poses [m]."""
+    limb = Limb(chain, "tip")
+    centre, point, extents = shells(limb)
+    low, high = limb.limits[:, 2], limb.limits[:, 3]
+    share = np.clip(rng.uniform(-0.3, 1.3, (count, limb.values)), 0.0, 1.0)  # extremes are where joints end
+    poses = limb.put(low + (high - low) * share, np.tile(chain.neutral(), (count, 1)))
+    goals = limb.goals(chain.forward(poses, frame="tip"))
+    places = np.stack([goals[:, 9:], goals[:, 9:] - np.einsum("nij,i->nj", goals[:, :9].reshape(-1, 3, 3), point)])
+    away = np.linalg.norm(places - centre, axis=-1)
+    return float(max((extents[:, 0] - away.min(axis=1)).max(), (away.max(axis=1) - extents[:, 1]).max()))
+
+
+@pytest.mark.parametrize("model", ["panda", "ur5", "stanford", "scara"])
+def test_the_shells_of_a_model_hold_ten_thousand_poses(model: str) -> None:
+    arm = getattr(lw.models, model)()
+    frame, limb = "tip", Limb(arm, "tip")
+    centre, _, extents = shells(limb)
+    away = np.linalg.norm(arm.forward(arm.random_pose(0, 10_000), frame=frame)[:, :3, 3] - centre, axis=1)
+    assert (away >= extents[0, 0]).all()
+    assert (away <= extents[0, 1]).all()
+    assert outside(arm, np.random.default_rng(0), 10_000) <= 0.0
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_shells_of_random_chains_hold_what_they_reach(seed: int) -> None:
+    rng = np.random.default_rng(1000 + seed)
+    assert outside(random_chain(rng, simple=bool(seed % 2)), rng, 2_000) <= 1e-9
+
+
+@pytest.mark.parametrize("limits", [{"upper": -1.0}, {"lower": 1.0}, {"upper": 4.0}, {"lower": -9.0, "upper": -4.0}])
+def test_a_limit_on_one_side_does_not_shorten_the_reach(limits: dict[str, float]) -> None:
+    chain = serial([Revolute("z"), Revolute("y", **limits), Revolute("y", **limits)], [AHEAD] * 3, AHEAD)
+    assert outside(chain, np.random.default_rng(0), 10_000) <= 1e-9
+
+
+def test_the_shell_of_a_stretched_arm_is_its_length_and_a_margin() -> None:
+    chain = serial(
+        [Revolute("z"), Revolute("y"), Revolute("y")], [placed(None, (0, 0, 1))] * 3, placed(None, (0, 0, 0.5))
+    )
+    centre, _, extents = shells(Limb(chain, "tip"))
+    assert_allclose(centre, (0, 0, 2), atol=1e-12)  # where the second axis crosses the first
+    assert_allclose(extents[0], (0.5 * 0.99, 1.5 * 1.01), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["slides", "screw", "follower", "floating"])
+def test_where_reach_is_not_known_nothing_is_ruled_out(name: str) -> None:
+    assert_array_equal(shells(Limb(HINGES[name], "tip"))[2], [[0, np.inf], [0, np.inf]])
+
+
+# Starts
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_tables_hold_poses_within_limits_and_where_they_lead(seed: int) -> None:
+    chain = random_chain(np.random.default_rng(seed), simple=True)
+    limb = Limb(chain, "tip")
+    frames, values = np.split(limb.table, [12 * len(limb.table) // (12 + limb.values)])
+    frames, values = (part.reshape(-1, size, 8).swapaxes(1, 2).reshape(-1, size) for part, size in
+                      ((frames, 12), (values, limb.values)))  # fmt: skip
+    assert ((values >= limb.limits[:, 0]) & (values <= limb.limits[:, 1])).all()
+    poses = limb.put(values, np.tile(chain.neutral(), (len(values), 1)))
+    assert_allclose(frames, limb.goals(chain.forward(poses, frame="tip")), atol=1e-12)
+
+
+def test_starts_are_drawn_between_limits_and_within_half_a_turn_where_there_are_none() -> None:
+    chain = serial(
+        [Revolute("z", -0.5, 0.25), Revolute("y"), Revolute("x", upper=-7.0), Prismatic("x")], [AHEAD] * 4, AHEAD
+    )
+    low, high = Limb(chain, "tip").limits[:, 2:].T
+    assert_allclose(low[:3], (-0.5, -np.pi, -7.0 - np.pi))
+    assert_allclose(high[:3], (0.25, np.pi, -7.0))
+    assert high[3] == -low[3] > 0.3

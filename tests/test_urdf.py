@@ -1,0 +1,463 @@
+"""URDF files: real robots against what others computed, a small file for every rule, a broken one for every error."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from numpy.testing import assert_allclose
+
+from linkwork.errors import FormatError
+from linkwork.formats import markup, urdf
+from linkwork.geometry import Box, Capsule, Cylinder, Mesh, Sphere, Visual
+from linkwork.joints import Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute
+from linkwork.transforms import IDENTITY
+from robots import DATA, LINK, MESH, agrees, arm, goldens, kinds, read, zero
+
+
+@goldens
+def test_real_robots_agree_with_pinocchio_s_answers(golden):
+    expected = json.loads(golden.read_text())
+    linkage = urdf.read(DATA / expected["file"]).linkage
+    assert set(linkage.links) == set(expected["poses"][0]["links"])
+    agrees(linkage, expected)
+
+
+@goldens
+def test_masses_agree_with_pinocchio(golden):
+    """Total mass, its centre and the inertia about that, with all joints at zero."""
+    pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed")
+    path = DATA / json.loads(golden.read_text())["file"]
+    linkage = urdf.read(path).linkage
+    text = path.read_text().lstrip()
+    model = pin.buildModelFromXML(text)
+    data = model.createData()
+    q = pin.neutral(model)
+    pin.ccrba(model, data, q, np.zeros(model.nv))
+    fixed = {
+        f.name for f in model.frames if f.type == pin.FrameType.BODY and f.parentJoint == 0
+    }  # Pinocchio drops these
+    parts = [(node.name, node.inertia) for node in linkage.nodes if node.inertia and node.name not in fixed]
+    mass = sum(inertia.mass for _, inertia in parts)
+    assert_allclose(mass, data.Ig.mass, atol=1e-12)
+    if mass == 0.0:
+        return
+    frames = linkage.forward(zero(linkage))
+    centers = [frames[name][:3, :3] @ inertia.center + frames[name][:3, 3] for name, inertia in parts]
+    center = sum(inertia.mass * c for (_, inertia), c in zip(parts, centers, strict=True)) / mass
+    assert_allclose(center, pin.centerOfMass(model, data, q), atol=1e-9)
+    total = np.zeros((3, 3))
+    for (name, inertia), c in zip(parts, centers, strict=True):
+        rotation, arm = frames[name][:3, :3], c - center
+        total += rotation @ inertia.matrix @ rotation.T + inertia.mass * ((arm @ arm) * np.eye(3) - np.outer(arm, arm))
+    assert_allclose(total, data.Ig.inertia, atol=1e-9)
+
+
+# Small files
+
+
+@pytest.mark.parametrize(
+    ("text", "articulation", "remarks"),
+    [
+        (arm('type="fixed"', '<axis xyz="0 0 0"/>'), Fixed(), []),
+        (arm('type="revolute"', '<axis xyz="0 0 1"/><limit lower="-1" upper="2"/>'), Revolute("z", -1, 2), []),
+        (arm('type="revolute"', '<axis xyz="0 0 1"/><limit upper="2"/>'), Revolute("z", 0, 2), []),
+        (arm('type="revolute"', '<axis xyz="0 0 1"/>'), Revolute("z"), ["missing-limits"]),
+        (
+            arm('type="revolute"', '<axis xyz="0 1 0"/><limit effort="9" velocity="2"/>'),
+            Revolute("y"),
+            ["dropped", "missing-limits"],
+        ),
+        (arm('type="revolute"', '<limit lower="-1" upper="1"/>'), Revolute("x", -1, 1), ["missing-axis"]),
+        (arm('type="revolute"', '<axis/><limit lower="-1" upper="1"/>'), Revolute("x", -1, 1), []),
+        (
+            arm('type="prismatic"', '<axis xyz="0 0 1"/><limit lower="0" upper="0"/>'),
+            Prismatic("z", 0, 0),
+            ["zero-range"],
+        ),
+        (arm('type="prismatic"', '<axis xyz="0 0 1"/><limit lower="-inf" upper="1e308"/>'), Prismatic("z"), []),
+        (arm('type="continuous"', '<axis xyz="0 -2 0"/>'), Continuous("-y"), ["non-unit-axis"]),
+        (arm('type="continuous"', '<axis xyz="2 1 2"/>'), Continuous((2, 1, 2)), ["non-unit-axis"]),
+        (arm('type="continuous"', '<axis xyz="1e-200 0 0"/>'), Continuous("x"), ["non-unit-axis"]),
+        (arm('type="continuous"', '<axis xyz="0 0 1"/><limit lower="0" upper="1"/>'), Continuous("z"), ["dropped"]),
+        (arm('type="planar"', '<axis xyz="0 0 1"/>'), Planar("z"), []),
+        (arm('type="planar"'), Planar("x"), ["missing-axis"]),
+        (arm('type="floating"'), Floating(), []),
+        (arm('type="spherical"'), Ball(), []),
+        (arm('type="ball"'), Ball(), []),
+    ],
+)
+def test_joints_are_read_as_the_specification_says(tmp_path, text, articulation, remarks):
+    content = read(tmp_path, text)
+    assert content.linkage.joint("j") == Joint("j", "base", "hand", articulation)
+    assert kinds(content.remarks) == remarks
+
+
+def test_a_remark_says_where(tmp_path):
+    (remark,) = read(tmp_path, arm('type="continuous"', '<axis xyz="0 0 3"/>')).remarks
+    assert (remark.kind, remark.where, remark.line) == ("non-unit-axis", "j", 8)
+    assert "length 3" in remark.text
+
+
+def test_an_origin_turns_about_fixed_axes(tmp_path):
+    from scipy.spatial.transform import Rotation
+
+    content = read(tmp_path, arm(inside='<origin xyz="1 -2 .5e1" rpy="0.3 -0.7 2.1"/>'))
+    placement = content.linkage.joint("j").placement
+    assert placement[:3, 3].tolist() == [1.0, -2.0, 5.0]
+    assert_allclose(placement[:3, :3], Rotation.from_euler("xyz", [0.3, -0.7, 2.1]).as_matrix(), atol=1e-15)
+
+
+@pytest.mark.parametrize("inside", ["", "<origin/>", '<origin xyz="0 0 0"/>', '<origin rpy="0 0 0"/>'])
+def test_an_origin_that_is_not_given_is_none(tmp_path, inside):
+    assert np.array_equal(read(tmp_path, arm(inside=inside)).linkage.joint("j").placement, IDENTITY)
+
+
+FOLLOWER = """<link name="finger"/>
+<joint name="f" type="{kind}"><parent link="hand"/><child link="finger"/><axis xyz="0 0 1"/>{limit}{mimic}</joint>"""
+LEADER = '<axis xyz="0 0 1"/><limit lower="0" upper="1"/>'
+
+
+@pytest.mark.parametrize(
+    ("mimic", "expected"),
+    [
+        ('<mimic joint="j"/>', Mimic("j", 1.0, 0.0)),
+        ('<mimic joint="j" multiplier="-2"/>', Mimic("j", -2.0, 0.0)),
+        ('<mimic joint="j" offset="0.5"/>', Mimic("j", 1.0, 0.5)),
+    ],
+)
+def test_followers_have_defaults(tmp_path, mimic, expected):
+    more = FOLLOWER.format(kind="continuous", limit="", mimic=mimic)
+    linkage = read(tmp_path, arm('type="revolute"', LEADER, more)).linkage
+    assert linkage.joint("f").mimic == expected
+    assert linkage.coordinates == ("j",)
+
+
+def test_a_follower_may_stand_before_its_leader(tmp_path):
+    ends = '<parent link="base"/><child link="x"/>'
+    first = f'<link name="x"/><joint name="0" type="continuous">{ends}<mimic joint="j"/></joint>'
+    text = arm('type="continuous"').replace("<joint", first + "<joint", 1)
+    assert read(tmp_path, text).linkage.nq == 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "lower", "upper"),
+    [
+        ('<limit lower="2" upper="3"/>', 0.0, 1.0),  # no value of the leader satisfies it: its limits are left out
+        ('<limit lower="-1" upper="0"/>', 0.0, 0.0),
+    ],
+)
+def test_limits_of_a_follower_that_hold_its_leader_are_said(tmp_path, limit, lower, upper):
+    more = FOLLOWER.format(kind="revolute", limit=limit, mimic='<mimic joint="j"/>')
+    content = read(tmp_path, arm('type="revolute"', LEADER, more))
+    assert kinds(content.remarks) == ["mimic-limits"]
+    assert (content.linkage.lower[0], content.linkage.upper[0]) == (lower, upper)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ('<box size="1 2 3"/>', Box((1, 2, 3))),
+        ('<sphere radius="0.5"/>', Sphere(0.5)),
+        ('<cylinder length="2" radius="1"/>', Cylinder(1, 2)),
+        ('<capsule length="2" radius="1"/>', Capsule(1, 2)),
+        ('<mesh filename="a.stl"/>', Mesh("a.stl")),
+        ('<mesh filename="a.stl" scale="1 1 -0.001"/>', Mesh("a.stl", (1, 1, -0.001))),
+    ],
+)
+@pytest.mark.parametrize("role", ["visual", "collision"])
+def test_shapes_are_kept(tmp_path, shape, expected, role):
+    (tmp_path / "a.stl").write_text("solid")
+    inside = f'<{role}><origin xyz="0 0 1"/><geometry>{shape}</geometry><material name="steel"/></{role}>'
+    content = read(tmp_path, LINK.format(before="", inside=inside))
+    color = (0.1, 0.2, 0.3) if role == "visual" else None
+    assert content.linkage.nodes[0].visuals == (Visual(expected, (0, 0, 1), color, role),)
+    assert content.remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("material", "color", "remarks"),
+    [
+        ("", None, []),
+        ('<material name="steel"/>', (0.1, 0.2, 0.3), []),
+        ('<material name="blue"/>', (0.0, 0.0, 1.0), []),
+        ('<material name="nothing"/>', None, ["missing-material"]),
+        ('<material name=""><color rgba="1 0 0 1"/></material>', (1.0, 0.0, 0.0), []),
+        ('<material name="steel"><color rgba="1 0 0 1"/></material>', (1.0, 0.0, 0.0), []),
+        ('<material name="x"><color rgba="1 0 0 0.5"/></material>', (1.0, 0.0, 0.0), ["dropped"]),
+        ('<material name="x"><color rgba="255 0 0 1"/></material>', (1.0, 0.0, 0.0), ["color"]),
+        ('<material name="x"><texture filename="wood.png"/></material>', None, ["dropped"]),
+    ],
+)
+def test_colours_come_from_materials_wherever_they_are_defined(tmp_path, material, color, remarks):
+    inside = '<visual><geometry><sphere radius="1"/></geometry>{}</visual>'
+    later = inside.format('<material name="blue"><color rgba="0 0 1 1"/></material>')
+    content = read(tmp_path, LINK.format(before="", inside=inside.format(material) + later))
+    assert content.linkage.nodes[0].visuals[0].color == color
+    assert kinds(content.remarks) == remarks
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ['<box size="1 0 1"/>', '<sphere radius="-1"/>', "<mesh/>", '<mesh filename=""/>'],
+)
+def test_shapes_without_size_are_left_out_and_said(tmp_path, shape):
+    inside = f"<visual><geometry>{shape}</geometry></visual>"
+    content = read(tmp_path, LINK.format(before="", inside=inside))
+    assert content.linkage.nodes[0].visuals == ()
+    assert kinds(content.remarks) == ["bad-shape"]
+
+
+def test_a_missing_mesh_is_said_once_with_every_path_tried(tmp_path):
+    inside = MESH.format("package://arm/a.stl") * 2
+    content = read(tmp_path, LINK.format(before="", inside=inside))
+    (remark,) = content.remarks
+    assert remark.kind == "missing-mesh"
+    assert str(tmp_path / "arm" / "a.stl") in remark.text
+    assert [visual.shape.file for visual in content.linkage.nodes[0].visuals] == [None, None]
+
+
+def test_a_mesh_in_a_package_is_found(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "a.stl").write_text("solid")
+    inside = MESH.format("package://arm/a.stl")
+    content = read(tmp_path, LINK.format(before="", inside=inside), packages={"arm": tmp_path / "far"})
+    mesh = content.linkage.nodes[0].visuals[0].shape
+    assert mesh.path == "package://arm/a.stl"
+    assert Path(mesh.file).samefile(tmp_path / "far" / "a.stl")
+
+
+def test_a_mesh_outside_the_model_s_folder_is_not_followed(tmp_path):
+    (tmp_path / "secret.stl").write_text("solid")
+    (tmp_path / "model").mkdir()
+    inside = MESH.format("../secret.stl")
+    content = read(tmp_path / "model", LINK.format(before="", inside=inside))
+    assert content.linkage.nodes[0].visuals[0].shape.file is None
+    assert kinds(content.remarks) == ["missing-mesh"]
+
+
+def test_inertia_is_turned_into_the_axes_of_the_link(tmp_path):
+    inside = """<inertial><origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/><mass value="2"/>
+    <inertia ixx="1" iyy="2" izz="3" ixy="0.1" ixz="0.2" iyz="0.3"/></inertial>"""
+    inertia = read(tmp_path, LINK.format(before="", inside=inside)).linkage.nodes[0].inertia
+    assert (inertia.mass, inertia.center.tolist()) == (2.0, [1.0, 2.0, 3.0])
+    expected = [[2.0, -0.1, -0.3], [-0.1, 1.0, 0.2], [-0.3, 0.2, 3.0]]  # x is now y, y is -x
+    assert_allclose(inertia.matrix, expected, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<inertial/>",
+        '<inertial><mass value="-1"/></inertial>',
+        '<inertial><origin rpy="1 1 1"/><mass value="1"/><inertia ixx="1e308" iyy="1e308" ixy="1e308"/></inertial>',
+    ],
+)
+def test_a_mass_that_is_none_is_left_out_and_said(tmp_path, inside):
+    content = read(tmp_path, LINK.format(before="", inside=inside))
+    assert content.linkage.nodes[0].inertia is None
+    assert kinds(content.remarks) == ["bad-inertia"]
+
+
+def test_what_a_linkage_cannot_hold_is_said_once_for_each_kind(tmp_path):
+    more = """<transmission name="t"><joint name="j"/></transmission><transmission name="u"/>
+    <gazebo><plugin filename="$(find x)" name="${y}"/></gazebo>"""
+    inside = '<axis xyz="1 0 0"/><limit lower="0" upper="1" effort="1" velocity="2"/><dynamics damping="1"/>'
+    inside += '<safety_controller k_velocity="1"/><calibration rising="0"/>'
+    remarks = read(tmp_path, arm('type="revolute"', inside, more)).remarks
+    assert [remark.kind for remark in remarks] == ["dropped"] * 7
+    texts = " ".join(remark.text for remark in remarks)
+    for what in (
+        "<transmission> in <robot> (2 times)",
+        "<gazebo>",
+        "effort",
+        "velocity",
+        "<dynamics>",
+        "<calibration>",
+    ):
+        assert what in texts
+
+
+def test_very_many_kinds_are_not_all_named(tmp_path):
+    remarks = read(tmp_path, arm(more="".join(f"<x{k}/>" for k in range(200)))).remarks
+    assert len(remarks) == 51
+    assert "more of other kinds (150 times)" in remarks[-1].text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        arm().replace("\n", "\r\n"),
+        "\n\n  " + arm(),
+        "\ufeff" + arm(),
+        arm().replace("<robot", "<!-- before --><robot") + "<!-- after -->",
+        arm(more="<!-- xacro: ${x} -->"),
+        arm().replace('<?xml version="1.0"?>\n', ""),
+        arm().replace("<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" '),
+        arm().replace('"', "'"),
+    ],
+)
+def test_ways_to_write_the_same_file(tmp_path, text):
+    assert read(tmp_path, text).linkage == read(tmp_path, arm()).linkage
+
+
+def test_blanks_before_the_declaration_are_said_and_lines_still_count(tmp_path):
+    assert kinds(read(tmp_path, "\n\n" + arm()).remarks) == ["blank-lines"]
+    with pytest.raises(FormatError) as caught:
+        read(tmp_path, "\n\n" + arm(inside='<origin xyz="1"/>'))
+    assert caught.value.line == 10
+
+
+def test_prefixes_need_no_declaration(tmp_path):
+    content = read(tmp_path, arm(more='<drake:collision_filter_group name="g"/>'))
+    assert kinds(content.remarks) == ["dropped"]
+
+
+def test_encodings_that_a_file_declares(tmp_path):
+    text = '<?xml version="1.0" encoding="{}"?><robot name="Bär"><link name="é"/></robot>'
+    for encoding in ("iso-8859-1", "utf-8", "utf-16", "windows-1252"):
+        linkage = read(tmp_path, text.format(encoding).encode(encoding)).linkage
+        assert (linkage.name, linkage.links) == ("Bär", ("é",))
+
+
+def test_a_robot_without_a_name_is_called_after_its_file(tmp_path):
+    content = read(tmp_path / "lamp.urdf", '<robot><link name="a"/></robot>')
+    assert content.linkage.name == "lamp"
+    assert kinds(content.remarks) == ["missing-name"]
+
+
+def test_options_that_say_nothing_about_urdf_are_said(tmp_path):
+    assert kinds(read(tmp_path, arm(), up="y", units=0.01).remarks) == ["ignored-option"]
+
+
+# Broken files
+
+JOINT = '<joint name="k" type="fixed"><parent link="{}"/><child link="{}"/></joint>'
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("", "is empty", None),
+        (" \n", "is empty", None),
+        ("robot", "not XML", 1),
+        ("<robot name='r'>\n<link", "not XML", 2),
+        ("<robot name='r'>\n</link>", "mismatched tag", 2),
+        (b"<robot name='r'>\n<link name='\xff'/></robot>", "not XML", 2),
+        (b'<?xml version="1.0" encoding="klingon"?><robot/>', "klingon", 1),
+        (b'<?xml version="1.0" encoding="rot13"?><robot/>', "rot13", 1),
+        (b'<?xml version="1.0" encoding="shift_jis"?><robot/>', "multi-byte", 1),
+        ("\0", "not XML", 1),
+        ("<mujoco/>", "MJCF", 1),
+        ("<sdf/>", "SDF", 1),
+        ("<html/>", "<robot>", 1),
+        ("<robot name='r'/>", "has no links", 1),
+        ("<robot name='r'>\n<link/></robot>", "needs a name", 2),
+        ("<robot name='r'>\n<link name='a'/>\n<link name='a'/></robot>", "'a' appears twice", 3),
+        (arm(more=JOINT.format("base", "base").replace('"k"', '"j"')), "'j' appears twice", 10),
+        (arm(more=JOINT.format("base", "hand")), "hangs on two joints, 'j' and 'k'", 10),
+        (arm(more=JOINT.format("hand", "base")), "cycle", None),
+        (arm(more=JOINT.format("base", "hund")), "did you mean 'hand'", 10),
+        (arm(more='<link name="alone"/>'), "2 roots", None),
+        (arm(more='<joint name="k" type="fixed"><child link="hand"/></joint>'), "needs <parent", 10),
+        (arm(more='<joint name="k" type="fixed"><parent link="hand"/><child/></joint>'), "needs <child", 10),
+        (arm(""), "no type; there are revolute", 5),
+        (arm('type="hinge"'), "'hinge'", 5),
+        (arm('type="Revolute"'), "'Revolute'", 5),
+        (arm('type="revolute"', '<axis xyz="0 0 0"/>'), "is zero", 8),
+        (arm('type="planar"', '<axis xyz="0 -0 0"/>'), "is zero", 8),
+        (arm('type="revolute"', '<axis xyz="0 0"/>'), "3 finite numbers", 8),
+        (arm('type="revolute"', '<axis xyz="0 0 nan"/>'), "3 finite numbers", 8),
+        (arm('type="revolute"', '<limit lower="1" upper="-1"/>'), "leave it no value", 8),
+        (arm('type="revolute"', '<limit lower="nan" upper="1"/>'), "finite number", 8),
+        (arm('type="revolute"', '<limit lower="inf" upper="inf"/>'), "leave it no value", 8),
+        (arm(inside='<origin xyz="1 2 x"/>'), "3 finite numbers", 8),
+        (arm(inside='<origin xyz="1 2 1_0"/>'), "3 finite numbers", 8),
+        (arm(inside='<origin rpy="1 2 1e999"/>'), "3 finite numbers", 8),
+        (arm('type="continuous"', "<mimic/>"), "mimics nothing", 8),
+        (arm('type="continuous"', '<mimic joint="x"/>'), "no such joint", 5),
+        (arm('type="continuous"', '<mimic joint="j"/>'), "circle", None),
+        (arm('type="continuous"', '<mimic joint="j" multiplier="x"/>'), "finite number", 8),
+        (arm('type="floating"', '<mimic joint="j"/>'), "7 values", 8),
+        (arm(more=FOLLOWER.format(kind="continuous", limit="", mimic='<mimic joint="j"/>')), "0 values", 11),
+        (LINK.format(before="\n", inside='<visual><geometry><box size="1"/></geometry></visual>'), "3 finite", 2),
+        (LINK.format(before="\n", inside='<inertial><mass value="nan"/></inertial>'), "finite number", 2),
+        (LINK.format(before="\n", inside='<inertial><mass/></inertial>'), "needs the attribute value", 2),
+        ('<robot name="r">\n<xacro:property name="x"/></robot>', "xacro robot.urdf >", 2),
+        ('<robot name="r" xmlns:xacro="http://x">\n<xacro:property name="x"/></robot>', "xacro", 2),
+        (arm(inside='<origin xyz="${x} 0 0"/>'), "xacro", 8),
+        (LINK.format(before="", inside="\n" + MESH.format("$(find p)/a")), "xacro", 2),
+        ('<!DOCTYPE r [<!ENTITY a "aaa"><!ENTITY b "&a;&a;">]><robot name="&b;"/>', "DOCTYPE", 1),
+        ('<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/hostname">]><robot name="r">&a;</robot>', "DOCTYPE", 1),
+        ('\n<!DOCTYPE r SYSTEM "http://x/y.dtd"><robot name="r"/>', "DOCTYPE", 2),
+        ('<robot name="&a;"/>', "undefined entity", 1),
+        ("<robot>" * 70, "nested deeper", 1),
+        ('<robot name="r">\n' + "<gazebo>" * 70, "nested deeper", 2),
+        ('<robot name="' + "x" * 2**20 + '"/>', "without a tag", 1),
+        ("<robot>" + "<a/>" * (markup.MAX_ELEMENTS + 1), "more than 100,000 elements", 1),
+        (b"<robot/>" + b" " * markup.MAX_BYTES, "larger than 16 MiB", None),
+    ],
+)  # fmt: skip
+def test_broken_files_are_refused_with_their_line(tmp_path, text, message, line):
+    with pytest.raises(FormatError) as caught:
+        read(tmp_path, text)
+    assert message in str(caught.value)
+    assert str(tmp_path / "robot.urdf") in str(caught.value)
+    assert caught.value.line == line
+
+
+def chain(n: int) -> str:
+    links = "".join(f'<link name="l{k}"/>' for k in range(n + 1))
+    joints = (
+        f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/><axis xyz="0 0 1"/></joint>'
+        for k in range(n)
+    )
+    return f'<robot name="chain">{links}{"".join(joints)}</robot>'
+
+
+def test_a_long_chain_is_read_and_a_very_long_one_refused(tmp_path):
+    assert read(tmp_path, chain(5_000)).linkage.nq == 5_000
+    with pytest.raises(FormatError, match="elements"):
+        read(tmp_path, chain(100_000))
+
+
+def test_a_file_that_is_not_there():
+    with pytest.raises(FormatError, match="cannot be read"):
+        urdf.read("nowhere/robot.urdf")
+
+
+SEED = arm(
+    'type="revolute"',
+    '<origin xyz="1 2 3" rpy="1 0 1"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1"/>',
+    FOLLOWER.format(kind="prismatic", limit="", mimic='<mimic joint="j" multiplier="2"/>')
+    + '<link name="m"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    + MESH.format("package://p/a.stl")
+    + '<visual><geometry><box size="1 1 1"/></geometry><material name="c"><color rgba="0 0 0 1"/></material></visual>'
+    + '</link><joint name="k" type="fixed"><parent link="hand"/><child link="m"/></joint>',
+).encode()
+PIECES = b'< > " / nan 1e999 - link <joint </robot> \0 \xff 0 ${ &#0; <!DOCTYPE'.split(b" ")
+DAMAGES = st.tuples(st.integers(0, len(SEED)), st.integers(0, 40), st.sampled_from(PIECES) | st.binary(max_size=4))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(DAMAGES, min_size=1, max_size=4))
+def test_a_damaged_file_is_read_or_refused(tmp_path_factory, damages):
+    data = SEED
+    for at, length, piece in damages:
+        data = data[:at] + piece + data[at + length :]
+    folder = tmp_path_factory.getbasetemp()
+    try:
+        content = read(folder / "damaged.urdf", data)
+    except FormatError:
+        return
+    assert content.linkage.links
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(tmp_path_factory, data):
+    with pytest.raises(FormatError):
+        read(tmp_path_factory.getbasetemp() / "bytes.urdf", data)

@@ -1,0 +1,243 @@
+"""Written URDF files: read again by us they are the same, and read by others they move alike."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from numpy.testing import assert_allclose
+
+from linkages import JOINTS, one_joint, random_transform, random_tree
+from linkwork.clips import Clip
+from linkwork.errors import FormatError
+from linkwork.formats import urdf
+from linkwork.formats.content import Content, Remark
+from linkwork.geometry import Box, Capsule, Inertia, Mesh, Polyline, Sphere, Visual
+from linkwork.joints import Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute, Screw
+from linkwork.linkage import Frame, Link, Linkage
+from linkwork.tree import Loop
+from robots import DATA, LINK, MESH, agrees, goldens, kinds, read
+
+
+def rewritten(linkage: Linkage, folder: Path) -> tuple[Linkage, tuple[Remark, ...]]:
+    remarks = urdf.write(Content(linkage), folder / "out.urdf")
+    return urdf.read(folder / "out.urdf").linkage, remarks
+
+
+def same_motion(first: Linkage, second: Linkage, seed: int = 0, tolerance: float = 1e-12) -> None:
+    """Two linkages with the same coordinates put every frame of the first in the same place."""
+    assert sorted(first.coordinates) == sorted(second.coordinates)
+    order = [first.coordinates.index(name) for name in second.coordinates]
+    for q in first.random_pose(seed, 3):
+        frames, others = first.forward(q), second.forward(q[order])
+        for name in first.frames:
+            assert_allclose(others[name], frames[name], rtol=0, atol=tolerance)
+
+
+@goldens
+def test_real_robots_are_the_same_when_written_and_read_again(golden, tmp_path):
+    expected = json.loads(golden.read_text())
+    linkage = urdf.read(DATA / expected["file"]).linkage
+    again, _ = rewritten(linkage, tmp_path)
+    agrees(again, expected)
+    same_motion(linkage, again)
+    assert (again.name, again.links, again.coordinates) == (linkage.name, linkage.links, linkage.coordinates)
+    assert_allclose(again.lower, linkage.lower, rtol=0, atol=0)
+    assert_allclose(again.upper, linkage.upper, rtol=0, atol=0)
+    for old, new in zip(linkage.nodes, again.nodes, strict=True):
+        assert new.inertia == old.inertia
+        assert [(v.shape, v.color, v.role) for v in new.visuals] == [(v.shape, v.color, v.role) for v in old.visuals]
+        for a, b in zip(old.visuals, new.visuals, strict=True):
+            assert_allclose(b.placement, a.placement, rtol=0, atol=1e-15)
+    third, _ = rewritten(again, tmp_path)
+    assert third == again  # once written by us, not a bit moves
+
+
+@goldens
+def test_pinocchio_reads_what_is_written(golden, tmp_path):
+    pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed")
+    linkage = urdf.read(DATA / json.loads(golden.read_text())["file"]).linkage
+    urdf.write(Content(linkage), tmp_path / "out.urdf")
+    model = pin.buildModelFromUrdf(str(tmp_path / "out.urdf"))
+    same_as_pinocchio(pin, model, linkage)
+
+
+def same_as_pinocchio(pin, model, linkage: Linkage) -> None:
+    """Compare every link at three poses; there every follower has a value of its own."""
+    data = model.createData()
+    for q in linkage.random_pose(5, 3):
+        theirs = pin.neutral(model)
+        for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
+            if arc.articulation.nq == 0:
+                continue
+            joint = model.joints[model.getJointId(arc.name)]
+            values = drive.multiplier * q[drive.q : drive.q + arc.articulation.nq] + drive.offset
+            if isinstance(arc.articulation, Floating):
+                values = values[[0, 1, 2, 4, 5, 6, 3]]
+            elif joint.nq == 2:  # a wheel
+                values = [math.cos(values[0]), math.sin(values[0])]
+            elif joint.nq == 4:  # in a plane
+                values = [*values[:2], math.cos(values[2]), math.sin(values[2])]
+            theirs[joint.idx_q : joint.idx_q + joint.nq] = values
+        pin.framesForwardKinematics(model, data, theirs)
+        frames = linkage.forward(q)
+        for name in linkage.links:
+            place = data.oMf[model.getFrameId(name, pin.FrameType.BODY)].homogeneous
+            assert_allclose(frames[name], place, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("joint", JOINTS)
+def test_every_joint_is_written_so_that_it_moves_alike(joint, tmp_path):
+    linkage = one_joint(JOINTS[joint])
+    again, remarks = rewritten(linkage, tmp_path)
+    same_motion(linkage, again)
+    assert "dropped" not in kinds(remarks)
+    order = [again.coordinates.index(name) for name in linkage.coordinates]
+    assert_allclose(again.lower[order], linkage.lower, rtol=0, atol=0)
+    assert_allclose(again.upper[order], linkage.upper, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_trees_are_written_so_that_they_move_alike(seed, tmp_path):
+    linkage = random_tree(np.random.default_rng(seed), 20)
+    again, _ = rewritten(linkage, tmp_path)
+    same_motion(linkage, again, seed)
+    third, _ = rewritten(again, tmp_path)
+    assert third.links == again.links
+    same_motion(again, third, seed)
+
+
+SAME = {
+    "fixed": Fixed(),
+    "revolute": Revolute((0.6, 0.0, 0.8), -0.1, 1.3),
+    "revolute-one-sided": Revolute("x", lower=-2.0),
+    "continuous": Continuous((2, 1, 2)),
+    "prismatic": Prismatic("-y", 0.0, 0.1),
+    "prismatic-unlimited": Prismatic("z"),
+    "planar": Planar((1, 2, 3)),
+    "ball": Ball(),
+    "floating": Floating(),
+}
+
+
+@pytest.mark.parametrize("kind", SAME)
+def test_what_urdf_can_hold_comes_back_equal(kind, tmp_path):
+    rng = np.random.default_rng(1)
+    shapes = (
+        Visual(Box((1, 2, 3)), (0.1, 0.2, 0.3), (0.1, 0.5, 1.0)),
+        Visual(Mesh("a & <b>.stl", (0.001, 0.001, 0.001)), role="collision"),
+        Visual(Capsule(0.1, 0.3)),
+    )
+    moments = rng.normal(size=(3, 3))
+    links = [Link("base", shapes, inertia=Inertia(1.2, (1, 2, 3), moments + moments.T)), Link("a"), Link("b")]
+    placement = np.eye(4)
+    placement[:3, 3] = rng.normal(size=3)
+    joints = [Joint("j", "base", "a", SAME[kind], placement), Joint("k", "base", "b", Revolute("y", -1, 1))]
+    if SAME[kind].nq == 1:
+        joints[1] = Joint("k", "base", "b", Revolute("y", -1, 1), mimic=Mimic("j", -0.3, 0.1))
+    linkage = Linkage(links, joints, name='quotes " & <tags>\n')
+    again, _ = rewritten(linkage, tmp_path)
+    assert again == linkage
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rotations_are_written_to_the_last_digit_but_one(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    placement = random_transform(rng)
+    if seed % 4 == 0:  # near gimbal lock, and in it
+        pitch = math.copysign(math.pi / 2 - (seed % 3) * 1e-9, seed % 8 - 1)
+        c, s = math.cos(pitch), math.sin(pitch)
+        placement[:3, :3] = placement[:3, :3] @ np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]) @ placement[:3, :3].T
+        yaw, roll = rng.normal(size=2)
+        placement[:3, :3] = urdf_turn(roll, pitch, yaw)
+    linkage = Linkage([Link("a"), Link("b")], [Joint("j", "a", "b", Fixed(), placement)])
+    again, _ = rewritten(linkage, tmp_path)
+    assert_allclose(again.joint("j").placement, placement, rtol=0, atol=1e-15)
+
+
+def urdf_turn(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_euler("xyz", [roll, pitch, yaw]).as_matrix()
+
+
+def test_what_urdf_cannot_hold_is_said(tmp_path):
+    node = np.eye(4)
+    node[0, 3] = 1.0
+    ring = Polyline(((0, 0, 0), (1, 0, 0)))
+    shapes = (Visual(ring), Visual(Sphere(1.0), (0, 0, 1), (1, 0, 0), "collision"))
+    linkage = Linkage(
+        [Link("a", shapes, node), Link("b"), Link("c")],
+        [Joint("s", "a", "b", Screw("z", -1, 1, 0.5)), Joint("e", "b", "c", Ball("zyx"))],
+        frames=[Frame("tip", "c", (0, 0, 1))],
+        root=Joint("base", None, "a", Planar()),
+        poses={"home": [0.0] * 7},
+        loops=[Loop("closed", "a", "tip")],
+    )
+    clip = Clip(linkage, [0.0, 1.0], np.zeros((2, 7)))
+    remarks = urdf.write(Content(linkage, {"wave": clip}), tmp_path / "out.urdf")
+    dropped = " ".join(remark.text for remark in remarks if remark.kind == "dropped")
+    for what in ("1 named pose ", "1 closed loop ", "1 clip ", "'polyline'", "node transforms", "collision shapes"):
+        assert what in dropped
+    split = [remark.where for remark in remarks if remark.kind == "split"]
+    assert split == ["base", "s", "e", "tip"]
+    again = urdf.read(tmp_path / "out.urdf").linkage
+    same_motion(linkage, again)
+    assert_allclose(again.link("a").visuals[0].placement[:3, 3], [1, 0, 1])
+
+
+def test_a_name_that_xml_cannot_hold_is_refused_and_nothing_is_written(tmp_path):
+    linkage = Linkage([Link("a\x01")])
+    (tmp_path / "out.urdf").write_text("before")
+    with pytest.raises(FormatError, match="rename it"):
+        urdf.write(Content(linkage), tmp_path / "out.urdf")
+    assert (tmp_path / "out.urdf").read_text() == "before"
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"], exclude_characters="\ufffe\uffff"), min_size=1))
+def test_names_may_be_anything(tmp_path_factory, name):
+    linkage = Linkage([Link(name), Link(name + "2")], [Joint(name, name, name + "2")], name=name)
+    again, _ = rewritten(linkage, tmp_path_factory.getbasetemp())
+    assert again == linkage
+
+
+def test_a_mesh_that_is_left_behind_is_said(tmp_path):
+    (tmp_path / "a.stl").write_text("solid")
+    content = read(tmp_path, LINK.format(before="", inside=MESH.format("a.stl")))
+    assert urdf.write(content, tmp_path / "beside.urdf") == ()
+    (tmp_path / "elsewhere").mkdir()
+    assert kinds(urdf.write(content, tmp_path / "elsewhere" / "out.urdf")) == ["missing-mesh"]
+
+
+READ_BY_OTHERS = ["screw-z", "universal-limited", "ball-zyx-moving", "planar-limited", "planar-z", "floating"]
+
+
+@pytest.mark.parametrize("joint", READ_BY_OTHERS)
+def test_pinocchio_reads_the_parts_of_a_joint(joint, tmp_path):
+    pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed")
+    linkage = one_joint(JOINTS[joint])
+    again, _ = rewritten(linkage, tmp_path)
+    same_as_pinocchio(pin, pin.buildModelFromUrdf(str(tmp_path / "out.urdf")), again)
+
+
+@pytest.mark.parametrize("joint", ["ball", "revolute-oblique", "prismatic-limited", "continuous-x"])
+def test_mujoco_reads_the_same_joint(joint, tmp_path):
+    mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+    linkage = one_joint(JOINTS[joint])
+    heavy = {name: {"inertia": Inertia(1.0, (0, 0, 0), np.eye(3))} for name in linkage.links}
+    linkage = linkage.replace(links=heavy, frames=[], root=np.eye(4))
+    urdf.write(Content(linkage), tmp_path / "out.urdf")
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "out.urdf"))
+    data = mujoco.MjData(model)
+    q = linkage.random_pose(2)
+    data.qpos[:] = q
+    mujoco.mj_kinematics(model, data)
+    frames = linkage.forward(q)
+    for name in ("child", "grandchild"):
+        assert_allclose(data.body(name).xpos, frames[name][:3, 3], rtol=0, atol=1e-9)
+        assert_allclose(data.body(name).xmat.reshape(3, 3), frames[name][:3, :3], rtol=0, atol=1e-9)
