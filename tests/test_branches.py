@@ -221,14 +221,19 @@ def test_a_free_axis_opens_one_more_dimension(axis: str) -> None:
 # What comes back
 
 
-def test_the_nearest_solution_is_nearest() -> None:
-    arm, goals, _ = ur5_goals(5, 3)
-    for goal in goals:
-        found = lw.solve_all(arm, lw.Reach("tip", orientation=goal))
-        pose = arm.random_pose(1)
-        away = np.linalg.norm([arm.difference(pose, q) for q in found.q], axis=1)
-        assert_array_equal(found.nearest(pose), found.q[away.argmin()])
-        assert_array_equal(found.nearest(found.q[-1]), found.q[-1])
+def test_the_nearest_solution_is_nearest_of_all_turns_that_limits_allow() -> None:
+    arm, goals, _ = ur5_goals(20, 3)
+    turns = 2 * pi * np.arange(-3, 4)
+    for k, goal in enumerate(goals):
+        found, pose = lw.solve_all(arm, lw.Reach("tip", orientation=goal)), arm.random_pose(k)
+        nearest = found.nearest(pose)
+        assert within(arm, nearest)
+        assert errors(arm, "tip", nearest[None], goal[None], "pose").max() < 1e-6
+        others = found.q[:, None] + turns[:, None]
+        allowed = (others >= arm.lower) & (others <= arm.upper)
+        away = np.where(allowed, np.abs(others - pose), np.inf).min(axis=1)
+        assert np.linalg.norm(nearest - pose) == pytest.approx(np.linalg.norm(away, axis=1).min(), abs=1e-9)
+        assert_allclose(found.nearest(found.q[-1]), found.q[-1], atol=1e-12)
 
 
 def test_the_same_seed_finds_the_same_and_hits_add_up() -> None:

@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import GoalError, OptionError
-from .kernels.search import INVALID, REACHED, UNSOLVED
+from .kernels.search import CLOSEST, INVALID, REACHED, UNSOLVED
 from .linkage import Linkage
 from .poses import checked
 from .solvers.prepared import NAMES, NO_STARTS, RESTARTS, Prepared, prepare
 from .transforms import FloatArray
 
 BLOCK = 4096
-NAMES_OF = {**NAMES, UNSOLVED: "time"}
 Progress = bool | Callable[[int, int], None] | None
 
 
@@ -55,7 +54,7 @@ class Batch:
     @property
     def status(self) -> NDArray[np.str_]:
         """How each ended, in a word."""
-        words = np.array([NAMES_OF[code] for code in range(len(NAMES_OF))])
+        words = np.array([NAMES[code] for code in range(len(NAMES))])
         result: NDArray[np.str_] = words[self.codes]
         return result
 
@@ -67,7 +66,7 @@ class Batch:
 
     def reason(self, row: int) -> str:
         """Return one sentence on how a row ended."""
-        word = NAMES_OF[int(self.codes[row])]
+        word = NAMES[int(self.codes[row])]
         if word == "invalid":
             return f"target {row} is no rigid transform of finite numbers."
         missed = " and ".join(f"{value:.3g}" for value in self.residuals[row])
@@ -216,13 +215,17 @@ class _Work:
             values, report = prepared.search(targets, status, given=starts, first=first, bounded=True)
             return values, report, status
         values, report = prepared.search(targets, status, given=starts, first=first, dtype=np.float32, bounded=True)
-        lower, upper = prepared.limb.limits[:, 0], prepared.limb.limits[:, 1]
-        if prepared.settings.limits != "ignore":
-            values = np.clip(values, lower, upper)  # single precision rounds a limit to either side
-        again = np.where(status == INVALID, INVALID, UNSOLVED)
-        checked, final = prepared.search(targets, again, given=values, first=first, bounded=True)
-        final[:, 2:] += report[:, 2:]
-        return checked, final, again
+        if prepared.settings.limits != "ignore":  # single precision rounds a limit to either side
+            np.clip(values, prepared.limb.limits[:, 0], prepared.limb.limits[:, 1], out=values)
+        valid = np.where(status[:, None, None] == INVALID, np.eye(4), targets) if INVALID in status else targets
+        good = prepared.check(valid, values, report)
+        again = (status == CLOSEST) | ((status == REACHED) & ~good)
+        if again.any():
+            left = np.where(again, UNSOLVED, REACHED)
+            more, further = prepared.search(targets, left, given=values, first=first, bounded=True)
+            further[:, 2:] += report[:, 2:]
+            values[again], report[again], status[again] = more[again], further[again], left[again]
+        return values, report, status
 
 
 def _cores() -> int:

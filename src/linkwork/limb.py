@@ -209,19 +209,19 @@ class Limb:
         return np.concatenate([columns, targets[..., :3, 3]], axis=-1)
 
     @cached_property
-    def table(self) -> FloatArray:
-        """Poses to begin with and where they bring the frame: goals, then values, eight poses side by side."""
+    def table(self) -> tuple[FloatArray, FloatArray]:
+        """Poses to begin with, as values of the limb (k, n), and the goals (k, 12) that they reach."""
         generator = np.random.default_rng(TABLE_SEED)
-        parts: list[list[FloatArray]] = [[], []]
-        for share, blocks in ((NARROW, starts.NARROW), (WIDE, starts.WIDE)):
-            low, high = self.limits[:, 2], self.limits[:, 3]
-            spread = share * (generator.random((8 * blocks, self.values)) - 0.5)
-            values = low + (high - low) * (0.5 + spread)
-            poses = self.put(values, np.tile(self.linkage.neutral(), (len(values), 1)))
-            goals = self.goals(self.linkage.forward(poses, frame=self.frame))
-            for part, table in zip(parts, (goals, values), strict=True):
-                part.append(table.reshape(blocks, 8, -1).swapaxes(1, 2).reshape(-1, 8))
-        return np.ascontiguousarray(np.concatenate([*parts[0], *parts[1]]))
+        spread = np.concatenate(
+            [
+                share * (generator.random((frames, self.values)) - 0.5)
+                for share, frames in ((NARROW, starts.NARROW), (WIDE, starts.WIDE))
+            ]
+        )
+        low, high = self.limits[:, 2], self.limits[:, 3]
+        values = low + (high - low) * (0.5 + spread)
+        poses = self.put(values, np.tile(self.linkage.neutral(), (len(values), 1)))
+        return values, self.goals(self.linkage.forward(poses, frame=self.frame))
 
 
 def _rows(linkage: Linkage, frame: str) -> tuple[list[Row], FloatArray, list[tuple[int, bool]]]:

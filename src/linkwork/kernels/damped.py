@@ -248,18 +248,23 @@ def solve_symmetric(matrix, e):
 
 
 @inner
-def damped_step(codes, numbers, rows, settings, limits, values, goal, q, work, after):
-    """Write the pose after one step into `after`; return the squared position and rotation errors before it."""
-    spin = load(settings, SPIN)
+def look(codes, numbers, rows, settings, goal, q, work):
+    """Return the tip's z axis and position, the weighted error, and its squared position and rotation parts."""
+    spin, w = load(settings, SPIN), load(settings, ROTATION)
     x, y, z, p = sweep(codes, numbers, rows, q, work)
     x, y, z, tip = end(numbers, spin, x, y, z, p)
     turn, rotation_error = turn_error(spin, goal, x, y, z)
-    w = load(settings, ROTATION)
     e0 = (load(goal, 9) - tip[0]) * load(settings, POSITION)
     e1 = (load(goal, 10) - tip[1]) * load(settings, POSITION + 1)
     e2 = (load(goal, 11) - tip[2]) * load(settings, POSITION + 2)
-    position_error = e0 * e0 + e1 * e1 + e2 * e2
-    e = (e0, e1, e2, turn[0] * w, turn[1] * w, turn[2] * w)
+    return z, tip, (e0, e1, e2, turn[0] * w, turn[1] * w, turn[2] * w), e0 * e0 + e1 * e1 + e2 * e2, rotation_error
+
+
+@inner
+def damped_step(codes, numbers, rows, settings, limits, values, goal, q, work, after):
+    """Write the pose after one step into `after`; return the squared position and rotation errors before it."""
+    z, tip, e, position_error, rotation_error = look(codes, numbers, rows, settings, goal, q, work)
+    w = load(settings, ROTATION)
     damping = (position_error + rotation_error * (w * w)) * load(settings, GAIN) + load(settings, FLOOR)
     columns(codes, numbers, rows, settings, tip, z, work)
     b = solve_symmetric(normal_matrix(limits, values, q, e, damping, work), e)

@@ -109,8 +109,12 @@ def race_one(codes, numbers, table, target, seed, tries, given, memory, books, o
     how it ended; UNSOLVED where the start is not finite. `memory` and `books` are as for `search_many`.
     """
     rows, values = codes.size // CODES, out.size - REPORT
-    limb, tables = unpack(codes, numbers, table, values, books)
-    one, best, order = beyond(flat(books), ONE), beyond(flat(books), FREE), beyond(flat(books), FREE + values + 3)
+    limb, tables = unpack(codes, numbers, table, values, memory)
+    one, best, order = (
+        beyond(flat(books), ONE),
+        beyond(flat(books), FREE),
+        beyond(flat(books), FREE + (values + 3) * RIVALS - RIVALS),
+    )
     lanes, cell = flat(memory), cells(out)
     q, settings = beyond(lanes, 15 * RIVALS), limb[2]
     if not read_goal(limb[1], load(settings, SPIN), flat(target), 0, one):

@@ -17,8 +17,8 @@ import math
 from numba import float64, int64
 
 from . import inner, kernel, part
-from .damped import ALIGNED, CODES, NEAR, ROTATION, SPIN, damped_step
-from .lanes import beyond, bits, cells, flat, load, store
+from .damped import ALIGNED, CODES, NEAR, ROTATION, SPIN, damped_step, look
+from .lanes import beyond, bits, cells, flat, load, scatter, store
 from .starts import CHECK, CLOSE, FIRST_STARTS, RIVALS, STALLED, STEPS, hope, in_reach, put_start, read_goal, unpack
 
 CLOSING = 30.0  # more steps, from the best pose met, where no start has reached the goal
@@ -27,8 +27,8 @@ UNSOLVED, REACHED, CLOSEST, BEYOND, INVALID = 0, 1, 2, 3, 4
 AGAIN, CLOSER = 5, 6  # what a lane does next where its problem is not over
 # of a lane: its problem, starts begun, steps taken, starts allowed, whether its best pose may come closer
 PROBLEM, START, TAKEN, ALLOWED, OPEN, STATE = 0, 1, 2, 3, 4, 5
-# of the books: two rows to rank tables in, one goal, then best errors and pose of each lane
-ONE, FREE = 2 * RIVALS, 2 * RIVALS + 12
+# of the books: one goal, then best errors and pose of each lane
+ONE, FREE = 0, 12
 # of a problem, beside its pose: squared position error, squared length of the rotation error, starts, steps
 REPORT = 4
 
@@ -204,7 +204,7 @@ def search_many(codes, numbers, table, targets, given, first, seed, tries, memor
     """
     rows, count, values = codes.size // CODES, status.size, poses.size // status.size
     width = memory.shape[1]
-    limb, tables = unpack(codes, numbers, table, values, books)
+    limb, tables = unpack(codes, numbers, table, values, memory)
     best = beyond(flat(books), FREE)
     batch = (cells(targets), count, cells(given), min(given.size, 1), first, seed, tries)
     out = (cells(poses), cells(report), cells(status))
@@ -227,7 +227,30 @@ def search_many(codes, numbers, table, targets, given, first, seed, tries, memor
             ended, near = advance(limb, rows, values, (goal, q, work, after, steps, moved, turned))
 
 
-def room(rows: int, values: int, width: int) -> tuple[tuple[int, int], tuple[int, int], int]:
-    """Return the shapes of `memory` and `books` and the size of `state` for a limb's rows and values."""
-    books = (FREE + (values + 3) * width + RIVALS - 1) // RIVALS
-    return (15 + 2 * values + 6 * rows, width), (books, RIVALS), (STATE + RIVALS) * width
+@kernel
+def check_many(codes, numbers, table, targets, poses, memory, books, report):
+    """Write the squared position and rotation errors of poses (m * values,) into their reports; all targets are rigid.
+
+    There is at least one pose for every lane. The arrays are those of `search_many`.
+    """
+    rows, width, count = codes.size // CODES, memory.shape[1], report.size // REPORT
+    values = poses.size // count
+    limb, _ = unpack(codes, numbers, table, values, memory)
+    goal, q, work, one = cells(memory), at(memory, 15), at(memory, 15 + 2 * values), flat(books)
+    for first in range(0, count, width):
+        begin_at = min(first, count - width)  # the last ones are looked at twice
+        for lane in range(width):
+            read_goal(limb[1], load(limb[2], SPIN), cells(targets), 16 * (begin_at + lane), one)
+            for k in range(12):
+                store(flat(memory), width * k + lane, load(one, k))
+            for value in range(values):
+                x = load(cells(poses), values * (begin_at + lane) + value)
+                store(flat(memory), width * (15 + value) + lane, x)
+        _, _, _, p, r = look(limb[0], limb[1], rows, limb[2], goal, q, work)
+        scatter(cells(report), REPORT * begin_at, REPORT, p)
+        scatter(cells(report), REPORT * begin_at + 1, REPORT, r)
+
+
+def room(rows: int, values: int, width: int) -> tuple[tuple[int, int], int, int]:
+    """Return the shape of `memory` and the sizes of `books` and `state` for a limb's rows and values."""
+    return (17 + 2 * values + 6 * rows, width), FREE + (values + 3) * width, (STATE + RIVALS) * width

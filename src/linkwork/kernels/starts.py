@@ -13,12 +13,12 @@ import math
 from numba import float64, int64, uint64
 
 from . import inner, part
-from .damped import FROM, LIMITS, POSITION, ROTATION, SPIN, TIP, TO, vector
+from .damped import FROM, LIMITS, TIP, TO, vector
 from .lanes import beyond, cells, fill, flat, load, select, store
 
 STEPS, CHECK, STALLED, CLOSE, HOPE, CENTRE, SHELL, POINT, POINT_SHELL, SETTINGS = 9, 10, 11, 12, 13, 14, 17, 19, 22, 24
-TABLE = 12  # numbers that a table holds of each of its frames
-RIVALS, NARROW, WIDE = 8, 8, 128  # starts taken from a table; blocks of eight poses in the narrow and the wide one
+TABLE = 13  # numbers that a table holds of each of its frames
+RIVALS, NARROW, WIDE = 8, 64, 1024  # starts taken from a table; frames in the narrow and in the wide one
 FIRST_STARTS = 2 * RIVALS
 MIDDLE, SPREAD = 40, 0.7  # up to this one, random starts keep to the middle of the range
 RIGID = 1e-11  # sum of the squared flaws of a rotation matrix that is none of its own
@@ -98,20 +98,18 @@ def in_reach(settings, goal):
 
 
 @part
-def rank(settings, table, first, blocks, goal, ranks):
-    """Write, for each lane of a table, its frame nearest to the goal: squared distance, and the block it is in."""
-    w = load(settings, ROTATION)
+def rank(table, first, blocks, goal, ranks):
+    """Write, for each lane of a table, its frame nearest to the goal: how far, and the block it is in.
+
+    A frame's squared distance from a goal is a constant of the frame, plus the goal's numbers times the frame's own,
+    plus what is the same for all frames; the table holds the constant and the twelve numbers, weighted.
+    """
     best, where = fill(table, math.inf), fill(table, 0.0)
     for block in range(first, first + blocks):
         at = TABLE * block
-        away = fill(table, 0.0)
-        for k in range(3):
-            d = (load(table, at + 9 + k) - load(goal, 9 + k)) * load(settings, POSITION + k)
-            away = away + d * d
-        if w != 0.0:
-            for k in range(6 if load(settings, SPIN) != 0.0 else 0, 9):
-                d = (load(table, at + k) - load(goal, k)) * w
-                away = away + d * d * 0.5
+        away = load(table, at)
+        for k in range(TABLE - 1):
+            away = away + load(table, at + 1 + k) * load(goal, k)
         nearer = away < best
         best, where = select(nearer, away, best), select(nearer, float64(block), where)
     store(ranks, 0, best)
@@ -119,21 +117,21 @@ def rank(settings, table, first, blocks, goal, ranks):
 
 
 @part
-def choose(settings, table, first, blocks, goal, ranks, scores, order, at):
-    """Write a table's best poses for a goal into `order` from `at` on, nearest first: the best of each lane.
-
-    `ranks` are two rows of lanes to work in, `scores` the same memory as numbers.
-    """
-    rank(settings, table, first, blocks, goal, ranks)
-    for k in range(RIVALS):
-        away, slot = load(scores, k), int64(load(scores, RIVALS + k)) * RIVALS + k
-        i = k
+def choose(tables, first, frames, width, goal, order, at):
+    """Write a table's best frames for a goal into `order` from `at` on, nearest first, of the best of each lane."""
+    table, _, ranks, scores = tables
+    rank(table, first // width, frames // width, goal, ranks)
+    for lane in range(width):
+        away, frame = load(scores, lane), int64(load(scores, width + lane)) * width + lane
+        i = min(lane, RIVALS)
         while i > 0 and load(scores, i - 1) > away:
-            store(scores, i, load(scores, i - 1))
-            store(order, at + i, load(order, at + i - 1))
+            if i < RIVALS:
+                store(scores, i, load(scores, i - 1))
+                store(order, at + i, load(order, at + i - 1))
             i -= 1
-        store(scores, i, away)
-        store(order, at + i, slot)
+        if i < RIVALS:
+            store(scores, i, away)
+            store(order, at + i, frame)
 
 
 @part
@@ -143,28 +141,26 @@ def put_start(limb, values, tables, goal, order, at, seed, problem, start, q, la
     The first come from the tables, which are searched when their first pose is wanted; the order found is kept in
     `order` from `at` on. The others are random.
     """
-    _, _, settings, limits = limb
-    table, poses, ranks, scores = tables
     if start == 0:
-        choose(settings, table, 0, NARROW, goal, ranks, scores, order, at)
+        choose(tables, 0, NARROW, width, goal, order, at)
     elif start == RIVALS:
-        choose(settings, table, NARROW, WIDE, goal, ranks, scores, order, at)
+        choose(tables, NARROW, WIDE, width, goal, order, at)
     for value in range(values):
         if start < FIRST_STARTS:
-            slot = int64(load(order, at + start % RIVALS))
-            x = load(poses, ((slot >> 3) * values + value) * RIVALS + (slot & 7))
+            frame = int64(load(order, at + start % RIVALS))
+            x = float64(load(tables[1], frame * values + value))
         else:
-            x = random_value(limits, seed, problem, start, value)
+            x = random_value(limb[3], seed, problem, start, value)
         store(q, width * value + lane, x)
 
 
 @inner
-def unpack(codes, numbers, table, values, books):
-    """Return a limb, and its tables with room to rank them in, as memory; see `books_size`."""
-    settings, poses = flat(numbers), beyond(flat(table), TABLE * (NARROW + WIDE) * RIVALS)
-    limits = beyond(settings, SETTINGS)
+def unpack(codes, numbers, table, values, memory):
+    """Return a limb, and its tables with room to rank them in (the last two rows of `memory`), as memory."""
+    settings, poses = flat(numbers), beyond(flat(table), TABLE * (NARROW + WIDE))
+    limits, last = beyond(settings, SETTINGS), memory.shape[0] - 2
     limb = (cells(codes), beyond(limits, LIMITS * values), settings, limits)
-    return limb, (cells(table), poses, cells(books), flat(books))
+    return limb, (cells(table), poses, beyond(cells(memory), last), beyond(flat(memory), last * memory.shape[1]))
 
 
 @part

@@ -6,6 +6,7 @@ Imports `limb`, `base` and the kernels. `prepare` is the public way to one.
 from __future__ import annotations
 
 import math
+import time
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..errors import GoalError, OptionError, TransformError
 from ..goals import Reach
 from ..kernels import damped, starts
 from ..kernels.race import race_one
-from ..kernels.search import BEYOND, CLOSEST, INVALID, REACHED, REPORT, UNSOLVED, room, search_many
+from ..kernels.search import BEYOND, CLOSEST, INVALID, REACHED, REPORT, UNSOLVED, check_many, room, search_many
 from ..limb import Limb, shells
 from ..linkage import Linkage
 from ..poses import start_pose, wrapped
@@ -28,7 +29,8 @@ GAIN, FLOOR = 0.05, {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-6}  # 
 STEPS, CHECK, STALLED, CLOSE, HOPE = 20.0, 5.5, 0.7, 0.022, 12.0
 SHARP = 1.0 - 1e-9  # tolerances are met with room for rounding
 WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
-NAMES = {REACHED: "reached", CLOSEST: "closest", BEYOND: "beyond", INVALID: "invalid"}
+NAMES = {REACHED: "reached", CLOSEST: "closest", BEYOND: "beyond", INVALID: "invalid", UNSOLVED: "time"}
+ROUND = 64  # starts between two looks at the clock
 AXES = "xyz"
 FLOAT64 = np.dtype(np.float64)
 NO_STARTS = np.zeros(0)
@@ -60,6 +62,16 @@ class Found(Solution):
     def iterations(self) -> int:
         return int(self.report[3])
 
+    @property
+    def starts(self) -> int:
+        """How many starts were made, the given one aside."""
+        return int(self.report[2])
+
+    @property
+    def cost(self) -> float:
+        """The squared error, rotations weighted, by which poses that miss are compared."""
+        return float(self.report[0] + self.report[1] * self.prepared.numbers[damped.ROTATION] ** 2)
+
     @cached_property
     def status(self) -> str:
         return NAMES[self.outcome]
@@ -84,10 +96,11 @@ class Prepared:
         self.linkage, self.goal, self.settings = linkage, goal, settings
         self.restarts, self.seed = restarts, seed
         self.limb = Limb(linkage, goal.frame, goal.free)
-        self.codes, self.table = self.limb.codes, self.limb.table
+        self.codes = self.limb.codes
+        self._tables: dict[np.dtype[Any], NDArray[Any]] = {}
         self._turn = None if goal.free is None else plane_basis(goal.free)
         self._packed: dict[tuple[np.dtype[Any], bool], NDArray[Any]] = {}
-        self.numbers = self.packed(np.float64)
+        self.numbers, self.table = self.packed(np.float64), self.starts(np.float64)
         inside, outside = self.limb.plain
         self._whole = (
             not self.limb.balls and np.array_equal(outside, np.arange(linkage.nq)) and len(inside) == linkage.nq
@@ -138,6 +151,23 @@ class Prepared:
         values[starts.CLOSE], values[starts.HOPE] = (CLOSE * length) ** 2, HOPE * length
         values[[starts.SHELL + 1, starts.POINT_SHELL + 1]] = np.inf
         return values
+
+    def starts(self, dtype: Any) -> NDArray[Any]:
+        """Return the limb's table of starts in a precision, weighted for goals of this kind; see `starts.rank`."""
+        kind = np.dtype(dtype)
+        if kind not in self._tables:
+            values, goals = self.limb.table
+            weights = np.zeros(12)
+            weights[9:] = [float(k in self.goal.rows) for k in range(3)]
+            turned = slice(0 if self.goal.free is None else 6, 9)
+            weights[turned] = (self.limb.length / 4.0) ** 2 if len(self.goal.rows) > self.goal.coordinates else 0.0
+            constants = (weights[9:] * goals[:, 9:] ** 2).sum(axis=1)
+            frames = np.column_stack([constants, goals * -weights * np.repeat([1.0, 2.0], [9, 3])])
+            width = WIDTHS[kind]
+            lanes = frames.reshape(-1, width, starts.TABLE).swapaxes(1, 2).reshape(-1, width)
+            poses = np.resize(values, (-(-values.size // width), width))
+            self._tables[kind] = np.ascontiguousarray(np.concatenate([lanes, poses]), kind)
+        return self._tables[kind]
 
     def _bound(self, settings: FloatArray) -> None:
         """Write how far the limb reaches into settings."""
@@ -194,7 +224,29 @@ class Prepared:
         first: FloatArray = report[0]
         return first
 
-    def solve(self, target: FloatArray, *, start: ArrayLike | str | None = None) -> Solution:
+    def solve_within(self, seconds: float, target: FloatArray, *, start: ArrayLike | str | None = None) -> Solution:
+        """Return the solution for a target (4, 4), or the closest pose found when the time is up."""
+        deadline = time.perf_counter() + seconds
+        solution = best = self.solve(target, start=start, tries=ROUND)
+        made, seed = ROUND, self.seed
+        while not solution.success and made < self.restarts and solution.starts >= ROUND:
+            if time.perf_counter() > deadline:
+                best.__dict__["outcome"] = UNSOLVED
+                break
+            made, seed = made + ROUND, seed + 1
+            solution = self.solve(target, tries=ROUND, seed=seed)
+            if solution.success or solution.cost < best.cost:
+                best = solution
+        return best
+
+    def solve(
+        self,
+        target: FloatArray,
+        *,
+        start: ArrayLike | str | None = None,
+        tries: int | None = None,
+        seed: int | None = None,
+    ) -> Found:
         """Return the solution for a target (4, 4)."""
         out = np.empty(self._size)
         values = self._values
@@ -206,7 +258,8 @@ class Prepared:
         aim = target if self._turn is None else self._spun(target)
         if not aim.flags.carray:
             aim = np.array(aim, order="C")
-        given, seed, tries = start is not None, self.seed, self.restarts
+        given = start is not None
+        seed, tries = self.seed if seed is None else seed, self.restarts if tries is None else tries
         outcome = race_one(
             self.codes, self.numbers, self.table, aim, seed, tries, given, self._memory, self._books, out
         )
@@ -274,7 +327,7 @@ class Prepared:
         search_many(
             self.codes,
             self.packed(kind, bounded=bounded),
-            self.table,
+            self.starts(kind),
             (targets if self._turn is None else self._spun(targets)).reshape(-1),
             given.reshape(-1),
             first,
@@ -288,6 +341,31 @@ class Prepared:
             status,
         )
         return poses, report
+
+    def check(self, targets: FloatArray, values: FloatArray, report: FloatArray) -> NDArray[np.bool_]:
+        """Write the errors of values (m, n), in double precision, into their reports; return which are in tolerance."""
+        count, width = len(values), WIDTHS[FLOAT64]
+        if count < width:  # fill the lanes with the last one
+            parts = (np.concatenate([a, np.repeat(a[-1:], width - count, axis=0)]) for a in (targets, values, report))
+            padded = tuple(parts)
+            good = self.check(*padded)[:count]
+            report[:] = padded[2][:count]
+            return good
+        aims = targets if self._turn is None else self._spun(targets)
+        lanes, books, _ = room(len(self.codes) // damped.CODES, self._values, width)
+        check_many(
+            self.codes,
+            self.numbers,
+            self.table,
+            aims.reshape(-1),
+            values.reshape(-1),
+            np.zeros(lanes),
+            np.zeros(books),
+            report.reshape(-1),
+        )
+        near, aligned = self.numbers[damped.NEAR], self.numbers[damped.ALIGNED]
+        good_ones: NDArray[np.bool_] = (report[:, 0] <= near) & (report[:, 1] <= aligned)
+        return good_ones
 
     def candidates(self, target: FloatArray, count: int, *, first: int = 0) -> FloatArray:
         """Return the poses (k, nq) that random starts, `count` of them, reach; many may be the same."""

@@ -49,26 +49,27 @@ class Robust(Damped):
     def fresh(self, problem: Problem, settings: Settings) -> Solution:
         """Solve without a start: the tables of the limb know better ones than the neutral pose."""
         prepared = self._prepared(problem, settings)
-        return (
-            self.solve(problem, problem.linkage.neutral(), settings)
-            if prepared is None
-            else prepared.solve(
-                problem.goals[0].target  # type: ignore[attr-defined]
-            )
-        )
+        return super().fresh(problem, settings) if prepared is None else self._search(prepared, problem, None, settings)
 
     def solve(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
         """Run from the start; where that fails, from other poses."""
         prepared = self._prepared(problem, settings)
         if prepared is None:
             return self._in_numpy(problem, start, settings)
-        target: FloatArray = problem.goals[0].target  # type: ignore[attr-defined]
-        return prepared.solve(target, start=start) if start.ndim == 1 else self._many(prepared, problem, start)
+        return self._search(prepared, problem, start, settings)
+
+    def _search(self, prepared: Prepared, problem: Problem, start: FloatArray | None, settings: Settings) -> Solution:
+        goal: Any = problem.goals[0]
+        if start is not None and start.ndim > 1:
+            return self._many(prepared, problem, start)
+        if settings.time_budget is not None:
+            return prepared.solve_within(settings.time_budget, goal.target, start=start)
+        return prepared.solve(goal.target, start=start)
 
     def _prepared(self, problem: Problem, settings: Settings) -> Prepared | None:
         """Return the compiled search for a problem, or None where it must be done in NumPy."""
         goal = problem.goals[0]
-        own = (settings.max_iterations, settings.time_budget, settings.max_step, settings.stray)
+        own = (settings.max_iterations, settings.max_step, settings.stray)
         plain = not settings.trace and self.damping == "adaptive" and all(value is None for value in own)
         if len(problem.goals) > 1 or not isinstance(goal, Reach) or not plain or not self.restarts:
             return None
