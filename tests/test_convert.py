@@ -264,7 +264,7 @@ def test_missing_meshes_are_a_warning(tmp_path: Path, caplog: pytest.LogCaptureF
     assert found == linkage
     files = [visual.shape.file for visual in found.nodes[0].visuals]
     assert files == [str((here / "hand.stl").resolve()), None, None, None]
-    assert "3 missing: mesh 'lost.stl'" in caplog.text
+    assert "arm.yaml: mesh lost.stl is not there, and 2 more; linkwork doctor says where" in caplog.text
     told = lw.load(here / "arm.yaml", folders=[tmp_path])
     assert [visual.shape.file is not None for visual in told.nodes[0].visuals] == [True, False, True, True]
 
@@ -392,7 +392,7 @@ def test_convert_takes_a_linkage_for_numbers_alone(tmp_path: Path) -> None:
     ("words", "status", "said"),
     [
         (("panda", "panda.doc"), 2, "its name must end in"),
-        (("panda", "panda.xml"), 2, "its name must end in"),
+        (("panda", "panda.xml"), 2, "MJCF is read, not written"),
         (("nothing", "a.yaml"), 2, "is no file and no model"),
         (("gone.urdf", "a.yaml"), 3, "cannot be read"),
         (("panda", "a.yaml", "--units", "furlong"), 2, "--units is m,"),

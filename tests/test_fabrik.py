@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numba import njit
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
@@ -15,6 +16,8 @@ import linkwork as lw
 from linkages import JOINTS, one_joint, random_rotation
 from linkwork.errors import GoalError, OptionError
 from linkwork.goals import Goal
+from linkwork.kernels import OPTIONS
+from linkwork.kernels.lanes import flat
 from linkwork.kernels.rotations import best_rotation
 from linkwork.solvers.base import Settings
 from linkwork.solvers.fabrik import Fabrik, skeleton
@@ -345,12 +348,18 @@ def test_branches_keep_their_bones_apart() -> None:
     assert [[k for k, _ in bone.effectors] for bone in bones] == [[], [], [0], [], [1]]
 
 
+@njit(**OPTIONS)
+def fit_rotation(M, room, out):
+    """Call what only kernels call."""
+    best_rotation(flat(M), flat(room), flat(out))
+
+
 def test_the_best_rotation_solves_wahbas_problem() -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):
         rays, weights, turned = rng.normal(size=(4, 3)), rng.uniform(0.1, 1.0, 4), random_rotation(rng)
         places = rays @ turned.T + 0.1 * rng.normal(size=(4, 3))
         out = np.empty((3, 3))
-        best_rotation(np.einsum("k,ki,kj->ij", weights, rays, places), np.empty((4, 4)), np.empty((4, 4)), out)
+        fit_rotation(np.einsum("k,ki,kj->ij", weights, rays, places), np.empty(32), out)
         expected, _ = Rotation.align_vectors(places, rays, weights=weights)
         assert_allclose(out, expected.as_matrix(), atol=1e-9)

@@ -32,6 +32,7 @@ LAYERS = (
     "program",
     "limb",
     "kinematics",
+    "mass",
     "goals",
     "paths",
     "solvers",

@@ -199,9 +199,7 @@ def test_where_reach_is_not_known_nothing_is_ruled_out(name: str) -> None:
 def test_the_tables_hold_poses_within_limits_and_where_they_lead(seed: int) -> None:
     chain = random_chain(np.random.default_rng(seed), simple=True)
     limb = Limb(chain, "tip")
-    frames, values = np.split(limb.table, [12 * len(limb.table) // (12 + limb.values)])
-    frames, values = (part.reshape(-1, size, 8).swapaxes(1, 2).reshape(-1, size) for part, size in
-                      ((frames, 12), (values, limb.values)))  # fmt: skip
+    values, frames = limb.table
     assert ((values >= limb.limits[:, 0]) & (values <= limb.limits[:, 1])).all()
     poses = limb.put(values, np.tile(chain.neutral(), (len(values), 1)))
     assert_allclose(frames, limb.goals(chain.forward(poses, frame="tip")), atol=1e-12)

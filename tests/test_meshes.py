@@ -94,7 +94,7 @@ def test_nothing_leads_out_of_the_model_s_folder(model, name):
     found = find(name.format(above=above), model)
     assert found.file is None
     assert not any(os.path.realpath(path) == os.path.realpath(above / "secret.stl") for path in found.tried)
-    assert found.refused or all("robots" in path or "(in no package)" in path for path in found.tried)
+    assert found.refused or all("robots" in path or "(no package there)" in path for path in found.tried)
     assert found.reason
 
 
@@ -125,7 +125,7 @@ def test_packages_are_taken_from_the_map_then_ros_then_ament_then_around_the_mod
     found = find("package://arm/meshes/hand.stl", model, **options)
     assert found.file is None
     assert list(found.tried[:6]) == [str(place / "meshes" / "hand.stl") for place in places]
-    assert found.tried[6] == f"{tmp_path.parent / 'arm' / 'meshes' / 'hand.stl'} (in no package)"
+    assert found.tried[6] == f"{tmp_path.parent / 'arm' / 'meshes' / 'hand.stl'} (no package there)"
     assert len(found.tried) == 6 + len(tmp_path.parents)
     assert all(path in found.reason for path in found.tried)
     for place in reversed(places):

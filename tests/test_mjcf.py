@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from linkwork import Box, Capsule, Cylinder, Linkage, Mesh, Sphere
 from linkwork.errors import FormatError, MissingExtraError
-from linkwork.formats import mjcf, mjcf_source
+from linkwork.formats import mjcf, mjcf_model, mjcf_source
 from linkwork.formats.content import Content
 from linkwork.formats.options import Options
 from linkwork.transforms import quaternion_matrix
@@ -335,7 +335,7 @@ def test_files_outside_are_read_only_if_allowed(tmp_path: Path) -> None:
 # Files that mean harm
 
 HOSTILE = {
-    "empty": ("", "not XML"),
+    "empty": ("", "is empty"),
     "cut short": ("<mujoco><worldbody>", "not XML"),
     "not MJCF": ("<robot/>", "URDF"),
     "entities": ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco model="&a;"/>', "entities"),
@@ -348,7 +348,7 @@ HOSTILE = {
     "a count that is none": (body('<replicate count="many"><body/></replicate>'), "not a number"),
     "very deep": ("<mujoco><worldbody>" + "<body>" * 100_000, "deeper"),
     "very many": ("<mujoco><worldbody>" + "<body/>" * 5_000 + "</worldbody></mujoco>", "more than 2000 <body>"),
-    "very many more": ("<mujoco><actuator>" + "<motor/>" * 200_000, "more than 100000"),
+    "very many more": ("<mujoco><actuator>" + "<motor/>" * 200_000, "more than 100,000"),
     "not a number": (body('<joint axis="nan 0 1"/>'), "finite"),
     "not a number in C": (body('<joint damping="-NaN(1)"/>'), "finite"),
     "an infinite place": (body('<body pos="inf 0 0"/>'), "finite"),
@@ -376,7 +376,17 @@ def test_mujoco_leaves_no_log_behind(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for text, _ in HOSTILE.values():
         with pytest.raises(FormatError):
             content(tmp_path, text)
+    text = body('<joint axis="nan 0 1"/>')  # what `read_source` never lets through
+    with pytest.raises(FormatError):
+        mjcf_model.compiled("model.xml", mjcf_source.Source(text, (), ()))
     assert [file.name for file in tmp_path.iterdir()] == ["model.xml"]
+    assert mujoco.get_mju_user_warning() is None
+
+
+def test_a_mass_without_measure_is_refused_and_not_warned_about(tmp_path: Path) -> None:
+    text = body("").replace("<worldbody>", '<compiler settotalmass="1e308"/><worldbody>').replace(".1", "1e100")
+    with pytest.raises(FormatError, match="finite"):
+        content(tmp_path, text)
 
 
 def test_includes_that_go_in_circles_or_pile_up_are_refused(tmp_path: Path) -> None:

@@ -88,7 +88,9 @@ def test_a_second_motion_is_left_out_aloud(suffix: str, tmp_path: Path) -> None:
     need(suffix)
     motion = clip(one_joint(JOINTS["planar-z"]))
     remarks = write(Content(motion.linkage, {"a": motion, "b": motion, "c": motion}), tmp_path / f"m{suffix}")
-    assert "a table holds one motion: 'b', 'c' left out." in [remark.text for remark in remarks]
+    assert [remark.text for remark in remarks if remark.where == "clips"] == [
+        f"{suffix[1:].upper() if suffix != '.parquet' else 'Parquet'} holds one motion, 'a': 'b', 'c' left out."
+    ]
 
 
 # What other programs see

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         errors as errors,
         figures as figures,
         formats as formats,
+        mass as mass,
         models as models,
         paths as paths,
         transforms as transforms,
@@ -46,7 +47,21 @@ if TYPE_CHECKING:
         Visual as Visual,
         bone as bone,
     )
-    from .goals import Reach as Reach
+    from .goals import (
+        GOALS as GOALS,
+        Align as Align,
+        Balance as Balance,
+        Bend as Bend,
+        Couple as Couple,
+        Distance as Distance,
+        Hold as Hold,
+        LookAt as LookAt,
+        OnLine as OnLine,
+        OnPlane as OnPlane,
+        Reach as Reach,
+        Relate as Relate,
+        Rest as Rest,
+    )
     from .joints import (
         Ball as Ball,
         Continuous as Continuous,
@@ -71,7 +86,7 @@ if TYPE_CHECKING:
     )
     from .tracking import track as track
 
-_MODULES = ("analysis", "doctor", "draw", "errors", "figures", "formats", "models", "paths", "transforms")
+_MODULES = ("analysis", "doctor", "draw", "errors", "figures", "formats", "mass", "models", "paths", "transforms")
 _NAMES = {
     "batch": ("Batch", "solve_batch", "solve_blocks"),
     "branches": ("Branches", "solve_all"),
@@ -95,7 +110,21 @@ _NAMES = {
         "Screw",
         "Universal",
     ),
-    "goals": ("Reach",),
+    "goals": (
+        "GOALS",
+        "Align",
+        "Balance",
+        "Bend",
+        "Couple",
+        "Distance",
+        "Hold",
+        "LookAt",
+        "OnLine",
+        "OnPlane",
+        "Reach",
+        "Relate",
+        "Rest",
+    ),
     "linkage": ("Frame", "Link", "Linkage", "Loop"),
     "races": ("race",),
     "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),

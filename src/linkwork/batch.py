@@ -21,8 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import GoalError, OptionError
 from .kernels.search import CLOSEST, INVALID, REACHED, UNSOLVED
 from .linkage import Linkage
-from .poses import checked
-from .solvers.prepared import NAMES, NO_STARTS, RESTARTS, Prepared, prepare
+from .poses import start_pose
+from .solvers.base import positive, whole
+from .solvers.found import NAMES
+from .solvers.prepared import NO_STARTS, RESTARTS, Prepared, prepare
 from .transforms import FloatArray
 
 BLOCK = 4096
@@ -90,7 +92,7 @@ def solve_batch(
     frame: str,
     targets: ArrayLike,
     *,
-    start: ArrayLike | None = None,
+    start: ArrayLike | str | None = None,
     threads: int | None = None,
     dtype: str = "float64",
     time_budget: float | None = None,
@@ -104,7 +106,7 @@ def solve_batch(
         frame: Name of the frame.
         targets: Shape (n, 4, 4). With ``orientation=False`` also positions (n, 3), with ``position=False`` rotations
             (n, 3, 3). A target that is not finite or not rigid fails alone.
-        start: A pose (nq,), or one for each target (n, nq), to begin with.
+        start: A pose (nq,), the name of a stored one, or a pose for each target (n, nq), to begin with.
         threads: How many; all cores by default. Answers do not depend on it.
         dtype: ``"float64"``, or ``"float32"``: faster; every answer is checked, and if need be finished, in float64.
         time_budget: Seconds after which targets not yet looked at are left, with status ``time``.
@@ -159,13 +161,11 @@ class _Work:
     ) -> None:
         if dtype not in ("float32", "float64"):
             raise OptionError(f"dtype is 'float64' or 'float32', got {dtype!r}.")
-        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-            raise OptionError(f"threads must be a whole number, at least one, got {threads!r}.")
-        if time_budget is not None and not (isinstance(time_budget, int | float) and time_budget > 0.0):
-            raise OptionError(f"time_budget must be positive, got {time_budget!r}.")
+        if time_budget is not None:
+            positive("time_budget", time_budget)
         self.prepared = _prepared(linkage, frame, options)
         self.dtype, self.time_budget, self.first = np.dtype(dtype), time_budget, 0
-        self.threads = threads or _cores()
+        self.threads = _cores() if threads is None else whole("threads", threads, least=1)
 
     def solve(self, targets: NDArray[Any], base: FloatArray, given: bool, progress: Progress) -> Batch:
         prepared, count = self.prepared, len(targets)
@@ -210,7 +210,7 @@ class _Work:
         starts = NO_STARTS
         if given:
             values = prepared.limb.values_of(start)
-            starts = np.ascontiguousarray(np.broadcast_to(values, (len(targets), prepared.limb.values)))
+            starts = np.array(np.broadcast_to(values, (len(targets), prepared.limb.values)))  # one that may be written
         if self.dtype == np.float64:
             values, report = prepared.search(targets, status, given=starts, first=first, bounded=True)
             return values, report, status
@@ -256,6 +256,8 @@ def _reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]
     if callable(progress):
         yield lambda done: progress(done, total)
         return
+    if progress not in (None, True, False):
+        raise OptionError(f"progress is True, False, None or a function of (done, total), got {progress!r}.")
     terminal = sys.stderr is not None and sys.stderr.isatty()
     if progress is False or total == 0 or (progress is None and not terminal):
         yield lambda _: None
@@ -281,23 +283,23 @@ def _prepared(linkage: Linkage, frame: str, options: dict[str, Any]) -> Prepared
         if name not in known:
             raise OptionError(f"a batch has no option {name!r}; it has {', '.join(known)}.")
     options.setdefault("restarts", RESTARTS)
-    prepared = prepare(linkage, frame, **options)
-    if not prepared.limb.values:
-        raise GoalError(f"nothing moves frame {frame!r} of linkage {linkage.name!r}.")
-    return prepared
+    return prepare(linkage, frame, **options)
 
 
 def _as_array(targets: ArrayLike, frame: str) -> NDArray[Any]:
-    array = np.asarray(targets)
+    try:
+        array = np.asarray(targets)
+    except ValueError as error:
+        raise GoalError(f"targets of {frame!r} are an array of numbers, one row each: {error}.") from error
     if array.dtype.kind not in "fiu" or array.ndim < 2:
         raise GoalError(f"targets of {frame!r} are an array of numbers, one row each; got {array.dtype} {array.shape}.")
     return array
 
 
-def _starts(linkage: Linkage, start: ArrayLike | None, count: int) -> FloatArray:
+def _starts(linkage: Linkage, start: ArrayLike | str | None, count: int) -> FloatArray:
     if start is None:
         return linkage.neutral()
-    poses = checked(linkage, start)
+    poses = start_pose(linkage, start)
     if poses.shape not in ((linkage.nq,), (count, linkage.nq)):
         raise OptionError(f"start has shape ({linkage.nq},) or ({count}, {linkage.nq}), got {poses.shape}.")
     return poses

@@ -14,12 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import GoalError, OptionError
 from .goals import Goal, Reach
 from .linkage import Linkage
-from .poses import start_pose, wrapped
+from .poses import advance, start_pose, wrapped
 from .solvers import Prepared, Settings
+from .solvers.base import positive, whole
 from .solvers.prepared import prepared_for
 from .transforms import FloatArray
 
-EXACT = 1e-9  # tolerance of the search itself: what a goal's own tolerance leaves open would blur the branches
+NEAR, EXACT = 1e-5, 1e-9  # tolerance of the search, and of the poses after Newton's method: branches must not blur
+NEWTON, LONGEST_STEP = 8, 0.3
 FIRST, MOST, SEEN = 512, 16384, 8
 CONTINUUM = 1e-6  # smallest singular value, against the largest, of a Jacobian of full rank
 
@@ -100,15 +102,18 @@ def solve_all(
     """
     if not isinstance(goal, Reach):
         raise GoalError(f"all solutions are found of one Reach goal, got {goal!r}.")
-    for name, value in (("starts", 1 if starts is None else starts), ("most", most)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise OptionError(f"{name} must be a whole number, at least one, got {value!r}.")
-    settings = Settings(EXACT, EXACT, limits="project" if limits else "ignore")
-    prepared = prepared_for(linkage, goal, settings, 1, seed)
+    positive("apart", apart)
+    if not np.isfinite(apart) or not isinstance(limits, bool):
+        raise OptionError(f"apart is a finite number and limits True or False, got {apart!r} and {limits!r}.")
+    starts, most = None if starts is None else whole("starts", starts, least=1), whole("most", most, least=1)
+    settings = Settings(NEAR, NEAR, limits="project" if limits else "ignore")
+    prepared = prepared_for(linkage, goal, settings, 1, whole("seed", seed))
+    if not prepared.limb.values:
+        raise GoalError(f"nothing moves frame {goal.frame!r} of linkage {linkage.name!r}.")
     found = _Found(prepared, apart, most)
     made, count = 0, starts or FIRST
     while count:
-        poses = prepared.candidates(goal.target, count, first=made)
+        poses = _sharpened(prepared, goal, prepared.candidates(goal.target, count, first=made))
         made += count
         if len(poses) and found.dimension is None:
             found.dimension = _dimension(linkage, goal, poses)
@@ -121,6 +126,24 @@ def solve_all(
     inside, outside = prepared.limb.plain
     hits, angles = tuple(found.hits[k] for k in order), outside[prepared.limb.turning[inside]]
     return Branches(linkage, goal, q, hits, made, dimension, angles)
+
+
+def _sharpened(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:
+    """Return poses brought onto their solutions by Newton's method, those that get there.
+
+    Undamped, it also arrives at singular poses, which the search only creeps up to.
+    """
+    linkage, ignored = prepared.linkage, prepared.settings.limits == "ignore"
+    for _ in range(NEWTON if len(poses) else 0):
+        step = np.linalg.pinv(goal.jacobian(linkage, poses), rcond=1e-10) @ goal.error(linkage, poses)[..., None]
+        size = np.abs(step).max(axis=(-2, -1), keepdims=True)
+        step *= np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP))
+        poses = advance(linkage, poses, step[..., 0])
+        if not ignored:
+            poses = np.minimum(np.maximum(poses, linkage.lower), linkage.upper)
+    left = goal.error(linkage, poses) if len(poses) else np.zeros((0, 1))
+    exact: FloatArray = poses[np.abs(left).max(axis=-1, initial=0.0) < EXACT * (1.0 + linkage.length)]
+    return exact
 
 
 class _Found:

@@ -8,6 +8,7 @@ goal not reached or remarks on a file, 2 wrong usage, 3 unreadable or invalid fi
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -254,10 +255,8 @@ def demo(
         webbrowser.open(page.resolve().as_uri())
 
 
-@app.command(epilog=examples("warmup"))
-def warmup(as_json: AsJson = False) -> None:
-    """Compile all kernels now, not at their first use."""
-    start = time.perf_counter()
+def compile_steps() -> None:
+    """Compile forward kinematics, Jacobians and all methods that go step by step."""
     from . import goals, models, solvers
 
     arm = models.planar([1.0, 1.0])
@@ -267,7 +266,30 @@ def warmup(as_json: AsJson = False) -> None:
         arm.forward(q, frame="tip")
         arm.jacobian(q, "tip")
         for method in solvers.METHODS:
-            solvers.solve(arm, goal, start=q, method=method, max_iterations=2)
+            if method != "robust":
+                solvers.solve(arm, goal, start=q, method=method, max_iterations=2)
+
+
+def compile_search() -> None:
+    """Compile the search of the robust method: for one goal, and for many in both precisions."""
+    from . import batch, goals, models, solvers
+
+    arm = models.planar([1.0, 1.0])
+    solvers.solve(arm, goals.Reach("tip", position=(1.0, 1.0)), start=arm.neutral(), method="robust")
+    target = arm.forward([[0.5, 1.0]] * 2, frame="tip")
+    solvers.prepare(arm, "tip")(target[0])
+    for precision in ("float64", "float32"):
+        batch.solve_batch(arm, "tip", target, dtype=precision)
+
+
+@app.command(epilog=examples("warmup"))
+def warmup(as_json: AsJson = False) -> None:
+    """Compile all kernels now, not at their first use."""
+    start = time.perf_counter()
+    code = f"from {__name__} import compile_search; compile_search()"
+    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL):  # meanwhile, on a second core
+        compile_steps()
+    compile_search()  # finds what the other process has kept; compiles it only where nothing could be kept
     seconds = time.perf_counter() - start
     if as_json:
         print_json({"seconds": seconds})

@@ -240,14 +240,16 @@ def _beyond_reach(solution: Solution, goal: Reach) -> Diagnosis | None:
     origin, least, most, joint = reach(solution.linkage, goal.frame)
     if goal.position is None or not np.isfinite(most):
         return None
-    distance = float(np.linalg.norm(goal.position - origin[: len(goal.position)]))
+    along = goal.rows[: goal.coordinates]
+    distance = float(np.linalg.norm(goal.target[along, 3] - origin[along]))
     numbers = {"distance": distance, "least": least, "most": most, "from": joint}
     place = f"goal of {goal.frame!r} is {distance:.4g} m from {joint!r}"
-    room = solution.settings.tolerance
+    room = goal.tolerance_of("m") or solution.settings.tolerance
     if distance > most + room:
         text = f"out of reach: the {place}, the limb reaches {most:.4g} m: {distance - most:.3g} m too far"
         return Diagnosis("out-of-reach", f"{text}.", "Move the goal nearer or the base towards it.", numbers)
-    whole = len(goal.position) == 3 or not solution.linkage.evaluator.moving_rows(goal.frame)[2]
+    planar = not goal.masked and not solution.linkage.evaluator.moving_rows(goal.frame)[2]
+    whole = goal.coordinates == 3 or planar
     if whole and distance < least - room:
         text = f"too close: the {place}, the limb cannot fold nearer than {least:.4g} m"
         return Diagnosis("too-close", f"{text}.", "Move the goal further away.", numbers)
@@ -258,10 +260,9 @@ def _unchangeable(solution: Solution) -> Diagnosis | None:
     problem = Problem(solution.linkage, solution.goals)
     error = problem.error(solution.q)
     fixed = np.setdiff1d(np.arange(len(error)), problem.rows)
-    for block in problem.blocks:
+    for block, limit in zip(problem.blocks, solution.settings.tolerances(problem).tolist(), strict=True):
         inside = [row for row in fixed if block.rows.start <= row < block.rows.stop]
         missing = float(np.linalg.norm(error[inside]))
-        limit = solution.settings.tolerance if block.unit == "m" else solution.settings.rotation_tolerance
         if missing > limit:
             what = "lies outside the plane or line it moves in" if block.unit == "m" else "is turned as it cannot turn"
             text = f"over-constrained: the goal {what}, by {missing:.3g} {block.unit} that no joint can change"

@@ -5,6 +5,7 @@ Imports typer, `console` and the options of `commands` at once, and the library 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .formats import Content, Options, Remark
 
 REMARKS, BAD_FILE = 1, 3
+MOST_SAID, MOST_LISTED = 3, 10  # remarks of one kind that convert says and doctor lists
 UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}
 
 SourceOperand = Annotated[str, typer.Argument(metavar="SOURCE", help="A file, or a ready-made model.")]
@@ -59,21 +61,23 @@ def convert(
     row = formats.FORMATS.get(target.suffix.lower())
     if row is None or not row.writes:
         known = listed([suffix for suffix, one in formats.FORMATS.items() if one.writes])
-        raise OptionError(f"cannot write {str(target)!r}: its name must end in {known}")
+        why = "its name must end" if row is None else f"{row.title} is read, not written; write a name that ends"
+        raise OptionError(f"cannot write {str(target)!r}: {why} in {known}")
     content = _content(source, linkage, _options(units, up, packages, folders, positions), motions=row.clips)
     if clip is not None:
         if clip not in content.clips:
             raise ClipNotFoundError(clip, source, content.clips)
         content = formats.Content(content.linkage, {clip: content.clips[clip]}, content.remarks)
-    dropped = formats.write(content, target)
+    content, dropped = formats.fit(content, target)
+    dropped += formats.write(content, target)
     if as_json:
         parts = {"assumed": content.remarks, "dropped": dropped}
         data = {"source": source, "target": str(target), **_summary(content)}
         print_json(data | {key: [asdict(remark) for remark in remarks] for key, remarks in parts.items()})
     else:
-        print(f"{target}: {_described(content, motions=row.clips)}")
-    for remark in (*content.remarks, *dropped):
-        say(_sentence(remark))
+        print(f"{target}: {_described(content)}")
+        for remark in _shortened((*content.remarks, *dropped), MOST_SAID):
+            say(_sentence(remark))
 
 
 def doctor(
@@ -105,9 +109,9 @@ def doctor(
         data = {"file": file, "readable": True, **_summary(content)}
         print_json(data | {"remarks": [asdict(remark) for remark in remarks]})
     else:
-        print(f"{file}: {_described(content, motions=True)}")
+        print(f"{file}: {_described(content)}")
         if remarks:
-            print_columns([("what", "where", "remark"), *(_row(remark) for remark in remarks)])
+            print_columns([("what", "where", "remark"), *map(_row, _shortened(remarks, MOST_LISTED))])
         else:
             print("nothing odd")
     if remarks:
@@ -172,13 +176,31 @@ def _summary(content: Content) -> dict[str, Any]:
     return {"linkage": {"name": linkage.name, **counts}, "clips": clips}
 
 
-def _described(content: Content, *, motions: bool) -> str:
+def _described(content: Content) -> str:
     """Return in words what a file holds."""
     linkage = content.linkage
     words = [f"{linkage.name}, {len(linkage.links)} links, {len(linkage.joints)} joints, {linkage.nv} DOF"]
-    if motions:
+    if len(content.clips) > 1:
+        words.append(f"{len(content.clips)} motions: {listed(list(content.clips))}")
+    else:
         words += [f"motion {name}, {len(clip)} frames" for name, clip in content.clips.items()]
     return "; ".join(words)
+
+
+def _shortened(remarks: Sequence[Remark], most: int) -> list[Remark]:
+    """Return remarks for people: of very many of one kind the first, and how many more; all of what is lost."""
+    from .formats import Remark
+
+    result: list[Remark] = []
+    counts, seen = Counter(remark.kind for remark in remarks), Counter[str]()
+    for remark in remarks:
+        kind = remark.kind
+        seen[kind] += 1
+        if kind == "dropped" or counts[kind] <= most + 1 or seen[kind] <= most:
+            result.append(remark)
+        elif seen[kind] == counts[kind]:
+            result.append(Remark(kind, f"{counts[kind] - most} more like these; --json lists them all."))
+    return result
 
 
 def _sentence(remark: Remark) -> str:

@@ -85,7 +85,8 @@ class Evaluator:
         try:
             return self._chains[frame]
         except (KeyError, TypeError):
-            chain = chain_program(self._linkage, frame)
+            codes, numbers, rates = chain_program(self._linkage, frame)
+            chain = (codes, numbers, rates, 6 * rates.size)  # the last: how much room its Jacobian takes
             if len(self._chains) >= MOST_CHAINS:  # a long chain asked for frame by frame would fill the memory
                 self._chains.clear()
             self._chains[frame] = chain
@@ -105,7 +106,7 @@ class Evaluator:
 
     def one_frame(self, q: ArrayLike, frame: str) -> FloatArray:
         """Return world_from_frame, shape (..., 4, 4)."""
-        codes, numbers, _ = self._chain(frame)
+        codes, numbers, _, _ = self._chain(frame)
         x = self._poses(q)
         if x.ndim == 1:
             out = np.empty((4, 4))
@@ -114,7 +115,7 @@ class Evaluator:
             return out
         if x.size == self._nq > 0:
             return self.one_frame(x.reshape(-1), frame).reshape(*x.shape[:-1], 4, 4)
-        return self._many(tip_many, (codes, numbers), x, (), (4, 4))
+        return self._many(tip_many, (codes, numbers), x, (), (4, 4), 16)
 
     def all_frames(self, q: ArrayLike) -> FrameMap:
         """Return every frame's transform by name."""
@@ -127,23 +128,23 @@ class Evaluator:
             if not frames_one(*self._tree, x, out.reshape(-1)):
                 self._refuse(x)
             return FrameMap(self._linkage, out)
-        return FrameMap(self._linkage, self._many(frames_many, self._tree, x, (), shape))
+        return FrameMap(self._linkage, self._many(frames_many, self._tree, x, (), shape, math.prod(shape)))
 
     def jacobian(self, q: ArrayLike, frame: str, axes: str) -> FloatArray:
         """Return the Jacobian, shape (..., 6, nv)."""
         if axes not in ("world", "local"):
             raise TransformError(f"axes of a Jacobian are 'world' or 'local', got {axes!r}.")
-        codes, numbers, rates = self._chain(frame)
+        codes, numbers, rates, work = self._chain(frame)
         x = self._poses(q)
         local = axes == "local"
         if x.ndim == 1:
             out = np.empty((6, self._nv))
-            if not jacobian_one(codes, numbers, rates, x, local, out):
+            if not jacobian_one(codes, numbers, rates, x, local, np.empty(work), out):
                 self._refuse(x)
             return out
         if x.size == self._nq > 0:
             return self.jacobian(x.reshape(-1), frame, axes).reshape(*x.shape[:-1], 6, self._nv)
-        return self._many(jacobian_many, (codes, numbers, rates), x, (local,), (6, self._nv))
+        return self._many(jacobian_many, (codes, numbers, rates), x, (local,), (6, self._nv), work + 6 * self._nv)
 
     def moving_rows(self, frame: str) -> NDArray[np.bool_]:
         """Return which rows of a frame's Jacobian some joint can change at all: a planar arm stays in its plane."""
@@ -155,9 +156,18 @@ class Evaluator:
         return self._moving[frame]
 
     def _many(
-        self, kernel: Any, program: tuple[Any, ...], x: FloatArray, options: tuple[Any, ...], shape: tuple[int, ...]
+        self,
+        kernel: Any,
+        program: tuple[Any, ...],
+        x: FloatArray,
+        options: tuple[Any, ...],
+        shape: tuple[int, ...],
+        work: int,
     ) -> FloatArray:
-        """Run a kernel over a batch of poses; one smaller than the lanes is filled up with its last pose."""
+        """Run a kernel over a batch of poses; one smaller than the lanes is filled up with its last pose.
+
+        A kernel gets room for the poses of one block of lanes and `work` numbers more for each of them.
+        """
         batch = x.shape[:-1]
         count = math.prod(batch)
         out = np.empty((max(count, LANES if count else 0), *shape))
@@ -165,7 +175,8 @@ class Evaluator:
             flat = x.reshape(count, self._nq)
             if count < LANES:
                 flat = np.concatenate([flat, np.repeat(flat[-1:], LANES - count, axis=0)])
-            bad = kernel(*program, flat.reshape(-1), self._nq, *options, out.reshape(-1))
+            room = np.empty((self._nq + work, LANES))
+            bad = kernel(*program, flat.reshape(-1), self._nq, *options, room, out.reshape(-1))
             if bad < len(out):
                 self._refuse(x, np.unravel_index(min(bad, count - 1), batch))
         return out[:count].reshape(*batch, *shape)

@@ -120,7 +120,7 @@ class Limb:
         limits: Lower, upper, and the range of random starts, for every value; shape (n, 4).
         plain: Places of values in the limb and in the pose.
         balls: Places of three angles in the limb and of their quaternion in the pose.
-        turning: Which values are angles of hinges alone.
+        turning: Which values are angles of hinges alone: a whole turn more or less changes nothing.
         length: All its segments and slides laid end to end [m]; 1 where there are none.
     """
 
@@ -142,7 +142,7 @@ class Limb:
             spin[:3, :3] = plane_basis(self.free)
             tip = tip @ spin
         for before, row in pairwise(joints):
-            parts = None if row.motion == rows.PRISMATIC else as_hinge(row.constant)
+            parts = as_hinge(row.constant) if row.motion == rows.REVOLUTE else None
             if parts is not None:
                 (angle, travel), row.hinge, after = parts
                 row.offset += after
@@ -161,10 +161,11 @@ class Limb:
         )
         count = len(places)
         motions = [{row.motion for row in joints if row.value == k} for k in range(count)]
-        turning = np.array([kinds == {rows.REVOLUTE} for kinds in motions], np.bool_)
+        fractions = {row.value for row in joints if row.multiplier % 1.0}  # a whole turn of these turns another by less
+        turning = np.array([m == {rows.REVOLUTE} and k not in fractions for k, m in enumerate(motions)], np.bool_)
         segments = [np.linalg.norm(m[:3, 3]) for m in (*(row.constant for row in joints[1:]), tip)]
         self.__dict__.update(turning=turning, length=float(sum(segments)) or 1.0)
-        self.__dict__["limits"] = self._limits([rows.PRISMATIC in kinds for kinds in motions])
+        self.__dict__["limits"] = self._limits([kinds == {rows.PRISMATIC} for kinds in motions])
 
     @property
     def values(self) -> int:
@@ -319,6 +320,8 @@ def _best(distance: Any, values: FloatArray, k: int, limits: FloatArray, slides:
         best = np.arctan2(sine, cosine) + (0.0 if largest else math.pi)
         if np.isfinite(lower):
             best = lower + np.mod(best - lower, 2.0 * math.pi)
+        elif np.isfinite(upper):
+            best = upper - np.mod(upper - best, 2.0 * math.pi)
     choices = [np.clip(best, lower, upper)]
     choices += [np.full(len(values), x) for x in (lower, upper) if np.isfinite(x)]
     scores = np.stack([distance(_with(probe, k, x)) for x in choices])

@@ -65,8 +65,8 @@ def track(
     q = start_pose(linkage, start)
     series = _series(linkage, goals, q, fps, frames)
     chosen, settings = configure(method, options)
-    problem = Problem(linkage, series[0])
-    chosen.check(problem)
+    problem = Problem(linkage, series[0], q)
+    chosen.accept(problem)
     poses, residuals = np.empty((len(series), linkage.nq)), []
     plain, memory = settled(settings, chosen), dict[str, Any]()
     for k, wanted in enumerate(series):

@@ -44,6 +44,7 @@ class Format:
         title: What people call it.
         linkages: Whether it can hold a linkage without a motion.
         clips: Whether it can hold motions.
+        several: Whether it can hold more than one.
         reads: Whether it is read.
         writes: Whether it is written.
     """
@@ -52,6 +53,7 @@ class Format:
     title: str
     linkages: bool = True
     clips: bool = False
+    several: bool = False
     reads: bool = True
     writes: bool = True
 
@@ -67,11 +69,11 @@ FORMATS: dict[str, Format] = {
     ".urdf": Format("urdf", "URDF"),
     ".xml": Format("mjcf", "MJCF", writes=False),
     ".bvh": Format("bvh", "BVH", clips=True),
-    ".gltf": Format("gltf", "glTF", clips=True),
-    ".glb": Format("gltf", "GLB", clips=True),
-    ".usd": Format("usd", "USD", clips=True),
-    ".usda": Format("usd", "USD", clips=True),
-    ".usdc": Format("usd", "USD", clips=True),
+    ".gltf": Format("gltf", "glTF", clips=True, several=True),
+    ".glb": Format("gltf", "GLB", clips=True, several=True),
+    ".usd": Format("usd", "USD", clips=True, several=True),
+    ".usda": Format("usd", "USD", clips=True, several=True),
+    ".usdc": Format("usd", "USD", clips=True, several=True),
     ".csv": Format("tables", "CSV", linkages=False, clips=True),
     ".npz": Format("tables", "NPZ", linkages=False, clips=True),
     ".parquet": Format("tables", "Parquet", linkages=False, clips=True),
@@ -98,7 +100,8 @@ def load(path: FilePath, *, root: str | None = None, **options: Any) -> Linkage:
     content = read(path, as_options(options))
     missing = [remark for remark in content.remarks if remark.kind == "missing-mesh"]
     if missing:
-        _LOG.warning("%s: %d missing: %s (linkwork doctor lists all)", path, len(missing), missing[0].text)
+        first, more = missing[0].text.partition(";")[0], f", and {len(missing) - 1} more" * (len(missing) > 1)
+        _LOG.warning("%s: %s%s; linkwork doctor says where they may be.", path, first.rstrip("."), more)
     linkage = content.linkage
     return linkage if root is None else _rooted(linkage, root)
 
@@ -189,12 +192,21 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
         raise FormatError(path, f"{row.title} files are read, not written; {_known('writes')} are.")
     if not row.linkages and not content.clips:
         raise FormatError(path, f"{row.title} files hold motions, and there is none.")
-    dropped: tuple[Remark, ...] = ()
-    if content.clips and not row.clips:
-        names = listed([repr(name) for name in content.clips])
-        dropped = (Remark("dropped", f"{row.title} holds no motion: {names} left out.", where="clips"),)
-        content = replace(content, clips={})
+    content, dropped = fit(content, path)
     return dropped + tuple(row.load_module().write(content, path))
+
+
+def fit(content: Content, path: FilePath) -> tuple[Content, tuple[Remark, ...]]:
+    """Return content with as many motions as a file of this kind can hold, and remarks on those that it cannot."""
+    row = _format(path)
+    count = len(content.clips) if row.several else int(row.clips)
+    names = list(content.clips)
+    if len(names) <= count:
+        return content, ()
+    held = f"one motion, {names[0]!r}" if count else "no motion"
+    text = f"{row.title} holds {held}: {listed([repr(name) for name in names[count:]])} left out."
+    clips = {name: content.clips[name] for name in names[:count]}
+    return replace(content, clips=clips), (Remark("dropped", text, where="clips"),)
 
 
 def _format(path: FilePath) -> Format:

@@ -19,11 +19,13 @@ from ..errors import FormatError, LinkworkError, listed
 from ..joints import EULER_ORDERS, Articulation, Ball, Fixed, Floating, Joint, Planar, Prismatic, Revolute, Universal
 from ..linkage import Frame, Link, Linkage
 from ..transforms import FloatArray, transform
-from .bvh_scale import UP, extents, guess_unit, guess_up
+from .bvh_scale import guess_unit, guess_up, spread
 from .bvh_text import Bone, Text, parse
 from .bvh_writer import write
 from .content import Content, Remark
+from .naming import Names
 from .options import DEFAULTS, FilePath, Options
+from .turns import UP
 
 __all__ = ["read", "write"]
 
@@ -64,19 +66,19 @@ def _scale(text: Text, options: Options, remarks: list[Remark]) -> tuple[float, 
     for i, bone in enumerate(text.bones):
         offsets += bone.ends
         parents += [i] * len(bone.ends)
-    size = extents(offsets, parents)
-    largest = float(size.max())
+    low, high = spread(offsets, parents)
+    largest = float((high - low).max())
     scale: float | None = options.units
     up: str | None = options.up
     if scale is None:
         unit = guess_unit(largest)
         scale = unit.metres
-        said = f"the skeleton is {largest:.4g} of them across, {largest * scale:.3g} m; units=... says otherwise"
-        remarks.append(Remark("units", f"Lengths are taken as {unit.name}, since {said}."))
+        said = f"Lengths are taken as {unit.name}, since the skeleton is {largest:.4g} of them across"
+        remarks.append(Remark("units", f"{said}, {largest * scale:.3g} m; units=... (--units) says otherwise."))
     if up is None:
-        up = guess_up(size, _root_places(text))
+        up = guess_up(low, high, _root_places(text))
         why = "as BVH has it" if up == "y" else "since the skeleton stands and moves along it"
-        remarks.append(Remark("up-axis", f"The {up} axis is taken to point up, {why}; up=... says otherwise."))
+        remarks.append(Remark("up-axis", f"The {up} axis is taken to point up, {why}; up=... (--up) says otherwise."))
     return scale, up
 
 
@@ -111,16 +113,15 @@ class _Skeleton:
 
     def linkage(self, name: str) -> Linkage:
         """Return the linkage; afterwards `columns` says where each of its coordinates comes from."""
-        self._counts: dict[str, int] = {}
-        self._taken: set[str] = set()
+        self._given = Names(bone.name for bone in self.bones)
         doubled: list[Bone] = []
         names: list[str] = []
         for bone in self.bones:
-            if bone.name in self._taken:
+            if bone.name in self._given:
                 doubled.append(bone)
-            names.append(self._unique(bone.name))
+            names.append(self._given.take(bone.name))
         several = sum(bone.parent < 0 for bone in self.bones) > 1
-        origin = self._unique(ORIGIN) if several else None
+        origin = self._given.take("", ORIGIN) if several else None
         if origin is not None:
             self.links.append(Link(origin))
             self.remarks.append(Remark("roots", f"Several ROOTs hang on one link {origin!r} that stands still."))
@@ -139,21 +140,12 @@ class _Skeleton:
         root = Joint(first.name, None, first.child, first.articulation, turned @ first.placement)
         return Linkage(self.links, others, name=name, frames=self.frames, root=root)
 
-    def _unique(self, name: str) -> str:
-        """Return a name that no link or frame has yet, and take it."""
-        result = name
-        while result in self._taken:
-            self._counts[name] = self._counts.get(name, 1) + 1
-            result = f"{name}_{self._counts[name]}"
-        self._taken.add(result)
-        return result
-
     def _add(self, bone: Bone, name: str, parent: str | None, channel: int) -> None:
         """Add a joint: as one arc where there is one that moves so, else as a chain with zero-length links."""
         offset = np.array(bone.offset) * self.scale
         placement = offset
         for suffix, articulation, channels in _parts(bone.channels or ()):
-            own = self._unique(f"{name}.{suffix}") if suffix else name
+            own = self._given.take(f"{name}.{suffix}") if suffix else name
             self.links.append(Link(own))
             joint = Joint(own, parent, own, articulation, placement)
             self.joints.append(joint)
@@ -161,7 +153,7 @@ class _Skeleton:
                 self.columns[coordinate] = self._column(bone, index, channel)
             parent, placement = own, np.zeros(3)
         for end in bone.ends:
-            self.frames.append(Frame(self._unique(f"{name}.end"), name, np.array(end) * self.scale))
+            self.frames.append(Frame(self._given.take(f"{name}.end"), name, np.array(end) * self.scale))
 
     def _column(self, bone: Bone, index: int, channel: int) -> _Column:
         what = (bone.channels or ())[index]
@@ -180,7 +172,8 @@ class _Skeleton:
         if both:
             does, other = ("replace", "add") if self.replaces else ("are added to", "replace")
             names = listed([bone.name for bone in both])
-            text = f"Position channels {does} the OFFSET of {names}; positions={other!r} reads them the other way."
+            text = f"Position channels {does} the OFFSET of {names}; positions={other!r} (--positions {other})"
+            text += " reads them the other way."
             self.remarks.append(Remark("positions", text, both[0].name, both[0].line))
 
 

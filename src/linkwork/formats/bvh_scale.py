@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from ..transforms import FloatArray
 
 TALLER = 1.5  # how much larger than along y a skeleton must be along z for z to point up
+FLOOR = 0.3  # of its size: how near to zero the lowest part of a skeleton that stands is
 
 
 @dataclass(frozen=True)
@@ -35,21 +36,13 @@ UNITS = (
 _BY_NAME = {unit.name: unit for unit in UNITS}
 WRITTEN = tuple(_BY_NAME[name] for name in ("centimetres", "metres", "millimetres"))  # the usual one first
 
-# world_from_file: a turn that takes the file's up axis to z.
-UP: dict[str, FloatArray] = {
-    "x": np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
-    "y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
-    "z": np.eye(3),
-}
 
-
-def extents(offsets: Sequence[ArrayLike], parents: Sequence[int]) -> FloatArray:
-    """Return how large a skeleton at rest is along x, y, z; every part comes after the one above it."""
+def spread(offsets: Sequence[ArrayLike], parents: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and highest x, y, z of a skeleton at rest, from its root; parents stand before their parts."""
     places: FloatArray = np.array(offsets, np.float64).reshape(-1, 3)
     for i, parent in enumerate(parents):
         places[i] = places[parent] + places[i] if parent >= 0 else 0.0
-    result: FloatArray = np.ptp(places, axis=0)
-    return result
+    return places.min(axis=0), places.max(axis=0)
 
 
 def guess_unit(size: float) -> Unit:
@@ -72,14 +65,17 @@ def choose_unit(size: float) -> Unit:
     return next((unit for unit in WRITTEN if guess_unit(size / unit.metres) is unit), WRITTEN[0])
 
 
-def guess_up(size: FloatArray, root: FloatArray | None) -> str:
-    """Return the axis that points up: y, or z where both the skeleton and its root's height say so.
+def guess_up(low: FloatArray, high: FloatArray, root: FloatArray | None) -> str:
+    """Return the axis that points up: y, or z where the skeleton is tall along it and stands on the floor there.
 
     Args:
-        size: How large the skeleton is along x, y, z.
+        low: The lowest x, y, z of the skeleton at rest, from its root.
+        high: The highest.
         root: Where its root is over time, shape (frames, 3), if it moves.
     """
-    if root is None or len(root) == 0 or size[2] <= TALLER * size[1]:
+    _, tall, long = high - low
+    if root is None or len(root) == 0 or long <= TALLER * tall:
         return "y"
     _, y, z = root.mean(axis=0)
-    return "z" if z > 0.2 * size[2] and z > TALLER * abs(y) else "y"
+    stands = z > 0.2 * long and z > TALLER * abs(y) and abs(z + low[2]) < FLOOR * long
+    return "z" if stands else "y"

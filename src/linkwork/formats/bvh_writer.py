@@ -21,9 +21,11 @@ from ..joints import Articulation, Joint
 from ..linkage import Linkage
 from ..poses import wrapped
 from ..transforms import FloatArray
-from .bvh_scale import UP, WRITTEN, Unit, choose_unit, extents
+from .bvh_scale import WRITTEN, Unit, choose_unit, guess_up, spread
 from .content import Content, Remark
+from .naming import Names
 from .options import FilePath
+from .turns import UP
 
 ORDER = "zxy"  # of the angles of joints that have none of their own
 ALIGNED = 1e-12
@@ -59,15 +61,19 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     remarks: list[Remark] = []
     linkage, step, poses = _motion(content, remarks)
     bones = _bones(linkage, poses, remarks)
-    size = float(extents(*_parts(linkage, bones)).max())
+    low, high = spread(*_parts(linkage, bones))
+    size = float((high - low).max())
     unit = choose_unit(size)
     if unit is not WRITTEN[0]:
         why = f"a skeleton {size:.3g} m across in centimetres would be taken for one in another unit"
         remarks.append(Remark("units", f"Lengths are written in {unit.name}: {why}."))
+    if guess_up(low, high, _root_places(bones[0])) != "y":
+        text = "The y axis points up; a reader may take z for it, since the skeleton seems to stand along that"
+        remarks.append(Remark("up-axis", f"{text}: up='y' (--up y) reads it right."))
     decimals = DIGITS - math.ceil(math.log10(max(size / unit.metres, 1e-30)))
     text = _hierarchy(linkage, bones, unit, decimals) + _frames(bones, step, len(poses), unit, decimals)
     write_text(path, text)
-    return (*remarks, *_dropped(content, linkage))
+    return (*remarks, *_dropped(linkage))
 
 
 def _motion(content: Content, remarks: list[Remark]) -> tuple[Linkage, float, FloatArray]:
@@ -128,21 +134,16 @@ def _bones(linkage: Linkage, poses: FloatArray, remarks: list[Remark]) -> list[_
 
 def _names(linkage: Linkage, remarks: list[Remark]) -> list[str]:
     """Return a name for every joint that can stand on a line and is read back as it was."""
-    names: dict[str, None] = {}
+    names, given = Names(), list[str]()
     changed: list[str] = []
     for arc in linkage.arcs:
         plain = arc.name.encode("utf-8", "replace").decode().translate({ord("{"): "(", ord("}"): ")"})
-        plain = " ".join(plain.split()) or "joint"
-        name, k = plain, 1
-        while name in names:
-            k += 1
-            name = f"{plain}_{k}"
-        names[name] = None
-        if name != arc.name:
+        given.append(names.take(" ".join(plain.split()), "joint"))
+        if given[-1] != arc.name:
             changed.append(repr(arc.name))
     if changed:
         remarks.append(Remark("renamed", f"Joint names that BVH cannot hold are changed: {listed(changed)}."))
-    return list(names)
+    return given
 
 
 def _direct(bone: _Bone, articulation: Articulation, file_from_link: FloatArray, values: FloatArray) -> bool:
@@ -242,6 +243,12 @@ def _parts(linkage: Linkage, bones: Sequence[_Bone]) -> tuple[list[FloatArray], 
     return offsets, parents
 
 
+def _root_places(root: _Bone) -> FloatArray | None:
+    """Return where the root will be over time [m], shape (frames, 3), if its channels say so."""
+    wanted = [k for k, channel in enumerate(root.channels) if channel.endswith("position")]
+    return np.stack([root.columns[k] for k in wanted], axis=1) if len(wanted) == 3 else None
+
+
 def _hierarchy(linkage: Linkage, bones: Sequence[_Bone], unit: Unit, decimals: int) -> str:
     lines = ["HIERARCHY"]
     depths: list[int] = []
@@ -287,20 +294,19 @@ def _frames(bones: Sequence[_Bone], step: float, count: int, unit: Unit, decimal
     return head + text.replace("],[", "\n").replace(",", " ") + "\n"
 
 
-def _dropped(content: Content, linkage: Linkage) -> list[Remark]:
+def _dropped(linkage: Linkage) -> list[Remark]:
     """Say what the linkage has and BVH has no words for, one remark for each kind of loss."""
     limits = np.isfinite(linkage.lower) | np.isfinite(linkage.upper)
     losses = {
-        "shapes of links": [link.name for link in linkage.nodes if link.visuals],
-        "masses of links": [link.name for link in linkage.nodes if link.inertia is not None],
-        "limits": [linkage.coordinates[k] for k in np.flatnonzero(limits)],
-        "couplings (the values are)": [arc.name for arc in linkage.arcs if arc.mimic is not None],
-        "closed loops": [loop.name for loop in linkage.loops],
-        "named poses": list(linkage.poses),
-        "names of links (those of joints are)": [arc.child for arc in linkage.arcs if _own_name(arc)],
-        "further clips": list(content.clips)[1:],
+        "shapes of links are not written": [link.name for link in linkage.nodes if link.visuals],
+        "masses of links are not written": [link.name for link in linkage.nodes if link.inertia is not None],
+        "limits are not written": [linkage.coordinates[k] for k in np.flatnonzero(limits)],
+        "couplings are not written, only their values": [arc.name for arc in linkage.arcs if arc.mimic is not None],
+        "closed loops are not written": [loop.name for loop in linkage.loops],
+        "named poses are not written": list(linkage.poses),
+        "names of links are not written, only those of joints": [arc.child for arc in linkage.arcs if _own_name(arc)],
     }
-    return [Remark("dropped", f"Not written: {what}: {listed(names)}.") for what, names in losses.items() if names]
+    return [Remark("dropped", f"{what}: {listed(names)}.") for what, names in losses.items() if names]
 
 
 def _own_name(arc: Joint) -> bool:

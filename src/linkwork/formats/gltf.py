@@ -21,13 +21,14 @@ from ..linkage import Link, Linkage
 from ..transforms import FloatArray, quaternion_matrix
 from ..tree import ROOT, fresh
 from . import gltf_extras
-from .bvh_scale import UP
 from .content import Content, Remark
 from .gltf_data import Source
 from .gltf_motion import Tracks, frame_times, read_tracks
-from .gltf_nodes import Placement, Skeleton, Step, unique_names
+from .gltf_nodes import Placement, Skeleton, Step
 from .gltf_writer import write
+from .naming import Names
 from .options import DEFAULTS, FilePath, Options
+from .turns import UP, steady
 
 __all__ = ["read", "write"]
 
@@ -108,10 +109,10 @@ class _Reading:
 
     def _motions(self) -> list[Motion]:
         animations = self.source.document.animations
-        given = [animation.name or "" for animation in animations]
-        names, _ = unique_names(given, [f"animation{i}" for i in range(len(given))])
+        names = Names(animation.name or "" for animation in animations)
         read = []
-        for animation, name in zip(animations, names, strict=True):
+        for i, animation in enumerate(animations):
+            name = names.take(animation.name or "", f"animation{i}")
             tracks, remarks = read_tracks(self.source, animation, f"animation {name!r}", self.place, self.left_out)
             self.remarks += remarks
             if tracks:
@@ -216,9 +217,7 @@ class _Reading:
                 q += 3
             if articulation.nq and step.rotation.ndim > 2:
                 turn = Rotation.from_matrix(rest.rotation.T @ step.rotation).as_quat(scalar_first=True)
-                signs = np.where((turn[1:] * turn[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
-                first = -1.0 if turn[0, 0] < 0.0 else 1.0
-                poses[:, q : q + 4] = turn * np.cumprod(np.concatenate([[first], signs]))[:, None]
+                poses[:, q : q + 4] = steady(turn * (-1.0 if turn[0, 0] < 0.0 else 1.0))
         return Clip(linkage, motion.times, poses)
 
     # What is odd
@@ -229,12 +228,11 @@ class _Reading:
     def _say(self) -> None:
         skeleton, source = self.skeleton, self.source
         told = "told" if self.options.up or self.options.units else "glTF's own"
-        self._remark("up-axis", f"{self.options.up or 'y'} points up, {self.unit:g} m in a unit ({told}).")
+        text = f"{self.options.up or 'y'} points up, {self.unit:g} m in a unit ({told}); quaternions are x, y, z, w."
+        self._remark("up-axis", text)
         if self.options.units is None and self.extent > LARGE:
-            text = (
-                f"from its root to its end it is {self.extent:.4g} m long; if those are centimetres, give units=0.01."
-            )
-            self._remark("units", text)
+            text = f"from its root to its end it is {self.extent:.4g} m long; if those are centimetres, give"
+            self._remark("units", f"{text} units=0.01 (--units cm).")
         if source.document.extensions_required:
             names = listed([name[:60] for name in source.document.extensions_required])
             self._remark("extensions", f"it requires {names}; of extensions linkwork reads nothing.")

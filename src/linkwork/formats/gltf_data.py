@@ -356,7 +356,7 @@ class Source:
         target = Path(os.path.realpath(folder / name))
         allowed = [folder, *(Path(os.path.realpath(more)) for more in self.options.folders)]
         if not any(target.is_relative_to(one) for one in allowed):
-            self.refuse(f"refers to {name[:80]!r}, outside its folder; name that folder (folders=) to allow it.")
+            self.refuse(f"refers to {name[:80]!r}, outside its folder; allow it with folders=[...] (--folder).")
         return target
 
 

@@ -22,11 +22,11 @@ from ..joints import Joint
 from ..linkage import Linkage
 from ..transforms import FloatArray, quaternion_matrix
 from . import scene
-from .bvh_scale import UP
 from .content import Content, Remark
 from .gltf_data import Animation, Source
 from .gltf_motion import Tracks, read_tracks
 from .gltf_nodes import Skeleton
+from .turns import UP
 
 KEY = "linkwork"
 MAX_SCENE = 2**20  # bytes of JSON

@@ -7,14 +7,14 @@ offsets of the nodes below, and joints stand where the file has them.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..transforms import FloatArray, has_direction, quaternion_matrix
 from .gltf_data import Node, Source
+from .naming import Names
 
 MAX_NODES = 20_000
 UNIFORM = 1e-6
@@ -70,7 +70,9 @@ class Skeleton:
             source.refuse("has no nodes in its scene.")
         given = [nodes[index].name or "" for index in self.order]
         self.unnamed = given.count("")
-        self.names, self.renamed = unique_names(given, [f"node{index}" for index in self.order])
+        names = Names(given)
+        self.names = [names.take(name, f"node{index}") for name, index in zip(given, self.order, strict=True)]
+        self.renamed = sum(bool(old) and old != new for old, new in zip(given, self.names, strict=True))
         turns = _rotations(self.order, source)
         self.rest = [_placement(nodes[i], turn, i, source) for i, turn in zip(self.order, turns, strict=True)]
         self.below: list[list[int]] = [[] for _ in self.order]
@@ -154,28 +156,6 @@ def _ordered(source: Source, roots: list[int]) -> tuple[list[int], list[int]]:
         order.append(index)
         parents.append(parent)
     return order, parents
-
-
-def unique_names(given: Sequence[str], stand_ins: Sequence[str]) -> tuple[list[str], int]:
-    """Return names made unique by numbers, with stand-ins for empty ones, and how many were changed.
-
-    Example:
-        >>> unique_names(["hand", "", "hand"], ["node0", "node1", "node2"])
-        (['hand', 'node1', 'hand_2'], 1)
-    """
-    taken, seen = set(given), set[str]()
-    names: list[str] = []
-    renamed = 0
-    tries: Counter[str] = Counter()
-    for name, stand_in in zip(given, stand_ins, strict=True):
-        wanted = unique = name or stand_in
-        while unique in seen or (unique in taken and unique != name):
-            tries[wanted] += 1
-            unique = f"{wanted}_{tries[wanted] + 1}"
-        renamed += bool(name) and unique != name
-        seen.add(unique)
-        names.append(unique)
-    return names, renamed
 
 
 def _rotations(order: list[int], source: Source) -> FloatArray:

@@ -25,6 +25,7 @@ from .content import Content, Remark
 from .gltf_data import BINARY_CHUNK, JSON_CHUNK, MAGIC
 from .gltf_extras import clip_extras, joint_extras, linkage_extras, local_matrices, written_times
 from .options import FilePath
+from .turns import steady
 
 FLOAT, BYTE, SHORT, LONG = 5126, 5121, 5123, 5125
 VERTICES, INDICES = 34962, 34963  # what a buffer view is for
@@ -286,10 +287,7 @@ def _quaternions(matrices: FloatArray) -> FloatArray:
     """Return rotations (n, 3, 3) as x, y, z, w, each on the side of the one before."""
     from scipy.spatial.transform import Rotation
 
-    turns: FloatArray = Rotation.from_matrix(matrices).as_quat(canonical=True)
-    signs = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
-    turns[1:] *= np.cumprod(signs)[:, None]
-    return turns
+    return steady(Rotation.from_matrix(matrices).as_quat(canonical=True))
 
 
 def _material(color: skins.Color) -> dict[str, Any]:

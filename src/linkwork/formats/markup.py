@@ -31,12 +31,12 @@ _LONG_TAG = re.compile(rb"<[^<]{%d}" % LONGEST_TAG)  # "<" cannot stand inside a
 
 
 class Element:
-    """An element: its name, its attributes, the elements in it and the line on which it begins."""
+    """An element: its name, its attributes, the elements in it, its file and the line on which it begins."""
 
-    __slots__ = ("attributes", "children", "line", "tag")
+    __slots__ = ("attributes", "children", "line", "path", "tag")
 
-    def __init__(self, tag: str, attributes: Mapping[str, str], line: int) -> None:
-        self.tag, self.attributes, self.line = tag, attributes, line
+    def __init__(self, tag: str, attributes: Mapping[str, str], path: FilePath, line: int) -> None:
+        self.tag, self.attributes, self.path, self.line = tag, attributes, path, line
         self.children: list[Element] = []
 
     def first(self, tag: str) -> Element | None:
@@ -47,6 +47,14 @@ class Element:
         """Return all elements of some names directly inside, in file order."""
         return (child for child in self.children if child.tag in tags)
 
+    def walk(self) -> Iterator[Element]:
+        """Return this element and all in it, in file order; what is taken out of one on the way is not met."""
+        waiting = [self]
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting += reversed(element.children)
+
 
 @dataclass(frozen=True)
 class Document:
@@ -56,19 +64,25 @@ class Document:
         root: Its outermost element.
         text: What was read, without blanks before it.
         blanks: Whether blanks stand before the XML declaration, where strict readers allow none.
+        elements: How many elements it has.
     """
 
     root: Element
     text: bytes
     blanks: bool = False
+    elements: int = 0
 
 
-def read(path: FilePath, *, hollow: Collection[str] = ()) -> Document:
+def read(
+    path: FilePath, *, hollow: Collection[str] = (), depth: int = MAX_DEPTH, elements: int = MAX_ELEMENTS
+) -> Document:
     """Return the elements of an XML file.
 
     Args:
         path: The file.
         hollow: Names of elements whose inside is not kept.
+        depth: How deep elements may stand in each other.
+        elements: How many there may be.
 
     Raises:
         FormatError: If it is no XML, or more than is read: with the line.
@@ -81,7 +95,7 @@ def read(path: FilePath, *, hollow: Collection[str] = ()) -> Document:
     if long := _LONG_TAG.search(text):
         line = text.count(b"\n", 0, long.start()) + skipped + 1
         raise FormatError(path, f"more than {LONGEST_TAG // 2**10} KiB without a tag.", line=line)
-    tree = _Tree(path, skipped, hollow)
+    tree = _Tree(path, skipped, hollow, depth, elements)
     try:
         tree.feed(text)
         tree.close()
@@ -99,7 +113,8 @@ def read(path: FilePath, *, hollow: Collection[str] = ()) -> Document:
         raise FormatError(path, f"not XML: {error}.", line=tree.line) from error
     if tree.root is None:
         raise FormatError(path, "not XML: no element found.")
-    return Document(tree.root, text, len(text) < len(data) and text.startswith(b"<?xml"))
+    blanks = len(text) < len(data) and text.startswith(b"<?xml")
+    return Document(tree.root, text, blanks, tree.elements)
 
 
 class _Tree(DefusedExpatParser):
@@ -107,14 +122,15 @@ class _Tree(DefusedExpatParser):
 
     _parser: Any
 
-    def __init__(self, path: FilePath, skipped: int, hollow: Collection[str]) -> None:
+    def __init__(self, path: FilePath, skipped: int, hollow: Collection[str], deepest: int, most: int) -> None:
         super().__init__(forbid_dtd=True)
         self.path, self.skipped, self.hollow = path, skipped, hollow
+        self.deepest, self.most = deepest, most
         self.root: Element | None = None
         self.open: list[Element] = []
         self.elements = self.attributes = 0
         self.depth = 0
-        self.hidden = MAX_DEPTH  # depth below which nothing is kept
+        self.hidden = deepest  # depth below which nothing is kept
 
     def reset(self) -> None:
         """Begin a file."""
@@ -131,14 +147,14 @@ class _Tree(DefusedExpatParser):
         self.depth += 1
         self.elements += 1
         self.attributes += len(attrs)
-        if self.elements > MAX_ELEMENTS or self.attributes > MAX_ATTRIBUTES:
-            message = f"more than {MAX_ELEMENTS:,} elements or {MAX_ATTRIBUTES:,} attributes."
+        if self.elements > self.most or self.attributes > MAX_ATTRIBUTES:
+            message = f"more than {self.most:,} elements or {MAX_ATTRIBUTES:,} attributes."
             raise FormatError(self.path, message, line=self.line)
-        if self.depth > MAX_DEPTH:
-            raise FormatError(self.path, f"nested deeper than {MAX_DEPTH} levels.", line=self.line)
+        if self.depth > self.deepest:
+            raise FormatError(self.path, f"nested deeper than {self.deepest} levels.", line=self.line)
         if self.depth > self.hidden:
             return
-        element = Element(name, attrs, self._parser.CurrentLineNumber + self.skipped)
+        element = Element(name, attrs, self.path, self._parser.CurrentLineNumber + self.skipped)
         if self.open:
             self.open[-1].children.append(element)
         else:
@@ -151,5 +167,5 @@ class _Tree(DefusedExpatParser):
         """Close an element."""
         if self.depth <= self.hidden:
             self.open.pop()
-            self.hidden = MAX_DEPTH
+            self.hidden = self.deepest
         self.depth -= 1

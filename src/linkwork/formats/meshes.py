@@ -1,26 +1,28 @@
 """Where a mesh named in a model lies on this machine: packages, URIs and relative names to real files.
 
-Imports `options`. Nothing is found outside the model's own folder, the package it belongs to or names, and the folders
-that the options name: real paths are compared, so that neither ``..`` nor a symbolic link leads out.
+Imports `content` and `options`. Nothing is found outside the model's own folder, the package it belongs to or names,
+and the folders that the options name: real paths are compared, so that neither ``..`` nor a symbolic link leads out.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
+from .content import Remark
 from .options import FilePath, Options
 
 MARKERS = ("package.xml", "manifest.xml", "model.config")  # what makes a folder a package
-NO_PACKAGE = " (in no package)"
+NO_PACKAGE = " (no package there)"
 MODEL_FOLDERS = ("urdf", "mjcf", "xacro", "sdf", "robots", "models")  # where packages keep their models
 PACKAGE_SCHEMES = ("package", "model")
 MAX_MESHES = 1_000  # different names that are looked for, of one model
-LONGEST_NAME = 4096
+LONGEST_NAME, LONGEST_SHOWN = 4096, 200
+OUTSIDE = "lies outside the model's folder; allow the one it lies in with folders=[...] (--folder)"
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,13 @@ class Resolved:
         file: The real path of the file, or None if there is none.
         tried: Every path that was looked at, in order.
         refused: Why the name was not followed, if it was not; None otherwise.
+        advice: What to do if it is not there.
     """
 
     file: Path | None
     tried: tuple[str, ...] = ()
     refused: str | None = None
+    advice: str = ""
 
     @property
     def reason(self) -> str:
@@ -44,7 +48,8 @@ class Resolved:
             return ""
         if self.refused is not None:
             return self.refused
-        return f"is not there; tried {', '.join(self.tried)}" if self.tried else "is not there"
+        parts = ("is not there", f"tried {', '.join(self.tried)}" if self.tried else "", self.advice)
+        return "; ".join(filter(None, parts))
 
 
 class _Place:
@@ -95,6 +100,7 @@ class MeshFinder:
         self.folder, self.options = _absolute(model).parent, options
         self._packages: dict[str, tuple[_Place, ...]] = {}
         self._found: dict[str, Resolved] = {}
+        self._missed: set[str] = set()
 
     def find(self, name: str) -> Resolved:
         """Return the file that a name stands for, or what was tried."""
@@ -103,6 +109,13 @@ class MeshFinder:
                 return Resolved(None, refused=f"is not looked for: there are {MAX_MESHES:,} different ones before it")
             self._found[name] = self._search(name)
         return self._found[name]
+
+    def remark(self, name: str, link: str, line: int | None = None) -> Remark | None:
+        """Return what to say of a name that stands for no file; None if it stands for one, or has been said before."""
+        if name in self._missed or self.find(name).file is not None:
+            return None
+        self._missed.add(name)
+        return Remark("missing-mesh", f"mesh {name[:LONGEST_SHOWN]} {self.find(name).reason}.", link, line)
 
     def _search(self, name: str) -> Resolved:
         scheme, rest = _split(name)
@@ -114,10 +127,14 @@ class MeshFinder:
                 return Resolved(None, refused=f"names no file of a package: {scheme}://package/file is meant")
             if package not in self._packages:
                 self._packages[package] = tuple(_package_places(package, self.folder, self.options))
-            return _first(rest, self._packages[package], f"leads out of package {package!r}")
+            found = _first(rest, self._packages[package], f"leads out of package {package!r}")
+            if found.file is not None or package in self.options.packages:
+                return found
+            advice = f"say where it is with packages={{{package!r}: ...}} (--package {package}=FOLDER)"
+            return replace(found, advice=advice)
         if scheme not in ("", "file"):
             return Resolved(None, refused=f"is not read: {scheme}:// is not a place on this machine")
-        return _first(rest, self._own, "lies outside the model's folder; pass the folder it lies in as folders=[...]")
+        return _first(rest, self._own, OUTSIDE)
 
     @cached_property
     def _own(self) -> tuple[_Place, ...]:

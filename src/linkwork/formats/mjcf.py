@@ -43,7 +43,8 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     source = read_source(path, options)
     model, meshes = compiled(path, source)
     try:
-        return _Reading(model, meshes, path, options, list(source.remarks)).content()
+        with np.errstate(all="ignore"):  # what is not finite is refused where it is met
+            return _Reading(model, meshes, path, options, list(source.remarks)).content()
     except LinkworkError as error:
         if isinstance(error, FormatError):
             raise

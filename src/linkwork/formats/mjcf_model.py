@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,8 @@ def _mujoco() -> Any:
 def compiled(path: FilePath, source: Source) -> tuple[Any, dict[int, MeshGeom]]:
     """Return MuJoCo's model, and the meshes by geom, which it has not read."""
     mujoco = _mujoco()
+    said = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda _: None)  # its own way is a file MUJOCO_LOG.TXT in the working folder
     try:
         spec = mujoco.MjSpec.from_string(source.text)
         shown = _take_meshes(spec, mujoco.mjtGeom)
@@ -60,6 +62,8 @@ def compiled(path: FilePath, source: Source) -> tuple[Any, dict[int, MeshGeom]]:
         return model, {geom.id: mesh for geom, mesh in shown}
     except (ValueError, RuntimeError, OverflowError, mujoco.FatalError) as error:
         raise _refusal(path, source, error) from error
+    finally:
+        mujoco.set_mju_user_warning(said)
 
 
 def _refusal(path: FilePath, source: Source, error: Exception) -> FormatError:
@@ -71,8 +75,7 @@ def _refusal(path: FilePath, source: Source, error: Exception) -> FormatError:
     where, line = path, None
     found = re.search(r"line (\d+)", element)
     if found and 1 <= int(found[1]) <= len(source.places):
-        file, line = source.places[int(found[1]) - 1]
-        where = path if file == Path(path) else file
+        where, line = source.places[int(found[1]) - 1]
     return FormatError(where, f"MuJoCo refuses it: {text}.", line=line)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
 from ..transforms import IDENTITY, FloatArray, quaternion_matrix, transform
 from .content import Remark
-from .meshes import resolve
+from .meshes import MeshFinder
 from .mjcf_model import LEAST_MASS, MeshGeom, placed
 from .options import FilePath, Options
 
@@ -29,7 +29,8 @@ class Looks:
     def __init__(
         self, model: Any, meshes: dict[int, MeshGeom], names: Sequence[str], path: FilePath, options: Options
     ) -> None:
-        self.model, self.meshes, self.names, self.path, self.options = model, meshes, names, path, options
+        self.model, self.meshes, self.names = model, meshes, names
+        self.finder = MeshFinder(Path(path), options)
         self.unweighed = {int(model.geom_bodyid[i]) for i, mesh in meshes.items() if mesh.weighs}
         self.remarks: list[Remark] = []
 
@@ -37,12 +38,11 @@ class Looks:
         """Return what each body looks like."""
         model = self.model
         result: list[list[Visual]] = [[] for _ in self.names]
-        missing: dict[str, dict[str, str]] = {}
         for i in range(model.ngeom):
             body = int(model.geom_bodyid[i])
             placement = placed(model.geom_pos[i], model.geom_quat[i])
             if i in self.meshes:
-                shape = self._mesh(self.meshes[i], self.names[body], missing)
+                shape = self._mesh(self.meshes[i], self.names[body])
                 placement = placement @ self.meshes[i].geom_from_mesh
             else:
                 shape, turn = self._shape(GEOM_KINDS[model.geom_type[i]], model.geom_size[i], self.names[body])
@@ -51,21 +51,17 @@ class Looks:
                 silent = not model.geom_contype[i] and not model.geom_conaffinity[i]
                 role = "visual" if silent or model.geom_group[i] < HIDDEN_GROUP else "collision"
                 result[body].append(Visual(shape, placement, self._color(i), role))
-        for link, files in missing.items():
-            (name, reason), more = next(iter(files.items())), len(files) - 1
-            text = f"mesh {name!r} {reason}." + (f" {more} more of this link are missing too." if more else "")
-            self.remarks.append(Remark("missing-mesh", text, link))
         return result
 
-    def _mesh(self, mesh: MeshGeom, body: str, missing: dict[str, dict[str, str]]) -> Shape | None:
+    def _mesh(self, mesh: MeshGeom, body: str) -> Shape | None:
         if not mesh.file:
             text = "vertices and height fields that stand in the model are not kept; only the names of mesh files are."
             self._once("dropped", text, body)
             return None
-        found = resolve(mesh.file, Path(self.path), self.options)
-        if found.file is None:
-            missing.setdefault(body, {})[mesh.file] = found.reason
-        return Mesh(mesh.file, mesh.scale, None if found.file is None else str(found.file))
+        if (remark := self.finder.remark(mesh.file, body)) is not None:
+            self.remarks.append(remark)
+        file = self.finder.find(mesh.file).file
+        return Mesh(mesh.file, mesh.scale, None if file is None else str(file))
 
     def _shape(self, kind: str, size: FloatArray, body: str) -> tuple[Shape | None, FloatArray]:
         """Return the shape of a geom and geom_from_shape."""

@@ -1,6 +1,6 @@
 """MJCF before MuJoCo sees it: read with limits, includes put in, everything a linkage has no use for taken out.
 
-Imports `errors`, `files`, `content` and `options`. What comes out is one text that names no other file MuJoCo would
+Imports `markup`, `content` and `options`. What comes out is one text that names no other file MuJoCo would
 open, one element to a line, with a table of where each line came from.
 """
 
@@ -10,15 +10,14 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from xml.etree.ElementTree import ParseError
 from xml.sax.saxutils import quoteattr
 
 from ..errors import FormatError
-from ..files import read_text
+from . import markup
 from .content import Remark
+from .markup import Element
 from .options import FilePath, Options
 
 MAX_DEPTH = 200
@@ -66,23 +65,12 @@ REFUSED = {
 }
 
 
-@dataclass
-class Node:
-    """An element, where it stands, and what is in it."""
-
-    tag: str
-    attributes: dict[str, str]
-    path: Path
-    line: int
-    children: list[Node] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
 class Source:
     """A model that is safe to hand to MuJoCo: its text, where each line is from, and what was left out."""
 
     text: str
-    places: tuple[tuple[Path, int], ...]
+    places: tuple[tuple[FilePath, int], ...]
     remarks: tuple[Remark, ...]
 
 
@@ -92,93 +80,38 @@ def read_source(path: FilePath, options: Options) -> Source:
     Raises:
         FormatError: If a file cannot be read, is not MJCF, includes what it must not, or is too deep or too large.
     """
-    root, count = _parse(Path(path))
+    root, count = _parse(path)
     if root.tag != "mujoco":
         hint = "; it looks like URDF: give it the suffix .urdf" if root.tag == "robot" else ""
         raise FormatError(path, f"is not MJCF: its first element is <{root.tag}>, not <mujoco>{hint}.", line=root.line)
     _include(root, Path(path), options, count)
-    dropped: dict[str, Node] = {}
+    dropped: dict[str, Element] = {}
     _strip(root, dropped)
     _check(root)
     lines: list[str] = []
-    places: list[tuple[Path, int]] = []
+    places: list[tuple[FilePath, int]] = []
     for text, node in _lines(root):
         lines.append(text)
         places.append((node.path, node.line))
     return Source("\n".join(lines), tuple(places), _remarks(dropped))
 
 
-# One file
-
-
-class _Target:
-    """Makes nodes of what the XML parser reports, within limits."""
-
-    def __init__(self, path: Path, count: int) -> None:
-        self.path, self.stack, self.count = path, [Node("", {}, path, 0)], count
-        self.parser: Any = None
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        line = self.parser.CurrentLineNumber
-        self.count += 1
-        if len(self.stack) > MAX_DEPTH:
-            raise FormatError(self.path, f"is nested deeper than {MAX_DEPTH} elements.", line=line)
-        if self.count > MAX_READ:
-            raise FormatError(self.path, f"has more than {MAX_READ} elements.", line=line)
-        node = Node(tag, dict(attributes), self.path, line)
-        self.stack[-1].children.append(node)
-        self.stack.append(node)
-
-    def end(self, _: str) -> None:
-        self.stack.pop()
-
-
-def _parse(path: Path, count: int = 0) -> tuple[Node, int]:
-    """Return the root element of an XML file and the count of elements so far; entities are refused."""
-    from defusedxml.common import DefusedXmlException
-    from defusedxml.ElementTree import DefusedXMLParser
-
-    text = read_text(path)
-    body = text.lstrip()
-    skipped = text[: len(text) - len(body)].count("\n")
-    target = _Target(path, count)
-    parser = DefusedXMLParser(target=target)
-    target.parser = parser.parser
-    try:
-        parser.feed(body)
-        parser.close()
-    except ParseError as error:
-        line = error.position[0] + skipped
-        raise FormatError(path, f"is not XML: {str(error).partition(':')[0]}.", line=line) from error
-    except DefusedXmlException as error:
-        line = target.parser.CurrentLineNumber + skipped
-        raise FormatError(path, "declares XML entities, which are not read.", line=line) from error
-    except (ValueError, LookupError) as error:
-        raise FormatError(path, f"is not XML: {error}.") from error
-    root = target.stack[0].children[0]
-    for node in _walk(root):
-        node.line += skipped
-    return root, target.count
-
-
-def _walk(root: Node) -> Iterator[Node]:
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += reversed(node.children)
+def _parse(path: FilePath, count: int = 0) -> tuple[Element, int]:
+    """Return the root element of a file, and how many elements there are with those before it."""
+    document = markup.read(path, depth=MAX_DEPTH, elements=MAX_READ - count)
+    return document.root, count + document.elements
 
 
 # Files in files
 
 
-def _include(root: Node, model: Path, options: Options, count: int) -> None:
+def _include(root: Element, model: Path, options: Options, count: int) -> None:
     """Put the content of included files in the place of their <include>; each may be included once."""
     seen = {os.path.realpath(model)}
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        children: list[Node] = []
+        children: list[Element] = []
         for child in node.children:
             if child.tag != "include":
                 children.append(child)
@@ -200,17 +133,17 @@ def _include(root: Node, model: Path, options: Options, count: int) -> None:
             waiting += children
 
 
-def _included(node: Node, model: Path, options: Options) -> Path:
+def _included(node: Element, model: Path, options: Options) -> Path:
     """Return the file that an <include> means, if it may be read."""
     name = node.attributes.get("file", "")
     if not name or "\0" in name:
         raise FormatError(node.path, "has an <include> that names no file.", line=node.line)
     allowed = [os.path.realpath(folder) for folder in (str(model.parent), *(os.fspath(f) for f in options.folders))]
-    tried = [model.parent / name, node.path.parent / name]
+    tried = [model.parent / name, Path(node.path).parent / name]
     for file in tried:
         real = os.path.realpath(file)
         if not any(Path(real).is_relative_to(folder) for folder in allowed):
-            message = f"includes {name!r}, which lies outside the model's folder; allow its folder by `folders`."
+            message = f"includes {name!r}, outside the model's folder; allow that folder with folders=[...] (--folder)."
             raise FormatError(node.path, message, line=node.line)
         if Path(real).is_file():
             return file
@@ -220,9 +153,9 @@ def _included(node: Node, model: Path, options: Options) -> Path:
 # What MuJoCo is to see
 
 
-def _strip(root: Node, dropped: dict[str, Node]) -> None:
+def _strip(root: Element, dropped: dict[str, Element]) -> None:
     """Take out the elements and attributes that say nothing about links, joints and shapes."""
-    for node in _walk(root):
+    for node in root.walk():
         for child in node.children:
             if child.tag in REFUSED:
                 raise FormatError(child.path, REFUSED[child.tag], line=child.line)
@@ -236,7 +169,7 @@ def _strip(root: Node, dropped: dict[str, Node]) -> None:
             node.attributes = {name: value for name, value in node.attributes.items() if name in kept}
 
 
-def _check(root: Node) -> None:
+def _check(root: Element) -> None:
     """Raise if a number is none, or if repetitions make the model too large."""
     waiting = [(root, 1, 1)]
     totals: Counter[str] = Counter()
@@ -260,7 +193,7 @@ def _check(root: Node) -> None:
         waiting += [(child, times, depth + 1) for child in node.children]
 
 
-def _check_numbers(node: Node, name: str, value: str) -> None:
+def _check_numbers(node: Element, name: str, value: str) -> None:
     """Raise at what MuJoCo would take, and write a log about, as NaN; and at infinite sizes and places."""
     for token in value.split():
         nan = token.lower().lstrip("+-").startswith("nan")
@@ -273,7 +206,7 @@ def _check_numbers(node: Node, name: str, value: str) -> None:
             raise FormatError(node.path, message, line=node.line)
 
 
-def _count(node: Node) -> int:
+def _count(node: Element) -> int:
     """Return how often a <replicate> repeats what is in it."""
     text = node.attributes.get("count", "")
     try:
@@ -282,9 +215,9 @@ def _count(node: Node) -> int:
         raise FormatError(node.path, f"count of <replicate> is {text!r}, not a number.", line=node.line) from error
 
 
-def _lines(root: Node) -> Iterator[tuple[str, Node]]:
+def _lines(root: Element) -> Iterator[tuple[str, Element]]:
     """Yield the elements as XML, one tag to a line."""
-    waiting: list[tuple[Node, bool]] = [(root, False)]
+    waiting: list[tuple[Element, bool]] = [(root, False)]
     while waiting:
         node, closing = waiting.pop()
         if closing:
@@ -299,7 +232,7 @@ def _lines(root: Node) -> Iterator[tuple[str, Node]]:
         waiting += [(child, False) for child in reversed(node.children)]
 
 
-def _remarks(dropped: dict[str, Node]) -> tuple[Remark, ...]:
+def _remarks(dropped: dict[str, Element]) -> tuple[Remark, ...]:
     """Return one remark on everything that was left out."""
     if not dropped:
         return ()

@@ -93,14 +93,15 @@ def _parsed(content: Any, text: str, where: object) -> Linkage:
 
 def _with_meshes(linkage: Linkage, path: FilePath, options: Options) -> Content:
     """Return a linkage whose meshes say where they are on this machine, with a remark on each that is not there."""
-    shapes = [visual.shape for link in linkage.nodes for visual in link.visuals]
-    named = dict.fromkeys(shape.path for shape in shapes if isinstance(shape, Mesh))
+    shapes = [(visual.shape, link.name) for link in linkage.nodes for visual in link.visuals]
+    named = [(shape.path, link) for shape, link in shapes if isinstance(shape, Mesh)]
     if not named:
         return Content(linkage)
-    found = {name: meshes.resolve(name, pathlib.Path(path), options) for name in named}
+    finder = meshes.MeshFinder(pathlib.Path(path), options)
+    remarks = [remark for name, link in named if (remark := finder.remark(name, link)) is not None]
 
     def located(visual: Visual) -> Visual:
-        if not isinstance(visual.shape, Mesh) or (file := found[visual.shape.path].file) is None:
+        if not isinstance(visual.shape, Mesh) or (file := finder.find(visual.shape.path).file) is None:
             return visual
         return replace(visual, shape=replace(visual.shape, file=str(file)))
 
@@ -109,9 +110,7 @@ def _with_meshes(linkage: Linkage, path: FilePath, options: Options) -> Content:
         for link in linkage.nodes
         if any(isinstance(visual.shape, Mesh) for visual in link.visuals)
     }
-    missing = [(name, one.reason) for name, one in found.items() if one.file is None]
-    remarks = tuple(Remark("missing-mesh", f"mesh {name!r} {reason}.", where=name) for name, reason in missing)
-    return Content(linkage.replace(links=links), remarks=remarks)
+    return Content(linkage.replace(links=links), remarks=tuple(remarks))
 
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:

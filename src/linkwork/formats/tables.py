@@ -288,15 +288,12 @@ def _pyarrow() -> tuple[Any, Any]:
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     """Write the first motion of content as a table, every number with all its digits."""
-    (name, clip), *others = content.clips.items()
+    name, clip = next(iter(content.clips.items()))
     suffix = PurePath(path).suffix.lower()
     if TIME in clip.linkage.coordinate_index:
         raise FormatError(path, f"a joint is called {TIME!r}, as the first column is; give it another name.")
     {".csv": _write_csv, ".npz": _write_npz, ".parquet": _write_parquet}[suffix](name, clip, path)
     remarks = []
-    if others:
-        left = listed([repr(other) for other, _ in others])
-        remarks.append(Remark("dropped", f"a table holds one motion: {left} left out.", where="clips"))
     if suffix == ".csv":
         text = "CSV holds numbers only: the linkage is left out, and is asked for when they are read."
         remarks.append(Remark("dropped", text, where="linkage"))

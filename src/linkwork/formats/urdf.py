@@ -74,9 +74,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
 
 def _refuse_xacro(source: Source, root: Element) -> None:
     """Refuse a file that is still to be expanded; the marks of xacro may also stand in comments."""
-    waiting = [root]
-    while waiting:
-        element = waiting.pop()
+    for element in root.walk():
         found = f"<{element.tag}>" if element.tag.startswith("xacro:") else ""
         if not found and element.tag not in HOLLOW:
             found = next((v for v in element.attributes.values() if "${" in v or "$(" in v), "")
@@ -84,7 +82,6 @@ def _refuse_xacro(source: Source, root: Element) -> None:
             name = source.path.name
             command = f"xacro {name} > {name.removesuffix('.xacro').removesuffix('.urdf')}-expanded.urdf"
             source.fail(element, f"this is xacro, still to be expanded: {found[:80]}. Expand it first: {command}")
-        waiting += reversed(element.children)
 
 
 def _linkage(source: Source, name: str, links: Sequence[Link], joints: Sequence[Joint]) -> Linkage:

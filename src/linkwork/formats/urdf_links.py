@@ -20,7 +20,6 @@ from .markup import Element
 from .urdf_source import Source
 
 Color = tuple[float, float, float]
-LONGEST_SHOWN = 200
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
@@ -73,7 +72,6 @@ class _Looks:
 
     def __init__(self, source: Source, root: Element) -> None:
         self.source = source
-        self.missing: set[str] = set()  # meshes
         self.colors: dict[int, Color | None] = {}
         self.undefined: set[str] = set()
         self.materials: dict[str, Element] = {}
@@ -123,10 +121,8 @@ class _Looks:
         path = element.attributes.get("filename", "")
         x, y, z = self.source.numbers(element, "scale", 3, (1.0, 1.0, 1.0))
         file = self.source.meshes.find(path).file if path else None
-        if path and file is None and path not in self.missing:
-            self.missing.add(path)
-            text = f"mesh {path[:LONGEST_SHOWN]} {self.source.meshes.find(path).reason}."
-            self.source.remark("missing-mesh", text, link, element)
+        if path and (remark := self.source.meshes.remark(path, link, element.line)) is not None:
+            self.source.remarks.append(remark)
         return Mesh(path, (x, y, z), None if file is None else str(file))
 
     def _color(self, material: Element, link: str) -> Color | None:

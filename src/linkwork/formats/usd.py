@@ -27,9 +27,10 @@ from ..linkage import Link, Linkage
 from ..transforms import IDENTITY, FloatArray, has_direction, inverse, quaternion_matrix
 from ..tree import fresh
 from . import scene, usd_stage
-from .bvh_scale import UP
 from .content import Content, Remark
+from .naming import Names
 from .options import DEFAULTS, FilePath, Options
+from .turns import UP, steady
 from .usd_writer import joint_paths, world_matrices, write
 
 __all__ = ["read", "write"]
@@ -118,7 +119,7 @@ class _Reading:
             raise FormatError(path, f"has {self.unit} metres per unit and {header['rate']} time codes per second.")
         up = options.up or header["up"]
         if up not in UP:
-            raise FormatError(path, f"has the up axis {up!r}, not x, y or z; give `up`.")
+            raise FormatError(path, f"has the up axis {up!r}, not x, y or z; give up=... (--up).")
         self.upright = UP[up]
 
     def remark(self, kind: str, text: str, where: str = "") -> None:
@@ -218,7 +219,7 @@ class _Reading:
         """Return the names of the links: those of the skeleton if they are unique, else the ends of the paths."""
         if len(given) == len(joints) == len(set(given)) and all(given):
             return given
-        return unique([joint.rpartition("/")[2] for joint in joints])
+        return _unique([joint.rpartition("/")[2] for joint in joints])
 
     # What linkwork wrote
 
@@ -262,7 +263,7 @@ class _Reading:
             if entry["shape"] is not None and owners[k] >= 0:
                 link_from_shape = inverse(places[0, kept[owners[k]]]) @ places[0, k]
                 visuals[owners[k]].append(_visual(entry, link_from_shape, self.unit * _size(worlds[0, k])))
-        names = unique([entries[k]["name"] for k in kept])
+        names = _unique([entries[k]["name"] for k in kept])
         links = [Link(name, tuple(shapes)) for name, shapes in zip(names, visuals, strict=True)]
         motions = []
         if self.header["moves"]:
@@ -301,7 +302,7 @@ class _Reading:
         else:
             linkage = Linkage([Link(base), *links], joints, name=name, poses=poses)
         clips = {}
-        for title, motion, step in zip(unique([m.name for m in motions]), motions, steps, strict=True):
+        for title, motion, step in zip(_unique([m.name for m in motions]), motions, steps, strict=True):
             clips[title] = Clip(linkage, motion.times, _poses(linkage, names, kinds, step))
         return Content(linkage, clips, tuple(self.remarks))
 
@@ -351,18 +352,9 @@ def _size(matrix: FloatArray) -> float:
     return float(np.cbrt(np.abs(np.linalg.det(matrix[:3, :3])))) or 1.0
 
 
-def unique(names: list[str]) -> list[str]:
-    """Return names made unique, and none of them empty."""
-    taken: dict[str, int] = {}
-    result = []
-    for name in names:
-        wanted = name = name or "joint"
-        while name in taken:
-            taken[wanted] += 1
-            name = f"{wanted}_{taken[wanted]}"
-        taken[name] = 1
-        result.append(name)
-    return result
+def _unique(given: list[str]) -> list[str]:
+    names = Names(given)
+    return [names.take(name, "joint") for name in given]
 
 
 def composed(steps: FloatArray, parents: list[int], top: FloatArray = IDENTITY) -> FloatArray:
@@ -418,8 +410,5 @@ def _poses(linkage: Linkage, names: list[str], kinds: list[Articulation], steps:
         if kind.nq == 7:
             poses[:, start : start + 3] = steps[:, k, :3, 3]
             start += 3
-        turns = Rotation.from_matrix(steps[:, k, :3, :3]).as_quat(scalar_first=True)
-        signs = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
-        turns[1:] *= np.cumprod(signs)[:, None]
-        poses[:, start : start + 4] = turns
+        poses[:, start : start + 4] = steady(Rotation.from_matrix(steps[:, k, :3, :3]).as_quat(scalar_first=True))
     return poses

@@ -135,7 +135,8 @@ class _Extract:
                 outer = Ar.SplitPackageRelativePathOuter(full)[0] if Ar.IsPackageRelativePath(full) else full
                 real = Path(os.path.realpath(outer))
                 if not any(real.is_relative_to(folder) for folder in self.folders):
-                    raise Refusal(f"takes in {name!r}, which lies outside the model's folder; allow it by `folders`")
+                    advice = "allow it with folders=[...] (--folder)"
+                    raise Refusal(f"takes in {name!r}, which lies outside the model's folder; {advice}")
                 if full in seen:
                     continue
                 seen.add(full)

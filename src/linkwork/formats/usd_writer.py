@@ -20,7 +20,9 @@ from ..linkage import Linkage
 from ..transforms import FloatArray, inverse
 from . import scene, skins
 from .content import Content, Remark
+from .naming import Names
 from .options import FilePath
+from .turns import steady
 
 KEY = "linkwork"
 FRAME = "linkwork:frame"  # the time [s] and the pose of a frame, as float64
@@ -62,16 +64,10 @@ def joint_paths(linkage: Linkage) -> list[str]:
         ['link0', 'link0/link1', 'link0/link1/link2']
     """
     paths: list[str] = []
-    taken: set[str] = set()
+    names = Names()
     for name, parent in zip(linkage.links, linkage.parents, strict=True):
         above = f"{paths[parent]}/" if parent >= 0 else ""
-        wanted = path = above + _identifier(name)
-        count = 1
-        while path in taken:
-            count += 1
-            path = f"{wanted}_{count}"
-        taken.add(path)
-        paths.append(path)
+        paths.append(names.take(above + _identifier(name)))
     return paths
 
 
@@ -107,6 +103,7 @@ class _Writing:
         self.remarks: list[Remark] = []
         self.stage: Any = Usd.Stage.CreateInMemory()
         self.joints = joint_paths(self.linkage)
+        self.names = Names()
         self.rest = world_matrices(self.linkage, self.linkage.neutral())
         self.low, self.high = self.rest[:, :3, 3].min(axis=0), self.rest[:, :3, 3].max(axis=0)
         if sum(map(len, self.joints)) > MAX_CHARACTERS:
@@ -137,7 +134,7 @@ class _Writing:
     def _skeleton(self) -> Any:
         from pxr import UsdSkel, Vt
 
-        skeleton = UsdSkel.Skeleton.Define(self.stage, f"{self.top}/Skeleton")
+        skeleton = UsdSkel.Skeleton.Define(self.stage, self._free("Skeleton"))
         local = local_matrices(self.linkage, self.rest)
         skeleton.CreateJointsAttr(self.joints)
         skeleton.CreateJointNamesAttr(list(self.linkage.links))
@@ -171,7 +168,7 @@ class _Writing:
         local = local_matrices(self.linkage, worlds)
         count, links = local.shape[:2]
         flat = Rotation.from_matrix(local[..., :3, :3].reshape(-1, 3, 3)).as_quat()  # x, y, z, w, as USD's arrays are
-        turns = _steady(flat.reshape(count, links, 4)).astype(np.float32)
+        turns = steady(flat.reshape(count, links, 4)).astype(np.float32)
         moves = _narrowed(local[..., :3, 3], self.path)
         translations, rotations = animation.CreateTranslationsAttr(), animation.CreateRotationsAttr()
         animation.CreateScalesAttr(Vt.Vec3hArray.FromNumpy(np.ones((links, 3), np.float16)))
@@ -185,12 +182,7 @@ class _Writing:
 
     def _free(self, name: str) -> str:
         """Return a path directly below the top that no prim has."""
-        wanted = path = f"{self.top}/{_identifier(name)}"
-        count = 1
-        while self.stage.GetPrimAtPath(path):
-            count += 1
-            path = f"{wanted}_{count}"
-        return path
+        return self.names.take(f"{self.top}/{_identifier(name)}")
 
     # Geometry
 
@@ -253,13 +245,6 @@ def _narrowed(points: FloatArray, path: FilePath) -> Any:
     if np.abs(points).max(initial=0.0) > 1e38:
         raise FormatError(path, "positions beyond 1e38 m do not fit into the float32 of USD.")
     return np.ascontiguousarray(points, np.float32)
-
-
-def _steady(turns: FloatArray) -> FloatArray:
-    """Return quaternions (frames, joints, 4) whose signs do not jump from one frame to the next."""
-    signs = np.where((turns[1:] * turns[:-1]).sum(axis=-1) < 0.0, -1.0, 1.0)
-    turns[1:] *= np.cumprod(signs, axis=0)[..., None]
-    return turns
 
 
 def _rate(times: list[FloatArray]) -> float:

@@ -1,15 +1,14 @@
 """Along one chain from the world to a frame: where it is, and its Jacobian.
 
 Imports `lanes` and `rows`. The inner functions serve one pose (memory of numbers) and eight poses side by side (memory
-of lanes); `*_one` and `*_many` are what Python calls. A `program` is the pair of arrays that `rows` describes.
+of lanes); `*_one` and `*_many` are what Python calls, which brings the `room` to work in: allocating inside a kernel
+would double the time it takes to compile. A `program` is the pair of arrays that `rows` describes.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from . import inner, kernel
-from .lanes import bits, cells, fill, gather, hold, load, scatter, store
+from .lanes import beyond, bits, cells, fill, flat, gather, load, scatter, store
 from .rows import (
     ADVANCE,
     AXIS,
@@ -66,9 +65,11 @@ def sweep_axes(codes, numbers, rows, q, work):
 
 
 @inner
-def add(jac, item, value):
-    """Add to an item of the Jacobian."""
-    store(jac, item, load(jac, item) + value)
+def add(jac, item, nv, v):
+    """Add a vector to three rows of the Jacobian, from an item of the first on."""
+    for k in range(3):
+        at = item + nv * k
+        store(jac, at, load(jac, at) + v[k])
 
 
 @inner
@@ -92,29 +93,22 @@ def columns(codes, numbers, rows, rates, work, tip, jac, nv):
             ax, ay, az = load(work, at) * scale, load(work, at + 1) * scale, load(work, at + 2) * scale
             if motion != PRISMATIC:
                 rx, ry, rz = tip[0] - load(work, at + 3), tip[1] - load(work, at + 4), tip[2] - load(work, at + 5)
-                add(jac, v, ay * rz - az * ry)
-                add(jac, nv + v, az * rx - ax * rz)
-                add(jac, 2 * nv + v, ax * ry - ay * rx)
-                add(jac, 3 * nv + v, ax)
-                add(jac, 4 * nv + v, ay)
-                add(jac, 5 * nv + v, az)
+                add(jac, v, nv, (ay * rz - az * ry, az * rx - ax * rz, ax * ry - ay * rx))
+                add(jac, 3 * nv + v, nv, (ax, ay, az))
             if motion in (PRISMATIC, SCREW):
-                add(jac, v, ax * advance)
-                add(jac, nv + v, ay * advance)
-                add(jac, 2 * nv + v, az * advance)
+                add(jac, v, nv, (ax * advance, ay * advance, az * advance))
             column += 1
 
 
 @inner
 def to_local(x, y, z, jac, nv):
     """Turn the rows of a Jacobian into the axes of the frame itself."""
-    for half in range(2):
-        for v in range(nv):
-            a, b, c = 3 * half * nv + v, (3 * half + 1) * nv + v, (3 * half + 2) * nv + v
-            gx, gy, gz = load(jac, a), load(jac, b), load(jac, c)
+    for first in (0, 3 * nv):
+        for a in range(first, first + nv):
+            gx, gy, gz = load(jac, a), load(jac, a + nv), load(jac, a + 2 * nv)
             store(jac, a, x[0] * gx + x[1] * gy + x[2] * gz)
-            store(jac, b, y[0] * gx + y[1] * gy + y[2] * gz)
-            store(jac, c, z[0] * gx + z[1] * gy + z[2] * gz)
+            store(jac, a + nv, y[0] * gx + y[1] * gy + y[2] * gz)
+            store(jac, a + 2 * nv, z[0] * gx + z[1] * gy + z[2] * gz)
 
 
 @inner
@@ -172,62 +166,63 @@ def give(lanes, size, out, first, width):
 @kernel
 def tip_one(codes, numbers, q, out):
     """Write world_from_frame (4, 4) for a pose (nq,); return whether pose and frame are finite."""
-    flat = out.reshape(-1)
     x, y, z, p = sweep(cells(codes), cells(numbers), codes.size // CODES, cells(q))
-    keep(cells(flat), 0, x, y, z, p)
-    return flaw(cells(q), q.size) + flaw(cells(flat), 16) == 0.0
+    keep(flat(out), 0, x, y, z, p)
+    return flaw(cells(q), q.size) + flaw(flat(out), 16) == 0.0
 
 
 @kernel
-def tip_many(codes, numbers, q, nq, out):
-    """Write world_from_frame (n * 16,) for poses (n * nq,), n >= LANES; return the index of a bad pose, or n."""
+def tip_many(codes, numbers, q, nq, room, out):
+    """Write world_from_frame (n * 16,) for poses (n * nq,), n >= LANES; return the index of a bad pose, or n.
+
+    `room` has nq + 16 rows of LANES.
+    """
     count, rows = out.size // 16, codes.size // CODES
-    lanes, world = np.empty((max(nq, 1), LANES)), np.empty((16, LANES))
+    lanes, world = cells(room), beyond(cells(room), nq)
     for first in range(0, count, LANES):
         at = block(first, count)
-        take(cells(q), nq, at, cells(lanes))
-        x, y, z, p = sweep(cells(codes), cells(numbers), rows, cells(lanes))
-        keep(cells(world), 0, x, y, z, p)
-        bad = first_flaw(flaw(cells(lanes), nq) + flaw(cells(world), 16))
+        take(cells(q), nq, at, lanes)
+        x, y, z, p = sweep(cells(codes), cells(numbers), rows, lanes)
+        keep(world, 0, x, y, z, p)
+        bad = first_flaw(flaw(lanes, nq + 16))
         if bad < LANES:
             return at + bad
-        give(cells(world), 16, cells(out), at, 16)
-    hold(lanes)
-    hold(world)
+        give(world, 16, cells(out), at, 16)
     return count
 
 
 @kernel
-def jacobian_one(codes, numbers, rates, q, local, out):
-    """Write the Jacobian (6, nv) for a pose (nq,); return whether pose and Jacobian are finite."""
-    work, jac = np.empty(6 * rates.size), out.reshape(-1)
-    rows, nv = codes.size // CODES, out.shape[1]
-    x, y, z, p = sweep_axes(cells(codes), cells(numbers), rows, cells(q), cells(work))
-    columns(cells(codes), cells(numbers), rows, cells(rates), cells(work), p, cells(jac), nv)
+def jacobian_one(codes, numbers, rates, q, local, room, out):
+    """Write the Jacobian (6, nv) for a pose (nq,); return whether pose and Jacobian are finite.
+
+    `room` has 6 numbers for each of the rates.
+    """
+    rows, nv, jac = codes.size // CODES, out.shape[1], flat(out)
+    x, y, z, p = sweep_axes(cells(codes), cells(numbers), rows, cells(q), cells(room))
+    columns(cells(codes), cells(numbers), rows, cells(rates), cells(room), p, jac, nv)
     if local:
-        to_local(x, y, z, cells(jac), nv)
-    hold(work)
-    return flaw(cells(q), q.size) + flaw(cells(jac), 6 * nv) == 0.0
+        to_local(x, y, z, jac, nv)
+    return flaw(cells(q), q.size) + flaw(jac, 6 * nv) == 0.0
 
 
 @kernel
-def jacobian_many(codes, numbers, rates, q, nq, local, out):
-    """Write Jacobians (n * 6 nv,) for poses (n * nq,), n >= LANES, nq > 0; return the index of a bad pose, or n."""
+def jacobian_many(codes, numbers, rates, q, nq, local, room, out):
+    """Write Jacobians (n * 6 nv,) for poses (n * nq,), n >= LANES, nq > 0; return the index of a bad pose, or n.
+
+    `room` has nq + 6 nv rows of LANES, and six more for each of the rates.
+    """
     count, rows = q.size // nq, codes.size // CODES
     size = out.size // count
-    lanes, work, jac = np.empty((nq, LANES)), np.empty((6 * rates.size, LANES)), np.empty((size, LANES))
+    lanes, jac, work = cells(room), beyond(cells(room), nq), beyond(cells(room), nq + size)
     for first in range(0, count, LANES):
         at = block(first, count)
-        take(cells(q), nq, at, cells(lanes))
-        x, y, z, p = sweep_axes(cells(codes), cells(numbers), rows, cells(lanes), cells(work))
-        columns(cells(codes), cells(numbers), rows, cells(rates), cells(work), p, cells(jac), size // 6)
+        take(cells(q), nq, at, lanes)
+        x, y, z, p = sweep_axes(cells(codes), cells(numbers), rows, lanes, work)
+        columns(cells(codes), cells(numbers), rows, cells(rates), work, p, jac, size // 6)
         if local:
-            to_local(x, y, z, cells(jac), size // 6)
-        bad = first_flaw(flaw(cells(lanes), nq) + flaw(cells(jac), size))
+            to_local(x, y, z, jac, size // 6)
+        bad = first_flaw(flaw(lanes, nq + size))
         if bad < LANES:
             return at + bad
-        give(cells(jac), size, cells(out), at, size)
-    hold(lanes)
-    hold(work)
-    hold(jac)
+        give(jac, size, cells(out), at, size)
     return count

@@ -261,11 +261,16 @@ def look(codes, numbers, rows, settings, goal, q, work):
 
 
 @inner
-def damped_step(codes, numbers, rows, settings, limits, values, goal, q, work, after):
-    """Write the pose after one step into `after`; return the squared position and rotation errors before it."""
+def damped_step(codes, numbers, rows, settings, limits, values, goal, q, work, after, caution):
+    """Write the pose after one step into `after`; return the squared position and rotation errors before it.
+
+    `caution` damps in proportion to the error itself. It is for goals that will not be reached: there the chain's
+    curvature, which the step leaves out, counts as much as the Jacobian does.
+    """
     z, tip, e, position_error, rotation_error = look(codes, numbers, rows, settings, goal, q, work)
     w = load(settings, ROTATION)
-    damping = (position_error + rotation_error * (w * w)) * load(settings, GAIN) + load(settings, FLOOR)
+    error = position_error + rotation_error * (w * w)
+    damping = error * load(settings, GAIN) + load(settings, FLOOR) + caution * sqrt(error)
     columns(codes, numbers, rows, settings, tip, z, work)
     b = solve_symmetric(normal_matrix(limits, values, q, e, damping, work), e)
     for value in range(values):

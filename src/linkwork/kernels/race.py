@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import float64
+from numpy.typing import NDArray
 
-from . import kernel, part
-from .damped import CODES, FROM, LIMITS, LOWER, ROTATION, SPIN, TO, UPPER
+from . import inner, kernel, part
+from .damped import CODES, FROM, LIMITS, LOWER, ROTATION, ROWS, SPIN, TO, UPPER
 from .lanes import beyond, cells, flat, load, store
+from .rows import NUMBERS
 from .search import (
     BEYOND,
     CLOSEST,
@@ -24,8 +27,23 @@ from .search import (
     UNSOLVED,
     advance,
     keep_best,
+    room,
 )
-from .starts import FIRST_STARTS, RIVALS, hope, in_reach, put_start, read_goal, uniform, unpack
+from .starts import (
+    FIRST_STARTS,
+    NARROW,
+    RIVALS,
+    SETTINGS,
+    TABLE,
+    WIDE,
+    as_limb,
+    as_tables,
+    hope,
+    in_reach,
+    put_start,
+    read_goal,
+    uniform,
+)
 
 ALL = (1 << RIVALS) - 1
 GIVEN, AROUND, FRESH, LAST = 0, 1, 2, 3  # what the lanes of a round begin with
@@ -88,54 +106,66 @@ def run_round(limb, rows, values, memory, patient):
 
 
 @part
-def fill_round(limb, tables, values, mode, seed, begun, goal, order, best, out, q):
+def fill_round(limb, tables, values, mode, seed, begun, goal, best, out, q):
     """Write the starts of a round into the lanes of `q`."""
     if mode == AROUND:
         put_around(limb[3], values, seed, out, q)
         return
     for lane in range(RIVALS):
         if mode == FRESH:
-            put_start(limb, values, tables, goal, order, 0, seed, 0, begun + lane, q, lane, RIVALS)
+            put_start(limb, values, tables, goal, 0, seed, 0, begun + lane, q, lane, RIVALS)
             continue
         for value in range(values):
-            store(q, RIVALS * value + lane, load(out, value) if mode == GIVEN else load(best, 3 + value))
+            x = load(out, value) if mode == GIVEN else load(best, 3 + value)
+            lower, upper = load(limb[3], LIMITS * value + LOWER), load(limb[3], LIMITS * value + UPPER)
+            store(q, RIVALS * value + lane, min(max(x, lower), upper))
+
+
+@inner
+def rows_of(rows, values):
+    """Return how many rows of eight the numbers of a limb take, and how many its tables."""
+    numbers = SETTINGS + LIMITS * values + ROWS + NUMBERS * rows
+    frames = NARROW + WIDE
+    return (numbers + RIVALS - 1) // RIVALS, (TABLE * frames + values * frames + RIVALS - 1) // RIVALS
 
 
 @kernel
-def race_one(codes, numbers, table, target, seed, tries, given, memory, books, out):
-    """Search for one target (4, 4); write the pose, its errors, the starts and the steps into `out` (values + REPORT,).
+def race_one(codes, packed, target, seed, tries, given, out):
+    """Search for one target (4, 4); write the pose, its errors, the starts and the steps into `out`.
 
-    With `given`, `out` holds a start. It is followed first, and of the answers around it the nearest is taken. Return
-    how it ended; UNSOLVED where the start is not finite. `memory` and `books` are as for `search_many`.
+    `packed` holds all that is needed, eight numbers a row: the limb's numbers, its tables, and room to work in; see
+    `pack`. `out` has room for the answer (values), its report (REPORT) and, where one is `given`, a start (values). The
+    start is followed first, and of the answers around it the nearest is taken. Return how it ended; UNSOLVED where the
+    start is not finite.
     """
-    rows, values = codes.size // CODES, out.size - REPORT
-    limb, tables = unpack(codes, numbers, table, values, memory)
-    one, best, order = (
-        beyond(flat(books), ONE),
-        beyond(flat(books), FREE),
-        beyond(flat(books), FREE + (values + 3) * RIVALS - RIVALS),
-    )
-    lanes, cell = flat(memory), cells(out)
+    rows, values = codes.size // CODES, (out.size - REPORT) // 2
+    head, middle = rows_of(rows, values)
+    memory, lanes = beyond(cells(packed), head + middle), beyond(flat(packed), (head + middle) * RIVALS)
+    free, table = 15 + 2 * values + 6 * rows, beyond(flat(packed), head * RIVALS)
+    limb = as_limb(cells(codes), flat(packed), values)
+    tables = as_tables(beyond(cells(packed), head), table, beyond(memory, free), beyond(lanes, free * RIVALS))
+    books, cell, begin_at = beyond(lanes, (free + 2) * RIVALS), cells(out), beyond(cells(out), values + REPORT)
+    one, best = beyond(books, ONE), beyond(books, FREE)
     q, settings = beyond(lanes, 15 * RIVALS), limb[2]
     if not read_goal(limb[1], load(settings, SPIN), flat(target), 0, one):
         return INVALID
     for value in range(values if given else 0):
-        if load(cell, value) - load(cell, value) != 0.0:
+        if load(begin_at, value) - load(begin_at, value) != 0.0:
             return UNSOLVED
     for k in range(12):
-        store(cells(memory), k, load(one, k))
+        store(memory, k, load(one, k))
     possible = in_reach(settings, one)
     allowed = min(FIRST_STARTS, tries) if possible else 1
     begun, total, near, winner, mode = 0, 0, 0, 0, GIVEN if given else FRESH
     store(best, 0, math.inf)
     while True:
-        store(cells(memory), 12, -CLOSING if mode == LAST else 0.0)
-        fill_round(limb, tables, values, mode, seed, begun, one, order, best, cell, q)
-        near, taken = run_round(limb, rows, values, cells(memory), mode == AROUND)
+        store(memory, 12, -CLOSING if mode == LAST else 0.0)
+        fill_round(limb, tables, values, mode, seed, begun, one, best, begin_at, q)
+        near, taken = run_round(limb, rows, values, memory, mode == AROUND)
         total += taken
         if near:
             store(best, 0, math.inf)
-            winner = nearest(near, values, cell, q) if mode == AROUND else first_bit(near)
+            winner = nearest(near, values, begin_at, q) if mode == AROUND else first_bit(near)
         for lane in range(RIVALS):
             if not near or lane == winner:
                 p, r = load(lanes, 13 * RIVALS + lane), load(lanes, 14 * RIVALS + lane)
@@ -152,3 +182,11 @@ def race_one(codes, numbers, table, target, seed, tries, given, memory, books, o
     for k, x in ((0, load(best, 1)), (1, load(best, 2)), (2, float64(begun)), (3, float64(total - min(near, 1)))):
         store(cell, values + k, x)
     return REACHED if near else CLOSEST if possible else BEYOND
+
+
+def pack(numbers: NDArray[np.float64], table: NDArray[np.float64], rows: int, values: int) -> NDArray[np.float64]:
+    """Return what `race_one` reads and works in, from a limb's numbers (settings and limits first) and its tables."""
+    head = np.zeros((-(-numbers.size // RIVALS), RIVALS))
+    head.reshape(-1)[: numbers.size] = numbers
+    (lanes, _), books, _ = room(rows, values, RIVALS)
+    return np.concatenate([head, table, np.zeros((lanes + -(-books // RIVALS), RIVALS))])

@@ -1,36 +1,40 @@
 """FABRIK's two passes, inward from the goals and outward from the root, through the real joints.
 
-Imports `rotations`, the best turn of `descent` and the rotation error of `error`. Every fit goes by the sum M of
-``weight ray place^T`` over rays and the places they should point to: turned by a rotation Q, they agree by
-``trace(Q M)``. Arrays come in tuples:
+Imports `lanes`, `rotations` and the rotation error of `error`. Every fit goes by the sum M of ``weight ray place^T``
+over rays and the places they should point to: turned by a rotation Q, they agree by ``trace(Q M)``. Memory goes in
+groups; vectors lie in it by three numbers, matrices by nine:
 
-    skeleton    bones (b, 3): bone above (-1: the ground), first turn, end of turns; depth (b, b): how many bones up
-                from the first the second is, or -1; offset (b, 3): the point a bone turns about, in the bone above;
-                before (t, 3, 3): constant rotation before each turn; axis (t, 3): zero for a ball; low, high (t,);
-                holder (k,): bone of each effector, -1 if nothing moves it; tool (k, 4, 4): bone_from_effector
-    goals       target (k, 4, 4); asks (k, 2): coordinates of the position, orientation or not; weight (k,);
-                load (b,): weight of all goals that a bone carries; reach (k,): length of the chain
-    body        angle (t,), turn (t, 3, 3), frame (b, 3, 3), point (b, 3), tip (k, 3)
+    Skeleton    count, turns, effectors: how many there are; of each bone: bone (the bone above or -1, first turn, end
+                of turns), depth (for each other bone: how many bones further up it is, or -1), offset (the point it
+                turns about, in the bone above); of each turn: value and rate (its place in pose and velocity), before
+                (constant rotation before it), axis (zero for a ball), low, high; of each effector: holder (its bone, -1
+                if nothing moves it), tool and grip (bone_from_effector: matrix and point)
+    Goals       of each effector: asks (coordinates of the position, orientation or not), aim and spot (target: matrix
+                and point), weight, reach (length of the chain); load (of each bone: weight of all goals it carries);
+                size (mean length of the bones), radius (metres that a radian counts)
+    Body        of each turn: angle, turn (matrix); of each bone: frame (matrix), point; of each effector: tip
+    Work        M, moved, base, Q, S, T: matrices; room: for `best_rotation`
 """
 
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 
-import numpy as np
-
-from . import inner, kernel
-from .descent import best_turn
+from . import inner, kernel, part
 from .error import turn_between
+from .lanes import beyond, flat
 from .rotations import (
-    across,
     add_ray,
     applied,
     axis_matrix,
     back_product,
     best_rotation,
+    best_turn,
     copy,
+    cross,
     length,
+    matrix,
     minus,
     place,
     plus,
@@ -38,9 +42,12 @@ from .rotations import (
     product_back,
     quaternion_into,
     scaled_unit,
+    times,
+    turn_terms,
+    vector,
 )
 
-ABOVE, FIRST, END = 0, 1, 2
+ABOVE, FIRST, END, BONE = 0, 1, 2, 3
 SWEEPS = 4  # through the turns about one point, each made as well as it can be
 STEADY = 1.0e-6  # how much the present orientation counts where the points leave a turn free
 BACK = 0.1  # how much the way to the root counts beside what pulls at a bone from outside
@@ -49,395 +56,421 @@ FAR = 1.0e3  # times the reach: where to look for what is out of reach
 BEND = 0.5  # [rad] at most, to get out of a straight line
 SLANT = (0.36, 0.48, 0.8)  # an axis along which no bone is likely to lie
 
+# Numba knows this kind of named tuple only
+Skeleton = namedtuple(
+    "Skeleton", "count turns effectors bone depth value rate holder offset before axis low high tool grip"
+)
+Goals = namedtuple("Goals", "asks aim spot weight reach load size radius")
+Body = namedtuple("Body", "angle turn frame point tip")
+Work = namedtuple("Work", "M moved base Q S T room")
+
 
 @inner
-def is_ball(axis, t):
+def is_ball(s, t):
     """Return whether a turn is a ball's."""
-    return axis[t, 0] == 0.0 and axis[t, 1] == 0.0 and axis[t, 2] == 0.0
+    return s.axis[3 * t] == 0.0 and s.axis[3 * t + 1] == 0.0 and s.axis[3 * t + 2] == 0.0
 
 
 @inner
-def follow(skeleton, body, b, frame, scratch):
-    """Carry the frame of the bone above outward through a bone's turns."""
-    bones, _, _, before = skeleton[:4]
-    turn, S = body[1], scratch[1]
-    for t in range(bones[b, FIRST], bones[b, END]):
-        product(frame, before[t], S)
-        product(S, turn[t], frame)
+def above(s, b):
+    """Return the bone that a bone hangs on, or -1."""
+    return s.bone[BONE * b]
 
 
-@inner
-def stand(skeleton, b, frame, point, out):
-    """Write the frame that a bone hangs on, and return the point it turns about."""
-    bones, _, offset = skeleton[:3]
-    above = bones[b, ABOVE]
-    if above < 0:
-        scaled_unit(1.0, out)
-        return offset[b, 0], offset[b, 1], offset[b, 2]
-    copy(frame[above], out)
-    return plus(point[above], applied(out, offset[b]))
+@part
+def hang(s, turns, b, body, base, S):
+    """Put a bone on the one above, in `body`: write the frame it hangs on, its point, and its frame by some turns."""
+    offset, up, frame = vector(s.offset, b), above(s, b), matrix(body.frame, b)
+    scaled_unit(1.0, base)
+    if up >= 0:
+        copy(matrix(body.frame, up), base)
+        offset = plus(vector(body.point, up), applied(base, offset))
+    place(offset, body.point, b)
+    copy(base, frame)
+    for t in range(s.bone[BONE * b + FIRST], s.bone[BONE * b + END]):
+        product(frame, matrix(s.before, t), S)
+        product(S, matrix(turns, t), frame)
 
 
-@inner
-def put(skeleton, body, scratch):
+@part
+def put_tips(s, body):
+    """Put the effectors where the bones are."""
+    for k in range(s.effectors):
+        b = s.holder[k]
+        if b >= 0:
+            place(plus(vector(body.point, b), applied(matrix(body.frame, b), vector(s.grip, k))), body.tip, k)
+
+
+@part
+def put(s, body, work):
     """Put every bone and effector where the turns say."""
-    bones, holder, tool = skeleton[0], skeleton[7], skeleton[8]
-    frame, point, tip = body[2], body[3], body[4]
-    for b in range(bones.shape[0]):
-        place(stand(skeleton, b, frame, point, scratch[0]), point[b])
-        copy(scratch[0], frame[b])
-        follow(skeleton, body, b, frame[b], scratch)
-    for k in range(holder.shape[0]):
-        if holder[k] >= 0:
-            b = holder[k]
-            place(plus(point[b], applied(frame[b], tool[k, :3, 3])), tip[k])
+    for b in range(s.count):
+        hang(s, body.turn, b, body, work.base, work.S)
+    put_tips(s, body)
 
 
-@inner
-def fit(skeleton, angle, turn, first, end, outward, base, M, frame, scratch):
+@part
+def fit(s, angle, turns, first, end, outward, base, frame, work):
     """Make the turns between two bones, outward or inward, that bring the rays in M nearest to their places.
 
     The turns are changed in place; `frame` becomes that of the bone they lead to. Inward, each is undone in reverse
     order, about its axis the other way round.
     """
-    before, axis, low, high = skeleton[3], skeleton[4], skeleton[5], skeleton[6]
-    Q, S, T, N, V = scratch
+    M, Q, S, T = work.M, work.Q, work.S, work.T
     for _ in range(SWEEPS if end - first > 1 else 1):
         copy(base, frame)
         for step in range(end - first):
             t = first + step if outward else end - 1 - step
+            before, turn = matrix(s.before, t), matrix(turns, t)
             if outward:
-                product(frame, before[t], S)
+                product(frame, before, S)
                 copy(S, frame)
-            if is_ball(axis, t):
-                best_rotation(M, N, V, Q)
+            if is_ball(s, t):
+                best_rotation(M, work.room, Q)
             else:
-                a = applied(frame, axis[t])
-                if not outward:
-                    a = -a[0], -a[1], -a[2]
-                u = applied(M, a)
-                cosine = M[0, 0] + M[1, 1] + M[2, 2] - (a[0] * u[0] + a[1] * u[1] + a[2] * u[2])
-                sine = a[0] * (M[1, 2] - M[2, 1]) + a[1] * (M[2, 0] - M[0, 2]) + a[2] * (M[0, 1] - M[1, 0])
-                change = best_turn(cosine, sine, low[t] - angle[t], high[t] - angle[t])
+                a = times(1.0 if outward else -1.0, applied(frame, vector(s.axis, t)))
+                cosine, sine = turn_terms(M, a)
+                change = best_turn(cosine, sine, s.low[t] - angle[t], s.high[t] - angle[t])
                 angle[t] += change
                 axis_matrix(a, change, Q)
             product(Q, M, S)
             copy(S, M)
             if outward:
-                product(frame, turn[t], S)
+                product(frame, turn, S)
                 product(Q, S, T)
-                back_product(frame, T, turn[t])
+                back_product(frame, T, turn)
                 copy(T, frame)
             else:
-                product_back(frame, turn[t], S)
+                product_back(frame, turn, S)
                 product(Q, S, T)
-                back_product(T, frame, turn[t])
-                product_back(T, before[t], frame)
+                back_product(T, frame, turn)
+                product_back(T, before, frame)
 
 
 @inner
-def loosen(skeleton, goals, body, scratch):
-    """Bend the chains that lie, with their goal, on one line, out of which no pass would move a point."""
-    bones, axis, low, high, holder = skeleton[0], skeleton[4], skeleton[5], skeleton[6], skeleton[7]
-    target, asks, reach = goals[0], goals[1], goals[4]
-    angle, turn, _, point, tip = body
-    bent = False
-    for k in range(holder.shape[0]):
-        if holder[k] < 0 or bones[holder[k], ABOVE] < 0 or not reach[k] > 0.0 or asks[k, 0] == 0:
-            continue
-        root, count = holder[k], 1
-        while bones[root, ABOVE] >= 0:
-            root, count = bones[root, ABOVE], count + 1
-        aim = wanted_place(target, asks, tip, k)
-        ray, gap = minus(aim, point[root]), length(minus(aim, tip[k]))
-        if length(minus(tip[k], point[root])) > length(ray):
-            ray = minus(tip[k], point[root])
-        b, off, largest = holder[k], across(ray, minus(tip[k], point[root])), length(ray)
-        off = max(off, across(ray, minus(aim, point[root])))
-        while b != root:
-            off = max(off, across(ray, minus(point[b], point[root])))
-            largest = max(largest, length(minus(point[b], point[root])))
-            b = bones[b, ABOVE]
-        if off > ROUND * largest * largest:
-            continue
-        amount = min(math.sqrt(24.0 * gap / reach[k]) / count, BEND)  # an arc that is shorter by the gap
-        b, bent = holder[k], True
-        while b >= 0:
-            for t in range(bones[b, FIRST], bones[b, END]):
-                if is_ball(axis, t):
-                    axis_matrix(SLANT, amount, scratch[0])
-                    product(turn[t], scratch[0], scratch[1])
-                    copy(scratch[1], turn[t])
-                else:
-                    angle[t] += amount if angle[t] + amount <= high[t] else max(-amount, low[t] - angle[t])
-                    axis_matrix(axis[t], angle[t], turn[t])
-            b = bones[b, ABOVE]
-    if bent:
-        put(skeleton, body, scratch)
+def root_of(s, b):
+    """Return the bone on the ground that carries a bone, and how many bones there are from one to the other."""
+    count = 1
+    while above(s, b) >= 0:
+        b, count = above(s, b), count + 1
+    return b, count
 
 
 @inner
-def wanted_place(target, asks, tip, k):
+def wanted_place(goals, tip, k):
     """Return where an effector should be; a coordinate that its goal leaves alone stays as it is."""
-    x = target[k, 0, 3] if asks[k, 0] > 0 else tip[k, 0]
-    y = target[k, 1, 3] if asks[k, 0] > 1 else tip[k, 1]
-    z = target[k, 2, 3] if asks[k, 0] > 2 else tip[k, 2]
-    return x, y, z
+    asked, spot, now = goals.asks[2 * k], vector(goals.spot, k), vector(tip, k)
+    return spot[0] if asked > 0 else now[0], spot[1] if asked > 1 else now[1], spot[2] if asked > 2 else now[2]
 
 
-@inner
-def aim_beyond(skeleton, goals, body, overshoot, stretch, aims):
+@part
+def is_straight(s, body, b, root, aim, tip):
+    """Return whether the points from a bone to the root lie, with the tip and its aim, on one line."""
+    start = vector(body.point, root)
+    ray, other = minus(aim, start), minus(tip, start)
+    if length(other) > length(ray):
+        ray, other = other, ray
+    off, largest = length(cross(ray, other)), length(ray)
+    while b != root:
+        way = minus(vector(body.point, b), start)
+        off, largest = max(off, length(cross(ray, way))), max(largest, length(way))
+        b = above(s, b)
+    return off <= ROUND * largest * largest
+
+
+@part
+def bend(s, body, b, amount, work):
+    """Turn every joint from a bone to the root by an amount, within its limits."""
+    while b >= 0:
+        for t in range(s.bone[BONE * b + FIRST], s.bone[BONE * b + END]):
+            turn = matrix(body.turn, t)
+            if is_ball(s, t):
+                axis_matrix(SLANT, amount, work.Q)
+                product(turn, work.Q, work.S)
+                copy(work.S, turn)
+            else:
+                angle = body.angle[t]
+                body.angle[t] += amount if angle + amount <= s.high[t] else max(-amount, s.low[t] - angle)
+                axis_matrix(vector(s.axis, t), body.angle[t], turn)
+        b = above(s, b)
+
+
+@part
+def loosen(s, goals, body, work):
+    """Bend the chains that lie, with their goal, on one line, out of which no pass would move a point."""
+    bent = False
+    for k in range(s.effectors):
+        b = s.holder[k]
+        if b < 0 or above(s, b) < 0 or not goals.reach[k] > 0.0 or goals.asks[2 * k] == 0:
+            continue
+        aim, tip = wanted_place(goals, body.tip, k), vector(body.tip, k)
+        root, count = root_of(s, b)
+        if is_straight(s, body, b, root, aim, tip):
+            gap = length(minus(aim, tip))
+            bend(
+                s, body, b, min(math.sqrt(24.0 * gap / goals.reach[k]) / count, BEND), work
+            )  # an arc that much shorter
+            bent = True
+    if bent:
+        put(s, body, work)
+
+
+@part
+def aim_beyond(s, goals, body, overshoot, stretch, aims):
     """Write where to reach for: beyond the goals, further on from the tips; or far out from the root.
 
     What is out of reach is sought out there, where the bones lie on one line: the plain passes would come to that ever
     more slowly.
     """
-    bones, holder = skeleton[0], skeleton[7]
-    target, asks, reach = goals[0], goals[1], goals[4]
-    point, tip = body[3], body[4]
-    for k in range(holder.shape[0]):
-        if holder[k] < 0:
-            continue
-        aim = wanted_place(target, asks, tip, k)
-        root = holder[k]
-        while bones[root, ABOVE] >= 0:
-            root = bones[root, ABOVE]
-        ray = minus(aim, point[root])
-        size = length(ray)
-        factor = overshoot
-        if stretch and asks[k, 0] > 0 and size > 0.0 and size >= reach[k] * (1.0 - ROUND):
-            factor = FAR * reach[k] / size
-        else:
-            ray = minus(aim, tip[k])
-        place((aim[0] + factor * ray[0], aim[1] + factor * ray[1], aim[2] + factor * ray[2]), aims[k])
+    for k in range(s.effectors):
+        if s.holder[k] >= 0:
+            aim, factor = wanted_place(goals, body.tip, k), overshoot
+            ray = minus(aim, vector(body.tip, k))
+            root, _ = root_of(s, s.holder[k])
+            out = minus(aim, vector(body.point, root))
+            size = length(out)
+            if stretch and goals.asks[2 * k] > 0 and size > 0.0 and size >= goals.reach[k] * (1.0 - ROUND):
+                ray, factor = out, FAR * goals.reach[k] / size
+            place(plus(aim, times(factor, ray)), aims, k)
 
 
-@inner
-def toward_root(skeleton, body, b, moved, origin, towards, weight, foresight, M):
+@part
+def toward_root(s, body, b, moved, origin, towards, weight, foresight, M):
     """Add the rays from a point to the places of a bone and those above it, which would rather not move."""
-    bones, point = skeleton[0], body[3]
-    a = b
-    while a >= 0:
-        ray = minus(point[a], origin)
-        if moved is not None:
-            ray = applied(moved, ray)
-        add_ray(M, weight, ray, minus(point[a], towards))
+    while b >= 0:
+        point = vector(body.point, b)
+        add_ray(M, weight, applied(moved, minus(point, origin)), minus(point, towards))
         weight *= foresight
-        a = bones[a, ABOVE]
+        b = above(s, b)
 
 
-@inner
-def through(skeleton, body, size, b, c, foresight, want_frame, want_point, spare, scratch):
+@part
+def through(s, goals, body, b, c, foresight, want, work):
     """Write the frame of a bone drawn after its only child, through the joint between them."""
-    bones, before = skeleton[0], skeleton[3]
-    turn, frame, point = body[1], body[2], body[3]
-    first, end = bones[c, FIRST], bones[c, END]
-    moved, M = spare[2], spare[3]
-    copy(want_frame[c], moved)
+    first, end = s.bone[BONE * c + FIRST], s.bone[BONE * c + END]
+    moved, frame = work.moved, matrix(want.frame, c)
+    copy(frame, moved)
     for step in range(end - first):
         t = end - 1 - step
-        product_back(moved, turn[t], scratch[1])
-        product_back(scratch[1], before[t], moved)
-    product_back(moved, frame[b], scratch[1])
-    copy(scratch[1], moved)
-    for i in range(3):
-        for j in range(3):
-            M[i, j] = STEADY * size * size * moved[i, j]
-    toward_root(skeleton, body, b, moved, point[c], want_point[c], 1.0, foresight, M)
-    for t in range(first, end):
-        spare[0][t] = body[0][t]
-        copy(turn[t], spare[1][t])
-    fit(skeleton, spare[0], spare[1], first, end, False, want_frame[c], M, want_frame[b], scratch)
+        want.angle[t] = body.angle[t]
+        copy(matrix(body.turn, t), matrix(want.turn, t))
+        product_back(moved, matrix(body.turn, t), work.S)
+        product_back(work.S, matrix(s.before, t), moved)
+    product_back(moved, matrix(body.frame, b), work.S)
+    copy(work.S, moved)
+    for i in range(9):
+        work.M[i] = STEADY * goals.size * goals.size * moved[i]
+    toward_root(s, body, b, moved, vector(body.point, c), vector(want.point, c), 1.0, foresight, work.M)
+    fit(s, want.angle, want.turn, first, end, False, frame, matrix(want.frame, b), work)
 
 
-@inner
-def between(skeleton, goals, body, size, b, foresight, aims, want_frame, want_point, spare, scratch):
+@part
+def between(s, goals, body, b, foresight, want, work):
     """Write the frame of a bone that branches or effectors pull at.
 
     Return the middle of the points they pull at, in the bone, and the middle of where they want them: the sub-base.
     """
-    bones, _, offset = skeleton[:3]
-    holder, tool = skeleton[7], skeleton[8]
-    weight, load = goals[2], goals[3]
-    now, M = body[2][b], spare[3]
+    now, M, load = matrix(body.frame, b), work.M, goals.load
     mid, center = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    for k in range(holder.shape[0]):
-        if holder[k] == b:
-            w = weight[k] / load[b]
-            mid = plus(mid, (w * tool[k, 0, 3], w * tool[k, 1, 3], w * tool[k, 2, 3]))
-            center = plus(center, (w * aims[k, 0], w * aims[k, 1], w * aims[k, 2]))
-    for c in range(b + 1, bones.shape[0]):
-        if bones[c, ABOVE] == b:
+    for k in range(s.effectors):
+        if s.holder[k] == b:
+            w = goals.weight[k] / load[b]
+            mid, center = plus(mid, times(w, vector(s.grip, k))), plus(center, times(w, vector(want.tip, k)))
+    for c in range(b + 1, s.count):
+        if above(s, c) == b:
             w = load[c] / load[b]
-            mid = plus(mid, (w * offset[c, 0], w * offset[c, 1], w * offset[c, 2]))
-            center = plus(center, (w * want_point[c, 0], w * want_point[c, 1], w * want_point[c, 2]))
-    scaled_unit(STEADY * size * size, M)
-    toward_root(skeleton, body, b, None, plus(body[3][b], applied(now, mid)), center, BACK, foresight, M)
-    for k in range(holder.shape[0]):
-        if holder[k] == b:
-            ray = applied(now, minus(tool[k, :3, 3], mid))
-            add_ray(M, weight[k] / load[b], ray, minus(aims[k], center))
-    for c in range(b + 1, bones.shape[0]):
-        if bones[c, ABOVE] == b:
-            add_ray(M, load[c] / load[b], applied(now, minus(offset[c], mid)), minus(want_point[c], center))
-    best_rotation(M, scratch[3], scratch[4], scratch[0])
-    product(scratch[0], now, want_frame[b])
+            mid, center = plus(mid, times(w, vector(s.offset, c))), plus(center, times(w, vector(want.point, c)))
+    scaled_unit(1.0, work.moved)
+    scaled_unit(STEADY * goals.size * goals.size, M)
+    middle = plus(vector(body.point, b), applied(now, mid))
+    toward_root(s, body, b, work.moved, middle, center, BACK, foresight, M)
+    for k in range(s.effectors):
+        if s.holder[k] == b:
+            ray = applied(now, minus(vector(s.grip, k), mid))
+            add_ray(M, goals.weight[k] / load[b], ray, minus(vector(want.tip, k), center))
+    for c in range(b + 1, s.count):
+        if above(s, c) == b:
+            ray = applied(now, minus(vector(s.offset, c), mid))
+            add_ray(M, load[c] / load[b], ray, minus(vector(want.point, c), center))
+    best_rotation(M, work.room, work.Q)
+    product(work.Q, now, matrix(want.frame, b))
     return mid, center
 
 
-@inner
-def inward(skeleton, goals, body, size, foresight, aims, want_frame, want_point, spare, scratch):
+@part
+def inward(s, goals, body, foresight, want, work):
     """Put the effectors on their aims and draw the bones after them, the root last."""
-    bones, _, offset = skeleton[:3]
-    holder, tool = skeleton[7], skeleton[8]
-    target, asks = goals[0], goals[1]
-    for step in range(bones.shape[0]):
-        b = bones.shape[0] - 1 - step
+    for step in range(s.count):
+        b = s.count - 1 - step
         pinned, held, children, child = -1, 0, 0, -1
-        for k in range(holder.shape[0]):
-            if holder[k] == b:
+        for k in range(s.effectors):
+            if s.holder[k] == b:
                 held += 1
-                if pinned < 0 and asks[k, 1]:
+                if pinned < 0 and goals.asks[2 * k + 1]:
                     pinned = k
-        for c in range(b + 1, bones.shape[0]):
-            if bones[c, ABOVE] == b:
+        for c in range(b + 1, s.count):
+            if above(s, c) == b:
                 children, child = children + 1, c
         if pinned >= 0:
-            product_back(target[pinned], tool[pinned], want_frame[b])
-            mid = tool[pinned, 0, 3], tool[pinned, 1, 3], tool[pinned, 2, 3]
-            center = aims[pinned, 0], aims[pinned, 1], aims[pinned, 2]
+            product_back(matrix(goals.aim, pinned), matrix(s.tool, pinned), matrix(want.frame, b))
+            mid, center = vector(s.grip, pinned), vector(want.tip, pinned)
         elif children == 1 and held == 0:
-            through(skeleton, body, size, b, child, foresight, want_frame, want_point, spare, scratch)
-            mid = offset[child, 0], offset[child, 1], offset[child, 2]
-            center = want_point[child, 0], want_point[child, 1], want_point[child, 2]
+            through(s, goals, body, b, child, foresight, want, work)
+            mid, center = vector(s.offset, child), vector(want.point, child)
         else:
-            mid, center = between(
-                skeleton, goals, body, size, b, foresight, aims, want_frame, want_point, spare, scratch
-            )
-        place(minus(center, applied(want_frame[b], mid)), want_point[b])
+            mid, center = between(s, goals, body, b, foresight, want, work)
+        place(minus(center, applied(matrix(want.frame, b), mid)), want.point, b)
 
 
-@inner
-def outward(skeleton, goals, body, size, foresight, aims, want_frame, want_point, new, spare, scratch):
+@part
+def outward(s, goals, body, foresight, want, new, work):
     """Put the root back in its place and turn bone after bone towards what was wanted."""
-    bones, depth, holder, tool = skeleton[0], skeleton[1], skeleton[7], skeleton[8]
-    asks, weight, load = goals[1], goals[2], goals[3]
-    frame, point, tip = body[2], body[3], body[4]
-    new_frame, new_point = new[0], new[1]
-    base, moved, M = spare[4], spare[2], spare[3]
-    for b in range(bones.shape[0]):
-        origin = stand(skeleton, b, new_frame, new_point, base)
-        place(origin, new_point[b])
-        copy(base, new_frame[b])
-        follow(skeleton, body, b, new_frame[b], scratch)
-        product_back(new_frame[b], frame[b], moved)
-        scaled_unit(STEADY * size * size, M)
-        for c in range(b + 1, bones.shape[0]):
-            if depth[c, b] > 0:
-                ray = applied(moved, minus(point[c], point[b]))
-                add_ray(M, load[c] * foresight ** (depth[c, b] - 1), ray, minus(want_point[c], origin))
-        for k in range(holder.shape[0]):
-            if holder[k] >= 0 and depth[holder[k], b] >= 0:
-                pull = weight[k] * foresight ** depth[holder[k], b]
-                if asks[k, 0] > 0:
-                    add_ray(M, pull, applied(moved, minus(tip[k], point[b])), minus(aims[k], origin))
-                if asks[k, 1]:
-                    product(moved, frame[holder[k]], scratch[1])
-                    product_back(scratch[1], want_frame[holder[k]], scratch[2])
-                    for i in range(3):
-                        for j in range(3):
-                            M[i, j] += pull * size * size * scratch[2][i, j]
-        fit(skeleton, body[0], body[1], bones[b, FIRST], bones[b, END], True, base, M, new_frame[b], scratch)
-    for k in range(holder.shape[0]):
-        if holder[k] >= 0:
-            b = holder[k]
-            place(plus(new_point[b], applied(new_frame[b], tool[k, :3, 3])), new[2][k])
+    M, moved, S = work.M, work.moved, work.S
+    steady = goals.size * goals.size
+    for b in range(s.count):
+        frame, point = matrix(new.frame, b), vector(body.point, b)
+        hang(s, body.turn, b, new, work.base, S)
+        origin = vector(new.point, b)
+        product_back(frame, matrix(body.frame, b), moved)
+        scaled_unit(STEADY * steady, M)
+        for c in range(b + 1, s.count):
+            deep = s.depth[s.count * c + b]
+            if deep > 0:
+                ray = applied(moved, minus(vector(body.point, c), point))
+                add_ray(M, goals.load[c] * foresight ** (deep - 1), ray, minus(vector(want.point, c), origin))
+        for k in range(s.effectors):
+            holder = s.holder[k]
+            if holder >= 0 and s.depth[s.count * holder + b] >= 0:
+                pull = goals.weight[k] * foresight ** s.depth[s.count * holder + b]
+                if goals.asks[2 * k] > 0:
+                    ray = applied(moved, minus(vector(body.tip, k), point))
+                    add_ray(M, pull, ray, minus(vector(want.tip, k), origin))
+                if goals.asks[2 * k + 1]:
+                    product(moved, matrix(body.frame, holder), S)
+                    product_back(S, matrix(want.frame, holder), work.T)
+                    for i in range(9):
+                        M[i] += pull * steady * work.T[i]
+        fit(s, body.angle, body.turn, s.bone[BONE * b + FIRST], s.bone[BONE * b + END], True, work.base, frame, work)
+    put_tips(s, new)
 
 
-@inner
-def cost_of(skeleton, goals, new, radius, scratch, out):
+@part
+def cost_of(s, goals, new, S):
     """Return how far the effectors are from their goals, as the loop weighs it."""
-    holder, tool = skeleton[7], skeleton[8]
-    target, asks, weight = goals[0], goals[1], goals[2]
     total = 0.0
-    for k in range(holder.shape[0]):
-        if holder[k] < 0:
+    for k in range(s.effectors):
+        b = s.holder[k]
+        if b < 0:
             continue
-        for i in range(asks[k, 0]):
-            total += (weight[k] * (target[k, i, 3] - new[2][k, i])) ** 2
-        if asks[k, 1]:
-            product(new[0][holder[k]], tool[k], scratch[1])
-            turn_between(scratch[1], target[k], out)
-            total += (weight[k] * radius) ** 2 * (out[3] ** 2 + out[4] ** 2 + out[5] ** 2)
+        square = 0.0
+        for i in range(goals.asks[2 * k]):
+            gap = goals.spot[3 * k + i] - new.tip[3 * k + i]
+            square += gap * gap
+        if goals.asks[2 * k + 1]:
+            product(matrix(new.frame, b), matrix(s.tool, k), S)
+            turn = goals.radius * length(turn_between(S, matrix(goals.aim, k), 3))
+            square += turn * turn
+        total += goals.weight[k] * goals.weight[k] * square
     return total
 
 
+@part
+def begin_at(s, q, begin):
+    """Read the turns of a pose."""
+    for t in range(s.turns):
+        at, turn = s.value[t], matrix(begin.turn, t)
+        begin.angle[t] = q[at]
+        if is_ball(s, t):
+            quaternion_into(q[at], q[at + 1], q[at + 2], q[at + 3], turn)
+        else:
+            axis_matrix(vector(s.axis, t), q[at], turn)
+
+
+@part
+def write_change(s, begin, body, work, change):
+    """Write the velocity that leads from one set of turns to another."""
+    for t in range(s.turns):
+        at = s.rate[t]
+        if is_ball(s, t):
+            back_product(matrix(begin.turn, t), matrix(body.turn, t), work.Q)
+            scaled_unit(1.0, work.S)
+            change[at], change[at + 1], change[at + 2] = turn_between(work.S, work.Q, 3)
+        else:
+            change[at] = body.angle[t] - begin.angle[t]
+
+
+@inner
+def body_in(memory, which, count, turns, effectors):
+    """Return the memory of one of several bodies that lie one after another."""
+    angle = beyond(memory, which * body_size(count, turns, effectors))
+    turn = beyond(angle, turns)
+    frame = beyond(turn, 9 * turns)
+    point = beyond(frame, 9 * count)
+    return Body(angle, turn, frame, point, beyond(point, 3 * count))
+
+
 @kernel
-def reach_many(skeleton, goals, sizes, indices, q, trials, change, chosen):
+def reach_many(skeleton, goals, q, trials, memory, change, chosen):
     """Write the change of pose (n, nv) that the best of several trials (foresight, overshoot) of both passes asks for.
 
-    `sizes` holds the mean length of the bones and the metres that a radian counts; `indices` (t, 2) the places of a
-    turn's value in the pose and of its velocity; `chosen` (n,) tells which trial was the best.
+    `skeleton` and `goals` are what `Skeleton` and `Goals` say, as tuples of arrays and numbers; `memory` has `room` for
+    the work; `chosen` (n,) tells which trial was the best.
     """
-    b, t, k = len(skeleton[0]), len(skeleton[4]), len(skeleton[7])
-    begin, body, new = bodies(b, t, k)
-    want_frame, want_point, aims, out = np.empty((b, 3, 3)), np.empty((b, 3)), np.empty((k, 3)), np.empty(6)
-    scratch = (np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((4, 4)), np.empty((4, 4)))
-    spare = (np.empty(t), np.empty((t, 3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)))
-    far = 0.0
-    for trial in range(len(trials)):
-        far = max(far, trials[trial, 1])
-    for i in range(len(q)):
-        begin_at(skeleton, indices, q[i], begin)
-        least = np.inf
-        for trial in range(len(trials)):
-            foresight, overshoot = trials[trial, 0], trials[trial, 1]
-            for part in range(t):
-                body[0][part] = begin[0][part]
-                copy(begin[1][part], body[1][part])
-            put(skeleton, body, scratch)
-            loosen(skeleton, goals, body, scratch)
-            aim_beyond(skeleton, goals, body, overshoot, overshoot == far, aims)
-            inward(skeleton, goals, body, sizes[0], foresight, aims, want_frame, want_point, spare, scratch)
-            outward(skeleton, goals, body, sizes[0], foresight, aims, want_frame, want_point, new, spare, scratch)
-            cost = cost_of(skeleton, goals, new, sizes[1], scratch, out)
-            if cost < least or trial == 0:
-                least, chosen[i] = cost, trial
-                write_change(skeleton, indices, begin, body, scratch, out, change[i])
+    bone, depth, value, rate, holder, offset, before, axis, low, high, tool, grip = skeleton
+    asks, aim, spot, weight, reach, load, size, radius = goals
+    count, turns, effectors = load.size, value.size, holder.size
+    s = Skeleton(
+        count, turns, effectors, flat(bone), flat(depth), flat(value), flat(rate), flat(holder), flat(offset),
+        flat(before), flat(axis), flat(low), flat(high), flat(tool), flat(grip),
+    )  # fmt: skip
+    g = Goals(flat(asks), flat(aim), flat(spot), flat(weight), flat(reach), flat(load), size, radius)
+    cells, pairs = flat(memory), flat(trials)
+    M = beyond(cells, 4 * body_size(count, turns, effectors))
+    work = Work(M, matrix(M, 1), matrix(M, 2), matrix(M, 3), matrix(M, 4), matrix(M, 5), matrix(M, 6))
+    bodies = (
+        body_in(cells, 0, count, turns, effectors),
+        body_in(cells, 1, count, turns, effectors),
+        body_in(cells, 2, count, turns, effectors),
+        body_in(cells, 3, count, turns, effectors),
+    )
+    nq, nv = q.shape[1], change.shape[1]
+    for i in range(q.shape[0]):
+        best = best_trial(
+            s, g, beyond(flat(q), nq * i), pairs, trials.shape[0], bodies, work, beyond(flat(change), nv * i)
+        )
+        chosen[i] = best
+
+
+@part
+def best_trial(s, goals, q, trials, count, bodies, work, change):
+    """Make all trials from a pose; write the change that the best one asks for, and return which it is."""
+    begin, body, want, new = bodies
+    far, least, best = 0.0, math.inf, 0
+    for trial in range(count):
+        far = max(far, trials[2 * trial + 1])
+    begin_at(s, q, begin)
+    for trial in range(count):
+        foresight, overshoot = trials[2 * trial], trials[2 * trial + 1]
+        for i in range(10 * s.turns):  # angles and, behind them, matrices
+            body.angle[i] = begin.angle[i]
+        put(s, body, work)
+        loosen(s, goals, body, work)
+        aim_beyond(s, goals, body, overshoot, overshoot == far, want.tip)
+        inward(s, goals, body, foresight, want, work)
+        outward(s, goals, body, foresight, want, new, work)
+        cost = cost_of(s, goals, new, work.S)
+        if cost < least or trial == 0:
+            least, best = cost, trial
+            write_change(s, begin, body, work, change)
+    return best
 
 
 @inner
-def bodies(b, t, k):
-    """Return room for three bodies: as it begins, as it is turned, and where that leaves it."""
-    begin = (np.empty(t), np.empty((t, 3, 3)))
-    body = (np.empty(t), np.empty((t, 3, 3)), np.empty((b, 3, 3)), np.empty((b, 3)), np.empty((k, 3)))
-    return begin, body, (np.empty((b, 3, 3)), np.empty((b, 3)), np.empty((k, 3)))
+def body_size(count, turns, effectors):
+    """Return how many numbers a body takes."""
+    return 10 * turns + 12 * count + 3 * effectors
 
 
-@inner
-def begin_at(skeleton, indices, q, begin):
-    """Read the turns of a pose."""
-    axis = skeleton[4]
-    for t in range(len(axis)):
-        at = indices[t, 0]
-        if is_ball(axis, t):
-            begin[0][t] = 0.0
-            quaternion_into(q[at], q[at + 1], q[at + 2], q[at + 3], begin[1][t])
-        else:
-            begin[0][t] = q[at]
-            axis_matrix(axis[t], q[at], begin[1][t])
-
-
-@inner
-def write_change(skeleton, indices, begin, body, scratch, out, change):
-    """Write the velocity that leads from one set of turns to another."""
-    axis = skeleton[4]
-    for t in range(len(axis)):
-        at = indices[t, 1]
-        if is_ball(axis, t):
-            back_product(begin[1][t], body[1][t], scratch[0])
-            scaled_unit(1.0, scratch[1])
-            turn_between(scratch[1], scratch[0], out)
-            change[at], change[at + 1], change[at + 2] = out[3], out[4], out[5]
-        else:
-            change[at] = body[0][t] - begin[0][t]
+def room(count: int, turns: int, effectors: int) -> int:
+    """Return how many numbers the work of `reach_many` takes: four bodies, six matrices and 32 numbers."""
+    return int(4 * body_size.py_func(count, turns, effectors) + 6 * 9 + 32)

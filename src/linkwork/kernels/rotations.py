@@ -1,64 +1,33 @@
 """Vectors and 3x3 matrices inside kernels, and the rotation that fits a set of rays best.
 
-Imports nothing but the compiler. Vectors are tuples or rows of arrays; matrices are written into arrays passed in,
-which must not be those that are read.
+Imports `lanes`. A vector is a tuple of three numbers. Matrices lie in memory, 9 numbers each, row by row; what is
+written must not be what is read. Loops instead of written-out sums: they compile sooner and run as fast.
 """
 
 from __future__ import annotations
 
 import math
 
-from . import inner
+from . import inner, part
+from .lanes import beyond
 
 
 @inner
-def product(a, b, out):
-    """Write the product of two 3x3 matrices."""
-    for i in range(3):
-        for j in range(3):
-            out[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]
+def vector(memory, i):
+    """Return the vector number `i` of memory that holds vectors."""
+    return memory[3 * i], memory[3 * i + 1], memory[3 * i + 2]
 
 
 @inner
-def product_back(a, b, out):
-    """Write ``a b^T``."""
-    for i in range(3):
-        for j in range(3):
-            out[i, j] = a[i, 0] * b[j, 0] + a[i, 1] * b[j, 1] + a[i, 2] * b[j, 2]
+def place(v, memory, i):
+    """Write a vector as number `i`."""
+    memory[3 * i], memory[3 * i + 1], memory[3 * i + 2] = v
 
 
 @inner
-def back_product(a, b, out):
-    """Write ``a^T b``."""
-    for i in range(3):
-        for j in range(3):
-            out[i, j] = a[0, i] * b[0, j] + a[1, i] * b[1, j] + a[2, i] * b[2, j]
-
-
-@inner
-def copy(a, out):
-    """Write a 3x3 matrix."""
-    for i in range(3):
-        for j in range(3):
-            out[i, j] = a[i, j]
-
-
-@inner
-def scaled_unit(size, out):
-    """Write a multiple of the 3x3 unit matrix."""
-    for i in range(3):
-        for j in range(3):
-            out[i, j] = size if i == j else 0.0
-
-
-@inner
-def applied(a, v):
-    """Return a 3x3 matrix times a vector."""
-    return (
-        a[0, 0] * v[0] + a[0, 1] * v[1] + a[0, 2] * v[2],
-        a[1, 0] * v[0] + a[1, 1] * v[1] + a[1, 2] * v[2],
-        a[2, 0] * v[0] + a[2, 1] * v[1] + a[2, 2] * v[2],
-    )
+def matrix(memory, i):
+    """Return the matrix number `i` of memory that holds matrices."""
+    return beyond(memory, 9 * i)
 
 
 @inner
@@ -74,94 +43,167 @@ def minus(a, b):
 
 
 @inner
+def times(factor, a):
+    """Return a multiple of a vector."""
+    return factor * a[0], factor * a[1], factor * a[2]
+
+
+@inner
+def cross(a, b):
+    """Return the vector product."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@inner
+def dot(a, b):
+    """Return the scalar product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inner
 def length(a):
     """Return the length of a vector."""
-    return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+    return math.sqrt(dot(a, a))
 
 
 @inner
-def across(a, b):
-    """Return the length of the vector product."""
-    return length((a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]))
+def applied(a, v):
+    """Return a matrix times a vector."""
+    return dot(vector(a, 0), v), dot(vector(a, 1), v), dot(vector(a, 2), v)
 
 
 @inner
-def place(v, out):
-    """Write a vector."""
-    out[0], out[1], out[2] = v[0], v[1], v[2]
+def copy(a, out):
+    """Write a matrix."""
+    for i in range(9):
+        out[i] = a[i]
+
+
+@inner
+def scaled_unit(size, out):
+    """Write a multiple of the unit matrix."""
+    for i in range(9):
+        out[i] = size if i % 4 == 0 else 0.0
+
+
+@part
+def product(a, b, out):
+    """Write the product of two matrices."""
+    for i in range(0, 9, 3):
+        for j in range(3):
+            out[i + j] = a[i] * b[j] + a[i + 1] * b[j + 3] + a[i + 2] * b[j + 6]
+
+
+@part
+def product_back(a, b, out):
+    """Write ``a b^T``."""
+    for i in range(3):
+        for j in range(3):
+            out[3 * i + j] = dot(vector(a, i), vector(b, j))
+
+
+@part
+def back_product(a, b, out):
+    """Write ``a^T b``."""
+    for i in range(3):
+        for j in range(3):
+            out[3 * i + j] = a[i] * b[j] + a[i + 3] * b[j + 3] + a[i + 6] * b[j + 6]
 
 
 @inner
 def add_ray(M, weight, ray, towards):
     """Add ``weight ray towards^T``."""
     for i in range(3):
-        for j in range(3):
-            M[i, j] += weight * ray[i] * towards[j]
+        place(plus(vector(M, i), times(weight * ray[i], towards)), M, i)
+
+
+@inner
+def turn_terms(M, a):
+    """Return A and B of ``trace(Q M) = A cos t + B sin t + constant``, where Q turns by t about the unit axis a."""
+    cosine = M[0] + M[4] + M[8] - dot(a, applied(M, a))
+    return cosine, dot(a, (M[5] - M[7], M[6] - M[2], M[1] - M[3]))
+
+
+@inner
+def best_turn(cosine, sine, low, high):
+    """Return the angle within [low, high] at which ``cosine cos t + sine sin t`` is largest."""
+    angle = math.atan2(sine, cosine) if cosine != 0.0 or sine != 0.0 else 0.0
+    if angle < low:
+        angle += 2.0 * math.pi
+    elif angle > high:
+        angle -= 2.0 * math.pi
+    if low <= angle <= high:
+        return angle
+    at_low = cosine * math.cos(low) + sine * math.sin(low)
+    at_high = cosine * math.cos(high) + sine * math.sin(high)
+    return low if at_low > at_high else high
+
+
+@part
+def quaternion_into(w, x, y, z, out):
+    """Write the rotation of a quaternion of any length but zero."""
+    s = 2.0 / (w * w + x * x + y * y + z * z)
+    place((1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)), out, 0)
+    place((s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)), out, 1)
+    place((s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)), out, 2)
 
 
 @inner
 def axis_matrix(a, angle, out):
     """Write the rotation about a unit axis."""
-    x, y, z = a[0], a[1], a[2]
-    s, c = math.sin(angle), math.cos(angle)
-    v = 1.0 - c
-    out[0, 0], out[0, 1], out[0, 2] = c + x * x * v, x * y * v - z * s, x * z * v + y * s
-    out[1, 0], out[1, 1], out[1, 2] = x * y * v + z * s, c + y * y * v, y * z * v - x * s
-    out[2, 0], out[2, 1], out[2, 2] = x * z * v - y * s, y * z * v + x * s, c + z * z * v
+    x, y, z = times(math.sin(0.5 * angle), a)
+    quaternion_into(math.cos(0.5 * angle), x, y, z, out)
 
 
-@inner
-def quaternion_into(w, x, y, z, out):
-    """Write the rotation of a quaternion of any length but zero."""
-    s = 2.0 / (w * w + x * x + y * y + z * z)
-    out[0, 0], out[0, 1], out[0, 2] = 1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)
-    out[1, 0], out[1, 1], out[1, 2] = s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)
-    out[2, 0], out[2, 1], out[2, 2] = s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)
+@part
+def best_rotation(M, room, out):
+    """Write the rotation Q with the largest ``trace(Q M)``, using room for 32 numbers.
 
-
-@inner
-def best_rotation(M, N, V, out):
-    """Write the rotation Q with the largest ``trace(Q M)``, using room N and V (4, 4).
-
-    Its quaternion is the first eigenvector of Horn's matrix, found by Jacobi's rotations.
+    Its quaternion is the first eigenvector of Horn's 4x4 matrix N, found by Jacobi's rotations, which V gathers.
     """
-    N[0, 0] = M[0, 0] + M[1, 1] + M[2, 2]
-    N[1, 1], N[2, 2], N[3, 3] = M[0, 0] - M[1, 1] - M[2, 2], M[1, 1] - M[0, 0] - M[2, 2], M[2, 2] - M[0, 0] - M[1, 1]
-    N[0, 1], N[0, 2], N[0, 3] = M[1, 2] - M[2, 1], M[2, 0] - M[0, 2], M[0, 1] - M[1, 0]
-    N[1, 2], N[1, 3], N[2, 3] = M[0, 1] + M[1, 0], M[2, 0] + M[0, 2], M[1, 2] + M[2, 1]
+    N, V = room, beyond(room, 16)
+    N[0], N[5], N[10], N[15] = M[0] + M[4] + M[8], M[0] - M[4] - M[8], M[4] - M[0] - M[8], M[8] - M[0] - M[4]
+    N[1], N[2], N[3] = M[5] - M[7], M[6] - M[2], M[1] - M[3]
+    N[6], N[7], N[11] = M[1] + M[3], M[6] + M[2], M[5] + M[7]
     for i in range(4):
         for j in range(4):
-            V[i, j] = 1.0 if i == j else 0.0
+            V[4 * i + j] = 1.0 if i == j else 0.0
             if j < i:
-                N[i, j] = N[j, i]
+                N[4 * i + j] = N[4 * j + i]
     for _ in range(10):  # sweeps of Jacobi's rotations; five or six are enough for the last digit
         off, on = 0.0, 0.0
         for i in range(4):
-            on += N[i, i] * N[i, i]
+            on += N[5 * i] * N[5 * i]
             for j in range(i):
-                off += N[i, j] * N[i, j]
+                off += N[4 * i + j] * N[4 * i + j]
         if off <= 1e-33 * on:
             break
         for i in range(3):
             for j in range(i + 1, 4):
-                if N[i, j] != 0.0:
+                if N[4 * i + j] != 0.0:
                     jacobi(N, V, i, j)
     top = 0
     for i in range(1, 4):
-        if N[i, i] > N[top, top]:
+        if N[5 * i] > N[5 * top]:
             top = i
-    quaternion_into(V[0, top], V[1, top], V[2, top], V[3, top], out)
+    quaternion_into(V[top], V[top + 4], V[top + 8], V[top + 12], out)
 
 
-@inner
+@part
 def jacobi(N, V, i, j):
     """Turn a symmetric matrix in the plane of two coordinates so that their entry vanishes."""
-    half = (N[j, j] - N[i, i]) / (2.0 * N[i, j])
-    tangent = (1.0 if half >= 0.0 else -1.0) / (abs(half) + math.sqrt(half * half + 1.0))
+    half = (N[5 * j] - N[5 * i]) / (2.0 * N[4 * i + j])
+    tangent = math.copysign(1.0, half) / (abs(half) + math.sqrt(half * half + 1.0))
     c = 1.0 / math.sqrt(tangent * tangent + 1.0)
     s = tangent * c
     for k in range(4):
-        N[k, i], N[k, j] = c * N[k, i] - s * N[k, j], s * N[k, i] + c * N[k, j]
+        swing_pair(N, 4 * k + i, 4 * k + j, c, s)
     for k in range(4):
-        N[i, k], N[j, k] = c * N[i, k] - s * N[j, k], s * N[i, k] + c * N[j, k]
-        V[k, i], V[k, j] = c * V[k, i] - s * V[k, j], s * V[k, i] + c * V[k, j]
+        swing_pair(N, 4 * i + k, 4 * j + k, c, s)
+        swing_pair(V, 4 * k + i, 4 * k + j, c, s)
+
+
+@inner
+def swing_pair(memory, i, j, c, s):
+    """Turn two numbers of memory, as coordinates in a plane, by the angle with this cosine and sine."""
+    memory[i], memory[j] = c * memory[i] - s * memory[j], s * memory[i] + c * memory[j]

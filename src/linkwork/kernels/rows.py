@@ -36,7 +36,7 @@ def sine_cosine(angle):
     degrees 13 and 14) give both; the multiple's low bits tell which is which and their signs.
     """
     bias = by_precision(angle, ROUND, ROUND_32)
-    shifted = angle * TWO_OVER_PI + bias
+    shifted = angle * by_precision(angle, TWO_OVER_PI, TWO_OVER_PI) + bias
     turns = shifted - bias
     r = (angle - turns * by_precision(angle, HIGH, HIGH_32)) - turns * by_precision(angle, MIDDLE, MIDDLE_32)
     r = r - turns * by_precision(angle, LOW, LOW_32)
@@ -52,7 +52,7 @@ def sine_cosine(angle):
     odd = mantissa_bit(shifted, 0)
     sine, cosine = select(odd, c, s), select(odd, s, c)
     sine = select(mantissa_bit(shifted, 1), -sine, sine)
-    cosine = select(mantissa_bit(shifted + 1.0, 1), -cosine, cosine)
+    cosine = select(mantissa_bit(shifted + by_precision(angle, 1.0, 1.0), 1), -cosine, cosine)
     large = fabs(angle) > by_precision(angle, LARGE_ANGLE, LARGE_ANGLE_32)
     if bits(large) != 0:
         sine, cosine = select(large, exact_sin(angle), sine), select(large, exact_cos(angle), cosine)

@@ -6,7 +6,7 @@ same however problems are dealt out to lanes and threads. Inside, memory goes in
     limb:   codes, numbers, settings, limits
     batch:  targets, how many, starts given, whether there are any, number of the first problem, seed, tries
     flow:   poses before and after a step, goals, steps, squared errors of position and rotation; by lane
-    pages:  state and best pose of each lane, order of its starts in the tables, one goal
+    pages:  state and best pose of each lane, one goal
     out:    poses, reports, status
 """
 
@@ -17,11 +17,24 @@ import math
 from numba import float64, int64
 
 from . import inner, kernel, part
-from .damped import ALIGNED, CODES, NEAR, ROTATION, SPIN, damped_step, look
-from .lanes import beyond, bits, cells, flat, load, scatter, store
-from .starts import CHECK, CLOSE, FIRST_STARTS, RIVALS, STALLED, STEPS, hope, in_reach, put_start, read_goal, unpack
+from .damped import ALIGNED, CODES, LIMITS, LOWER, NEAR, ROTATION, SPIN, UPPER, damped_step, look
+from .lanes import beyond, bits, cells, flat, load, scatter, select, store
+from .starts import (
+    CAUTION,
+    CHECK,
+    CLOSE,
+    FIRST_STARTS,
+    STALLED,
+    STEPS,
+    as_limb,
+    as_tables,
+    hope,
+    in_reach,
+    put_start,
+    read_goal,
+)
 
-CLOSING = 30.0  # more steps, from the best pose met, where no start has reached the goal
+CLOSING = 40.0  # more steps, from the best pose met, where no start has reached the goal
 IDLE = -1.0e30  # steps of a lane that has nothing to do
 UNSOLVED, REACHED, CLOSEST, BEYOND, INVALID = 0, 1, 2, 3, 4
 AGAIN, CLOSER = 5, 6  # what a lane does next where its problem is not over
@@ -66,7 +79,9 @@ def advance(limb, rows, values, lanes):
     """Take one step in all lanes; return which have ended, and which have reached their goals, as bits."""
     codes, numbers, settings, limits = limb
     goal, q, work, after, steps, moved, turned = lanes
-    p, r = damped_step(codes, numbers, rows, settings, limits, values, goal, q, work, after)
+    closing = load(steps, 0) < 0.0
+    caution = select(closing, load(settings, CAUTION), 0.0)
+    p, r = damped_step(codes, numbers, rows, settings, limits, values, goal, q, work, after, caution)
     taken = load(steps, 0) + 1.0
     w = load(settings, ROTATION)
     error, before = p + r * (w * w), load(moved, 0) + load(turned, 0) * (w * w)
@@ -76,6 +91,7 @@ def advance(limb, rows, values, lanes):
     near = (p <= load(settings, NEAR)) & (r <= load(settings, ALIGNED))
     stuck = (error > load(settings, CLOSE)) & (error > before * load(settings, STALLED))
     ended = near | (stuck & (taken > load(settings, CHECK))) | (taken >= load(settings, STEPS))
+    ended = ended | (closing & (taken > -0.5))
     return bits(ended & (taken > -1.0e6)), bits(near)
 
 
@@ -110,7 +126,7 @@ def take_problem(limb, batch, flow, pages, status, lane, width, values, waiting)
     """
     _, numbers, settings, _ = limb
     targets, count, _, given, _, _, tries = batch
-    state, best, _, one = pages
+    state, best, one = pages
     own = STATE * lane
     store(state, own + PROBLEM, -1)
     while waiting < count and load(state, own + PROBLEM) < 0:
@@ -135,7 +151,7 @@ def begin(limb, tables, batch, flow, pages, lane, width, values, then):
     """Put into a lane what it does next: close in on its best pose, follow the start given, or take another one."""
     _, _, starts, _, first, seed, _ = batch
     _, after, goal, steps, _, _ = flow
-    state, best, order, one = pages
+    state, best, one = pages
     own, problem = STATE * lane, load(state, STATE * lane + PROBLEM)
     if then == CLOSER:
         for value in range(values):
@@ -149,11 +165,13 @@ def begin(limb, tables, batch, flow, pages, lane, width, values, then):
     store(steps, lane, 0.0)
     if start < 0:
         for value in range(values):
-            store(after, width * value + lane, load(starts, values * problem + value))
+            x = load(starts, values * problem + value)
+            lower, upper = load(limb[3], LIMITS * value + LOWER), load(limb[3], LIMITS * value + UPPER)
+            store(after, width * value + lane, min(max(x, float64(lower)), float64(upper)))
         return
     for k in range(12):
         store(one, k, float64(load(goal, width * k + lane)))
-    put_start(limb, values, tables, one, order, RIVALS * lane, seed, first + problem, start, after, lane, width)
+    put_start(limb, values, tables, one, 2 * lane, seed, first + problem, start, after, lane, width)
 
 
 @part
@@ -204,11 +222,13 @@ def search_many(codes, numbers, table, targets, given, first, seed, tries, memor
     """
     rows, count, values = codes.size // CODES, status.size, poses.size // status.size
     width = memory.shape[1]
-    limb, tables = unpack(codes, numbers, table, values, memory)
+    free = 15 + 2 * values + 6 * rows
+    limb = as_limb(cells(codes), cells(numbers), values)
+    tables = as_tables(cells(table), flat(table), at(memory, free), beyond(flat(memory), free * width))
     best = beyond(flat(books), FREE)
     batch = (cells(targets), count, cells(given), min(given.size, 1), first, seed, tries)
     out = (cells(poses), cells(report), cells(status))
-    pages = (cells(state), best, beyond(cells(state), STATE * width), beyond(flat(books), ONE))
+    pages = (cells(state), best, beyond(flat(books), ONE))
     goal, steps, moved, turned = cells(memory), at(memory, 12), at(memory, 13), at(memory, 14)
     q, after, work = at(memory, 15), at(memory, 15 + values), at(memory, 15 + 2 * values)
     source, sink, other = beyond(flat(memory), 15 * width), beyond(flat(memory), (15 + values) * width), flat(memory)
@@ -228,14 +248,14 @@ def search_many(codes, numbers, table, targets, given, first, seed, tries, memor
 
 
 @kernel
-def check_many(codes, numbers, table, targets, poses, memory, books, report):
+def check_many(codes, numbers, targets, poses, memory, books, report):
     """Write the squared position and rotation errors of poses (m * values,) into their reports; all targets are rigid.
 
     There is at least one pose for every lane. The arrays are those of `search_many`.
     """
     rows, width, count = codes.size // CODES, memory.shape[1], report.size // REPORT
     values = poses.size // count
-    limb, _ = unpack(codes, numbers, table, values, memory)
+    limb = as_limb(cells(codes), cells(numbers), values)
     goal, q, work, one = cells(memory), at(memory, 15), at(memory, 15 + 2 * values), flat(books)
     for first in range(0, count, width):
         begin_at = min(first, count - width)  # the last ones are looked at twice
@@ -253,4 +273,4 @@ def check_many(codes, numbers, table, targets, poses, memory, books, report):
 
 def room(rows: int, values: int, width: int) -> tuple[tuple[int, int], int, int]:
     """Return the shape of `memory` and the sizes of `books` and `state` for a limb's rows and values."""
-    return (17 + 2 * values + 6 * rows, width), FREE + (values + 3) * width, (STATE + RIVALS) * width
+    return (15 + 2 * values + 6 * rows + 2 * width, width), FREE + (values + 3) * width, STATE * width

@@ -3,7 +3,8 @@
 Imports `damped` and `lanes`. Shared by the searches for one goal and for many. `linkwork.limb` writes the settings:
 after those of a step come how many steps a start may take; after how many it must make progress, and how much (the
 ratio of squared errors), unless its squared error is below a bound; what the number of starts is measured by; and the
-shells around a centre that hold the tip and a point of the last axis, outside which nothing can be reached.
+shells around a centre that hold the tip and a point of the last axis, outside which nothing can be reached; and the
+caution of the steps that close in on a goal out of reach.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from numba import float64, int64, uint64
 
 from . import inner, part
 from .damped import FROM, LIMITS, TIP, TO, vector
-from .lanes import beyond, cells, fill, flat, load, select, store
+from .lanes import beyond, fill, load, select, store
 
-STEPS, CHECK, STALLED, CLOSE, HOPE, CENTRE, SHELL, POINT, POINT_SHELL, SETTINGS = 9, 10, 11, 12, 13, 14, 17, 19, 22, 24
+STEPS, CHECK, STALLED, CLOSE, HOPE, CENTRE, SHELL, POINT, POINT_SHELL = 9, 10, 11, 12, 13, 14, 17, 19, 22
+CAUTION, SETTINGS = 24, 25
 TABLE = 13  # numbers that a table holds of each of its frames
 RIVALS, NARROW, WIDE = 8, 64, 1024  # starts taken from a table; frames in the narrow and in the wide one
 FIRST_STARTS = 2 * RIVALS
+PLENTY, EDGE = 300.0, 0.25  # starts that are enough, and the share of the bound that is allowed beyond them
 MIDDLE, SPREAD = 40, 0.7  # up to this one, random starts keep to the middle of the range
 RIGID = 1e-11  # sum of the squared flaws of a rotation matrix that is none of its own
 
@@ -73,6 +76,8 @@ def read_goal(numbers, spin, targets, at, goal):
     volume = (
         x[0] * (y[1] * z[2] - y[2] * z[1]) + x[1] * (y[2] * z[0] - y[0] * z[2]) + x[2] * (y[0] * z[1] - y[1] * z[0])
     )
+    last = vector(targets, at + 12)
+    flaw += last[0] * last[0] + last[1] * last[1] + last[2] * last[2] + (load(targets, at + 15) - 1.0) ** 2
     return flaw < RIGID and volume > 0.0
 
 
@@ -98,69 +103,68 @@ def in_reach(settings, goal):
 
 
 @part
-def rank(table, first, blocks, goal, ranks):
-    """Write, for each lane of a table, its frame nearest to the goal: how far, and the block it is in.
+def rank(table, first, blocks, goal, ranks, at):
+    """Write, for each lane of a table, its frame nearest to the goal: how far, and the block it is in; at two rows.
 
     A frame's squared distance from a goal is a constant of the frame, plus the goal's numbers times the frame's own,
     plus what is the same for all frames; the table holds the constant and the twelve numbers, weighted.
     """
     best, where = fill(table, math.inf), fill(table, 0.0)
     for block in range(first, first + blocks):
-        at = TABLE * block
-        away = load(table, at)
+        row = TABLE * block
+        away = load(table, row)
         for k in range(TABLE - 1):
-            away = away + load(table, at + 1 + k) * load(goal, k)
+            away = away + load(table, row + 1 + k) * load(goal, k)
         nearer = away < best
         best, where = select(nearer, away, best), select(nearer, float64(block), where)
-    store(ranks, 0, best)
-    store(ranks, 1, where)
+    store(ranks, at, best)
+    store(ranks, at + 1, where)
 
 
 @part
-def choose(tables, first, frames, width, goal, order, at):
-    """Write a table's best frames for a goal into `order` from `at` on, nearest first, of the best of each lane."""
-    table, _, ranks, scores = tables
-    rank(table, first // width, frames // width, goal, ranks)
-    for lane in range(width):
-        away, frame = load(scores, lane), int64(load(scores, width + lane)) * width + lane
-        i = min(lane, RIVALS)
-        while i > 0 and load(scores, i - 1) > away:
-            if i < RIVALS:
-                store(scores, i, load(scores, i - 1))
-                store(order, at + i, load(order, at + i - 1))
-            i -= 1
-        if i < RIVALS:
-            store(scores, i, away)
-            store(order, at + i, frame)
+def take_best(scores, at, width):
+    """Return the nearest frame that `rank` has found and that was not taken yet."""
+    best, lane = load(scores, at), 0
+    for k in range(1, width):
+        score = load(scores, at + k)
+        nearer = score < best
+        best, lane = select(nearer, score, best), select(nearer, k, lane)
+    store(scores, at + lane, math.inf)
+    return int64(load(scores, at + width + lane)) * width + lane
 
 
 @part
-def put_start(limb, values, tables, goal, order, at, seed, problem, start, q, lane, width):
+def put_start(limb, values, tables, goal, row, seed, problem, start, q, lane, width):
     """Write a start of a goal into a lane of `q`.
 
-    The first come from the tables, which are searched when their first pose is wanted; the order found is kept in
-    `order` from `at` on. The others are random.
+    The first come from the tables, which are ranked when their first pose is wanted; ranks are kept at two rows, from
+    `row` on. The others are random.
     """
+    table, poses, ranks, scores = tables
     if start == 0:
-        choose(tables, 0, NARROW, width, goal, order, at)
+        rank(table, 0, NARROW // width, goal, ranks, row)
     elif start == RIVALS:
-        choose(tables, NARROW, WIDE, width, goal, order, at)
+        rank(table, NARROW // width, WIDE // width, goal, ranks, row)
+    frame = take_best(scores, row * width, width) if start < FIRST_STARTS else 0
     for value in range(values):
         if start < FIRST_STARTS:
-            frame = int64(load(order, at + start % RIVALS))
-            x = float64(load(tables[1], frame * values + value))
+            x = float64(load(poses, frame * values + value))
         else:
             x = random_value(limb[3], seed, problem, start, value)
         store(q, width * value + lane, x)
 
 
 @inner
-def unpack(codes, numbers, table, values, memory):
-    """Return a limb, and its tables with room to rank them in (the last two rows of `memory`), as memory."""
-    settings, poses = flat(numbers), beyond(flat(table), TABLE * (NARROW + WIDE))
-    limits, last = beyond(settings, SETTINGS), memory.shape[0] - 2
-    limb = (cells(codes), beyond(limits, LIMITS * values), settings, limits)
-    return limb, (cells(table), poses, beyond(cells(memory), last), beyond(flat(memory), last * memory.shape[1]))
+def as_limb(codes, numbers, values):
+    """Return the memory of a limb: codes, numbers, settings, limits."""
+    limits = beyond(numbers, SETTINGS)
+    return codes, beyond(limits, LIMITS * values), numbers, limits
+
+
+@inner
+def as_tables(table, poses, ranks, scores):
+    """Return the memory of tables: frames by lane, poses, and room for their ranks, as lanes and as numbers."""
+    return table, beyond(poses, TABLE * (NARROW + WIDE)), ranks, scores
 
 
 @part
@@ -168,6 +172,8 @@ def hope(settings, error, tries):
     """Return how many starts are worth trying when the closest pose so far has this squared error.
 
     Where a goal can be reached, starts that fail end the nearer to it the more of them there are: after n starts, the
-    best of them is rarely further than a bound over n. One that is further is taken to be out of reach.
+    best of them is rarely further than a bound over n. One that is further is taken to be out of reach. Hundreds are
+    enough for all but the goals at the very edge of reach, where the best pose is almost there.
     """
-    return min(max(int64(load(settings, HOPE) / math.sqrt(max(error, 1e-300))), FIRST_STARTS), tries)
+    bound = load(settings, HOPE) / math.sqrt(max(error, 1e-300))
+    return int64(min(max(min(bound, PLENTY), EDGE * bound, FIRST_STARTS), tries))

@@ -6,12 +6,16 @@ Imports `lanes`, `rows` and `chain`. Frame f starts from its parent (-1: the wor
 
 from __future__ import annotations
 
-import numpy as np
-
 from . import inner, kernel
 from .chain import LANES, block, first_flaw, flaw, give, keep, take
-from .lanes import cells, hold, load
+from .lanes import beyond, cells, load
 from .rows import start, step
+
+
+@inner
+def column(world, at):
+    """Return three items of a column of a 4x4 matrix."""
+    return load(world, at), load(world, at + 4), load(world, at + 8)
 
 
 @inner
@@ -21,10 +25,7 @@ def sweep_tree(starts, parents, frames, codes, numbers, q, world):
         x, y, z, p = start(q)
         if load(parents, frame) >= 0:
             a = 16 * load(parents, frame)
-            x = (load(world, a), load(world, a + 4), load(world, a + 8))
-            y = (load(world, a + 1), load(world, a + 5), load(world, a + 9))
-            z = (load(world, a + 2), load(world, a + 6), load(world, a + 10))
-            p = (load(world, a + 3), load(world, a + 7), load(world, a + 11))
+            x, y, z, p = column(world, a), column(world, a + 1), column(world, a + 2), column(world, a + 3)
         for row in range(load(starts, frame), load(starts, frame + 1)):
             x, y, z, p = step(codes, numbers, row, q, x, y, z, p)
         keep(world, frame, x, y, z, p)
@@ -38,20 +39,21 @@ def frames_one(starts, parents, codes, numbers, q, out):
 
 
 @kernel
-def frames_many(starts, parents, codes, numbers, q, nq, out):
-    """Write all frames (n * frames * 16,) for poses (n * nq,), n >= LANES; return the index of a bad pose, or n."""
+def frames_many(starts, parents, codes, numbers, q, nq, room, out):
+    """Write all frames (n * frames * 16,) for poses (n * nq,), n >= LANES; return the index of a bad pose, or n.
+
+    `room` has nq + 16 * frames rows of LANES.
+    """
     frames = parents.size
     size = 16 * frames
     count = out.size // size
-    lanes, world = np.empty((max(nq, 1), LANES)), np.empty((size, LANES))
+    lanes, world = cells(room), beyond(cells(room), nq)
     for first in range(0, count, LANES):
         at = block(first, count)
-        take(cells(q), nq, at, cells(lanes))
-        sweep_tree(cells(starts), cells(parents), frames, cells(codes), cells(numbers), cells(lanes), cells(world))
-        bad = first_flaw(flaw(cells(lanes), nq) + flaw(cells(world), size))
+        take(cells(q), nq, at, lanes)
+        sweep_tree(cells(starts), cells(parents), frames, cells(codes), cells(numbers), lanes, world)
+        bad = first_flaw(flaw(lanes, nq + size))
         if bad < LANES:
             return at + bad
-        give(cells(world), size, cells(out), at, size)
-    hold(lanes)
-    hold(world)
+        give(world, size, cells(out), at, size)
     return count

@@ -20,13 +20,14 @@ def measure(error, scale, blocks, tolerances, cost, residuals, reached):
     for i in range(error.shape[0]):
         total = 0.0
         for k in range(error.shape[1]):
-            total += (error[i, k] * scale[k]) ** 2
+            weighted = error[i, k] * scale[k]
+            total += weighted * weighted
         cost[i] = math.sqrt(total)
         reached[i] = True
         for b in range(blocks.shape[0]):
             square = 0.0
             for k in range(blocks[b, 0], blocks[b, 1]):
-                square += error[i, k] ** 2
+                square += error[i, k] * error[i, k]
             residuals[i, b] = math.sqrt(square)
             if not residuals[i, b] <= tolerances[b]:
                 reached[i] = False
@@ -41,7 +42,8 @@ def judge(q, cost, reached, best_q, best_cost, first_cost, mark, waiting, count,
         count[i] += 1
         if cost[i] < best_cost[i] or reached[i]:
             best_cost[i] = cost[i]
-            best_q[i] = q[i]
+            for k in range(q.shape[1]):  # a loop: it compiles ten times as fast as best_q[i] = q[i]
+                best_q[i, k] = q[i, k]
         if best_cost[i] < PROGRESS * mark[i]:
             mark[i] = best_cost[i]
             waiting[i] = 0

@@ -89,17 +89,15 @@ def solve(
         >>> solution.success, arm.forward(solution.q, frame="tip")[:2, 3].round(3).tolist()
         (True, [-20.0, 5.0])
     """
-    if method == "robust" and not options and isinstance(goals, Reach):  # the usual call, in microseconds
+    if method == "robust" and not options and type(goals) is Reach and goals.tolerance is None:  # in microseconds
         found = prepared_for(linkage, goals, DEFAULTS, RESTARTS, 0)
         if found.limb.values and (start is None or np.ndim(start) < 2):
             return found.solve(goals.target, start=start)
     chosen, settings = configure(method, options)
-    problem = Problem(linkage, goals)
-    return (
-        chosen.fresh(problem, settings)
-        if start is None
-        else chosen.solve(problem, start_pose(linkage, start), settings)
-    )
+    if start is None:
+        return chosen.fresh(Problem(linkage, goals), settings)
+    begin = start_pose(linkage, start)
+    return chosen.solve(Problem(linkage, goals, begin), begin, settings)
 
 
 def configure(method: str | Method, options: dict[str, Any]) -> tuple[Method, Settings]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import OptionError
+from ..errors import GoalError, OptionError
 from ..goals import Goal
 from ..kernels.walk import ACTIVE, DIVERGED, REACHED, STALLED, judge, measure
 from ..linkage import Linkage
@@ -22,6 +22,7 @@ from ..transforms import FloatArray
 from .problem import Problem, State
 
 LIMITS = ("clamp", "project", "ignore")
+SETTLED = 1e-12  # of the length: an error of an upper level that no step below can be blamed for
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,14 @@ class Method:
 
     Class attributes say how the loop should treat it: `iterations` it may take by default; `max_step`, the largest
     change of one value in a step [rad, m] by default; `patience`, how many iterations without progress (a thousandth)
-    mean that it is stuck.
+    mean that it is stuck; `strict`, whether its step serves levels of priority one after another.
     """
 
     name: ClassVar[str]
     iterations: ClassVar[int] = 100
     max_step: ClassVar[float | None] = None
     patience: ClassVar[int] = 12
+    strict: ClassVar[bool] = False
 
     @property
     def careful(self) -> bool:
@@ -45,6 +47,15 @@ class Method:
 
     def check(self, problem: Problem) -> None:
         """Say plainly, by raising GoalError, if this method cannot serve these goals on this linkage."""
+
+    def accept(self, problem: Problem) -> None:
+        """Raise GoalError if this method cannot serve these goals: their levels, or what `check` looks at."""
+        if len(problem.levels) > 1 and not self.strict:
+            raise GoalError(
+                f"method {self.name!r} weighs goals against each other and knows no levels of priority; use 'damped', "
+                "'pseudoinverse' or 'robust', or give all goals one priority (that of a Rest is 1 by default)."
+            )
+        self.check(problem)
 
     def solve(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
         """Return a solution from a start: the loop, unless a method does more around it."""
@@ -97,14 +108,13 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "rotation_tolerance"):
-            _positive(name, getattr(self, name))
+            positive(name, getattr(self, name))
         for name in ("time_budget", "max_step", "stray"):
             if getattr(self, name) is not None:
-                _positive(name, getattr(self, name))
+                positive(name, getattr(self, name))
         for name in ("max_iterations", "halvings"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-                raise OptionError(f"{name} must be a whole number, zero or more, got {value!r}.")
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, whole(name, getattr(self, name)))
         if not isinstance(self.trace, bool):
             raise OptionError(f"trace is True or False, got {self.trace!r}.")
         if self.limits not in LIMITS:
@@ -112,10 +122,21 @@ class Settings:
 
     def tolerances(self, problem: Problem) -> FloatArray:
         """Return the tolerance of every block."""
-        return np.array([self.rotation_tolerance if b.unit == "rad" else self.tolerance for b in problem.blocks])
+        own = np.array([self.rotation_tolerance if b.unit == "rad" else self.tolerance for b in problem.blocks])
+        return np.where(np.isnan(problem.tolerances), own, problem.tolerances)
 
 
-def _positive(name: str, value: Any) -> None:
+def whole(name: str, value: Any, *, least: int = 0) -> int:
+    """Return a whole number of any type, or say what is wrong with an option."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not least <= value < 2**63:
+        raise OptionError(
+            f"{name} must be a whole number, {'at least one' if least else 'zero or more'}, got {value!r}."
+        )
+    return int(value)
+
+
+def positive(name: str, value: Any) -> None:
+    """Raise if an option is no positive number."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value > 0.0:
         raise OptionError(f"{name} must be positive, got {value!r}.")
 
@@ -196,7 +217,7 @@ def run(method: Method, problem: Problem, start: FloatArray, settings: Settings)
     Euler steps with the Jacobian taken anew each time. A step that makes the weighted error grow is halved a few times;
     what still does not help is taken whole, since a way round may lead uphill. The best pose met is what comes back.
     """
-    method.check(problem)
+    method.accept(problem)
     settings = settled(settings, method)
     deadline = None if settings.time_budget is None else time.perf_counter() + settings.time_budget
     walk = _Walk(problem, start, settings, method.patience)
@@ -213,7 +234,24 @@ def run(method: Method, problem: Problem, start: FloatArray, settings: Settings)
             trace.append(_record(walk, state, change))
         walk.move(change, settings.halvings if method.careful else 0)
         iteration += 1
+    if len(problem.levels) > 1:
+        _put_first_things_first(walk, method)
     return walk.solution(method, start, trace, ending)
+
+
+def _put_first_things_first(walk: _Walk, method: Method) -> None:
+    """Move the best poses on until the levels above the last are as well served as without it."""
+    settings, memory = walk.settings, dict[str, Any]()
+    upper = walk.problem.above()
+    finer = _Walk(upper, walk.best_q, settings, method.patience, finest=SETTLED * max(upper.linkage.length, 1.0))
+    for iteration in range(settings.max_iterations or 0):
+        if not finer.going():
+            break
+        state = State(upper, finer.q, finer.error, iteration, memory=memory)
+        finer.move(limited(method, state, settings), settings.halvings)
+    if len(upper.levels) > 1:
+        _put_first_things_first(finer, method)
+    walk.best_q = finer.best_q
 
 
 def follow(
@@ -285,13 +323,18 @@ def _record(walk: _Walk, state: State, change: FloatArray) -> Record:
 class _Walk:
     """Where all problems of a batch stand, one row each: pose, error, the best pose met, and how they ended."""
 
-    def __init__(self, problem: Problem, start: FloatArray, settings: Settings, patience: int) -> None:
+    def __init__(
+        self, problem: Problem, start: FloatArray, settings: Settings, patience: int, *, finest: float = np.inf
+    ) -> None:
         self.problem, self.settings, self.patience = problem, settings, patience
         self.shape = start.shape[:-1]
-        self.tolerances = settings.tolerances(problem)
+        self.tolerances = np.minimum(settings.tolerances(problem), finest)
+        self.scale = problem.scale * problem.emphasis
+        self.wishes = bool(np.isinf(self.tolerances).any())  # they are followed until nothing comes of it
         self._blocks = np.array([(b.rows.start, b.rows.stop) for b in problem.blocks])
         self.q = within(problem.linkage, start.reshape(-1, problem.linkage.nq), settings)
         self.error, self.cost, self.residuals, self.reached = self._measured(self.q)
+        self.reached &= not self.wishes
         count = len(self.q)
         self.best_q, self.best_cost, self.first_cost = self.q.copy(), self.cost.copy(), self.cost
         self.mark, self.waiting = self.cost.copy(), np.zeros(count, np.int64)
@@ -301,7 +344,7 @@ class _Walk:
         error = self.problem.error(q)
         cost, residuals = np.empty(len(q)), np.empty((len(q), len(self._blocks)))
         reached = np.empty(len(q), np.bool_)
-        measure(error, self.problem.scale, self._blocks, self.tolerances, cost, residuals, reached)
+        measure(error, self.scale, self._blocks, self.tolerances, cost, residuals, reached)
         return error, cost, residuals, reached
 
     def going(self) -> bool:
@@ -339,6 +382,7 @@ class _Walk:
         linkage = self.problem.linkage
         self.q = within(linkage, advance(linkage, begin, change), self.settings)
         self.error, self.cost, self.residuals, self.reached = self._measured(self.q)
+        self.reached &= not self.wishes
 
     def solution(self, method: Method, start: FloatArray, trace: list[Record], ending: str) -> Solution:
         """Return the best pose met, judged anew from the pose itself."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
-from ..kernels.descent import SLIDE, TURN, candidates_many, sweep_inward_many
+from ..kernels.descent import SLIDE, TURN, sweep_inward_many
 from ..transforms import FloatArray, axis_rotation
 from .base import Method, Settings
 from .problem import Problem, State, velocity_names
@@ -42,16 +42,13 @@ class Sweep:
         self.low, self.high, self.shape = low, high, (*state.q.shape[:-1], linkage.nv)
         self.arguments = (world, jacobian, target, asks, weight, linkage.length / 4.0 or 1.0, codes, low, high)
 
-    def inward(self) -> FloatArray:
-        """Return the changes of one sweep from the outermost joint inward."""
-        change = np.empty(self.low.shape)
-        sweep_inward_many(*self.arguments, change)
-        return change.reshape(self.shape)
+    def changes(self, *, together: bool) -> tuple[FloatArray, FloatArray]:
+        """Return the best change of every joint, from the outermost inward, and what it would gain.
 
-    def candidates(self) -> tuple[FloatArray, FloatArray]:
-        """Return the best change of every joint alone, and what it would gain."""
+        Each as if it moved alone or, `together`, after those further out.
+        """
         change, gain = np.empty(self.low.shape), np.empty(self.low.shape)
-        candidates_many(*self.arguments, change, gain)
+        sweep_inward_many(*self.arguments, together, change, gain)
         return change.reshape(self.shape), gain.reshape(self.shape)
 
 
@@ -102,8 +99,10 @@ class _Descent(Method):
         return False
 
     def check(self, problem: Problem) -> None:
-        if not all(isinstance(goal, Reach) for goal in problem.goals):
-            raise GoalError(f"method {self.name!r} serves Reach goals only.")
+        for goal in problem.goals:
+            if not isinstance(goal, Reach) or goal.masked:
+                what = "a position with axes left out" if isinstance(goal, Reach) else f"a {type(goal).__name__}"
+                raise GoalError(f"method {self.name!r} serves Reach goals only, and not {what}; use 'damped'.")
         kinds, _ = column_kinds(problem)
         for name, kind in zip(velocity_names(problem.linkage), kinds, strict=True):
             if kind not in ("turn", "slide"):
@@ -120,7 +119,7 @@ class CyclicDescent(_Descent):
     name: ClassVar[str] = "ccd"
 
     def propose(self, state: State, settings: Settings) -> FloatArray:
-        return as_velocity(state, Sweep(state, settings).inward())
+        return as_velocity(state, Sweep(state, settings).changes(together=True)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +166,7 @@ class RankedDescent(_Descent):
 
     def propose(self, state: State, settings: Settings) -> FloatArray:
         sweep = Sweep(state, settings)
-        change, gain = sweep.candidates()
+        change, gain = sweep.changes(together=False)
         last = state.memory.setdefault("last", np.full(change.shape, -1))
         low, high = sweep.low.reshape(change.shape), sweep.high.reshape(change.shape)
         bounded = np.isfinite(high - low) & (high > low)

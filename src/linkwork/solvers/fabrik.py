@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
-from ..kernels.reaching import reach_many
+from ..kernels.reaching import reach_many, room
 from ..linkage import Linkage
 from ..transforms import FloatArray
 from .base import Method, Settings
@@ -104,7 +104,7 @@ def _joined(bones: list[Bone], tiny: float) -> list[Bone]:
 
 
 def packed(linkage: Linkage, goals: Sequence[Reach], *, limited: bool) -> tuple[Any, ...]:
-    """Return the skeleton and goals as `kernels.reaching` takes them: skeleton, goals, sizes, indices."""
+    """Return the skeleton and goals as the kernel takes them: its `Skeleton` and `Goals`."""
     bones = skeleton(linkage, [goal.frame for goal in goals])
     turns = [turn for bone in bones for turn in bone.turns]
     ends = np.cumsum([len(bone.turns) for bone in bones], dtype=np.int64)
@@ -124,16 +124,21 @@ def packed(linkage: Linkage, goals: Sequence[Reach], *, limited: bool) -> tuple[
     offsets = np.array([bone.offset for bone in bones], np.float64).reshape(-1, 3)
     before = np.array([turn.before for turn in turns], np.float64).reshape(-1, 3, 3)
     axes = np.array([turn.axis for turn in turns], np.float64).reshape(-1, 3)
+    value, rate = (np.array([getattr(turn, name) for turn in turns], np.int64) for name in "qv")
     asks = np.array([[int((goal.rows < 3).sum()), int(goal.rows[-1] >= 3)] for goal in goals])
     lengths = [float(np.linalg.norm(bone.offset)) for bone in bones if bone.above >= 0]
     lengths += [float(np.linalg.norm(m[:3, 3])) for bone in bones for _, m in bone.effectors]
     size = float(np.mean(lengths)) if any(lengths) else 1.0
+    chains = np.array(spans, np.int64).reshape(-1, 3)
+    target = np.stack([goal.target for goal in goals])
     return (
-        (np.array(spans, np.int64).reshape(-1, 3), depth, offsets, before, axes, lower, upper, holder, tool),
-        (np.stack([goal.target for goal in goals]), asks, weight, load, reach),
-        np.array([size, linkage.length / 4.0 or 1.0]),
-        np.array([(turn.q, turn.v) for turn in turns], np.int64).reshape(-1, 2),
+        (chains, depth, value, rate, holder, offsets, before, axes, lower, upper, *_parts(tool)),
+        (asks, *_parts(target), weight, reach, load, size, linkage.length / 4.0 or 1.0),
     )
+
+
+def _parts(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return np.ascontiguousarray(matrices[:, :3, :3]), np.ascontiguousarray(matrices[:, :3, 3])
 
 
 @dataclass(frozen=True)
@@ -176,6 +181,8 @@ class Fabrik(Method):
         for goal in problem.goals:
             if not isinstance(goal, Reach):
                 raise GoalError(f"method 'fabrik' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
+            if goal.masked:
+                raise GoalError(f"method 'fabrik' needs the whole position of frame {goal.frame!r}; use 'damped'.")
             for arc in (linkage.arcs[i] for i in linkage.path_to(goal.frame)[0]):
                 others = [e.kind for e in arc.articulation.elements if e.kind not in ("revolute", "ball")]
                 if arc.mimic is None and not others:
@@ -197,7 +204,9 @@ class Fabrik(Method):
         )
         q = np.ascontiguousarray(state.q.reshape(-1, linkage.nq))
         change, chosen = np.zeros((len(q), linkage.nv)), np.zeros(len(q), np.int64)
-        reach_many(*memory["fabrik"], q, trials, change, chosen)
+        bones, goals = memory["fabrik"]
+        memory_size = room(len(bones[0]), len(bones[2]), len(bones[4]))
+        reach_many(bones, goals, q, trials, np.empty(memory_size), change, chosen)
         state.notes["foresight"], state.notes["overshoot"] = trials[chosen].T
         if settings.max_step is not None:
             largest = np.abs(change).max(axis=-1, keepdims=True, initial=0.0)

@@ -7,11 +7,12 @@ change of the pose (..., n). Numbers in brackets are the chapter's equations; wh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Reach
@@ -61,6 +62,31 @@ def damped_step(J: FloatArray, V: FloatArray, squared_damping: Any) -> FloatArra
     return solved(Jt @ J + damping * np.eye(n), times(Jt, V))
 
 
+def by_levels(
+    J: FloatArray,
+    V: FloatArray,
+    levels: Sequence[NDArray[np.int64]],
+    solve: Callable[[FloatArray, FloatArray], FloatArray],
+) -> FloatArray:
+    """Return a step that serves levels of rows one after another, each in the null space of those before it.
+
+    With N_k the projection onto changes that leave all rows above level k alone: ``x_k = x_(k-1) + (J_k N_k)^+ (V_k -
+    J_k x_(k-1))`` (Siciliano and Slotine 1991).
+    """
+    if len(levels) <= 1:
+        return solve(J, V)
+    n = J.shape[-1]
+    change, open_to_it = np.zeros((*J.shape[:-2], n)), np.eye(n)
+    for rows in levels:
+        level = J[..., rows, :]
+        within = level @ open_to_it
+        change = change + times(open_to_it, solve(within, V[..., rows] - times(level, change)))
+        _, sigma, Vt = np.linalg.svd(within, full_matrices=False)
+        Vt = np.where((sigma > RANK_TOLERANCE * np.maximum(sigma[..., :1], 1.0))[..., None], Vt, 0.0)
+        open_to_it = open_to_it - transposed(Vt) @ Vt
+    return change
+
+
 @dataclass(frozen=True)
 class Inverse(Method):
     """``theta' = J^-1 V``, for as many goal rows as velocities.
@@ -107,6 +133,7 @@ class Pseudoinverse(Method):
 
     form: str = "auto"
     name: ClassVar[str] = "pseudoinverse"
+    strict: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _one_of("form", self.form, ("auto", "rows", "columns"))
@@ -114,7 +141,7 @@ class Pseudoinverse(Method):
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.wanted
         if self.form == "auto":
-            return pseudosolved(J, V)
+            return by_levels(J, V, state.problem.levels, pseudosolved)
         Jt = transposed(J)
         try:
             if self.form == "rows":
@@ -140,19 +167,23 @@ class Damped(Method):
 
     damping: float | str = "adaptive"
     name: ClassVar[str] = "damped"
+    strict: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.damping != "adaptive":
             _number("damping", self.damping, positive=False)
 
     def step(self, state: State) -> FloatArray:
-        J, V = state.jacobian, state.wanted
+        state.notes["damping"] = np.sqrt(self._squared(state, state.wanted))
+        return by_levels(
+            state.jacobian, state.wanted, state.problem.levels, lambda J, V: damped_step(J, V, self._squared(state, V))
+        )
+
+    def _squared(self, state: State, V: FloatArray) -> Any:
+        """Return lambda² for what is still to go, of all rows or of a level."""
         if isinstance(self.damping, str):
-            squared = 0.05 * (V * V).sum(axis=-1) + 1e-9 * state.linkage.length**2 + 1e-300
-        else:
-            squared = np.asarray(float(self.damping) ** 2 + 1e-300)
-        state.notes["damping"] = np.sqrt(squared)
-        return damped_step(J, V, squared)
+            return 0.05 * (V * V).sum(axis=-1) + 1e-9 * state.linkage.length**2 + 1e-300
+        return np.asarray(float(self.damping) ** 2 + 1e-300)
 
 
 @dataclass(frozen=True)
@@ -271,8 +302,8 @@ class Alternative(Method):
             J = state.linkage.jacobian(state.q, goal.frame)
             tip = state.linkage.forward(state.q, frame=goal.frame)[..., :3, 3]
             lever = np.zeros_like(tip)
-            count = len(goal.position)
-            lever[..., :count] = goal.position - tip[..., :count]
+            along = goal.rows[: goal.coordinates]
+            lever[..., along] = goal.target[along, 3] - tip[..., along]
             J[..., :3, :] += np.einsum("ijk,...jn,...k->...in", CROSS, J[..., 3:, :], lever)
             blocks.append(J[..., goal.rows, :])
         J = (np.concatenate(blocks, axis=-2) * problem.scale[:, None])[..., problem.rows, :]

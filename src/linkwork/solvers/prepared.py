@@ -16,69 +16,24 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Reach
 from ..kernels import damped, starts
-from ..kernels.race import race_one
-from ..kernels.search import BEYOND, CLOSEST, INVALID, REACHED, REPORT, UNSOLVED, check_many, room, search_many
+from ..kernels.race import pack, race_one
+from ..kernels.search import INVALID, REACHED, REPORT, UNSOLVED, check_many, room, search_many
 from ..limb import Limb, shells
 from ..linkage import Linkage
 from ..poses import start_pose, wrapped
 from ..transforms import FloatArray, as_array, plane_basis
-from .base import Settings, Solution
+from .base import Settings, Solution, whole
+from .found import Found
 
-RESTARTS = 300
+RESTARTS = 2000
 GAIN, FLOOR = 0.05, {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-6}  # damping: of the error, and at least
-STEPS, CHECK, STALLED, CLOSE, HOPE = 20.0, 5.5, 0.7, 0.022, 12.0
+STEPS, CHECK, STALLED, CLOSE, HOPE, CAUTION = 20.0, 5.5, 0.7, 0.022, 12.0, 0.5
 SHARP = 1.0 - 1e-9  # tolerances are met with room for rounding
 WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
-NAMES = {REACHED: "reached", CLOSEST: "closest", BEYOND: "beyond", INVALID: "invalid", UNSOLVED: "time"}
 ROUND = 64  # starts between two looks at the clock
 AXES = "xyz"
-FLOAT64 = np.dtype(np.float64)
+FLOAT64, SQUARE = np.dtype(np.float64), (4, 4)
 NO_STARTS = np.zeros(0)
-
-
-class Found(Solution):
-    """A solution of the compiled search: what is seldom looked at is worked out when it is."""
-
-    prepared: Prepared
-    target: FloatArray
-    outcome: int
-    report: FloatArray
-    method = "robust"
-    trace = ()
-
-    @cached_property
-    def linkage(self) -> Linkage:
-        return self.prepared.linkage
-
-    @cached_property
-    def goals(self) -> tuple[Reach, ...]:
-        return (self.prepared.goal.moved(self.target),)
-
-    @cached_property
-    def residuals(self) -> FloatArray:
-        return self.prepared.residuals(self.report)
-
-    @cached_property
-    def iterations(self) -> int:
-        return int(self.report[3])
-
-    @property
-    def starts(self) -> int:
-        """How many starts were made, the given one aside."""
-        return int(self.report[2])
-
-    @property
-    def cost(self) -> float:
-        """The squared error, rotations weighted, by which poses that miss are compared."""
-        return float(self.report[0] + self.report[1] * self.prepared.numbers[damped.ROTATION] ** 2)
-
-    @cached_property
-    def status(self) -> str:
-        return NAMES[self.outcome]
-
-    @cached_property
-    def settings(self) -> Settings:
-        return self.prepared.settings
 
 
 class Prepared:
@@ -108,9 +63,12 @@ class Prepared:
         open_ended = np.isinf(self.limb.limits[:, :2]).all(axis=1) & self.limb.turning
         self._open = np.flatnonzero(open_ended)
         self._plain = self._whole and not len(self._open)
-        self._values, self._size = self.limb.values, self.limb.values + REPORT
-        lanes, books, _ = room(len(self.codes) // damped.CODES, self._values, WIDTHS[FLOAT64])
-        self._memory, self._books = np.zeros(lanes), np.zeros(books)
+        self._values, self._tail, self._size = (
+            self.limb.values,
+            self.limb.values + REPORT,
+            2 * self.limb.values + REPORT,
+        )
+        self._all = pack(self.numbers, self.table, len(self.codes) // damped.CODES, self._values)
         self._shape, self._neutral = (linkage.nq,), linkage.neutral()
 
     def __repr__(self) -> str:
@@ -149,6 +107,7 @@ class Prepared:
         values[damped.ALIGNED] = single * SHARP * (2.0 * math.sin(angle / 2.0)) ** 2 if turned else np.inf
         values[starts.STEPS], values[starts.CHECK], values[starts.STALLED] = STEPS, CHECK, STALLED
         values[starts.CLOSE], values[starts.HOPE] = (CLOSE * length) ** 2, HOPE * length
+        values[starts.CAUTION] = CAUTION * length
         values[[starts.SHELL + 1, starts.POINT_SHELL + 1]] = np.inf
         return values
 
@@ -202,9 +161,9 @@ class Prepared:
             >>> ik(arm.forward(arm.stored_pose("ready"), frame="tip")).success
             True
         """
-        if target.__class__ is not np.ndarray or target.shape != (4, 4) or target.dtype is not FLOAT64:
-            return self.solve(self.as_target(target), start=start)
-        return self.solve(target.copy(), start=start)
+        if target.__class__ is np.ndarray and target.shape == SQUARE and target.dtype is FLOAT64:
+            return self._race(target.copy(), start, self.seed, self.restarts)
+        return self._race(self.as_target(target), start, self.seed, self.restarts)
 
     def nearest(self, target: ArrayLike, start: ArrayLike | str, *, starts: int = 256) -> Solution:
         """Return, of the solutions that many starts find, the one nearest to a pose; more thorough than a call."""
@@ -227,58 +186,55 @@ class Prepared:
     def solve_within(self, seconds: float, target: FloatArray, *, start: ArrayLike | str | None = None) -> Solution:
         """Return the solution for a target (4, 4), or the closest pose found when the time is up."""
         deadline = time.perf_counter() + seconds
-        solution = best = self.solve(target, start=start, tries=ROUND)
+        solution = best = self._race(target.copy(), start, self.seed, ROUND)
         made, seed = ROUND, self.seed
         while not solution.success and made < self.restarts and solution.starts >= ROUND:
             if time.perf_counter() > deadline:
                 best.__dict__["outcome"] = UNSOLVED
                 break
             made, seed = made + ROUND, seed + 1
-            solution = self.solve(target, tries=ROUND, seed=seed)
+            solution = self._race(target.copy(), None, seed, ROUND)
             if solution.success or solution.cost < best.cost:
                 best = solution
         return best
 
-    def solve(
-        self,
-        target: FloatArray,
-        *,
-        start: ArrayLike | str | None = None,
-        tries: int | None = None,
-        seed: int | None = None,
-    ) -> Found:
-        """Return the solution for a target (4, 4)."""
-        out = np.empty(self._size)
-        values = self._values
-        pose = self._neutral
-        if start is not None:
-            quick = start.__class__ is np.ndarray and start.dtype is FLOAT64 and start.shape == self._shape
-            pose = start if quick else self._start(start)  # type: ignore[assignment]
-            out[:values] = pose if self._whole else self.limb.values_of(pose)
-        aim = target if self._turn is None else self._spun(target)
-        if not aim.flags.carray:
-            aim = np.array(aim, order="C")
+    def solve(self, target: FloatArray, *, start: ArrayLike | str | None = None) -> Found:
+        """Return the solution for a target (4, 4), which may be read-only."""
+        return self._race(target.copy(), start, self.seed, self.restarts)
+
+    def _race(self, target: FloatArray, start: ArrayLike | str | None, seed: int, tries: int) -> Found:
+        """Return the solution for a contiguous target of its own: the way of a control loop, so every line counts."""
+        out, values = np.empty(self._size), self._values
         given = start is not None
-        seed, tries = self.seed if seed is None else seed, self.restarts if tries is None else tries
-        outcome = race_one(
-            self.codes, self.numbers, self.table, aim, seed, tries, given, self._memory, self._books, out
-        )
+        if given:
+            quick = start.__class__ is np.ndarray and start.dtype is FLOAT64 and start.shape == self._shape
+            pose: Any = start if quick else self._start(start)
+            out[self._tail :] = pose if self._whole else self.limb.values_of(pose)
+        aim = target if self._turn is None else self._spun(target)
+        outcome = race_one(self.codes, self._all, aim, seed, tries, given, out)
         if outcome != REACHED:
             if outcome == INVALID:
                 raise GoalError(f"the target of {self.goal.frame!r} is no rigid transform of finite numbers.")
             if outcome == UNSOLVED:
                 self._start(start)  # says what is wrong with it
+        q = out[:values] if self._plain else self.pose(out[:values], pose if given else self._neutral)
         solution: Found = object.__new__(Found)
         solution.__dict__.update(
-            prepared=self,
-            target=target,
-            start=pose,
-            q=out[:values] if self._plain else self.pose(out[:values], pose),
-            success=outcome == REACHED,
-            outcome=outcome,
-            report=out[values:],
+            prepared=self, target=target, out=out, outcome=outcome, q=q, success=outcome == REACHED
         )
+        if not given:
+            solution.__dict__["start"] = self._neutral
+        elif not self._whole:
+            solution.__dict__["start"] = np.array(pose)
         return solution
+
+    def start_of(self, out: FloatArray) -> FloatArray:
+        """Return the start that the kernel was given, where the limb is the whole linkage."""
+        return out[self._tail :]
+
+    def report_of(self, out: FloatArray) -> FloatArray:
+        """Return the report in an answer of the kernel."""
+        return out[self._values : self._tail]
 
     def _start(self, start: ArrayLike | str | None) -> FloatArray:
         pose = start_pose(self.linkage, start)
@@ -291,6 +247,8 @@ class Prepared:
         if self._plain:
             return values
         q = self.limb.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
+        if self.settings.limits != "ignore":  # joints outside the limb may have begun beyond theirs
+            q = np.minimum(np.maximum(q, self.linkage.lower), self.linkage.upper)
         if len(self._open):
             inside, outside = self.limb.plain
             places = outside[np.isin(inside, self._open)]
@@ -356,7 +314,6 @@ class Prepared:
         check_many(
             self.codes,
             self.numbers,
-            self.table,
             aims.reshape(-1),
             values.reshape(-1),
             np.zeros(lanes),
@@ -451,9 +408,16 @@ def prepare(
         >>> ik([-20, 5]).success
         True
     """
+    for name, value in (("orientation", orientation), ("limits", limits)):
+        if not isinstance(value, bool):
+            raise OptionError(f"{name} is True or False, got {value!r}.")
+    restarts, seed = whole("restarts", restarts), whole("seed", seed)
     goal = _goal(frame, position, orientation, free)
     settings = Settings(tolerance, rotation_tolerance, limits="project" if limits else "ignore")
-    return prepared_for(linkage, goal, settings, restarts, seed)
+    prepared = prepared_for(linkage, goal, settings, restarts, seed)
+    if not prepared.limb.values:
+        raise GoalError(f"nothing moves frame {frame!r} of linkage {linkage.name!r}.")
+    return prepared
 
 
 def _goal(frame: str, position: bool | str, orientation: bool, free: Any) -> Reach:
@@ -470,9 +434,6 @@ def prepared_for(linkage: Linkage, goal: Reach, settings: Settings, restarts: in
     key = (goal.make, settings.tolerance, settings.rotation_tolerance, settings.limits == "ignore", restarts, seed)
     found = kept.get(key)
     if found is None:
-        for name, value in (("restarts", restarts), ("seed", seed)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise OptionError(f"{name} must be a whole number, zero or more, got {value!r}.")
         if len(kept) >= MOST_KEPT:
             kept.clear()
         kept[key] = found = Prepared(linkage, goal, settings, restarts=max(restarts, 1), seed=seed)

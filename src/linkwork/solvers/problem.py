@@ -20,6 +20,8 @@ from ..goals import Block, Goal
 from ..linkage import Linkage
 from ..transforms import FloatArray
 
+FALLOFF = 100.0  # of what a level counts beside the one above it, when whole poses are compared
+
 
 class Problem:
     """A linkage and its goals, stacked: error rows, their Jacobian, and which rows can be changed at all.
@@ -29,29 +31,47 @@ class Problem:
         rows: The rows that some joint can change; a planar arm never leaves its plane, whatever a goal asks.
         block_starts: Where, among those, each block begins.
         scale: Weight of every row in a step: the goal's weight, and metres per radian for rotations.
+        tolerances: What the goals themselves say is near enough, one for each block, NaN where they do not.
+        priorities: Level of every row, 0 first.
+        emphasis: How much a row of its level counts when whole poses are compared.
+        levels: For each level, the first first, where its rows are among those that can change.
     """
 
-    def __init__(self, linkage: Linkage, goals: Goal | Sequence[Goal]) -> None:
-        self.linkage = linkage
-        self.goals: tuple[Goal, ...] = (goals,) if isinstance(goals, Goal) else tuple(goals)
-        if not self.goals or not all(isinstance(goal, Goal) for goal in self.goals):
-            raise GoalError(f"a solve needs a goal such as Reach(...), or a list of them, got {goals!r}.")
+    def __init__(self, linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatArray | None = None) -> None:
+        self.linkage, self.start = linkage, linkage.neutral() if start is None else start
+        self.goals = self._bound(goals)
         self.blocks: list[Block] = []
         weights: list[FloatArray] = []
-        start = 0
+        tolerances, priorities, end = [], [], 0
         for goal in self.goals:
             for block in goal.blocks:
-                rows = slice(start + block.rows.start, start + block.rows.stop)
+                rows = slice(end + block.rows.start, end + block.rows.stop)
                 self.blocks.append(Block(rows, block.unit))
                 weight = goal.weight * (linkage.length / 4.0 or 1.0 if block.unit == "rad" else 1.0)
                 weights.append(np.full(rows.stop - rows.start, weight))
-            start = self.blocks[-1].rows.stop
-        self.scale = np.concatenate(weights)
+                tolerances.append(goal.tolerance_of(block.unit))
+                priorities += [goal.priority] * (rows.stop - rows.start)
+            end = self.blocks[-1].rows.stop
+        self.scale, self.tolerances = np.concatenate(weights), np.array(tolerances, np.float64)
+        self.priorities = np.array(priorities)
+        self.emphasis = FALLOFF ** -np.unique(self.priorities, return_inverse=True)[1]
         changeable = np.concatenate([goal.changeable(linkage) for goal in self.goals])
         self.rows = np.flatnonzero(changeable)
         self._every_row = bool(changeable.all())
+        ranks = self.priorities[self.rows]
+        self.levels = [np.flatnonzero(ranks == rank) for rank in np.unique(ranks)]
         starts = [int(np.searchsorted(self.rows, block.rows.start)) for block in self.blocks]
         self.block_starts = sorted({start for start in starts if start < len(self.rows)})
+
+    def _bound(self, goals: Goal | Sequence[Goal]) -> tuple[Goal, ...]:
+        """Return goals as a tuple, each as it stands for the linkage and the start."""
+        try:
+            several = (goals,) if isinstance(goals, Goal) else tuple(goals)
+        except TypeError:
+            several = ()
+        if not several or not all(isinstance(goal, Goal) for goal in several):
+            raise GoalError(f"a solve needs a goal such as Reach(...), or a list of them, got {goals!r}.")
+        return tuple(goal.bound(self.linkage, self.start) for goal in several)
 
     def error(self, q: FloatArray) -> FloatArray:
         """Return all error rows in metres and radians, shape (..., m)."""
@@ -81,11 +101,16 @@ class Problem:
             return np.array([math.sqrt(float(error[b.rows] @ error[b.rows])) for b in self.blocks])
         return np.stack([np.sqrt((error[..., b.rows] ** 2).sum(axis=-1)) for b in self.blocks], axis=-1)
 
+    def above(self) -> Problem:
+        """Return the problem of all levels but the last."""
+        last = self.priorities.max()
+        return Problem(self.linkage, [goal for goal in self.goals if goal.priority < last], self.start)
+
     def aimed(self, goals: Goal | Sequence[Goal]) -> Problem:
         """Return the same problem with goals elsewhere; built anew only if they are of another make."""
-        new = (goals,) if isinstance(goals, Goal) else tuple(goals)
+        new = self._bound(goals)
         if [goal.make for goal in new] != [goal.make for goal in self.goals]:
-            return Problem(self.linkage, new)
+            return Problem(self.linkage, new, self.start)
         result = object.__new__(Problem)
         result.__dict__.update(self.__dict__, goals=new)
         return result

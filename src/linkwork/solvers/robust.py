@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import OptionError
 from ..goals import Reach
 from ..kernels.search import REACHED
 from ..transforms import FloatArray
-from .base import Settings, Solution, run
+from .base import Settings, Solution, run, whole
+from .found import NAMES
 from .jacobian import Damped
-from .prepared import NAMES, RESTARTS, Prepared, prepared_for
+from .prepared import RESTARTS, Prepared, prepared_for
 from .problem import Problem
 
 TOGETHER = 64  # random starts of the NumPy form, all at once
@@ -42,9 +42,7 @@ class Robust(Damped):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("restarts", "seed"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise OptionError(f"{name} must be a whole number, zero or more, got {value!r}.")
+            object.__setattr__(self, name, whole(name, getattr(self, name)))
 
     def fresh(self, problem: Problem, settings: Settings) -> Solution:
         """Solve without a start: the tables of the limb know better ones than the neutral pose."""
@@ -73,6 +71,10 @@ class Robust(Damped):
         plain = not settings.trace and self.damping == "adaptive" and all(value is None for value in own)
         if len(problem.goals) > 1 or not isinstance(goal, Reach) or not plain or not self.restarts:
             return None
+        if goal.tolerance is not None:
+            if not np.isfinite(goal.tolerance).all():
+                return None
+            settings = replace(settings, tolerance=goal.tolerance[0], rotation_tolerance=goal.tolerance[1])
         prepared = prepared_for(problem.linkage, goal, settings, self.restarts, self.seed)
         return prepared if prepared.limb.values else None
 
@@ -89,9 +91,9 @@ class Robust(Damped):
             problem.goals,
             self.name,
             start,
-            prepared.pose(values, starts).reshape(*shape, -1),
+            prepared.pose(values, starts).reshape(*shape, problem.linkage.nq),
             (status == REACHED).reshape(shape),
-            prepared.residuals(report).reshape(*shape, -1),
+            prepared.residuals(report).reshape(*shape, len(problem.blocks)),
             report[:, 3].astype(np.int64).reshape(shape),
             names.reshape(shape),
             (),
@@ -132,7 +134,7 @@ class Robust(Damped):
         )
 
     def _cost(self, problem: Problem, q: FloatArray) -> Any:
-        return np.linalg.norm(problem.error(q) * problem.scale, axis=-1)
+        return np.linalg.norm(problem.error(q) * problem.scale * problem.emphasis, axis=-1)
 
     def _pick(self, problem: Problem, tried: Solution, start: FloatArray) -> int:
         """Return the answer nearest the start, or the best failure."""

@@ -1,0 +1,37 @@
+"""Goals: what a solve should bring about, one table of them.
+
+Imports the modules of this folder. A new goal is one class with `error` and `jacobian`, and one row in `GOALS`.
+"""
+
+from __future__ import annotations
+
+from .aiming import Align, Bend, LookAt
+from .balance import Balance
+from .base import Block, Goal, turn_between
+from .joints import Couple, Rest
+from .places import Distance, OnLine, OnPlane, Relate
+from .reach import Hold, Reach
+
+GOALS: dict[str, type[Goal]] = {
+    cls.__name__: cls
+    for cls in (Reach, Hold, LookAt, Align, Bend, Rest, Balance, Relate, Distance, OnPlane, OnLine, Couple)
+}
+
+__all__ = [
+    "GOALS",
+    "Align",
+    "Balance",
+    "Bend",
+    "Block",
+    "Couple",
+    "Distance",
+    "Goal",
+    "Hold",
+    "LookAt",
+    "OnLine",
+    "OnPlane",
+    "Reach",
+    "Relate",
+    "Rest",
+    "turn_between",
+]

@@ -1,0 +1,162 @@
+"""The whole body: its centre of mass over a point, or over what it stands on.
+
+Imports `base`, `joints` and `mass`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import GoalError
+from ..linkage import Linkage
+from ..mass import Masses, masses
+from ..transforms import FloatArray, as_axis, plane_basis, read_only
+from .base import Block, Goal, as_place, key_of, moving_along, moving_rows, one_block, placed, position_of, reading
+from .reach import SAME
+
+INSIDE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Balance(Goal):
+    """Keep the centre of mass over a point, or over the polygon around several points.
+
+    Masses are those of the model; where it names none, shapes are weighed by their volume. Within the polygon the goal
+    asks for nothing; from outside it leads to the nearest edge.
+
+    Args:
+        over: A point of the world [m] or the name of a frame; or a list of them, whose convex hull, seen from above, is
+            the support. By default the place that the centre of mass is over at the start of the solve.
+        up: The direction away from the ground.
+
+    Example:
+        >>> import linkwork as lw
+        >>> figure = lw.models.human()
+        >>> feet = [f"{side}_{part}" for side in ("left", "right") for part in ("heel", "toe")]
+        >>> lw.Balance(over=feet).error(figure, figure.stored_pose("stand")).tolist()
+        [0.0, 0.0]
+    """
+
+    over: Any = None
+    up: Any = field(default="z", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with reading():
+            up = read_only(as_axis(self.up, "up of a Balance goal"))
+        over = self.over
+        if over is not None:
+            listed = isinstance(over, list | tuple) and any(isinstance(item, str) or np.ndim(item) for item in over)
+            several = list(over) if listed or np.ndim(over) == 2 else [over]
+            over = tuple(as_place(place, "what a Balance goal keeps the centre of mass over") for place in several)
+            if not over:
+                raise GoalError("a Balance goal over no points at all has nothing to stand on.")
+        pairs = list(combinations(range(len(over or (0,))), 2)) or [(0, 0)]
+        across = read_only(plane_basis(up)[:, :2].T.copy())
+        self._set(up=up, over=over, across=across, pairs=read_only(np.array(pairs)))
+
+    across: FloatArray = field(init=False, repr=False)
+    pairs: NDArray[np.int64] = field(init=False, repr=False)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Metres along the ground."""
+        return one_block(2, "m")
+
+    @property
+    def make(self) -> tuple[Any, ...]:
+        """The frames stood on, and the direction up."""
+        return "Balance", tuple(map(key_of, self.over or (np.zeros(3),))), self.up.tobytes(), *self.common
+
+    def bound(self, linkage: Linkage, start: FloatArray) -> Balance:
+        """Return the goal over the place that the start has, if it names none; the linkage must weigh something."""
+        weights = self._masses(linkage)
+        if self.over is not None:
+            return self
+        centers = weights.center(start).reshape(-1, 3)
+        if np.abs((centers - centers[:1]) @ self.across.T).max(initial=0.0) > SAME * max(linkage.length, 1.0):
+            raise GoalError(
+                f"the centre of mass is over another place at each of the {len(centers)} starts; give over=... one."
+            )
+        result = object.__new__(Balance)
+        result.__dict__.update(self.__dict__, over=(read_only(centers[0]),))
+        return result
+
+    def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the way along the ground to the nearest point of the support."""
+        center = self._masses(linkage).center(q) @ self.across.T
+        corners = np.stack([position_of(linkage, place, q) for place in self._places()], axis=-2) @ self.across.T
+        nearest = Nearest(center, corners, self.pairs)
+        return np.where(nearest.inside[..., None], 0.0, nearest.point - center)
+
+    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the velocity of the centre of mass against the support: at an edge, only that across it."""
+        weights = self._masses(linkage)
+        places = [placed(linkage, place, q) for place in self._places()]
+        center = weights.center(q) @ self.across.T
+        corners = np.stack([position for position, _ in places], axis=-2) @ self.across.T
+        nearest = Nearest(center, corners, self.pairs)
+        moving = self.across @ weights.jacobian(q)
+        motions = self.across @ np.stack([motion for _, motion in places], axis=-3)
+        moving = moving - np.einsum("...k,...kij->...ij", nearest.shares, motions)
+        moving = np.where(nearest.on_edge[..., None, None], nearest.across @ moving, moving)
+        return np.where(nearest.inside[..., None, None], 0.0, moving)
+
+    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
+        """Return the directions along the ground that something heavy, or the support, moves along."""
+        moving = moving_rows(linkage, *self._masses(linkage).links, *self._places())
+        return moving_along(self.across, moving)
+
+    def _places(self) -> tuple[str | FloatArray, ...]:
+        if self.over is None:
+            raise GoalError(
+                "a Balance goal has its place from the start of a solve; give over=..., or bound(linkage, q)."
+            )
+        places: tuple[str | FloatArray, ...] = self.over
+        return places
+
+    def _masses(self, linkage: Linkage) -> Masses:
+        with reading():
+            return masses(linkage)
+
+
+class Nearest:
+    """The points of convex polygons nearest to points of the plane, any leading axes.
+
+    Every edge joins two corners, and what joins two corners lies within: the nearest of all such segments has the
+    nearest point of the polygon, and a point is inside if some corner lies beyond its nearest segment.
+
+    Args:
+        center: Points, shape (..., 2).
+        corners: Corners in any order, shape (..., n, 2).
+        pairs: All pairs of corners, shape (m, 2).
+    """
+
+    def __init__(self, center: FloatArray, corners: FloatArray, pairs: NDArray[np.int64]) -> None:
+        first, second = corners[..., pairs[:, 0], :], corners[..., pairs[:, 1], :]
+        edge, way = second - first, center[..., None, :] - first
+        length = (edge * edge).sum(axis=-1)
+        share = np.clip((way * edge).sum(axis=-1) / np.where(length > 0.0, length, 1.0), 0.0, 1.0)
+        away = way - share[..., None] * edge
+        best = (away * away).sum(axis=-1).argmin(axis=-1)[..., None]
+        share, away, edge = (
+            np.take_along_axis(share, best, axis=-1)[..., 0],
+            np.take_along_axis(away, best[..., None], axis=-2)[..., 0, :],
+            np.take_along_axis(edge, best[..., None], axis=-2)[..., 0, :],
+        )
+        self.point = center - away
+        beyond = ((corners - self.point[..., None, :]) * away[..., None, :]).sum(axis=-1).max(axis=-1)
+        size = np.abs(corners - center[..., None, :]).max(axis=(-1, -2), initial=0.0)
+        self.inside = beyond > INSIDE * size * np.linalg.norm(away, axis=-1)
+        chosen = pairs[best[..., 0]]
+        one_hot = np.eye(corners.shape[-2])[chosen]
+        self.shares = (1.0 - share)[..., None] * one_hot[..., 0, :] + share[..., None] * one_hot[..., 1, :]
+        self.on_edge = (share > 0.0) & (share < 1.0)
+        normal = np.stack([-edge[..., 1], edge[..., 0]], axis=-1)
+        normal = normal / np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-300)
+        self.across = normal[..., :, None] * normal[..., None, :]

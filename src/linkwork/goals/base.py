@@ -1,0 +1,201 @@
+"""What a goal is: error rows and their Jacobian, weighed, judged and ranked.
+
+Imports `linkage` and what stands before it. The other files of this folder hold the goals, one idea each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import GoalError, LinkageError, TransformError
+from ..linkage import Linkage
+from ..transforms import FloatArray, as_array, as_vector, read_only
+
+
+class Block(NamedTuple):
+    """A run of error rows that are judged together: their norm must come within a tolerance."""
+
+    rows: slice
+    unit: str
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """Base of all goals.
+
+    A goal gives, for poses of any batch shape, its error rows (how far there is still to go, in metres or radians) and
+    the rows of the Jacobian that say how joint velocities make up for it. The Jacobian is the rate at which the error
+    shrinks: everywhere in its effect on the error's size, ``J^T e = -d(|e|²/2)/dv``; row by row where rows are not
+    rotation vectors, and near the goal where they are.
+
+    Args:
+        weight: How much its error counts beside the others' in methods that trade one off against another.
+        tolerance: Largest error that counts as reached: one number for its metres and its radians, or a pair of them.
+            None takes the solve's own; infinity makes it a wish, which is followed but never judged.
+        priority: Level, 0 first: a goal of a lower level is served only as far as it leaves the levels above alone.
+    """
+
+    weight: float = field(default=1.0, kw_only=True)
+    tolerance: Any = field(default=None, kw_only=True)
+    priority: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        weight, priority = self.weight, self.priority
+        if type(weight) is not float or not 0.0 < weight < math.inf:  # else there is more to look at
+            good = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
+            if not good or not math.isfinite(weight) or weight <= 0.0:
+                raise GoalError(f"weight of a goal must be positive and finite, got {weight!r}.")
+        if self.tolerance is not None:
+            object.__setattr__(self, "tolerance", _tolerances(self.tolerance))
+        if type(priority) is not int or priority < 0:
+            raise GoalError(f"priority of a goal is a whole number, 0 for the first level, got {priority!r}.")
+
+    def _set(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+    @property
+    def common(self) -> tuple[Any, ...]:
+        """What all goals have, as a part of their make."""
+        return self.weight, self.tolerance, self.priority
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The runs of error rows, in order."""
+        raise NotImplementedError
+
+    @property
+    def make(self) -> tuple[Any, ...]:
+        """What a problem is built from beside the target: goals of one make can take each other's place in it."""
+        raise NotImplementedError
+
+    def bound(self, linkage: Linkage, start: FloatArray) -> Goal:  # noqa: ARG002
+        """Return the goal as it stands for a linkage and the poses a solve begins with; most are so already."""
+        return self
+
+    def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return what is still to go, shape (..., rows)."""
+        raise NotImplementedError
+
+    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return how velocities bring it about, shape (..., rows, nv)."""
+        raise NotImplementedError
+
+    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
+        """Return which error rows some joint can change at all, shape (rows,)."""
+        raise NotImplementedError
+
+    def tolerance_of(self, unit: str) -> float | None:
+        """Return the goal's own tolerance for blocks of a unit, or None."""
+        return None if self.tolerance is None else self.tolerance[unit == "rad"]
+
+
+def _tolerances(value: Any) -> tuple[float, float]:
+    """Return tolerances in metres and radians from a number or a pair."""
+    try:
+        numbers = as_array(value, "tolerance of a goal")
+        if numbers.shape not in ((), (2,)) or not (numbers > 0.0).all():
+            raise TransformError(f"tolerance of a goal is a positive number or a pair (m, rad), got {value!r}.")
+    except TransformError as error:
+        raise GoalError(str(error)) from error
+    metres, radians = np.broadcast_to(numbers, 2).tolist()
+    return metres, radians
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Turn what is wrong with a number, an axis or a linkage's masses into an error of the goal that asked for it."""
+    try:
+        yield
+    except (TransformError, LinkageError) as error:
+        raise GoalError(str(error)) from error
+
+
+def as_frame(name: Any, what: str) -> str:
+    """Return the name of a frame, or say that it is none."""
+    if not isinstance(name, str):
+        raise GoalError(f"{what} is the name of a frame, got {name!r}.")
+    return name
+
+
+def as_place(value: Any, what: str) -> str | FloatArray:
+    """Return the name of a frame, or a point of the world."""
+    return value if isinstance(value, str) else as_point(value, what)
+
+
+def as_point(value: Any, what: str) -> FloatArray:
+    """Return a point of the world; (x, y) lies in the plane of planar linkages."""
+    with reading():
+        point = as_array(value, what)
+        return read_only(as_vector(np.append(point, 0.0) if point.shape == (2,) else point, what))
+
+
+def one_block(count: int, unit: str) -> tuple[Block, ...]:
+    """Return the blocks of a goal whose rows are all judged together."""
+    return (Block(slice(0, count), unit),)
+
+
+def placed(linkage: Linkage, place: str | FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return where frames or points are (..., 3), and how they move (..., 3, nv)."""
+    if isinstance(place, str):
+        return linkage.forward(q, frame=place)[..., :3, 3], linkage.jacobian(q, place)[..., :3, :]
+    shape = np.shape(q)[:-1]
+    return np.broadcast_to(place, (*shape, 3)), np.zeros((*shape, 3, linkage.nv))
+
+
+def position_of(linkage: Linkage, place: str | FloatArray, q: FloatArray) -> FloatArray:
+    """Return where frames or points are, shape (..., 3)."""
+    if isinstance(place, str):
+        return linkage.forward(q, frame=place)[..., :3, 3]
+    return np.broadcast_to(place, (*np.shape(q)[:-1], 3))
+
+
+def key_of(place: str | FloatArray) -> str | None:
+    """Return what a frame or point adds to a goal's make: the name of a frame; a point is a target."""
+    return place if isinstance(place, str) else None
+
+
+def moving_rows(linkage: Linkage, *places: str | FloatArray) -> NDArray[np.bool_]:
+    """Return which of six rows some joint changes for any of several frames; points stand still."""
+    found = np.zeros(6, np.bool_)
+    for place in places:
+        if isinstance(place, str):
+            found |= linkage.evaluator.moving_rows(place)
+    return found
+
+
+def moving_along(directions: FloatArray, moving: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which directions (rows, 3) have a part along an axis of the world that something moves along."""
+    return np.asarray((np.abs(directions) > 1e-12)[:, moving[:3]].any(axis=1))
+
+
+def unit(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return directions (..., 3) and lengths (...,) of vectors; one without length points along x."""
+    length = np.linalg.norm(vectors, axis=-1)
+    none = length < 1e-300
+    directions = vectors / np.where(none, 1.0, length)[..., None]
+    return np.where(none[..., None], np.eye(3)[0], directions), length
+
+
+def cross_matrix(vectors: FloatArray) -> FloatArray:
+    """Return the matrices (..., 3, 3) that take the cross product of vectors (..., 3) with something."""
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    zero = np.zeros_like(x)
+    rows = [[zero, -z, y], [z, zero, -x], [-y, x, zero]]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def turn_between(directions: FloatArray, wanted: FloatArray) -> FloatArray:
+    """Return the shortest rotation vectors (..., 3) that turn unit directions (..., 3) onto wanted ones (..., 3)."""
+    normal, cosine = np.cross(directions, wanted), (directions * wanted).sum(axis=-1, keepdims=True)
+    sine = np.linalg.norm(normal, axis=-1, keepdims=True)
+    aside = np.cross(directions, np.eye(3)[np.abs(directions).argmin(axis=-1)])  # half a turn has any normal
+    aside *= np.pi / np.linalg.norm(aside, axis=-1, keepdims=True)
+    turn = normal * (np.arctan2(sine, cosine) / np.where(sine > 0.0, sine, 1.0))
+    return np.where((sine < 1e-12) & (cosine < 0.0), aside, turn)

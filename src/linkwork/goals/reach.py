@@ -1,0 +1,239 @@
+"""Frames brought somewhere: `Reach`, and `Hold`, which keeps one where it is.
+
+Imports `base` and one kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import GoalError, LinkworkError
+from ..linkage import Linkage
+from ..transforms import AXES, FloatArray, as_array, as_axis, as_rotation, as_transform, read_only
+from .base import Block, Goal, as_frame, reading, turn_between
+
+SAME = 1e-9
+
+
+class Reach(Goal):
+    """Bring a frame to a position, an orientation, or both.
+
+    Args:
+        frame: Name of the frame that should get there.
+        position: Where its origin should be [m]; (x, y) leaves z alone and serves a planar linkage.
+        orientation: How it should be turned: a SciPy ``Rotation``, a 3x3 matrix, ``{"wxyz": ...}`` and so on. A 4x4
+            matrix given alone holds both.
+        weight: How much it counts beside other goals.
+        free: An axis of the frame, ``"z"`` or three numbers, that it may spin about: of the orientation, only where
+            this axis points matters (a drill, a spray gun, a pointing finger).
+        axes: Axes of the world along which the position matters, such as ``"xz"``; the others are left alone. All that
+            the position has by default.
+        tolerance: Largest error that counts as reached, or a pair of them (m, rad); the solve's own by default.
+        priority: Level, 0 first.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> lw.Reach("tip", position=(1, 2)).error(arm, np.zeros(2)).tolist()
+        [-2.0, 2.0]
+    """
+
+    def __init__(
+        self,
+        frame: str,
+        *,
+        position: Any = None,
+        orientation: Any = None,
+        weight: float = 1.0,
+        free: Any = None,
+        axes: str | None = None,
+        tolerance: Any = None,
+        priority: int = 0,
+    ) -> None:
+        self.__dict__.update(weight=weight, tolerance=tolerance, priority=priority)
+        self.__post_init__()
+        if not isinstance(frame, str):
+            raise GoalError(f"a Reach goal needs the name of a frame, got {frame!r}.")
+        if position is None and orientation is None:
+            raise GoalError(f"the goal of frame {frame!r} asks for nothing; give a position, an orientation or both.")
+        target, rows = np.eye(4), []
+        if position is None and np.shape(orientation) == (4, 4):
+            position = np.asarray(orientation)[:3, 3]
+        try:
+            if position is not None:
+                point = as_array(position, f"goal position of {frame!r}")
+                if point.shape not in ((2,), (3,)) or not np.isfinite(point).all():
+                    raise GoalError(f"goal position of {frame!r} must be 2 or 3 finite numbers, got {position!r}.")
+                target[: len(point), 3] = point
+                rows += list(range(len(point))) if axes is None else _asked(axes, len(point), frame)
+            if orientation is not None:
+                target[:3, :3] = as_rotation(orientation, f"goal orientation of {frame!r}")
+                rows += [3, 4, 5]
+            axis = None if free is None else read_only(as_axis(free, f"free axis of {frame!r}"))
+        except LinkworkError as error:
+            raise GoalError(str(error)) from error
+        if axis is not None and orientation is None:
+            raise GoalError(
+                f"the goal of frame {frame!r} has a free axis but no orientation that says where it points."
+            )
+        if axes is not None and position is None:
+            raise GoalError(f"the goal of frame {frame!r} has axes {axes!r} but no position that they are of.")
+        target.setflags(write=False)
+        asked = sum(row < 3 for row in rows)
+        self.__dict__.update(frame=frame, target=target, rows=np.array(rows), coordinates=asked, free=axis)
+
+    def moved(self, target: FloatArray) -> Reach:
+        """Return the same goal with another target (4, 4), which is taken as it is."""
+        result = object.__new__(Reach)  # a tenth of the time of copy.copy, for paths of thousands of goals
+        result.__dict__.update(self.__dict__, target=target)
+        return result
+
+    frame: str
+    target: FloatArray
+    rows: NDArray[np.int64]
+    coordinates: int
+    free: FloatArray | None
+
+    @property
+    def position(self) -> FloatArray | None:
+        """Where the frame should be, if that is asked for; with some axes masked out, all three numbers."""
+        if self.masked:
+            return self.target[:3, 3]
+        return self.target[: self.coordinates, 3] if self.coordinates else None
+
+    @property
+    def masked(self) -> bool:
+        """Whether it asks for some axes other than x, y and z, or x and y: ``axes="xz"`` and so on."""
+        count = self.coordinates
+        return count == 1 or (count == 2 and int(self.rows[1]) != 1)
+
+    @property
+    def orientation(self) -> FloatArray | None:
+        """How the frame should be turned, if that is asked for: a 3x3 matrix."""
+        return self.target[:3, :3] if len(self.rows) > self.coordinates else None
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Metres of position, then radians of orientation."""
+        count, rows = self.coordinates, len(self.rows)
+        position = (Block(slice(0, count), "m"),) if count else ()
+        return (*position, Block(slice(count, rows), "rad")) if rows > count else position
+
+    @property
+    def make(self) -> tuple[Any, ...]:
+        """Frame, rows, free axis, and what all goals have."""
+        free = None if self.free is None else self.free.tobytes()
+        return self.frame, self.rows.tobytes(), free, self.weight, self.tolerance, self.priority
+
+    def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the way to the goal in the world: metres, then the rotation vector."""
+        from ..kernels.error import pose_errors
+
+        world = linkage.forward(q, frame=self.frame)
+        out = np.empty((*world.shape[:-2], 6))
+        pose_errors(world.reshape(-1, 4, 4), self.target, out.reshape(-1, 6))
+        if self.free is not None:
+            out[..., 3:] = turn_between(world[..., :3, :3] @ self.free, self.target[:3, :3] @ self.free)
+        return out if len(self.rows) == 6 else out[..., self.rows]
+
+    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the rows of the frame's Jacobian that the goal asks for."""
+        jacobian = linkage.jacobian(q, self.frame)
+        if self.free is not None:  # spinning about the axis changes nothing
+            axis = (linkage.forward(q, frame=self.frame)[..., :3, :3] @ self.free)[..., None]
+            jacobian[..., 3:, :] -= axis * (np.swapaxes(axis, -1, -2) @ jacobian[..., 3:, :])
+        return jacobian if len(self.rows) == 6 else jacobian[..., self.rows, :]
+
+    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
+        """Return which error rows some joint can change at all."""
+        return linkage.evaluator.moving_rows(self.frame)[self.rows]
+
+    def __repr__(self) -> str:
+        position = "" if self.position is None else f", position={self.position.tolist()}"
+        return f"Reach({self.frame!r}{position}{'' if self.orientation is None else ', orientation=...'})"
+
+
+def _asked(axes: Any, count: int, frame: str) -> list[int]:
+    """Return the rows of axes such as ``"xz"``."""
+    known = list(AXES)[:count]
+    if not isinstance(axes, str) or not axes or len(set(axes)) != len(axes) or not set(axes) <= set(known):
+        raise GoalError(f"axes of the goal of frame {frame!r} are some of {''.join(known)!r}, got {axes!r}.")
+    return sorted(known.index(letter) for letter in axes)
+
+
+@dataclass(frozen=True, eq=False)
+class Hold(Goal):
+    """Keep a frame where it is, position and orientation: a planted foot.
+
+    In a solve it becomes a `Reach` of the place it holds, so that every method that serves `Reach` serves it.
+
+    Args:
+        frame: Name of the frame.
+        at: Where to keep it: a 4x4 transform, or a position at which the world's axes are its own. Where it is at the
+            start of the solve by default.
+
+    Example:
+        >>> import linkwork as lw
+        >>> figure = lw.models.human()
+        >>> solution = lw.solve(figure, [lw.Hold("left_foot"), lw.Reach("right_hand", position=(0.4, -0.2, 1.2))])
+        >>> solution.success
+        True
+    """
+
+    frame: str
+    at: Any = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_frame(self.frame, "what a Hold goal keeps in place")
+        if self.at is not None:
+            with reading():
+                self._set(at=read_only(np.array(as_transform(self.at, f"place to hold {self.frame!r} at"))))
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Metres of position, then radians of orientation."""
+        return Block(slice(0, 3), "m"), Block(slice(3, 6), "rad")
+
+    @property
+    def make(self) -> tuple[Any, ...]:
+        """That of the Reach it becomes."""
+        return self._reach(np.eye(4)).make
+
+    def bound(self, linkage: Linkage, start: FloatArray) -> Reach:
+        """Return the Reach that holds the frame at its place, or where the start has it."""
+        if self.at is not None:
+            return self._reach(self.at)
+        world = linkage.forward(start, frame=self.frame).reshape(-1, 4, 4)
+        if np.abs(world - world[:1]).max(initial=0.0) > SAME * max(linkage.length, 1.0):
+            raise GoalError(
+                f"frame {self.frame!r} is in another place at each of the {len(world)} starts; hold it at=... one."
+            )
+        return self._reach(world[0])
+
+    def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the way back in the world: metres, then the rotation vector."""
+        return self._held().error(linkage, q)
+
+    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the frame's Jacobian."""
+        return linkage.jacobian(q, self.frame)
+
+    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
+        """Return which error rows some joint can change at all."""
+        return linkage.evaluator.moving_rows(self.frame)
+
+    def _held(self) -> Reach:
+        if self.at is None:
+            raise GoalError(
+                f"a Hold of {self.frame!r} has its place from the start of a solve; give at=..., or bound(linkage, q)."
+            )
+        return self._reach(self.at)
+
+    def _reach(self, target: FloatArray) -> Reach:
+        weight, tolerance, priority = self.common
+        return Reach(self.frame, orientation=target, weight=weight, tolerance=tolerance, priority=priority)
