@@ -18,6 +18,7 @@ import linkwork as lw
 from linkwork import formats
 from linkwork.cli import app
 from linkwork.errors import ClipNotFoundError, FormatError, MissingExtraError, OptionError
+from linkwork.file_commands import MOST_LISTED, MOST_SAID
 from linkwork.formats import CLIP, FORMATS, Content, Options
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -130,6 +131,13 @@ def test_what_is_no_such_file_is_an_error_with_its_name(suffix: str, junk: str, 
     with pytest.raises(FormatError, match=f"junk{suffix}"):
         formats.read(path, linkage=linkage)
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name] * (junk != "missing")
+
+
+def test_xacro_and_folders_are_named_as_such(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"still to be expanded.*: xacro arm\.urdf\.xacro > arm\.urdf$"):
+        lw.load(tmp_path / "arm.urdf.xacro")
+    with pytest.raises(FormatError, match="is a folder"):
+        lw.load(tmp_path)
 
 
 def test_xml_is_told_apart_by_its_outermost_element(tmp_path: Path) -> None:
@@ -264,7 +272,7 @@ def test_missing_meshes_are_a_warning(tmp_path: Path, caplog: pytest.LogCaptureF
     assert found == linkage
     files = [visual.shape.file for visual in found.nodes[0].visuals]
     assert files == [str((here / "hand.stl").resolve()), None, None, None]
-    assert "arm.yaml: mesh lost.stl is not there, and 2 more; linkwork doctor says where" in caplog.text
+    assert "arm.yaml: mesh lost.stl is not there, and 2 more; linkwork doctor says where it was" in caplog.text
     told = lw.load(here / "arm.yaml", folders=[tmp_path])
     assert [visual.shape.file is not None for visual in told.nodes[0].visuals] == [True, False, True, True]
 
@@ -343,6 +351,7 @@ def test_a_table_holds_offsets_and_values_that_count_backwards(convention: str, 
         ("standard", "strange", "a DH convention is"),
         ("limits: [-2, 2]", "limits: [2, -2]", "lower limit 2"),
         ("name: scara", "named: scara", "has no field 'named'"),
+        ("rows:", "rows:" + "\n  - {a: 1}" * 2_000, "at most 2,000 rows, got 2,003"),
     ],
 )
 def test_a_table_that_is_none_is_refused(old: str, new: str, words: str, tmp_path: Path) -> None:
@@ -367,6 +376,60 @@ def test_convert_writes_the_motion_and_says_what_is_lost(tmp_path: Path) -> None
     data = json.loads(result.stdout)
     assert (data["clips"][0]["frames"], data["dropped"]) == (79, [])
     same_motion(lw.load_clip(tmp_path / "walk.npz"), lw.models.motion("human"))
+
+
+def test_convert_says_which_motion_is_written_where_one_is_held(tmp_path: Path) -> None:
+    clip = lw.models.motion("planar:1,1")
+    lw.save(Content(clip.linkage, {"run": clip, "walk": clip}), tmp_path / "two.glb")
+    result = run("convert", tmp_path / "two.glb", tmp_path / "one.bvh")
+    assert result.stdout.endswith(f"; motion run, {len(clip)} frames\n")
+    assert "linkwork: dropped: BVH holds one motion, 'run': 'walk' left out." in result.stderr
+    result = run("convert", tmp_path / "two.glb", tmp_path / "one.npz", "--json")
+    assert [entry["name"] for entry in json.loads(result.stdout)["clips"]] == ["run"]
+    assert run("convert", tmp_path / "two.glb", tmp_path / "two.gltf").stdout.endswith("; 2 motions: run, walk\n")
+
+
+@pytest.mark.parametrize(("command", "shown"), [("convert", MOST_SAID), ("doctor", MOST_LISTED)])
+def test_many_remarks_of_one_kind_are_cut_short_for_people_and_whole_in_json(
+    command: str, shown: int, tmp_path: Path
+) -> None:
+    meshes = "".join(f'<visual><geometry><mesh filename="m{k}.stl"/></geometry></visual>' for k in range(40))
+    (tmp_path / "arm.urdf").write_text(f'<robot name="arm"><link name="base">{meshes}</link></robot>')
+    target = [tmp_path / "arm.yaml"] if command == "convert" else []
+    result = run(command, tmp_path / "arm.urdf", *target)
+    said = [line for line in result.output.splitlines() if "missing-mesh" in line]
+    assert len(said) == shown + 1
+    assert f"{40 - shown} more like these; --json lists them all." in said[-1]
+    assert sum("tried" in line for line in said) == 1
+    result = run(command, tmp_path / "arm.urdf", *target, "--json")
+    data = json.loads(result.stdout)
+    assert len(data["assumed" if command == "convert" else "remarks"]) == 40
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ((), [1.0, 0.0, 0.0]),
+        (("--positions", "add"), [2.0, 0.0, 3.0]),
+        (("--up", "z"), [1.0, 0.0, 0.0]),
+        (("--positions", "add", "--up", "z"), [2.0, 3.0, 0.0]),
+        (("--units", "cm", "--positions", "add"), [0.02, 0.0, 0.03]),
+        (("--units", "0.5", "--up", "x"), [0.0, 0.0, 0.5]),
+    ],
+)
+def test_options_reach_the_reader_through_the_command_line(
+    words: tuple[str, ...], expected: list[float], tmp_path: Path
+) -> None:
+    (tmp_path / "a.bvh").write_text(
+        "HIERARCHY\nROOT hip\n{\nOFFSET 1 3 0\nCHANNELS 3 Xposition Yposition Zposition\n"
+        "JOINT knee\n{\nOFFSET 0 0 0\nCHANNELS 1 Xrotation\nEnd Site\n{\nOFFSET 0 0 0\n}\n}\n}\n"
+        "MOTION\nFrames: 1\nFrame Time: 0.1\n1 0 0 0\n"
+    )
+    units = () if "--units" in words else ("--units", "m")
+    assert run("convert", tmp_path / "a.bvh", tmp_path / "a.npz", *words, *units).exit_code == 0
+    clip = lw.load_clip(tmp_path / "a.npz")
+    np.testing.assert_allclose(clip.forward(frame="knee")[0, :3, 3], expected, atol=1e-12)
 
 
 def test_convert_drops_a_motion_aloud_where_it_cannot_be_held(tmp_path: Path) -> None:

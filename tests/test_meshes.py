@@ -189,3 +189,15 @@ def test_very_many_names_are_not_looked_for(model):
     assert all(each.tried for each in found[:-1])
     assert "not looked for" in found[-1].reason
     assert finder.find("hand0.stl") is found[0]
+
+
+def test_where_meshes_were_looked_for_is_said_once_for_every_package(tmp_path):
+    finder = meshes.MeshFinder(tmp_path / "arm.urdf", Options(packages={"told": tmp_path}))
+    names = ("a.stl", "b.stl", "a.stl", "package://p/a.stl", "package://p/b.stl", "package://told/a.stl", "../c.stl")
+    said = [finder.remark(name, "link", 3) for name in names]
+    assert said[2] is None
+    texts = [remark.text for remark in said if remark is not None]
+    assert ["; tried" in text for text in texts] == [True, False, True, False, True, False]
+    assert ["either, in the same folders" in text for text in texts] == [False, True, False, True, False, False]
+    assert ["--package p=FOLDER" in text for text in texts] == [False, False, True, False, False, False]
+    assert "--folder" in texts[-1]

@@ -348,7 +348,7 @@ HOSTILE = {
     "a count that is none": (body('<replicate count="many"><body/></replicate>'), "not a number"),
     "very deep": ("<mujoco><worldbody>" + "<body>" * 100_000, "deeper"),
     "very many": ("<mujoco><worldbody>" + "<body/>" * 5_000 + "</worldbody></mujoco>", "more than 2000 <body>"),
-    "very many more": ("<mujoco><actuator>" + "<motor/>" * 200_000, "more than 100,000"),
+    "very many more": ("<mujoco><actuator>" + "<motor/>" * 200_000, "more than 50,000"),
     "not a number": (body('<joint axis="nan 0 1"/>'), "finite"),
     "not a number in C": (body('<joint damping="-NaN(1)"/>'), "finite"),
     "an infinite place": (body('<body pos="inf 0 0"/>'), "finite"),
@@ -377,8 +377,7 @@ def test_mujoco_leaves_no_log_behind(tmp_path: Path, monkeypatch: pytest.MonkeyP
         with pytest.raises(FormatError):
             content(tmp_path, text)
     text = body('<joint axis="nan 0 1"/>')  # what `read_source` never lets through
-    with pytest.raises(FormatError):
-        mjcf_model.compiled("model.xml", mjcf_source.Source(text, (), ()))
+    mjcf_model.compiled("model.xml", mjcf_source.Source(text, (), ()))
     assert [file.name for file in tmp_path.iterdir()] == ["model.xml"]
     assert mujoco.get_mju_user_warning() is None
 

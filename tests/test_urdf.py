@@ -397,7 +397,7 @@ JOINT = '<joint name="k" type="fixed"><parent link="{}"/><child link="{}"/></joi
         ("<robot>" * 70, "nested deeper", 1),
         ('<robot name="r">\n' + "<gazebo>" * 70, "nested deeper", 2),
         ('<robot name="' + "x" * 2**20 + '"/>', "without a tag", 1),
-        ("<robot>" + "<a/>" * (markup.MAX_ELEMENTS + 1), "more than 100,000 elements", 1),
+        ("<robot>" + "<a/>" * (markup.MAX_ELEMENTS + 1), "more than 50,000 elements", 1),
         (b"<robot/>" + b" " * markup.MAX_BYTES, "larger than 16 MiB", None),
     ],
 )  # fmt: skip

@@ -71,7 +71,9 @@ def solution_data(solution: Solution, *, explain: bool) -> dict[str, Any]:
     linkage = solution.linkage
     goals = [goal for goal in solution.goals if isinstance(goal, Reach)]
     place = next(placements(linkage, solution.q[None], dict.fromkeys(goal.frame for goal in goals), matrix=False))
-    blocks = [(goal.frame, block.unit) for goal in goals for block in goal.blocks]
+    blocks = [
+        (getattr(goal, "frame", type(goal).__name__), block.unit) for goal in solution.goals for block in goal.blocks
+    ]
     return {
         "reached": solution.success,
         "reason": solution.reason,

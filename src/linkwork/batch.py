@@ -93,6 +93,7 @@ def solve_batch(
     targets: ArrayLike,
     *,
     start: ArrayLike | str | None = None,
+    device: str = "cpu",
     threads: int | None = None,
     dtype: str = "float64",
     time_budget: float | None = None,
@@ -107,6 +108,7 @@ def solve_batch(
         targets: Shape (n, 4, 4). With ``orientation=False`` also positions (n, 3), with ``position=False`` rotations
             (n, 3, 3). A target that is not finite or not rigid fails alone.
         start: A pose (nq,), the name of a stored one, or a pose for each target (n, nq), to begin with.
+        device: Where to solve: ``"cpu"``.
         threads: How many; all cores by default. Answers do not depend on it.
         dtype: ``"float64"``, or ``"float32"``: faster; every answer is checked, and if need be finished, in float64.
         time_budget: Seconds after which targets not yet looked at are left, with status ``time``.
@@ -121,10 +123,12 @@ def solve_batch(
         >>> lw.solve_batch(arm, "tip", targets)
         <Batch of 'tip': 1000 of 1000 reached>
     """
+    if device != "cpu":
+        raise OptionError(f"device is 'cpu', got {device!r}.")
     work = _Work(linkage, frame, dtype, threads, time_budget, options)
-    whole = _as_array(targets, frame)
-    base = _starts(linkage, start, len(whole))
-    return work.solve(whole, base, start is not None, progress)
+    array = _as_array(targets, frame)
+    base = _starts(linkage, start, len(array))
+    return work.solve(array, base, start is not None, progress)
 
 
 def solve_blocks(

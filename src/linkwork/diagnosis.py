@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -164,12 +165,27 @@ def _steps(count: int) -> str:
 
 
 def _missed(solution: Solution) -> str:
-    """Return the errors in words: ``"position error 2.1e-05 m, rotation error 0.3 mrad"``."""
-    problem = Problem(solution.linkage, solution.goals)
+    """Return the errors in words: ``"position error 2.1e-05 m, rotation error 0.3 rad"``; the largest of many goals."""
+    owners = [(goal, block.unit) for goal in solution.goals for block in goal.blocks]
+    errors = [(value, unit, goal) for (goal, unit), value in zip(owners, solution.residuals.tolist(), strict=True)]
+    if len(solution.goals) > 1:
+        judged = [row for row in errors if row[2].tolerance_of(row[1]) != np.inf]
+        largest = (
+            max((row for row in judged if row[1] == unit), key=itemgetter(0), default=None) for unit in ("m", "rad")
+        )
+        errors = [row for row in largest if row is not None]
+    many = len(solution.goals) > 1
     return ", ".join(
-        f"{'position' if block.unit == 'm' else 'rotation'} error {value:.3g} {block.unit}"
-        for block, value in zip(problem.blocks, solution.residuals, strict=True)
+        f"{'largest ' * many}{'position' if unit == 'm' else 'rotation'} error {value:.3g} {unit}"
+        f"{f' ({_called(goal)})' * many}"
+        for value, unit, goal in errors
     )
+
+
+def _called(goal: Goal) -> str:
+    """Return a goal's kind and frame."""
+    frame = getattr(goal, "frame", None)
+    return type(goal).__name__ if frame is None else f"{type(goal).__name__} {frame!r}"
 
 
 def _ended(solution: Solution) -> str:

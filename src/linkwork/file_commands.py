@@ -76,7 +76,7 @@ def convert(
         print_json(data | {key: [asdict(remark) for remark in remarks] for key, remarks in parts.items()})
     else:
         print(f"{target}: {_described(content)}")
-        for remark in _shortened((*content.remarks, *dropped), MOST_SAID):
+        for remark in (*_shortened(content.remarks, MOST_SAID), *_shortened(dropped, MOST_SAID)):
             say(_sentence(remark))
 
 

@@ -10,7 +10,7 @@ import logging
 import re
 from dataclasses import dataclass, replace
 from importlib import import_module
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -101,7 +101,7 @@ def load(path: FilePath, *, root: str | None = None, **options: Any) -> Linkage:
     missing = [remark for remark in content.remarks if remark.kind == "missing-mesh"]
     if missing:
         first, more = missing[0].text.partition(";")[0], f", and {len(missing) - 1} more" * (len(missing) > 1)
-        _LOG.warning("%s: %s%s; linkwork doctor says where they may be.", path, first.rstrip("."), more)
+        _LOG.warning("%s: %s%s; linkwork doctor says where it was looked for.", path, first.rstrip("."), more)
     linkage = content.linkage
     return linkage if root is None else _rooted(linkage, root)
 
@@ -211,6 +211,12 @@ def fit(content: Content, path: FilePath) -> tuple[Content, tuple[Remark, ...]]:
 
 def _format(path: FilePath) -> Format:
     suffix = PurePath(path).suffix.lower()
+    if suffix == ".xacro":
+        name = PurePath(PurePath(path).name)
+        command = f"xacro {name} > {name.with_suffix('').with_suffix('.urdf')}"
+        raise FormatError(path, f"this is xacro, still to be expanded. Expand it first: {command}")
+    if suffix not in FORMATS and Path(path).is_dir():
+        raise FormatError(path, "is a folder, not a file.")
     if suffix not in FORMATS:
         got = f"no format {suffix!r}" if suffix else "no suffix that says its format"
         raise FormatError(path, f"{got}; known are {', '.join(FORMATS)}.")

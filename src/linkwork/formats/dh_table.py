@@ -18,6 +18,7 @@ from . import documents
 
 TABLE_KEYS = ("name", "model", "convention", "mdh", "n", "rows", "base", "tool", "joints")
 ROW_KEYS = ("theta", "d", "a", "alpha", "kind", "joint", "limits", "qlim", "offset", "flip", "mdh")
+MAX_ROWS = 2_000
 CONVENTIONS = {False: "standard", True: "modified"}
 
 
@@ -44,6 +45,8 @@ def linkage(document: Mapping[str, Any], text: str, where: object) -> Linkage:
         convention = _convention(document, "standard")
         if not isinstance(name, str) or not isinstance(document["rows"], list):
             raise ValueError("a table has a text for its name and a list of rows")
+        if len(document["rows"]) > MAX_ROWS:
+            raise ValueError(f"a table has at most {MAX_ROWS:,} rows, got {len(document['rows']):,}")
         rows, flipped = [], []
         for k, raw in enumerate(document["rows"]):
             place[:] = ["rows", k]

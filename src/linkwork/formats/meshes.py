@@ -101,6 +101,7 @@ class MeshFinder:
         self._packages: dict[str, tuple[_Place, ...]] = {}
         self._found: dict[str, Resolved] = {}
         self._missed: set[str] = set()
+        self._looked: set[str] = set()
 
     def find(self, name: str) -> Resolved:
         """Return the file that a name stands for, or what was tried."""
@@ -111,11 +112,20 @@ class MeshFinder:
         return self._found[name]
 
     def remark(self, name: str, link: str, line: int | None = None) -> Remark | None:
-        """Return what to say of a name that stands for no file; None if it stands for one, or has been said before."""
-        if name in self._missed or self.find(name).file is not None:
+        """Return what to say of a name that stands for no file; None if it stands for one, or has been said before.
+
+        Where it was looked for is said once for every package, and once for the names that are in none.
+        """
+        found = self.find(name)
+        if name in self._missed or found.file is not None:
             return None
         self._missed.add(name)
-        return Remark("missing-mesh", f"mesh {name[:LONGEST_SHOWN]} {self.find(name).reason}.", link, line)
+        scheme, rest = _split(name)
+        package, reason = rest.partition("/")[0] if scheme in PACKAGE_SCHEMES else "", found.reason
+        if found.refused is None:
+            reason = "is not there either, in the same folders" if package in self._looked else reason
+            self._looked.add(package)
+        return Remark("missing-mesh", f"mesh {name[:LONGEST_SHOWN]} {reason}.", link, line)
 
     def _search(self, name: str) -> Resolved:
         scheme, rest = _split(name)

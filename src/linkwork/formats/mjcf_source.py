@@ -21,7 +21,7 @@ from .markup import Element
 from .options import FilePath, Options
 
 MAX_DEPTH = 200
-MAX_READ = 100_000  # elements in all files together
+MAX_READ = 50_000  # elements in all files together
 MAX_ELEMENTS = 10_000  # elements that MuJoCo gets to see, with all repetitions
 MAX_INCLUDES = 200
 MAX_REPEATED = {"body": 2_000, "joint": 2_000}  # MuJoCo takes seconds for more: its work grows with the square

@@ -81,8 +81,9 @@ class Align(Goal):
         return without(linkage.jacobian(q, self.frame)[..., 3:, :], axis)
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return which error rows some joint can change at all."""
-        return linkage.evaluator.moving_rows(self.frame)[3:]
+        """Return which error rows some joint can change at all, looked for at a few poses."""
+        poses = np.concatenate([linkage.neutral()[None], linkage.random_pose(0, 7)])
+        return np.asarray(np.abs(self.jacobian(linkage, poses)).max(axis=(0, 2), initial=0.0) > 1e-12)
 
 
 @dataclass(frozen=True, eq=False)

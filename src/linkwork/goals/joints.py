@@ -79,8 +79,8 @@ class Rest(_Bound):
     Args:
         pose: Pose to lean towards: an array, values by joint name, or the name of a stored pose. The neutral pose by
             default.
-        gains: How much each joint cares: one number, one for each velocity, or numbers by joint or coordinate name;
-            joints without a gain are left alone.
+        gains: How much each joint cares: one number, one for each velocity (the three of a ball alike), or numbers by
+            joint or coordinate name; joints without a gain are left alone.
 
     Example:
         >>> import linkwork as lw

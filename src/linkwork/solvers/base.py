@@ -220,8 +220,31 @@ def run(method: Method, problem: Problem, start: FloatArray, settings: Settings)
     method.accept(problem)
     settings = settled(settings, method)
     deadline = None if settings.time_budget is None else time.perf_counter() + settings.time_budget
-    walk = _Walk(problem, start, settings, method.patience)
     trace: list[Record] = []
+    walk, ending = _walked(method, problem, start, settings, deadline, trace=trace if settings.trace else None)
+    return walk.solution(method, start, trace, ending)
+
+
+def _walked(
+    method: Method,
+    problem: Problem,
+    start: FloatArray,
+    settings: Settings,
+    deadline: float | None,
+    *,
+    trace: list[Record] | None = None,
+    finest: float = np.inf,
+) -> tuple[_Walk, str]:
+    """Return how far the poses came, and what ended it; `finest` is the largest tolerance for any error.
+
+    Levels of priority are taken in turn. Those above the last are brought to rest alone; from there the walk goes on
+    with all; then the ones above are brought to rest again. Where they would be worse off than alone, they stay so.
+    """
+    least, upper = SETTLED * max(problem.linkage.length, 1.0), None
+    if len(problem.levels) > 1:
+        upper, _ = _walked(method, problem.above(), start, settings, deadline, finest=least)
+        start = upper.best_q.reshape(start.shape)
+    walk = _Walk(problem, start, settings, method.patience, finest=finest)
     memory: dict[str, Any] = {}
     iteration, ending = 0, "iterations"
     while walk.going() and iteration < (settings.max_iterations or 0):
@@ -230,28 +253,16 @@ def run(method: Method, problem: Problem, start: FloatArray, settings: Settings)
             break
         state = State(problem, walk.q, walk.error, iteration, memory=memory)
         change = limited(method, state, settings)
-        if settings.trace:
+        if trace is not None:
             trace.append(_record(walk, state, change))
         walk.move(change, settings.halvings if method.careful else 0)
         iteration += 1
-    if len(problem.levels) > 1:
-        _put_first_things_first(walk, method)
-    return walk.solution(method, start, trace, ending)
-
-
-def _put_first_things_first(walk: _Walk, method: Method) -> None:
-    """Move the best poses on until the levels above the last are as well served as without it."""
-    settings, memory = walk.settings, dict[str, Any]()
-    upper = walk.problem.above()
-    finer = _Walk(upper, walk.best_q, settings, method.patience, finest=SETTLED * max(upper.linkage.length, 1.0))
-    for iteration in range(settings.max_iterations or 0):
-        if not finer.going():
-            break
-        state = State(upper, finer.q, finer.error, iteration, memory=memory)
-        finer.move(limited(method, state, settings), settings.halvings)
-    if len(upper.levels) > 1:
-        _put_first_things_first(finer, method)
-    walk.best_q = finer.best_q
+    if upper is not None:
+        again, _ = _walked(method, upper.problem, walk.best_q, settings, deadline, finest=least)
+        worse = again.best_cost > upper.best_cost + least
+        walk.best_q = np.where(worse[:, None], upper.best_q, again.best_q)
+        walk.count += upper.count
+    return walk, ending
 
 
 def follow(
