@@ -232,6 +232,24 @@ def test_a_motion_that_brings_its_own_skeleton_is_carried_over_by_names(tmp_path
         lw.load_clip(tmp_path / "walk.bvh", linkage=arm())
 
 
+@pytest.mark.parametrize("suffix", MOTIONS)
+@pytest.mark.parametrize("name", ["\ud800", "\0", "a\0b"])
+def test_names_that_are_no_text_come_back_or_are_refused_before_anything_is_written(
+    suffix: str, name: str, tmp_path: Path
+) -> None:
+    need(suffix)
+    linkage = lw.Builder("arm").revolute(name, "hand").build()
+    clip = lw.Clip(linkage, [0.0, 1.0], [[0.0], [0.5]])
+    path = tmp_path / f"file{suffix}"
+    try:
+        lw.save(clip, path)
+    except lw.LinkworkError:
+        assert not list(tmp_path.iterdir())
+    else:
+        found = lw.load_clip(path, linkage=linkage if suffix == ".csv" else None)
+        np.testing.assert_allclose(found.poses, clip.poses, atol=1e-12)
+
+
 def test_saving_what_a_format_cannot_hold_at_all_is_refused(tmp_path: Path) -> None:
     clip = motion(figure())
     for act, words in (
@@ -290,6 +308,29 @@ def test_missing_meshes_are_a_warning(tmp_path: Path, caplog: pytest.LogCaptureF
 def test_wrong_options_are_refused(given: dict[str, Any], words: str, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=words.replace("; there", " for reading a file; there")):
         lw.load(tmp_path / "arm.yaml", **given)
+
+
+OPTIONS = {"packages": {"a": "b"}, "folders": ["b"], "units": 0.5, "up": "x", "positions": "add"}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("suffix", ONE_EACH)
+def test_an_option_changes_what_is_read_or_is_said_to_be_of_no_use(suffix: str, option: str, tmp_path: Path) -> None:
+    need(suffix)
+    path, clip = tmp_path / f"file{suffix}", motion(figure())
+    if suffix == ".xml":
+        path.write_text("<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>")
+    else:
+        formats.write(Content(clip.linkage, {CLIP: clip} if FORMATS[suffix].clips else {}), path)
+    mover = clip.linkage if suffix == ".csv" else None
+    plain = formats.read(path, linkage=mover)
+    found = formats.read(path, Options(**{option: OPTIONS[option]}), linkage=mover)
+    said = [remark for remark in found.remarks if remark.kind == "ignored-option"]
+    assert [remark.where for remark in said] == ([] if option in FORMATS[suffix].options else [option])
+    if said:
+        assert found.linkage == plain.linkage
+    elif option in ("units", "up"):
+        assert found.linkage != plain.linkage
 
 
 def test_options_are_plain_values() -> None:

@@ -1,9 +1,8 @@
-"""Goals of whole figures: every one's error and Jacobian against finite differences, levels, masses, wrong input."""
+"""Goals of whole figures: every one's error and Jacobian against finite differences, levels, wrong input."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import linkwork as lw
 from linkages import JOINTS, one_joint
-from linkwork.errors import FrameNotFoundError, GoalError, JointNotFoundError, LinkageError, LinkworkError
+from linkwork.errors import FrameNotFoundError, GoalError, JointNotFoundError, LinkworkError
 from linkwork.goals import GOALS, Goal
 from linkwork.poses import advance
 from linkwork.solvers import Problem
 from linkwork.transforms import inverse
 
-DATA = Path(__file__).parents[2] / "shared" / "data" / "urdf"
 ARM = ("left_upper_arm", "left_forearm", "left_hand", "right_foot")
 LINKAGES: dict[str, tuple[Callable[[], lw.Linkage], tuple[str, str, str, str]]] = {
     "human": (lw.models.human, ARM),
@@ -425,58 +423,6 @@ def test_within_the_support_balance_asks_for_nothing() -> None:
     assert edge.error(figure, leaning)[0] < -0.4
 
 
-def test_masses_are_those_of_the_model_or_of_its_shapes() -> None:
-    brick, ball = lw.Box((0.2, 0.1, 0.05)), lw.Sphere(0.1)
-    link = lw.Link("a", (lw.Visual(brick, (0.3, 0, 0)), lw.Visual(ball, (-0.3, 0, 0))))
-    weights = lw.mass.masses(lw.Linkage([link]))
-    volumes = np.array([0.001, 4 / 3 * np.pi * 0.001])
-    assert weights.by_volume
-    assert weights.total == pytest.approx(1000.0 * volumes.sum())
-    assert_allclose(weights.centers, [[0.3 * (volumes[0] - volumes[1]) / volumes.sum(), 0, 0]], atol=1e-15)
-    capsule, rod = lw.Capsule(0.1, 0.4), lw.Cylinder(0.1, 0.4)
-    total = lw.mass.total_mass(lw.Linkage([lw.Link("a", (capsule, rod))]))
-    assert total == pytest.approx(1000.0 * (2 * np.pi * 0.01 * 0.4 + 4 / 3 * np.pi * 0.001))
-    known = lw.Linkage([lw.Link("a", brick, inertia=lw.Inertia(3.0, (0, 0, 0.2)))])
-    assert lw.mass.total_mass(known) == 3.0
-    assert not lw.mass.masses(known).by_volume
-    bumper = lw.Linkage([lw.Link("a", lw.Visual(brick, role="collision"))])
-    assert lw.mass.total_mass(bumper) == pytest.approx(1.0)
-
-
-ROBOTS = sorted(path for path in DATA.glob("*") if path.suffix.lower() == ".urdf" and "flexible" not in path.name)
-
-
-@pytest.mark.parametrize(
-    "path",
-    ROBOTS or [pytest.param(None, marks=pytest.mark.skip(reason="the folder of real files is not here"))],
-    ids=lambda path: path.stem if path else "none",
-)
-def test_the_centre_of_mass_is_that_of_pinocchio(path: Path) -> None:
-    pin = pytest.importorskip("pinocchio", exc_type=ImportError)
-    model, robot = pin.buildModelFromUrdf(str(path)), lw.load(path)
-    if not any(link.inertia is not None and link.inertia.mass for link in robot.nodes):
-        pytest.skip("nothing of it weighs anything")
-    if any(joint.nv != 1 for joint in list(model.joints)[1:]):
-        pytest.skip("it has joints of several values, which Pinocchio stores otherwise")
-    data, rng = model.createData(), np.random.default_rng(8)
-    fixed = model.inertias[0]  # what is welded to the world, which is no body of theirs
-    moving = sum(inertia.mass for inertia in list(model.inertias)[1:])
-    assert lw.mass.total_mass(robot) == pytest.approx(moving + fixed.mass, rel=1e-9)
-    for _ in range(3):
-        q = robot.random_pose(rng)
-        theirs, rates = pin.neutral(model), np.zeros((model.nv, robot.nv))
-        for name, joint in zip(list(model.names)[1:], list(model.joints)[1:], strict=True):
-            drive = robot.drives[robot.arc_index(name)]
-            value = drive.multiplier * q[drive.q] + drive.offset
-            theirs[joint.idx_q : joint.idx_q + joint.nq] = [value] if joint.nq == 1 else [np.cos(value), np.sin(value)]
-            rates[joint.idx_v, drive.v] = drive.multiplier
-        share = moving / (moving + fixed.mass)
-        center = share * pin.centerOfMass(model, data, theirs) + (1.0 - share) * fixed.lever
-        assert_allclose(lw.mass.center_of_mass(robot, q), center, atol=1e-9)
-        jacobian = share * pin.jacobianCenterOfMass(model, data, theirs).reshape(3, -1) @ rates
-        assert_allclose(lw.mass.center_of_mass_jacobian(robot, q), jacobian, atol=1e-9)
-
-
 # Whole figures
 
 
@@ -714,8 +660,6 @@ def test_what_weighs_nothing_cannot_balance() -> None:
     for linkage in (arm, arm.replace(links={"a": {"inertia": lw.Inertia(0.0)}})):
         with pytest.raises(GoalError, match="no mass"):
             lw.solve(linkage, lw.Balance(over=(0, 0)), method="damped")
-        with pytest.raises(LinkageError, match="no mass"):
-            lw.mass.total_mass(linkage)
 
 
 def test_quaternions_and_followers_are_coupled_as_wholes() -> None:

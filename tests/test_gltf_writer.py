@@ -225,6 +225,36 @@ def test_missing_meshes_are_said_and_found_ones_drawn(tmp_path):
     assert "no.stl" in remark.text
 
 
+def test_a_mesh_opens_no_other_file(tmp_path, monkeypatch):
+    trimesh = pytest.importorskip("trimesh")
+    box = trimesh.creation.box((1, 1, 1))
+    (tmp_path / "model").mkdir()
+    box.export(tmp_path / "model" / "box.glb")
+    for name, data in trimesh.exchange.gltf.export_gltf(trimesh.Scene(box)).items():
+        text = data.replace(b'"uri":"', b'"uri":"../') if name.endswith(".gltf") else data
+        (tmp_path / ("model" if name.endswith(".gltf") else ".") / name).write_bytes(text)
+    (tmp_path / "secret.mtl").write_text("newmtl m")
+    (tmp_path / "model" / "a.obj").write_text("mtllib ../secret.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    (tmp_path / "model" / "a.dae").write_text('<!DOCTYPE a [<!ENTITY b SYSTEM "../secret.mtl">]><COLLADA>&b;</COLLADA>')
+    opened: list[str] = []
+    real = Path.open
+
+    def noted(self, *args, **kwargs):
+        opened.append(self.name)
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", noted)
+    monkeypatch.setattr("builtins.open", lambda path, *_, **__: pytest.fail(f"{path} is opened"))
+    drawn = []
+    for name in ("box.glb", "model.gltf", "a.obj", "a.dae"):
+        path = tmp_path / "model" / name
+        missing: list[str] = []
+        list(skins.parts(lw.Linkage([lw.Link("a", (lw.Mesh(name, file=str(path)),))]), missing))
+        drawn.append(not missing)
+    assert drawn == [True, False, True, False]
+    assert set(opened) <= {"box.glb", "model.gltf", "a.obj", "a.dae"}
+
+
 # The Khronos validator
 
 

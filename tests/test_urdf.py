@@ -329,10 +329,6 @@ def test_a_robot_without_a_name_is_called_after_its_file(tmp_path):
     assert kinds(content.remarks) == ["missing-name"]
 
 
-def test_options_that_say_nothing_about_urdf_are_said(tmp_path):
-    assert kinds(read(tmp_path, arm(), up="y", units=0.01).remarks) == ["ignored-option"]
-
-
 # Broken files
 
 JOINT = '<joint name="k" type="fixed"><parent link="{}"/><child link="{}"/></joint>'

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from .errors import LinkageError
 from .geometry import Box, Capsule, Cylinder, Shape, Sphere
 from .linkage import Link, Linkage
-from .transforms import FloatArray, read_only
+from .transforms import FloatArray, cross_matrix, read_only
 
 DENSITY = 1000.0  # of shapes, where the model names no mass [kg/m³]: water, and nearly people
 
@@ -64,12 +64,11 @@ class Masses:
 
     def jacobian(self, q: ArrayLike) -> FloatArray:
         """Return how velocities move the centre of mass, shape (..., 3, nv)."""
-        arms = self._points(q)[1]
-        result = np.zeros((*arms.shape[:-2], 3, self.linkage.nv))
+        arms = cross_matrix(self._points(q)[1])
+        result = np.zeros((*arms.shape[:-3], 3, self.linkage.nv))
         for k, link in enumerate(self.links):
             moving = self.linkage.jacobian(q, link)
-            linear, angular = moving[..., :3, :], moving[..., 3:, :]
-            result += self._shares[k] * (linear + np.cross(angular, arms[..., k, :, None], axis=-2))
+            result += self._shares[k] * (moving[..., :3, :] - arms[..., k, :, :] @ moving[..., 3:, :])
         return result
 
     def _points(self, q: ArrayLike) -> tuple[FloatArray, FloatArray]:

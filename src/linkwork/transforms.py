@@ -292,6 +292,19 @@ def axis_rotation(axis: FloatArray, angle: ArrayLike) -> FloatArray:
     return result
 
 
+def cross_matrix(vectors: FloatArray) -> FloatArray:
+    """Return the matrices (..., 3, 3) that take the cross product of vectors (..., 3) with something.
+
+    Example:
+        >>> (cross_matrix(np.array([1.0, 0.0, 0.0])) @ [0.0, 1.0, 0.0]).tolist()
+        [0.0, 0.0, 1.0]
+    """
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    zero = np.zeros_like(x)
+    rows = [[zero, -z, y], [z, zero, -x], [-y, x, zero]]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
 def plane_basis(normal: FloatArray) -> FloatArray:
     """Return the right-handed basis (u, v, normal) as columns; the identity for the normal z.
 

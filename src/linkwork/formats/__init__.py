@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any
@@ -45,6 +45,7 @@ class Format:
         linkages: Whether it can hold a linkage without a motion.
         clips: Whether it can hold motions.
         several: Whether it can hold more than one.
+        options: Which of the options mean something to it.
         reads: Whether it is read.
         writes: Whether it is written.
     """
@@ -54,6 +55,7 @@ class Format:
     linkages: bool = True
     clips: bool = False
     several: bool = False
+    options: tuple[str, ...] = ()
     reads: bool = True
     writes: bool = True
 
@@ -62,18 +64,21 @@ class Format:
         return scene if self.module == "scene" else import_module(f".{self.module}", __name__)
 
 
+_MESHES, _SCALE = ("packages", "folders"), ("units", "up", "folders")
+_SCENE = Format("scene", "scene", options=_MESHES)
+_USD = Format("usd", "USD", clips=True, several=True, options=_SCALE)
 FORMATS: dict[str, Format] = {
-    ".yaml": Format("scene", "scene"),
-    ".yml": Format("scene", "scene"),
-    ".json": Format("scene", "scene"),
-    ".urdf": Format("urdf", "URDF"),
-    ".xml": Format("mjcf", "MJCF", writes=False),
-    ".bvh": Format("bvh", "BVH", clips=True),
-    ".gltf": Format("gltf", "glTF", clips=True, several=True),
-    ".glb": Format("gltf", "GLB", clips=True, several=True),
-    ".usd": Format("usd", "USD", clips=True, several=True),
-    ".usda": Format("usd", "USD", clips=True, several=True),
-    ".usdc": Format("usd", "USD", clips=True, several=True),
+    ".yaml": _SCENE,
+    ".yml": _SCENE,
+    ".json": _SCENE,
+    ".urdf": Format("urdf", "URDF", options=_MESHES),
+    ".xml": Format("mjcf", "MJCF", options=_MESHES, writes=False),
+    ".bvh": Format("bvh", "BVH", clips=True, options=("units", "up", "positions")),
+    ".gltf": Format("gltf", "glTF", clips=True, several=True, options=_SCALE),
+    ".glb": Format("gltf", "GLB", clips=True, several=True, options=_SCALE),
+    ".usd": _USD,
+    ".usda": _USD,
+    ".usdc": _USD,
     ".csv": Format("tables", "CSV", linkages=False, clips=True),
     ".npz": Format("tables", "NPZ", linkages=False, clips=True),
     ".parquet": Format("tables", "Parquet", linkages=False, clips=True),
@@ -178,11 +183,20 @@ def read(path: FilePath, options: Options = DEFAULTS, *, linkage: Linkage | None
             content = _carried(row.load_module().read(path, options), linkage)
         else:
             content = row.load_module().read_for(linkage, path)
-        return content
+        return replace(content, remarks=content.remarks + _unused(row, options))
     except (FormatError, MissingExtraError, OptionError):
         raise
     except LinkworkError as error:  # the parts are right and do not make a linkage
         raise FormatError(path, str(error)) from error
+
+
+def _unused(row: Format, options: Options) -> tuple[Remark, ...]:
+    """Return a remark on options that a format has no use for, if some are given."""
+    others = [option.name for option in fields(Options) if option.name not in row.options]
+    spare = [name for name in others if getattr(options, name) != getattr(DEFAULTS, name)]
+    used = f"it takes {listed(row.options)}" if row.options else "it takes none"
+    text = f"{row.title} has no use for {listed(spare)}; {used}."
+    return (Remark("ignored-option", text, where=spare[0]),) if spare else ()
 
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
@@ -193,7 +207,11 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     if not row.linkages and not content.clips:
         raise FormatError(path, f"{row.title} files hold motions, and there is none.")
     content, dropped = fit(content, path)
-    return dropped + tuple(row.load_module().write(content, path))
+    try:
+        return dropped + tuple(row.load_module().write(content, path))
+    except UnicodeEncodeError as error:
+        bad = error.object[error.start]
+        raise FormatError(path, f"a name holds {bad!r}, which is no character; rename it.") from error
 
 
 def fit(content: Content, path: FilePath) -> tuple[Content, tuple[Remark, ...]]:

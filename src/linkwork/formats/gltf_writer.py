@@ -153,8 +153,9 @@ class _Writing:
         self.document["meshes"] = [{"name": self.linkage.name, "primitives": primitives}]
         if missing:
             names = sorted(set(missing))
-            text = f"{len(names)} meshes are not drawn, such as {names[0]!r}: no file was found, or trimesh to read it"
-            self.remarks.append(Remark("missing-mesh", f"{text}; bones stand for them.", where=names[0]))
+            what = f"meshes {names[0]!r} and {len(names) - 1} more are" if names[1:] else f"mesh {names[0]!r} is"
+            text = f"{what} not drawn: no file was found, or none that trimesh reads"
+            self.remarks.append(Remark("missing-mesh", f"{text}; bones stand there.", where=names[0]))
 
     def _primitive(self, pieces: list[tuple[int, skins.Facets]]) -> dict[str, Any]:
         whole = skins.joined([facets for _, facets in pieces])

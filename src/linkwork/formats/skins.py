@@ -1,18 +1,22 @@
 """Link geometry as triangles and lines: shapes, and simple bones for links that have none.
 
-Imports `geometry` and `linkage`; trimesh when a mesh file is drawn and it is installed.
+Imports `geometry`, `linkage` and `files`; trimesh when a mesh file is drawn and it is installed. That is given the
+bytes of the file alone, so that no other file a mesh names is opened.
 """
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files import read_bytes
 from ..geometry import Box, Capsule, Cylinder, Mesh, Polyline, Shape, Sphere
 from ..linkage import Linkage
 from ..transforms import FloatArray
@@ -21,6 +25,7 @@ AROUND, UPWARDS = 24, 8  # facets of round things: around the axis, and over a h
 BONE_COLOR, COLOR = (0.85, 0.62, 0.25), (0.72, 0.74, 0.78)
 BONE_WIDTH, JOINT_SIZE, SMALLEST = 0.08, 0.01, 1e-3  # of the bone, of the linkage, of the linkage
 MAX_VERTICES = 2_000_000
+MESH_TYPES = ("stl", "obj", "ply", "off", "glb", "dae")
 
 IntArray = NDArray[np.int64]
 Color = tuple[float, float, float]
@@ -170,7 +175,11 @@ def _mesh(shape: Mesh) -> Facets | None:
     try:
         import trimesh
 
-        mesh: Any = trimesh.load(shape.file, force="mesh")
+        kind, data = PurePath(shape.file).suffix.lower().removeprefix("."), read_bytes(shape.file)
+        entities = b"<!" in data.replace(b"<!--", b"") or b"\0" in data  # or another encoding, which may hide them
+        if kind not in MESH_TYPES or (kind == "dae" and entities):
+            return None
+        mesh: Any = trimesh.load(io.BytesIO(data), file_type=kind, force="mesh")
         corners, triangles = np.asarray(mesh.vertices, np.float64), np.asarray(mesh.faces, np.int64)
     except Exception:  # any reader of any format may fail in any way; a bone is drawn instead, and it is said
         return None

@@ -323,6 +323,8 @@ def _write_csv(name: str, clip: Clip, path: FilePath) -> None:  # noqa: ARG001 -
 
 
 def _write_npz(name: str, clip: Clip, path: FilePath) -> None:
+    if any(text.endswith("\0") for text in (name, *clip.linkage.coordinates)):
+        raise FormatError(path, "a name ends in '\\0', which NumPy's texts cannot; rename it.")
     texts = {"name": name, "scene": scene.dump(clip.linkage, "yaml")}
     arrays: dict[str, Any] = {"version": np.array(VERSION)} | {key: np.array(text) for key, text in texts.items()}
     arrays |= {"times": clip.times, "poses": clip.poses}

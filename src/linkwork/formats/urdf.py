@@ -62,9 +62,6 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     if not name:
         name = source.path.stem
         source.remark("missing-name", f"the robot has no name; it is called {name!r} after its file.", element=root)
-    for option in ("units", "up"):
-        if getattr(options, option) is not None:
-            source.remark("ignored-option", f"a URDF file is in metres with z up; {option} is not used.")
     source.drop_rest(root, "link", "joint", "material")
     links = read_links(source, root, name)
     joints = _joints(source, root, name, links)

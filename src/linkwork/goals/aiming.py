@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linkage import Linkage
-from ..transforms import FloatArray, as_axis, read_only
+from ..transforms import FloatArray, as_axis, cross_matrix, read_only
 from .base import (
     Block,
     Goal,
     as_frame,
     as_place,
-    cross_matrix,
     key_of,
     moving_rows,
     one_block,

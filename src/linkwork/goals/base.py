@@ -183,14 +183,6 @@ def unit(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.where(none[..., None], np.eye(3)[0], directions), length
 
 
-def cross_matrix(vectors: FloatArray) -> FloatArray:
-    """Return the matrices (..., 3, 3) that take the cross product of vectors (..., 3) with something."""
-    x, y, z = np.moveaxis(vectors, -1, 0)
-    zero = np.zeros_like(x)
-    rows = [[zero, -z, y], [z, zero, -x], [-y, x, zero]]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-
 def turn_between(directions: FloatArray, wanted: FloatArray) -> FloatArray:
     """Return the shortest rotation vectors (..., 3) that turn unit directions (..., 3) onto wanted ones (..., 3)."""
     normal, cosine = np.cross(directions, wanted), (directions * wanted).sum(axis=-1, keepdims=True)

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..linkage import Linkage
-from ..transforms import FloatArray, as_array, as_axis, inverse, plane_basis, read_only
+from ..transforms import FloatArray, as_array, as_axis, cross_matrix, inverse, plane_basis, read_only
 from .base import (
     Block,
     Goal,
     as_frame,
     as_place,
     as_point,
-    cross_matrix,
     key_of,
     moving_along,
     moving_rows,

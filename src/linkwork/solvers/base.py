@@ -259,10 +259,22 @@ def _walked(
         iteration += 1
     if upper is not None:
         again, _ = _walked(method, upper.problem, walk.best_q, settings, deadline, finest=least)
-        worse = again.best_cost > upper.best_cost + least
+        worse = _worse(upper.problem, again.best_q, upper.best_q, least)
         walk.best_q = np.where(worse[:, None], upper.best_q, again.best_q)
         walk.count += upper.count
     return walk, ending
+
+
+def _worse(problem: Problem, q: FloatArray, other: FloatArray, least: float) -> NDArray[np.bool_]:
+    """Return which poses serve the levels worse than others: the first that differs by more than `least` tells."""
+    one, two = (problem.error(poses) * problem.scale for poses in (q, other))
+    worse, told = np.zeros(len(q), np.bool_), np.zeros(len(q), np.bool_)
+    for rank in np.unique(problem.priorities):
+        rows = problem.priorities == rank
+        more = np.linalg.norm(one[:, rows], axis=-1) - np.linalg.norm(two[:, rows], axis=-1)
+        worse |= ~told & (more > least)
+        told |= np.abs(more) > least
+    return worse
 
 
 def follow(
