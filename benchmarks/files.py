@@ -26,8 +26,8 @@ import numpy as np
 import linkwork as lw
 import linkwork.kernels  # as after any forward kinematics
 from linkwork.formats import bvh, bvh_text, urdf
-from linkwork.formats.bvh_scale import UP
 from linkwork.formats.content import Content
+from linkwork.formats.turns import UP
 from linkwork.transforms import transform, translation
 
 RESULTS = Path(__file__).with_name("results.md")

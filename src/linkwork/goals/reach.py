@@ -112,6 +112,13 @@ class Reach(Goal):
         return count == 1 or (count == 2 and int(self.rows[1]) != 1)
 
     @property
+    def partial(self) -> str:
+        """What of a frame's pose it leaves open in a way that not all methods serve, in words; empty if nothing."""
+        if self.masked:
+            return "axes of its position left out"
+        return "" if self.free is None else "an axis free to spin about"
+
+    @property
     def orientation(self) -> FloatArray | None:
         """How the frame should be turned, if that is asked for: a 3x3 matrix."""
         return self.target[:3, :3] if len(self.rows) > self.coordinates else None

@@ -82,8 +82,8 @@ class Analytic(Method):
         """Return the arm to be solved, or say why there is none."""
         if not isinstance(goal, Reach):
             raise GoalError(f"method 'analytic' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
-        if goal.masked:
-            raise GoalError(f"method 'analytic' needs the whole position of frame {goal.frame!r}; use 'damped'.")
+        if goal.partial:
+            raise GoalError(f"method 'analytic' takes no goal of {goal.frame!r} with {goal.partial}; use 'damped'.")
         arm = arm_of(linkage, goal, start)
         limb = isinstance(arm, Limb)
         if not limb and (self.pole is not None or self.swivel is not None):

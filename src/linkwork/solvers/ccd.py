@@ -100,8 +100,8 @@ class _Descent(Method):
 
     def check(self, problem: Problem) -> None:
         for goal in problem.goals:
-            if not isinstance(goal, Reach) or goal.masked:
-                what = "a position with axes left out" if isinstance(goal, Reach) else f"a {type(goal).__name__}"
+            if not isinstance(goal, Reach) or goal.partial:
+                what = f"one with {goal.partial}" if isinstance(goal, Reach) else f"a {type(goal).__name__}"
                 raise GoalError(f"method {self.name!r} serves Reach goals only, and not {what}; use 'damped'.")
         kinds, _ = column_kinds(problem)
         for name, kind in zip(velocity_names(problem.linkage), kinds, strict=True):

@@ -181,8 +181,8 @@ class Fabrik(Method):
         for goal in problem.goals:
             if not isinstance(goal, Reach):
                 raise GoalError(f"method 'fabrik' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
-            if goal.masked:
-                raise GoalError(f"method 'fabrik' needs the whole position of frame {goal.frame!r}; use 'damped'.")
+            if goal.partial:
+                raise GoalError(f"method 'fabrik' cannot bring frame {goal.frame!r} with {goal.partial}: use 'damped'.")
             for arc in (linkage.arcs[i] for i in linkage.path_to(goal.frame)[0]):
                 others = [e.kind for e in arc.articulation.elements if e.kind not in ("revolute", "ball")]
                 if arc.mimic is None and not others:
