@@ -14,12 +14,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import linkwork as lw
 from chains import errors, placed, random_chain, reachable, within
-from linkwork.batch import BLOCK, Batch
+from linkwork.batch import SMALLEST, Batch
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError, OptionError, PoseShapeError, PoseValueError
 from linkwork.limb import Limb
 
 PANDA = lw.models.panda()
-COUNT = 2 * BLOCK + 500
+COUNT = 8 * SMALLEST + 500
 TARGETS = PANDA.forward(PANDA.random_pose(0, COUNT), frame="tip")
 TARGETS[::50, 0, 3] += 2.0  # out of reach
 TARGETS[7::97, :3, 3] *= 0.3  # near the base, where few poses reach
@@ -52,7 +52,7 @@ def test_the_number_of_threads_changes_no_bit(dtype: str) -> None:
 
 
 @dtypes
-@pytest.mark.parametrize("sizes", [(1, 1), (100, 400, 30), (512, 512), (511, 513), (3000, BLOCK, 500)])
+@pytest.mark.parametrize("sizes", [(1, 1), (100, 400, 30), (512, 512), (511, 513), (3000, SMALLEST, 500)])
 def test_blocks_of_any_size_give_the_answers_of_one_batch(sizes: tuple[int, ...], dtype: str) -> None:
     count = sum(sizes)
     whole = lw.solve_batch(lw.models.panda(), "tip", TARGETS[:count], dtype=dtype)
@@ -335,7 +335,7 @@ def test_progress_rises_to_the_total(threads: int) -> None:
     assert done == sorted(set(done))
     assert calls[-1] == (COUNT, COUNT)
     assert {total for _, total in calls} == {COUNT}
-    assert len(calls) == 3
+    assert len(calls) >= 3
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -27,7 +27,7 @@ from .solvers.found import NAMES
 from .solvers.prepared import NO_STARTS, RESTARTS, Prepared, prepare
 from .transforms import FloatArray
 
-BLOCK = 4096
+SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had
 Progress = bool | Callable[[int, int], None] | None
 
 
@@ -180,10 +180,11 @@ class _Work:
         q, codes = np.empty((count, linkage.nq)), np.zeros(count, np.int8)
         residuals = np.full((count, len(prepared.goal.blocks)), np.nan)
         restarts = np.zeros(count, np.int32)
+        block = min(max(count // (SHARES * self.threads), SMALLEST), BLOCK)
         deadline = np.inf if self.time_budget is None else time.perf_counter() + self.time_budget
 
         def work(at: int) -> int:
-            rows = slice(at, min(at + BLOCK, count))
+            rows = slice(at, min(at + block, count))
             start = base if base.ndim == 1 else base[rows]
             if time.perf_counter() > deadline:
                 q[rows] = start
@@ -200,7 +201,7 @@ class _Work:
 
         with _reporting(progress, count) as report:
             done = 0
-            for size in _dealt(work, range(0, count, BLOCK), self.threads):
+            for size in _dealt(work, range(0, count, block), self.threads):
                 done += size
                 report(done)
         return Batch(linkage, prepared.goal.frame, q, codes == REACHED, residuals, restarts, codes)

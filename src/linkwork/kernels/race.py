@@ -46,6 +46,7 @@ from .starts import (
 )
 
 ALL = (1 << RIVALS) - 1
+TARGET = 16  # numbers of a target
 GIVEN, AROUND, FRESH, LAST = 0, 1, 2, 3  # what the lanes of a round begin with
 NEARBY = 0.02  # how far, for each lane, starts lie from a given one: a share of the range
 
@@ -134,11 +135,11 @@ def race_one(codes, packed, target, seed, tries, given, out):
     """Search for one target (4, 4); write the pose, its errors, the starts and the steps into `out`.
 
     `packed` holds all that is needed, eight numbers a row: the limb's numbers, its tables, and room to work in; see
-    `pack`. `out` has room for the answer (values), its report (REPORT) and, where one is `given`, a start (values). The
-    start is followed first, and of the answers around it the nearest is taken. Return how it ended; UNSOLVED where the
-    start is not finite.
+    `pack`. `out` has room for the answer (values), its report (REPORT), a start (values), where one is `given`, and the
+    target, which is copied there. The start is followed first, and of the answers around it the nearest is taken.
+    Return how it ended; UNSOLVED where the start is not finite.
     """
-    rows, values = codes.size // CODES, (out.size - REPORT) // 2
+    rows, values = codes.size // CODES, (out.size - REPORT - TARGET) // 2
     head, middle = rows_of(rows, values)
     memory, lanes = beyond(cells(packed), head + middle), beyond(flat(packed), (head + middle) * RIVALS)
     free, table = 15 + 2 * values + 6 * rows, beyond(flat(packed), head * RIVALS)
@@ -152,6 +153,8 @@ def race_one(codes, packed, target, seed, tries, given, out):
     for value in range(values if given else 0):
         if load(begin_at, value) - load(begin_at, value) != 0.0:
             return UNSOLVED
+    for k in range(TARGET):
+        store(begin_at, values + k, load(flat(target), k))
     for k in range(12):
         store(memory, k, load(one, k))
     possible = in_reach(settings, one)

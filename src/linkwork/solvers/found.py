@@ -25,7 +25,6 @@ class Found(Solution):
     """A solution of the compiled search: what is seldom looked at is worked out when it is."""
 
     prepared: Prepared
-    target: FloatArray
     outcome: int
     out: FloatArray
     method = "robust"
@@ -34,6 +33,11 @@ class Found(Solution):
     @cached_property
     def linkage(self) -> Linkage:
         return self.prepared.linkage
+
+    @cached_property
+    def target(self) -> FloatArray:
+        """Where the frame should be, 4x4."""
+        return self.prepared.target_of(self.out)
 
     @cached_property
     def start(self) -> FloatArray:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Reach
 from ..kernels import damped, starts
-from ..kernels.race import pack, race_one
+from ..kernels.race import TARGET, pack, race_one
 from ..kernels.search import INVALID, REACHED, REPORT, UNSOLVED, check_many, room, search_many
 from ..limb import Limb, shells
 from ..linkage import Linkage
@@ -33,6 +33,7 @@ WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
 ROUND = 64  # starts between two looks at the clock
 AXES = "xyz"
 FLOAT64, SQUARE = np.dtype(np.float64), (4, 4)
+NEW = object.__new__  # a solution is filled in by hand: a tenth of the time of its constructor
 NO_STARTS = np.zeros(0)
 
 
@@ -63,11 +64,8 @@ class Prepared:
         open_ended = np.isinf(self.limb.limits[:, :2]).all(axis=1) & self.limb.turning
         self._open = np.flatnonzero(open_ended)
         self._plain = self._whole and not len(self._open)
-        self._values, self._tail, self._size = (
-            self.limb.values,
-            self.limb.values + REPORT,
-            2 * self.limb.values + REPORT,
-        )
+        self._values, tail = self.limb.values, self.limb.values + REPORT
+        self._begin, self._size = slice(tail, tail + self._values), tail + self._values + TARGET
         self._all = pack(self.numbers, self.table, len(self.codes) // damped.CODES, self._values)
         self._shape, self._neutral = (linkage.nq,), linkage.neutral()
 
@@ -161,8 +159,13 @@ class Prepared:
             >>> ik(arm.forward(arm.stored_pose("ready"), frame="tip")).success
             True
         """
-        if target.__class__ is np.ndarray and target.shape == SQUARE and target.dtype is FLOAT64:
-            return self._race(target.copy(), start, self.seed, self.restarts)
+        if (
+            target.__class__ is np.ndarray
+            and target.shape == SQUARE
+            and target.dtype is FLOAT64
+            and target.flags.carray
+        ):
+            return self._race(target, start, self.seed, self.restarts)
         return self._race(self.as_target(target), start, self.seed, self.restarts)
 
     def nearest(self, target: ArrayLike, start: ArrayLike | str, *, starts: int = 256) -> Solution:
@@ -186,30 +189,30 @@ class Prepared:
     def solve_within(self, seconds: float, target: FloatArray, *, start: ArrayLike | str | None = None) -> Solution:
         """Return the solution for a target (4, 4), or the closest pose found when the time is up."""
         deadline = time.perf_counter() + seconds
-        solution = best = self._race(target.copy(), start, self.seed, ROUND)
+        solution = best = self._race(np.array(target), start, self.seed, ROUND)
         made, seed = ROUND, self.seed
         while not solution.success and made < self.restarts and solution.starts >= ROUND:
             if time.perf_counter() > deadline:
                 best.__dict__["outcome"] = UNSOLVED
                 break
             made, seed = made + ROUND, seed + 1
-            solution = self._race(target.copy(), None, seed, ROUND)
+            solution = self._race(np.array(target), None, seed, ROUND)
             if solution.success or solution.cost < best.cost:
                 best = solution
         return best
 
     def solve(self, target: FloatArray, *, start: ArrayLike | str | None = None) -> Found:
         """Return the solution for a target (4, 4), which may be read-only."""
-        return self._race(target.copy(), start, self.seed, self.restarts)
+        return self._race(np.array(target), start, self.seed, self.restarts)
 
     def _race(self, target: FloatArray, start: ArrayLike | str | None, seed: int, tries: int) -> Found:
-        """Return the solution for a contiguous target of its own: the way of a control loop, so every line counts."""
+        """Return the solution for a contiguous target: the way of a control loop, so every line counts."""
         out, values = np.empty(self._size), self._values
         given = start is not None
         if given:
             quick = start.__class__ is np.ndarray and start.dtype is FLOAT64 and start.shape == self._shape
             pose: Any = start if quick else self._start(start)
-            out[self._tail :] = pose if self._whole else self.limb.values_of(pose)
+            out[self._begin] = pose if self._whole else self.limb.values_of(pose)
         aim = target if self._turn is None else self._spun(target)
         outcome = race_one(self.codes, self._all, aim, seed, tries, given, out)
         if outcome != REACHED:
@@ -217,24 +220,29 @@ class Prepared:
                 raise GoalError(f"the target of {self.goal.frame!r} is no rigid transform of finite numbers.")
             if outcome == UNSOLVED:
                 self._start(start)  # says what is wrong with it
-        q = out[:values] if self._plain else self.pose(out[:values], pose if given else self._neutral)
-        solution: Found = object.__new__(Found)
-        solution.__dict__.update(
-            prepared=self, target=target, out=out, outcome=outcome, q=q, success=outcome == REACHED
-        )
+        solution: Found = NEW(Found)
+        known = solution.__dict__
+        known["prepared"], known["out"], known["outcome"], known["success"] = self, out, outcome, outcome == REACHED
+        known["q"] = out[:values] if self._plain else self.pose(out[:values], pose if given else self._neutral)
+        if self._turn is not None:
+            known["target"] = target.copy()
         if not given:
-            solution.__dict__["start"] = self._neutral
+            known["start"] = self._neutral
         elif not self._whole:
-            solution.__dict__["start"] = np.array(pose)
+            known["start"] = np.array(pose)
         return solution
+
+    def target_of(self, out: FloatArray) -> FloatArray:
+        """Return the target that the kernel was given, where no axis is free."""
+        return out[self._begin.stop :].reshape(4, 4)
 
     def start_of(self, out: FloatArray) -> FloatArray:
         """Return the start that the kernel was given, where the limb is the whole linkage."""
-        return out[self._tail :]
+        return out[self._begin]
 
     def report_of(self, out: FloatArray) -> FloatArray:
         """Return the report in an answer of the kernel."""
-        return out[self._values : self._tail]
+        return out[self._values : self._begin.start]
 
     def _start(self, start: ArrayLike | str | None) -> FloatArray:
         pose = start_pose(self.linkage, start)
