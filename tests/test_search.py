@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -226,8 +227,12 @@ def test_pinocchio_agrees_on_what_is_reached(name: str) -> None:
 
 
 def test_random_numbers_are_uniform_and_depend_on_all_four_keys() -> None:
+    @numba.njit
+    def uniform(seed, problem, start, value):
+        return starts.uniform(seed, problem, start, value)
+
     draws = np.array([
-        [starts.uniform(seed, problem, start, value) for seed in range(4) for problem in range(8)]
+        [uniform(seed, problem, start, value) for seed in range(4) for problem in range(8)]
         for start in range(16) for value in range(8)
     ])  # fmt: skip
     assert 0.0 <= draws.min() < 0.01
@@ -256,3 +261,8 @@ def test_fewer_starts_reach_less_and_are_counted() -> None:
         shares.append(batch.success.mean())
     assert shares == sorted(shares)
     assert shares[0] < 1.0 == shares[-1]
+
+
+def test_parts_of_kernels_are_not_for_python() -> None:
+    with pytest.raises(TypeError, match="uniform is a part of kernels: only they can call it"):
+        starts.uniform(0, 0, 0, 0)

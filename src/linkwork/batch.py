@@ -220,10 +220,8 @@ class _Work:
             values, report = prepared.search(targets, status, given=starts, first=first, bounded=True)
             return values, report, status
         values, report = prepared.search(targets, status, given=starts, first=first, dtype=np.float32, bounded=True)
-        if prepared.settings.limits != "ignore":  # single precision rounds a limit to either side
-            np.clip(values, prepared.limb.limits[:, 0], prepared.limb.limits[:, 1], out=values)
         valid = np.where(status[:, None, None] == INVALID, np.eye(4), targets) if INVALID in status else targets
-        good = prepared.check(valid, values, report)
+        good = prepared.check(valid, values, report)  # and within limits, which single precision rounds to either side
         again = (status == CLOSEST) | ((status == REACHED) & ~good)
         if again.any():
             left = np.where(again, UNSOLVED, REACHED)

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from numba import njit, types
+from numba import njit
 from numba.core.caching import FunctionCache
+
+from .compiler import PART, only_for_kernels
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract", "nsz"}}
 
@@ -58,20 +60,9 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 def inner(function: Callable[..., Any]) -> Any:
     """Compile a function that only kernels call: it becomes part of its callers and is not kept by itself."""
-    return _one_type(njit(**OPTIONS, forceinline=True)(function))
+    return only_for_kernels(njit(**OPTIONS, **PART, forceinline=True)(function))
 
 
 def part(function: Callable[..., Any]) -> Any:
     """Compile a function that only kernels call and that is called, not copied into its callers."""
-    return _one_type(njit(**OPTIONS)(function))
-
-
-def _one_type(dispatcher: Any) -> Any:
-    """Let whole numbers written in a call be of one type; Numba would compile the function for each of them anew."""
-    resolve = dispatcher.get_call_template
-
-    def plain(args: Any, kws: Any) -> Any:
-        return resolve([types.unliteral(a) for a in args], {name: types.unliteral(a) for name, a in kws.items()})
-
-    dispatcher.get_call_template = plain
-    return dispatcher
+    return only_for_kernels(njit(**OPTIONS, **PART)(function))

@@ -249,7 +249,7 @@ def search_many(codes, numbers, table, targets, given, first, seed, tries, memor
 
 @kernel
 def check_many(codes, numbers, targets, poses, memory, books, report):
-    """Write the squared position and rotation errors of poses (m * values,) into their reports; all targets are rigid.
+    """Bring poses (m * values,) within limits and write their squared errors into their reports; all targets are rigid.
 
     There is at least one pose for every lane. The arrays are those of `search_many`.
     """
@@ -264,7 +264,9 @@ def check_many(codes, numbers, targets, poses, memory, books, report):
             for k in range(12):
                 store(flat(memory), width * k + lane, load(one, k))
             for value in range(values):
-                x = load(cells(poses), values * (begin_at + lane) + value)
+                lower, upper = load(limb[3], LIMITS * value + LOWER), load(limb[3], LIMITS * value + UPPER)
+                x = min(max(load(cells(poses), values * (begin_at + lane) + value), lower), upper)
+                store(cells(poses), values * (begin_at + lane) + value, x)
                 store(flat(memory), width * (15 + value) + lane, x)
         _, _, _, p, r = look(limb[0], limb[1], rows, limb[2], goal, q, work)
         scatter(cells(report), REPORT * begin_at, REPORT, p)

@@ -309,13 +309,16 @@ class Prepared:
         return poses, report
 
     def check(self, targets: FloatArray, values: FloatArray, report: FloatArray) -> NDArray[np.bool_]:
-        """Write the errors of values (m, n), in double precision, into their reports; return which are in tolerance."""
+        """Bring values (m, n) within limits and write their errors, in double precision, into their reports.
+
+        Return which are within tolerance.
+        """
         count, width = len(values), WIDTHS[FLOAT64]
         if count < width:  # fill the lanes with the last one
             parts = (np.concatenate([a, np.repeat(a[-1:], width - count, axis=0)]) for a in (targets, values, report))
             padded = tuple(parts)
             good = self.check(*padded)[:count]
-            report[:] = padded[2][:count]
+            values[:], report[:] = padded[1][:count], padded[2][:count]
             return good
         aims = targets if self._turn is None else self._spun(targets)
         lanes, books, _ = room(len(self.codes) // damped.CODES, self._values, width)
