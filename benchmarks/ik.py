@@ -283,6 +283,7 @@ def child(*arguments: str, **environment: str) -> str:
     """Run Python with this library in its path; return what it prints."""
     here = os.pathsep.join([str(Path(lw.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     own = {**os.environ, "PYTHONPATH": here, **environment}
+    own.pop("PYTHONDONTWRITEBYTECODE", None)  # as on a user's machine: Python keeps what it has compiled
     done = subprocess.run([sys.executable, *arguments], env=own, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"a child process failed:\n{done.stderr}")

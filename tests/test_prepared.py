@@ -468,3 +468,44 @@ def test_other_options_reach_the_compiled_search() -> None:
         lw.solve(PANDA, reach(TARGETS[2]), tolerence=1e-8)
     with pytest.raises(OptionError, match="restarts"):
         lw.solve(PANDA, reach(TARGETS[2]), restarts=-1)
+
+
+# Time
+
+
+def hard_goal() -> lw.Reach:
+    """Return a goal for the Panda that cannot be reached, though its position can."""
+    return lw.Reach("tip", position=(0.55, 0.0, 0.9), orientation=np.diag([1.0, -1.0, -1.0]))
+
+
+def test_a_time_budget_ends_a_search_that_finds_nothing() -> None:
+    arm = lw.models.panda()
+    whole = lw.solve(arm, hard_goal())
+    short = lw.solve(arm, hard_goal(), time_budget=1e-9)
+    assert not whole.success
+    assert not short.success
+    assert short.status in ("time", "closest")
+    assert short.starts <= whole.starts
+    assert short.cost >= whole.cost * (1.0 - 1e-6)
+    assert "not reached" in short.reason
+
+
+def test_a_generous_time_budget_changes_nothing_where_an_answer_is_found() -> None:
+    arm = lw.models.panda()
+    goal = lw.Reach("tip", orientation=arm.forward(arm.random_pose(4), frame="tip"))
+    with_budget, without = lw.solve(arm, goal, time_budget=10.0), lw.solve(arm, goal)
+    assert with_budget.success
+    assert_array_equal(with_budget.q, without.q)
+
+
+def test_the_nearest_of_many_answers_is_no_further_than_that_of_a_plain_call() -> None:
+    arm = lw.models.ur5()
+    ik = lw.prepare(arm, "tip")
+    for seed in range(5):
+        target, start = arm.forward(arm.random_pose(seed), frame="tip"), arm.random_pose(100 + seed)
+        plain, nearest = ik(target, start=start), ik.nearest(target, start)
+        assert nearest.success
+        assert nearest.residuals[0] <= 1e-4
+        assert nearest.residuals[1] <= 1e-3
+        away = [np.linalg.norm(arm.difference(start, q)) for q in (plain.q, nearest.q)]
+        assert away[1] <= away[0] * (1.0 + 1e-12)

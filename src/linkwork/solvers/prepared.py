@@ -95,7 +95,7 @@ class Prepared:
         values = np.zeros(starts.SETTINGS)
         asked = [k in goal.rows for k in range(3)]
         turned = len(goal.rows) > goal.coordinates
-        single = 0.5 if kind == np.float32 else 1.0  # what single precision finds is looked at again in double
+        single = 0.9 if kind == np.float32 else 1.0  # what single precision finds is looked at again in double
         values[damped.POSITION : damped.POSITION + 3] = asked
         values[damped.ROTATION] = length / 4.0 if turned else 0.0
         values[damped.SPIN] = float(goal.free is not None)
