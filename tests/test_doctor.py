@@ -89,7 +89,7 @@ def test_keys_beyond_limits_are_counted_and_measured() -> None:
     motion = clip(arm, 0.0, 1.0, 1.5, -1.25, 1.0 + 1e-12)
     (remark,) = examine(Content(arm, {"wave": motion, "rest": clip(arm, 0.0)}))
     assert (remark.kind, remark.where) == ("unreachable-key", "j")
-    assert "by up to 0.5 in 2 of 5 frames, the first at 0.2 s" in remark.text
+    assert "by up to 0.5 rad in 2 of 5 frames, the first at 0.2 s" in remark.text
 
 
 def test_the_readers_remarks_come_first() -> None:

@@ -293,7 +293,10 @@ def axis_text(joint: Joint) -> str:
 def limit_text(linkage: Linkage, joint: Joint) -> str:
     """Return the limits of a joint in words, angles in degrees, or what it follows."""
     if joint.mimic is not None:
-        return f"= {joint.mimic.multiplier:g} * {joint.mimic.joint} + {joint.mimic.offset:g}"
+        factor, offset = joint.mimic.multiplier, joint.mimic.offset
+        times = "" if factor == 1.0 else "-" if factor == -1.0 else f"{factor:g} * "
+        plus = f" {'-' if offset < 0.0 else '+'} {abs(offset):g}" if offset else ""
+        return f"= {times}{joint.mimic.joint}{plus}"
     slides = {element.value for element in joint.articulation.elements if element.kind == "prismatic"}
     words = []
     for k, bounds in enumerate(zip(*joint_limits(linkage, joint), strict=True)):

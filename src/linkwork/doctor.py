@@ -71,7 +71,7 @@ def _poses(linkage: Linkage) -> Iterator[Remark]:
     for name, pose in linkage.poses.items():
         for k, excess in _beyond(linkage, pose[None]):
             coordinate = linkage.coordinates[k]
-            text = f"pose {name!r} leads {coordinate!r} beyond its limits by {excess.max():.4g}."
+            text = f"pose {name!r} leads {coordinate!r} beyond its limits by {_amount(linkage, k, excess)}."
             yield Remark("pose-beyond-limits", text, where=coordinate)
 
 
@@ -80,8 +80,15 @@ def _clips(content: Content) -> Iterator[Remark]:
         for k, excess in _beyond(clip.linkage, clip.poses):
             coordinate, frames = clip.linkage.coordinates[k], np.flatnonzero(excess)
             count = f"{len(frames)} of {len(clip)} frames, the first at {clip.times[frames[0]]:.4g} s"
-            text = f"motion {name!r} leads {coordinate!r} beyond its limits by up to {excess.max():.4g} in {count}."
+            most = _amount(clip.linkage, k, excess)
+            text = f"motion {name!r} leads {coordinate!r} beyond its limits by up to {most} in {count}."
             yield Remark("unreachable-key", text, where=coordinate)
+
+
+def _amount(linkage: Linkage, k: int, excess: FloatArray) -> str:
+    """Return the largest excess of a coordinate with its unit."""
+    units = [unit for arc in linkage.arcs if arc.mimic is None for unit in arc.articulation.units]
+    return f"{excess.max():.4g} {units[k]}".rstrip()
 
 
 def _beyond(linkage: Linkage, poses: FloatArray) -> Iterator[tuple[int, FloatArray]]:

@@ -103,12 +103,21 @@ def load(path: FilePath, *, root: str | None = None, **options: Any) -> Linkage:
     if root is not None and root not in ROOTS:
         raise LinkageError(f"root is {listed([repr(name) for name in ROOTS])}, got {root!r}.")
     content = read(path, as_options(options))
+    _say_guesses(path, content)
     missing = [remark for remark in content.remarks if remark.kind == "missing-mesh"]
     if missing:
         first, more = missing[0].text.partition(";")[0], f", and {len(missing) - 1} more" * (len(missing) > 1)
         _LOG.warning("%s: %s%s; linkwork doctor says where it was looked for.", path, first.rstrip("."), more)
     linkage = content.linkage
     return linkage if root is None else _rooted(linkage, root)
+
+
+def _say_guesses(path: FilePath, content: Content) -> None:
+    """Log in one line what the file left open and was guessed: its unit, the axis that points up."""
+    guesses = [remark.text for remark in content.remarks if remark.kind in ("units", "up-axis")]
+    guesses = [text.partition(";")[0] for text in guesses if "says otherwise" in text]
+    if guesses:
+        _LOG.warning("%s: %s.", path, ". ".join(guesses))
 
 
 def load_clip(path: FilePath, *, name: str | None = None, linkage: Linkage | None = None, **options: Any) -> Clip:
