@@ -17,8 +17,22 @@ import math
 from numba import float64, int64
 
 from . import inner, kernel, part
-from .damped import ALIGNED, CODES, LIMITS, LOWER, NEAR, ROTATION, SPIN, UPPER, damped_step, look
-from .lanes import beyond, bits, cells, flat, load, scatter, select, store
+from .damped import (
+    ALIGNED,
+    CODES,
+    LIMITS,
+    LOWER,
+    NEAR,
+    ROTATION,
+    SPIN,
+    TIP,
+    UPPER,
+    damped_step,
+    larger,
+    look,
+    smaller,
+)
+from .lanes import beyond, bits, cells, flat, gather, load, scatter, select, store
 from .starts import (
     CAUTION,
     CHECK,
@@ -247,8 +261,22 @@ def search_many(codes, numbers, table, targets, given, first, seed, tries, memor
             ended, near = advance(limb, rows, values, (goal, q, work, after, steps, moved, turned))
 
 
+@part
+def gather_goals(numbers, spin, targets, first, goal):
+    """Bring the goals of targets from `first` on side by side into lanes, as `read_goal` does for one."""
+    for row in range(3):
+        item = 16 * first + 4 * row
+        a, b, c = gather(targets, item, 16), gather(targets, item + 1, 16), gather(targets, item + 2, 16)
+        store(goal, 9 + row, gather(targets, item + 3, 16))
+        for k in range(3):
+            turned = a * load(numbers, TIP + k) + b * load(numbers, TIP + 3 + k) + c * load(numbers, TIP + 6 + k)
+            if spin != 0.0:
+                turned = gather(targets, item + k, 16)
+            store(goal, 3 * k + row, turned)
+
+
 @kernel
-def check_many(codes, numbers, targets, poses, memory, books, report):
+def check_many(codes, numbers, targets, poses, memory, report):
     """Bring poses (m * values,) within limits and write their squared errors into their reports; all targets are rigid.
 
     There is at least one pose for every lane. The arrays are those of `search_many`.
@@ -256,18 +284,15 @@ def check_many(codes, numbers, targets, poses, memory, books, report):
     rows, width, count = codes.size // CODES, memory.shape[1], report.size // REPORT
     values = poses.size // count
     limb = as_limb(cells(codes), cells(numbers), values)
-    goal, q, work, one = cells(memory), at(memory, 15), at(memory, 15 + 2 * values), flat(books)
+    goal, q, work = cells(memory), at(memory, 15), at(memory, 15 + 2 * values)
     for first in range(0, count, width):
         begin_at = min(first, count - width)  # the last ones are looked at twice
-        for lane in range(width):
-            read_goal(limb[1], load(limb[2], SPIN), cells(targets), 16 * (begin_at + lane), one)
-            for k in range(12):
-                store(flat(memory), width * k + lane, load(one, k))
-            for value in range(values):
-                lower, upper = load(limb[3], LIMITS * value + LOWER), load(limb[3], LIMITS * value + UPPER)
-                x = min(max(load(cells(poses), values * (begin_at + lane) + value), lower), upper)
-                store(cells(poses), values * (begin_at + lane) + value, x)
-                store(flat(memory), width * (15 + value) + lane, x)
+        gather_goals(limb[1], load(limb[2], SPIN), cells(targets), begin_at, goal)
+        for value in range(values):
+            lower, upper = load(limb[3], LIMITS * value + LOWER), load(limb[3], LIMITS * value + UPPER)
+            x = smaller(larger(gather(cells(poses), values * begin_at + value, values), lower), upper)
+            store(q, value, x)
+            scatter(cells(poses), values * begin_at + value, values, x)
         _, _, _, p, r = look(limb[0], limb[1], rows, limb[2], goal, q, work)
         scatter(cells(report), REPORT * begin_at, REPORT, p)
         scatter(cells(report), REPORT * begin_at + 1, REPORT, r)

@@ -321,14 +321,13 @@ class Prepared:
             values[:], report[:] = padded[1][:count], padded[2][:count]
             return good
         aims = targets if self._turn is None else self._spun(targets)
-        lanes, books, _ = room(len(self.codes) // damped.CODES, self._values, width)
+        lanes, _, _ = room(len(self.codes) // damped.CODES, self._values, width)
         check_many(
             self.codes,
             self.numbers,
             aims.reshape(-1),
             values.reshape(-1),
             np.zeros(lanes),
-            np.zeros(books),
             report.reshape(-1),
         )
         near, aligned = self.numbers[damped.NEAR], self.numbers[damped.ALIGNED]
