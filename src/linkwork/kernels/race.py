@@ -12,8 +12,8 @@ from numba import float64
 from numpy.typing import NDArray
 
 from . import inner, kernel, part
-from .damped import CODES, FROM, LIMITS, LOWER, ROTATION, ROWS, SPIN, TO, UPPER
-from .lanes import beyond, cells, flat, load, store
+from .damped import ALIGNED, CODES, FROM, LIMITS, LOWER, NEAR, ROTATION, ROWS, SPIN, TO, UPPER, look
+from .lanes import beyond, bits, cells, flat, load, store
 from .rows import NUMBERS
 from .search import (
     BEYOND,
@@ -87,11 +87,24 @@ def first_bit(bits):
 
 
 @part
-def run_round(limb, rows, values, memory, patient):
-    """Step all lanes until one arrives, or all have ended; with `patient`, until all have.
+def glance(limb, rows, lanes):
+    """Look at the poses after a step, without taking another; return which have arrived. Their errors are noted."""
+    codes, numbers, settings, _ = limb
+    goal, _, work, after, _, moved, turned = lanes
+    _, _, _, p, r = look(codes, numbers, rows, settings, goal, after, work)
+    near = bits((p <= load(settings, NEAR)) & (r <= load(settings, ALIGNED)))
+    if near:
+        store(moved, 0, p)
+        store(turned, 0, r)
+    return near
 
-    `memory` holds lanes: goal, steps, errors, the pose twice (it ends in the first), the work of
-    a step. Return which have arrived, and the steps taken.
+
+@part
+def run_round(limb, rows, values, memory, mode):
+    """Step all lanes until one arrives or all have ended; around a given start, until all have.
+
+    `memory` holds lanes: goal, steps, errors, the pose twice (it ends in the first), the work of a step. From a given
+    start the way is short: there, poses are looked at after each step. Return which have arrived, and the steps taken.
     """
     q, after, work = beyond(memory, 15), beyond(memory, 15 + values), beyond(memory, 15 + 2 * values)
     lanes = (memory, q, work, after, beyond(memory, 12), beyond(memory, 13), beyond(memory, 14))
@@ -99,11 +112,15 @@ def run_round(limb, rows, values, memory, patient):
     while True:
         ended, near = advance(limb, rows, values, lanes)
         over |= ended
-        taken += 1
-        if (near and not patient) or over == ALL:
+        if (near and mode != AROUND) or over == ALL:
             return near, taken
+        taken += 1
+        if mode == GIVEN:
+            near = glance(limb, rows, lanes)
         for value in range(values):
             store(q, value, load(after, value))
+        if mode == GIVEN and near:
+            return near, taken
 
 
 @part
@@ -164,7 +181,7 @@ def race_one(codes, packed, target, seed, tries, given, out):
     while True:
         store(memory, 12, -CLOSING if mode == LAST else 0.0)
         fill_round(limb, tables, values, mode, seed, begun, one, best, begin_at, q)
-        near, taken = run_round(limb, rows, values, memory, mode == AROUND)
+        near, taken = run_round(limb, rows, values, memory, mode)
         total += taken
         if near:
             store(best, 0, math.inf)
@@ -182,7 +199,7 @@ def race_one(codes, packed, target, seed, tries, given, out):
         mode = AROUND if mode == GIVEN else FRESH if begun < allowed else LAST
     for value in range(values):
         store(cell, value, load(best, 3 + value))
-    for k, x in ((0, load(best, 1)), (1, load(best, 2)), (2, float64(begun)), (3, float64(total - min(near, 1)))):
+    for k, x in ((0, load(best, 1)), (1, load(best, 2)), (2, float64(begun)), (3, float64(total))):
         store(cell, values + k, x)
     return REACHED if near else CLOSEST if possible else BEYOND
 
