@@ -22,6 +22,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from results import RESULTS, write
 
 import linkwork as lw
 import linkwork.kernels  # as after any forward kinematics
@@ -30,7 +31,6 @@ from linkwork.formats.content import Content
 from linkwork.formats.turns import UP
 from linkwork.transforms import transform, translation
 
-RESULTS = Path(__file__).with_name("results.md")
 BAXTER = Path(__file__).parents[2] / "shared" / "data" / "urdf" / "baxter.urdf"
 SECTION = "files"
 OURS, THEIRS, POSABLE = "linkwork, read", "bvhio, readAsBvh", "bvhio, readAsHierarchy (can be posed)"
@@ -187,15 +187,6 @@ def _version(package: str) -> str:
         return ""
 
 
-def write(text: str, path: Path = RESULTS) -> None:
-    """Put the section into the results, in place of that of the last run; docs include what is between the marks."""
-    begin, end = f"<!-- --8<-- [start:{SECTION}] -->", f"<!-- --8<-- [end:{SECTION}] -->"
-    page = path.read_text() if path.exists() else "# Benchmark results\n"
-    before, _, rest = page.partition(begin)
-    after = rest.partition(end)[2]
-    path.write_text(f"{before.rstrip()}\n\n{begin}\n{text}\n{end}\n{after.lstrip()}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rounds", type=int, default=3, help="turns of every contender; ten times as many for URDF")
@@ -209,7 +200,7 @@ def main() -> None:
     text = section(report)
     print(json.dumps({**report, "verdicts": verdicts(report)}, indent=2) if options.json else text)
     if not options.no_write:
-        write(text)
+        write(SECTION, text)
         print(f"updated {RESULTS.name}", file=sys.stderr)
 
 

@@ -26,10 +26,10 @@ from timeit import Timer
 from typing import Any
 
 import numpy as np
+from results import RESULTS, write
 
 import linkwork as lw
 
-RESULTS = Path(__file__).with_name("results.md")
 SECTION = "forward"
 AGREEMENT = 1e-9
 FRAME = "tip"
@@ -392,18 +392,6 @@ def section(report: Report) -> str:
     return "\n".join(lines)
 
 
-def write(text: str, path: Path = RESULTS) -> None:
-    """Put a section into the results, in place of the one of the last run."""
-    begin, end = (
-        f"<!-- --8<-- [start:{SECTION}] -->",
-        f"<!-- --8<-- [end:{SECTION}] -->",
-    )  # docs include what is between
-    page = path.read_text() if path.exists() else "# Benchmark results\n"
-    before, _, rest = page.partition(begin)
-    after = rest.partition(end)[2]
-    path.write_text(f"{before.rstrip()}\n\n{begin}\n{text}\n{end}\n{after.lstrip()}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rounds", type=int, default=15, help="turns for single calls; a third of it for batches")
@@ -421,7 +409,7 @@ def main() -> None:
     else:
         print(text)
     if not options.no_write:
-        write(text)
+        write(SECTION, text)
         print(f"updated {RESULTS.name}", file=sys.stderr)
 
 

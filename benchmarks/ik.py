@@ -31,7 +31,8 @@ from typing import Any
 import numpy as np
 from forward import machine
 from ik_peers import Array, Chain, Peer, Solve, eaik, toolbox
-from ik_report import FRAMES, OURS, PLAIN, Report, Sizes, section, verdicts, write
+from ik_report import FRAMES, OURS, PLAIN, SECTION, Report, Sizes, section, verdicts
+from results import write
 
 import linkwork as lw
 
@@ -390,7 +391,7 @@ def main() -> None:
     found = {**vars(report), "sizes": vars(sizes), "verdicts": list(map(str, verdicts(report)))}
     print(json.dumps(found, indent=2) if options.json else text)
     if not options.no_write:
-        write(text)
+        write(SECTION, text)
         say("updated results.md")
 
 

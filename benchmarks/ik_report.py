@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).with_name("results.md")
 SECTION = "ik"
 OURS, PLAIN = "linkwork, `ik(target)`", "linkwork, `lw.solve(arm, goal)`"
 FRAMES = 1000
@@ -190,15 +188,3 @@ def section(report: Report) -> str:
             *(["", *(f"- {line}" for line in report.missing)] if report.missing else []),
         ]
     )
-
-
-def write(text: str, path: Path = RESULTS) -> None:
-    """Put the section into the results, in place of the one of the last run."""
-    begin, end = (
-        f"<!-- --8<-- [start:{SECTION}] -->",
-        f"<!-- --8<-- [end:{SECTION}] -->",
-    )  # docs include what is between
-    page = path.read_text() if path.exists() else "# Benchmark results\n"
-    before, _, rest = page.partition(begin)
-    after = rest.partition(end)[2]
-    path.write_text(f"{before.rstrip()}\n\n{begin}\n{text}\n{end}\n{after.lstrip()}")

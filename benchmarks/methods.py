@@ -12,18 +12,16 @@ import argparse
 import json
 import math
 import platform
-import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from results import write
 
 import linkwork as lw
 
-RESULTS = Path(__file__).with_name("results.md")
 START = np.array([math.pi / 8, math.pi / 4, math.pi / 4])
 GOAL = np.array([-20.0, 5.0])
 FRAMES = 21
@@ -141,15 +139,6 @@ def verdicts(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def write(section: str) -> None:
-    """Put a section between its marks in results.md."""
-    start, end = "<!-- --8<-- [start:methods] -->", "<!-- --8<-- [end:methods] -->"
-    text = RESULTS.read_text() if RESULTS.exists() else "# Benchmark results\n"
-    block = f"{start}\n{section}{end}\n"
-    pattern = re.compile(re.escape(start) + ".*?" + re.escape(end) + "\n?", re.DOTALL)
-    RESULTS.write_text(pattern.sub(lambda _: block, text) if pattern.search(text) else f"{text.rstrip()}\n\n{block}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=20)
@@ -159,7 +148,7 @@ def main() -> None:
     found = measure(options.rounds)
     print(json.dumps(found) if options.json else table(found))
     if not options.no_write:
-        write(table(found))
+        write("methods", table(found))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from . import poses
 from .errors import KeyFrameError, PoseShapeError
 from .linkage import Linkage
-from .transforms import FloatArray, as_array
+from .transforms import FloatArray, as_array, steady
 
 if TYPE_CHECKING:
     from .formats import Remark
@@ -168,9 +168,7 @@ def _sampled(linkage: Linkage, times: FloatArray, keys: FloatArray, samples: Flo
 def _steady_signs(linkage: Linkage, values: FloatArray) -> FloatArray:
     """Choose, of the two quaternions of every rotation, the one nearer that of the frame before."""
     for k, _ in linkage.quaternion_values:
-        turns = values[:, k : k + 4]
-        signs = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
-        turns[1:] *= np.cumprod(signs)[:, None]
+        values[:, k : k + 4] = steady(values[:, k : k + 4])
     return values
 
 

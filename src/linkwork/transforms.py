@@ -330,6 +330,19 @@ def quaternion_matrix(quaternion: FloatArray) -> FloatArray:
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
+def steady(quaternions: FloatArray) -> FloatArray:
+    """Return quaternions (frames, ..., 4) of the same rotations, each on the side of the one before.
+
+    Example:
+        >>> steady(np.array([[1.0, 0.0, 0.0, 0.0], [-0.8, 0.6, 0.0, 0.0]])).tolist()
+        [[1.0, 0.0, 0.0, 0.0], [0.8, -0.6, -0.0, -0.0]]
+    """
+    signs = np.where((quaternions[1:] * quaternions[:-1]).sum(axis=-1) < 0.0, -1.0, 1.0)
+    result: FloatArray = quaternions.copy()
+    result[1:] *= np.cumprod(signs, axis=0)[..., None]
+    return result
+
+
 def has_direction(quaternion: FloatArray) -> bool:
     """Tell whether all of quaternions (..., 4) are long enough, and short enough, to be a rotation."""
     size = np.abs(quaternion).max(axis=-1)

@@ -18,7 +18,7 @@ from ..clips import Clip
 from ..errors import FormatError, LinkworkError, listed
 from ..joints import Articulation, Ball, Fixed, Floating, Joint
 from ..linkage import Link, Linkage
-from ..transforms import FloatArray, quaternion_matrix
+from ..transforms import FloatArray, quaternion_matrix, steady
 from ..tree import ROOT, fresh
 from . import gltf_extras
 from .content import Content, Remark
@@ -28,7 +28,7 @@ from .gltf_nodes import Placement, Skeleton, Step
 from .gltf_writer import write
 from .naming import Names
 from .options import DEFAULTS, FilePath, Options
-from .turns import UP, steady
+from .turns import UP
 
 __all__ = ["read", "write"]
 

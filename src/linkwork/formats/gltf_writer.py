@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from ..clips import Clip
 from ..errors import FormatError
 from ..files import replacing
-from ..transforms import FloatArray, inverse
+from ..transforms import FloatArray, inverse, steady
 from ..tree import fresh
 from . import skins
 from .content import Content, Remark
 from .gltf_data import BINARY_CHUNK, JSON_CHUNK, MAGIC
 from .gltf_extras import clip_extras, joint_extras, linkage_extras, local_matrices, written_times
 from .options import FilePath
-from .turns import steady
 
 FLOAT, BYTE, SHORT, LONG = 5126, 5121, 5123, 5125
 VERTICES, INDICES = 34962, 34963  # what a buffer view is for

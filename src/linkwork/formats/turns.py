@@ -1,4 +1,4 @@
-"""What formats share about rotations: which way is up in a file, and quaternions that do not jump.
+"""What formats share about rotations: which way is up in a file.
 
 Imports `transforms`.
 """
@@ -15,16 +15,3 @@ UP: dict[str, FloatArray] = {
     "y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
     "z": np.eye(3),
 }
-
-
-def steady(quaternions: FloatArray) -> FloatArray:
-    """Return quaternions (frames, ..., 4) of the same rotations, each on the side of the one before.
-
-    Example:
-        >>> steady(np.array([[1.0, 0.0, 0.0, 0.0], [-0.8, 0.6, 0.0, 0.0]])).tolist()
-        [[1.0, 0.0, 0.0, 0.0], [0.8, -0.6, -0.0, -0.0]]
-    """
-    signs = np.where((quaternions[1:] * quaternions[:-1]).sum(axis=-1) < 0.0, -1.0, 1.0)
-    result: FloatArray = quaternions.copy()
-    result[1:] *= np.cumprod(signs, axis=0)[..., None]
-    return result

@@ -24,13 +24,13 @@ from ..files import read_bytes
 from ..geometry import Box, Capsule, Cylinder, Shape, Sphere, Visual
 from ..joints import Articulation, Ball, Fixed, Floating, Joint
 from ..linkage import Link, Linkage
-from ..transforms import IDENTITY, FloatArray, has_direction, inverse, quaternion_matrix
+from ..transforms import IDENTITY, FloatArray, has_direction, inverse, quaternion_matrix, steady
 from ..tree import fresh
 from . import scene, usd_stage
 from .content import Content, Remark
 from .naming import Names
 from .options import DEFAULTS, FilePath, Options
-from .turns import UP, steady
+from .turns import UP
 from .usd_writer import joint_paths, world_matrices, write
 
 __all__ = ["read", "write"]

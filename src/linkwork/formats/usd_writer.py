@@ -17,12 +17,11 @@ from ..clips import Clip
 from ..errors import FormatError, MissingExtraError
 from ..files import replacing
 from ..linkage import Linkage
-from ..transforms import FloatArray, inverse
+from ..transforms import FloatArray, inverse, steady
 from . import scene, skins
 from .content import Content, Remark
 from .naming import Names
 from .options import FilePath
-from .turns import steady
 
 KEY = "linkwork"
 FRAME = "linkwork:frame"  # the time [s] and the pose of a frame, as float64
