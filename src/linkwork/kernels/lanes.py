@@ -220,8 +220,7 @@ def by_precision(typing_context: Any, x: Any, double: Any, single: Any) -> Any:
 
 
 # Cells: the bare memory of an array. Numba counts references to arrays with atomic operations at every inner call,
-# which would cost more than the arithmetic; a pointer costs nothing. Arrays are the kernels'
-# arguments, so that Python keeps them alive meanwhile.
+# which would cost more than the arithmetic; a pointer costs nothing. `hold` keeps the array alive meanwhile.
 
 
 @intrinsic
@@ -260,6 +259,16 @@ def beyond(typing_context: Any, memory: Any, items: Any) -> Any:
         return _address(context, builder, sig, args)
 
     return memory(memory, items), emit
+
+
+@intrinsic
+def hold(typing_context: Any, array: Any) -> Any:
+    """Keep an array alive up to this line: work on its cells does not count as a use of it."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.get_dummy_value()
+
+    return types.void(array), emit
 
 
 def _as_held(context: Any, builder: Any, value: Any, kind: types.Type, held: Any) -> Any:
