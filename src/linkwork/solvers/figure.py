@@ -406,9 +406,9 @@ class PreparedFigure:
     def solve(self, goals: Goal | Sequence[Goal], start: FloatArray) -> Solution:
         """Return the solution from a checked start."""
         known = self.bound(goals, start)
-        q, report, status = self._searched(self.aims(known)[None], start[None])
+        (q, report, status), late = self._searched(self.aims(known)[None], start[None])
         reached = bool(status[0])
-        ending = "reached" if reached else "closest"
+        ending = "reached" if reached else "time" if late else "closest"
         steps = int(report[0, 1])
         residuals = report[0, whole.REPORT :]
         return Solution(
@@ -455,10 +455,10 @@ class PreparedFigure:
             raise OptionError(f"one problem takes one start of shape ({self.linkage.nq},), got shape {pose.shape}.")
         return pose
 
-    def _searched(self, numbers: FloatArray, start: FloatArray) -> Any:
-        """Search once, or in rounds until the time is up."""
+    def _searched(self, numbers: FloatArray, start: FloatArray) -> tuple[Any, bool]:
+        """Search once, or in rounds until the time is up; say whether it was."""
         if self.settings.time_budget is None:
-            return self.search(numbers, start)
+            return self.search(numbers, start), False
         deadline = time.perf_counter() + self.settings.time_budget
         q, report, status = self.search(numbers, start, tries=0)
         made = 1
@@ -468,7 +468,7 @@ class PreparedFigure:
             found[0, 1] += report[0, 1]
             if status[0] or found[0, 0] < report[0, 0]:
                 q, report = again, found
-        return q, report, status
+        return (q, report, status), time.perf_counter() >= deadline
 
 
 def _kind(goal: Goal) -> tuple[Any, ...]:
