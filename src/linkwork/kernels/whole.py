@@ -202,7 +202,7 @@ def descend(codes, numbers, settings, aims, level, finest, most, parts, q):
     trial, mark, waiting, caution = beyond(parts[POSES], codes[VALUES]), math.inf, 0, 1.0
     look(codes, numbers, aims, level, q, parts)
     error, judged, reached = judge(codes, numbers, aims, level, finest, parts[ALL_ERRORS])
-    count, wishes = 0, judged < error or finest < math.inf
+    count, wishes = 0, judged < error and finest == math.inf
     fresh, last = True, math.inf
     while count < most:
         if reached and (not wishes or last - error <= settings[SETTLED] * error):

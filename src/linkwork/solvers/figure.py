@@ -27,7 +27,7 @@ from .problem import Problem
 
 LOWER_LEVEL = 1e-3  # what a goal of the second level counts beside one of the first
 GAIN, FLOOR = 0.02, 1e-10
-STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH = 60.0, 6.0, 0.9, 1e-5, 1e-10, 12.0
+STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH = 60.0, 6.0, 0.9, 1e-3, 1e-10, 12.0
 TRIES = 200
 ROUND = 8  # starts between two looks at the clock
 
