@@ -36,6 +36,7 @@ PUBLIC = [
     "Floating",
     "Frame",
     "GOALS",
+    "Goal",
     "Hold",
     "Inertia",
     "Joint",
