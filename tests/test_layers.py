@@ -22,6 +22,7 @@ LAYERS = (
     "geometry",
     "joints",
     "tree",
+    "cones",
     "linkage",
     "builder",
     "poses",

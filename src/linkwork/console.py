@@ -298,7 +298,7 @@ def limit_text(linkage: Linkage, joint: Joint) -> str:
         plus = f" {'-' if offset < 0.0 else '+'} {abs(offset):g}" if offset else ""
         return f"= {times}{joint.mimic.joint}{plus}"
     slides = {element.value for element in joint.articulation.elements if element.kind == "prismatic"}
-    words = []
+    words = cone_words(joint)
     for k, bounds in enumerate(zip(*joint_limits(linkage, joint), strict=True)):
         low, high = bounds if k in slides else map(math.degrees, bounds)
         text = f"{low:.5g} .. {high:.5g} {'m' if k in slides else 'deg'}"
@@ -307,12 +307,24 @@ def limit_text(linkage: Linkage, joint: Joint) -> str:
     return ", ".join(words)
 
 
+def cone_words(joint: Joint) -> list[str]:
+    """Return the swing and twist limits of a ball joint in words, in degrees."""
+    ball = joint.articulation
+    swing, twist = getattr(ball, "swing", None), getattr(ball, "twist", None)
+    words = [] if swing is None else [f"swing {math.degrees(swing):.5g} deg"]
+    return words if twist is None else [*words, "twist {:.5g} .. {:.5g} deg".format(*map(math.degrees, twist))]
+
+
 def placements(linkage: Linkage, poses: FloatArray, names: Iterable[str], *, matrix: bool) -> Iterator[dict[str, Any]]:
     """Yield, for each pose of (n, nq), its values and where the named frames are."""
     from scipy.spatial.transform import Rotation
 
+    from .cones import beyond
+
     world = {name: linkage.forward(poses, frame=name) for name in names}
     outside = (poses < linkage.lower) | (poses > linkage.upper)
+    for cone in linkage.cones:
+        outside[:, cone.q] = beyond([cone], poses)
     for k, q in enumerate(poses):
         frames: dict[str, Any] = {}
         for name, matrices in world.items():

@@ -13,11 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cones import outward
 from ..errors import GoalError, OptionError
 from ..goals import Goal
 from ..kernels.walk import ACTIVE, DIVERGED, REACHED, STALLED, judge, measure
 from ..linkage import Linkage
-from ..poses import advance
+from ..poses import advance, keeps_limits, limited as limited_poses
 from ..transforms import FloatArray
 from .problem import Problem, State
 
@@ -50,6 +51,11 @@ class Method:
 
     def accept(self, problem: Problem) -> None:
         """Raise GoalError if this method cannot serve these goals: their levels, or what `check` looks at."""
+        if problem.linkage.loops and not self.strict:
+            raise GoalError(
+                f"method {self.name!r} cannot close loops, and linkage {problem.linkage.name!r} has "
+                f"{len(problem.linkage.loops)}; use 'damped', 'pseudoinverse' or 'robust'."
+            )
         if len(problem.levels) > 1 and not self.strict:
             raise GoalError(
                 f"method {self.name!r} weighs goals against each other and knows no levels of priority; use 'damped', "
@@ -312,22 +318,34 @@ def limited(method: Method, state: State, settings: Settings) -> FloatArray:
     linkage = state.linkage
     q, v, _ = linkage.plain_values
     at_low, at_high = state.q[..., q] <= linkage.lower[q], state.q[..., q] >= linkage.upper[q]
-    excluded = np.zeros(change.shape, np.bool_)
+    excluded, barred = np.zeros(change.shape, np.bool_), _outward(linkage, state.q)
+    held = np.zeros_like(barred)
     for _ in range(linkage.nv):
         pushing = (at_low & (change[..., v] < 0.0)) | (at_high & (change[..., v] > 0.0))
-        if not pushing.any():
+        leaving = ((barred - held) * change[..., None, :]).sum(axis=-1, keepdims=True) > 0.0
+        if not pushing.any() and not leaving.any():
             break
         excluded[..., v] |= pushing
-        again = State(state.problem, state.q, state.error, state.iteration, state.notes, state.memory, excluded)
-        change = np.where(excluded, 0.0, method.propose(again, settings))
+        held = np.where(leaving, barred, held)
+        again = State(state.problem, state.q, state.error, state.iteration, state.notes, state.memory, excluded, held)
+        change = again.along_limits(np.where(excluded, 0.0, method.propose(again, settings)))
     return change
+
+
+def _outward(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Return the velocities (..., k, nv) that lead ball joints at their cones out of them; zero rows for others."""
+    result = np.zeros((*q.shape[:-1], 2 * len(linkage.cones), linkage.nv))
+    for k, cone in enumerate(linkage.cones):
+        for side, way in enumerate(outward(cone, q)):
+            result[..., 2 * k + side, cone.v : cone.v + 3] = way
+    return result
 
 
 def within(linkage: Linkage, q: FloatArray, settings: Settings) -> FloatArray:
     """Return poses brought within limits, unless those are ignored."""
     if settings.limits == "ignore":
         return q
-    return np.minimum(np.maximum(q, linkage.lower), linkage.upper)
+    return limited_poses(linkage, q)
 
 
 def _record(walk: _Walk, state: State, change: FloatArray) -> Record:
@@ -412,7 +430,7 @@ class _Walk:
         linkage = self.problem.linkage
         _, _, residuals, reached = self._measured(self.best_q)
         if self.settings.limits != "ignore":
-            reached &= ((self.best_q >= linkage.lower) & (self.best_q <= linkage.upper)).all(axis=-1)
+            reached &= keeps_limits(linkage, self.best_q)
         names = {REACHED: "reached", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: ending}
         status = ["reached" if good else names[code] for good, code in zip(reached, self.status.tolist(), strict=True)]
         single = not self.shape
