@@ -35,6 +35,8 @@ LAYERS = (
     "kinematics",
     "mass",
     "goals",
+    "loops",
+    "mobility",
     "paths",
     "solvers",
     "batch",

@@ -77,6 +77,8 @@ if TYPE_CHECKING:
         Universal as Universal,
     )
     from .linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
+    from .loops import close as close, drive as drive
+    from .mobility import singular_positions as singular_positions
     from .races import race as race
     from .solvers import (
         METHODS as METHODS,
@@ -128,6 +130,8 @@ _NAMES = {
         "Rest",
     ),
     "linkage": ("Frame", "Link", "Linkage", "Loop"),
+    "loops": ("close", "drive"),
+    "mobility": ("singular_positions",),
     "races": ("race",),
     "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),
     "tracking": ("track",),

@@ -112,4 +112,6 @@ def _loops(linkage: Linkage) -> Iterator[Remark]:
         for name, pose in linkage.poses.items():
             gap = float(np.abs(goal.error(linkage, pose)).max())
             if gap > OPEN:
-                yield Remark("open-loop", f"pose {name!r} leaves loop {loop.name!r} open by {gap:.4g}.", where=loop.name)
+                yield Remark(
+                    "open-loop", f"pose {name!r} leaves loop {loop.name!r} open by {gap:.4g}.", where=loop.name
+                )

@@ -222,7 +222,9 @@ def split(linkage: Linkage) -> Linkage:
             continue
         if any(getattr(arc.articulation, name, None) is not None for name in ("swing", "twist")):
             what = f"joint {arc.name!r} of linkage {linkage.name!r}"
-            raise LimitError(f"the swing and twist limits of {what} are none of single turns; replace them by None first.")
+            raise LimitError(
+                f"the swing and twist limits of {what} are none of single turns; replace them by None first."
+            )
         parent, placement, parts = arc.parent, arc.placement, arc.articulation.split()
         for k, (suffix, articulation) in enumerate(parts, start=1):
             name, child = fresh(f"{arc.name}.{suffix}", joint_names), arc.child

@@ -339,7 +339,9 @@ class Ball(Articulation):
             _check_order(self.euler)
             _read_limits(self)
             if self.swing is not None or self.twist is not None:
-                raise LimitError("a ball joint with Euler angles has limits by value; swing and twist are for one without.")
+                raise LimitError(
+                    "a ball joint with Euler angles has limits by value; swing and twist are for one without."
+                )
         _read_axes(self, "axis")
         self._read_cone()
 
