@@ -170,7 +170,7 @@ class Builder:
         axis: Any = "z",
         **options: Any,
     ) -> Builder:
-        """Add a ball joint: a quaternion, held by swing and twist if wanted, or Euler angles where `euler` names an order."""
+        """Add a ball joint: a quaternion, which swing and twist may hold, or Euler angles in the order `euler`."""
         return self.joint(name, child, Ball(euler, sense, lower, upper, swing, twist, axis), **options)
 
     def floating(self, name: str, child: str, *, euler: str | None = None, **options: Any) -> Builder:

@@ -77,7 +77,7 @@ def beyond(cones: Sequence[Cone], q: FloatArray) -> NDArray[np.bool_]:
 
 
 def excess(cone: Cone, q: FloatArray) -> FloatArray:
-    """Return by how much poses (..., nq) break the limits of a cone, shape (...) [rad]; zero or less where they hold."""
+    """Return by how much poses (..., nq) break the limits of a cone, shape (...) [rad]; not above zero where none."""
     swing, twist = swing_twist(q[..., cone.q : cone.q + 4], cone.axis)
     return np.maximum(swing - cone.swing, np.maximum(cone.low - twist, twist - cone.high))
 
@@ -107,7 +107,7 @@ def neutral_turn(cone: Cone) -> FloatArray:
 
 
 def sampled(cone: Cone, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Return random quaternions (*shape, 4) within a cone: axes uniform on the sphere, twists uniform in their range."""
+    """Return random quaternions (*shape, 4) within a cone: axes uniform on the sphere, twists in their range."""
     least = math.cos(min(cone.swing, math.pi))
     swing = np.arccos(least + (1.0 - least) * rng.random(shape))
     low, high = (-math.pi, math.pi) if math.isinf(cone.low) else (cone.low, cone.high)

@@ -107,7 +107,7 @@ def _beyond(linkage: Linkage, poses: FloatArray) -> Iterator[tuple[int, FloatArr
 def _loops(linkage: Linkage) -> Iterator[Remark]:
     for goal in closings(linkage):
         loop = goal.loop
-        text = f"{loop.first!r} and {loop.second!r} close a loop ({loop.kind}): solves keep it closed, plain poses need not."
+        text = f"{loop.first!r} and {loop.second!r} close a loop ({loop.kind}): a solve closes it, a pose need not."
         yield Remark("loop", text, where=loop.name)
         for name, pose in linkage.poses.items():
             gap = float(np.abs(goal.error(linkage, pose)).max())

@@ -26,6 +26,8 @@ RANK = 1e-9  # of the largest singular value: below, a direction is lost
 NEWTON, TRIES, PULLS = 30, 300, 60
 BOLDEST = 0.3  # the largest change of a value in a step [rad, m]
 STEADY = 0.2  # of a predicted step: how much of it may turn out wrong
+MEETING = 1e-5  # of the largest singular value: nearer to zero, two branches meet
+NEAR = 1e-6  # of a limit, when that is named as what is in the way
 FINEST = 1e-9  # the step of the driven joint at which it counts as stuck
 
 
@@ -106,7 +108,7 @@ class Closure:
 
 
 def least_squares(matrix: FloatArray, wanted: FloatArray, damping: float = 0.0) -> FloatArray:
-    """Return the smallest x of those with the least ``|matrix x - wanted|² + damping |x|²``; lost directions left out."""
+    """Return the smallest x with the least ``|matrix x - wanted|² + damping |x|²``, lost directions left out."""
     U, sigma, Vt = np.linalg.svd(matrix, full_matrices=False)
     kept = sigma > RANK * max(float(sigma.max(initial=0.0)), 1e-300)
     weights = np.where(kept, sigma / (np.where(kept, sigma, 1.0) ** 2 + damping), 0.0)
@@ -143,7 +145,7 @@ def close(linkage: Linkage, q: ArrayLike | str, *, keep: Iterable[str] = ()) -> 
         nearest = closure.approach(start, free)
         held = f" with {', '.join(map(repr, names))} kept" if names else ""
         raise LoopError(
-            f"the loops of linkage {linkage.name!r} cannot be closed near this pose{held}: {_widest(closure, nearest)}.",
+            f"the loops of linkage {linkage.name!r} cannot be closed from this pose{held}: {_widest(closure, nearest)}",
             gap=float(closure.gap(nearest)),
         )
     return _nearest(closure, found, pose, free)
@@ -220,6 +222,7 @@ class _Follower:
         self.free = np.ones(closure.linkage.nv, np.bool_)
         self.free[v] = False
         self.rates: FloatArray | None = None
+        self.rank = 0  # the largest that the others' part of the closure has had
 
     def to(self, pose: FloatArray, value: float) -> FloatArray:
         """Return the pose with the joint at a value, in as many steps as it takes."""
@@ -243,7 +246,7 @@ class _Follower:
         jacobian = self.closure.jacobian(pose)
         sigma = np.linalg.svd(jacobian[:, self.free], compute_uv=False)
         change = np.zeros(linkage.nv)
-        if self.rates is not None and _lost(sigma):  # two branches meet here: go straight on
+        if self._lost(sigma) and self.rates is not None:  # two branches meet here: go straight on
             change = self.rates * step
         else:
             change[self.free] = least_squares(jacobian[:, self.free], -step * jacobian[:, self.v])
@@ -258,12 +261,17 @@ class _Follower:
             return None
         return found
 
+    def _lost(self, sigma: FloatArray) -> bool:
+        """Return whether the singular values have lost a rank that they had before."""
+        large = int((sigma > MEETING * sigma.max(initial=1e-300)).sum())
+        self.rank = max(self.rank, large)
+        return large < self.rank
+
     def _stuck(self, pose: FloatArray, value: float) -> LoopError:
         linkage, at = self.closure.linkage, float(pose[self.q])
-        turns = linkage.plain_values[0].tolist()
-        held = [
-            linkage.coordinates[k] for k in turns if k != self.q and not linkage.lower[k] < pose[k] < linkage.upper[k]
-        ]
+        places = linkage.plain_values[0]
+        at_end = np.minimum(pose - linkage.lower, linkage.upper - pose)[places] < NEAR
+        held = [linkage.coordinates[k] for k in places[at_end] if k != self.q]
         why = f"{', '.join(held)} at a limit" if held else "stretched or folded as far as it goes"
         degrees = f" ({math.degrees(at):.4f} deg)" if self._turns() else ""
         text = f"the loops of linkage {linkage.name!r} cannot be closed beyond {self.joint} = {at:.6g}{degrees}: "
@@ -272,12 +280,6 @@ class _Follower:
     def _turns(self) -> bool:
         units = [u for arc in self.closure.linkage.arcs if arc.mimic is None for u in arc.articulation.units]
         return units[self.q] == "rad"
-
-
-def _lost(sigma: FloatArray) -> bool:
-    """Return whether the last of singular values that count is near zero; those of rows that never change are zero."""
-    counted = sigma[sigma > 1e-14 * sigma.max(initial=1e-300)]
-    return bool(len(counted) and counted[-1] < 1e-5 * counted[0])
 
 
 def coordinate(linkage: Linkage, joint: str) -> tuple[int, int]:
@@ -348,4 +350,4 @@ def _widest(closure: Closure, q: FloatArray) -> str:
     """Return the loop with the largest gap, in words."""
     gaps = [float(np.linalg.norm(goal.error(closure.linkage, q)[:3])) for goal in closure.goals]
     goal = closure.goals[int(np.argmax(gaps))]
-    return f"{goal.loop.first!r} and {goal.loop.second!r} of {goal.loop.name!r} stay {max(gaps):.4g} m apart"
+    return f"{goal.loop.first!r} and {goal.loop.second!r} of {goal.loop.name!r} stay {max(gaps):.4g} m apart."

@@ -65,8 +65,8 @@ def singular_positions(
     Example:
         >>> import linkwork as lw
         >>> bars = lw.models.four_bar()
-        >>> len(lw.singular_positions(bars, "crank", start="start")), len(lw.singular_positions(bars, "rocker", start="start"))
-        (0, 2)
+        >>> [len(lw.singular_positions(bars, joint, start="start")) for joint in ("crank", "rocker")]
+        [0, 2]
     """
     place, rate = coordinate(linkage, joint)
     first = close(linkage, linkage.neutral() if start is None else start)

@@ -66,10 +66,8 @@ class Close(Goal):
         gap: FloatArray = second[..., :3, 3] - first[..., :3, 3]
         if self.loop.kind == "point":
             return gap
-        if self.loop.kind == "axis":
-            turn = turn_between(first[..., :3, 2], second[..., :3, 2])
-        else:
-            turn = _turn(first, second)
+        axis = self.loop.kind == "axis"
+        turn = turn_between(first[..., :3, 2], second[..., :3, 2]) if axis else _turn(first, second)
         return np.concatenate([gap, turn], axis=-1)
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:

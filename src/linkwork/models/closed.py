@@ -20,6 +20,7 @@ from ..transforms import FloatArray, transform
 from .parts import BLUE, DARK, GREEN, ORANGE, PLUM, RED, SILVER, SKY, STEEL, TEAL, YELLOW, Color, checked_size
 
 TURN = 2.0 * math.pi
+READY, FLOWER = (20.0, 95.0), 0.18  # the pantograph's pose [degrees], and its flower's size beside the arm
 NARROWEST, WIDEST = math.radians(5.0), math.radians(175.0)
 
 # Theo Jansen's holy numbers, in centimetres: bars a to k, the height l of the crank over the pivot, the crank m.
@@ -82,7 +83,7 @@ def four_bar(ground: Any = 0.4, crank: Any = 0.15, coupler: Any = 0.35, rocker: 
     Example:
         >>> import linkwork as lw
         >>> bars = four_bar()
-        >>> lw.solve(bars, lw.Couple("rocker", value=2.0), start="start").success
+        >>> lw.solve(bars, lw.Couple({"rocker": 1.0}, value=2.0), start="start").success
         True
     """
     names = ("ground", "crank", "coupler", "rocker")
@@ -97,8 +98,10 @@ def four_bar(ground: Any = 0.4, crank: Any = 0.15, coupler: Any = 0.35, rocker: 
     middle = (near + far) / 2.0  # a distance from crank pin to rocker pivot that every bar is comfortable with
     start = math.acos(max(-1.0, min(1.0, (g * g + a * a - middle * middle) / (2.0 * g * a))))
     radius = 0.02 * min(lengths) + 0.01 * max(lengths)
-    base = [*pins([(0, 0), (g, 0)], radius), bone((0, 0, 0), (g, 0, 0), 0.5 * radius, SILVER)]
     point = np.array([0.5 * b, 0.35 * b])
+    base = [*pins([(0, 0), (g, 0)], radius), bone((0, 0, 0), (g, 0, 0), 0.5 * radius, SILVER)]
+    if max(abs(g - a), abs(b - c)) == abs(g - a) and min(g + a, b + c) == g + a:  # the crank turns all the way round
+        base.append(curve(_coupler_curve(lengths, point)))
     plate = [
         *bar((b, 0), BLUE, radius),
         bone((0, 0, 0), (*point, 0), 0.6 * radius, SKY),
@@ -118,6 +121,24 @@ def four_bar(ground: Any = 0.4, crank: Any = 0.15, coupler: Any = 0.35, rocker: 
     return build.build()
 
 
+def _coupler_curve(lengths: Sequence[float], point: FloatArray) -> FloatArray:
+    """Return the path (n, 2) of a point of the coupler while the crank turns once."""
+    g, a, b, c = lengths
+    pivot, path = np.array([g, 0.0]), []
+    for angle in np.linspace(0.0, TURN, 96, endpoint=False):
+        pin = a * np.array([math.cos(angle), math.sin(angle)])
+        along = (meeting(pin, pivot, b, c, 1.0) - pin) / b
+        path.append(pin + point[0] * along + point[1] * np.array([-along[1], along[0]]))
+    return np.array(path)
+
+
+def flower(phase: float, size: float) -> FloatArray:
+    """Return the point of a flower of five petals about the origin at a phase from 0 to 1."""
+    angle = TURN * phase
+    reach = size * (1.0 + 0.35 * math.cos(5.0 * angle))
+    return reach * np.array([math.cos(angle), math.sin(angle)])
+
+
 def pantograph(ratio: Any = 2.5) -> Linkage:
     """Return a pantograph: what its ``"tracer"`` draws, its ``"pen"`` draws `ratio` times as large.
 
@@ -125,7 +146,7 @@ def pantograph(ratio: Any = 2.5) -> Linkage:
     on it; ``arm`` and ``link`` follow, parallel to the second and the first. Pivot, tracer and pen are on one line.
 
     Args:
-        ratio: How many times as large, above 2 and up to 10.
+        ratio: How many times as large, 1.2 to 10.
 
     Example:
         >>> board = pantograph(3)
@@ -134,13 +155,18 @@ def pantograph(ratio: Any = 2.5) -> Linkage:
         [3.0, 3.0]
     """
     k = checked_size(ratio, "the ratio of a pantograph")
-    if not 2.0 < k <= 10.0:
-        raise LinkageError(f"the ratio of a pantograph is above 2 and up to 10, got {ratio!r}.")
+    if not 1.2 <= k <= 10.0:
+        raise LinkageError(f"the ratio of a pantograph is from 1.2 to 10, got {ratio!r}.")
     a = 0.2  # the parallelogram's sides: (k - 1) a, and less than that, so that it cannot fold into its mirror image
     b = 0.85 * min(k - 1.0, 1.4) * a
     radius = 0.007
     bounds = (NARROWEST, WIDEST)
-    build = Builder("pantograph", base="board", shape=pins([(0, 0)], 1.6 * radius))
+    shoulder, elbow = np.radians(READY)
+    ways = (math.cos(shoulder), math.sin(shoulder)), (math.cos(shoulder + elbow), math.sin(shoulder + elbow))
+    center = a * np.array(ways[0]) + b * np.array(ways[1])
+    drawn = np.array([center + flower(phase, FLOWER * b) for phase in np.linspace(0.0, 1.0, 120, endpoint=False)])
+    board = [*pins([(0, 0)], 1.6 * radius), curve(drawn), curve(k * drawn)]
+    build = Builder("pantograph", base="board", shape=board)
     build.revolute(
         "shoulder", "first", limits=(-math.pi, math.pi), shape=[*bar((k * a, 0), BLUE, radius), *pins([(a, 0)], radius)]
     )
@@ -157,8 +183,8 @@ def pantograph(ratio: Any = 2.5) -> Linkage:
     build.revolute("arm", "third", parent="first", at=(a, 0, 0), limits=bounds, shape=bar((b, 0), RED, radius))
     build.frame("tracer", at=(b, 0, 0))
     build.loop("parallelogram", "tracer", "link_end")
-    for name, shoulder, bend in (("ready", 20.0, 95.0), ("open", 45.0, 35.0), ("folded", -5.0, 150.0)):
-        turn, elbow = math.radians(shoulder), math.radians(bend)
+    for name, first, second in (("ready", *READY), ("open", 45.0, 35.0), ("folded", -5.0, 150.0)):
+        turn, elbow = math.radians(first), math.radians(second)
         build.pose(name, shoulder=turn, elbow=elbow, arm=elbow, link=math.pi - elbow)
     return build.build()
 
@@ -176,8 +202,7 @@ def jansen_points(angle: float, numbers: dict[str, float] | None = None) -> dict
     back = meeting(pivot, top, n["d"], n["e"], 1.0)
     knee = meeting(back, low, n["f"], n["g"], -1.0)
     foot = meeting(knee, low, n["h"], n["i"], -1.0)
-    points = {"pin": crank, "pivot": pivot, "top": top, "low": low, "back": back, "knee": knee, "foot": foot}
-    return points
+    return {"pin": crank, "pivot": pivot, "top": top, "low": low, "back": back, "knee": knee, "foot": foot}
 
 
 def jansen_leg() -> Linkage:

@@ -18,6 +18,7 @@ from ..mobility import singular_positions
 from ..solvers.closed_forms import two_link_angles
 from ..transforms import FloatArray
 from .animals import LEGS, slither
+from .closed import FLOWER, flower
 from .mechanisms import PLANETS, engine_pose
 
 Motion = Callable[[Linkage], Clip]
@@ -205,9 +206,7 @@ def tracing(linkage: Linkage) -> Clip:
     first, second = (float(linkage.joint("arm").placement[0, 3]), float(linkage.extra_frames[-1].placement[0, 3]))
 
     def pose(phase: float) -> FloatArray:
-        angle = 2.0 * math.pi * phase
-        reach = 0.18 * second * (1.0 + 0.35 * math.cos(5.0 * angle))
-        turn, bend = two_link_angles(first, second, center + reach * np.array([math.cos(angle), math.sin(angle)]))
+        turn, bend = two_link_angles(first, second, center + flower(phase, FLOWER * second))
         return linkage.pose(shoulder=turn, elbow=bend, arm=bend, link=math.pi - bend)
 
     return sampled(linkage, 4.0, pose)
