@@ -61,6 +61,7 @@ PUBLIC = [
     "Screw",
     "Solution",
     "Sphere",
+    "Swivel",
     "Universal",
     "Visual",
     "__version__",
@@ -90,6 +91,7 @@ PUBLIC = [
     "solve_all",
     "solve_batch",
     "solve_blocks",
+    "swivel",
     "track",
     "transforms",
 ]

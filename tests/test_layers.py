@@ -37,6 +37,7 @@ LAYERS = (
     "goals",
     "loops",
     "mobility",
+    "elbows",
     "paths",
     "solvers",
     "batch",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .clips import Clip as Clip, interpolate as interpolate
     from .dh import DHRow as DHRow, DHTable as DHTable, from_dh as from_dh
     from .diagnosis import count_solutions as count_solutions, diagnose as diagnose
+    from .elbows import Swivel as Swivel, swivel as swivel
     from .errors import LinkworkError as LinkworkError
     from .formats import load as load, load_clip as load_clip, save as save
     from .geometry import (
@@ -97,6 +98,7 @@ _NAMES = {
     "clips": ("Clip", "interpolate"),
     "diagnosis": ("count_solutions", "diagnose"),
     "dh": ("DHRow", "DHTable", "from_dh"),
+    "elbows": ("Swivel", "swivel"),
     "errors": ("LinkworkError",),
     "formats": ("load", "load_clip", "save"),
     "geometry": ("Box", "Capsule", "Cylinder", "Inertia", "Mesh", "Polyline", "Sphere", "Visual", "bone"),

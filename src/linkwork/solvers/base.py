@@ -23,6 +23,7 @@ from ..transforms import FloatArray
 from .problem import Problem, State
 
 LIMITS = ("clamp", "project", "ignore")
+NULL = 1e-9  # of the largest singular value: below, a direction changes no goal
 SETTLED = 1e-12  # of the length: an error of an upper level that no step below can be blamed for
 
 
@@ -208,6 +209,28 @@ class Solution:
         from .. import diagnosis
 
         return diagnosis.freedom(self)
+
+    def null_space(self) -> FloatArray:
+        """Return an orthonormal basis (nv, k) of the velocities that leave all goals as they are, to first order.
+
+        Loops are among the goals, wishes (goals of infinite tolerance) are not.
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.models.panda()
+            >>> lw.solve(arm, lw.Reach("tip", position=(0.4, 0.1, 0.5))).null_space().shape
+            (7, 4)
+        """
+        if np.ndim(self.success):
+            raise OptionError("a null space is that of one solution; solve one problem alone.")
+        judged = [goal for goal in self.goals if goal.tolerance is None or np.isfinite(goal.tolerance).any()]
+        if not judged:
+            return np.eye(self.linkage.nv)
+        jacobian = Problem(self.linkage, judged, self.start).jacobian(self.q)
+        _, sigma, Vt = np.linalg.svd(jacobian)
+        rank = int((sigma > NULL * sigma.max(initial=1e-300)).sum())
+        basis: FloatArray = Vt[rank:].T.copy()
+        return basis
 
     def __repr__(self) -> str:
         if np.ndim(self.success):
