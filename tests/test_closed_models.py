@@ -71,7 +71,7 @@ def test_an_engine_is_solved_with_its_loops() -> None:
 
 
 def test_a_piston_has_its_dead_centres_at_top_and_bottom() -> None:
-    motor = lw.models.engine().replace(joints={"piston": lw.Prismatic("z")})
+    motor = lw.models.engine()
     found = lw.singular_positions(motor, "piston", start="quarter")
     assert_allclose([one.value for one in found], [-2.0 * CRANK, 0.0], atol=1e-9)
     assert lw.singular_positions(motor, "crank", start="quarter") == ()

@@ -204,6 +204,8 @@ def test_closing_refuses_what_has_no_meaning() -> None:
         lw.close(lw.models.planar([1, 1]), [0, 0])
     with pytest.raises(JointNotFoundError, match="'crnak'"):
         lw.close(bars, "start", keep=("crnak",))
+    with pytest.raises(OptionError, match="beyond its limits"):
+        lw.close(lw.models.pantograph(), lw.models.pantograph().pose(elbow=3.1, base="ready"), keep="elbow")
     with pytest.raises(OptionError, match="one pose"):
         lw.close(bars, bars.random_pose(0, 3))
 

@@ -1,6 +1,6 @@
 """Make the pictures of the documentation: python docs/pictures/make.py.
 
-Two are drawn here, two come from examples. All are small, so that they can live beside the text.
+Three are drawn here, two come from examples. All are small, so that they can live beside the text.
 """
 
 from __future__ import annotations
@@ -110,6 +110,18 @@ def joints(path: Path) -> None:
     figure.savefig(path, dpi=100, facecolor=PAPER)
 
 
+def loops(path: Path) -> None:
+    """Draw the planar mechanisms with closed loops side by side."""
+    figure = Figure(figsize=(9.0, 3.4))
+    for k, name in enumerate(("four_bar", "pantograph", "jansen_leg")):
+        mechanism = lw.models.build(name)
+        axes = figure.add_subplot(1, 3, k + 1)
+        lw.draw.pose(mechanism, next(iter(mechanism.poses.values())), ax=axes)
+        axes.set_axis_off()
+    figure.subplots_adjust(0.01, 0.01, 0.99, 0.99, 0.02, 0.0)
+    figure.savefig(path, dpi=100, facecolor=PAPER)
+
+
 def from_example(example: str, picture: str, path: Path) -> None:
     """Run an example and keep one of its pictures."""
     with tempfile.TemporaryDirectory() as folder:
@@ -126,11 +138,12 @@ def main() -> None:
     """Make them all and say how large they are."""
     tree(HERE / "tree.svg")
     joints(HERE / "joints.png")
+    loops(HERE / "loops.png")
     from_example("05_gimbal_lock.py", "gimbal_lock.png", HERE / "gimbal.png")
     from_example("08_key_poses.py", "key_poses.png", HERE / "interpolations.png")
-    for name in ("joints", "gimbal", "interpolations"):
+    for name in ("joints", "loops", "gimbal", "interpolations"):
         shrink(HERE / f"{name}.png")
-    for name in ("tree.svg", "joints.png", "gimbal.png", "interpolations.png"):
+    for name in ("tree.svg", "joints.png", "loops.png", "gimbal.png", "interpolations.png"):
         print(f"{name}: {(HERE / name).stat().st_size / 1000:.0f} kB")
 
 

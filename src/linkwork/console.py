@@ -319,12 +319,12 @@ def placements(linkage: Linkage, poses: FloatArray, names: Iterable[str], *, mat
     """Yield, for each pose of (n, nq), its values and where the named frames are."""
     from scipy.spatial.transform import Rotation
 
-    from .cones import beyond
+    from . import cones
 
     world = {name: linkage.forward(poses, frame=name) for name in names}
     outside = (poses < linkage.lower) | (poses > linkage.upper)
     for cone in linkage.cones:
-        outside[:, cone.q] = beyond([cone], poses)
+        outside[:, cone.q] = cones.beyond([cone], poses)
     for k, q in enumerate(poses):
         frames: dict[str, Any] = {}
         for name, matrices in world.items():

@@ -37,12 +37,13 @@ class Closure:
     Attributes:
         linkage: The linkage.
         goals: A `Close` for each loop.
+        limits: Whether joints keep within their limits.
     """
 
-    def __init__(self, linkage: Linkage) -> None:
+    def __init__(self, linkage: Linkage, *, limits: bool = True) -> None:
         if not linkage.loops:
             raise GoalError(f"linkage {linkage.name!r} has no loops to close; Builder.loop or loops= adds them.")
-        self.linkage, self.goals = linkage, closings(linkage)
+        self.linkage, self.goals, self.limits = linkage, closings(linkage), limits
         self._least = ROUNDING * max(linkage.length, 1.0)
 
     def error(self, q: FloatArray) -> FloatArray:
@@ -57,6 +58,11 @@ class Closure:
         """Return how velocities close the gaps, shape (..., rows, nv)."""
         return np.concatenate([goal.jacobian(self.linkage, q) for goal in self.goals], axis=-2)
 
+    def moved(self, q: FloatArray, change: FloatArray) -> FloatArray:
+        """Return the pose that a change leads to, within limits."""
+        after = advance(self.linkage, q, change)
+        return limited(self.linkage, after) if self.limits else after
+
     def step(self, q: FloatArray, free: NDArray[np.bool_], *, damping: float = 0.0) -> FloatArray:
         """Return the smallest change of the free joints that closes the gaps, to first order and within limits.
 
@@ -70,7 +76,7 @@ class Closure:
             change = np.zeros(self.linkage.nv)
             change[moving] = least_squares(jacobian[:, moving], error, damping)
             pushing = (low & (change[rates] < 0.0)) | (high & (change[rates] > 0.0))
-            if not pushing.any():
+            if not self.limits or not pushing.any():
                 return change
             moving[rates[pushing]] = False
 
@@ -83,7 +89,7 @@ class Closure:
             change = self.step(q, free)
             if np.abs(change).max() > BOLDEST:
                 return None
-            closer = limited(self.linkage, advance(self.linkage, q, change))
+            closer = self.moved(q, change)
             less = float(self.gap(closer))
             if less >= gap and gap <= TIGHT:
                 break
@@ -97,7 +103,7 @@ class Closure:
             change = self.step(q, free, damping=0.05 * gap * gap)
             change *= min(1.0, BOLDEST / max(float(np.abs(change).max()), 1e-300))
             for halving in range(8):
-                closer = limited(self.linkage, advance(self.linkage, q, change / 2**halving))
+                closer = self.moved(q, change / 2**halving)
                 less = float(np.linalg.norm(self.error(closer)))
                 if less < gap:
                     break
@@ -138,8 +144,11 @@ def close(linkage: Linkage, q: ArrayLike | str, *, keep: Iterable[str] = ()) -> 
     """
     closure, pose = Closure(linkage), _one(linkage, q)
     free, names = _free(linkage, keep)
-    start = limited(linkage, pose)
-    start = np.where(_places(linkage, ~free), pose, start)
+    start, kept = limited(linkage, pose), _places(linkage, ~free)
+    if np.abs(start - pose)[kept].max(initial=0.0) > 0.0:
+        raise OptionError(
+            f"of the joints to keep, {', '.join(map(repr, names))}, one is beyond its limits in this pose."
+        )
     found = closure.newton(closure.approach(start, free), free)
     if found is None:
         nearest = closure.approach(start, free)
@@ -148,7 +157,7 @@ def close(linkage: Linkage, q: ArrayLike | str, *, keep: Iterable[str] = ()) -> 
             f"the loops of linkage {linkage.name!r} cannot be closed from this pose{held}: {_widest(closure, nearest)}",
             gap=float(closure.gap(nearest)),
         )
-    return _nearest(closure, found, pose, free)
+    return np.where(kept, pose, _nearest(closure, found, pose, free))
 
 
 def _nearest(closure: Closure, q: FloatArray, wanted: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
@@ -162,7 +171,7 @@ def _nearest(closure: Closure, q: FloatArray, wanted: FloatArray, free: NDArray[
         if np.abs(pull).max() < 1e-9:
             break
         for halving in range(6):
-            closer = closure.newton(limited(linkage, advance(linkage, q, pull / 2**halving)), free)
+            closer = closure.newton(closure.moved(q, pull / 2**halving), free)
             left = math.inf if closer is None else float(np.linalg.norm(between(linkage, closer, wanted)))
             if left < away:
                 break
@@ -244,7 +253,7 @@ class _Follower:
         """Return the closed pose with the joint at a target near its value, or None if the step is too long for it."""
         linkage, step = self.closure.linkage, target - float(pose[self.q])
         jacobian = self.closure.jacobian(pose)
-        sigma = np.linalg.svd(jacobian[:, self.free], compute_uv=False)
+        sigma: Any = np.linalg.svd(jacobian[:, self.free], compute_uv=False)
         change = np.zeros(linkage.nv)
         if self._lost(sigma) and self.rates is not None:  # two branches meet here: go straight on
             change = self.rates * step
@@ -254,7 +263,7 @@ class _Follower:
         size = float(np.abs(change).max())
         if size > BOLDEST:
             return None
-        guess = limited(linkage, advance(linkage, pose, change))
+        guess = self.closure.moved(pose, change)
         guess[self.q] = target
         found = self.closure.newton(guess, self.free)
         if found is None or np.abs(between(linkage, guess, found)).max() > STEADY * size + 1e-9:
@@ -294,12 +303,13 @@ def coordinate(linkage: Linkage, joint: str) -> tuple[int, int]:
     return int(place), int(v[np.flatnonzero(q == place)[0]])
 
 
-def _values(values: ArrayLike, joint: str) -> FloatArray:
+def _values(values: Any, joint: str) -> FloatArray:
     try:
-        given = values if isinstance(values, np.ndarray) else [as_angle(x) if isinstance(x, str) else x for x in values]  # type: ignore[union-attr, arg-type]
-        path = as_array(given, f"values of {joint!r}")
+        if isinstance(values, str) or not np.iterable(values):
+            raise TypeError(f"got {values!r}")
+        path = as_array([as_angle(x) if isinstance(x, str) else x for x in values], f"values of {joint!r}")
     except (TransformError, TypeError) as error:
-        raise OptionError(f"values of {joint!r} are numbers one after another: {error}") from error
+        raise OptionError(f"values of {joint!r} are numbers one after another: {error}.") from error
     if path.ndim != 1 or not len(path) or not np.isfinite(path).all():
         raise OptionError(f"values of {joint!r} are finite numbers of shape (n,), got shape {path.shape}.")
     return path

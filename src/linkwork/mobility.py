@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike
 from .errors import GoalError
 from .linkage import Linkage
 from .loops import RANK, Closure, close, coordinate
-from .poses import advance, between, limited, wrapped
+from .poses import between, limited, wrapped
 from .transforms import FloatArray
 
 STEP = 0.03  # along the curve: the largest change of a value [rad, m]
-MOST = 20_000  # steps along it
+MOST = 8000  # steps along it
 SINGULAR = 1e-6  # of the largest singular value: below, the branches of a mechanism meet
+WITHIN = 1e-6  # beyond a limit by no more than this is at it
 HALVINGS, GOLDEN = 48, (5.0**0.5 - 1.0) / 2.0
 
 
@@ -50,8 +51,9 @@ def singular_positions(
 ) -> tuple[SingularPosition, ...]:
     """Return the positions in which a joint cannot drive a mechanism: the others' part of the closure loses rank.
 
-    The curve of closed poses through the start is followed all the way round, or between limits. A crank that turns
-    round without any has none; a mechanism that can be put together in another way has another curve.
+    The curve of closed poses through the start is followed all the way round; of what is found there, the positions
+    within limits come back. A crank that turns round without any has none; a mechanism that can be put together in
+    another way has another curve.
 
     Args:
         linkage: A linkage with loops and one degree of freedom.
@@ -70,7 +72,7 @@ def singular_positions(
     """
     place, rate = coordinate(linkage, joint)
     first = close(linkage, linkage.neutral() if start is None else start)
-    curve = _Curve(Closure(linkage), rate)
+    curve = _Curve(Closure(linkage, limits=False), rate)
     found: list[SingularPosition] = []
     for way in (1.0, -1.0):
         q, tangent = first, way * curve.tangent(first)
@@ -114,29 +116,21 @@ class _Curve:
         return float(sigma[self.rank - 1] / sigma[0]) if len(sigma) >= self.rank else 0.0
 
     def ahead(self, q: FloatArray, change: FloatArray) -> FloatArray | None:
-        """Return the closed pose nearest to a small change of one; None if limits are in the way."""
-        guess = advance(self.linkage, q, change)
-        if np.abs(limited(self.linkage, guess) - guess).max() > 0.0:
-            return None
-        return self.closure.newton(guess, self.free)
+        """Return the closed pose nearest to a small change of one, or None if there is none near."""
+        return self.closure.newton(self.closure.moved(q, change), self.free)
 
 
 def _between(curve: _Curve, trail: list[tuple[FloatArray, FloatArray, float]]) -> list[tuple[FloatArray, str]]:
     """Return what lies along the last step, and about the pose before it."""
-    found = []
+    found: list[tuple[FloatArray, str]] = []
     (q, tangent, _), (_, after, _) = trail[-2:]
     if tangent[curve.rate] * after[curve.rate] < 0.0:
         low, high = 0.0, 1.0
         for _ in range(HALVINGS):
             middle = (low + high) / 2.0
-            pose = curve.ahead(q, middle * STEP * tangent)
-            if pose is None:
-                return found
-            low, high = (
-                (middle, high)
-                if curve.tangent(pose, tangent)[curve.rate] * tangent[curve.rate] > 0.0
-                else (low, middle)
-            )
+            pose = _or(curve.ahead(q, middle * STEP * tangent), q)
+            onward = curve.tangent(pose, tangent)[curve.rate] * tangent[curve.rate] > 0.0
+            low, high = (middle, high) if onward else (low, middle)
         found.append((pose, "dead-centre"))
     if len(trail) == 3 and trail[1][2] <= min(trail[0][2], trail[2][2]):
         (pose, way, _) = trail[1]
@@ -169,9 +163,10 @@ def _position(linkage: Linkage, joint: str, place: int, q: FloatArray, kind: str
 
 
 def _distinct(linkage: Linkage, found: list[SingularPosition]) -> tuple[SingularPosition, ...]:
-    """Return positions by rising value, each once."""
+    """Return positions within limits by rising value, each once."""
     kept: list[SingularPosition] = []
     for one in found:
-        if all(np.abs(between(linkage, other.q, one.q)).max() > 1e-4 for other in kept):
+        inside = np.abs(limited(linkage, one.q) - one.q).max() < WITHIN
+        if inside and all(np.abs(between(linkage, other.q, one.q)).max() > 1e-4 for other in kept):
             kept.append(one)
     return tuple(sorted(kept, key=lambda one: one.value))

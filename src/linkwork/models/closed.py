@@ -19,6 +19,7 @@ from ..linkage import Linkage
 from ..transforms import FloatArray, transform
 from .parts import BLUE, DARK, GREEN, ORANGE, PLUM, RED, SILVER, SKY, STEEL, TEAL, YELLOW, Color, checked_size
 
+Point = Sequence[float] | FloatArray
 TURN = 2.0 * math.pi
 READY, FLOWER = (20.0, 95.0), 0.18  # the pantograph's pose [degrees], and its flower's size beside the arm
 NARROWEST, WIDEST = math.radians(5.0), math.radians(175.0)
@@ -50,13 +51,13 @@ def direction(way: FloatArray) -> float:
     return math.atan2(way[1], way[0])
 
 
-def bar(end: Sequence[float], color: Color, radius: float) -> list[Visual]:
+def bar(end: Point, color: Color, radius: float) -> list[Visual]:
     """Return a bar from the origin of its link to a point of the plane, with an eye at each end."""
     point = (float(end[0]), float(end[1]), 0.0)
     return [bone((0, 0, 0), point, radius, color), *pins([(0.0, 0.0), point[:2]], radius)]
 
 
-def pins(points: Sequence[Sequence[float]], radius: float) -> list[Visual]:
+def pins(points: Sequence[Point], radius: float) -> list[Visual]:
     """Return pins through points of the plane."""
     return [Visual(Cylinder(1.5 * radius, 3.0 * radius), transform((x, y, 0.0)), DARK) for x, y in points]
 
@@ -266,7 +267,7 @@ def jansen_leg() -> Linkage:
     return build.build()
 
 
-def _at(point: Sequence[float]) -> FloatArray:
+def _at(point: Point) -> FloatArray:
     return transform((point[0], point[1], 0.0))
 
 
