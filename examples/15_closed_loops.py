@@ -1,4 +1,4 @@
-"""Mechanisms that close: a four-bar, an engine, a pantograph and Jansen's walking leg.
+"""Closed loops: four-bar, engine, pantograph, walking leg.
 
 Each is driven by one joint through a whole turn, its loops closed to 1e-9; and the four-bar says where it is stuck.
 """

@@ -112,14 +112,16 @@ def joints(path: Path) -> None:
 
 def loops(path: Path) -> None:
     """Draw the planar mechanisms with closed loops side by side."""
-    figure = Figure(figsize=(9.0, 3.4))
-    for k, name in enumerate(("four_bar", "pantograph", "jansen_leg")):
-        mechanism = lw.models.build(name)
-        axes = figure.add_subplot(1, 3, k + 1)
-        lw.draw.pose(mechanism, next(iter(mechanism.poses.values())), ax=axes)
-        axes.set_axis_off()
-    figure.subplots_adjust(0.01, 0.01, 0.99, 0.99, 0.02, 0.0)
-    figure.savefig(path, dpi=100, facecolor=PAPER)
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = []
+        for name in ("four_bar", "pantograph", "jansen_leg"):
+            mechanism, file = lw.models.build(name), Path(folder, f"{name}.png")
+            lw.draw.pose(mechanism, next(iter(mechanism.poses.values())), path=file, size=(3.6, 3.6))
+            drawn.append(Image.open(file).convert("RGB").resize((360, 360), Image.Resampling.LANCZOS))
+    sheet = Image.new("RGB", (1080, 360), PAPER)
+    for k, picture in enumerate(drawn):
+        sheet.paste(picture, (360 * k, 0))
+    sheet.save(path)
 
 
 def from_example(example: str, picture: str, path: Path) -> None:
