@@ -69,6 +69,7 @@ PUBLIC = [
     "bone",
     "close",
     "count_solutions",
+    "degrees_of_freedom",
     "diagnose",
     "doctor",
     "draw",

@@ -274,7 +274,15 @@ def test_driving_refuses_what_has_no_meaning() -> None:
             lw.drive(bars, "crank", values, start="start")
 
 
-# Singular positions
+# Mobility and singular positions
+
+
+def test_degrees_of_freedom_are_those_of_the_textbook() -> None:
+    known = {"four_bar": 1, "jansen_leg": 1, "engine:4": 1, "pantograph": 2, "panda": 7}
+    assert {text: lw.degrees_of_freedom(lw.models.build(text)) for text in known} == known
+    assert [lw.degrees_of_freedom(spatial(kind)) for kind in KINDS] == [11, 9, 8]  # 14, less 3, 5 and 6
+    flat = lw.models.four_bar(0.4, 0.2, 0.4, 0.2)
+    assert lw.degrees_of_freedom(flat, at=[0.0, 0.0, 0.0]) == 2  # where branches meet
 
 
 def closed_form(lengths: tuple[float, float, float, float]) -> list[float]:

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     )
     from .linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
     from .loops import close as close, drive as drive
-    from .mobility import singular_positions as singular_positions
+    from .mobility import degrees_of_freedom as degrees_of_freedom, singular_positions as singular_positions
     from .races import race as race
     from .solvers import (
         METHODS as METHODS,
@@ -133,7 +133,7 @@ _NAMES = {
     ),
     "linkage": ("Frame", "Link", "Linkage", "Loop"),
     "loops": ("close", "drive"),
-    "mobility": ("singular_positions",),
+    "mobility": ("degrees_of_freedom", "singular_positions"),
     "races": ("race",),
     "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),
     "tracking": ("track",),

@@ -211,9 +211,11 @@ def print_columns(rows: Iterable[Sequence[str]]) -> None:
 
 def description(linkage: Linkage) -> dict[str, Any]:
     """Return a linkage as plain data: angles in radians, lengths in metres, null where there is no limit."""
+    from .mobility import degrees_of_freedom
+
     return {
         "name": linkage.name,
-        "dof": linkage.nv,
+        "dof": degrees_of_freedom(linkage),
         "nq": linkage.nq,
         "nv": linkage.nv,
         "coordinates": list(linkage.coordinates),
@@ -223,6 +225,7 @@ def description(linkage: Linkage) -> dict[str, Any]:
         ],
         "joints": [joint_description(linkage, linkage.joint(name)) for name in linkage.joints],
         "frames": [{"name": frame.name, "link": frame.link} for frame in linkage.extra_frames],
+        "loops": [asdict(loop) for loop in linkage.loops],
         "poses": {name: by_coordinate(linkage, q) for name, q in linkage.poses.items()},
     }
 

@@ -1,4 +1,4 @@
-"""Where a mechanism with closed loops loses its drive: dead centres and change points.
+"""How freely a mechanism with closed loops moves, and where it loses its drive: dead centres and change points.
 
 Imports `loops`. The closed poses of a mechanism with one degree of freedom form a curve, which is followed once around
 by its tangent; what is looked for are the places where a joint stops to drive it.
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from .errors import GoalError
 from .linkage import Linkage
 from .loops import RANK, Closure, close, coordinate
-from .poses import between, limited, wrapped
+from .poses import between, limited, start_pose, wrapped
 from .transforms import FloatArray
 
 STEP = 0.03  # along the curve: the largest change of a value [rad, m]
@@ -87,6 +87,32 @@ def singular_positions(
             if count > 1 and np.abs(between(linkage, first, q)).max() < 0.75 * STEP and tangent @ trail[0][1] > 0.0:
                 return _distinct(linkage, found)
     return _distinct(linkage, found)
+
+
+def degrees_of_freedom(linkage: Linkage, *, at: ArrayLike | str | None = None) -> int:
+    """Return in how many ways a linkage can move: its velocities less what its closed loops take away.
+
+    Args:
+        linkage: The linkage.
+        at: A closed pose to look at, or the name of a stored one. By default the stored poses that are closed, or where
+            there are none, random ones; of several, the least number counts, for others are singular.
+
+    Example:
+        >>> import linkwork as lw
+        >>> [lw.degrees_of_freedom(lw.models.build(text)) for text in ("four_bar", "pantograph", "jansen_leg", "panda")]
+        [1, 2, 1, 7]
+    """
+    if not linkage.loops:
+        return linkage.nv
+    closure = Closure(linkage)
+    if at is not None:
+        poses = start_pose(linkage, at).reshape(-1, linkage.nq)
+    else:
+        closed = [pose for pose in linkage.poses.values() if closure.gap(pose) < WITHIN]
+        poses = np.array(closed) if closed else linkage.random_pose(0, 4)
+    sigma = np.linalg.svd(closure.jacobian(poses), compute_uv=False)
+    ranks = (sigma > RANK * sigma.max(axis=-1, keepdims=True, initial=1e-300)).sum(axis=-1)
+    return linkage.nv - int(ranks.max())
 
 
 class _Curve:

@@ -50,6 +50,11 @@ class Close(Goal):
             raise GoalError(f"a Close goal takes a Loop, such as one of linkage.loops, got {self.loop!r}.")
 
     @property
+    def frame(self) -> str:
+        """The frame that should get there: the loop's first."""
+        return self.loop.first
+
+    @property
     def blocks(self) -> tuple[Block, ...]:
         """Metres of the gap, then radians of the turn that is left, if that is asked for."""
         gap = Block(slice(0, 3), "m")
