@@ -274,6 +274,27 @@ def test_driving_refuses_what_has_no_meaning() -> None:
             lw.drive(bars, "crank", values, start="start")
 
 
+# Where loops are looked at
+
+
+def test_the_doctor_says_which_poses_leave_a_loop_open() -> None:
+    bars = lw.models.four_bar()
+    open_pose = bars.pose(rocker=1.0, base="start")
+    remarks = lw.doctor.examine(lw.formats.Content(bars.replace(poses={**bars.poses, "broken": open_pose})))
+    assert [remark.kind for remark in remarks] == ["loop", "open-loop"]
+    assert "'broken'" in remarks[1].text
+
+
+def test_loops_are_told_by_their_first_frame() -> None:
+    bars = lw.models.four_bar()
+    assert lw.Close(bars.loops[0]).frame == "coupler_end"
+    frames = [*bars.extra_frames, lw.Frame("away", "ground", (9.0, 0, 0))]
+    far = bars.replace(frames=frames, loops=[lw.Loop("far", "coupler_end", "away")])
+    solution = lw.solve(far, lw.Reach("point", position=(0.1, 0.3)), start="start")
+    assert not solution.success
+    assert "Close 'coupler_end'" in solution.reason
+
+
 # Mobility and singular positions
 
 
