@@ -98,8 +98,7 @@ def prepare(
         return _figure(linkage, frame, settings, restarts, seed)
     goal = _goal(frame, position, orientation, free)
     prepared = prepared_for(linkage, goal, settings, restarts, seed)
-    if not prepared.limb.values:
-        raise GoalError(f"nothing moves frame {frame!r} of linkage {linkage.name!r}.")
+    prepared.limb.check()
     return prepared
 
 
