@@ -24,9 +24,10 @@ from .figure_program import Program
 from .packing import PACKERS, write
 from .problem import Problem, bound_goals
 
-LOWER_LEVEL = {1: 1.0, 2: 1e-3, 3: 1e-2}  # what a level counts beside the one above it, by their number
-GAIN, FLOOR = 0.02, 1e-10
-STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH = 60.0, 6.0, 0.9, 1e-3, 1e-10, 12.0
+EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
+WISH = 0.1  # what a wish of a lower level counts on the first walk
+GAIN, FLOOR = 0.02, 1e-12
+STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH = 60.0, 6.0, 0.9, 1e-3, 1e-10, 60.0
 TRIES = 200
 ROUND = 8  # starts between two looks at the clock
 SHARES = 8  # blocks for each thread, so that one with hard problems holds up nothing
@@ -62,9 +63,9 @@ class PreparedFigure:
         self.restarts, self.seed = min(restarts, TRIES), seed
         self.program = Program(problem, settings)
         levels = self.program.levels
-        strict = [LOWER_LEVEL[len(levels)] ** levels[goal.priority] for goal in problem.goals]
+        strict = [EMPHASIS[levels[goal.priority]] for goal in problem.goals]
         wishes = [goal.tolerance is not None and np.isinf(goal.tolerance).any() for goal in problem.goals]
-        alike = [factor if wish else 1.0 for factor, wish in zip(strict, wishes, strict=True)]
+        alike = [max(factor, WISH) if wish else 1.0 for factor, wish in zip(strict, wishes, strict=True)]
         self._emphasis = [strict] if len(levels) == 1 else [strict, alike]
         self._stride = len(self._emphasis) * self.program.size
         self._kinds = [_kind(goal) for goal in problem.goals]
@@ -264,7 +265,7 @@ def _kind(goal: Goal) -> tuple[Any, ...]:
 def serves(problem: Problem) -> bool:
     """Return whether the compiled solver knows all goals of a problem, and its number of levels."""
     known = all(type(goal) in PACKERS for goal in problem.goals)
-    return known and len(np.unique(problem.priorities)) in LOWER_LEVEL
+    return known and len(np.unique(problem.priorities)) <= len(EMPHASIS)
 
 
 def figure_for(problem: Problem, settings: Settings, restarts: int, seed: int) -> PreparedFigure:
