@@ -1,7 +1,7 @@
 """A motion as a page: one HTML file that plays from disk, in three dimensions and without a network.
 
-Imports `sketch`, `cuts` and NumPy; no matplotlib. The page is ``player.html`` beside this file, with a small renderer
-of its own; here the film is packed for it: where every body is in every frame, and the solids that bodies carry.
+Imports `sketch`, `cuts` and NumPy; no matplotlib. The page is ``player.html`` beside this file and its small renderer
+``player.js``; here the film is packed for it: where every body is in every frame, and the solids that bodies carry.
 """
 
 from __future__ import annotations
@@ -51,10 +51,15 @@ def page(clip: Clip, cut: Cut, *, title: str | None = None, trail: str | None = 
         "title": escape(name),
         "note": note + "; meshes are not drawn" * bool(sketch.meshes),
         "label": escape(f"{name}: {note}; a film of {len(cut.times)} frames, {cut.times[-1]:.3g} seconds"),
+        "script": _beside("player.js"),
         "film": json.dumps(data).replace("<", "\\u003c"),
     }
-    template = files(__package__).joinpath("player.html").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: words[found[1]], template)
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: words[found[1]], _beside("player.html"))
+
+
+def _beside(name: str) -> str:
+    """Return a file of this folder."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def _packed(sketch: Sketch, cut: Cut, path: FloatArray, view: View) -> dict[str, Any]:
