@@ -119,12 +119,15 @@ def _write_motion(clip: Clip, path: Path, wish: Wish) -> None:
 
     piece = cut(clip, wish, most=1000.0, what=f"a {path.suffix.lower()}", even=False).as_clip(clip)
     for remark in formats.write(formats.Content(clip.linkage, {formats.CLIP: piece}), path):
-        say(remark.text)
+        if remark.kind == "dropped":
+            say(remark.text)
 
 
 def _report(clip: Clip, target: Path, as_json: bool) -> None:
-    numbered = sorted(target.parent.glob(re.sub(r"%0?\d*d", "*", target.name))) if "%" in target.name else [target]
-    size = sum(path.stat().st_size for path in numbered)
+    from .draw.reels import NUMBERED
+
+    every = target.parent.glob(NUMBERED.sub("*", target.name)) if NUMBERED.search(target.name) else [target]
+    size = sum(path.stat().st_size for path in every)
     if as_json:
         motion = {"frames": len(clip), "seconds": float(clip.times[-1] - clip.times[0])}
         print_json({"file": str(target), "bytes": size, "linkage": clip.linkage.name, "motion": motion})

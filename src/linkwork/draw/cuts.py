@@ -18,6 +18,7 @@ from ..errors import KeyFrameError, OptionError
 from ..transforms import FloatArray
 
 MOST_FRAMES = 50_000
+LEAST_SPLITS, MOST_SPLITS = 4, 64
 SLACK = 1e-9  # [s]: moments nearer than that are one
 
 
@@ -46,11 +47,14 @@ class Cut:
         """Return the frames as a motion of their own."""
         return Clip(clip.linkage, self.times, self.poses)
 
-    def with_frames_of(self, clip: Clip) -> Clip:
-        """Return these frames together with those of the clip in between, in the clip's time: for a smooth trail."""
-        inside = clip.times[(clip.times > self.moments[0]) & (clip.times < self.moments[-1])]
-        moments = np.unique(np.concatenate([inside, self.moments]))
-        return Clip(clip.linkage, moments, clips.sample(clip.linkage, clip.times, clip.poses, moments, kind="linear"))
+    def refined(self, clip: Clip) -> tuple[int, Clip]:
+        """Return the same piece in finer steps, in the clip's time, and in how many a frame was split: for a trail."""
+        step = float(np.median(np.diff(clip.times))) if len(clip) > 1 else 1.0
+        splits = int(np.clip(np.ceil(2.0 * np.diff(self.moments).max(initial=0.0) / step), LEAST_SPLITS, MOST_SPLITS))
+        count = len(self.moments)
+        moments = np.interp(np.arange(splits * (count - 1) + 1) / splits, np.arange(count), self.moments)
+        poses = clips.sample(clip.linkage, clip.times, clip.poses, moments, kind="linear")
+        return splits, Clip(clip.linkage, moments, poses)
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ def _moments(
     if not 0.0 < rate <= most:
         raise OptionError(f"fps of {what} is more than 0 and at most {most:g}, got {wish.fps!r}.")
     count = int(min(np.floor(seconds * rate + 1e-6), MOST_FRAMES)) + 1
-    return np.minimum(begin + np.arange(count) * (speed / rate), end)
+    return np.asarray(np.minimum(begin + np.arange(count) * (speed / rate), end), dtype=np.float64)
 
 
 def panels(clip: Clip, wish: Wish, count: int) -> list[int]:

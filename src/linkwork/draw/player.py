@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import clips
 from ..clips import Clip
 from ..geometry import Box, Capsule, Cylinder, Polyline, Shape, Sphere, bone
 from ..transforms import FloatArray
@@ -27,7 +26,6 @@ from .sketch import BONE, DEFAULT_VIEW, VIEWS, Extent, Part, Sketch, nice_step
 
 CAPSULE, CYLINDER, BOX = 0.0, 1.0, 2.0  # the meshes of the page
 LEAST_SIZE = 1e-9
-FINE = 4  # points of a trail from frame to frame
 
 View = tuple[float, float] | str | None
 Solid = tuple[float, tuple[float, float, float], float]  # a mesh, its size along x, y, z, and half its length
@@ -44,9 +42,10 @@ def page(clip: Clip, cut: Cut, *, title: str | None = None, trail: str | None = 
         view: Camera; None shows a flat linkage straight from above.
     """
     linkage, sketch = clip.linkage, Sketch(clip.linkage)
-    path = np.zeros((0, 3)) if trail is None else _path(clip, cut, trail)
+    splits, fine = cut.refined(clip)
+    path = np.zeros((0, 3)) if trail is None else fine.forward(frame=trail)[:, :3, 3]
     name, note = title or linkage.name, f"{len(linkage.links)} links, {linkage.nv} degrees of freedom"
-    data = {"last": len(clip) - 1, **_packed(sketch, cut, path, view)}
+    data = {"last": len(clip) - 1, "fine": splits, **_packed(sketch, cut, path, view)}
     words = {
         "title": escape(name),
         "note": note + "; meshes are not drawn" * bool(sketch.meshes),
@@ -85,7 +84,6 @@ def _packed(sketch: Sketch, cut: Cut, path: FloatArray, view: View) -> dict[str,
         "parts": _numbers(rows),
         "rails": _numbers(sketch.rails.at(frames)),
         "trail": _numbers(path),
-        "fine": FINE,
         "hull": _numbers(_outermost(extent.points)),
     }
 
@@ -103,18 +101,11 @@ def _turns_and_places(matrices: FloatArray) -> FloatArray:
     return np.concatenate([turns.reshape(*matrices.shape[:-2], 4), matrices[..., :3, 3]], axis=-1)
 
 
-def _path(clip: Clip, cut: Cut, name: str) -> FloatArray:
-    """Return the path of a frame, finer than the film."""
-    moments = np.interp(np.arange(FINE * (len(cut.times) - 1) + 1) / FINE, np.arange(len(cut.times)), cut.moments)
-    poses = clips.sample(clip.linkage, clip.times, clip.poses, moments, kind="linear")
-    return np.asarray(clip.linkage.forward(poses, frame=name)[:, :3, 3])
-
-
 def _outermost(points: FloatArray) -> FloatArray:
     """Return those of many points (n, 3) that lie furthest in one of many directions."""
     steps = np.linspace(-1.0, 1.0, 7)
     directions = np.array(np.meshgrid(steps, steps, steps)).reshape(3, -1)
-    return points[np.unique((points @ directions).argmax(axis=0))]
+    return np.asarray(points[np.unique((points @ directions).argmax(axis=0))])
 
 
 def _ground(extent: Extent, *, flat: bool) -> float:

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..clips import Clip
-from ..errors import OptionError
+from ..errors import FormatError, OptionError
 from ..files import replacing, write_text
 from ..transforms import FloatArray
 from . import cuts
 from .cuts import Cut, Wish
-from .sketch import Sketch
+from .sketch import IntArray, Sketch
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -34,7 +34,7 @@ NAMES = {".html": "a page", ".mp4": "an MP4", ".gif": "a GIF", ".png": "pictures
 DOTS = {".gif": 100, ".mp4": 200, ".png": 200}  # pixels an inch
 FILM_AREA = 3.4  # inches: about 400 pixels across in a GIF
 PANELS = 5
-NUMBERED = re.compile(r"%0?\d*d")
+NUMBERED = re.compile(r"%(?:0?[1-9])?d")
 
 Progress = Callable[[int, int], None]
 
@@ -75,35 +75,41 @@ def film(
         title: A line above the picture.
         progress: Called with the number of frames done and the number of all.
     """
-    from . import _need_matplotlib, _size, _target, _view, strip
+    from . import _need_matplotlib, _size, _target, _view
 
-    target = _target(path, FILMS, "a film")
-    suffix, wish = target.suffix.lower(), Wish(fps, frames, start, end, speed)
+    target, wish = _target(path, FILMS, "a film"), Wish(fps, frames, start, end, speed)
     if not isinstance(clip, Clip):
         raise OptionError(f"a film needs a Clip, got {type(clip).__name__}; lw.Clip(linkage, times, poses) makes one.")
-    view, size = _view(view), _size(size)
     if trail is not None:
         clip.linkage.frame_index(trail)
-    if suffix == ".html":
-        _write_page(clip, target, wish, size, title=title, trail=trail, view=view)
-        return
-    _need_matplotlib()
-    if suffix == ".png" and not NUMBERED.search(target.name):
-        panels = cuts.panels(clip, wish, PANELS)
-        strip(clip, frames=panels, trail=trail, view=view, title=title, size=size, path=target)
-        return
-    cut = cuts.cut(clip, wish, most=FASTEST[suffix], what=NAMES[suffix], even=suffix == ".mp4")
-    figure, panel, behind = _drawing(clip, cut, trail, suffix, size=size, view=view, title=title)
-    if suffix == ".gif":
-        from . import films
+    look: dict[str, Any] = {"size": _size(size), "view": _view(view), "trail": trail, "title": title}
+    if target.suffix.lower() == ".html":
+        _write_page(clip, target, wish, **look)
+    else:
+        _need_matplotlib()
+        _draw(clip, target, wish, look, progress)
 
+
+def _draw(clip: Clip, target: Path, wish: Wish, look: dict[str, Any], progress: Progress | None) -> None:
+    """Write what matplotlib draws."""
+    from . import films, strip
+
+    suffix = target.suffix.lower()
+    if suffix == ".png" and not NUMBERED.search(target.name):
+        strip(clip, frames=cuts.panels(clip, wish, PANELS), path=target, **look)
+        return
+    if suffix == ".png" and target.name.count("%") > 1:
+        raise FormatError(target, "a name for many pictures holds one number, as in 'walk_%04d.png', and no other '%'.")
+    cut = cuts.cut(clip, wish, most=FASTEST[suffix], what=NAMES[suffix], even=suffix == ".mp4")
+    figure, panel, behind = _drawing(clip, cut, suffix, **look)
+    if suffix == ".gif":
         with replacing(target) as file:
             films.write_gif(file, figure, panel, cut.poses, cut.times, behind, progress)
     else:
         _write_pictures(target, figure, panel, cut.poses, behind, cut.rate, progress)
 
 
-def _write_page(clip: Clip, target: Path, wish: Wish, size: Any, **look: Any) -> None:
+def _write_page(clip: Clip, target: Path, wish: Wish, *, size: Any, **look: Any) -> None:
     from . import player
 
     if size is not None:
@@ -113,22 +119,28 @@ def _write_page(clip: Clip, target: Path, wish: Wish, size: Any, **look: Any) ->
 
 
 def _drawing(
-    clip: Clip, cut: Cut, trail: str | None, suffix: str, *, size: Any, view: Any, title: str | None
-) -> tuple[Picture, Panel, FloatArray]:
+    clip: Clip, cut: Cut, suffix: str, *, size: Any, view: Any, trail: str | None, title: str | None
+) -> tuple[Picture, Panel, IntArray]:
     """Return a figure of the first frame, its panel, and how much of the trail lies behind at each frame."""
     from . import panels, sheets
 
-    sketch, fine = Sketch(clip.linkage), cut.with_frames_of(clip)
+    sketch, (splits, fine) = Sketch(clip.linkage), cut.refined(clip)
     path = None if trail is None else clip.linkage.forward(fine.poses, frame=trail)[:, :3, 3]
     stage = sheets.Stage(sketch, sketch.extent(fine.poses, path), view)
     look = panels.Look(trail=path, fine=False)
     figure, panel = sheets.single(stage, look, cut.poses[0], size=size, area=FILM_AREA, title=title)
     figure.set_dpi(DOTS[suffix])
-    return figure, panel, np.searchsorted(fine.times, cut.moments)
+    return figure, panel, splits * np.arange(len(cut.times), dtype=np.int64)
 
 
 def _write_pictures(
-    target: Path, figure: Picture, panel: Panel, poses: FloatArray, behind: Any, rate: float, progress: Progress | None
+    target: Path,
+    figure: Picture,
+    panel: Panel,
+    poses: FloatArray,
+    behind: IntArray,
+    rate: float,
+    progress: Progress | None,
 ) -> None:
     """Write an MP4, or numbered pictures."""
     from . import films, videos

@@ -9,8 +9,10 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,39 +61,40 @@ def write_mp4(file: BinaryIO, pictures: Iterable[NDArray[np.uint8]], rate: float
         rate: Frames a second.
     """
     ffmpeg = program()
-    chosen = encoder(ffmpeg)
     with tempfile.TemporaryDirectory() as folder:
         draft, talk = Path(folder, "film.mp4"), Path(folder, "talk.txt")
-        process = None
+        waiting = iter(pictures)
+        first = next(waiting)
+        height, width = (side - side % 2 for side in first.shape[:2])
+        process, pipe = _start(ffmpeg, (width, height), rate, draft, talk)
         try:
-            for picture in pictures:
-                height, width = (side - side % 2 for side in picture.shape[:2])
-                if process is None:
-                    process = _start(ffmpeg, chosen, (width, height), rate, draft, talk)
-                if process.stdin is None or process.poll() is not None:
-                    break
-                process.stdin.write(np.ascontiguousarray(picture[:height, :width]).data)
-            if process is not None:
-                process.communicate()
+            for picture in chain([first], waiting):
+                pipe.write(np.ascontiguousarray(picture[:height, :width]).data)
+            pipe.close()
+            process.wait()
         except BrokenPipeError:
-            pass  # ffmpeg has ended; what it said is told below
+            process.wait()  # ffmpeg has ended by itself; what it said is told below
         finally:
-            if process is not None and process.poll() is None:
-                process.kill()
-                process.wait()
-        if process is None or process.returncode != 0:
-            said = talk.read_text(errors="replace").strip().splitlines()[-1:] if talk.exists() else []
-            raise FormatError(ffmpeg, f"the video could not be made: {' '.join(said) or 'no pictures'}")
+            process.kill()  # does nothing to one that has ended
+            with suppress(BrokenPipeError):
+                pipe.close()
+            process.wait()
+        if process.returncode != 0:
+            said = talk.read_text(errors="replace").strip().splitlines()[-1:]
+            raise FormatError(ffmpeg, f"the video could not be made: {' '.join(said) or 'it did not say why'}")
         with draft.open("rb") as made:
             shutil.copyfileobj(made, file)
 
 
 def _start(
-    ffmpeg: str, chosen: str, size: tuple[int, int], rate: float, draft: Path, talk: Path
-) -> subprocess.Popen[bytes]:
+    ffmpeg: str, size: tuple[int, int], rate: float, draft: Path, talk: Path
+) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """Return an ffmpeg that waits for pictures, and the pipe it reads them from."""
+    chosen = encoder(ffmpeg)
     source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{rate:.6f}", "-i", "-"]
     video = ["-an", "-c:v", chosen, *ENCODERS[chosen], "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
     exact = ["-map_metadata", "-1", "-fflags", "+bitexact", "-flags:v", "+bitexact"]
     command = [ffmpeg, "-hide_banner", "-loglevel", "error", "-y", *source, *video, *exact, str(draft)]
     with talk.open("wb") as said:
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said)
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said)
+    return process, cast(IO[bytes], process.stdin)
