@@ -46,9 +46,9 @@ def main(out: Path) -> None:
     clip = lw.Clip(ride, times, poses)
 
     path = clip.forward(frame="rider")[:, :3, 3]
-    pull = np.gradient(np.gradient(path, times, axis=0), times, axis=0)[2:-2] + (0, 0, 9.81)
-    print(ride, f"- a rider feels {np.linalg.norm(pull, axis=1).min() / 9.81:.2f} to "
-          f"{np.linalg.norm(pull, axis=1).max() / 9.81:.2f} times his weight")  # fmt: skip
+    pull = np.gradient(np.gradient(path, times, axis=0), times, axis=0)[2:-2] + np.array([0, 0, 9.81])
+    weights = np.linalg.norm(pull, axis=1) / 9.81
+    print(f"{ride}: a rider feels {weights.min():.2f} to {weights.max():.2f} times his weight")
     lw.draw.film(clip, out / "ride.html", trail="rider", title="A ride at the fair")
     lw.draw.strip(clip, frames=[0, 12, 24, 36], trail="rider", path=out / "ride.png")
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import linkwork as lw
 
-GRAVITY, DEPTH, HEIGHT, STEP = 9.81, 0.18, 0.35, 0.45  # how deep the spring goes, how high and how far a hop
+GRAVITY, DEPTH, HEIGHT, STEP = 9.81, 0.18, 0.35, 0.2  # how deep the spring goes, how high and how far a hop
 
 
 def main(out: Path) -> None:
@@ -20,12 +20,12 @@ def main(out: Path) -> None:
     flight, contact = 2 * speed / GRAVITY, np.pi * DEPTH / speed
     times = np.arange(0, 3 * (flight + contact), 1 / 24)
     hops, phase = np.divmod(times, flight + contact)
-    air = np.minimum(phase, flight)
+    air, ground = np.minimum(phase, flight), np.maximum(phase - flight, 0)
     values = {
-        "travel": STEP * (hops + air / flight) - 0.7,
+        "travel": STEP * (hops + air / flight) - 0.3,
         "hop": speed * air - GRAVITY * air**2 / 2,
-        "lean": np.radians(6) * np.cos(np.pi * air / flight),
-        "spring": -DEPTH * np.sin(np.pi * np.maximum(phase - flight, 0) / contact),
+        "lean": np.radians(4) * np.cos(np.pi * (air / flight + ground / contact)),
+        "spring": -DEPTH * np.sin(np.pi * ground / contact),
     }
     poses = np.zeros((len(times), stick.nq))
     for name, curve in values.items():
@@ -34,9 +34,7 @@ def main(out: Path) -> None:
 
     foot = clip.forward(frame="foot")[:, 2, 3]
     grip = clip.forward(frame="left_grip")[:, 2, 3]
-    print(
-        f"{flight:.2f} s in the air, {contact:.2f} s on the spring; the foot is {foot.min():.3f} to {foot.max():.3f} m up"
-    )
+    print(f"{flight:.2f} s in the air, {contact:.2f} s on the spring; the foot rises {np.ptp(foot):.3f} m")
     print(f"the grips go from {grip.min():.2f} to {grip.max():.2f} m; the spring pushes with "
           f"{1 + DEPTH * (np.pi / contact) ** 2 / GRAVITY:.1f} times the weight")  # fmt: skip
     lw.draw.film(clip, out / "pogo_stick.html", trail="left_grip", title="A pogo stick")

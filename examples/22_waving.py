@@ -27,7 +27,7 @@ def main(out: Path) -> None:
     print(f"{len(clip)} frames, {inside.mean():.0%} of all values within their limits")
     print(f"the fingertips rise from {tips[0, 2]:.2f} to {tips[:, 2].max():.2f} m, at most {speed.max():.1f} m/s fast")
     lw.draw.film(clip, out / "waving.html", trail="right_fingertips", title="Hello")
-    lw.draw.film(clip, out / "waving.png", frames=5, start=0.0, end=2.2, trail="right_fingertips", view=(10, -25))
+    lw.draw.film(clip, out / "waving.png", frames=4, end=1.2, trail="right_fingertips", view=(10, -25))
 
 
 if __name__ == "__main__":

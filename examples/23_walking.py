@@ -11,7 +11,7 @@ import numpy as np
 
 import linkwork as lw
 
-SECONDS, STRIDE, STANCE, HEIGHT = 1.1, 1.25, 0.6, 0.955  # of two steps; share on the floor; of the hips, of their most
+SECONDS, STRIDE, STANCE, HEIGHT = 1.1, 1.1, 0.6, 0.93  # of two steps; share on the floor; of the hips, of their most
 
 
 def main(out: Path) -> None:
@@ -21,7 +21,7 @@ def main(out: Path) -> None:
     hip, knee, ankle, ball = (stand[f"left_{name}"][:3, 3] for name in ("thigh", "shin", "tarsus", "ball"))
     thigh, shin, foot = np.linalg.norm(hip - knee), np.linalg.norm(knee - ankle), ankle - ball
 
-    times = np.arange(round(3 * SECONDS * 24) + 1) / 24
+    times = np.arange(round(2 * SECONDS * 24) + 1) / 24
     poses = np.repeat(figure.stored_pose("stand")[None], len(times), axis=0)
     column = figure.coordinate_index
     x = STRIDE * times / SECONDS
@@ -31,7 +31,9 @@ def main(out: Path) -> None:
     for side, shift in (("left", 0.0), ("right", 0.5)):
         steps, phase = np.divmod(times / SECONDS + shift, 1.0)
         swing = np.clip((phase - STANCE) / (1 - STANCE), 0, 1)
-        ahead = STRIDE * (steps - shift + STANCE / 2 + swing - np.sin(2 * np.pi * swing) / (2 * np.pi)) + ball[0] - hip[0]
+        ahead = (
+            STRIDE * (steps - shift + STANCE / 2 + swing - np.sin(2 * np.pi * swing) / (2 * np.pi)) + ball[0] - hip[0]
+        )
         pitch = np.radians(45) * np.interp(phase, [0, 0.3, 0.6, 0.66, 0.95, 1], [0, 0, 0.8, 1, 0, 0])  # the heel rises
         dx = ahead - x + foot[0] * np.cos(pitch) + foot[2] * np.sin(pitch)  # from the hip to the ankle
         dz = 0.06 * np.sin(np.pi * swing) ** 2 - foot[0] * np.sin(pitch) + foot[2] * np.cos(pitch) + ball[2] - z
@@ -48,9 +50,11 @@ def main(out: Path) -> None:
     balls = clip.forward(frame="left_ball")[:, :3, 3]
     planted = (times / SECONDS % 1 < STANCE - 0.06)[:-1] & (times / SECONDS % 1 < STANCE - 0.06)[1:]
     slide = np.linalg.norm(np.diff(balls, axis=0), axis=1)[planted].max()
-    print(f"{np.ptp(x):.2f} m at {STRIDE / SECONDS:.2f} m/s; a planted foot slides at most {1e3 * slide:.3f} mm a frame")
+    print(
+        f"{np.ptp(x):.2f} m at {STRIDE / SECONDS:.2f} m/s; a planted foot slides at most {1e3 * slide:.3f} mm a frame"
+    )
     lw.draw.film(clip, out / "walking.html", trail="crown", title="A walk")
-    lw.draw.film(clip, out / "walking.png", frames=5, trail="left_ball", view=(8, -80))
+    lw.draw.film(clip, out / "walking.png", frames=4, trail="left_ball", view=(8, -80))
 
 
 if __name__ == "__main__":
