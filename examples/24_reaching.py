@@ -35,12 +35,13 @@ def main(out: Path) -> None:
         ]
 
     times = np.arange(26) / 10
-    found = [lw.solve(figure, goals(time), start=stand, method="damped", tolerance=1e-4).q for time in times]
-    clip = lw.Clip(figure, times, np.array(found))  # each from the stance: the figure comes back to it by itself
-    hand = clip.forward(frame="right_hand")[:, :3, 3]
-    missed = np.linalg.norm(hand - [ball(time) for time in clip.times], axis=1)
+    # Each frame is solved from the stance, so that the figure comes back to it by itself.
+    found = [lw.solve(figure, goals(time), start=stand, method="damped", tolerance=1e-4) for time in times]
+    clip = lw.Clip(figure, times, np.array([solution.q for solution in found]))
+    missed = np.linalg.norm(clip.forward(frame="right_hand")[:, :3, 3] - [ball(time) for time in times], axis=1).max()
     slide = max(np.ptp(clip.forward(frame=f"{side}_foot")[:, :3, 3], axis=0).max() for side in ("left", "right"))
-    print(f"{len(clip)} frames: the hand misses the ball by {missed.max():.1e} m, the feet move {slide:.1e} m")
+    reached = sum(solution.success for solution in found)
+    print(f"{reached} of {len(clip)} frames: the hand within {missed:.1e} m of the ball, the feet move {slide:.1e} m")
     lw.draw.film(clip, out / "reaching.html", trail="right_hand", title="Reaching for a ball")
     lw.draw.film(clip, out / "reaching.png", frames=4, end=1.9, trail="right_hand", view=(12, -35))
 

@@ -153,15 +153,15 @@ const SOLID = [`#version 300 es
 layout(location = 0) in vec3 corner; layout(location = 1) in vec3 normal; layout(location = 2) in float end;
 layout(location = 3) in vec4 turn; layout(location = 4) in vec4 place;
 layout(location = 5) in vec3 size; layout(location = 6) in vec3 color;
-uniform mat4 camera; uniform float ground; uniform bool shadow;
+uniform mat4 camera; uniform vec3 away; uniform float ground; uniform bool shadow;
 out vec3 facing, paint;
 vec3 turned(vec3 v) { return v + 2.0 * cross(turn.xyz, cross(turn.xyz, v) + turn.w * v); }
 void main() {
   vec3 world = turned(corner * size + vec3(0, 0, end * place.w)) + place.xyz;
+  world += away * float(gl_InstanceID & 3);  // of two surfaces in one place, one wins
   if (shadow) world.z = ground;
   facing = turned(normal); paint = color;
   gl_Position = camera * vec4(world, 1);
-  gl_Position.z += 1e-4 * float(gl_InstanceID & 3) * gl_Position.w;  // of two surfaces in one place, one wins
 }`, `#version 300 es
 precision highp float;
 in vec3 facing, paint;
@@ -281,7 +281,7 @@ function cameraMatrix() {
   const rows = film.flat
     ? [right.map(v => v * x / d), up.map(v => v * y / d), towards.map(v => -v / span), [0, 0, 0]]
     : [right.map(v => v * x), up.map((v, k) => v * y + shift * towards[k]), null, towards.map(v => -v)];
-  const near = Math.max(0.02 * d, d - 4 * film.scale), depth = (span + near) / (span - near);
+  const near = Math.max(0.02 * d, d - 3 * film.scale), depth = (span + near) / (span - near);
   if (!film.flat) rows[2] = towards.map(v => -v * depth);
   const last = rows.map(row => -dot(row, eye.at));
   if (film.flat) { last[1] -= shift; last[3] = 1; }
@@ -322,6 +322,7 @@ function paint() {
   gl.uniformMatrix4fv(solids.at.camera, false, camera);
   const light = [0, 1, 2].map(k => towards[k] + 0.9 * up[k] - 0.5 * right[k]), length = Math.hypot(...light);
   gl.uniform3f(solids.at.light, ...light.map(x => x / length));
+  gl.uniform3f(solids.at.away, ...towards.map(x => -0.0002 * film.scale * x));
   gl.uniform1f(solids.at.ground, film.ground);
   gl.uniform4f(solids.at.dark, ...(night.matches ? [0.055, 0.063, 0.075] : [0.885, 0.9, 0.915]), 1);
   instances(now).forEach((list, k) => fill(shapes[k], list));
