@@ -15,9 +15,13 @@ ARMS, SECONDS, FPS = 8, 8.0, 24
 COLORS = [(0.80, 0.29, 0.26), (0.95, 0.77, 0.27), (0.40, 0.66, 0.36), (0.25, 0.50, 0.75)]
 
 
+def disc(radius: float, height: float, at: float, color: tuple[float, float, float]) -> lw.Visual:
+    return lw.Visual(lw.Cylinder(radius, height), np.array([0.0, 0.0, at]), color)
+
+
 def octopus() -> lw.Linkage:
     steel, dark = (0.62, 0.66, 0.72), (0.23, 0.26, 0.30)
-    foot = [lw.Visual(lw.Cylinder(2.0, 0.3), (0, 0, 0.15), dark), lw.Visual(lw.Cylinder(0.45, 3.2), (0, 0, 1.6), steel)]
+    foot = [disc(2.0, 0.3, 0.15, dark), disc(0.45, 3.2, 1.6, steel)]
     b = lw.Builder("octopus", shape=foot)
     b.continuous("mast", "hub", at=(0, 0, 3.2), shape=lw.Visual(lw.Sphere(0.7), color=dark))
     for k in range(ARMS):
@@ -25,10 +29,7 @@ def octopus() -> lw.Linkage:
         out = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
         arm, color = lw.bone((0.5, 0, 0), (4.5, 0, -0.8), 0.12, steel), COLORS[k % len(COLORS)]
         b.revolute(f"lift{k}", f"arm{k}", parent="hub", rotation=out, axis="-y", limits=("-25deg", "35deg"), shape=arm)
-        car = [
-            lw.Visual(lw.Cylinder(0.75, 0.25), (0, 0, -0.3), color),
-            lw.bone((0.3, -0.45, 0), (0.3, 0.45, 0), 0.2, color),
-        ]
+        car = [disc(0.75, 0.25, -0.3, color), lw.bone((0.3, -0.45, 0), (0.3, 0.45, 0), 0.2, color)]
         b.continuous(f"spin{k}", f"car{k}", at=(4.5, 0, -0.8), shape=car)
     return b.frame("rider", at=(0.3, 0, 0.3)).build()
 

@@ -17,7 +17,7 @@ def main(out: Path) -> None:
     raised = figure.pose({"head.rz": "-15deg", "chest.rz": "-5deg", "left_elbow": "25deg"}, base="wave")
     outward = figure.pose({"right_elbow": "60deg", "right_wrist.first": "10deg"}, base=raised)
     inward = figure.pose({"right_elbow": "105deg", "right_wrist.first": "-10deg"}, base=raised)
-    keys = [(0.0, "stand"), (0.8, inward)]
+    keys = [(0.0, figure.stored_pose("stand")), (0.8, inward)]
     keys += [(0.8 + 0.28 * k, outward if k % 2 else inward) for k in range(1, 7)]
     clip = lw.interpolate(figure, [*keys, (3.4, "stand")], fps=24, kind="ease")
 
