@@ -31,9 +31,8 @@ def main(out: Path) -> None:
     for side, shift in (("left", 0.0), ("right", 0.5)):
         steps, phase = np.divmod(times / SECONDS + shift, 1.0)
         swing = np.clip((phase - STANCE) / (1 - STANCE), 0, 1)
-        ahead = (
-            STRIDE * (steps - shift + STANCE / 2 + swing - np.sin(2 * np.pi * swing) / (2 * np.pi)) + ball[0] - hip[0]
-        )
+        carried = swing - np.sin(2 * np.pi * swing) / (2 * np.pi)  # from 0 to 1, at rest at either end
+        ahead = STRIDE * (steps - shift + STANCE / 2 + carried) + ball[0] - hip[0]
         pitch = np.radians(45) * np.interp(phase, [0, 0.3, 0.6, 0.66, 0.95, 1], [0, 0, 0.8, 1, 0, 0])  # the heel rises
         dx = ahead - x + foot[0] * np.cos(pitch) + foot[2] * np.sin(pitch)  # from the hip to the ankle
         dz = 0.06 * np.sin(np.pi * swing) ** 2 - foot[0] * np.sin(pitch) + foot[2] * np.cos(pitch) + ball[2] - z
@@ -48,8 +47,8 @@ def main(out: Path) -> None:
     clip = lw.Clip(figure, times, figure.clamp(poses))
 
     balls = clip.forward(frame="left_ball")[:, :3, 3]
-    planted = (times / SECONDS % 1 < STANCE - 0.06)[:-1] & (times / SECONDS % 1 < STANCE - 0.06)[1:]
-    slide = np.linalg.norm(np.diff(balls, axis=0), axis=1)[planted].max()
+    planted = times[1:] / SECONDS % 1 - 1 / 24 / SECONDS
+    slide = np.linalg.norm(np.diff(balls, axis=0), axis=1)[(planted > 0) & (planted < STANCE - 0.06)].max()
     print(
         f"{np.ptp(x):.2f} m at {STRIDE / SECONDS:.2f} m/s; a planted foot slides at most {1e3 * slide:.3f} mm a frame"
     )
