@@ -1,7 +1,6 @@
 """A figure walks across the floor.
 
-A plan for the balls of the feet (planted, then carried ahead), the hips at an even pace, and the law of cosines: every
-pose of the legs in closed form, and nothing slides.
+A plan for the feet, the hips at an even pace, and the law of cosines: legs in closed form, and nothing slides.
 """
 
 import sys

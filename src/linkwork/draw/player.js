@@ -125,7 +125,7 @@ function instances(now) {
     lists[parts[k + 1]].push(...product(turn, own), place[0] + at[0], place[1] + at[1], place[2] + at[2], parts[k + 5],
       ...size, ...color);
   }
-  const [low, high, share] = now, thin = 0.0035 * film.scale;
+  const [low, high, share] = now, thin = 0.0035 * film.own;
   for (let k = 0; k < railCount; k++) {
     const a = (low * railCount + k) * 6, b = (high * railCount + k) * 6;
     const ends = [0, 1, 2, 3, 4, 5].map(i => mix(rails[a + i], rails[b + i], share));
@@ -135,7 +135,7 @@ function instances(now) {
 }
 
 function path([low, , share]) {  // the trail: what lies behind in full colour, what lies ahead faintly
-  const list = [], reached = (low + share) * film.fine, thin = 0.0035 * film.scale;
+  const list = [], reached = (low + share) * film.fine, thin = 0.0035 * Math.min(film.scale, 1.5 * film.own);
   for (let k = 0; 3 * k + 3 < trail.length; k++) {
     const start = trail.subarray(3 * k, 3 * k + 3), end = trail.subarray(3 * k + 3, 3 * k + 6);
     const here = [0, 1, 2].map(i => mix(start[i], end[i], between(0, reached - k, 1)));

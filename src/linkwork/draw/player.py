@@ -65,9 +65,10 @@ def _packed(sketch: Sketch, cut: Cut, path: FloatArray, view: View) -> dict[str,
     """Return what the script of the page reads."""
     frames, extent = sketch.frames(cut.poses), sketch.extent(cut.poses, path)
     scale, flat = max(extent.size, LEAST_SIZE), sketch.flat and view is None
-    parts = list(_parts(sketch, scale))
+    own = max(sketch.extent(cut.poses[:1]).size, LEAST_SIZE)  # the linkage itself, without its way
+    parts = list(_parts(sketch, own))
     bodies = sorted({part.link for part in parts})
-    rows = [row for part in parts for row in _rows(part, bodies.index(part.link), 0.0035 * scale)]
+    rows = [row for part in parts for row in _rows(part, bodies.index(part.link), 0.0035 * own)]
     angles = VIEWS["top"] if flat else DEFAULT_VIEW if view is None else VIEWS[view] if isinstance(view, str) else view
     span = extent.high - extent.low
     return {
@@ -76,6 +77,7 @@ def _packed(sketch: Sketch, cut: Cut, path: FloatArray, view: View) -> dict[str,
         "low": extent.low.tolist(),
         "high": extent.high.tolist(),
         "scale": scale,
+        "own": own,
         "ground": _ground(extent, flat=flat),
         "cell": nice_step(max(float(span[:2].max()), LEAST_SIZE) / 8.0),
         "times": _numbers(cut.times),
