@@ -135,7 +135,7 @@ function instances(now) {
 }
 
 function path([low, , share]) {  // the trail: what lies behind in full colour, what lies ahead faintly
-  const list = [], reached = (low + share) * film.fine, thin = 0.0035 * Math.min(film.scale, 1.5 * film.own);
+  const list = [], reached = (low + share) * film.fine, thin = 0.0028 * Math.min(film.scale, 1.5 * film.own);
   for (let k = 0; 3 * k + 3 < trail.length; k++) {
     const start = trail.subarray(3 * k, 3 * k + 3), end = trail.subarray(3 * k + 3, 3 * k + 6);
     const here = [0, 1, 2].map(i => mix(start[i], end[i], between(0, reached - k, 1)));
