@@ -58,6 +58,7 @@ LAYERS = (
     "answers",
     "commands",
     "file_commands",
+    "film_commands",
     "cli",
     "__main__",
 )
@@ -77,7 +78,7 @@ HEAVY = {
     "scipy": {"solvers"},
     "matplotlib": {"draw"},
     "mpl_toolkits": {"draw"},
-    "typer": {"cli", "commands", "file_commands"},
+    "typer": {"cli", "commands", "file_commands", "film_commands"},
     "rich": {"cli"},
     "msgspec": {"formats"},
     "yaml": {"formats"},
