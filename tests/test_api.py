@@ -37,6 +37,7 @@ PUBLIC = [
     "Floating",
     "Frame",
     "GOALS",
+    "Goal",
     "Hold",
     "Inertia",
     "Joint",
