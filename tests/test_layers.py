@@ -38,6 +38,7 @@ LAYERS = (
     "solvers",
     "batch",
     "branches",
+    "conflicts",
     "diagnosis",
     "analysis",
     "races",

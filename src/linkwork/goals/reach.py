@@ -97,6 +97,7 @@ class Reach(Goal):
     rows: NDArray[np.int64]
     coordinates: int
     free: FloatArray | None
+    called = "Reach"  # the goal that it stands for
 
     @property
     def position(self) -> FloatArray | None:
@@ -161,7 +162,7 @@ class Reach(Goal):
 
     def __repr__(self) -> str:
         position = "" if self.position is None else f", position={self.position.tolist()}"
-        return f"Reach({self.frame!r}{position}{'' if self.orientation is None else ', orientation=...'})"
+        return f"{self.called}({self.frame!r}{position}{'' if self.orientation is None else ', orientation=...'})"
 
 
 def _asked(axes: Any, count: int, frame: str) -> list[int]:
@@ -243,4 +244,6 @@ class Hold(Goal):
 
     def _reach(self, target: FloatArray) -> Reach:
         weight, tolerance, priority = self.common
-        return Reach(self.frame, orientation=target, weight=weight, tolerance=tolerance, priority=priority)
+        reach = Reach(self.frame, orientation=target, weight=weight, tolerance=tolerance, priority=priority)
+        reach._set(called="Hold")
+        return reach
