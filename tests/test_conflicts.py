@@ -1,5 +1,6 @@
 """Several goals that cannot all be had, in problems whose answer is known; and input that must not end in NaN."""
 
+import contextlib
 import json
 import math
 
@@ -17,6 +18,7 @@ from linkwork.solvers import METHODS
 
 ARM = lw.models.planar([1, 1, 1])
 BENT = [0.5, 0.5, 0.5]
+SERVING = ("robust", "damped", "pseudoinverse", "selectively-damped", "control", "transpose")
 
 
 def two_arms(root: str = "fixed") -> lw.Linkage:
@@ -25,14 +27,14 @@ def two_arms(root: str = "fixed") -> lw.Linkage:
     for side, y in (("left", 0.2), ("right", -0.2)):
         b.ball(f"{side}_shoulder", f"{side}_upper", parent="base", at=(0, y, 0))
         b.revolute(f"{side}_elbow", f"{side}_lower", parent=f"{side}_upper", axis="z", at=(0.5, 0, 0))
-        b.frame(f"{side}_hand", parent=f"{side}_lower", at=(0.5, 0, 0))
+        b.frame(f"{side}_hand", at=(0.5, 0, 0))
     return b.build().replace(root=lw.Floating()) if root == "floating" else b.build()
 
 
 def walker() -> lw.Linkage:
     """Return a free body of a leg and an arm: the foot is 0.9 m below the hip, the hand 0.6 m from it."""
-    b = lw.Builder("walker").ball("hip", "leg", parent="base").frame("foot", parent="leg", at=(0, 0, -0.9))
-    b.ball("shoulder", "arm", parent="base").frame("hand", parent="arm", at=(0, 0, 0.6))
+    b = lw.Builder("walker").ball("hip", "leg", parent="base").frame("foot", at=(0, 0, -0.9))
+    b.ball("shoulder", "arm", parent="base").frame("hand", at=(0, 0, 0.6))
     return b.build().replace(root=lw.Floating())
 
 
@@ -151,7 +153,10 @@ def test_what_is_called_removable_is_so() -> None:
 
 
 def test_where_two_pairs_conflict_no_single_goal_can_be_left_out() -> None:
-    goals = [*(lw.Reach("tip", position=p) for p in ((1, 1), (1, 2))), *(lw.Couple("j1", value=v) for v in (0.1, 0.4))]
+    goals = [
+        *(lw.Reach("tip", position=p) for p in ((1, 1), (1, 2))),
+        *(lw.Couple({"j1": 1.0}, value=v) for v in (0.1, 0.4)),
+    ]
     found = diagnose(lw.solve(ARM, goals, start=BENT))
     assert found.evidence["removable"] == []
     assert "not enough" in found.sentence
@@ -167,10 +172,10 @@ def test_a_goal_out_of_reach_alone_is_told_with_what_the_others_get() -> None:
 
 def test_a_goal_unreachable_in_a_way_lengths_do_not_show_is_named_alone() -> None:
     bent = ARM.replace(joints={"j2": {"lower": 1.0, "upper": 1.2}, "j3": {"lower": 1.0, "upper": 1.2}})
-    goals = [lw.Couple("j1", value=0.3), lw.Reach("tip", position=(2.9, 0), axes="x")]
+    goals = [lw.Couple({"j1": 1.0}, value=0.3), lw.Reach("tip", position=(2.9, 0), axes="x")]
     found = diagnose(lw.solve(bent, goals, limits="project"))
     assert found.cause == "limits"
-    whole = [lw.Couple("j1", value=0.3), lw.Distance("link2", (0, 0), (2, 3))]
+    whole = [lw.Couple({"j1": 1.0}, value=0.3), lw.Distance("link2", (0, 0), (2, 3))]
     found = diagnose(lw.solve(ARM, whole, start=BENT))
     assert "Distance 'link2' cannot be reached even alone" in found.sentence
     assert found.evidence["goals"] == [1]
@@ -178,7 +183,7 @@ def test_a_goal_unreachable_in_a_way_lengths_do_not_show_is_named_alone() -> Non
 
 def test_a_limit_that_blocks_is_named_and_lifting_it_helps() -> None:
     tight = ARM.replace(joints={"j2": {"lower": -0.3, "upper": 0.3}})
-    goals = [lw.Reach("tip", position=(0.5, 1.0)), lw.Couple("j3", value=0.4)]
+    goals = [lw.Reach("tip", position=(0.5, 1.0)), lw.Couple({"j3": 1.0}, value=0.4)]
     solution = lw.solve(tight, goals, start=[0.5, 0.2, 0.4])
     assert not solution.success
     assert pushed_limits(solution) == ["j2"]
@@ -193,10 +198,12 @@ def test_a_limit_that_blocks_is_named_and_lifting_it_helps() -> None:
 
 
 def test_a_local_minimum_of_several_goals_is_told_as_one() -> None:
-    goals = [lw.Reach("tip", position=(0.2, 0.1)), lw.Reach("tip", orientation={"euler": ("z", [2.0])})]
-    solution = lw.solve(ARM, goals, start=[0.0, 0.0, 0.0], method="transpose", max_iterations=60)
+    bounds = {"j1": {"lower": -1, "upper": 1}, **{name: {"lower": -2.5, "upper": 2.5} for name in ("j2", "j3")}}
+    arm = lw.models.planar([15, 10, 5]).replace(joints=bounds)
+    goals = [lw.Reach("tip", position=(8.7, 4.9)), lw.Distance("tip", (0, 0), (5, 20))]
+    solution = lw.solve(arm, goals, start=[-0.28, 0.36, -0.89], method="damped")
     assert not solution.success
-    assert diagnose(solution).cause in {"local-minimum", "iterations"}
+    assert diagnose(solution).cause == "local-minimum"
 
 
 def test_experiments_end_with_their_time() -> None:
@@ -246,6 +253,7 @@ def test_lists_are_joined_as_one_says_them() -> None:
         (lambda: lw.Reach("tip", position=(1, 1), weight=-1.0), GoalError, "weight of a goal must be positive"),
         (lambda: lw.Hold("tip", weight=math.nan), GoalError, "weight of a goal must be positive"),
         (lambda: lw.Reach("tip", position=(1, math.nan)), GoalError, "finite"),
+        (lambda: lw.Reach("tip", position=(1, 1e200)), GoalError, "below 1e"),
         (lambda: lw.Hold("tip", at=np.full((4, 4), math.nan)), GoalError, "finite"),
         (lambda: lw.solve(walker(), lw.Balance()), GoalError, "has no mass"),
         (lambda: lw.Balance(over=(math.inf, 0, 0)), GoalError, "finite"),
@@ -267,21 +275,21 @@ def test_a_mass_of_zero_is_no_mass() -> None:
     "goals",
     [
         [lw.Hold("tip"), lw.Reach("tip", position=(1, 2))],
-        [lw.Reach("tip", position=(1e200, 1e200))],
+        [lw.Reach("tip", position=(1e99, 1e99))],
         [lw.Reach("tip", position=(1, 1), weight=1e200), lw.Reach("link2", position=(1, 1), weight=1e-200)],
     ],
     ids=["contradiction", "far beyond", "weights"],
 )
 def test_no_method_ends_in_a_pose_of_nan(method, goals) -> None:
-    try:
-        with np.errstate(all="ignore"):
-            solution = lw.solve(ARM, goals, start=BENT, method=method)
-    except GoalError as error:
-        assert method in str(error)
-        return
-    assert np.isfinite(solution.q).all()
-    assert not solution.success or len(goals) == 2
-    assert solution.reason
+    solution = None
+    with np.errstate(all="ignore"), contextlib.suppress(GoalError):  # some methods say that they do not serve these
+        solution = lw.solve(ARM, goals, start=BENT, method=method)
+    if method in SERVING:
+        assert solution is not None
+    if solution is not None:
+        assert np.isfinite(solution.q).all()
+        assert np.isfinite(solution.residuals).all()
+        assert solution.reason
 
 
 def test_the_command_line_tells_a_conflict(tmp_path) -> None:
