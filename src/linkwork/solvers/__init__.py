@@ -23,6 +23,7 @@ from .ccd import CyclicDescent, RankedDescent
 from .fabrik import Fabrik
 from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
 from .prepared import RESTARTS, Prepared, prepare, prepared_for
+from .prioritized import Prioritized
 from .problem import Problem
 from .robust import Robust
 
@@ -41,6 +42,7 @@ METHODS: dict[str, type[Method]] = {
         Fabrik,
         Analytic,
         Robust,
+        Prioritized,
     )
 }
 
