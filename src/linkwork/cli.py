@@ -271,7 +271,7 @@ def compile_steps() -> None:
 
 
 def compile_search() -> None:
-    """Compile the search of the robust method: for one goal, and for many in both precisions."""
+    """Compile the search of the robust method: for one goal, for many in both precisions, and for whole figures."""
     from . import batch, goals, models, solvers
 
     arm = models.planar([1.0, 1.0])
@@ -280,6 +280,7 @@ def compile_search() -> None:
     solvers.prepare(arm, "tip")(target[0])
     for precision in ("float64", "float32"):
         batch.solve_batch(arm, "tip", target, dtype=precision)
+    solvers.solve(arm, [goals.Reach("tip", position=(1.0, 1.0)), goals.Rest()], start=arm.neutral(), method="robust")
 
 
 @app.command(epilog=examples("warmup"))
