@@ -275,10 +275,14 @@ class Experiments:
 
     def __init__(self, solution: Solution, seconds: float = SECONDS) -> None:
         self.solution, self.linkage = solution, solution.linkage
-        self.deadline = time.perf_counter() + seconds
         limits = "project" if solution.settings.limits != "ignore" else "ignore"
         self.settings = replace(solution.settings, trace=False, max_iterations=None, limits=limits)
         self.goals = [goal for goal in solution.goals if is_judged(goal)]
+        for some in (
+            (self.goals[:1], self.goals) if self.goals else ()
+        ):  # the first solve of a kind may have to compile: no part of the time
+            Robust(restarts=1).solve(self._problem(some), solution.q, self.settings)
+        self.deadline = time.perf_counter() + seconds
 
     @property
     def late(self) -> bool:
@@ -288,9 +292,11 @@ class Experiments:
     def solved(self, goals: Sequence[Goal], linkage: Linkage | None = None, **changes: Any) -> Solution:
         """Return a solve of some goals, in what time there is left; with settings changed."""
         left = max(self.deadline - time.perf_counter(), 1e-3)
-        problem = Problem(linkage or self.linkage, list(goals), self.solution.start)
         settings = replace(self.settings, time_budget=left, **changes)
-        return Robust(restarts=TRIES).solve(problem, self.solution.q, settings)
+        return Robust(restarts=TRIES).solve(self._problem(goals, linkage), self.solution.q, settings)
+
+    def _problem(self, goals: Sequence[Goal], linkage: Linkage | None = None) -> Problem:
+        return Problem(linkage or self.linkage, list(goals), self.solution.start)
 
     def together(self, linkage: Linkage | None = None, **changes: Any) -> Solution:
         """Return a solve of all goals that can be missed, on one level."""
