@@ -43,7 +43,7 @@ def check_normal(linkage: lw.Linkage, goals: list[Goal], q: NDArray[np.float64])
         program.codes, program.numbers, prepared.aims(problem.goals), 1, q, room, matrix, gradient, errors
     )
     lower = problem.priorities > problem.priorities.min()
-    scale = problem.scale * np.where(lower, LOWER_LEVEL, 1.0)
+    scale = problem.scale * np.where(lower, LOWER_LEVEL[2], 1.0)
     jacobian, error = problem.all_rows_jacobian(q) * scale[:, None], problem.error(q)
     assert_allclose(errors, error, atol=1e-12)
     assert_allclose(matrix.reshape(n, n), (jacobian.T @ jacobian)[np.ix_(columns, columns)], atol=1e-10)
@@ -257,11 +257,17 @@ def test_a_goal_of_ones_own_is_solved_in_numpy() -> None:
         lw.prepare(arm, goals)
 
 
-def test_three_levels_are_solved_in_numpy() -> None:
-    arm = lw.models.planar([1, 1, 1])
-    goals = [lw.Reach("tip", position=(1, 1)), lw.Reach("link2", position=(0.5, 0.5), priority=1), lw.Rest(priority=2)]
-    assert not serves(Problem(arm, goals))
-    assert lw.solve(arm, goals, start=[0.4, 0.4, 0.4]).residuals[0] < 1e-8
+@pytest.mark.parametrize("levels", [2, 3, 4])
+def test_levels_are_strict_compiled_or_not(levels: int) -> None:
+    arm = lw.models.planar([1, 1, 1, 1])
+    hand, elbow = lw.Reach("tip", position=(1, 1)), lw.Reach("link2", position=(3, 0.5), priority=1)
+    rest = [lw.Rest([0.1, 0.2, 0.3, 0.4], priority=2), lw.Rest(priority=3)]
+    goals = [hand, elbow, *rest][:levels]
+    assert serves(Problem(arm, goals)) == (levels < 4)
+    few, more = (lw.solve(arm, some, start=[0.4, 0.4, 0.4, 0.4]) for some in (goals[:2], goals))
+    assert few.residuals[0] < 1e-8
+    assert more.residuals[0] < 1e-8
+    assert abs(more.residuals[1] - few.residuals[1]) < 1e-8
 
 
 def test_wrong_use_is_told() -> None:

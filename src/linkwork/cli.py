@@ -120,6 +120,8 @@ def linkwork(context: typer.Context, version: Annotated[bool, flag("--version", 
 @app.command(epilog=examples("info panda", "info planar:15,10,5 --json"))
 def info(model: ModelOperand, as_json: AsJson = False) -> None:
     """Show a linkage: tree, joints, limits, frames, stored poses."""
+    from .mobility import degrees_of_freedom
+
     linkage = read_model(model)
     if as_json:
         print_json(description(linkage))
@@ -127,9 +129,12 @@ def info(model: ModelOperand, as_json: AsJson = False) -> None:
     kinds = Counter(linkage.joint(name).articulation.kind for name in linkage.joints)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     frames = [f"{frame.name} (on {frame.link})" for frame in linkage.extra_frames]
-    print(f"{linkage.name}: {linkage.nv} DOF, {len(linkage.links)} links, {len(linkage.joints)} joints ({counts})\n")
+    freedom = degrees_of_freedom(linkage)
+    print(f"{linkage.name}: {freedom} DOF, {len(linkage.links)} links, {len(linkage.joints)} joints ({counts})\n")
     print_columns(tree_rows(linkage, unicode=console().encoding.startswith("utf")))
     print(f"\nframes: {', '.join(frames) or 'none'}")
+    if linkage.loops:
+        print(f"loops: {', '.join(f'{loop.name} ({loop.first}, {loop.second})' for loop in linkage.loops)}")
     print(f"poses: {', '.join(linkage.poses) or 'none'}")
 
 

@@ -1,8 +1,8 @@
 """Whole figures: damped steps within limits towards all goals at once, and other starts for the limbs that fail.
 
 Imports `aims`, `bounded`, `figure`, `lanes` and `starts`. `settings` and `room` are laid out by the names below;
-`solvers.figure` brings them. A figure whose goals stand on two levels walks towards both, the lower one counting for
-little, and is then brought to rest on the upper one alone.
+`solvers.figure` brings them. A figure whose goals stand on several levels walks towards all, the lower ones counting for
+little, and is then brought to rest without the last, and so on up to the first alone.
 """
 
 from __future__ import annotations
@@ -303,12 +303,14 @@ def solve_from(codes, numbers, settings, aims, seed, problem, first, tries, part
             shake(codes, numbers, seed, problem, attempt, flags, current)
         error, reached, steps = descend(codes, numbers, settings, aims, top, math.inf, settings[STEPS], parts, current)
         firm = True
+        for level in range(top - 1, -1, -1):
+            finest, most = settings[FINEST], settings[FINISH]
+            _, _, more = descend(codes, numbers, settings, aims, level, finest, most, parts, current)
+            steps += more
         if top > 0:
-            _, _, more = descend(codes, numbers, settings, aims, 0, settings[FINEST], settings[FINISH], parts, current)
             look(codes, numbers, aims, top, current, parts)
             error, _, reached = judge(codes, numbers, aims, top, math.inf, parts[ALL_ERRORS])
             _, _, firm = judge(codes, numbers, aims, 0, math.inf, parts[ALL_ERRORS])
-            steps += more
         count += steps
         starts += 1
         if error < best or reached:

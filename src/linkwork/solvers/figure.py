@@ -24,7 +24,7 @@ from .figure_program import Program
 from .packing import PACKERS, write
 from .problem import Problem
 
-LOWER_LEVEL = 1e-3  # what a goal of the second level counts beside one of the first
+LOWER_LEVEL = {1: 1.0, 2: 1e-3, 3: 1e-2}  # what a level counts beside the one above it, by their number
 GAIN, FLOOR = 0.02, 1e-10
 STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH = 60.0, 6.0, 0.9, 1e-3, 1e-10, 12.0
 TRIES = 200
@@ -61,8 +61,8 @@ class PreparedFigure:
         self.linkage, self.problem, self.settings = problem.linkage, problem, settings
         self.restarts, self.seed = min(restarts, TRIES), seed
         self.program = Program(problem, settings)
-        ranks = sorted({goal.priority for goal in problem.goals})
-        self._emphasis = [1.0 if goal.priority == ranks[0] else LOWER_LEVEL for goal in problem.goals]
+        levels = self.program.levels
+        self._emphasis = [LOWER_LEVEL[len(levels)] ** levels[goal.priority] for goal in problem.goals]
         self._kinds = [_kind(goal) for goal in problem.goals]
         length = self.linkage.length / 4.0 or 1.0
         self._steering = np.array(
@@ -260,9 +260,9 @@ def _kind(goal: Goal) -> tuple[Any, ...]:
 
 
 def serves(problem: Problem) -> bool:
-    """Return whether the compiled solver knows all goals of a problem, on two levels at most."""
+    """Return whether the compiled solver knows all goals of a problem, and its number of levels."""
     known = all(type(goal) in PACKERS for goal in problem.goals)
-    return known and len(np.unique(problem.priorities)) <= 2
+    return known and len(np.unique(problem.priorities)) in LOWER_LEVEL
 
 
 def figure_for(problem: Problem, settings: Settings, restarts: int, seed: int) -> PreparedFigure:
