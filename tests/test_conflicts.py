@@ -227,6 +227,33 @@ def test_the_upper_level_is_reached_and_the_lower_gives_way_by_a_known_amount() 
     assert diagnose(solution).evidence["levels"][1]["missed"] == pytest.approx(lower.missed)
 
 
+# Loops
+
+
+@pytest.mark.parametrize("method", ["robust", "damped", "prioritized"])
+def test_a_loop_that_cannot_close_is_told_with_its_gap(method) -> None:
+    b = lw.Builder("short").revolute("a", "crank", axis="z").revolute("b", "rod", axis="z", at=(1, 0, 0))
+    b.frame("end", at=(1, 0, 0)).frame("pin", link="base", at=(2.31, 0, 0)).loop("loop", "end", "pin")
+    solution = lw.solve(b.build(), lw.Reach("end", position=(1, 1)), method=method)
+    assert not solution.success
+    assert np.isfinite(solution.q).all()
+    assert "the loops stay open: the loop of 'end' and 'pin' by 0.31 m" in solution.reason
+    found = diagnose(solution)
+    assert found.cause == "open-loop"
+    assert found.evidence["gap"] == pytest.approx(0.31, abs=1e-6)
+
+
+def test_a_goal_that_a_closed_loop_does_not_reach_conflicts_with_it() -> None:
+    bars = lw.models.four_bar()
+    place = bars.forward(bars.stored_pose("start"), frame="point")[:2, 3]
+    solution = lw.solve(bars, lw.Reach("point", position=place - (0.0, 0.04)), start="start")
+    found = diagnose(solution)
+    assert found.cause == "conflict"
+    assert found.evidence["removable"] == [0]
+    assert "Reach 'point' and the loop of 'coupler_end' and 'rocker_end' cannot be had together" in found.sentence
+    assert "the loops are closed" in solution.reason
+
+
 def test_a_wish_never_gives_way() -> None:
     solution = lw.solve(ARM, [lw.Reach("tip", position=(1, 1)), lw.Rest([0, 0, 0])], start=BENT)
     assert [level.rank for level in levels(solution)] == [0]

@@ -198,10 +198,11 @@ class Level(NamedTuple):
 
     @property
     def words(self) -> str:
-        """``level 1 gave way: Reach 'tip' by 0.31 m``."""
+        """``level 1 gave way: Reach 'tip' by 0.31 m``; the level of loops is before the first."""
         if self.reached:
-            return f"level {self.rank} is reached"
-        return f"level {self.rank} gave way: {self.worst} by {amount(self.missed, self.unit)}"
+            return "the loops are closed" if self.rank < 0 else f"level {self.rank} is reached"
+        who = "the loops stay open" if self.rank < 0 else f"level {self.rank} gave way"
+        return f"{who}: {self.worst} by {amount(self.missed, self.unit)}"
 
 
 def levels(solution: Solution) -> list[Level]:
@@ -324,7 +325,9 @@ class Experiments:
         return Conflict(tuple(known), tuple(removable), tuple(ways), not self.late, self.solution.goals)
 
     def _core(self) -> list[Goal]:
-        core = list(self.goals)
+        loops, core = [goal for goal in self.goals if goal.priority < 0], list(self.goals)
+        if loops and not self.reachable(loops) and not self.late:
+            return loops
         for goal in self.goals:
             if self.late or goal.priority < 0:  # loops belong to the linkage: they cannot be left out
                 continue

@@ -35,7 +35,7 @@ class Diagnosis:
 
     Attributes:
         cause: ``reached``, ``out-of-reach``, ``too-close``, ``out-of-plane``, ``over-constrained``, ``limits``,
-            ``conflict``, ``local-minimum``, ``diverged``, ``iterations``, ``time`` or ``unknown``.
+            ``conflict``, ``open-loop``, ``local-minimum``, ``diverged``, ``iterations``, ``time`` or ``unknown``.
         sentence: What happened, with numbers.
         advice: What to try.
         evidence: The numbers, by name.
@@ -426,6 +426,8 @@ def _conflict(trials: Experiments, base: str) -> Diagnosis:
     """Several goals that no start reaches, with or without limits."""
     found = trials.conflict()
     evidence = {**_evidence(trials, found), **_levels(trials.solution)}
+    if all(goal.priority < 0 for goal in found.goals):
+        return _open_loop(trials, found, base, evidence)
     if len(found.goals) > 1:
         advice = "Leave one of them out, bring them nearer, or give one a lower priority."
         return Diagnosis("conflict", f"{base} {found.sentence}", advice, evidence)
@@ -433,6 +435,14 @@ def _conflict(trials: Experiments, base: str) -> Diagnosis:
     why = diagnose(alone) if not alone.success else _reached(alone)
     text = f"{base} {called(found.goals[0])} cannot be reached even alone: {why.sentence}"
     return Diagnosis(why.cause, text, why.advice, evidence | why.evidence)
+
+
+def _open_loop(trials: Experiments, found: Conflict, base: str, evidence: dict[str, Any]) -> Diagnosis:
+    """Loops that no pose closes, whatever the goals."""
+    worst = levels(trials.solved(found.goals))[0]
+    evidence["gap"] = worst.missed
+    text = f"{base} No pose was found that closes {worst.worst}: {amount(worst.missed, worst.unit)} are left."
+    return Diagnosis("open-loop", text, "Make the links of the loop longer or its ends nearer.", evidence)
 
 
 def _evidence(trials: Experiments, found: Conflict) -> dict[str, Any]:
