@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import GoalError, OptionError
 from ..goals import Goal
 from ..kernels import whole
-from ..poses import start_pose
+from ..poses import limited, start_pose
 from ..transforms import FloatArray
 from .base import Settings, Solution, whole as whole_number
 from .figure_program import Program
 from .packing import PACKERS, write
-from .problem import Problem
+from .problem import Problem, bound_goals
 
 LOWER_LEVEL = {1: 1.0, 2: 1e-3, 3: 1e-2}  # what a level counts beside the one above it, by their number
 GAIN, FLOOR = 0.02, 1e-10
@@ -62,12 +62,15 @@ class PreparedFigure:
         self.restarts, self.seed = min(restarts, TRIES), seed
         self.program = Program(problem, settings)
         levels = self.program.levels
-        self._emphasis = [LOWER_LEVEL[len(levels)] ** levels[goal.priority] for goal in problem.goals]
+        strict = [LOWER_LEVEL[len(levels)] ** levels[goal.priority] for goal in problem.goals]
+        wishes = [goal.tolerance is not None and np.isinf(goal.tolerance).any() for goal in problem.goals]
+        alike = [factor if wish else 1.0 for factor, wish in zip(strict, wishes, strict=True)]
+        self._emphasis = [strict] if len(levels) == 1 else [strict, alike]
+        self._stride = len(self._emphasis) * self.program.size
         self._kinds = [_kind(goal) for goal in problem.goals]
         length = self.linkage.length / 4.0 or 1.0
-        self._steering = np.array(
-            [GAIN, FLOOR * length**2, STEPS, PATIENCE, STALLED, SETTLED, FINEST * max(length, 1.0), FINISH]
-        )
+        finest, flags = FINEST * max(length, 1.0), (float(alike != strict), float(any(wishes)))
+        self._steering = np.array([GAIN, FLOOR * length**2, STEPS, PATIENCE, STALLED, SETTLED, finest, FINISH, *flags])
         self._width = whole.REPORT + len(problem.blocks)
 
     def __repr__(self) -> str:
@@ -81,15 +84,15 @@ class PreparedFigure:
             raise GoalError(
                 f"this was prepared for {len(self._kinds)} goals of other kinds, frames or tolerances; prepare it anew."
             )
-        numbers, at = np.empty(self.program.size), 0
-        for goal, factor in zip(goals, self._emphasis, strict=True):
-            at = write(self.linkage, goal, factor * goal.weight, numbers, at)
+        numbers, at = np.empty(self._stride), 0
+        for emphasis in self._emphasis:
+            for goal, factor in zip(goals, emphasis, strict=True):
+                at = write(self.linkage, goal, factor * goal.weight, numbers, at)
         return numbers
 
     def bound(self, goals: Goal | Sequence[Goal], start: FloatArray) -> tuple[Goal, ...]:
         """Return goals as they stand for a start."""
-        several = (goals,) if isinstance(goals, Goal) else goals
-        return tuple([goal.bound(self.linkage, start) for goal in several])
+        return bound_goals(self.linkage, goals, start)
 
     def search(
         self,
@@ -133,8 +136,7 @@ class PreparedFigure:
         return out, report, status
 
     def _within(self, poses: FloatArray) -> FloatArray:
-        within: FloatArray = np.minimum(np.maximum(poses, self.linkage.lower), self.linkage.upper)
-        return within
+        return np.array(limited(self.linkage, poses))
 
     def __call__(self, goals: Goal | Sequence[Goal], *, start: ArrayLike | str | None = None) -> Solution:
         """Return the pose that serves goals, begun from a pose (the neutral one by default).
