@@ -42,6 +42,7 @@ LAYERS = (
     "solvers",
     "batch",
     "branches",
+    "conflicts",
     "diagnosis",
     "analysis",
     "races",

@@ -114,7 +114,8 @@ def solve(
     wxyz=1,0,0,0, xyzw=0,0,0,1, euler=xyz:0,0,90deg, rotvec=0,0,1.57 or matrix= with nine numbers, row by row.
 
     GOALS holds JSON, an object or a list of them, {"frame": "tip", "position": [1, 2], "orientation": {"wxyz":
-    [1, 0, 0, 0]}}, or CSV with the columns x,y[,z][,qw,qx,qy,qz]. Each goal is solved by itself, from the same start.
+    [1, 0, 0, 0]}}, or CSV with the columns x,y[,z][,qw,qx,qy,qz]. Each goal is solved by itself, from the same start;
+    goals in a list within the list are solved at once.
     """
     from . import solvers
 
