@@ -25,7 +25,14 @@ LAYERS = (
     "linkage",
     "builder",
     "poses",
+    "splines",
+    "keys",
     "clips",
+    "eulers",
+    "rates",
+    "roots",
+    "blending",
+    "mirrors",
     "edits",
     "dh",
     "kernels",
@@ -41,7 +48,12 @@ LAYERS = (
     "diagnosis",
     "analysis",
     "races",
+    "lookahead",
     "tracking",
+    "timeline",
+    "contacts",
+    "report",
+    "repairs",
     "models",
     "formats",
     "doctor",
@@ -61,7 +73,7 @@ LAYERS = (
 # Inside functions, a few may look ahead: the methods of a linkage hand over to the modules that do the work, a clip to
 # those that write it, and a solution to the one that explains it.
 AHEAD = {
-    "clips": {"formats"},
+    "clips": {"blending", "formats", "mirrors", "rates", "report", "roots"},
     "linkage": {"poses", "kinematics", "edits", "dh"},
     "solvers": {"diagnosis"},
 }

@@ -1,6 +1,6 @@
 """Solving along a series of goals, so that the path of the end effector is prescribed.
 
-Imports `solvers`, `paths` and `clips`.
+Imports `solvers`, `paths`, `clips` and `lookahead`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from .clips import Clip
 from .errors import GoalError, OptionError
 from .goals import Goal, Reach
 from .linkage import Linkage
+from .lookahead import choose
 from .paths import line
 from .poses import start_pose
 from .solvers import Method, Problem, configure
 from .solvers.base import follow, settled
+from .splines import steady_signs
 
 Goals = Goal | Sequence[Goal]
 
@@ -32,9 +34,13 @@ def track(
     method: str | Method = "damped",
     start: ArrayLike | str | None = None,
     steps: int | None = None,
+    lookahead: bool = False,
     **options: Any,
 ) -> Clip:
     """Return the motion that follows goals over time, each solved from the pose before.
+
+    The pose of a frame is the nearest solution that the method finds from the one before: branches do not change. Where
+    that leads into a limit, `lookahead` weighs all solutions of the whole path.
 
     Args:
         linkage: The linkage.
@@ -46,6 +52,8 @@ def track(
         start: Pose before the first frame, or the name of a stored one; the neutral pose by default.
         steps: Take exactly this many steps a frame, as the chapter does with one; the first frame is then the start
             itself. None solves each frame.
+        lookahead: Choose among the branches of all frames (`solve_all`), by dynamic programming, so that as few goals
+            as possible are missed, then as few jumps made, then as little moved; for one `Reach` a frame.
         **options: As in `solve`.
 
     Returns:
@@ -65,13 +73,18 @@ def track(
     q = start_pose(linkage, start)
     series = _series(linkage, goals, q, fps, frames)
     chosen, settings = configure(method, options)
+    if lookahead and steps is not None:
+        raise OptionError("steps takes frames as they come and lookahead chooses among them; give one of them.")
     problem = Problem(linkage, series[0], q)
     chosen.accept(problem)
+    ahead = choose(linkage, series, q, chosen, settings) if lookahead else None
     poses, residuals = np.empty((len(series), linkage.nq)), []
     plain, memory = settled(settings, chosen), dict[str, Any]()
     for k, wanted in enumerate(series):
         problem = problem.aimed(wanted)
-        if steps is None:
+        if ahead is not None:
+            q = ahead[k]
+        elif steps is None:
             q = chosen.solve(problem, q, settings).q
         elif k:
             q = follow(chosen, problem, q, plain, steps, memory)
@@ -79,7 +92,8 @@ def track(
         residuals.append(problem.residuals(problem.error(q)))
     if len({len(row) for row in residuals}) != 1:
         raise GoalError("every frame of a track needs goals of the same kinds, so that their errors can be compared.")
-    return Clip(linkage, np.arange(len(series)) / fps, poses, np.stack(residuals))
+    values = steady_signs(linkage, poses)
+    return Clip(linkage, np.arange(len(series)) / fps, values, np.stack(residuals), source=f"track, {chosen.name}")
 
 
 def _series(linkage: Linkage, goals: Any, q: Any, fps: float, frames: int | None) -> list[Any]:
