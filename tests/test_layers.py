@@ -50,6 +50,7 @@ LAYERS = (
     "races",
     "lookahead",
     "tracking",
+    "leading",
     "timeline",
     "contacts",
     "report",

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         Screw as Screw,
         Universal as Universal,
     )
+    from .keys import Key as Key
     from .linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
     from .races import race as race
     from .solvers import (
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
         prepare as prepare,
         solve as solve,
     )
+    from .timeline import Pin as Pin, Timeline as Timeline
     from .tracking import track as track
 
 _MODULES = ("analysis", "doctor", "draw", "errors", "figures", "formats", "mass", "models", "paths", "transforms")
@@ -125,9 +127,11 @@ _NAMES = {
         "Relate",
         "Rest",
     ),
+    "keys": ("Key",),
     "linkage": ("Frame", "Link", "Linkage", "Loop"),
     "races": ("race",),
     "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),
+    "timeline": ("Pin", "Timeline"),
     "tracking": ("track",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

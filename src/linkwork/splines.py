@@ -115,11 +115,12 @@ class _Stretches:
     def straight(self, t: FloatArray) -> FloatArray:
         return self.between(self.keys[self.span], self.keys[self.span + 1], t)
 
-    def tangents(self) -> tuple[FloatArray, FloatArray]:
+    def tangents(self, *, share: float) -> tuple[FloatArray, FloatArray]:
         """Return the velocities (n, nv) with which the motion comes to every key and leaves it.
 
         They are means of the rates before and after a key, weighted by their nearness; tension shortens them,
-        continuity sets the two apart and bias leans both to one side (Kochanek and Bartels).
+        continuity sets the two apart and bias leans both to one side (Kochanek and Bartels). Kept for a `share` of the
+        way to the next key, none turns by more than half a turn: it would then point the other way.
         """
         gaps, linkage = self.gaps, self.linkage
         rates = poses.difference(linkage, self.keys[:-1], self.keys[1:], wrap=False) / gaps[:, None]
@@ -134,9 +135,9 @@ class _Stretches:
         for end in (0, -1):  # the first and the last key have a rate on one side only
             coming[end] = leaving[end] = tight[end] * before[end]
         longest = np.maximum(np.append(gaps, 0.0), np.insert(gaps, 0, 0.0))
-        for _, j in linkage.quaternion_values:  # a handle of more than half a turn would point the other way
+        for _, j in linkage.quaternion_values:
             for tangents in (coming, leaving):
-                reach = np.linalg.norm(tangents[:, j : j + 3], axis=1) * longest / 3.0
+                reach = np.linalg.norm(tangents[:, j : j + 3], axis=1) * longest * share
                 tangents[:, j : j + 3] *= np.minimum(1.0, LONGEST_HANDLE / np.maximum(reach, 1e-300))[:, None]
         return coming, leaving
 
@@ -147,7 +148,7 @@ def _bezier(at: _Stretches) -> FloatArray:
     Each is drawn by de Casteljau's construction, interpolating between interpolations, which serves angles, lengths and
     quaternions alike.
     """
-    coming, leaving = at.tangents()
+    coming, leaving = at.tangents(share=1.0 / 3.0)
     linkage, keys, span = at.linkage, at.keys, at.span
     third = at.gaps[span][:, None] / 3.0
     corners: list[FloatArray] = [
@@ -167,13 +168,42 @@ def _squad(at: _Stretches) -> FloatArray:
     ``q(t) = slerp(slerp(q0, q1, t), slerp(s0, s1, t), 2 t (1 - t))``, with inner poses such that the velocity at a key
     is that of Catmull-Rom, whatever the times. For angles and lengths the two are one curve.
     """
-    coming, leaving = at.tangents()
-    linkage, keys, span = at.linkage, at.keys, at.span
+    result = _bezier(at)
+    coming, leaving = at.tangents(share=1.0)
+    keys, span, t = at.keys, at.span, at.t[:, None]
     gap = at.gaps[span][:, None]
-    way = poses.difference(linkage, keys[span], keys[span + 1], wrap=False)
-    first = poses.integrate(linkage, keys[span], (gap * leaving[span] - way) / 2.0)
-    second = poses.integrate(linkage, keys[span + 1], (way - gap * coming[span + 1]) / 2.0)
-    return at.between(at.straight(at.t), at.between(first, second, at.t), 2.0 * at.t * (1.0 - at.t))
+    way = poses.difference(at.linkage, keys[span], keys[span + 1], wrap=False)
+    for k, j in at.linkage.quaternion_values:
+        turn = slice(j, j + 3)
+        first = keys[span, k : k + 4] / np.linalg.norm(keys[span, k : k + 4], axis=1, keepdims=True)
+        last = _product(first, _exponential(way[:, turn]))
+        early = _product(first, _exponential((gap * leaving[span] - way)[:, turn] / 2.0))
+        late = _product(last, _exponential((way - gap * coming[span + 1])[:, turn] / 2.0))
+        result[:, k : k + 4] = _arc(_arc(first, last, t), _arc(early, late, t), 2.0 * t * (1.0 - t))
+    return result
+
+
+def _product(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the products of quaternions (n, 4); unlike rotations, they keep their sign."""
+    w, v, x, u = a[:, :1], a[:, 1:], b[:, :1], b[:, 1:]
+    return np.hstack([w * x - (v * u).sum(axis=1, keepdims=True), w * u + x * v + np.cross(v, u)])
+
+
+def _exponential(turn: FloatArray) -> FloatArray:
+    """Return the quaternions (n, 4) of rotation vectors (n, 3), up to a whole turn."""
+    angle = np.linalg.norm(turn, axis=1, keepdims=True)
+    return np.hstack([np.cos(angle / 2.0), turn * (np.sinc(angle / (2.0 * np.pi)) / 2.0)])
+
+
+def _arc(a: FloatArray, b: FloatArray, t: FloatArray) -> FloatArray:
+    """Return points on the great arcs between quaternions (n, 4) as they are, without a choice of sign."""
+    angle = 2.0 * np.arctan2(np.linalg.norm(a - b, axis=1, keepdims=True), np.linalg.norm(a + b, axis=1, keepdims=True))
+    sine = np.sin(angle)
+    near = sine < 1e-9
+    safe = np.where(near, 1.0, sine)
+    early = np.where(near, 1.0 - t, np.sin((1.0 - t) * angle) / safe)
+    result = early * a + np.where(near, t, np.sin(t * angle) / safe) * b
+    return np.asarray(result / np.linalg.norm(result, axis=1, keepdims=True))
 
 
 def _cubic(linkage: Linkage, times: FloatArray, keys: FloatArray, samples: FloatArray) -> FloatArray:
