@@ -52,6 +52,7 @@ LAYERS = (
     "tracking",
     "leading",
     "timeline",
+    "findings",
     "contacts",
     "report",
     "repairs",

@@ -78,6 +78,8 @@ if TYPE_CHECKING:
     from .keys import Key as Key
     from .linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
     from .races import race as race
+    from .repairs import repair as repair
+    from .report import Report as Report, inspect as inspect
     from .solvers import (
         METHODS as METHODS,
         Prepared as Prepared,
@@ -130,6 +132,8 @@ _NAMES = {
     "keys": ("Key",),
     "linkage": ("Frame", "Link", "Linkage", "Loop"),
     "races": ("race",),
+    "repairs": ("repair",),
+    "report": ("Report", "inspect"),
     "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),
     "timeline": ("Pin", "Timeline"),
     "tracking": ("track",),

@@ -1,0 +1,223 @@
+"""What can be wrong with the values of a motion: flips, spikes and limits, each with frames, joint and amount.
+
+Imports `clips` and what stands before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .clips import Clip
+from .joints import Joint
+from .poses import between
+from .tree import Drive
+from .transforms import FloatArray
+
+KINDS = ("flip", "spike", "limit", "slide", "ground", "path")
+FLIP = 1.0  # a jump of an angle that is no motion [rad]
+RATIO = 6.0  # of a spike to the motion around it
+FASTEST = 4.0  # below so many radians, or sizes of the figure, a second, nothing is a spike
+SAME_TURN = 0.2  # two sets of angles of one rotation may differ by this much of it from frame to frame [rad]
+WHOLE, CROWD = 0.4, 5  # if so many of the joints, and no fewer, stand out at once, it is a cut
+BODY = "whole body"
+AT_LIMIT, RESTING = 1e-9, 3  # how near a limit is on it; for how many frames in a row it is stuck there
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong.
+
+    Attributes:
+        kind: ``"flip"`` (a joint jumps to another branch, or to other numbers of the same rotation), ``"spike"`` (far
+            faster than before and after), ``"limit"`` (beyond a limit, or stuck at one), ``"slide"`` (a planted foot
+            moves), ``"ground"`` (below the ground), ``"path"`` (a goal is missed).
+        first: First frame concerned.
+        last: Last frame concerned.
+        where: The joint, link or goal.
+        amount: How bad it is at its worst.
+        unit: Of the amount: ``"rad"``, ``"m"``, ``"rad/s"``, ``"m/s"``.
+        text: A sentence.
+    """
+
+    kind: str
+    first: int
+    last: int
+    where: str
+    amount: float
+    unit: str
+    text: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        frames = f"frame {self.first}" if self.first == self.last else f"frames {self.first} to {self.last}"
+        return f"{self.kind}: {frames}: {self.text}"
+
+
+def runs(mask: NDArray[np.bool_], least: int = 1) -> list[tuple[int, int]]:
+    """Return the first and last index of every stretch of true values that is long enough.
+
+    Example:
+        >>> runs(np.array([True, True, False, True]))
+        [(0, 1), (3, 3)]
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= least]
+
+
+def extent(clip: Clip) -> float:
+    """Return how large the linkage is in the first frame [m]."""
+    places = clip.linkage.forward(clip.poses[0]).array[:, :3, 3]
+    return max(float(np.ptp(places, axis=0).max()), 1e-9)
+
+
+def movers(clip: Clip) -> Iterator[tuple[Joint, Drive]]:
+    """Yield the joints that have values of their own."""
+    for arc, drive in zip(clip.linkage.arcs, clip.linkage.drives, strict=True):
+        if arc.mimic is None and arc.articulation.nv:
+            yield arc, drive
+
+
+def outliers(clip: Clip) -> NDArray[np.bool_]:
+    """Return which steps between frames (n - 1, nv) stand out from the motion before and after them.
+
+    The level of a motion at a step is the median of three steps, one before it and one after, whichever is more: so a
+    motion may begin and end suddenly. Next neighbours are left out, since a single wrong frame makes two steps.
+    """
+    steps = _steps(clip)
+    if len(steps) < 2:
+        return np.zeros(steps.shape, np.bool_)
+    padded = np.pad(steps, ((4, 4), (0, 0)))
+    count = len(steps)
+    before = np.median([padded[k : k + count] for k in (0, 1, 2)], axis=0)
+    after = np.median([padded[k : k + count] for k in (6, 7, 8)], axis=0)
+    level = np.maximum(before, after)
+    gaps = np.diff(clip.times)[:, None]
+    floor = np.clip(FASTEST * gaps, 0.02, 0.15) * np.where(_turning(clip), 1.0, extent(clip) / 4.0)
+    result: NDArray[np.bool_] = steps > RATIO * level + floor
+    return result
+
+
+def _steps(clip: Clip) -> FloatArray:
+    return np.abs(between(clip.linkage, clip.poses[:-1], clip.poses[1:], wrap=False))
+
+
+def _turning(clip: Clip) -> NDArray[np.bool_]:
+    """Return which velocities are angular."""
+    result = np.zeros(clip.linkage.nv, np.bool_)
+    for arc, drive in movers(clip):
+        for element in arc.articulation.elements:
+            if element.kind != "prismatic":
+                result[drive.v + element.rate : drive.v + element.rate + (3 if element.kind == "ball" else 1)] = True
+    return result
+
+
+def jumps(clip: Clip) -> list[Finding]:
+    """Return flips and spikes."""
+    if len(clip) < 2:
+        return []
+    wild, steps, turning = outliers(clip), _steps(clip), _turning(clip)
+    found = [*_signs(clip), *_cuts(clip, wild)]
+    for arc, drive in movers(clip):
+        columns = slice(drive.v, drive.v + arc.articulation.nv)
+        for first, last in runs(wild[:, columns].any(axis=1)):
+            part = np.where(wild[first : last + 1, columns], steps[first : last + 1, columns], 0.0)
+            row, column = np.unravel_index(int(part.argmax()), part.shape)
+            angular, most = bool(turning[drive.v + int(column)]), float(part.max())
+            if angular and most >= FLIP and _stays(clip, first, last, columns):
+                found.append(_flip(clip, arc, first, last + 1, most))
+                continue
+            gap = float(clip.times[first + int(row) + 1] - clip.times[first + int(row)])
+            unit, speed = "rad/s" if angular else "m/s", most / gap
+            text = f"{arc.name} moves at {speed:.3g} {unit}, far faster than before and after."
+            inner = (first + 1, last) if last > first else (first, last + 1)
+            found.append(Finding("spike", *inner, arc.name, speed, unit, text))
+    return found
+
+
+def _cuts(clip: Clip, wild: NDArray[np.bool_]) -> Iterator[Finding]:
+    """Yield steps at which most joints stand out at once, and take them out of `wild`."""
+    joints = np.stack([wild[:, drive.v : drive.v + arc.articulation.nv].any(axis=1) for arc, drive in movers(clip)])
+    counts = joints.sum(axis=0)
+    for k in np.flatnonzero((counts >= CROWD) & (counts >= WHOLE * len(joints))).tolist():
+        wild[k] = False
+        what = "frame 0 is a pose of its own, not of the motion" if k == 0 else "a cut"
+        speed = float(_steps(clip)[k].max() / (clip.times[k + 1] - clip.times[k]))
+        text = f"{counts[k]} of {len(joints)} joints jump at once: {what}."
+        yield Finding("spike", k, k + 1, BODY, speed, "rad/s", text)
+
+
+def _stays(clip: Clip, first: int, last: int, columns: slice) -> bool:
+    """Tell whether a joint that has jumped stays where it is, and does not come back at once."""
+    way = between(clip.linkage, clip.poses[first], clip.poses[last + 1], wrap=False)[columns]
+    return float(np.abs(way).max()) > FLIP / 2.0
+
+
+def _flip(clip: Clip, joint: Joint, first: int, last: int, amount: float) -> Finding:
+    turn = local_turn(clip, joint, first, last)
+    if turn < SAME_TURN * (last - first):
+        text = f"{joint.name} jumps by {amount:.3g} rad to other numbers of the same rotation."
+    else:
+        text = f"{joint.name} jumps by {amount:.3g} rad to another branch."
+    return Finding("flip", first, last, joint.name, amount, "rad", text)
+
+
+def local_turn(clip: Clip, joint: Joint, first: int, last: int) -> float:
+    """Return by which angle a joint's child really turns against its parent between two frames [rad]."""
+    frames = clip.linkage.forward(clip.poses[[first, last]])
+    world = frames[joint.child][:, :3, :3]
+    if joint.parent is not None:
+        world = np.swapaxes(frames[joint.parent][:, :3, :3], 1, 2) @ world
+    turn = world[0].T @ world[1]
+    return float(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
+
+
+def _signs(clip: Clip) -> Iterator[Finding]:
+    """Yield quaternions that jump to their other sign: the same rotation, but not to who blends numbers."""
+    for arc, drive in movers(clip):
+        for element in arc.articulation.elements:
+            if element.kind == "ball":
+                start = drive.q + element.value
+                values = clip.poses[:, start : start + 4]
+                for k in np.flatnonzero((values[1:] * values[:-1]).sum(axis=1) < 0.0).tolist():
+                    text = f"the quaternion of {arc.name} jumps to its other sign: other numbers of the same rotation."
+                    yield Finding("flip", k, k + 1, arc.name, float(2.0 * np.pi), "rad", text)
+
+
+def limits(clip: Clip) -> list[Finding]:
+    """Return values beyond their limits, and those that are stuck at one: moved into it and held there for a while."""
+    found, linkage = [], clip.linkage
+    for arc, drive in movers(clip):
+        for k in range(drive.q, drive.q + arc.articulation.nq):
+            for bound, side in ((linkage.lower[k], -1.0), (linkage.upper[k], 1.0)):
+                if np.isfinite(bound):
+                    found += _at_limit(clip, arc.name, k, float(bound), side)
+    return found
+
+
+def _at_limit(clip: Clip, joint: str, k: int, bound: float, side: float) -> Iterator[Finding]:
+    over = side * (clip.poses[:, k] - bound)
+    name, unit = clip.linkage.coordinates[k], "m" if not _turning_value(clip, k) else "rad"
+    for first, last in runs(over > AT_LIMIT):
+        most = float(over[first : last + 1].max())
+        text = f"{name} is up to {most:.3g} {unit} beyond its limit {bound:.4g} {unit}."
+        yield Finding("limit", first, last, joint, most, unit, text)
+    steps = np.abs(np.diff(over))
+    for first, last in runs(np.abs(over) <= AT_LIMIT, RESTING):
+        entering = steps[first - 1] if first > 0 else 0.0
+        leaving = steps[last] if last < len(steps) else 0.0
+        if max(entering, leaving) > FASTEST / 20.0 * float(np.diff(clip.times).mean()):  # cut off, not come to rest
+            text = f"{name} is stuck at its limit {bound:.4g} {unit}."
+            yield Finding("limit", first, last, joint, 0.0, unit, text)
+
+
+def _turning_value(clip: Clip, k: int) -> bool:
+    q, v, _ = clip.linkage.plain_values
+    return bool(_turning(clip)[v[q == k]].any())

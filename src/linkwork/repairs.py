@@ -1,0 +1,294 @@
+"""Motions put right, as far as that can be done without making them up: unwound, solved anew, bridged, pinned.
+
+Imports `report`, `timeline`, `leading` and what stands before them. One function a kind of finding; `repair` tries them
+in turn and keeps what helps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .clips import Clip
+from .eulers import euler_order, nearest
+from .findings import BODY, Finding, movers
+from .goals import Goal, Reach
+from .leading import lead, stiffness
+from .linkage import Linkage
+from .poses import between
+from .report import Report, inspect, series
+from .solvers import Problem
+from .splines import sample, steady_signs
+from .timeline import PRECISION, Pin, Timeline
+from .transforms import FloatArray
+
+REACHED = 1e-3  # how well a branch must follow the old path [m, or rad as far away]
+REJOINED = 1e-2  # how near to the old pose it is the same again [rad, m]
+WIDTHS = (0, 2, 4, 8)  # frames more on both sides that a bridge over a spike may take
+SMOOTHING = 4  # frames on both sides that a corner at a limit is rounded over
+EASE = 0.2  # for how long feet are brought to their place, and let go [s]
+
+Repaired = tuple[Clip, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """What became of a motion.
+
+    Attributes:
+        clip: The motion, put right as far as could be.
+        done: What was done, in words.
+        before: The report of the motion as it was.
+        after: The report of the motion as it is: what remains.
+    """
+
+    clip: Clip
+    done: tuple[str, ...]
+    before: Report
+    after: Report
+
+    def __str__(self) -> str:
+        return "\n".join([*(self.done or ("nothing could be done",)), f"what remains: {self.after}"])
+
+
+def repair(clip: Clip, **options: Any) -> Repair:
+    """Return a motion put right, what was done to it and what remains.
+
+    Flips to other numbers of a rotation are unwound; flips to another branch are solved anew from the frame before, the
+    end of the limb on its old path; spikes are bridged; values beyond limits are brought back and smoothed; sliding feet
+    are pinned and what is below the ground is lifted onto it; goals that were missed are solved for again. A step that
+    leaves more wrong than before is not kept.
+
+    Args:
+        clip: The motion.
+        **options: As for `lw.inspect`.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> clip = lw.interpolate(arm, [(0, [3, 0]), (1, [3.5, 1])])
+        >>> wound = lw.Clip(arm, clip.times, (clip.poses + 3.14159265) % 6.2831853 - 3.14159265)
+        >>> print(lw.repair(wound))
+        1 joint unwound: the same rotations in numbers that do not jump.
+        what remains: nothing wrong in 25 frames
+    """
+    before = report = inspect(clip, **options)
+    done: list[str] = []
+    for step in STEPS:
+        if report.ok:
+            break
+        changed, words = step(report)
+        if not words:
+            continue
+        kept = dict(options)
+        if len(changed) != len(clip) and kept.get("goals") is not None:
+            continue
+        again = inspect(changed, **kept)
+        if _weight(again.findings) < _weight(report.findings):
+            report, clip = again, changed
+            done.append(words)
+    return Repair(clip, tuple(done), before, report)
+
+
+def _weight(findings: Sequence[Finding]) -> tuple[int, int]:
+    """Return how much is wrong: how many things, then over how many frames."""
+    return len(findings), sum(finding.last - finding.first + 1 for finding in findings)
+
+
+# Values
+
+
+def _first_frame(report: Report) -> Repaired:
+    """Leave out a first frame that is not part of the motion."""
+    clip = report.clip
+    if not any(f.where == BODY and f.first == 0 for f in report.of("spike")) or len(clip) < 3:
+        return clip, ""
+    return clip.slice(float(clip.times[1]), None), "frame 0 left out: it was a pose of its own, not of the motion."
+
+
+def _unwound(report: Report) -> Repaired:
+    """Write every rotation in numbers that follow on from those of the frame before."""
+    clip = report.clip
+    values, changed = clip.poses.copy(), 0
+    lower, upper = clip.linkage.lower, clip.linkage.upper
+    wanted = {finding.where for finding in report.of("flip")}
+    for arc, drive in movers(clip):
+        if arc.name not in wanted:
+            continue
+        columns = slice(drive.q, drive.q + arc.articulation.nq)
+        own, order = values[:, columns].copy(), euler_order(arc.articulation)
+        if order is not None:
+            own[:, -3:] = nearest(own[:, -3:], order, own[0, -3:])
+        else:
+            for element in arc.articulation.elements:
+                if element.kind == "revolute":
+                    own[:, element.value] = np.unwrap(own[:, element.value])
+        inside = (own >= lower[columns] - 1e-9) & (own <= upper[columns] + 1e-9)
+        if inside.all():
+            values[:, columns] = own
+            changed += 1
+    values = steady_signs(clip.linkage, values)
+    if np.array_equal(values, clip.poses):
+        return clip, ""
+    count = "1 joint" if changed == 1 else f"{changed} joints"
+    return replace(clip, poses=values), f"{count} unwound: the same rotations in numbers that do not jump."
+
+
+def _branches(report: Report) -> Repaired:
+    """Follow the path of a limb that has flipped with the nearest poses, from the frame before."""
+    clip, linkage = report.clip, report.clip.linkage
+    values, done = clip.poses.copy(), 0
+    for first in sorted({finding.first for finding in report.of("flip")}):
+        names = [f.where for f in report.of("flip") if f.first == first]
+        ends = {limb_end(linkage, name) for name in names if linkage.joint(name).parent is not None}
+        if not ends or np.abs(between(linkage, values[first], values[first + 1])).max() < REJOINED:
+            continue
+        solved = _followed(clip, values, first, sorted(ends))
+        if solved is not None:
+            values = solved
+            done += 1
+    words = f"{done} flip{'s' * (done > 1)} solved anew: the limb keeps its branch and its end keeps its path."
+    return replace(clip, poses=steady_signs(linkage, values), residuals=None), words if done else ""
+
+
+def limb_end(linkage: Linkage, joint: str) -> str:
+    """Return the frame at the end of the limb below a joint: as far down as it does not branch."""
+    index = linkage.link_index(linkage.joint(joint).child)
+    while len(linkage.children[index]) == 1:
+        index = linkage.children[index][0]
+    link = linkage.links[index]
+    return next((frame.name for frame in reversed(linkage.extra_frames) if frame.link == link), link)
+
+
+def _followed(clip: Clip, values: FloatArray, first: int, ends: Sequence[str]) -> FloatArray | None:
+    """Return poses that go on from a frame without a jump, or None if the path cannot be followed."""
+    linkage, result = clip.linkage, values.copy()
+    targets = {end: linkage.forward(values, frame=end) for end in ends}
+    firm = stiffness(linkage)
+    for k in range(first + 1, len(clip)):
+        goals = [Reach(end, orientation=targets[end][k]) for end in ends]
+        problem = Problem(linkage, goals, result[k - 1])
+        result[k] = lead(problem, result[k - 1], result[k - 1], firm, precision=PRECISION)
+        if np.linalg.norm(problem.wanted(problem.error(result[k]))) > REACHED:
+            return None
+        if k > first + 1 and np.abs(between(linkage, values[k], result[k])).max() < REJOINED:
+            break  # it has flipped back: from here on it is the old motion
+    return result
+
+
+def _bridged(report: Report) -> Repaired:
+    """Lead each joint across its spikes, from the good frames before to the good ones after."""
+    clip = report.clip
+    found = [f for f in (*report.of("spike"), *report.of("flip")) if f.where != BODY]
+    best, count = clip, len(found)
+    for width in WIDTHS:
+        values = clip.poses.copy()
+        for finding in found:
+            values = _across(clip, values, finding, width)
+        tried = replace(clip, poses=steady_signs(clip.linkage, values), residuals=None)
+        left = len([f for f in inspect(tried, ground=report.ground).findings if f.kind in ("spike", "flip")])
+        if left < count:
+            best, count = tried, left
+        if not left:
+            break
+    return best, f"{len(found)} spikes and jumps bridged from the frames around them." if best is not clip else ""
+
+
+def _across(clip: Clip, values: FloatArray, finding: Finding, width: int) -> FloatArray:
+    step = finding.kind == "flip" or finding.last == finding.first + 1
+    first, last = finding.first - width + (1 if step and width else 0), finding.last + width - (1 if step and width else 0)
+    bad = np.zeros(len(clip), np.bool_)
+    bad[max(first, 1) : min(last, len(clip) - 2) + 1] = True
+    if not bad.any():
+        return values
+    k = clip.linkage.arc_index(finding.where)
+    columns = slice(clip.linkage.drives[k].q, clip.linkage.drives[k].q + clip.linkage.arcs[k].articulation.nq)
+    filled = sample(clip.linkage, clip.times[~bad], values[~bad], clip.times[bad], kind="catmull-rom", wrap=False)
+    result = values.copy()
+    result[bad, columns] = np.clip(filled, clip.linkage.lower, clip.linkage.upper)[:, columns]
+    return result
+
+
+def _within(report: Report) -> Repaired:
+    """Bring values back within their limits and round the corners where they come to them."""
+    clip, linkage = report.clip, report.clip.linkage
+    names = sorted({finding.where for finding in report.of("limit")})
+    if not names:
+        return clip, ""
+    values = clip.poses.copy()
+    kernel = np.hanning(2 * SMOOTHING + 3)[1:-1]
+    kernel /= kernel.sum()
+    for finding in report.of("limit"):
+        k = linkage.arc_index(finding.where)
+        near = np.zeros(len(clip))
+        near[max(0, finding.first - 2 * SMOOTHING) : finding.last + 2 * SMOOTHING + 1] = 1.0
+        share = np.convolve(np.pad(near, SMOOTHING, mode="edge"), kernel, mode="valid")
+        for column in range(linkage.drives[k].q, linkage.drives[k].q + linkage.arcs[k].articulation.nq):
+            if np.isfinite(linkage.lower[column]) or np.isfinite(linkage.upper[column]):
+                own = np.clip(values[:, column], linkage.lower[column], linkage.upper[column])
+                smooth = np.convolve(np.pad(own, SMOOTHING, mode="edge"), kernel, mode="valid")
+                values[:, column] = np.clip(own + share * (smooth - own), linkage.lower[column], linkage.upper[column])
+    words = f"brought within limits, and smoothed there: {', '.join(names)}."
+    return replace(clip, poses=values, residuals=None), words
+
+
+# Places
+
+
+def _grounded(report: Report) -> Repaired:
+    """Pin feet that slide where they stood most of the time, and lift what is below the ground onto it."""
+    clip, pins = report.clip, list[Pin]()
+    for finding in report.of("slide"):
+        places = clip.forward(frame=finding.where)[finding.first : finding.last + 1, :3, 3]
+        spot = np.median(places, axis=0)
+        if report.ground is not None:
+            spot[2] = max(float(spot[2]), report.ground)
+        span = clip.times[finding.first], clip.times[finding.last]
+        pins.append(Pin(*map(float, span), Reach(finding.where, position=spot), ease=EASE))
+    held = {(f.where, k) for f in report.of("slide") for k in range(f.first, f.last + 1)}
+    for finding in report.of("ground"):
+        if (finding.where, finding.first) not in held:
+            span = clip.times[finding.first], clip.times[finding.last]
+            pins.append(Pin(*map(float, span), _lifted(clip, finding.where, report.ground or 0.0), ease=EASE))
+    if not pins:
+        return clip, ""
+    played = Timeline(clip.linkage, pins, body=clip).play()
+    slid, sunk = len(report.of("slide")), len(report.of("ground"))
+    words = [f"{slid} sliding feet pinned"] * bool(slid) + [f"{sunk} stretches lifted onto the ground"] * bool(sunk)
+    return replace(played, residuals=None, source=clip.source), f"{' and '.join(words)}; the rest of the body follows."
+
+
+def _lifted(clip: Clip, frame: str, ground: float) -> Callable[[float], Goal]:
+    def goal(time: float) -> Goal:
+        spot = clip.linkage.forward(clip.at(np.clip(time, clip.times[0], clip.times[-1])), frame=frame)[:3, 3].copy()
+        return Reach(frame, position=(spot[0], spot[1], max(float(spot[2]), ground)))
+
+    return goal
+
+
+def _resolved(report: Report) -> Repaired:
+    """Solve for goals that were missed, each from the pose that missed it."""
+    clip, goals = report.clip, report.options.get("goals")
+    found = report.of("path")
+    if goals is None or not found:
+        return clip, ""
+    values, wanted, firm = clip.poses.copy(), series(clip, goals), stiffness(clip.linkage)
+    for k in sorted({k for finding in found for k in range(finding.first, finding.last + 1)}):
+        problem = Problem(clip.linkage, wanted[k], values[k])
+        values[k] = lead(problem, values[k], values[k], firm, precision=PRECISION)
+    words = f"{len(found)} stretches with missed goals solved for again."
+    return replace(clip, poses=steady_signs(clip.linkage, values), residuals=None), words
+
+
+STEPS: tuple[Callable[[Report], Repaired], ...] = (
+    _first_frame,
+    _unwound,
+    _branches,
+    _bridged,
+    _within,
+    _grounded,
+    _resolved,
+)
