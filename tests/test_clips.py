@@ -19,14 +19,13 @@ from linkwork.errors import FrameNotFoundError, KeyFrameError, LinkworkError, Po
 
 EVEN = np.arange(6) / 2.0
 UNEVEN = np.array([-1.0, -0.9, 0.3, 0.8, 3.0, 3.4])  # neighbouring stretches differ up to twelvefold
-SMOOTHNESS = {  # continuous derivatives
-    **{"linear": 0, "ease": 1, "cubic": 2, "catmull-rom": 1},
-    **{"ease-in": 0, "ease-out": 0, "tcb": 1, "squad": 1, "step": -1},
-}
+SMOOTHNESS = dict(zip(KINDS, (0, 1, 2, 1, 0, 0, 1, 1, -1), strict=True))  # continuous derivatives
 UNSTEADY = ("ease", "ease-in", "ease-out", "step")  # between keys of a steady motion they move otherwise
 
 kinds = pytest.mark.parametrize("kind", KINDS)
-halfway = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in UNSTEADY[1:]])  # halfway in half the time
+halfway = pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind not in UNSTEADY[1:]]
+)  # halfway in half the time
 rhythms = pytest.mark.parametrize("times", [EVEN, UNEVEN], ids=["even", "uneven"])
 joints = pytest.mark.parametrize("joint", ["revolute-limited", "continuous-x", "prismatic-x", "ball", "floating"])
 wraps = pytest.mark.parametrize("wrap", [True, False])

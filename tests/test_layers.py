@@ -68,6 +68,7 @@ LAYERS = (
     "answers",
     "commands",
     "file_commands",
+    "report_commands",
     "cli",
     "__main__",
 )
@@ -87,7 +88,7 @@ HEAVY = {
     "scipy": {"solvers"},
     "matplotlib": {"draw"},
     "mpl_toolkits": {"draw"},
-    "typer": {"cli", "commands", "file_commands"},
+    "typer": {"cli", "commands", "file_commands", "report_commands"},
     "rich": {"cli"},
     "msgspec": {"formats"},
     "yaml": {"formats"},

@@ -17,7 +17,7 @@ from .clips import Clip
 from .errors import KeyFrameError, LinkageError, listed
 from .keys import check_times, even_times
 from .splines import sample, smooth, steady_signs
-from .transforms import FloatArray, as_array
+from .transforms import FloatArray, as_array, inverse
 
 SAME_TIME, SAME_PLACE = 1e-9, 1e-9
 
@@ -57,9 +57,12 @@ def cut(clip: Clip, start: float | None, end: float | None) -> Clip:
 
 def resample(clip: Clip, fps: float | None, times: ArrayLike | None, kind: str) -> Clip:
     """Return a clip at other times; see `Clip.resample`."""
-    if (fps is None) == (times is None):
+    if fps is not None and times is None:
+        samples = even_times(clip.times[0], clip.times[-1], fps)
+    elif times is not None and fps is None:
+        samples = as_array(times, "times")
+    else:
         raise KeyFrameError("give either fps= or times= to resample a clip.")
-    samples = even_times(clip.times[0], clip.times[-1], fps) if fps is not None else as_array(times, "times")
     if samples.ndim != 1 or not len(samples):
         raise KeyFrameError(f"times of a clip have shape (n,), got {samples.shape}.")
     check_times(samples)
@@ -113,7 +116,7 @@ def _joined(clip: Clip, other: Clip, fade: float, align: bool) -> Clip:
     if align:
         place = roots.heading(clip.linkage, at(clip, clip.times[-1] - fade, "linear"))
         there = roots.heading(clip.linkage, other.poses[0])
-        other = roots.moved(other, place @ np.linalg.inv(there))
+        other = roots.moved(other, place @ inverse(there))
     end = begin + other.duration
     after = even_times(begin, end, clip.fps) if fade else begin + other.times - other.times[0]
     kept = clip.times < after[0] - SAME_TIME
@@ -166,8 +169,8 @@ def loop(clip: Clip, fade: float, cycles: int, travel: bool) -> Clip:
     tail = replace(clip, times=since[seam], poses=at(clip, clip.times[0] + length + since[seam], "linear"))
     step = np.eye(4)
     if travel and roots.floats(linkage):
-        step = roots.heading(linkage, tail.poses[0]) @ np.linalg.inv(roots.heading(linkage, clip.poses[0]))
-        tail = roots.moved(tail, np.linalg.inv(step))
+        step = roots.heading(linkage, tail.poses[0]) @ inverse(roots.heading(linkage, clip.poses[0]))
+        tail = roots.moved(tail, inverse(step))
     values[seam] = poses.interpolate(linkage, tail.poses, values[seam], smooth(since[seam] / fade))
     cycle = replace(clip, times=clip.times[0] + since, poses=steady_signs(linkage, values), residuals=None)
     parts, place = [cycle.poses], np.eye(4)

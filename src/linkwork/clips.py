@@ -267,8 +267,8 @@ def interpolate(
 
     Args:
         linkage: The linkage.
-        keys: (time, pose) pairs with rising times [s], or `Key` objects with a kind of their own; a pose may be the name
-            of a stored one.
+        keys: (time, pose) pairs with rising times [s], or `Key` objects with a kind of their own; a pose may be the
+            name of a stored one.
         fps: Frames a second. The last frame falls on the last key or up to one frame before it.
         kind: ``"linear"``; ``"ease"`` (slow out of and into every key), ``"ease-in"`` (slow out of it), ``"ease-out"``
             (slow into the next); ``"cubic"`` (a spline with continuous acceleration); ``"catmull-rom"`` (continuous

@@ -20,7 +20,10 @@ from .linkage import Linkage
 from .transforms import FloatArray
 
 FOOT = re.compile(r"foot|feet|sole|toe|ankle", re.IGNORECASE)
-LOW, SLOW = 0.03, 0.15  # a planted foot: nearer to the ground than this, slower than this a second, in sizes of the figure
+LOW, SLOW = (
+    0.03,
+    0.15,
+)  # a planted foot: nearer to the ground than this, slower than this a second, in sizes of the figure
 SLIDE, DEPTH = 0.012, 0.012  # what is let pass, in sizes of the figure: 2 cm for a person
 SHORTEST = 0.08  # a foot is planted for at least this long [s]
 

@@ -6,6 +6,7 @@ Imports `joints`; SciPy when called. A rotation has many sets of Euler angles: t
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def turn_values(articulation: Articulation, rotations: FloatArray, near: FloatAr
     """
     from scipy.spatial.transform import Rotation
 
-    turns = Rotation.from_matrix(rotations)
+    turns: Any = Rotation.from_matrix(rotations)
     order = euler_order(articulation)
     if order is None:
         return steady(turns.as_quat(scalar_first=True, canonical=True))

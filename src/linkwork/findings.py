@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from .clips import Clip
 from .joints import Joint
 from .poses import between
-from .tree import Drive
 from .transforms import FloatArray
+from .tree import Drive
 
 KINDS = ("flip", "spike", "limit", "slide", "ground", "path")
 FLIP = 1.0  # a jump of an angle that is no motion [rad]
@@ -61,7 +61,7 @@ class Finding:
         return f"{self.kind}: {frames}: {self.text}"
 
 
-def runs(mask: NDArray[np.bool_], least: int = 1) -> list[tuple[int, int]]:
+def runs(mask: NDArray[np.bool_] | np.bool_, least: int = 1) -> list[tuple[int, int]]:
     """Return the first and last index of every stretch of true values that is long enough.
 
     Example:
@@ -193,7 +193,7 @@ def _signs(clip: Clip) -> Iterator[Finding]:
 
 def limits(clip: Clip) -> list[Finding]:
     """Return values beyond their limits, and those that are stuck at one: moved into it and held there for a while."""
-    found, linkage = [], clip.linkage
+    found, linkage = list[Finding](), clip.linkage
     for arc, drive in movers(clip):
         for k in range(drive.q, drive.q + arc.articulation.nq):
             for bound, side in ((linkage.lower[k], -1.0), (linkage.upper[k], 1.0)):

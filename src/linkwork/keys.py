@@ -69,9 +69,7 @@ class Track:
 
     def at(self, samples: FloatArray) -> FloatArray:
         """Return the poses at sample times."""
-        return sample(
-            self.linkage, self.times, self.poses, samples, kind=self.kinds, wrap=self.wrap, shape=self.shape
-        )
+        return sample(self.linkage, self.times, self.poses, samples, kind=self.kinds, wrap=self.wrap, shape=self.shape)
 
 
 def read_keys(

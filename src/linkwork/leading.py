@@ -15,8 +15,8 @@ from .poses import advance, between
 from .solvers import Problem
 from .transforms import FloatArray
 
-# How far a step goes back towards the base, in turn: bent goals make whole steps swing to and fro, and the last ones only
-# meet the goals.
+# How far a step goes back towards the base, in turn: bent goals make whole steps swing to and fro, and the last ones
+# only meet the goals.
 SHARES = (1.0,) * 4 + (0.5,) * 24 + (0.25,) * 12 + (0.0,) * 8
 LONGEST_STEP, STILL = 0.5, 1e-12
 DAMPING, LEAST = 1e-3, 1e-12
@@ -45,8 +45,8 @@ def lead(problem: Problem, base: FloatArray, start: FloatArray, firm: FloatArray
     """Return the pose that meets the goals of a problem and is nearest to a base pose, within limits.
 
     Newton's method on ``min |G (q - base)|² where e(q) = 0``: with d the way already gone from the base, a step is
-    ``x = -s d + W J^T (J W J^T + l I)^-1 (e + s J d)``, ``W = G^-2``, ``s <= 1``; the damping l vanishes with the error.
-    Values that would leave their limits are set on them, and the others do their part.
+    ``x = -s d + W J^T (J W J^T + l I)^-1 (e + s J d)``, ``W = G^-2``, ``s <= 1``; the damping l vanishes with the
+    error. Values that would leave their limits are set on them, and the others do their part.
 
     Args:
         problem: What to meet.

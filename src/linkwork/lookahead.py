@@ -107,7 +107,7 @@ def _candidates(
         away = between(linkage, start, poses)
         poses = poses[np.argsort((away * away).sum(axis=-1), kind="stable")[:MOST]]
     problem = Problem(linkage, goal, start)
-    missed = (problem.residuals(problem.error(poses)) > settings.tolerances(problem)).any(axis=-1)
+    missed = np.asarray((problem.residuals(problem.error(poses)) > settings.tolerances(problem)).any(axis=-1))
     return poses, missed
 
 

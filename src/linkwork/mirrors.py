@@ -145,9 +145,7 @@ def _reflected(point: FloatArray, normal: FloatArray, through: FloatArray) -> Fl
     return result
 
 
-def mirror(
-    clip: Clip, pairs: Mapping[str, str] | None, normal: str | ArrayLike | None, point: ArrayLike
-) -> Clip:
+def mirror(clip: Clip, pairs: Mapping[str, str] | None, normal: str | ArrayLike | None, point: ArrayLike) -> Clip:
     """Return the mirror image of a motion; see `Clip.mirror`."""
     linkage, through = clip.linkage, as_vector(point, "point of a mirror")
     own = not roots.floats(linkage)  # what stands fast can be mirrored only in its own plane

@@ -51,16 +51,22 @@ class Repair:
     after: Report
 
     def __str__(self) -> str:
-        return "\n".join([*(self.done or ("nothing could be done",)), f"what remains: {self.after}"])
+        return "\n".join([*self.words, f"what remains: {self.after}"])
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What was done, or that nothing was."""
+        nothing = "there was nothing to do" if self.before.ok else "nothing could be done"
+        return self.done or (nothing,)
 
 
 def repair(clip: Clip, **options: Any) -> Repair:
     """Return a motion put right, what was done to it and what remains.
 
     Flips to other numbers of a rotation are unwound; flips to another branch are solved anew from the frame before, the
-    end of the limb on its old path; spikes are bridged; values beyond limits are brought back and smoothed; sliding feet
-    are pinned and what is below the ground is lifted onto it; goals that were missed are solved for again. A step that
-    leaves more wrong than before is not kept.
+    end of the limb on its old path; spikes are bridged; values beyond limits are brought back and smoothed; sliding
+    feet are pinned and what is below the ground is lifted onto it; goals that were missed are solved for again. A step
+    that leaves more wrong than before is not kept.
 
     Args:
         clip: The motion.
@@ -106,7 +112,8 @@ def _first_frame(report: Report) -> Repaired:
     clip = report.clip
     if not any(f.where == BODY and f.first == 0 for f in report.of("spike")) or len(clip) < 3:
         return clip, ""
-    return clip.slice(float(clip.times[1]), None), "frame 0 left out: it was a pose of its own, not of the motion."
+    rest = clip.slice(float(clip.times[1]), None).retime(start=float(clip.times[0]))
+    return rest, "frame 0 left out: it was a pose of its own, not of the motion."
 
 
 def _unwound(report: Report) -> Repaired:
@@ -150,7 +157,7 @@ def _branches(report: Report) -> Repaired:
         if solved is not None:
             values = solved
             done += 1
-    words = f"{done} flip{'s' * (done > 1)} solved anew: the limb keeps its branch and its end keeps its path."
+    words = f"solved anew, so that a limb keeps its branch and its end its path, flips: {done}."
     return replace(clip, poses=steady_signs(linkage, values), residuals=None), words if done else ""
 
 
@@ -194,12 +201,13 @@ def _bridged(report: Report) -> Repaired:
             best, count = tried, left
         if not left:
             break
-    return best, f"{len(found)} spikes and jumps bridged from the frames around them." if best is not clip else ""
+    return best, f"bridged from the frames around them, spikes and jumps: {len(found)}." if best is not clip else ""
 
 
 def _across(clip: Clip, values: FloatArray, finding: Finding, width: int) -> FloatArray:
     step = finding.kind == "flip" or finding.last == finding.first + 1
-    first, last = finding.first - width + (1 if step and width else 0), finding.last + width - (1 if step and width else 0)
+    more = max(0, width - 1) if step else width
+    first, last = finding.first - more, finding.last + more
     bad = np.zeros(len(clip), np.bool_)
     bad[max(first, 1) : min(last, len(clip) - 2) + 1] = True
     if not bad.any():
@@ -246,19 +254,21 @@ def _grounded(report: Report) -> Repaired:
         spot = np.median(places, axis=0)
         if report.ground is not None:
             spot[2] = max(float(spot[2]), report.ground)
-        span = clip.times[finding.first], clip.times[finding.last]
-        pins.append(Pin(*map(float, span), Reach(finding.where, position=spot), ease=EASE))
+        pins.append(_pin(clip, finding, Reach(finding.where, position=spot)))
     held = {(f.where, k) for f in report.of("slide") for k in range(f.first, f.last + 1)}
     for finding in report.of("ground"):
         if (finding.where, finding.first) not in held:
-            span = clip.times[finding.first], clip.times[finding.last]
-            pins.append(Pin(*map(float, span), _lifted(clip, finding.where, report.ground or 0.0), ease=EASE))
+            pins.append(_pin(clip, finding, _lifted(clip, finding.where, report.ground or 0.0)))
     if not pins:
         return clip, ""
     played = Timeline(clip.linkage, pins, body=clip).play()
     slid, sunk = len(report.of("slide")), len(report.of("ground"))
-    words = [f"{slid} sliding feet pinned"] * bool(slid) + [f"{sunk} stretches lifted onto the ground"] * bool(sunk)
-    return replace(played, residuals=None, source=clip.source), f"{' and '.join(words)}; the rest of the body follows."
+    words = [f"sliding feet pinned: {slid}"] * bool(slid) + [f"stretches lifted onto the ground: {sunk}"] * bool(sunk)
+    return replace(played, residuals=None, source=clip.source), f"{', '.join(words)}; the rest of the body follows."
+
+
+def _pin(clip: Clip, finding: Finding, goal: Goal | Callable[[float], Goal]) -> Pin:
+    return Pin(float(clip.times[finding.first]), float(clip.times[finding.last]), goal, ease=EASE)
 
 
 def _lifted(clip: Clip, frame: str, ground: float) -> Callable[[float], Goal]:
@@ -279,7 +289,7 @@ def _resolved(report: Report) -> Repaired:
     for k in sorted({k for finding in found for k in range(finding.first, finding.last + 1)}):
         problem = Problem(clip.linkage, wanted[k], values[k])
         values[k] = lead(problem, values[k], values[k], firm, precision=PRECISION)
-    words = f"{len(found)} stretches with missed goals solved for again."
+    words = f"solved for again, stretches of missed goals: {len(found)}."
     return replace(clip, poses=steady_signs(clip.linkage, values), residuals=None), words
 
 

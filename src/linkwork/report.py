@@ -90,8 +90,8 @@ def inspect(
 
     Args:
         clip: The motion.
-        goals: What it should follow, as for `lw.track`: one goal, or list of goals, for each frame; or a function of the
-            time [s]. Without, the residuals of a clip that was solved for are judged.
+        goals: What it should follow, as for `lw.track`: one goal, or list of goals, for each frame; or a function of
+            the time [s]. Without, the residuals of a clip that was solved for are judged.
         ground: Height of the ground [m]; by default where the feet of a floating figure are lowest.
         feet: Names of the frames that should not slide while they stand; by default found by name.
         tolerance: Largest position error of a goal that is let pass [m].
