@@ -16,8 +16,9 @@ from . import poses, roots
 from .clips import Clip
 from .errors import KeyFrameError, LinkageError, listed
 from .keys import check_times, even_times
-from .splines import sample, smooth, steady_signs
-from .transforms import FloatArray, as_array, inverse
+from .linkage import Linkage
+from .splines import exponential, product, sample, smooth, steady_signs, unit
+from .transforms import FloatArray, as_array, inverse, steady
 
 SAME_TIME, SAME_PLACE = 1e-9, 1e-9
 
@@ -120,12 +121,14 @@ def _joined(clip: Clip, other: Clip, fade: float, align: bool) -> Clip:
     end = begin + other.duration
     after = even_times(begin, end, clip.fps) if fade else begin + other.times - other.times[0]
     kept = clip.times < after[0] - SAME_TIME
-    later = at(other, np.minimum(other.times[0] + after - begin, other.times[-1]), "linear")
+    later = other.poses.copy()
+    if fade:
+        later = at(other, np.minimum(other.times[0] + after - begin, other.times[-1]), "linear")
     shared = after <= clip.times[-1] + SAME_TIME if fade else np.zeros(len(after), np.bool_)
     if shared.any():
         weight = smooth((after[shared] - begin) / fade)
         earlier = at(clip, np.minimum(after[shared], clip.times[-1]), "linear")
-        later[shared] = poses.interpolate(clip.linkage, earlier, later[shared], weight)
+        later[shared] = mixed(clip.linkage, earlier, later[shared], weight)
     values = steady_signs(clip.linkage, np.vstack([clip.poses[kept], later]))
     return replace(clip, times=np.append(clip.times[kept], after), poses=values, residuals=None)
 
@@ -145,8 +148,8 @@ def blend(
         raise KeyFrameError(
             f"the other clip lasts {other.duration:g} s, this one {clip.duration:g} s; give stretch=True, or cut one."
         )
-    mixed = at(other, np.minimum(other.times[0] + since, other.times[-1]), "linear")
-    values = poses.interpolate(clip.linkage, clip.poses, mixed, shares)
+    beside = at(other, np.minimum(other.times[0] + since, other.times[-1]), "linear")
+    values = mixed(clip.linkage, clip.poses, beside, np.broadcast_to(shares, len(clip)))
     return replace(clip, poses=steady_signs(clip.linkage, values), residuals=None)
 
 
@@ -171,7 +174,7 @@ def loop(clip: Clip, fade: float, cycles: int, travel: bool) -> Clip:
     if travel and roots.floats(linkage):
         step = roots.heading(linkage, tail.poses[0]) @ inverse(roots.heading(linkage, clip.poses[0]))
         tail = roots.moved(tail, inverse(step))
-    values[seam] = poses.interpolate(linkage, tail.poses, values[seam], smooth(since[seam] / fade))
+    values[seam] = mixed(linkage, tail.poses, values[seam], smooth(since[seam] / fade))
     cycle = replace(clip, times=clip.times[0] + since, poses=steady_signs(linkage, values), residuals=None)
     parts, place = [cycle.poses], np.eye(4)
     for _ in range(int(cycles) - 1):
@@ -180,6 +183,28 @@ def loop(clip: Clip, fade: float, cycles: int, travel: bool) -> Clip:
     values = steady_signs(linkage, np.vstack(parts))
     times = clip.times[0] + np.arange(len(values)) * (length / (count - 1))
     return replace(cycle, times=times, poses=values)
+
+
+def mixed(linkage: Linkage, one: FloatArray, other: FloatArray, share: FloatArray) -> FloatArray:
+    """Return poses (n, nq) a share (n,) of the way from one motion to another, frame by frame.
+
+    The way is the short one at the first frame and follows on from there: where the motions come to be more than half a
+    turn apart, it does not change sides.
+    """
+    part, result = share[:, None], np.array(one)
+    q, _, wraps = linkage.plain_values
+    way = other[:, q] - one[:, q]
+    way[:, wraps] = np.unwrap(poses.wrapped(way[:, wraps]), axis=0)
+    end = np.where(wraps, one[:, q] + way, other[:, q])
+    result[:, q] = np.where(part < 0.5, one[:, q] + part * way, end - (1.0 - part) * way)
+    for k, _ in linkage.quaternion_values:
+        start, target = (unit(values[:, k : k + 4]) for values in (one, other))
+        between = product(start * (1.0, -1.0, -1.0, -1.0), target)
+        between = steady(between * np.where(between[:1, :1] < 0.0, -1.0, 1.0))
+        sine = np.linalg.norm(between[:, 1:], axis=1, keepdims=True)
+        turn = between[:, 1:] * (2.0 * np.arctan2(sine, between[:, :1]) / np.where(sine > 0.0, sine, 1.0))
+        result[:, k : k + 4] = product(start, exponential(part * turn))
+    return result
 
 
 # What is asked for

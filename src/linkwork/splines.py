@@ -175,21 +175,26 @@ def _squad(at: _Stretches) -> FloatArray:
     way = poses.difference(at.linkage, keys[span], keys[span + 1], wrap=False)
     for k, j in at.linkage.quaternion_values:
         turn = slice(j, j + 3)
-        first = keys[span, k : k + 4] / np.linalg.norm(keys[span, k : k + 4], axis=1, keepdims=True)
-        last = _product(first, _exponential(way[:, turn]))
-        early = _product(first, _exponential((gap * leaving[span] - way)[:, turn] / 2.0))
-        late = _product(last, _exponential((way - gap * coming[span + 1])[:, turn] / 2.0))
+        first = unit(keys[span, k : k + 4])
+        last = product(first, exponential(way[:, turn]))
+        early = product(first, exponential((gap * leaving[span] - way)[:, turn] / 2.0))
+        late = product(last, exponential((way - gap * coming[span + 1])[:, turn] / 2.0))
         result[:, k : k + 4] = _arc(_arc(first, last, t), _arc(early, late, t), 2.0 * t * (1.0 - t))
     return result
 
 
-def _product(a: FloatArray, b: FloatArray) -> FloatArray:
+def unit(quaternions: FloatArray) -> FloatArray:
+    """Return quaternions (n, 4) of length one."""
+    return np.asarray(quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True))
+
+
+def product(a: FloatArray, b: FloatArray) -> FloatArray:
     """Return the products of quaternions (n, 4); unlike rotations, they keep their sign."""
     w, v, x, u = a[:, :1], a[:, 1:], b[:, :1], b[:, 1:]
     return np.hstack([w * x - (v * u).sum(axis=1, keepdims=True), w * u + x * v + np.cross(v, u)])
 
 
-def _exponential(turn: FloatArray) -> FloatArray:
+def exponential(turn: FloatArray) -> FloatArray:
     """Return the quaternions (n, 4) of rotation vectors (n, 3), up to a whole turn."""
     angle = np.linalg.norm(turn, axis=1, keepdims=True)
     return np.hstack([np.cos(angle / 2.0), turn * (np.sinc(angle / (2.0 * np.pi)) / 2.0)])
@@ -203,7 +208,7 @@ def _arc(a: FloatArray, b: FloatArray, t: FloatArray) -> FloatArray:
     safe = np.where(near, 1.0, sine)
     early = np.where(near, 1.0 - t, np.sin((1.0 - t) * angle) / safe)
     result = early * a + np.where(near, t, np.sin(t * angle) / safe) * b
-    return np.asarray(result / np.linalg.norm(result, axis=1, keepdims=True))
+    return unit(result)
 
 
 def _cubic(linkage: Linkage, times: FloatArray, keys: FloatArray, samples: FloatArray) -> FloatArray:

@@ -53,7 +53,8 @@ class Pin:
 
     def __post_init__(self) -> None:
         try:
-            times = np.array([self.start, self.end, *np.broadcast_to(np.asarray(self.ease, np.float64), 2)])
+            eases = np.broadcast_to(np.asarray(self.ease, np.float64), 2)
+            times = np.array([self.start, self.end, *eases], dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise KeyFrameError(f"times of a pin are numbers of seconds: {error}.") from error
         if not np.isfinite(times).all() or self.end < self.start or (times[2:] < 0.0).any():
