@@ -1,6 +1,6 @@
 """What can be wrong with the values of a motion: flips, spikes and limits, each with frames, joint and amount.
 
-Imports `clips` and what stands before it.
+Imports `clips`, `eulers` and what stands before them; SciPy when rotations are compared.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .clips import Clip
+from .eulers import euler_order, nearest
 from .joints import Joint
-from .poses import between
+from .poses import between, wrapped
 from .transforms import FloatArray
 from .tree import Drive
 
@@ -22,7 +23,6 @@ KINDS = ("flip", "spike", "limit", "slide", "ground", "path")
 FLIP = 1.0  # a jump of an angle that is no motion [rad]
 RATIO = 6.0  # of a spike to the motion around it
 FASTEST = 4.0  # below so many radians, or sizes of the figure, a second, nothing is a spike
-SAME_TURN = 0.2  # two sets of angles of one rotation may differ by this much of it from frame to frame [rad]
 WHOLE, CROWD = 0.4, 5  # if so many of the joints, and no fewer, stand out at once, it is a cut
 BODY = "whole body"
 AT_LIMIT, RESTING = 1e-9, 3  # how near a limit is on it; for how many frames in a row it is stuck there
@@ -85,15 +85,12 @@ def movers(clip: Clip) -> Iterator[tuple[Joint, Drive]]:
             yield arc, drive
 
 
-def outliers(clip: Clip) -> NDArray[np.bool_]:
+def outliers(clip: Clip, steps: FloatArray) -> NDArray[np.bool_]:
     """Return which steps between frames (n - 1, nv) stand out from the motion before and after them.
 
     The level of a motion at a step is the median of three steps, one before it and one after, whichever is more: so a
     motion may begin and end suddenly. Next neighbours are left out, since a single wrong frame makes two steps.
     """
-    steps = _steps(clip)
-    if len(steps) < 2:
-        return np.zeros(steps.shape, np.bool_)
     padded = np.pad(steps, ((4, 4), (0, 0)))
     count = len(steps)
     before = np.median([padded[k : k + count] for k in (0, 1, 2)], axis=0)
@@ -105,8 +102,29 @@ def outliers(clip: Clip) -> NDArray[np.bool_]:
     return result
 
 
-def _steps(clip: Clip) -> FloatArray:
-    return np.abs(between(clip.linkage, clip.poses[:-1], clip.poses[1:], wrap=False))
+def turns_and_slides(clip: Clip, first: Any = slice(None, -1), last: Any = slice(1, None)) -> FloatArray:
+    """Return how far joints really turn and slide from frames to others (m, nv), whatever numbers say so.
+
+    Whole turns are none. Of Euler angles, the angle of the rotation stands in the place of the first of them, and zero
+    in those of the others: near gimbal lock they run fast while the joint hardly moves.
+    """
+    from scipy.spatial.transform import Rotation
+
+    linkage = clip.linkage
+    here, there = clip.poses[first], clip.poses[last]
+    way = np.abs(between(linkage, here, there, wrap=False))
+    for arc, drive in movers(clip):
+        order = euler_order(arc.articulation)
+        for element in arc.articulation.elements:
+            if element.kind == "revolute":
+                k = drive.q + element.value
+                way[:, drive.v + element.rate] = np.abs(wrapped(there[:, k] - here[:, k]))
+        if order is not None:
+            end = drive.q + arc.articulation.nq
+            one, two = (Rotation.from_euler(order, poses[:, end - 3 : end]) for poses in (here, there))
+            turning = slice(drive.v + arc.articulation.nv - 3, drive.v + arc.articulation.nv)
+            way[:, turning] = np.stack([(one.inv() * two).magnitude()] + [np.zeros(len(way))] * 2, axis=1)
+    return way
 
 
 def _turning(clip: Clip) -> NDArray[np.bool_]:
@@ -121,18 +139,21 @@ def _turning(clip: Clip) -> NDArray[np.bool_]:
 
 def jumps(clip: Clip) -> list[Finding]:
     """Return flips and spikes."""
-    if len(clip) < 2:
+    if len(clip) < 3:
         return []
-    wild, steps, turning = outliers(clip), _steps(clip), _turning(clip)
-    found = [*_signs(clip), *_cuts(clip, wild)]
+    steps, turning = turns_and_slides(clip), _turning(clip)
+    wild = outliers(clip, steps)
+    found = [*_signs(clip), *_numbers(clip), *_cuts(clip, wild, steps)]
     for arc, drive in movers(clip):
         columns = slice(drive.v, drive.v + arc.articulation.nv)
         for first, last in runs(wild[:, columns].any(axis=1)):
             part = np.where(wild[first : last + 1, columns], steps[first : last + 1, columns], 0.0)
             row, column = np.unravel_index(int(part.argmax()), part.shape)
             angular, most = bool(turning[drive.v + int(column)]), float(part.max())
-            if angular and most >= FLIP and _stays(clip, first, last, columns):
-                found.append(_flip(clip, arc, first, last + 1, most))
+            stays = turns_and_slides(clip, [first], [last + 1])[0, columns].max() > FLIP / 2.0
+            if angular and most >= FLIP and stays:
+                text = f"{arc.name} jumps by {most:.3g} rad to another branch."
+                found.append(Finding("flip", first, last + 1, arc.name, most, "rad", text))
                 continue
             gap = float(clip.times[first + int(row) + 1] - clip.times[first + int(row)])
             unit, speed = "rad/s" if angular else "m/s", most / gap
@@ -142,41 +163,42 @@ def jumps(clip: Clip) -> list[Finding]:
     return found
 
 
-def _cuts(clip: Clip, wild: NDArray[np.bool_]) -> Iterator[Finding]:
+def _numbers(clip: Clip) -> Iterator[Finding]:
+    """Yield jumps to other numbers of the same rotation, where numbers nearer to those before would do."""
+    for arc, drive in movers(clip):
+        values = clip.poses[:, drive.q : drive.q + arc.articulation.nq]
+        steps = np.abs(np.diff(values, axis=0))
+        if steps.max(initial=0.0) < FLIP:
+            continue
+        turned = np.abs(np.diff(unwound_joint(arc, values), axis=0))
+        for k in np.flatnonzero((steps - turned > FLIP).any(axis=1)).tolist():
+            most = float(steps[k].max())
+            text = f"{arc.name} jumps by {most:.3g} rad to other numbers of the same rotation."
+            yield Finding("flip", k, k + 1, arc.name, most, "rad", text)
+
+
+def unwound_joint(joint: Joint, values: FloatArray) -> FloatArray:
+    """Return the values of a joint (n, nq) of the same rotations, each the nearest to the ones before."""
+    result, order = values.copy(), euler_order(joint.articulation)
+    if order is not None:
+        result[:, -3:] = nearest(values[:, -3:], order, values[0, -3:])
+        return result
+    for element in joint.articulation.elements:
+        if element.kind == "revolute":
+            result[:, element.value] = np.unwrap(values[:, element.value])
+    return result
+
+
+def _cuts(clip: Clip, wild: NDArray[np.bool_], steps: FloatArray) -> Iterator[Finding]:
     """Yield steps at which most joints stand out at once, and take them out of `wild`."""
     joints = np.stack([wild[:, drive.v : drive.v + arc.articulation.nv].any(axis=1) for arc, drive in movers(clip)])
     counts = joints.sum(axis=0)
     for k in np.flatnonzero((counts >= CROWD) & (counts >= WHOLE * len(joints))).tolist():
         wild[k] = False
         what = "frame 0 is a pose of its own, not of the motion" if k == 0 else "a cut"
-        speed = float(_steps(clip)[k].max() / (clip.times[k + 1] - clip.times[k]))
+        speed = float(steps[k].max() / (clip.times[k + 1] - clip.times[k]))
         text = f"{counts[k]} of {len(joints)} joints jump at once: {what}."
         yield Finding("spike", k, k + 1, BODY, speed, "rad/s", text)
-
-
-def _stays(clip: Clip, first: int, last: int, columns: slice) -> bool:
-    """Tell whether a joint that has jumped stays where it is, and does not come back at once."""
-    way = between(clip.linkage, clip.poses[first], clip.poses[last + 1], wrap=False)[columns]
-    return float(np.abs(way).max()) > FLIP / 2.0
-
-
-def _flip(clip: Clip, joint: Joint, first: int, last: int, amount: float) -> Finding:
-    turn = local_turn(clip, joint, first, last)
-    if turn < SAME_TURN * (last - first):
-        text = f"{joint.name} jumps by {amount:.3g} rad to other numbers of the same rotation."
-    else:
-        text = f"{joint.name} jumps by {amount:.3g} rad to another branch."
-    return Finding("flip", first, last, joint.name, amount, "rad", text)
-
-
-def local_turn(clip: Clip, joint: Joint, first: int, last: int) -> float:
-    """Return by which angle a joint's child really turns against its parent between two frames [rad]."""
-    frames = clip.linkage.forward(clip.poses[[first, last]])
-    world = frames[joint.child][:, :3, :3]
-    if joint.parent is not None:
-        world = np.swapaxes(frames[joint.parent][:, :3, :3], 1, 2) @ world
-    turn = world[0].T @ world[1]
-    return float(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
 
 
 def _signs(clip: Clip) -> Iterator[Finding]:

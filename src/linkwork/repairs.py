@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .clips import Clip
-from .eulers import euler_order, nearest
-from .findings import BODY, Finding, movers
+from .findings import BODY, Finding, extent, movers, unwound_joint
 from .goals import Goal, Reach
 from .leading import lead, stiffness
 from .linkage import Linkage
-from .poses import between
+from .poses import advance, between
 from .report import Report, inspect, series
 from .solvers import Problem
 from .splines import sample, steady_signs
@@ -26,7 +26,10 @@ from .timeline import PRECISION, Pin, Timeline
 from .transforms import FloatArray
 
 REACHED = 1e-3  # how well a branch must follow the old path [m, or rad as far away]
+BESIDE = 0.05  # how far the end of a limb may go while the limb flips, in sizes of the figure
 REJOINED = 1e-2  # how near to the old pose it is the same again [rad, m]
+HOMING, SLOWLY = 0.1, 0.03  # of the way back to the old pose that a limb goes in a frame, where it can [rad]
+RIGID = 1e4  # how firmly the rest of a body stands while a limb is solved anew
 WIDTHS = (0, 2, 4, 8)  # frames more on both sides that a bridge over a spike may take
 SMOOTHING = 4  # frames on both sides that a corner at a limit is rounded over
 EASE = 0.2  # for how long feet are brought to their place, and let go [s]
@@ -110,7 +113,8 @@ def _weight(findings: Sequence[Finding]) -> tuple[int, int]:
 def _first_frame(report: Report) -> Repaired:
     """Leave out a first frame that is not part of the motion."""
     clip = report.clip
-    if not any(f.where == BODY and f.first == 0 for f in report.of("spike")) or len(clip) < 3:
+    jumps = [f for f in (*report.of("spike"), *report.of("flip")) if f.first == 0 and f.last == 1]
+    if not any(f.where in (BODY, clip.linkage.root.name) and "same rotation" not in f.text for f in jumps):
         return clip, ""
     rest = clip.slice(float(clip.times[1]), None).retime(start=float(clip.times[0]))
     return rest, "frame 0 left out: it was a pose of its own, not of the motion."
@@ -126,13 +130,7 @@ def _unwound(report: Report) -> Repaired:
         if arc.name not in wanted:
             continue
         columns = slice(drive.q, drive.q + arc.articulation.nq)
-        own, order = values[:, columns].copy(), euler_order(arc.articulation)
-        if order is not None:
-            own[:, -3:] = nearest(own[:, -3:], order, own[0, -3:])
-        else:
-            for element in arc.articulation.elements:
-                if element.kind == "revolute":
-                    own[:, element.value] = np.unwrap(own[:, element.value])
+        own = unwound_joint(arc, values[:, columns])
         inside = (own >= lower[columns] - 1e-9) & (own <= upper[columns] + 1e-9)
         if inside.all():
             values[:, columns] = own
@@ -146,19 +144,27 @@ def _unwound(report: Report) -> Repaired:
 
 def _branches(report: Report) -> Repaired:
     """Follow the path of a limb that has flipped with the nearest poses, from the frame before."""
-    clip, linkage = report.clip, report.clip.linkage
-    values, done = clip.poses.copy(), 0
+    clip, linkage, done = report.clip, report.clip.linkage, 0
+    values = clip.poses.copy()
     for first in sorted({finding.first for finding in report.of("flip")}):
-        names = [f.where for f in report.of("flip") if f.first == first]
-        ends = {limb_end(linkage, name) for name in names if linkage.joint(name).parent is not None}
-        if not ends or np.abs(between(linkage, values[first], values[first + 1])).max() < REJOINED:
-            continue
-        solved = _followed(clip, values, first, sorted(ends))
-        if solved is not None:
-            values = solved
-            done += 1
+        names = [f.where for f in report.of("flip") if f.first == first and linkage.joint(f.where).parent is not None]
+        limbs = {limb_end(linkage, name): name for name in reversed(names)}  # of one limb, the uppermost joint
+        for end, name in limbs.items():
+            if np.abs(between(linkage, values[first], values[first + 1])[limb(linkage, name, end)]).max() > REJOINED:
+                solved = _followed(report, values, first, name, end)
+                values, done = (values, done) if solved is None else (solved, done + 1)
     words = f"solved anew, so that a limb keeps its branch and its end its path, flips: {done}."
     return replace(clip, poses=steady_signs(linkage, values), residuals=None), words if done else ""
+
+
+def limb(linkage: Linkage, joint: str, end: str) -> NDArray[np.bool_]:
+    """Return which velocities are those of the joints from one down to the frame at the end of its limb."""
+    path, _ = linkage.path_to(end)
+    result = np.zeros(linkage.nv, np.bool_)
+    for k in path[path.index(linkage.arc_index(joint)) :]:
+        arc, drive = linkage.arcs[k], linkage.drives[k]
+        result[drive.v : drive.v + (arc.articulation.nv if arc.mimic is None else 0)] = True
+    return result
 
 
 def limb_end(linkage: Linkage, joint: str) -> str:
@@ -170,20 +176,36 @@ def limb_end(linkage: Linkage, joint: str) -> str:
     return next((frame.name for frame in reversed(linkage.extra_frames) if frame.link == link), link)
 
 
-def _followed(clip: Clip, values: FloatArray, first: int, ends: Sequence[str]) -> FloatArray | None:
-    """Return poses that go on from a frame without a jump, or None if the path cannot be followed."""
-    linkage, result = clip.linkage, values.copy()
-    targets = {end: linkage.forward(values, frame=end) for end in ends}
-    firm = stiffness(linkage)
-    for k in range(first + 1, len(clip)):
-        goals = [Reach(end, orientation=targets[end][k]) for end in ends]
-        problem = Problem(linkage, goals, result[k - 1])
-        result[k] = lead(problem, result[k - 1], result[k - 1], firm, precision=PRECISION)
-        if np.linalg.norm(problem.wanted(problem.error(result[k]))) > REACHED:
-            return None
-        if k > first + 1 and np.abs(between(linkage, values[k], result[k])).max() < REJOINED:
-            break  # it has flipped back: from here on it is the old motion
-    return result
+def _followed(report: Report, values: FloatArray, first: int, joint: str, end: str) -> FloatArray | None:
+    """Return poses in which a limb goes on from a frame without a jump, or None if its path cannot be followed.
+
+    It meets the goals of the motion where they are known, or else keeps its end in its place: turned as it was, or,
+    where that cannot be, turned as may be.
+    """
+    clip, linkage = report.clip, report.clip.linkage
+    places, own = linkage.forward(values, frame=end), limb(linkage, joint, end)
+    if np.linalg.norm(places[first + 1, :3, 3] - places[first, :3, 3]) > BESIDE * extent(clip):
+        return None  # the end jumps too: this is no other branch of one path
+    turned: list[Any] = [Reach(end, orientation=place) for place in places]
+    paths = [turned, [Reach(end, position=place[:3, 3]) for place in places]]
+    if report.options.get("goals") is not None:
+        paths.insert(0, series(clip, report.options["goals"]))
+    firm = np.where(own, 1.0, RIGID)
+    for path in paths:
+        result = values.copy()
+        for k in range(first + 1, len(clip)):
+            step = np.where(own, between(linkage, values[k], result[k - 1], wrap=False), 0.0)
+            start = advance(linkage, values[k], step)  # the limb of the frame before on the body of this one
+            base = advance(linkage, values[k], step - np.clip(HOMING * step, -SLOWLY, SLOWLY))
+            problem = Problem(linkage, path[k], start)
+            result[k] = lead(problem, base, start, firm, precision=PRECISION)
+            if np.linalg.norm(problem.wanted(problem.error(result[k]))) > REACHED * (1.0 + linkage.length):
+                break
+            if k > first + 1 and np.abs(between(linkage, values[k], result[k])).max() < REJOINED:
+                return result  # it has flipped back: from here on it is the old motion
+        else:
+            return result
+    return None
 
 
 def _bridged(report: Report) -> Repaired:
@@ -255,9 +277,11 @@ def _grounded(report: Report) -> Repaired:
         if report.ground is not None:
             spot[2] = max(float(spot[2]), report.ground)
         pins.append(_pin(clip, finding, Reach(finding.where, position=spot)))
-    held = {(f.where, k) for f in report.of("slide") for k in range(f.first, f.last + 1)}
-    for finding in report.of("ground"):
-        if (finding.where, finding.first) not in held:
+    held = {(branch(clip.linkage, f.where), k) for f in report.of("slide") for k in range(f.first, f.last + 1)}
+    for finding in sorted(report.of("ground"), key=lambda f: -f.amount):  # of one limb, what is deepest
+        frames = {(branch(clip.linkage, finding.where), k) for k in range(finding.first, finding.last + 1)}
+        if not frames & held:
+            held |= frames
             pins.append(_pin(clip, finding, _lifted(clip, finding.where, report.ground or 0.0)))
     if not pins:
         return clip, ""
@@ -271,10 +295,19 @@ def _pin(clip: Clip, finding: Finding, goal: Goal | Callable[[float], Goal]) -> 
     return Pin(float(clip.times[finding.first]), float(clip.times[finding.last]), goal, ease=EASE)
 
 
+def branch(linkage: Linkage, frame: str) -> int:
+    """Return where a frame's limb begins: the first joint on the way to it after the tree has branched last."""
+    path, _ = linkage.path_to(frame)
+    return next((k for k in reversed(path) if len(linkage.children[max(linkage.parents[k], 0)]) > 1), path[0])
+
+
 def _lifted(clip: Clip, frame: str, ground: float) -> Callable[[float], Goal]:
+    """Return the goal that keeps a frame as it is but not below the ground."""
+
     def goal(time: float) -> Goal:
-        spot = clip.linkage.forward(clip.at(np.clip(time, clip.times[0], clip.times[-1])), frame=frame)[:3, 3].copy()
-        return Reach(frame, position=(spot[0], spot[1], max(float(spot[2]), ground)))
+        place = clip.linkage.forward(clip.at(np.clip(time, clip.times[0], clip.times[-1])), frame=frame).copy()
+        place[2, 3] = max(float(place[2, 3]), ground)
+        return Reach(frame, orientation=place)
 
     return goal
 
