@@ -105,11 +105,18 @@ def test_outside_its_eases_a_pin_changes_nothing() -> None:
 
 def test_a_pin_is_taken_up_and_let_go_without_a_corner() -> None:
     """Twice the frames halve the change of velocity from frame to frame; a corner would keep it."""
-    pin, changes = lw.Pin(0.8, 1.2, lw.Reach("tip", position=(10, 15)), ease=0.4), []
+    near = ARM.forward(KEYS[1][1], frame="tip")[:2, 3] - (2, 1)
+    pin, changes = lw.Pin(0.8, 1.2, lw.Reach("tip", position=near), ease=0.4), []
     for fps in (120, 240):
         clip = lw.Timeline(ARM, [*KEYS, pin], fps=fps).play()
         changes.append(np.abs(np.diff(clip.poses, 2, axis=0)).max() * fps)
     assert changes[1] < 0.6 * changes[0]
+
+
+def test_where_the_nearest_pose_jumps_the_motion_does_not() -> None:
+    far = lw.Pin(0.8, 1.2, lw.Reach("tip", position=(10, 15)), ease=0.4)
+    steps = [np.abs(np.diff(lw.Timeline(ARM, [*KEYS, far], fps=fps).play().poses, axis=0)).max() for fps in (60, 240)]
+    assert steps[1] < 0.4 * steps[0]
 
 
 def test_two_pins_hold_at_once_and_orientations_are_held_too() -> None:
@@ -210,4 +217,6 @@ def test_the_pose_led_to_a_goal_is_the_nearest_that_meets_it() -> None:
     found = lead(problem, base, base, stiffness(ARM), precision=1e-9)
     assert_allclose(ARM.forward(found, frame="tip")[:2, 3], (10, 15), atol=1e-7)
     slack = np.linalg.svd(ARM.jacobian(found, "tip")[:2])[2][-1]  # the way along which the goal stays met
-    assert abs(slack @ (found - base)) < 1e-5
+    firm = stiffness(ARM)
+    assert firm.tolist() == [3, 2, 1]  # the links that each joint carries
+    assert abs((slack * firm**2) @ (found - base)) < 1e-5

@@ -20,24 +20,33 @@ from .transforms import FloatArray
 SHARES = (1.0,) * 4 + (0.5,) * 24 + (0.25,) * 12 + (0.0,) * 8
 LONGEST_STEP, STILL = 0.5, 1e-12
 DAMPING, LEAST = 1e-3, 1e-12
-ROOT = 30.0  # how much rather a body bends than its root leaves its path
+ROOT = 10.0  # how much firmer the root is than what it carries
 
 
 def stiffness(linkage: Linkage, given: Mapping[str, float] | None = None) -> FloatArray:
-    """Return how firmly each velocity keeps to the given pose (nv,): the root's most, the others alike.
+    """Return how firmly each velocity keeps to the given pose (nv,).
+
+    A joint is as firm as the number of links it carries, so that a hand is led by its arm rather than by the spine; the
+    root is firmer than all of them.
 
     Args:
         linkage: The linkage.
-        given: Numbers by joint, in place of 1.
+        given: Numbers by joint that it is so many times as firm.
     """
+    carried = np.ones(len(linkage.links))
+    for k in range(len(carried) - 1, 0, -1):  # depth first: children come after their parents
+        carried[linkage.parents[k]] += carried[k]
     result = np.ones(linkage.nv)
-    result[: linkage.root.articulation.nv] = ROOT
+    for arc, drive, count in zip(linkage.arcs, linkage.drives, carried, strict=True):
+        if arc.mimic is None:
+            result[drive.v : drive.v + arc.articulation.nv] = count
+    result[: linkage.root.articulation.nv] *= ROOT
     for name, value in (given or {}).items():
         k = linkage.arc_index(name)
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
             raise OptionError(f"stiffness of joint {name!r} must be positive and finite, got {value!r}.")
         if linkage.arcs[k].mimic is None:
-            result[linkage.drives[k].v : linkage.drives[k].v + linkage.arcs[k].articulation.nv] = value
+            result[linkage.drives[k].v : linkage.drives[k].v + linkage.arcs[k].articulation.nv] *= value
     return result
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .branches import solve_all
 from .errors import GoalError
-from .goals import Reach
+from .goals import Goal, Reach
 from .linkage import Linkage
 from .poses import between, wrapped
 from .solvers import Method, Problem, Settings
@@ -59,7 +59,7 @@ def choose(
 
 
 def _reach(goals: Any) -> Reach:
-    several = [goals] if isinstance(goals, Reach) else list(goals)
+    several = [goals] if isinstance(goals, Goal) else list(goals)
     if len(several) != 1 or not isinstance(several[0], Reach):
         raise GoalError("looking ahead weighs all solutions of one Reach a frame; leave lookahead out for other goals.")
     return several[0]

@@ -25,6 +25,9 @@ from .solvers import Problem
 from .splines import check_kind, sample, smooth, steady_signs
 from .transforms import FloatArray
 
+SUDDEN = 3.0  # how fast what pins do to a value changes if it is a jump [rad/s, m/s]
+HOMING = 0.25  # in how long most of the way back to the body is gone after one [s]
+FAINT = 0.25  # weight of pins below which a pose is eased back to the body as a whole
 PRECISION = 1e-7  # of a pin [m, or rad as far away]
 _FREE = Linkage([Link("goal")], root=Floating(), name="goal")
 
@@ -148,7 +151,8 @@ class Timeline:
         fps: Frames a second, of keys.
         kind: The way between keys that do not say, as in `lw.interpolate`.
         wrap: Let unlimited angles go the short way round between keys.
-        stiff: How firmly joints keep to what the body plays, numbers by name; 1 by default, and 30 of the root.
+        stiff: How many times as firmly as others a joint keeps to what the body plays, numbers by name. By itself, one
+            that carries more of the body is led aside less.
 
     Example:
         >>> import linkwork as lw
@@ -197,7 +201,7 @@ class Timeline:
         """Return the motion: the body's, led by its pins.
 
         Returns:
-            A clip whose `residuals` (n, pins) say how far each pin was missed at every frame, as far as it holds there.
+            A clip whose `residuals` (n, pins) say how far each pin was missed at the frames where it fully holds.
         """
         body, linkage = self.body, self.linkage
         weights = np.array([pin.weight(body.times) for pin in self.pins]).reshape(len(self.pins), -1).T
@@ -211,12 +215,27 @@ class Timeline:
             base = body.poses[k]
             goals = [self._goal(self.pins[i], float(body.times[k]), float(weights[k, i]), base) for i in active]
             start = advance(linkage, base, last)
-            values[k] = lead(Problem(linkage, goals, start), base, start, self._firm, precision=PRECISION)
+            gap = float(body.times[k] - body.times[k - 1]) if k else np.inf  # before the first frame nothing can jump
+            values[k] = self._led(Problem(linkage, goals, start), base, start, last, gap)
             last = between(linkage, base, values[k], wrap=False)
+            if weights[k].max() < FAINT:  # what the goals leave open goes back to the body too
+                values[k] = advance(linkage, base, smooth(weights[k].max() / FAINT) * last)
             for i, goal in zip(active, goals, strict=True):
-                problem = Problem(linkage, goal, start)
-                residuals[k, i] = problem.residuals(problem.error(values[k])).max()
+                if weights[k, i] == 1.0:
+                    problem = Problem(linkage, goal, start)
+                    residuals[k, i] = problem.residuals(problem.error(values[k])).max()
         return Clip(linkage, body.times, steady_signs(linkage, values), residuals, body.name, f"{body.source}, pins")
+
+    def _led(self, problem: Problem, base: FloatArray, start: FloatArray, last: FloatArray, gap: float) -> FloatArray:
+        """Return the pose nearest to the body, or, if that is a jump from the frame before, one that goes on from it."""
+        found = lead(problem, base, start, self._firm, precision=PRECISION)
+        jump = np.abs(between(problem.linkage, start, found)).max(initial=0.0)
+        if jump > SUDDEN * gap:
+            near = advance(problem.linkage, base, np.exp(-gap / HOMING) * last)
+            other = lead(problem, near, start, self._firm, precision=PRECISION)
+            if np.abs(between(problem.linkage, start, other)).max(initial=0.0) < jump:
+                return other
+        return found
 
     def _goal(self, pin: Pin, time: float, weight: float, base: FloatArray) -> Goal:
         goal = pin.at(time, self.linkage, self.body)
