@@ -73,8 +73,7 @@ class Clip:
         return len(self.times)
 
     def __repr__(self) -> str:
-        name = f" {self.name!r}" if self.name else ""
-        return f"<Clip{name} of {self.linkage.name!r}: {len(self)} frames, {self.duration:.3g} s>"
+        return f"<Clip of {self.linkage.name!r}: {len(self)} frames, {self.duration:.3g} s>"
 
     # What it is
 
@@ -240,7 +239,7 @@ class Clip:
 
         return report.inspect(self, **options)
 
-    def named(self, name: str, source: str | None = None) -> Clip:
+    def named(self, name: str, *, source: str | None = None) -> Clip:
         """Return the clip with a name, and where it comes from."""
         return replace(self, name=name, source=self.source if source is None else source)
 

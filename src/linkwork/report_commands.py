@@ -50,7 +50,7 @@ def inspect(
     picture: PictureFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what is wrong with a motion: flips, spikes, limits, sliding feet.
+    """Say what is wrong with a motion, and put it right.
 
     Looks for jumps to other branches or other numbers of a rotation, velocity spikes, values beyond limits or stuck at
     them, planted feet that slide, what is below the ground and, with --goals, goals that are missed. Exits with 0 if

@@ -227,7 +227,7 @@ class Timeline:
         return Clip(linkage, body.times, steady_signs(linkage, values), residuals, body.name, f"{body.source}, pins")
 
     def _led(self, problem: Problem, base: FloatArray, start: FloatArray, last: FloatArray, gap: float) -> FloatArray:
-        """Return the pose nearest to the body, or, if that is a jump from the frame before, one that goes on from it."""
+        """Return the pose nearest to the body or, if that is a jump from the frame before, one that goes on from it."""
         found = lead(problem, base, start, self._firm, precision=PRECISION)
         jump = np.abs(between(problem.linkage, start, found)).max(initial=0.0)
         if jump > SUDDEN * gap:

@@ -21,6 +21,7 @@ from .poses import start_pose
 from .solvers import Method, Problem, configure
 from .solvers.base import follow, settled
 from .splines import steady_signs
+from .transforms import FloatArray
 
 Goals = Goal | Sequence[Goal]
 
@@ -66,15 +67,10 @@ def track(
         >>> len(clip), bool(clip.residuals.max() < 1e-3)
         (21, True)
     """
-    if not np.isfinite(fps) or fps <= 0.0:
-        raise OptionError(f"fps must be positive, got {fps!r}.")
-    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
-        raise OptionError(f"steps must be a whole number, at least one, got {steps!r}.")
+    _check(fps, steps, lookahead)
     q = start_pose(linkage, start)
     series = _series(linkage, goals, q, fps, frames)
     chosen, settings = configure(method, options)
-    if lookahead and steps is not None:
-        raise OptionError("steps takes frames as they come and lookahead chooses among them; give one of them.")
     problem = Problem(linkage, series[0], q)
     chosen.accept(problem)
     ahead = choose(linkage, series, q, chosen, settings) if lookahead else None
@@ -90,10 +86,23 @@ def track(
             q = follow(chosen, problem, q, plain, steps, memory)
         poses[k] = q
         residuals.append(problem.residuals(problem.error(q)))
+    return _clip(linkage, fps, poses, residuals, chosen.name)
+
+
+def _check(fps: float, steps: int | None, lookahead: bool) -> None:
+    if not np.isfinite(fps) or fps <= 0.0:
+        raise OptionError(f"fps must be positive, got {fps!r}.")
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+        raise OptionError(f"steps must be a whole number, at least one, got {steps!r}.")
+    if lookahead and steps is not None:
+        raise OptionError("steps takes frames as they come and lookahead chooses among them; give one of them.")
+
+
+def _clip(linkage: Linkage, fps: float, poses: FloatArray, residuals: list[FloatArray], method: str) -> Clip:
     if len({len(row) for row in residuals}) != 1:
         raise GoalError("every frame of a track needs goals of the same kinds, so that their errors can be compared.")
-    values = steady_signs(linkage, poses)
-    return Clip(linkage, np.arange(len(series)) / fps, values, np.stack(residuals), source=f"track, {chosen.name}")
+    values, times = steady_signs(linkage, poses), np.arange(len(poses)) / fps
+    return Clip(linkage, times, values, np.stack(residuals), source=f"track, {method}")
 
 
 def _series(linkage: Linkage, goals: Any, q: Any, fps: float, frames: int | None) -> list[Any]:

@@ -192,7 +192,7 @@ def read(path: FilePath, options: Options = DEFAULTS, *, linkage: Linkage | None
             content = _carried(row.load_module().read(path, options), linkage)
         else:
             content = row.load_module().read_for(linkage, path)
-        clips = {name: clip.named(name, str(path)) for name, clip in content.clips.items()}
+        clips = {name: clip.named(name, source=str(path)) for name, clip in content.clips.items()}
         return replace(content, clips=clips, remarks=content.remarks + _unused(row, options))
     except (FormatError, MissingExtraError, OptionError):
         raise
