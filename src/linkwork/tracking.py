@@ -40,8 +40,8 @@ def track(
 ) -> Clip:
     """Return the motion that follows goals over time, each solved from the pose before.
 
-    The pose of a frame is the nearest solution that the method finds from the one before: branches do not change. Where
-    that leads into a limit, `lookahead` weighs all solutions of the whole path.
+    So it is the nearest solution that the method finds, and stays on its branch. Where that leads into a limit,
+    `lookahead` weighs all solutions of the whole path.
 
     Args:
         linkage: The linkage.
@@ -53,8 +53,8 @@ def track(
         start: Pose before the first frame, or the name of a stored one; the neutral pose by default.
         steps: Take exactly this many steps a frame, as the chapter does with one; the first frame is then the start
             itself. None solves each frame.
-        lookahead: Choose among the branches of all frames (`solve_all`), by dynamic programming, so that as few goals
-            as possible are missed, then as few jumps made, then as little moved; for one `Reach` a frame.
+        lookahead: Choose among the branches of all frames, by dynamic programming, so that as few goals as possible are
+            missed, then as few jumps made, then as little moved; for one `Reach` a frame.
         **options: As in `solve`.
 
     Returns:
@@ -74,8 +74,7 @@ def track(
     problem = Problem(linkage, series[0], q)
     chosen.accept(problem)
     ahead = choose(linkage, series, q, chosen, settings) if lookahead else None
-    poses, residuals = np.empty((len(series), linkage.nq)), []
-    plain, memory = settled(settings, chosen), dict[str, Any]()
+    poses, residuals, memory = np.empty((len(series), linkage.nq)), [], dict[str, Any]()
     for k, wanted in enumerate(series):
         problem = problem.aimed(wanted)
         if ahead is not None:
@@ -83,7 +82,7 @@ def track(
         elif steps is None:
             q = chosen.solve(problem, q, settings).q
         elif k:
-            q = follow(chosen, problem, q, plain, steps, memory)
+            q = follow(chosen, problem, q, settled(settings, chosen), steps, memory)
         poses[k] = q
         residuals.append(problem.residuals(problem.error(q)))
     return _clip(linkage, fps, poses, residuals, chosen.name)
