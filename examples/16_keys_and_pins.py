@@ -25,7 +25,7 @@ def main(out: Path) -> None:
         lw.Key(3.0, "stand"),
     ]
     pin = lw.Pin(0.8, 2.2, lw.Reach("left_hand", position=RAIL), ease=0.4)
-    clip = lw.Timeline(human, [*keys, pin], fps=30).play()
+    clip = lw.Timeline(human, [*keys, pin], fps=30, stiff={"left_wrist": 5}).play()
     free = lw.interpolate(human, keys, fps=30)
     off = np.linalg.norm(clip[0.8:2.2].forward(frame="left_hand")[:, :3, 3] - RAIL, axis=1).max()
     print(f"the hand is held to {1e3 * off:.2g} mm while the body plays on")
