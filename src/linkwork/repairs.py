@@ -333,5 +333,6 @@ STEPS: tuple[Callable[[Report], Repaired], ...] = (
     _bridged,
     _within,
     _grounded,
+    _within,  # legs that straighten again come to their limits with a corner
     _resolved,
 )
