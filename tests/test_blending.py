@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
+from linkages import JOINTS, one_joint
 from linkwork.errors import KeyFrameError, LinkageError, LinkworkError
 
 BVH = Path(__file__).parents[2] / "shared" / "data" / "bvh"
@@ -222,6 +223,16 @@ def test_clips_of_other_linkages_do_not_mix() -> None:
         CLIP.concatenate(lw.models.motion("panda"))
     twin = lw.models.planar([2, 1])  # built twice, it is one linkage
     same_motion(CLIP.blend(lw.Clip(twin, CLIP.times, CLIP.poses), 0.5), CLIP)
+
+
+@pytest.mark.parametrize("joint", JOINTS)
+def test_motions_of_every_joint_can_be_resampled_and_blended(joint: str) -> None:
+    linkage = one_joint(JOINTS[joint])
+    poses = linkage.random_pose(1, 6) if linkage.nq else np.zeros((6, 0))
+    clip = lw.Clip(linkage, np.arange(6) / 10.0, poses)
+    same_motion(clip.blend(clip, 0.5), clip, 1e-9)
+    same_motion(clip.resample(fps=20.0, kind="squad").resample(fps=10.0), clip, 1e-9)
+    same_motion(clip.concatenate(clip, fade=0.2)[:0.3], clip[:0.3], 1e-9)
 
 
 # Loops

@@ -160,6 +160,13 @@ def test_goal_keys_are_passed_at_their_times() -> None:
         assert_allclose(ARM.forward(clip.at(time), frame="tip")[:2, 3], place, atol=TENTH)
 
 
+def test_without_pins_the_body_plays_as_it_is() -> None:
+    clip = lw.Timeline(ARM, KEYS).play()
+    assert_array_equal(clip.poses, lw.interpolate(ARM, KEYS).poses)
+    assert clip.residuals.shape == (49, 0)
+    assert clip.report().ok
+
+
 def test_a_pin_out_of_reach_is_told_by_its_residuals() -> None:
     clip = lw.Timeline(ARM, [*KEYS, lw.Pin(0.5, 1.5, lw.Reach("tip", position=(40, 0)))]).play()
     assert clip.residuals[12:37].min() == pytest.approx(10.0, abs=0.2)

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linkwork as lw
+from linkages import JOINTS, one_joint
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError
 from linkwork.findings import runs
 from linkwork.repairs import limb_end
@@ -268,6 +269,16 @@ def test_the_end_of_a_limb_is_as_far_as_it_does_not_branch() -> None:
     human = lw.models.human()
     assert limb_end(human, "left_knee") == limb_end(human, "left_hip")
     assert limb_end(TWO, "j1") == "tip"
+
+
+@pytest.mark.parametrize("joint", JOINTS)
+def test_motions_of_every_joint_can_be_looked_at_and_put_right(joint: str) -> None:
+    linkage = one_joint(JOINTS[joint])
+    poses = linkage.random_pose(0, 6) if linkage.nq else np.zeros((6, 0))
+    for frames in (1, 2, 6):
+        repair = lw.repair(lw.Clip(linkage, np.arange(frames) / 10.0, poses[:frames]))
+        assert len(repair.after.findings) <= len(repair.before.findings)
+        assert np.isfinite(repair.clip.poses).all()
 
 
 @pytest.mark.parametrize("frames", [1, 2, 3])

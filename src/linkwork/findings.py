@@ -139,7 +139,7 @@ def _turning(clip: Clip) -> NDArray[np.bool_]:
 
 def jumps(clip: Clip) -> list[Finding]:
     """Return flips and spikes."""
-    if len(clip) < 3:
+    if len(clip) < 3 or not clip.linkage.nv:
         return []
     steps, turning = turns_and_slides(clip), _turning(clip)
     wild = outliers(clip, steps)

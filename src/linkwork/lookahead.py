@@ -126,12 +126,14 @@ def _turned(linkage: Linkage, pose: FloatArray) -> FloatArray:
     """Return a pose and those that differ by whole turns of limited hinges, within limits."""
     q, _, wraps = linkage.plain_values
     turning = _hinges(linkage)[q] & ~wraps
-    choices = []
+    choices, count = [], 1
     for k in q[turning].tolist():
         turns = 2.0 * np.pi * np.arange(-2, 3) + pose[k]
-        inside = turns[(turns >= linkage.lower[k]) & (turns <= linkage.upper[k])]
-        choices.append(inside.tolist() or [pose[k]])
-    result = np.tile(pose, (int(np.prod([len(one) for one in choices])), 1))
+        inside = turns[(turns >= linkage.lower[k]) & (turns <= linkage.upper[k])].tolist()
+        kept = inside if inside and count * len(inside) <= MOST else [pose[k]]  # many joints with many turns: enough
+        choices.append(kept)
+        count *= len(kept)
+    result = np.tile(pose, (count, 1))
     result[:, q[turning]] = np.array(list(product(*choices))).reshape(len(result), -1)
     return result
 

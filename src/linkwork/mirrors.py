@@ -71,6 +71,8 @@ def symmetry(
         'right_elbow'
     """
     moving = [arc.name for arc in linkage.arcs if not isinstance(arc.articulation, Fixed) and arc.mimic is None]
+    if not moving:
+        raise LinkageError(f"nothing moves in linkage {linkage.name!r}; there is nothing to mirror.")
     found = {name: other_side(name) for name in moving}
     found = {a: b if b in found and found[b] == a else a for a, b in found.items()}
     for a, b in (pairs or {}).items():

@@ -204,10 +204,10 @@ class Timeline:
             A clip whose `residuals` (n, pins) say how far each pin was missed at the frames where it fully holds.
         """
         body, linkage = self.body, self.linkage
-        weights = np.array([pin.weight(body.times) for pin in self.pins]).reshape(len(self.pins), -1).T
+        weights = np.array([pin.weight(body.times) for pin in self.pins]).reshape(len(self.pins), len(body)).T
         values, residuals = body.poses.copy(), np.zeros((len(body), len(self.pins)))
         last = np.zeros(linkage.nv)  # what the pins have changed at the frame before
-        for k in range(len(body) if self.pins else 0):
+        for k in range(len(body)):
             active = np.flatnonzero(weights[k])
             if not len(active):
                 last[:] = 0.0
