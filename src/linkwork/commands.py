@@ -166,6 +166,7 @@ def track(
     method: MethodName = None,
     start: Start = None,
     steps: Annotated[int | None, takes("N", "Take exactly N steps a frame.", "--steps")] = None,
+    lookahead: Annotated[bool, flag("--lookahead", "Choose among all branches of the whole path.")] = False,
     tolerance: Tolerance = None,
     rotation_tolerance: RotationTolerance = None,
     max_iterations: MaxIterations = None,
@@ -203,7 +204,8 @@ def track(
             goals = paths.line(linkage, goal, start=linkage.neutral() if begin is None else begin, **timing)
         else:
             goals = paths.spline(name, read_points(str(points)), closed=closed, **timing)
-        clip = tracking.track(linkage, goals, fps=fps, start=begin, method=chosen, steps=steps, **settings)
+        pace: dict[str, Any] = {"fps": fps, "steps": steps, "lookahead": lookahead}
+        clip = tracking.track(linkage, goals, start=begin, method=chosen, **pace, **settings)
         _, loop = configure(chosen, settings)
         data = motion_data(clip, name, loop.tolerances(Problem(linkage, goals[0])))
         if path is not None:
