@@ -22,6 +22,7 @@
     ├── KeyFrameError (ValueError)        keys out of order, twice at one time, none at all
     ├── GoalError (ValueError)            a goal that asks for nothing, or for what cannot be
     │   └── OutOfReachError               a closed form has no answer there
+    ├── MappingError (ValueError)         a skeleton whose parts are not found, a map that names what is not there
     ├── OptionError (TypeError)           an option a method does not take, or a value it cannot have
     ├── FormatError (ValueError)          a file that cannot be read, with file and line
     └── MissingExtraError (ImportError)   an optional dependency is not installed
@@ -174,6 +175,10 @@ class GoalError(LinkworkError, ValueError):
 
 class OutOfReachError(GoalError):
     """A closed form was asked for a target that its links cannot reach."""
+
+
+class MappingError(LinkworkError, ValueError):
+    """A skeleton whose parts cannot be told, or a map of them that names what does not exist."""
 
 
 class OptionError(LinkworkError, TypeError):
