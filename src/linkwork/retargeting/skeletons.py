@@ -155,7 +155,7 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
     _trunk(shape, meanings, roles, reasons)
     for role in [role for role, link in roles.items() if link is None]:
         del roles[role], reasons[role]
-    found = {role: linkage.links[link] for role, link in roles.items() if link is not None}
+    found = {role: linkage.links[link] for role in ROLES if (link := roles.get(role)) is not None}
     if not any(role in found for role in (*ARMS, *LEGS)):
         raise MappingError(
             f"cannot map {what} {linkage.name!r}: found no arms and no legs, neither by name nor by shape. Name its links"

@@ -1,0 +1,207 @@
+"""A motion of one figure given to another: orientations handed over, then feet, hands, hips and gaze as goals.
+
+Imports `plans`, `transfer`, `skeletons`, and of the package `clips`, `goals` and `solvers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..clips import Clip
+from ..errors import MappingError
+from ..goals import Align, Goal, Reach, Rest
+from ..linkage import Linkage
+from ..transforms import FloatArray
+from . import plans, transfer
+from .contacts import Thresholds
+from .names import SIDES
+from .skeletons import LEGS, Skeleton
+
+Progress = Callable[[int, int], None]
+
+# How much each goal counts: metres and radians, times these.
+FEET, HANDS, HIPS, UPRIGHT, SOLES, GAZE, STYLE = 4.0, 2.0, 1.0, 0.5, 0.1, 0.3, 0.05
+ANYTHING = (np.inf, np.inf)  # tolerance of goals that are wishes
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that the target should do, before it is solved for.
+
+    Args:
+        source: The source's skeleton.
+        target: The target's skeleton.
+        motion: The motion of the source.
+        poses: Poses with the source's orientations, as nearly as joints and limits let them, (frames, nq).
+        feet: Foot by side.
+        hands: Places of the hands by side, (frames, 3).
+        gaze: Where the face of the target should point, (frames, 3), or None.
+        scale: Length of the target's legs (or arms) over that of the source's.
+    """
+
+    source: Skeleton
+    target: Skeleton
+    motion: Clip
+    poses: FloatArray
+    feet: Mapping[str, plans.FootPlan]
+    hands: Mapping[str, FloatArray]
+    gaze: FloatArray | None
+    scale: float
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    linkage: Linkage = field(default=None)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        linkage, names = plans.with_points(self.target.linkage, dict(self.feet))
+        object.__setattr__(self, "linkage", linkage)
+        object.__setattr__(self, "names", names)
+
+    def goals(self, frame: int) -> list[Goal]:
+        """Return the goals of one frame; those of all frames are of the same make."""
+        result: list[Goal] = []
+        target, q = self.target, self.poses[frame]
+        for side, foot in self.feet.items():
+            names = self.names[side]
+            result.append(Reach(names["ankle"], position=foot.ankle[frame], weight=FEET))
+            result.append(Reach(names["toe"], position=foot.toe[frame], weight=FEET))
+            result.append(
+                Reach(foot.sole.body, orientation=foot.rotation[frame], weight=SOLES, tolerance=ANYTHING)
+            )
+        for side, places in self.hands.items():
+            result.append(Reach(target.roles[f"{side}_hand"], position=places[frame], weight=HANDS, tolerance=0.02))
+        if self.feet:
+            hips = target.roles["hips"]
+            world = self.hips[frame]
+            result.append(Reach(hips, position=world[:3, 3], weight=HIPS, tolerance=ANYTHING))
+            result.append(Reach(hips, orientation=world[:3, :3], weight=UPRIGHT, tolerance=ANYTHING))
+        if self.gaze is not None:
+            face = self.face
+            result.append(
+                Align(target.body("head"), axis=face, direction=self.gaze[frame], weight=GAZE, tolerance=ANYTHING)
+            )
+        result.append(Rest(q, weight=STYLE, priority=0))
+        return result
+
+    @property
+    def face(self) -> FloatArray:
+        """The way forward in the coordinates of the target's head."""
+        return transfer.anatomy(self.target)["head"][:, 0]
+
+    @property
+    def hips(self) -> FloatArray:
+        """Where the hips of the poses are, (frames, 4, 4)."""
+        found = self.__dict__.get("_hips")
+        if found is None:
+            found = self.target.linkage.forward(self.poses, frame=self.target.roles["hips"])
+            self.__dict__["_hips"] = found
+        return np.asarray(found)
+
+
+def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds) -> Plan:
+    """Return what the target should do, so that it moves as the source does."""
+    both = [role for role in source.roles if role in target.roles]
+    _check(source, target, both)
+    axes = transfer.anatomical_motion(motion, source)
+    world = motion.forward()
+    places = {role: world[source.roles[role]][:, :3, 3] for role in source.roles}
+    legs = target.has_legs and source.has_legs
+    free = _floats(target.linkage)
+    if not free:
+        axes, places = _seen_from_hips(source, target, axes, places)
+    wanted = transfer.wanted_rotations(target, axes)
+    feet: dict[str, plans.FootPlan] = {}
+    scale = _scale(source, target)
+    if legs and free:
+        steps = {side: plans.stride(motion, source, side, rules) for side in SIDES}
+        for side in SIDES:
+            foot = plans.plan_foot(target, side, steps[side], axes[f"{side}_ankle"], scale, motion.times)
+            feet[side] = foot
+            wanted[f"{side}_ankle"] = foot.rotation
+    poses = transfer.joint_values(target, wanted)
+    if feet:
+        middle = (places["left_hip"] + places["right_hip"]) / 2.0
+        hips = scale * middle
+        level = np.mean([steps[side].level for side in SIDES])
+        hips[:, 2] = scale * (middle[:, 2] - level) + np.mean([foot.sole.height for foot in feet.values()])
+        plans.plan_hips(target, poses, hips, feet, motion.times)
+    elif free:
+        transfer.place_root(target.linkage, poses, [target.roles["hips"]], scale * places["hips"])
+    hands = _hands(source, target, places, poses)
+    gaze = axes["head"][:, :, 0] if "head" in axes and "head" in target else None
+    return Plan(source, target, motion, poses, feet, hands, gaze, scale)
+
+
+def _check(source: Skeleton, target: Skeleton, both: Sequence[str]) -> None:
+    limbs = [role for role in both if role.endswith(("_hand", "_ankle", "_elbow", "_knee"))]
+    if limbs:
+        return
+    raise MappingError(
+        f"{source.linkage.name!r} and {target.linkage.name!r} have no limb in common: the source has"
+        f" {', '.join(source.roles)}; the target has {', '.join(target.roles)}. Give the missing roles by map= (--map);"
+        f" --write-map writes what was found."
+    )
+
+
+def _floats(linkage: Linkage) -> bool:
+    kinds = [element.kind for element in linkage.root.articulation.elements]
+    return kinds.count("prismatic") == 3
+
+
+def _scale(source: Skeleton, target: Skeleton) -> float:
+    """Return the length of legs, or else of arms, of the target over that of the source."""
+    for roles in (LEGS, *(tuple(f"{side}_{part}" for part in ("shoulder", "elbow", "hand")) for side in SIDES)):
+        if all(role in source and role in target for role in roles):
+            chains = [roles[k : k + 3] for k in range(0, len(roles), 3)]
+            lengths = [sum(skeleton.length(*chain) for chain in chains) for skeleton in (source, target)]
+            if min(lengths) > 0.0:
+                return lengths[1] / lengths[0]
+    return 1.0
+
+
+def _seen_from_hips(
+    source: Skeleton, target: Skeleton, axes: dict[str, FloatArray], places: dict[str, FloatArray]
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+    """Return axes and places as they are seen from the hips, for a target whose hips stand still."""
+    rest = np.stack([target.forward, np.cross(target.up, target.forward), target.up], axis=1)
+    turn = rest @ np.swapaxes(axes["hips"], -1, -2)
+    return (
+        {role: turn @ value for role, value in axes.items()},
+        {role: (turn @ (value - places["hips"])[..., None])[..., 0] for role, value in places.items()},
+    )
+
+
+def _hands(
+    source: Skeleton, target: Skeleton, places: Mapping[str, FloatArray], poses: FloatArray
+) -> dict[str, FloatArray]:
+    arms: dict[str, dict[str, FloatArray]] = {}
+    scales: dict[str, float] = {}
+    for side in SIDES:
+        roles = [f"{side}_{part}" for part in ("shoulder", "elbow", "hand")]
+        if all(role in source and role in target for role in roles):
+            length = source.length(*roles)
+            arms[side] = {"shoulder": places[roles[0]], "hand": places[roles[2]], "arm": np.array([length])}
+            scales[side] = target.length(*roles) / length
+    return plans.plan_hands(arms, target, poses, scales) if arms else {}
+
+
+def solve(plan: Plan, progress: Progress | None = None) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the poses (frames, nq) that serve a plan best, and whether each frame's goals are reached."""
+    from ..solvers import solve as solve_one
+
+    frames = len(plan.poses)
+    poses, reached = np.empty_like(plan.poses), np.zeros(frames, np.bool_)
+    q: Any = plan.poses[0]
+    for k in range(frames):
+        start = plan.poses[k] if k == 0 else np.clip(
+            plan.linkage.integrate(q, plan.linkage.difference(plan.poses[k - 1], plan.poses[k])),
+            plan.linkage.lower, plan.linkage.upper)
+        solution = solve_one(plan.linkage, plan.goals(k), start=start, method="damped", max_iterations=60)
+        q = solution.q
+        poses[k], reached[k] = q, solution.success
+        if progress is not None:
+            progress(k + 1, frames)
+    return poses, reached

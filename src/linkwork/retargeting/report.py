@@ -1,0 +1,120 @@
+"""How good a retargeted motion is: feet that slide, hands that miss, jerk, limits and flips.
+
+Imports `contacts` and `figures`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..clips import Clip
+from ..transforms import FloatArray
+from .contacts import spans
+from .figures import Plan
+
+SHAKEN = ("hips", "head", "left_hand", "right_hand", "left_ankle", "right_ankle")
+FLIP = 0.6  # [rad]: a joint that turns that much more in a frame than any bone of the source has flipped
+BEYOND = 1e-9
+
+
+@dataclass(frozen=True)
+class Report:
+    """Numbers that say how well a motion was retargeted.
+
+    Args:
+        frames: Number of frames.
+        scale: What lengths were multiplied by.
+        contacts: How many times a foot was planted.
+        slide: Farthest that a planted point of a foot is from where it was planted [m].
+        hands: Farthest that a hand is from its scaled place [m].
+        hands_mean: The same on average.
+        jerk: Root mean square jerk of hips, head, hands and ankles over the source's, scaled.
+        outside: How many values are outside their limits.
+        flips: How many frames a joint flips in.
+    """
+
+    frames: int
+    scale: float
+    contacts: int
+    slide: float
+    hands: float
+    hands_mean: float
+    jerk: float
+    outside: int
+    flips: int
+
+    def data(self) -> dict[str, Any]:
+        """Return the numbers by name."""
+        return asdict(self)
+
+
+def measure(plan: Plan, result: Clip) -> Report:
+    """Return how well a motion does what was planned."""
+    count, slide = _slide(plan, result)
+    misses = [
+        np.linalg.norm(result.forward(frame=plan.target.roles[f"{side}_hand"])[:, :3, 3] - places, axis=1)
+        for side, places in plan.hands.items()
+    ]
+    linkage = result.linkage
+    outside = (result.poses < linkage.lower - BEYOND) | (result.poses > linkage.upper + BEYOND)
+    return Report(
+        frames=len(result),
+        scale=plan.scale,
+        contacts=count,
+        slide=slide,
+        hands=max((float(miss.max()) for miss in misses), default=0.0),
+        hands_mean=float(np.mean(misses)) if misses else 0.0,
+        jerk=_jerk_ratio(plan, result),
+        outside=int(outside.sum()),
+        flips=_flips(plan, result),
+    )
+
+
+def _slide(plan: Plan, result: Clip) -> tuple[int, float]:
+    count, farthest = 0, 0.0
+    for foot in plan.feet.values():
+        world = result.forward(frame=foot.sole.body)
+        for point, mask in ((foot.sole.toe, foot.planted), (foot.sole.ankle, foot.flat)):
+            places = world[:, :3, :3] @ point + world[:, :3, 3]
+            for start, end in spans(mask):
+                inside = places[start:end]
+                farthest = max(farthest, float(np.linalg.norm(inside - np.median(inside, axis=0), axis=1).max()))
+        count += len(spans(foot.planted))
+    return count, farthest
+
+
+def jerk(points: FloatArray, times: FloatArray) -> float:
+    """Return the root mean square of the third derivative of places (frames, 3), of even times."""
+    if len(points) < 4:
+        return 0.0
+    third = np.diff(points, 3, axis=0) / float(np.median(np.diff(times))) ** 3
+    return float(np.sqrt((third**2).sum(axis=1).mean()))
+
+
+def _jerk_ratio(plan: Plan, result: Clip) -> float:
+    shared = [role for role in SHAKEN if role in plan.source and role in plan.target]
+    if not shared or len(result) < 4:
+        return 1.0
+    before = [jerk(plan.motion.forward(frame=plan.source.roles[role])[:, :3, 3], result.times) for role in shared]
+    after = [jerk(result.forward(frame=plan.target.roles[role])[:, :3, 3], result.times) for role in shared]
+    calm = float(np.sqrt(np.mean(np.square(before)))) * plan.scale
+    return float(np.sqrt(np.mean(np.square(after)))) / calm if calm > 0.0 else 1.0
+
+
+def _flips(plan: Plan, result: Clip) -> int:
+    """Return in how many frames a joint of the result jumps though no bone of the source does."""
+    from scipy.spatial.transform import Rotation
+
+    if len(result) < 2:
+        return 0
+    linkage = result.linkage
+    steps = np.abs(linkage.difference(result.poses[:-1], result.poses[1:]))
+    world = plan.motion.forward()
+    turns = []
+    for role in plan.source.roles:
+        turned = world[plan.source.body(role)][:, :3, :3]
+        turns.append(Rotation.from_matrix(np.swapaxes(turned[:-1], -1, -2) @ turned[1:]).magnitude())
+    return int((steps.max(axis=1) > np.max(turns, axis=0) + FLIP).sum())
