@@ -102,6 +102,24 @@ def velocities(points: FloatArray, times: FloatArray) -> FloatArray:
     return result
 
 
+def smoothed(values: FloatArray, times: FloatArray, width: float) -> FloatArray:
+    """Return values (frames, ...) smoothed by a bell curve whose standard deviation is a time [s]."""
+    from scipy.ndimage import gaussian_filter1d
+
+    if len(times) < 2 or width <= 0.0:
+        return values
+    result: FloatArray = gaussian_filter1d(values, width / float(np.median(np.diff(times))), axis=0, mode="nearest")
+    return result
+
+
+def jerk(points: FloatArray, times: FloatArray) -> float:
+    """Return the root mean square of the third derivative of places (frames, 3), of even times."""
+    if len(points) < 4:
+        return 0.0
+    third = np.diff(points, 3, axis=0) / float(np.median(np.diff(times))) ** 3
+    return float(np.sqrt((third**2).sum(axis=1).mean()))
+
+
 def spans(mask: Mask) -> list[tuple[int, int]]:
     """Return the stretches where a mask holds, as (first, one after the last).
 

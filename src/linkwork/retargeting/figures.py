@@ -6,7 +6,8 @@ Imports `plans`, `transfer`, `skeletons`, and of the package `clips`, `goals` an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,17 @@ from ..goals import Align, Goal, Reach, Rest
 from ..linkage import Linkage
 from ..transforms import FloatArray
 from . import plans, transfer
-from .contacts import Thresholds
+from .contacts import Thresholds, jerk, smoothed
 from .names import SIDES
 from .skeletons import LEGS, Skeleton
 
 Progress = Callable[[int, int], None]
 
 # How much each goal counts: metres and radians, times these.
-FEET, HANDS, HIPS, UPRIGHT, SOLES, GAZE, STYLE = 4.0, 2.0, 1.0, 0.5, 0.1, 0.3, 0.05
+PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 12.0, 3.0, 2.0, 1.0, 0.3, 0.3, 0.3, 0.05
+SOLES, FIRM = 0.1, 6.0
+CALM = 1.2  # hips that shake more than planned by this factor are smoothed
+GIVING_WAY = 0.1  # [s]: over which time
 ANYTHING = (np.inf, np.inf)  # tolerance of goals that are wishes
 
 
@@ -42,6 +46,9 @@ class Plan:
         hands: Places of the hands by side, (frames, 3).
         gaze: Where the face of the target should point, (frames, 3), or None.
         scale: Length of the target's legs (or arms) over that of the source's.
+        hips: Where the hips should be, (frames, 4, 4).
+        chest: How the chest should be turned, (frames, 3, 3), or None.
+        firmness: How much the place of the hips counts.
     """
 
     source: Skeleton
@@ -52,32 +59,41 @@ class Plan:
     hands: Mapping[str, FloatArray]
     gaze: FloatArray | None
     scale: float
-    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    linkage: Linkage = field(default=None)  # type: ignore[assignment]
+    hips: FloatArray
+    chest: FloatArray | None = None
+    firmness: float = HIPS
 
-    def __post_init__(self) -> None:
-        linkage, names = plans.with_points(self.target.linkage, dict(self.feet))
-        object.__setattr__(self, "linkage", linkage)
-        object.__setattr__(self, "names", names)
+    @cached_property
+    def points(self) -> tuple[Linkage, dict[str, dict[str, str]]]:
+        """The target with frames at ankles and toes, and the names of these by side."""
+        return plans.with_points(self.target.linkage, dict(self.feet))
+
+    @property
+    def linkage(self) -> Linkage:
+        """The linkage that goals are for: the target with frames at ankles and toes."""
+        return self.points[0]
 
     def goals(self, frame: int) -> list[Goal]:
         """Return the goals of one frame; those of all frames are of the same make."""
         result: list[Goal] = []
         target, q = self.target, self.poses[frame]
         for side, foot in self.feet.items():
-            names = self.names[side]
-            result.append(Reach(names["ankle"], position=foot.ankle[frame], weight=FEET))
-            result.append(Reach(names["toe"], position=foot.toe[frame], weight=FEET))
-            result.append(
-                Reach(foot.sole.body, orientation=foot.rotation[frame], weight=SOLES, tolerance=ANYTHING)
-            )
+            names = self.points[1][side]
+            ankle, toe = ANKLES + (PLANTED - ANKLES) * foot.heel_grip[frame], TOES + (PLANTED - TOES) * foot.toe_grip[frame]
+            result.append(Reach(names["ankle"], position=foot.ankle[frame], weight=float(ankle)))
+            result.append(Reach(names["toe"], position=foot.toe[frame], weight=float(toe), tolerance=ANYTHING))
+            result.append(Reach(foot.sole.body, orientation=foot.rotation[frame], weight=SOLES, tolerance=ANYTHING))
         for side, places in self.hands.items():
             result.append(Reach(target.roles[f"{side}_hand"], position=places[frame], weight=HANDS, tolerance=0.02))
         if self.feet:
             hips = target.roles["hips"]
             world = self.hips[frame]
-            result.append(Reach(hips, position=world[:3, 3], weight=HIPS, tolerance=ANYTHING))
+            result.append(Reach(hips, position=world[:3, 3], weight=self.firmness, tolerance=ANYTHING))
             result.append(Reach(hips, orientation=world[:3, :3], weight=UPRIGHT, tolerance=ANYTHING))
+        if self.chest is not None:
+            result.append(
+                Reach(target.roles["chest"], orientation=self.chest[frame], weight=UPRIGHT, tolerance=ANYTHING)
+            )
         if self.gaze is not None:
             face = self.face
             result.append(
@@ -86,19 +102,10 @@ class Plan:
         result.append(Rest(q, weight=STYLE, priority=0))
         return result
 
-    @property
+    @cached_property
     def face(self) -> FloatArray:
         """The way forward in the coordinates of the target's head."""
         return transfer.anatomy(self.target)["head"][:, 0]
-
-    @property
-    def hips(self) -> FloatArray:
-        """Where the hips of the poses are, (frames, 4, 4)."""
-        found = self.__dict__.get("_hips")
-        if found is None:
-            found = self.target.linkage.forward(self.poses, frame=self.target.roles["hips"])
-            self.__dict__["_hips"] = found
-        return np.asarray(found)
 
 
 def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds) -> Plan:
@@ -124,15 +131,16 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds) ->
     poses = transfer.joint_values(target, wanted)
     if feet:
         middle = (places["left_hip"] + places["right_hip"]) / 2.0
-        hips = scale * middle
+        centre = scale * middle
         level = np.mean([steps[side].level for side in SIDES])
-        hips[:, 2] = scale * (middle[:, 2] - level) + np.mean([foot.sole.height for foot in feet.values()])
-        plans.plan_hips(target, poses, hips, feet, motion.times)
+        centre[:, 2] = scale * (middle[:, 2] - level) + np.mean([foot.sole.height for foot in feet.values()])
+        plans.plan_hips(target, poses, centre, feet, motion.times)
     elif free:
         transfer.place_root(target.linkage, poses, [target.roles["hips"]], scale * places["hips"])
     hands = _hands(source, target, places, poses)
     gaze = axes["head"][:, :, 0] if "head" in axes and "head" in target else None
-    return Plan(source, target, motion, poses, feet, hands, gaze, scale)
+    hips = target.linkage.forward(poses, frame=target.roles["hips"])
+    return Plan(source, target, motion, poses, feet, hands, gaze, scale, hips, wanted.get("chest"))
 
 
 def _check(source: Skeleton, target: Skeleton, both: Sequence[str]) -> None:
@@ -189,17 +197,35 @@ def _hands(
 
 
 def solve(plan: Plan, progress: Progress | None = None) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the poses (frames, nq) that serve a plan best, and whether each frame's goals are reached."""
+    """Return the poses (frames, nq) that serve a plan best, and whether each frame's goals are reached.
+
+    Where limits do not let the hips go as planned, they leave their path at one frame and come back at another. Then
+    the way they went is smoothed, and all is solved again with hips that keep to it.
+    """
+    poses, reached = follow(plan, plan.poses[0], progress)
+    if not plan.feet or len(poses) < 4:
+        return poses, reached
+    hips = plan.target.linkage.forward(poses, frame=plan.target.roles["hips"])
+    places, planned = hips[:, :3, 3], plan.hips[:, :3, 3]
+    if jerk(places, plan.motion.times) <= CALM * jerk(planned, plan.motion.times):
+        return poses, reached
+    calmer = plan.hips.copy()
+    calmer[:, :3, 3] = planned + smoothed(places - planned, plan.motion.times, GIVING_WAY)
+    return follow(replace(plan, hips=calmer, firmness=FIRM), poses[0], progress)
+
+
+def follow(plan: Plan, start: FloatArray, progress: Progress | None = None) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the pose of every frame, each solved for from the one before, and whether its goals are reached."""
     from ..solvers import solve as solve_one
 
     frames = len(plan.poses)
     poses, reached = np.empty_like(plan.poses), np.zeros(frames, np.bool_)
-    q: Any = plan.poses[0]
+    q: Any = start
     for k in range(frames):
-        start = plan.poses[k] if k == 0 else np.clip(
-            plan.linkage.integrate(q, plan.linkage.difference(plan.poses[k - 1], plan.poses[k])),
-            plan.linkage.lower, plan.linkage.upper)
-        solution = solve_one(plan.linkage, plan.goals(k), start=start, method="damped", max_iterations=60)
+        if k:
+            q = plan.linkage.integrate(q, plan.linkage.difference(plan.poses[k - 1], plan.poses[k]))
+            q = np.clip(q, plan.linkage.lower, plan.linkage.upper)
+        solution = solve_one(plan.linkage, plan.goals(k), start=q, method="damped", max_iterations=60)
         q = solution.q
         poses[k], reached[k] = q, solution.success
         if progress is not None:

@@ -79,6 +79,8 @@ class FootPlan:
         rotation: How its link should be turned, (frames, 3, 3).
         planted: When its toes stand on the ground.
         flat: When the whole sole does.
+        toe_grip: How firmly the toes stand, from 0 to 1, which they reach smoothly.
+        heel_grip: The same of the heel.
     """
 
     sole: Sole
@@ -87,6 +89,8 @@ class FootPlan:
     rotation: FloatArray
     planted: Mask
     flat: Mask
+    toe_grip: FloatArray
+    heel_grip: FloatArray
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,8 @@ def plan_foot(
     toe = over_spans(ankle + way, steps.planted, lambda part: part.mean(axis=0)[None])
     toe[steps.planted, 2] = foot.height + drop
     ankle = ankle + faded(toe - way - ankle, steps.planted, blend)
-    return FootPlan(foot, ankle, ankle + way, rotation, steps.planted, steps.flat)
+    grips = [faded(np.ones((len(ankle), 1)), mask, blend)[:, 0].clip(0.0, 1.0) for mask in (steps.planted, steps.flat)]
+    return FootPlan(foot, ankle, ankle + way, rotation, steps.planted, steps.flat, *grips)
 
 
 def levelled(axes: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..clips import Clip
 from ..transforms import FloatArray
-from .contacts import spans
+from .contacts import jerk, spans
 from .figures import Plan
 
 SHAKEN = ("hips", "head", "left_hand", "right_hand", "left_ankle", "right_ankle")
@@ -86,14 +86,6 @@ def _slide(plan: Plan, result: Clip) -> tuple[int, float]:
     return count, farthest
 
 
-def jerk(points: FloatArray, times: FloatArray) -> float:
-    """Return the root mean square of the third derivative of places (frames, 3), of even times."""
-    if len(points) < 4:
-        return 0.0
-    third = np.diff(points, 3, axis=0) / float(np.median(np.diff(times))) ** 3
-    return float(np.sqrt((third**2).sum(axis=1).mean()))
-
-
 def _jerk_ratio(plan: Plan, result: Clip) -> float:
     shared = [role for role in SHAKEN if role in plan.source and role in plan.target]
     if not shared or len(result) < 4:
@@ -105,16 +97,26 @@ def _jerk_ratio(plan: Plan, result: Clip) -> float:
 
 
 def _flips(plan: Plan, result: Clip) -> int:
-    """Return in how many frames a joint of the result jumps though no bone of the source does."""
-    from scipy.spatial.transform import Rotation
+    """Return in how many frames a joint of the result jumps though no bone of the source does.
 
+    A joint's jump is the angle by which it turns, so that Euler angles which pass a gimbal lock count as what they do.
+    """
     if len(result) < 2:
         return 0
     linkage = result.linkage
-    steps = np.abs(linkage.difference(result.poses[:-1], result.poses[1:]))
-    world = plan.motion.forward()
-    turns = []
-    for role in plan.source.roles:
-        turned = world[plan.source.body(role)][:, :3, :3]
-        turns.append(Rotation.from_matrix(np.swapaxes(turned[:-1], -1, -2) @ turned[1:]).magnitude())
-    return int((steps.max(axis=1) > np.max(turns, axis=0) + FLIP).sum())
+    world = result.forward()
+    jumps = np.zeros(len(result) - 1)
+    for link, parent in enumerate(linkage.parents):
+        turned = world[linkage.links[link]][:, :3, :3]
+        if parent >= 0:
+            turned = np.swapaxes(world[linkage.links[parent]][:, :3, :3], -1, -2) @ turned
+        jumps = np.maximum(jumps, _steps(turned))
+    before = plan.motion.forward()
+    turns = [_steps(before[plan.source.body(role)][:, :3, :3]) for role in plan.source.roles]
+    return int((jumps > np.max(turns, axis=0) + FLIP).sum())
+
+
+def _steps(rotations: FloatArray) -> FloatArray:
+    """Return the angles between rotations (frames, 3, 3) that follow each other."""
+    trace = (rotations[:-1] * rotations[1:]).sum(axis=(1, 2))
+    return np.asarray(np.arccos(np.clip((trace - 1.0) / 2.0, -1.0, 1.0)))
