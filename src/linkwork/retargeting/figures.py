@@ -5,32 +5,27 @@ Imports `plans`, `transfer`, `skeletons`, and of the package `clips`, `goals` an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..clips import Clip
 from ..errors import MappingError
-from ..goals import Align, Goal, Reach, Rest
 from ..linkage import Linkage
 from ..transforms import FloatArray
 from . import plans, transfer
 from .contacts import Thresholds, jerk, smoothed
 from .names import SIDES
 from .skeletons import LEGS, Skeleton
-
-Progress = Callable[[int, int], None]
+from .wishes import Progress, Wish, follow
 
 # How much each goal counts: metres and radians, times these.
 PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 12.0, 3.0, 2.0, 1.0, 0.3, 0.3, 0.3, 0.05
 SOLES, FIRM = 0.1, 6.0
 CALM = 1.2  # hips that shake more than planned by this factor are smoothed
 GIVING_WAY = 0.1  # [s]: over which time
-ANYTHING = (np.inf, np.inf)  # tolerance of goals that are wishes
 
 
 @dataclass(frozen=True)
@@ -73,34 +68,26 @@ class Plan:
         """The linkage that goals are for: the target with frames at ankles and toes."""
         return self.points[0]
 
-    def goals(self, frame: int) -> list[Goal]:
-        """Return the goals of one frame; those of all frames are of the same make."""
-        result: list[Goal] = []
-        target, q = self.target, self.poses[frame]
+    @cached_property
+    def wishes(self) -> list[Wish]:
+        """All goals of all frames."""
+        target, ones = self.target, np.ones(len(self.poses))
+        result: list[Wish] = []
         for side, foot in self.feet.items():
             names = self.points[1][side]
-            ankle, toe = ANKLES + (PLANTED - ANKLES) * foot.heel_grip[frame], TOES + (PLANTED - TOES) * foot.toe_grip[frame]
-            result.append(Reach(names["ankle"], position=foot.ankle[frame], weight=float(ankle)))
-            result.append(Reach(names["toe"], position=foot.toe[frame], weight=float(toe), tolerance=ANYTHING))
-            result.append(Reach(foot.sole.body, orientation=foot.rotation[frame], weight=SOLES, tolerance=ANYTHING))
+            result.append(Wish("place", names["ankle"], foot.ankle, ANKLES + (PLANTED - ANKLES) * foot.heel_grip))
+            result.append(Wish("place", names["toe"], foot.toe, TOES + (PLANTED - TOES) * foot.toe_grip))
+            result.append(Wish("turn", foot.sole.body, foot.rotation, SOLES * ones))
         for side, places in self.hands.items():
-            result.append(Reach(target.roles[f"{side}_hand"], position=places[frame], weight=HANDS, tolerance=0.02))
+            result.append(Wish("place", target.roles[f"{side}_hand"], places, HANDS * ones))
         if self.feet:
-            hips = target.roles["hips"]
-            world = self.hips[frame]
-            result.append(Reach(hips, position=world[:3, 3], weight=self.firmness, tolerance=ANYTHING))
-            result.append(Reach(hips, orientation=world[:3, :3], weight=UPRIGHT, tolerance=ANYTHING))
+            result.append(Wish("place", target.roles["hips"], self.hips[:, :3, 3], self.firmness * ones))
+            result.append(Wish("turn", target.roles["hips"], self.hips[:, :3, :3], UPRIGHT * ones))
         if self.chest is not None:
-            result.append(
-                Reach(target.roles["chest"], orientation=self.chest[frame], weight=UPRIGHT, tolerance=ANYTHING)
-            )
+            result.append(Wish("turn", target.roles["chest"], self.chest, UPRIGHT * ones))
         if self.gaze is not None:
-            face = self.face
-            result.append(
-                Align(target.body("head"), axis=face, direction=self.gaze[frame], weight=GAZE, tolerance=ANYTHING)
-            )
-        result.append(Rest(q, weight=STYLE, priority=0))
-        return result
+            result.append(Wish("direction", target.body("head"), self.gaze, GAZE * ones, axis=self.face))
+        return [*result, Wish("pose", "", self.poses, STYLE * ones)]
 
     @cached_property
     def face(self) -> FloatArray:
@@ -196,38 +183,20 @@ def _hands(
     return plans.plan_hands(arms, target, poses, scales) if arms else {}
 
 
-def solve(plan: Plan, progress: Progress | None = None) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the poses (frames, nq) that serve a plan best, and whether each frame's goals are reached.
+def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
+    """Return the poses (frames, nq) that serve a plan best.
 
     Where limits do not let the hips go as planned, they leave their path at one frame and come back at another. Then
     the way they went is smoothed, and all is solved again with hips that keep to it.
     """
-    poses, reached = follow(plan, plan.poses[0], progress)
+    poses = follow(plan.linkage, plan.wishes, plan.poses[0], progress)
     if not plan.feet or len(poses) < 4:
-        return poses, reached
+        return poses
     hips = plan.target.linkage.forward(poses, frame=plan.target.roles["hips"])
     places, planned = hips[:, :3, 3], plan.hips[:, :3, 3]
     if jerk(places, plan.motion.times) <= CALM * jerk(planned, plan.motion.times):
-        return poses, reached
+        return poses
     calmer = plan.hips.copy()
     calmer[:, :3, 3] = planned + smoothed(places - planned, plan.motion.times, GIVING_WAY)
-    return follow(replace(plan, hips=calmer, firmness=FIRM), poses[0], progress)
-
-
-def follow(plan: Plan, start: FloatArray, progress: Progress | None = None) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the pose of every frame, each solved for from the one before, and whether its goals are reached."""
-    from ..solvers import solve as solve_one
-
-    frames = len(plan.poses)
-    poses, reached = np.empty_like(plan.poses), np.zeros(frames, np.bool_)
-    q: Any = start
-    for k in range(frames):
-        if k:
-            q = plan.linkage.integrate(q, plan.linkage.difference(plan.poses[k - 1], plan.poses[k]))
-            q = np.clip(q, plan.linkage.lower, plan.linkage.upper)
-        solution = solve_one(plan.linkage, plan.goals(k), start=q, method="damped", max_iterations=60)
-        q = solution.q
-        poses[k], reached[k] = q, solution.success
-        if progress is not None:
-            progress(k + 1, frames)
-    return poses, reached
+    firm = replace(plan, hips=calmer, firmness=FIRM)
+    return follow(plan.linkage, firm.wishes, poses[0], progress)
