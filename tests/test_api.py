@@ -81,6 +81,8 @@ PUBLIC = [
     "paths",
     "prepare",
     "race",
+    "retarget",
+    "retargeting",
     "save",
     "solve",
     "solve_all",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         mass as mass,
         models as models,
         paths as paths,
+        retargeting as retargeting,
         transforms as transforms,
     )
     from .batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     )
     from .linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
     from .races import race as race
+    from .retargeting import retarget as retarget
     from .solvers import (
         METHODS as METHODS,
         Prepared as Prepared,
@@ -86,7 +88,19 @@ if TYPE_CHECKING:
     )
     from .tracking import track as track
 
-_MODULES = ("analysis", "doctor", "draw", "errors", "figures", "formats", "mass", "models", "paths", "transforms")
+_MODULES = (
+    "analysis",
+    "doctor",
+    "draw",
+    "errors",
+    "figures",
+    "formats",
+    "mass",
+    "models",
+    "paths",
+    "retargeting",
+    "transforms",
+)
 _NAMES = {
     "batch": ("Batch", "solve_batch", "solve_blocks"),
     "branches": ("Branches", "solve_all"),
@@ -127,6 +141,7 @@ _NAMES = {
     ),
     "linkage": ("Frame", "Link", "Linkage", "Loop"),
     "races": ("race",),
+    "retargeting": ("retarget",),
     "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),
     "tracking": ("track",),
 }

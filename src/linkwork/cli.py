@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import __version__, commands, file_commands
+from . import __version__, commands, file_commands, retarget_commands
 from .commands import AsJson, ModelOperand, examples, flag, takes
 from .console import (
     console,
@@ -225,7 +225,7 @@ def draw(
             pictures.strip(clip, frames=panels, limits=limits, labels=labels, **look)
 
 
-for command, epilog in {**commands.COMMANDS, **file_commands.COMMANDS}.items():
+for command, epilog in {**commands.COMMANDS, **file_commands.COMMANDS, **retarget_commands.COMMANDS}.items():
     app.command(epilog=epilog)(command)
 
 

@@ -89,9 +89,7 @@ def fit_hinges(constants, axes, lower, upper, wanted, angles, work, free, dampin
                 free[h] = True
             hinge_step(directions, free, count, error, damping, step)
             for h in range(count):
-                free[h] = not (
-                    (now[h] <= lower[h] and step[h] < 0.0) or (now[h] >= upper[h] and step[h] > 0.0)
-                )
+                free[h] = not ((now[h] <= lower[h] and step[h] < 0.0) or (now[h] >= upper[h] and step[h] > 0.0))
             hinge_step(directions, free, count, error, damping, step)
             largest = 0.0
             for h in range(count):

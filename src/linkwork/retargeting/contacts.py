@@ -55,7 +55,12 @@ def ground_level(heights: FloatArray) -> float:
 
 
 def find_contacts(
-    points: FloatArray, times: FloatArray, *, leg: float = 1.0, ground: float | None = None, rules: Thresholds | None = None
+    points: FloatArray,
+    times: FloatArray,
+    *,
+    leg: float = 1.0,
+    ground: float | None = None,
+    rules: Thresholds | None = None,
 ) -> Mask:
     """Return when a moving point is planted on the ground, shape (frames,).
 
@@ -109,6 +114,17 @@ def smoothed(values: FloatArray, times: FloatArray, width: float) -> FloatArray:
     if len(times) < 2 or width <= 0.0:
         return values
     result: FloatArray = gaussian_filter1d(values, width / float(np.median(np.diff(times))), axis=0, mode="nearest")
+    return result
+
+
+def turns_smoothed(rotations: FloatArray, times: FloatArray, width: float) -> FloatArray:
+    """Return rotations (frames, 3, 3) smoothed in the same way."""
+    from scipy.spatial.transform import Rotation
+
+    if len(times) < 2 or width <= 0.0:
+        return rotations
+    mixed = smoothed(rotations, times, width)
+    result: FloatArray = Rotation.from_matrix(mixed).as_matrix()
     return result
 
 

@@ -16,7 +16,7 @@ from ..errors import MappingError
 from ..linkage import Linkage
 from ..transforms import FloatArray
 from . import plans, transfer
-from .contacts import Thresholds, jerk, smoothed
+from .contacts import Thresholds, jerk, smoothed, turns_smoothed
 from .names import SIDES
 from .skeletons import LEGS, Skeleton
 from .wishes import Progress, Wish, follow
@@ -95,24 +95,34 @@ class Plan:
         return transfer.anatomy(self.target)["head"][:, 0]
 
 
-def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds) -> Plan:
-    """Return what the target should do, so that it moves as the source does."""
+def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, smooth: float = 0.0) -> Plan:
+    """Return what the target should do, so that it moves as the source does.
+
+    Args:
+        motion: The motion of the source.
+        source: The source.
+        target: The target.
+        rules: What counts as a planted foot.
+        smooth: Over which time the source is smoothed [s].
+    """
     both = [role for role in source.roles if role in target.roles]
     _check(source, target, both)
+    times = motion.times
     axes = transfer.anatomical_motion(motion, source)
+    axes = {role: turns_smoothed(turn, times, smooth) for role, turn in axes.items()}
     world = motion.forward()
-    places = {role: world[source.roles[role]][:, :3, 3] for role in source.roles}
+    places = {role: smoothed(world[link][:, :3, 3], times, smooth) for role, link in source.roles.items()}
     legs = target.has_legs and source.has_legs
     free = _floats(target.linkage)
     if not free:
-        axes, places = _seen_from_hips(source, target, axes, places)
+        axes, places = _seen_from_hips(target, axes, places)
     wanted = transfer.wanted_rotations(target, axes)
     feet: dict[str, plans.FootPlan] = {}
     scale = _scale(source, target)
     if legs and free:
-        steps = {side: plans.stride(motion, source, side, rules) for side in SIDES}
+        steps = {side: plans.stride(motion, source, side, rules, smooth) for side in SIDES}
         for side in SIDES:
-            foot = plans.plan_foot(target, side, steps[side], axes[f"{side}_ankle"], scale, motion.times)
+            foot = plans.plan_foot(target, side, steps[side], axes[f"{side}_ankle"], scale, times)
             feet[side] = foot
             wanted[f"{side}_ankle"] = foot.rotation
     poses = transfer.joint_values(target, wanted)
@@ -120,11 +130,14 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds) ->
         middle = (places["left_hip"] + places["right_hip"]) / 2.0
         centre = scale * middle
         level = np.mean([steps[side].level for side in SIDES])
-        centre[:, 2] = scale * (middle[:, 2] - level) + np.mean([foot.sole.height for foot in feet.values()])
-        plans.plan_hips(target, poses, centre, feet, motion.times)
+        ankles = np.mean([foot.sole.height for foot in feet.values()])
+        centre[:, 2] = scale * (middle[:, 2] - level) + ankles
+        plans.plan_hips(target, poses, centre, feet, times)
     elif free:
         transfer.place_root(target.linkage, poses, [target.roles["hips"]], scale * places["hips"])
     hands = _hands(source, target, places, poses)
+    for side, goal in hands.items() if feet else ():
+        goal[:, 2] = plans.above_ground(goal[:, 2], scale * (places[f"{side}_hand"][:, 2] - level) + ankles)
     gaze = axes["head"][:, :, 0] if "head" in axes and "head" in target else None
     hips = target.linkage.forward(poses, frame=target.roles["hips"])
     return Plan(source, target, motion, poses, feet, hands, gaze, scale, hips, wanted.get("chest"))
@@ -158,7 +171,7 @@ def _scale(source: Skeleton, target: Skeleton) -> float:
 
 
 def _seen_from_hips(
-    source: Skeleton, target: Skeleton, axes: dict[str, FloatArray], places: dict[str, FloatArray]
+    target: Skeleton, axes: dict[str, FloatArray], places: dict[str, FloatArray]
 ) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     """Return axes and places as they are seen from the hips, for a target whose hips stand still."""
     rest = np.stack([target.forward, np.cross(target.up, target.forward), target.up], axis=1)

@@ -14,7 +14,7 @@ import numpy as np
 from ..clips import Clip
 from ..linkage import Frame, Linkage
 from ..transforms import FloatArray, translation
-from .contacts import Mask, Thresholds, faded, find_contacts, ground_level, over_spans
+from .contacts import Mask, Thresholds, faded, find_contacts, ground_level, over_spans, smoothed
 from .names import SIDES
 from .skeletons import Skeleton
 from .transfer import anatomy, foot_direction, place_root
@@ -23,6 +23,7 @@ BLEND = 0.15  # [s]: time in which the correction of a planted foot fades away
 TOE, SOLE = 0.18, 0.09  # of the leg: how long and how high a foot is that nothing tells the size of
 LONGEST_LEG = 0.999  # of its length: a leg is never quite straight
 SETTLING = 0.25  # [s]: time over which the hips give way to legs that are too short
+LOW, SOFT = 0.2, 0.02  # [m]: hands lower than the first keep above the ground; how softly they do
 HANDS_MEET = 0.8  # of an arm: hands nearer than that are kept as far apart as they were
 
 
@@ -110,7 +111,7 @@ class Stride:
     level: float
 
 
-def stride(clip: Clip, skeleton: Skeleton, side: str, rules: Thresholds) -> Stride:
+def stride(clip: Clip, skeleton: Skeleton, side: str, rules: Thresholds, smooth: float) -> Stride:
     """Return what a foot of the source does."""
     foot = sole(skeleton, side)
     leg = skeleton.length(f"{side}_hip", f"{side}_knee", f"{side}_ankle")
@@ -120,7 +121,7 @@ def stride(clip: Clip, skeleton: Skeleton, side: str, rules: Thresholds) -> Stri
     flat = find_contacts(ankle, clip.times, leg=leg, rules=rules)
     planted = flat | (find_contacts(toe, clip.times, leg=leg, rules=rules) if foot.found else flat)
     level = float(np.median(ankle[flat, 2])) if flat.any() else ground_level(ankle[:, 2])
-    return Stride(ankle, flat, planted, level)
+    return Stride(smoothed(ankle, clip.times, smooth), flat, planted, level)
 
 
 def plan_foot(
@@ -220,6 +221,13 @@ def plan_hands(
         lack = np.mean(list(scales.values())) * apart - (result["left"] - result["right"])
         result["left"], result["right"] = result["left"] + share * lack, result["right"] - share * lack
     return result
+
+
+def above_ground(heights: FloatArray, source: FloatArray) -> FloatArray:
+    """Return heights (frames,) of hands that do not come nearer to the ground than the source's, scaled, do."""
+    least = np.minimum(source, LOW)
+    apart = heights - least
+    return np.asarray((heights + least + np.sqrt(apart**2 + SOFT**2)) / 2.0)
 
 
 def with_points(linkage: Linkage, feet: dict[str, FootPlan]) -> tuple[Linkage, dict[str, dict[str, str]]]:

@@ -1,6 +1,6 @@
 """How good a retargeted motion is: feet that slide, hands that miss, jerk, limits and flips.
 
-Imports `contacts` and `figures`.
+Imports `contacts`, `figures` and `hands`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ..clips import Clip
 from ..transforms import FloatArray
 from .contacts import jerk, spans
 from .figures import Plan
+from .hands import HandPlan
 
 SHAKEN = ("hips", "head", "left_hand", "right_hand", "left_ankle", "right_ankle")
 FLIP = 0.6  # [rad]: a joint that turns that much more in a frame than any bone of the source has flipped
@@ -51,15 +52,15 @@ class Report:
         return asdict(self)
 
 
-def measure(plan: Plan, result: Clip) -> Report:
+def measure(plan: Plan | HandPlan, result: Clip) -> Report:
     """Return how well a motion does what was planned."""
+    if isinstance(plan, HandPlan):
+        return _measure_hand(plan, result)
     count, slide = _slide(plan, result)
     misses = [
         np.linalg.norm(result.forward(frame=plan.target.roles[f"{side}_hand"])[:, :3, 3] - places, axis=1)
         for side, places in plan.hands.items()
     ]
-    linkage = result.linkage
-    outside = (result.poses < linkage.lower - BEYOND) | (result.poses > linkage.upper + BEYOND)
     return Report(
         frames=len(result),
         scale=plan.scale,
@@ -68,9 +69,32 @@ def measure(plan: Plan, result: Clip) -> Report:
         hands=max((float(miss.max()) for miss in misses), default=0.0),
         hands_mean=float(np.mean(misses)) if misses else 0.0,
         jerk=_jerk_ratio(plan, result),
-        outside=int(outside.sum()),
+        outside=_outside(result),
         flips=_flips(plan, result),
     )
+
+
+def _measure_hand(plan: HandPlan, result: Clip) -> Report:
+    places = result.forward(frame=plan.frame)[:, :3, 3]
+    misses = np.linalg.norm(places - plan.places, axis=1)
+    before, after = jerk(plan.places, result.times), jerk(places, result.times)
+    steps = np.abs(result.linkage.difference(result.poses[:-1], result.poses[1:])).max(axis=-1, initial=0.0)
+    return Report(
+        frames=len(result),
+        scale=plan.scale,
+        contacts=0,
+        slide=0.0,
+        hands=float(misses.max()),
+        hands_mean=float(misses.mean()),
+        jerk=after / before if before > 0.0 else 1.0,
+        outside=_outside(result),
+        flips=int((steps > FLIP).sum()),
+    )
+
+
+def _outside(result: Clip) -> int:
+    lower, upper = result.linkage.lower - BEYOND, result.linkage.upper + BEYOND
+    return int(((result.poses < lower) | (result.poses > upper)).sum())
 
 
 def _slide(plan: Plan, result: Clip) -> tuple[int, float]:

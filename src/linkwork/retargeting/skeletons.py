@@ -1,8 +1,8 @@
 """Skeletons: which link of a linkage plays which role in a body, found by names and by shape.
 
-Imports `names` and `topology`, and of the package `linkage` and `models.parts`. A role stands for the link that moves at
-that place: ``left_elbow`` is the first link below the left elbow. What was found is a table that can be read, written
-down, edited and given back.
+Imports `names` and `topology`, and of the package `linkage` and `models.parts`. A role stands for the link that moves
+at that place: ``left_elbow`` is the first link below the left elbow. What was found is a table that can be read,
+written down, edited and given back.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from .names import LIMBS, ROLES, SIDES, TRUNK, Meaning, meaning_of_both
 from .topology import Shape, end_of_limb, mirrored_limbs, parts_along
 
 CHAINS = (TRUNK, *(tuple(f"{side}_{part}" for part in parts) for side in SIDES for parts in LIMBS.values()))
-NEXT = {role: after for chain in CHAINS for role, after in zip(chain, chain[1:], strict=False)}
+NEXT = {role: after for chain in CHAINS for role, after in pairwise(chain)}
 LEGS = tuple(f"{side}_{part}" for side in SIDES for part in ("hip", "knee", "ankle"))
 ARMS = tuple(f"{side}_{part}" for side in SIDES for part in ("shoulder", "elbow", "hand"))
 
@@ -56,7 +57,8 @@ class Skeleton:
 
     def place(self, role: str) -> FloatArray:
         """Return where a role's joint is at rest."""
-        return self.world[self.roles[role]][:3, 3]
+        place: FloatArray = self.world[self.roles[role]][:3, 3]
+        return place
 
     @property
     def has_legs(self) -> bool:
@@ -72,7 +74,8 @@ class Skeleton:
         if np.linalg.norm(way) < 1e-9:
             return np.array([0.0, 0.0, 1.0])
         axis = int(np.abs(way).argmax())
-        return np.eye(3)[axis] * np.sign(way[axis])
+        upright: FloatArray = np.eye(3)[axis] * np.sign(way[axis])
+        return upright
 
     @cached_property
     def forward(self) -> FloatArray:
@@ -122,14 +125,14 @@ class Skeleton:
     def length(self, *roles: str) -> float:
         """Return the length of the bones from role to role at rest [m]."""
         points = [self.place(role) for role in roles]
-        return sum(float(np.linalg.norm(b - a)) for a, b in zip(points, points[1:], strict=False))
+        return sum(float(np.linalg.norm(b - a)) for a, b in pairwise(points))
 
     def table(self) -> list[tuple[str, str, str]]:
         """Return rows of role, link and how it was found."""
         return [(role, self.roles[role], self.reasons[role]) for role in ROLES if role in self.roles]
 
 
-def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what: str = "skeleton") -> Skeleton:
+def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what: str = "source") -> Skeleton:
     """Return the roles of a linkage's links, from names where they say something and from shape where not.
 
     Args:
@@ -158,9 +161,9 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
     found = {role: linkage.links[link] for role in ROLES if (link := roles.get(role)) is not None}
     if not any(role in found for role in (*ARMS, *LEGS)):
         raise MappingError(
-            f"cannot map {what} {linkage.name!r}: found no arms and no legs, neither by name nor by shape. Name its links"
-            f" by role, as map={{'source': {{'left_hand': ...}}}} or in a file with --map; --write-map writes one to edit."
-            f" Roles are {', '.join(ROLES)}. It has {listed(linkage.links)}."
+            f"cannot map {what} {linkage.name!r}: found no arms and no legs, neither by name nor by shape. Name its"
+            f" links by role, as map={{{what!r}: {{'left_hand': ...}}}} or in a file with --map; --write-map writes one"
+            f" to edit. Roles are {', '.join(ROLES)}. It has {listed(linkage.links)}."
         )
     return Skeleton(linkage, found, reasons)
 
@@ -203,9 +206,7 @@ def _limbs(shape: Shape, meanings: Sequence[Meaning]) -> tuple[dict[str, int | N
     return roles, reasons
 
 
-def _trunk(
-    shape: Shape, meanings: Sequence[Meaning], roles: dict[str, int | None], reasons: dict[str, str]
-) -> None:
+def _trunk(shape: Shape, meanings: Sequence[Meaning], roles: dict[str, int | None], reasons: dict[str, str]) -> None:
     """Add hips and chest, where the legs and the arms meet, what is between them, and the head."""
     pairs = {"hips": ("hip", "knee"), "chest": ("clavicle", "shoulder", "elbow")}
     for role, parts in pairs.items():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -130,12 +130,12 @@ def parts_along(shape: Shape, chain: Sequence[int], meanings: Sequence[Meaning],
     """
     names = LIMBS[limb]
     points = [shape.places[i] for i in chain]
-    length = sum(float(np.linalg.norm(b - a)) for a, b in zip(points, points[1:], strict=False)) or 1.0
+    length = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(points)) or 1.0
     result = _by_names(shape, chain, meanings, names, length)
     if any(part not in result for part in names[1:3]) or (limb == "leg" and "hip" not in result):
         result = _by_lengths(shape, chain, names, limb) | result
     order = [part for part in names if part in result]
-    for before, after in zip(order, order[1:], strict=False):
+    for before, after in pairwise(order):
         if chain.index(result[before]) >= chain.index(result[after]):
             return _by_lengths(shape, chain, names, limb)
     return result
@@ -187,7 +187,7 @@ def _first_there(shape: Shape, chain: Sequence[int], link: int, length: float, t
 def _by_lengths(shape: Shape, chain: Sequence[int], names: Sequence[str], limb: str) -> dict[str, int]:
     firsts = [chain[0]]
     reach = float(np.linalg.norm(shape.places[chain[-1]] - shape.places[chain[0]])) or 1.0
-    firsts += [b for a, b in zip(chain, chain[1:], strict=False) if not shape.same(a, b, reach)]
+    firsts += [b for a, b in pairwise(chain) if not shape.same(a, b, reach)]
     if len(firsts) < 3:
         return {}
 

@@ -58,9 +58,7 @@ def _arm(linkage: Linkage) -> float:
     return linkage.length / 4.0 or 1.0
 
 
-def follow(
-    linkage: Linkage, wishes: Sequence[Wish], start: FloatArray, progress: Progress | None = None
-) -> FloatArray:
+def follow(linkage: Linkage, wishes: Sequence[Wish], start: FloatArray, progress: Progress | None = None) -> FloatArray:
     """Return the poses (frames, nq) that serve wishes best, each found from the one before.
 
     Args:
