@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..joints import Fixed
 from ..linkage import Linkage
 from . import figures
 from .contacts import Thresholds, find_contacts
-from .hands import plan_hand
+from .hands import HandPlan, plan_hand
 from .maps import as_map, read_map, write_map
 from .names import ROLES
 from .report import Report, measure
@@ -47,7 +48,7 @@ LEADING = "right_hand"
 MapLike = Mapping[str, Any] | str | os.PathLike[str] | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """A retargeted motion and how it came about.
 
@@ -55,15 +56,20 @@ class Outcome:
         clip: The motion of the target.
         source: The roles of the source's links.
         target: Those of the target's; None for an arm that follows a hand.
-        report: How good it is.
+        plan: What it should do.
         frame: The frame that follows the source, of an arm.
     """
 
     clip: Clip
     source: Skeleton
     target: Skeleton | None
-    report: Report
+    plan: figures.Plan | HandPlan
     frame: str = ""
+
+    @cached_property
+    def report(self) -> Report:
+        """How good it is, measured when it is first asked for."""
+        return measure(self.plan, self.clip)
 
 
 def retarget(
@@ -133,12 +139,12 @@ def transferred(
     if target is None:
         path = plan_hand(clip, source, linkage, role=role or LEADING, frame=frame, smooth=smooth, progress=progress)
         result = Clip(linkage, clip.times, path.poses)
-        return Outcome(result, source, None, measure(path, result), path.frame)
+        return Outcome(result, source, None, path, path.frame)
     if root == "auto" and target.has_legs and isinstance(linkage.root.articulation, Fixed):
         target = Skeleton(linkage.replace(root="floating"), target.roles, target.reasons)
     plan = figures.plan(clip, source, target, contacts or Thresholds(), smooth)
     result = Clip(target.linkage, clip.times, figures.solve(plan, progress))
-    return Outcome(result, source, target, measure(plan, result))
+    return Outcome(result, source, target, plan)
 
 
 def _check(clip: Any, linkage: Any, role: Any, root: Any, smooth: Any) -> None:

@@ -119,13 +119,13 @@ def smoothed(values: FloatArray, times: FloatArray, width: float) -> FloatArray:
 
 def turns_smoothed(rotations: FloatArray, times: FloatArray, width: float) -> FloatArray:
     """Return rotations (frames, 3, 3) smoothed in the same way."""
-    from scipy.spatial.transform import Rotation
-
     if len(times) < 2 or width <= 0.0:
         return rotations
     mixed = smoothed(rotations, times, width)
-    result: FloatArray = Rotation.from_matrix(mixed).as_matrix()
-    return result
+    ahead = mixed[..., 0] / np.linalg.norm(mixed[..., 0], axis=-1, keepdims=True)
+    up = np.cross(ahead, mixed[..., 1])  # square to each other again
+    up /= np.linalg.norm(up, axis=-1, keepdims=True)
+    return np.stack([ahead, np.cross(up, ahead), up], axis=-1)
 
 
 def jerk(points: FloatArray, times: FloatArray) -> float:

@@ -57,6 +57,12 @@ def shortest_turn(start: FloatArray, end: FloatArray) -> FloatArray:
 
 def anatomy(skeleton: Skeleton) -> dict[str, FloatArray]:
     """Return, for every role, the axes forward, left and up of its bone in the coordinates of that bone's link."""
+    kept: dict[str, FloatArray] = skeleton.__dict__.get("_anatomy") or _anatomy(skeleton)
+    skeleton.__dict__["_anatomy"] = kept
+    return kept
+
+
+def _anatomy(skeleton: Skeleton) -> dict[str, FloatArray]:
     up, ahead = skeleton.up, skeleton.forward
     left = np.cross(up, ahead)
     axes = np.stack([ahead, left, up], axis=1)

@@ -19,7 +19,7 @@ Progress = Callable[[int, int], None]
 
 ANYTHING = (np.inf, np.inf)  # no wish is judged: all of them together are served as well as can be
 FRAMES_AT_ONCE = 2000
-FLOOR, STEPS, PATIENCE, STALLED, SETTLED = 1e-6, 60.0, 30.0, 0.999, 1e-5
+FLOOR, STEPS, PATIENCE, STALLED, SETTLED = 1e-6, 60.0, 30.0, 0.999, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
