@@ -22,7 +22,7 @@ from .skeletons import LEGS, Skeleton
 from .wishes import Progress, Wish, follow
 
 # How much each goal counts: metres and radians, times these.
-PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 12.0, 3.0, 2.0, 1.0, 0.3, 0.3, 0.3, 0.05
+PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 20.0, 4.0, 3.0, 1.0, 0.3, 0.3, 0.3, 0.1
 SOLES, FIRM = 0.1, 6.0
 CALM = 1.2  # hips that shake more than planned by this factor are smoothed
 GIVING_WAY = 0.1  # [s]: over which time
