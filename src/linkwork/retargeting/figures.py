@@ -25,7 +25,6 @@ from .wishes import Progress, Wish, follow
 PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 20.0, 4.0, 3.0, 1.0, 0.3, 0.3, 0.3, 0.1
 SOLES, FIRM = 0.1, 6.0
 CALM = 1.2  # hips that shake more than planned by this factor are smoothed
-GIVING_WAY = 0.1  # [s]: over which time
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Plan:
         scale: Length of the target's legs (or arms) over that of the source's.
         hips: Where the hips should be, (frames, 4, 4).
         chest: How the chest should be turned, (frames, 3, 3), or None.
-        firmness: How much the place of the hips counts.
+        firmness: How much more than usual hips and chest count.
     """
 
     source: Skeleton
@@ -56,7 +55,7 @@ class Plan:
     scale: float
     hips: FloatArray
     chest: FloatArray | None = None
-    firmness: float = HIPS
+    firmness: float = 1.0
 
     @cached_property
     def points(self) -> tuple[Linkage, dict[str, dict[str, str]]]:
@@ -81,10 +80,10 @@ class Plan:
         for side, places in self.hands.items():
             result.append(Wish("place", target.roles[f"{side}_hand"], places, HANDS * ones))
         if self.feet:
-            result.append(Wish("place", target.roles["hips"], self.hips[:, :3, 3], self.firmness * ones))
-            result.append(Wish("turn", target.roles["hips"], self.hips[:, :3, :3], UPRIGHT * ones))
+            result.append(Wish("place", target.roles["hips"], self.hips[:, :3, 3], self.firmness * HIPS * ones))
+            result.append(Wish("turn", target.roles["hips"], self.hips[:, :3, :3], np.sqrt(self.firmness) * UPRIGHT * ones))
         if self.chest is not None:
-            result.append(Wish("turn", target.roles["chest"], self.chest, UPRIGHT * ones))
+            result.append(Wish("turn", target.roles["chest"], self.chest, np.sqrt(self.firmness) * UPRIGHT * ones))
         if self.gaze is not None:
             result.append(Wish("direction", target.body("head"), self.gaze, GAZE * ones, axis=self.face))
         return [*result, Wish("pose", "", self.poses, STYLE * ones)]
@@ -135,7 +134,7 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, sm
         plans.plan_hips(target, poses, centre, feet, times)
     elif free:
         transfer.place_root(target.linkage, poses, [target.roles["hips"]], scale * places["hips"])
-    hands = _hands(source, target, places, poses)
+    hands = _hands(source, target, places, poses, times)
     for side, goal in hands.items() if feet else ():
         goal[:, 2] = plans.above_ground(goal[:, 2], scale * (places[f"{side}_hand"][:, 2] - level) + ankles)
     gaze = axes["head"][:, :, 0] if "head" in axes and "head" in target else None
@@ -183,7 +182,7 @@ def _seen_from_hips(
 
 
 def _hands(
-    source: Skeleton, target: Skeleton, places: Mapping[str, FloatArray], poses: FloatArray
+    source: Skeleton, target: Skeleton, places: Mapping[str, FloatArray], poses: FloatArray, times: FloatArray
 ) -> dict[str, FloatArray]:
     arms: dict[str, dict[str, FloatArray]] = {}
     scales: dict[str, float] = {}
@@ -193,23 +192,41 @@ def _hands(
             length = source.length(*roles)
             arms[side] = {"shoulder": places[roles[0]], "hand": places[roles[2]], "arm": np.array([length])}
             scales[side] = target.length(*roles) / length
-    return plans.plan_hands(arms, target, poses, scales) if arms else {}
+    return plans.plan_hands(arms, target, poses, scales, times) if arms else {}
 
 
 def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
     """Return the poses (frames, nq) that serve a plan best.
 
-    Where limits do not let the hips go as planned, they leave their path at one frame and come back at another. Then
-    the way they went is smoothed, and all is solved again with hips that keep to it.
+    Where limits do not let the trunk go as planned, it leaves its path at one frame and comes back at another. Then the
+    way it went is smoothed, and all is solved again with a trunk that keeps to it.
     """
     poses = follow(plan.linkage, plan.wishes, plan.poses[0], progress)
     if not plan.feet or len(poses) < 4:
         return poses
-    hips = plan.target.linkage.forward(poses, frame=plan.target.roles["hips"])
-    places, planned = hips[:, :3, 3], plan.hips[:, :3, 3]
-    if jerk(places, plan.motion.times) <= CALM * jerk(planned, plan.motion.times):
+    linkage, roles, times = plan.target.linkage, plan.target.roles, plan.motion.times
+    top = roles.get("head", roles["hips"])
+    shaken = [
+        [jerk(linkage.forward(q, frame=name)[:, :3, 3], times) for q in (poses, plan.poses)]
+        for name in (roles["hips"], top)
+    ]
+    if all(after <= CALM * before for after, before in shaken):
         return poses
-    calmer = plan.hips.copy()
-    calmer[:, :3, 3] = planned + smoothed(places - planned, plan.motion.times, GIVING_WAY)
-    firm = replace(plan, hips=calmer, firmness=FIRM)
+    hips = linkage.forward(poses, frame=roles["hips"])
+    calm = plan.hips.copy()
+    calm[:, :3, 3] += smoothed(hips[:, :3, 3] - plan.hips[:, :3, 3], times, plans.GIVING_WAY)
+    calm[:, :3, :3] = _calmed(hips[:, :3, :3], plan.hips[:, :3, :3], times)
+    chest = plan.chest
+    if chest is not None:
+        chest = _calmed(linkage.forward(poses, frame=roles["chest"])[:, :3, :3], chest, times)
+    firm = replace(plan, hips=calm, chest=chest, firmness=FIRM)
     return follow(plan.linkage, firm.wishes, poses[0], progress)
+
+
+def _calmed(turned: FloatArray, planned: FloatArray, times: FloatArray) -> FloatArray:
+    """Return planned rotations (frames, 3, 3) that give way, smoothly, towards those that were possible."""
+    from scipy.spatial.transform import Rotation
+
+    away = Rotation.from_matrix(turned @ np.swapaxes(planned, -1, -2)).as_rotvec()
+    result: FloatArray = Rotation.from_rotvec(smoothed(away, times, plans.GIVING_WAY)).as_matrix() @ planned
+    return result

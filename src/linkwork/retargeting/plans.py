@@ -23,7 +23,8 @@ BLEND = 0.15  # [s]: time in which the correction of a planted foot fades away
 TOE, SOLE = 0.18, 0.09  # of the leg: how long and how high a foot is that nothing tells the size of
 LONGEST_LEG = 0.999  # of its length: a leg is never quite straight
 SETTLING = 0.25  # [s]: time over which the hips give way to legs that are too short
-LOW, SOFT = 0.2, 0.02  # [m]: hands lower than the first keep above the ground; how softly they do
+LOW, SOFT = 0.2, 0.06  # [m]: hands lower than the first keep above the ground; how softly they do
+GIVING_WAY = 0.1  # [s]: over which time hands and hips give way where limits make them
 HANDS_MEET = 0.8  # of an arm: hands nearer than that are kept as far apart as they were
 
 
@@ -196,7 +197,11 @@ def smooth_cover(values: FloatArray, times: FloatArray) -> FloatArray:
 
 
 def plan_hands(
-    source: dict[str, dict[str, FloatArray]], target: Skeleton, poses: FloatArray, scales: dict[str, float]
+    source: dict[str, dict[str, FloatArray]],
+    target: Skeleton,
+    poses: FloatArray,
+    scales: dict[str, float],
+    times: FloatArray,
 ) -> dict[str, FloatArray]:
     """Return where the hands of the target should be, by side: as far from the shoulders as the source's, scaled.
 
@@ -208,11 +213,13 @@ def plan_hands(
         target: The target.
         poses: Its poses so far, which say where its shoulders are.
         scales: By side, the length of the target's arm over that of the source's.
+        times: Times of the frames.
     """
     result: dict[str, FloatArray] = {}
     for side, places in source.items():
         shoulder = target.linkage.forward(poses, frame=target.roles[f"{side}_shoulder"])[:, :3, 3]
-        result[side] = shoulder + scales[side] * (places["hand"] - places["shoulder"])
+        apart = shoulder - scales[side] * places["shoulder"]  # joints that meet their limits put kinks into it
+        result[side] = scales[side] * places["hand"] + smoothed(apart, times, GIVING_WAY)
     if len(result) == len(SIDES):
         apart = source["left"]["hand"] - source["right"]["hand"]
         arm = np.mean([np.linalg.norm(places["arm"]) for places in source.values()])
@@ -225,9 +232,8 @@ def plan_hands(
 
 def above_ground(heights: FloatArray, source: FloatArray) -> FloatArray:
     """Return heights (frames,) of hands that do not come nearer to the ground than the source's, scaled, do."""
-    least = np.minimum(source, LOW)
-    apart = heights - least
-    return np.asarray((heights + least + np.sqrt(apart**2 + SOFT**2)) / 2.0)
+    least = (source + LOW - np.hypot(source - LOW, SOFT)) / 2.0
+    return np.asarray((heights + least + np.hypot(heights - least, SOFT)) / 2.0)
 
 
 def with_points(linkage: Linkage, feet: dict[str, FootPlan]) -> tuple[Linkage, dict[str, dict[str, str]]]:
