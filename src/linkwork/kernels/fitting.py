@@ -16,6 +16,7 @@ from .rotations import vector
 FIRST, LATER = 200, 12  # steps for the first frame, and for those that start from the one before
 LONGEST = 0.3  # [rad]: step of the first frame
 SETTLED = 1e-10
+STRIDE, SWING = 0.15, 2.0  # [rad]: how far hinges go in a frame, and for every radian that is wanted of them
 
 
 @part
@@ -65,23 +66,36 @@ def hinge_step(directions, free, count, error, damping, step):
         step[h] = x * x0 + y * x1 + z * x2 if free[h] else 0.0
 
 
+@part
+def hinge_bounds(lower, upper, before, goal, last, count, low, high):
+    """Write where hinges may be in a frame: within their limits, and not far from where they were in the one before."""
+    x, y, z = turn_between(last, goal, 3)
+    most = STRIDE + SWING * math.sqrt(x * x + y * y + z * z)
+    for h in range(count):
+        low[h], high[h] = max(lower[h], before[h] - most), min(upper[h], before[h] + most)
+
+
 @kernel
 def fit_hinges(constants, axes, lower, upper, wanted, angles, work, free, damping):
     """Fit angles (frames, n), whose first row is the start, to rotations wanted (frames, 3, 3).
 
-    `constants` (n + 1, 3, 3) and `axes` (n, 3) describe the row of hinges, `work` (4 n + 9,) and `free` (n,) are room.
-    A hinge at its limit that is pushed outwards rests.
+    `constants` (n + 1, 3, 3) and `axes` (n, 3) describe the row of hinges, `work` (6 n + 9,) and `free` (n,) are room.
+    A hinge at its limit that is pushed outwards rests; where the best fit jumps to another, hinges swing over to it.
     """
     count = axes.shape[0]
     turned, directions, step = flat(work), beyond(flat(work), 9), beyond(flat(work), 9 + 3 * count)
+    low, high = beyond(step, count), beyond(step, 2 * count)
     fixed, turns = flat(constants), flat(axes)
     targets, values = flat(wanted), flat(angles)
+    for h in range(count):
+        low[h], high[h] = lower[h], upper[h]
     for f in range(wanted.shape[0]):
-        now = beyond(values, f * count)
+        now, goal = beyond(values, f * count), beyond(targets, 9 * f)
         if f > 0:
+            before = beyond(values, (f - 1) * count)
             for h in range(count):
-                now[h] = values[(f - 1) * count + h]
-        goal = beyond(targets, 9 * f)
+                now[h] = before[h]
+            hinge_bounds(lower, upper, before, goal, beyond(targets, 9 * f - 9), count, low, high)
         for _ in range(FIRST if f == 0 else LATER):
             hinge_chain(fixed, turns, now, count, turned, directions)
             error = turn_between(turned, goal, 3)
@@ -89,13 +103,13 @@ def fit_hinges(constants, axes, lower, upper, wanted, angles, work, free, dampin
                 free[h] = True
             hinge_step(directions, free, count, error, damping, step)
             for h in range(count):
-                free[h] = not ((now[h] <= lower[h] and step[h] < 0.0) or (now[h] >= upper[h] and step[h] > 0.0))
+                free[h] = not ((now[h] <= low[h] and step[h] < 0.0) or (now[h] >= high[h] and step[h] > 0.0))
             hinge_step(directions, free, count, error, damping, step)
             largest = 0.0
             for h in range(count):
                 largest = max(largest, abs(step[h]))
             shrink = min(1.0, LONGEST / max(largest, 1e-300))
             for h in range(count):
-                now[h] = min(max(now[h] + shrink * step[h], lower[h]), upper[h])
+                now[h] = min(max(now[h] + shrink * step[h], low[h]), high[h])
             if largest < SETTLED:
                 break

@@ -296,7 +296,7 @@ def _fitted(
         linkage.upper[list(columns)],
         np.ascontiguousarray(local),
         angles,
-        np.zeros(9 + 4 * count),
+        np.zeros(9 + 6 * count),
         free,
         DAMPING,
     )
