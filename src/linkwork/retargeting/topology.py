@@ -18,6 +18,7 @@ from .names import FINGER, LIMBS, WORDS, Meaning
 
 SAME_PLACE = 0.02  # of a limb's length: joints nearer than that are one
 MIRRORED = 0.06  # of the skeleton's size: how far a limb may be from its mirror image
+SKIPPED = 0.8  # how much less likely a limb is for every joint between its three
 LEAST_REACH = 0.15  # of the skeleton's size: shorter chains are no limbs
 
 
@@ -191,11 +192,12 @@ def _by_lengths(shape: Shape, chain: Sequence[int], names: Sequence[str], limb: 
     if len(firsts) < 3:
         return {}
 
-    def shorter(triple: tuple[int, int, int]) -> tuple[float, int]:
+    def likely(triple: tuple[int, int, int]) -> tuple[float, int]:
         a, b, c = (shape.places[firsts[k]] for k in triple)
-        return round(float(min(np.linalg.norm(b - a), np.linalg.norm(c - b))) / reach, 3), triple[0]
+        bone = float(min(np.linalg.norm(b - a), np.linalg.norm(c - b))) / reach
+        return round(bone * SKIPPED ** (triple[2] - triple[0] - 2), 3), triple[0]
 
-    i, j, k = max(combinations(range(len(firsts)), 3), key=shorter)
+    i, j, k = max(combinations(range(len(firsts)), 3), key=likely)
     first, second, third = names[1:4] if limb == "arm" else names[:3]
     result = {first: firsts[i], second: firsts[j], third: firsts[k]}
     if limb == "arm" and i > 0:
