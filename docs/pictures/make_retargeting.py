@@ -1,7 +1,7 @@
 """Make the table and the pictures of the page on retargeting: python docs/pictures/make_retargeting.py.
 
-Motions and figures are files of others, looked for in ../shared/data beside the repository; they are not part of it. The
-table goes into retargeting-table.md, which the page includes, and the pictures show source above target.
+Motions and figures are files of others, looked for in ../shared/data beside the repository; they are not part of it.
+The table goes into retargeting-table.md, which the page includes, and the pictures show source above target.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def targets() -> dict[str, tuple[lw.Linkage, tuple[str, ...], str]]:
     return {
         "`lw.models.human()`": (lw.models.human(), tuple(CLIPS), "a walk"),
         "skeleton of CMU 16_49": (lw.load(DATA / "bvh" / "cmu_16_49.bvh"), ("a walk", "a pirouette"), "a pirouette"),
-        "skeleton of the walk": (lw.load(DATA / "bvh" / "walk01.bvh"), ("CMU 106_28", "a bow and a kneel"), "CMU 106_28"),
+        "skeleton of the walk": (
+            lw.load(DATA / "bvh" / "walk01.bvh"), ("CMU 106_28", "a bow and a kneel"), "CMU 106_28",
+        ),
         "simple_humanoid.urdf, limits put right": (
             repaired(), ("a walk", "CMU 16_49", "CMU 106_28", "a bow and a kneel"), "a walk",
         ),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .commands import AsJson, examples, flag, takes
+from .commands import NOT_REACHED, AsJson, examples, flag, takes
 from .console import is_file, print_columns, print_json, progress, read_model, read_motion, say
 from .errors import MappingError, OptionError
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .clips import Clip
     from .linkage import Linkage
     from .retargeting import Outcome
+
+MISSED = 0.02  # [m]: an arm that misses its path by more has not followed it
 
 MotionOperand = Annotated[str, typer.Argument(metavar="MOTION", help="A file with a motion, or a ready-made model.")]
 To = Annotated[str, takes("MODEL", "Who should move so: a file, or a ready-made model.", "--to")]
@@ -77,6 +79,8 @@ def retarget(
     print(f"\n{path}: {_summary(outcome)}")
     if outcome.target is None:
         say(f"{target.name} is an arm: its frame {outcome.frame} follows {role or retargeting.LEADING}")
+        if outcome.report.hands > MISSED:
+            raise typer.Exit(NOT_REACHED)
 
 
 COMMANDS: dict[Callable[..., None], str] = {

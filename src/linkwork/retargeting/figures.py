@@ -79,11 +79,12 @@ class Plan:
             result.append(Wish("turn", foot.sole.body, foot.rotation, SOLES * ones))
         for side, places in self.hands.items():
             result.append(Wish("place", target.roles[f"{side}_hand"], places, HANDS * ones))
+        upright = np.sqrt(self.firmness) * UPRIGHT * ones
         if self.feet:
             result.append(Wish("place", target.roles["hips"], self.hips[:, :3, 3], self.firmness * HIPS * ones))
-            result.append(Wish("turn", target.roles["hips"], self.hips[:, :3, :3], np.sqrt(self.firmness) * UPRIGHT * ones))
+            result.append(Wish("turn", target.roles["hips"], self.hips[:, :3, :3], upright))
         if self.chest is not None:
-            result.append(Wish("turn", target.roles["chest"], self.chest, np.sqrt(self.firmness) * UPRIGHT * ones))
+            result.append(Wish("turn", target.roles["chest"], self.chest, upright))
         if self.gaze is not None:
             result.append(Wish("direction", target.body("head"), self.gaze, GAZE * ones, axis=self.face))
         return [*result, Wish("pose", "", self.poses, STYLE * ones)]
