@@ -128,8 +128,8 @@ def section(report: dict[str, Any]) -> str:
         f"| GMR, as published | {PUBLISHED} |",
         "",
         f"The retargeted walk: {made['contacts']} footsteps that slide {1e3 * made['slide']:.2g} mm at most, hands"
-        f" within {1e2 * made['hands']:.2g} cm, jerk {made['jerk']:.2g} times the source's, {made['outside']} values outside "
-        f"limits, {made['flips']} flips.",
+        f" within {1e2 * made['hands']:.2g} cm, jerk {made['jerk']:.2g} times the source's, {made['outside']} values"
+        f" outside limits, {made['flips']} flips.",
         "",
         *verdicts(report),
     ]

@@ -1,7 +1,7 @@
 """Make the table and the pictures of the page on retargeting: python docs/pictures/make_retargeting.py.
 
 Motions and figures are files of others, looked for in ../shared/data beside the repository; they are not part of it.
-The table goes into retargeting-table.md, which the page includes, and the pictures show source above target.
+The table goes into the page, between its marks, and the pictures show source above target.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from linkwork.retargeting.transfer import place_root
 HERE = Path(__file__).parent
 DATA = Path(__file__).parents[3] / "shared" / "data"
 PANELS = 6
-TABLE = HERE / "retargeting-table.md"
+PAGE = HERE.parent / "retargeting.md"
+BEGIN, END = "<!-- table: made by docs/pictures/make_retargeting.py -->", "<!-- end of table -->"
 
 CLIPS = {
     "a walk": ("walk01.bvh", 0),
@@ -125,10 +126,11 @@ def main() -> None:
             lines.append(row(target, name, outcome))
             print(lines[-1])
             if name == drawn:
-                path = HERE / f"retargeting-{number}.png"
+                path = HERE / f"retargeting-{number + 1}.png"
                 picture(path, clip, outcome)
                 print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
-    TABLE.write_text("\n".join(lines) + "\n")
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    PAGE.write_text("\n".join([before + BEGIN, "", *lines, "", END + rest.partition(END)[2]]))
 
 
 if __name__ == "__main__":
