@@ -282,6 +282,16 @@ def compile_search() -> None:
         batch.solve_batch(arm, "tip", target, dtype=precision)
 
 
+def compile_motion() -> None:
+    """Compile what a motion of a whole figure is solved with."""
+    from . import models, retargeting
+    from .clips import Clip
+
+    figure = models.human(root="floating")
+    stand = Clip(figure, [0.0], figure.stored_pose("stand")[None])  # type: ignore[arg-type]
+    retargeting.retarget(stand, figure)
+
+
 @app.command(epilog=examples("warmup"))
 def warmup(as_json: AsJson = False) -> None:
     """Compile all kernels now, not at their first use."""
@@ -289,6 +299,7 @@ def warmup(as_json: AsJson = False) -> None:
     code = f"from {__name__} import compile_search; compile_search()"
     with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL):  # meanwhile, on a second core
         compile_steps()
+        compile_motion()
     compile_search()  # finds what the other process has kept; compiles it only where nothing could be kept
     seconds = time.perf_counter() - start
     if as_json:

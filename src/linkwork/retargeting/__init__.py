@@ -110,7 +110,7 @@ def retarget(
         >>> import linkwork as lw
         >>> wave = lw.models.motion("human:floating")
         >>> lw.retarget(wave, lw.models.human(height=1.2, root="floating"))
-        <Clip of 'human': 97 frames, 4 s>
+        <Clip of 'human': 55 frames, 2.25 s>
     """
     return transferred(
         clip, linkage, map=map, role=role, frame=frame, root=root, smooth=smooth, contacts=contacts, progress=progress
