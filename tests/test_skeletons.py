@@ -129,9 +129,14 @@ def test_skeletons_of_others_are_recognised(file):
     assert {role: roles[role] for role in KNOWN[file]} == KNOWN[file]
 
 
-@pytest.mark.parametrize("file", ["bvh/alien.bvh", "bvh/sinusoidal.bvh", "urdf/T12.URDF", "urdf/solo12.urdf"])
+@pytest.mark.parametrize(
+    "file",
+    ["bvh/alien.bvh", "bvh/sinusoidal.bvh", "urdf/T12.URDF", "urdf/solo12.urdf", "mjcf/dm_control/quadruped.xml"],
+)
 def test_heads_snakes_and_animals_are_no_figures(file):
     if not (DATA / file).exists():
         pytest.skip("the shared data is not here")
+    if file.endswith("xml"):
+        pytest.importorskip("mujoco")
     with pytest.raises(MappingError):
         recognise(lw.load(DATA / file))

@@ -21,7 +21,7 @@ from ..joints import Fixed
 from ..linkage import Linkage
 from . import figures
 from .contacts import Thresholds, find_contacts
-from .hands import HandPlan, plan_hand
+from .hands import HandPlan, arm_of, plan_hand
 from .maps import as_map, read_map, write_map
 from .names import ROLES
 from .report import Report, measure
@@ -45,6 +45,7 @@ __all__ = [
 
 SMOOTH = 0.01
 LEADING = "right_hand"
+LEAST_JOINTS = 3  # of an arm
 MapLike = Mapping[str, Any] | str | os.PathLike[str] | None
 
 
@@ -96,7 +97,7 @@ def retarget(
         map: Roles that are known: ``{"source": {role: link}, "target": {...}}``, or a YAML file of that. A link that is
             None takes the role away.
         role: What of the source leads an arm, ``"right_hand"`` by default; given for a figure, it is treated as an arm.
-        frame: What of an arm is led; ``"tip"`` or the last frame by default.
+        frame: What of an arm is led; ``"tip"`` or its last link by default.
         root: ``"auto"`` lets a figure with legs that is fixed to the ground float, in a linkage of its own;
             ``"keep"`` leaves it fixed.
         smooth: Over which time the motion is smoothed [s]; what shakes faster is noise. 0 leaves it as it is.
@@ -165,11 +166,8 @@ def _figure(linkage: Linkage, given: Mapping[str, Any]) -> Skeleton | None:
     try:
         return recognise(linkage, given, what="target")
     except MappingError:
-        leaves = [link for link, below in enumerate(linkage.children) if not below]
-        moving = {arc for leaf in leaves for arc in linkage.path_to(linkage.links[leaf])[0]}
-        shared = [arc for arc in moving if all(arc in linkage.path_to(linkage.links[leaf])[0] for leaf in leaves)]
-        turning = sum(1 for arc in shared if linkage.arcs[arc].articulation.nv)
-        if given or turning < 3 or linkage.root.articulation.nv:  # no chain of joints that ends in one tool
+        turning = sum(linkage.arcs[arc].articulation.nv > 0 for arc in arm_of(linkage))
+        if given or turning < LEAST_JOINTS or linkage.root.articulation.nv:  # no chain of joints that ends in one tool
             raise
         return None
 

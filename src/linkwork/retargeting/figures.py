@@ -24,6 +24,7 @@ from .wishes import Progress, Wish, follow
 # How much each goal counts: metres and radians, times these.
 PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 20.0, 4.0, 3.0, 1.0, 0.3, 0.3, 0.3, 0.1
 SOLES, FIRM = 0.1, 6.0
+SHORTEST = 1e-6  # [m]: limbs without length are none
 CALM = 1.2  # hips that shake more than planned by this factor are smoothed
 
 
@@ -112,7 +113,7 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, sm
     axes = {role: turns_smoothed(turn, times, smooth) for role, turn in axes.items()}
     world = motion.forward()
     places = {role: smoothed(world[link][:, :3, 3], times, smooth) for role, link in source.roles.items()}
-    legs = target.has_legs and source.has_legs
+    legs = all(skeleton.has_legs and skeleton.length(*LEGS[:3]) > SHORTEST for skeleton in (source, target))
     free = _floats(target.linkage)
     if not free:
         axes, places = _seen_from_hips(target, axes, places)
@@ -191,6 +192,8 @@ def _hands(
         roles = [f"{side}_{part}" for part in ("shoulder", "elbow", "hand")]
         if all(role in source and role in target for role in roles):
             length = source.length(*roles)
+            if min(length, target.length(*roles)) < SHORTEST:
+                continue
             arms[side] = {"shoulder": places[roles[0]], "hand": places[roles[2]], "arm": np.array([length])}
             scales[side] = target.length(*roles) / length
     return plans.plan_hands(arms, target, poses, scales, times) if arms else {}

@@ -50,10 +50,26 @@ class HandPlan:
     poses: FloatArray
 
 
+def arm_of(linkage: Linkage) -> list[int]:
+    """Return the links that everything which moves at an end hangs on, from the root outwards: an arm, if it is one.
+
+    Example:
+        >>> import linkwork as lw
+        >>> panda = lw.models.panda()
+        >>> panda.links[arm_of(panda)[-1]]
+        'panda_hand'
+    """
+    moving = [arc.articulation.nv > 0 for arc in linkage.arcs]
+    ends = [linkage.path_to(linkage.links[link])[0] for link, below in enumerate(linkage.children) if not below]
+    paths = [path for path in ends if any(moving[link] for link in path)]
+    return [links[0] for links in zip(*paths, strict=False) if len(set(links)) == 1]
+
+
 def tip_of(linkage: Linkage, frame: str | None) -> str:
-    """Return the frame that follows a path: the one named, else ``"tip"``, else the last."""
+    """Return the frame that follows a path: the one named, else ``"tip"``, else the last that all fingers hang on."""
     if frame is None:
-        return "tip" if "tip" in linkage.frames else linkage.frames[-1]
+        arm = arm_of(linkage)
+        return "tip" if "tip" in linkage.frames or not arm else linkage.links[arm[-1]]
     if frame not in linkage.frames:
         raise FrameNotFoundError(frame, f"linkage {linkage.name!r}", linkage.frames)
     return frame

@@ -191,6 +191,9 @@ def _limbs(shape: Shape, meanings: Sequence[Meaning]) -> tuple[dict[str, int | N
         named = {
             side: [i for i, said in enumerate(meanings) if said.side == side and said.limb == limb] for side in SIDES
         }
+        bent = ("shoulder", "elbow", "hip", "knee")
+        if any(_forked(shape, [i for i in links if meanings[i].part in bent]) for links in named.values()):
+            continue  # two left legs: an animal
         ends = {side: end_of_limb(shape, links, meanings, parts[3]) for side, links in named.items() if links}
         ends = ends or guessed.get(limb, {})
         if not ends:
@@ -204,6 +207,12 @@ def _limbs(shape: Shape, meanings: Sequence[Meaning]) -> tuple[dict[str, int | N
                 roles[f"{side}_{part}"] = link
                 reasons[f"{side}_{part}"] = "name" if meanings[link].part else "shape"
     return roles, reasons
+
+
+def _forked(shape: Shape, links: Sequence[int]) -> bool:
+    """Return whether links that move hang on more than one limb."""
+    moving = {i for i in links if shape.linkage.arcs[i].articulation.nv}
+    return sum(not moving & set(shape.path(i)[:-1]) for i in moving) > 1
 
 
 def _trunk(shape: Shape, meanings: Sequence[Meaning], roles: dict[str, int | None], reasons: dict[str, str]) -> None:

@@ -67,11 +67,11 @@ def follow(linkage: Linkage, wishes: Sequence[Wish], start: FloatArray, progress
         start: The pose to begin with.
         progress: Told how many frames of how many are done.
     """
-    from ..solvers import prepare
-    from ..solvers.figure import GAIN
+    from ..solvers import Problem, Settings
+    from ..solvers.figure import GAIN, PreparedFigure
 
     goals = [wish.goal(linkage, 0) for wish in wishes]
-    ik = prepare(linkage, goals, restarts=0)
+    ik = PreparedFigure(Problem(linkage, goals), Settings(limits="project"), restarts=0, seed=0)
     ik._steering[:6] = GAIN, FLOOR, STEPS, PATIENCE, STALLED, SETTLED
     first = ik.aims(ik.bound(goals, start))
     frames = len(wishes[0].values)
