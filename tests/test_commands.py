@@ -329,7 +329,15 @@ def test_a_track_that_leaves_its_path_exits_with_1():
     assert "beyond the tolerance" in result.stdout
 
 
-SUFFIXES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF", ".gif": b"GIF8", ".json": b"{", ".csv": b"time,j1"}
+SUFFIXES = {
+    ".png": b"\x89PNG",
+    ".svg": b"<?xml",
+    ".pdf": b"%PDF",
+    ".gif": b"GIF8",
+    ".html": b"<!doc",
+    ".json": b"{",
+    ".csv": b"time,j1",
+}
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

@@ -172,7 +172,9 @@ def track(
     options: Set = None,
     output: Annotated[
         Path | None,
-        takes("FILE", "A motion (.json, .csv, .bvh, .glb), a strip (.png), a film (.gif).", "--output", "-o"),
+        takes(
+            "FILE", "A motion (.json, .csv, .bvh, .glb), a strip (.png), a film (.html, .mp4, .gif).", "--output", "-o"
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -195,7 +197,7 @@ def track(
     settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
     chosen = method or "damped"
     begin = read_start(linkage, start or [])
-    with _writing(output, (*draw.IMAGES, ".gif", ".json", ".csv", *motion_files()), as_json) as path:
+    with _writing(output, (*draw.IMAGES, ".html", ".mp4", ".gif", ".json", ".csv", *motion_files()), as_json) as path:
         if goal is not None:
             goals = paths.line(linkage, goal, start=linkage.neutral() if begin is None else begin, **timing)
         else:

@@ -31,12 +31,10 @@ from .panels import (
     Picture,
     Region,
     new_figure,
-    nice_step,
 )
 from .rows import PURPLE, add_ring, write
 from .sheets import Stage
-from .sketch import INK, Extent, Sketch
-from .space import DEFAULT_VIEW
+from .sketch import DEFAULT_VIEW, INK, Extent, Sketch, nice_step
 
 if TYPE_CHECKING:
     from ..analysis import Workspace

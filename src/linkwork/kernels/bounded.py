@@ -10,44 +10,52 @@ from __future__ import annotations
 from . import part
 from .lanes import beyond
 
-ROUNDS = 6  # of solving and holding; what is still outside then is cut off
+ROUNDS = 3  # of solving and holding; what is still outside then is cut off
+
+
+@part
+def subtract(share, row, count, other):
+    """Subtract a multiple of a row from another, the first `count` numbers: one straight loop, which vectorizes."""
+    for j in range(count):
+        other[j] -= share * row[j]
 
 
 @part
 def factor(n, starts, coupled, matrix, damping, metric, held, work):
     """Write ``L^T D L = matrix + damping * metric`` for the columns that are not held into the lower half of `work`."""
     for k in range(n):
-        row = n * k
-        for at in range(starts[k], starts[k + 1]):
-            i = coupled[at]
-            work[row + i] = 0.0 if held[k] != 0.0 or held[i] != 0.0 else matrix[row + i]
-        work[row + k] = 1.0 if held[k] != 0.0 else matrix[row + k] + damping * metric[k]
-    for k in range(n - 1, -1, -1):
+        row, given = beyond(work, n * k), beyond(matrix, n * k)
+        for i in range(k):
+            row[i] = given[i]
+        row[k] = given[k] + damping * metric[k]
         if held[k] != 0.0:
-            continue
-        row, inverse = n * k, 1.0 / work[n * k + k]
-        for at in range(starts[k], starts[k + 1]):
+            for i in range(k):
+                row[i] = 0.0
+            row[k] = 1.0
+    for k in range(n):
+        if held[k] != 0.0:
+            for i in range(k + 1, n):
+                work[n * i + k] = 0.0
+    for k in range(n - 1, -1, -1):
+        row = beyond(work, n * k)
+        inverse = 1.0 / row[k]
+        for at in range(starts[k], starts[k + 1]):  # from the nearest on: what is further is still as it was
             i = coupled[at]
-            share = work[row + i] * inverse
+            share = row[i] * inverse
             if share != 0.0:
-                other = beyond(work, n * i)
-                other[i] -= share * work[row + i]
-                for further in range(at + 1, starts[k + 1]):
-                    j = coupled[further]
-                    other[j] -= share * work[row + j]
-            work[row + i] = share
+                subtract(share, row, i + 1, beyond(work, n * i))
+            row[i] = share
 
 
 @part
 def back(n, starts, coupled, work, x):
     """Solve with the factors, in place."""
     for k in range(n - 1, -1, -1):
-        for at in range(starts[k], starts[k + 1]):
-            x[coupled[at]] -= work[n * k + coupled[at]] * x[k]
+        subtract(x[k], beyond(work, n * k), k, x)
     for k in range(n):
-        total = x[k] / work[n * k + k]
+        row, total = beyond(work, n * k), x[k] / work[n * k + k]
         for at in range(starts[k], starts[k + 1]):
-            total -= work[n * k + coupled[at]] * x[coupled[at]]
+            total -= row[coupled[at]] * x[coupled[at]]
         x[k] = total
 
 
@@ -69,10 +77,10 @@ def bounded_step(n, starts, coupled, matrix, gradient, damping, metric, low, hig
         for k in range(n):
             change[k] = 0.0 if held[k] != 0.0 else gradient[k]
         for k in range(n):  # what the held ones do to the others
-            for at in range(starts[k], starts[k + 1]):
-                i = coupled[at]
-                change[k] -= 0.0 if held[k] != 0.0 else matrix[n * k + i] * bounds[i]
-                change[i] -= 0.0 if held[i] != 0.0 else matrix[n * k + i] * bounds[k]
+            if bounds[k] != 0.0:
+                subtract(bounds[k], beyond(matrix, n * k), k, change)
+                for i in range(k + 1, n):
+                    change[i] -= bounds[k] * matrix[n * i + k]
         factor(n, starts, coupled, matrix, damping, metric, held, work)
         back(n, starts, coupled, work, change)
         outside = False

@@ -20,7 +20,7 @@ from ..kernels.race import TARGET, pack, race_one
 from ..kernels.search import INVALID, REACHED, REPORT, UNSOLVED, check_many, room, search_many
 from ..limb import Limb, shells
 from ..linkage import Linkage
-from ..poses import start_pose, wrapped
+from ..poses import limited, start_pose, wrapped
 from ..transforms import FloatArray, as_array, plane_basis
 from .base import Settings, Solution
 from .found import Found
@@ -255,7 +255,7 @@ class Prepared:
             return values
         q = self.limb.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
         if self.settings.limits != "ignore":  # joints outside the limb may have begun beyond theirs
-            q = np.minimum(np.maximum(q, self.linkage.lower), self.linkage.upper)
+            q = limited(self.linkage, q)
         if len(self._open):
             inside, outside = self.limb.plain
             places = outside[np.isin(inside, self._open)]

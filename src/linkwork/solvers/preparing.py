@@ -98,8 +98,7 @@ def prepare(
         return _figure(linkage, frame, settings, restarts, seed)
     goal = _goal(frame, position, orientation, free)
     prepared = prepared_for(linkage, goal, settings, restarts, seed)
-    if not prepared.limb.values:
-        raise GoalError(f"nothing moves frame {frame!r} of linkage {linkage.name!r}.")
+    prepared.limb.check()
     return prepared
 
 
@@ -117,8 +116,8 @@ def _figure(
     problem = Problem(linkage, goals)
     if not serves(problem):
         raise GoalError(
-            "only goals of linkwork's own kinds, on two levels of priority at most, can be prepared; solve(...) takes "
-            "all of them."
+            "only goals of linkwork's own kinds, on three levels of priority at most, can be prepared; "
+            "solve(...) takes all of them."
         )
     found = figure_for(problem, settings, restarts, seed)
     if not found.program.columns.size:
