@@ -306,7 +306,7 @@ def test_hinges_take_over_rotations_that_they_can_make(count):
     found = np.repeat(angles[:1] + 0.1, 50, axis=0)
     bounds = np.full(count, 1.0)
     room = (np.zeros(9 + 6 * count), np.zeros(count, bool))
-    fit_hinges(constants, axes, -bounds, bounds, np.ascontiguousarray(turned(angles)), found, *room, 1e-3)
+    fit_hinges(constants, axes, -bounds, bounds, np.ascontiguousarray(turned(angles)), found, *room, 1e-3, 0.15)
     assert np.abs(turned(found) - turned(angles)).max() < 1e-4
     assert (np.abs(found) <= bounds).all()
     assert np.abs(np.diff(found, axis=0)).max() < 0.3

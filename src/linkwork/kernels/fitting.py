@@ -16,7 +16,7 @@ from .rotations import vector
 FIRST, LATER = 200, 12  # steps for the first frame, and for those that start from the one before
 LONGEST = 0.3  # [rad]: step of the first frame
 SETTLED = 1e-10
-STRIDE, SWING = 0.15, 2.0  # [rad]: how far hinges go in a frame, and for every radian that is wanted of them
+SWING = 2.0  # how far hinges go in a frame, beside their stride, for every radian that is wanted of them
 
 
 @part
@@ -67,20 +67,21 @@ def hinge_step(directions, free, count, error, damping, step):
 
 
 @part
-def hinge_bounds(lower, upper, before, goal, last, count, low, high):
+def hinge_bounds(lower, upper, before, goal, last, stride, count, low, high):
     """Write where hinges may be in a frame: within their limits, and not far from where they were in the one before."""
     x, y, z = turn_between(last, goal, 3)
-    most = STRIDE + SWING * math.sqrt(x * x + y * y + z * z)
+    most = stride + SWING * math.sqrt(x * x + y * y + z * z)
     for h in range(count):
         low[h], high[h] = max(lower[h], before[h] - most), min(upper[h], before[h] + most)
 
 
 @kernel
-def fit_hinges(constants, axes, lower, upper, wanted, angles, work, free, damping):
+def fit_hinges(constants, axes, lower, upper, wanted, angles, work, free, damping, stride):
     """Fit angles (frames, n), whose first row is the start, to rotations wanted (frames, 3, 3).
 
     `constants` (n + 1, 3, 3) and `axes` (n, 3) describe the row of hinges, `work` (6 n + 9,) and `free` (n,) are room.
-    A hinge at its limit that is pushed outwards rests; where the best fit jumps to another, hinges swing over to it.
+    A hinge at its limit that is pushed outwards rests. Where the best fit jumps to another, hinges swing over to it by
+    steps of a `stride` [rad].
     """
     count = axes.shape[0]
     turned, directions, step = flat(work), beyond(flat(work), 9), beyond(flat(work), 9 + 3 * count)
@@ -95,7 +96,7 @@ def fit_hinges(constants, axes, lower, upper, wanted, angles, work, free, dampin
             before = beyond(values, (f - 1) * count)
             for h in range(count):
                 now[h] = before[h]
-            hinge_bounds(lower, upper, before, goal, beyond(targets, 9 * f - 9), count, low, high)
+            hinge_bounds(lower, upper, before, goal, beyond(targets, 9 * f - 9), stride, count, low, high)
         for _ in range(FIRST if f == 0 else LATER):
             hinge_chain(fixed, turns, now, count, turned, directions)
             error = turn_between(turned, goal, 3)

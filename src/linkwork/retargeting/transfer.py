@@ -20,6 +20,7 @@ from .names import SIDES
 from .skeletons import NEXT, Skeleton
 
 DAMPING = 1e-3  # of the fit of hinges to rotations: where they line up, they move by little
+STRIDE = 0.15  # [rad]: how far hinges swing in a frame towards a better fit; three that turn freely may jump
 STRAIGHT = 1e-6
 LEAST_BEND = 0.05  # mean sine of a limb's bend: straighter ones do not say which way they bend
 MOST_TWIST = 1.4  # [rad]: a limb that seems twisted by more bends the wrong way instead
@@ -299,6 +300,7 @@ def _fitted(
         np.zeros(9 + 6 * count),
         free,
         DAMPING,
+        np.inf if count >= 3 and np.isinf(linkage.upper[list(columns)]).all() else STRIDE,
     )
     return angles
 
