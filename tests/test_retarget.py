@@ -234,7 +234,7 @@ def test_a_map_can_be_written_edited_and_given_back(walk, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("a: [", "is no YAML"), ("- left_hand", "no map of joints"), ("source: 3", "mapping from roles")]
+    ("text", "says"), [("a: [", "not YAML"), ("- left_hand", "no map of joints"), ("source: 3", "mapping from roles")]
 )
 def test_broken_maps_are_explained(walk, tmp_path, text, says):
     path = tmp_path / "map.yaml"

@@ -72,8 +72,8 @@ def targets() -> dict[str, tuple[lw.Linkage, tuple[str, ...], str]]:
             lw.load(DATA / "urdf" / "simple_humanoid.urdf"), ("a walk", "CMU 106_28", "a pirouette"), "",
         ),
         "dm_control's humanoid.xml": (
-            lw.load(DATA / "mjcf" / "dm_control" / "humanoid.xml"), ("a walk", "CMU 106_28", "a bow and a kneel", "a pirouette"),
-            "a bow and a kneel",
+            lw.load(DATA / "mjcf" / "dm_control" / "humanoid.xml"),
+            ("a walk", "CMU 106_28", "a bow and a kneel", "a pirouette"), "a bow and a kneel",
         ),
         "`lw.models.panda()`, right hand": (lw.models.panda(), ("a walk", "a bow and a kneel"), "a bow and a kneel"),
     }  # fmt: skip

@@ -1,6 +1,6 @@
 """Maps of joints as files: what was found, to be read and edited, and given back.
 
-Imports `skeletons`, and of the package `files`, `linkage` and `errors`; PyYAML when a file is read.
+Imports `skeletons`, and of the package `files`, `formats.documents`, `linkage` and `errors`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import FormatError, MappingError
 from ..files import read_text, write_text
+from ..formats import documents
 from ..linkage import Linkage
 from .names import ROLES
 from .skeletons import Skeleton
@@ -49,15 +50,7 @@ def read_map(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     Raises:
         FormatError: If it is no YAML, or no mapping.
     """
-    import yaml
-
-    text = read_text(path)
-    try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = None if mark is None else mark.line + 1
-        raise FormatError(path, f"is no YAML: {getattr(error, 'problem', None) or error}.", line=line) from error
+    content = documents.read(read_text(path), path, "yaml")
     if not isinstance(content, Mapping):
         raise FormatError(path, "is no map of joints: it needs 'source:' and 'target:', each with roles and links.")
     return content
@@ -68,17 +61,15 @@ def write_map(path: str | os.PathLike[str], source: Skeleton | Linkage, target: 
 
     A linkage in place of a skeleton is one of which no role is known: its links are listed, to choose from.
     """
-    import yaml
-
     lines = [HEAD]
     for side, one in zip(SIDES_OF_MAP, (source, target), strict=True):
         roles, reasons = (one.roles, one.reasons) if isinstance(one, Skeleton) else ({}, {})
         linkage = one.linkage if isinstance(one, Skeleton) else one
-        lines += [f"# Links of {linkage.name}: {', '.join(linkage.links)}", f"{side}:"]
+        names = ", ".join(linkage.links)
+        lines += ["# Links: " + "".join(c if c.isprintable() else "?" for c in names), f"{side}:"]
         for role in ROLES:
             if role in roles:
-                entry = yaml.safe_dump({role: roles[role]}, allow_unicode=True, width=1000).strip()
-                lines.append(f"  {entry}  # by {reasons[role]}")
+                lines.append(f"  {documents.write({role: roles[role]}, 'yaml').strip()}  # by {reasons[role]}")
             else:
                 lines.append(f"  # {role}:")
-    write_text(path, "\n".join(lines).replace("\r", " ") + "\n")
+    write_text(path, "\n".join(lines) + "\n")
