@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import __version__, commands, file_commands, film_commands, retarget_commands
+from . import __version__, commands, file_commands, film_commands, report_commands, retarget_commands
 from .commands import AsJson, ModelOperand, examples, flag, takes
 from .console import (
     console,
@@ -230,8 +230,8 @@ def draw(
             pictures.strip(clip, frames=panels, limits=limits, labels=labels, **look)
 
 
-OTHER_COMMANDS = (commands, file_commands, retarget_commands, film_commands)
-for command, epilog in [row for module in OTHER_COMMANDS for row in module.COMMANDS.items()]:
+MORE = {**file_commands.COMMANDS, **film_commands.COMMANDS, **report_commands.COMMANDS, **retarget_commands.COMMANDS}
+for command, epilog in {**commands.COMMANDS, **MORE}.items():
     app.command(epilog=epilog)(command)
 
 

@@ -20,7 +20,7 @@ from ..errors import FormatError, KeyFrameError, MissingExtraError, OptionError,
 from ..files import replacing
 from ..linkage import Linkage
 from ..transforms import FloatArray, as_array, as_vector
-from .charts import figure, map, race, workspace  # noqa: A004 - draw.map
+from .charts import figure, map, race, report, workspace  # noqa: A004 - draw.map
 from .reels import FILMS as FILMS, film
 from .sketch import Sketch, is_flat
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from . import panels, sheets
 
-__all__ = ["figure", "film", "is_flat", "map", "pose", "race", "strip", "workspace"]
+__all__ = ["figure", "film", "is_flat", "map", "pose", "race", "report", "strip", "workspace"]
 
 IMAGES = (".png", ".svg", ".pdf")
 NAMED_VIEWS = ("front", "side", "top")
