@@ -104,6 +104,16 @@ def test_planted_feet_stay_and_hands_limits_and_calm_are_kept(walk, height):
                 assert abs(inside[:, 2]).max() < 0.01  # and on the ground
 
 
+def test_the_inspector_of_motions_finds_no_slides_and_no_flips(walk):
+    kinds = {finding.kind for finding in lw.inspect(lw.retarget(walk, lw.models.human(height=1.5))).findings}
+    assert not kinds & {"slide", "flip", "spike"}
+
+
+def test_a_retargeted_motion_says_where_it_comes_from(walk):
+    clip = lw.retarget(walk.named("walk", source="walk.bvh"), lw.models.human())
+    assert (clip.name, clip.source) == ("walk", "retargeted from walk.bvh")
+
+
 def test_the_path_is_scaled_by_the_legs(walk):
     outcome = transferred(walk, lw.models.human(height=1.2))
     ratio = 1.2 / 1.75

@@ -139,13 +139,19 @@ def transferred(
         target = _figure(linkage, given["target"])
     if target is None:
         path = plan_hand(clip, source, linkage, role=role or LEADING, frame=frame, smooth=smooth, progress=progress)
-        result = Clip(linkage, clip.times, path.poses)
+        result = Clip(linkage, clip.times, path.poses, name=clip.name, source=_origin(clip))
         return Outcome(result, source, None, path, path.frame)
     if root == "auto" and target.has_legs and isinstance(linkage.root.articulation, Fixed):
         target = Skeleton(linkage.replace(root="floating"), target.roles, target.reasons)
     plan = figures.plan(clip, source, target, contacts or Thresholds(), smooth)
-    result = Clip(target.linkage, clip.times, figures.solve(plan, progress))
+    poses = figures.solve(plan, progress)
+    result = Clip(target.linkage, clip.times, poses, name=clip.name, source=_origin(clip))
     return Outcome(result, source, target, plan)
+
+
+def _origin(clip: Clip) -> str:
+    """Return where a retargeted motion comes from."""
+    return f"retargeted from {clip.source or clip.linkage.name}"
 
 
 def _check(clip: Any, linkage: Any, role: Any, root: Any, smooth: Any) -> None:

@@ -1,7 +1,7 @@
 """Contacts with the ground: when a point of a foot stands still there, and corrections that keep it so.
 
-Imports `transforms` alone. A point is planted while it is low and slow; two thresholds each, one to begin and a looser
-one to end, so that a noisy signal does not chatter.
+Imports `findings` and `transforms`. A point is planted while it is low and slow; two thresholds each, one to begin and
+a looser one to end, so that a noisy signal does not chatter.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError
+from ..findings import runs
 from ..transforms import FloatArray, as_array
 
 Mask = NDArray[np.bool_]
@@ -143,8 +144,7 @@ def spans(mask: Mask) -> list[tuple[int, int]]:
         >>> spans(np.array([True, True, False, True]))
         [(0, 2), (3, 4)]
     """
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
-    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+    return [(first, last + 1) for first, last in runs(mask)]
 
 
 def faded(values: FloatArray, mask: Mask, blend: int) -> FloatArray:

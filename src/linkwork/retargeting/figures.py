@@ -126,6 +126,8 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, sm
             foot = plans.plan_foot(target, side, steps[side], axes[f"{side}_ankle"], scale, times)
             feet[side] = foot
             wanted[f"{side}_ankle"] = foot.rotation
+            if f"{side}_toe" in target:
+                wanted[f"{side}_toe"] = plans.plan_toes(target, side, foot)
     poses = transfer.joint_values(target, wanted)
     if feet:
         middle = (places["left_hip"] + places["right_hip"]) / 2.0

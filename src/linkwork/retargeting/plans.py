@@ -160,6 +160,17 @@ def plan_foot(
     return FootPlan(foot, ankle, ankle + way, rotation, steps.planted, steps.flat, *grips)
 
 
+def plan_toes(target: Skeleton, side: str, foot: FootPlan) -> FloatArray:
+    """Return how the toes of a foot should be turned, (frames, 3, 3): as the foot is, but flat where they stand."""
+    from scipy.spatial.transform import Rotation
+
+    local = anatomy(target)
+    axes = foot.rotation @ local[f"{side}_ankle"]
+    flat = Rotation.from_matrix(levelled(axes) @ np.swapaxes(axes, -1, -2)).as_rotvec()
+    turned: FloatArray = Rotation.from_rotvec(foot.toe_grip[:, None] * flat).as_matrix() @ axes
+    return turned @ local[f"{side}_toe"].T
+
+
 def levelled(axes: FloatArray) -> FloatArray:
     """Return axes (..., 3, 3) turned upright, with the same heading."""
     ahead = axes[..., :, 0] * (1.0, 1.0, 0.0)
