@@ -1,0 +1,242 @@
+"""The search on a graphics card: kernels written for a limb, the memory they work in, and the rounds they are run in.
+
+Imports `solvers` and, when a card is asked for, the kernels for it. `batch` hands over to it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .kernels import damped, starts
+from .solvers.prepared import FLOOR, Prepared
+from .transforms import plane_basis
+
+MOST_RACERS, CROWD = 8, 32  # threads that race for a goal: in the first rounds, and later
+GRAIN = 8  # descents that a thread takes at once where there are plenty
+FINEST = 2e-5  # error of single precision, as a share of the limb's length: below it, double precision takes over
+
+
+@dataclass
+class Answers:
+    """Device memory for answers, a row for each problem."""
+
+    q: Any
+    residuals: Any
+    restarts: Any
+    codes: Any
+
+
+class Engine:
+    """The search for one prepared solver and kind of target.
+
+    Args:
+        prepared: The solver.
+        shape: Shape of one target.
+        given: Whether targets have starts.
+        dtype: Precision of descents.
+    """
+
+    def __init__(self, prepared: Prepared, shape: tuple[int, ...], given: bool, dtype: Any) -> None:
+        from numba import cuda
+
+        from .kernels.cuda_parts import Parts
+        from .kernels.cuda_search import search_kernels
+
+        self.prepared, self.dtype, self.tries = prepared, np.dtype(dtype), prepared.restarts
+        exact = prepared.packed(np.float64, bounded=True)[: starts.SETTINGS]
+        self.task = _task(prepared, exact, shape, given, self.dtype.type)
+        self.kernels = search_kernels(Parts(self.task))
+        self.given, self.values = given, self.task.values
+        frames, poses = _tables(prepared, self.dtype)
+        fine = (FINEST * prepared.limb.length) ** 2 if self.dtype == np.float32 else 0.0
+        turned = fine / max(float(exact[damped.ROTATION]) ** 2, 1e-30)
+        near = max(0.81 * float(exact[damped.NEAR]), fine), max(0.81 * float(exact[damped.ALIGNED]), turned)
+        self.tolerances = tuple(self.dtype.type(x) for x in near)
+        self.settings, self.table, self.poses, self.limits, self.neutral = (
+            cuda.to_device(np.ascontiguousarray(array).ravel())
+            for array in (exact, frames, poses, prepared.limb.limits, prepared.linkage.neutral())
+        )
+
+    @cached_property
+    def threads(self) -> int:
+        """How many descents run side by side."""
+        from numba import cuda
+
+        from .kernels.cuda import SIMULATED, THREADS
+
+        return 4 * THREADS * (4 if SIMULATED else cuda.get_current_device().MULTIPROCESSOR_COUNT)
+
+    def room(self, count: int) -> Room:
+        """Return memory to work in."""
+        return Room(count, self.values, self.dtype, self.threads)
+
+    def answers(self, count: int) -> Answers:
+        """Return memory for answers."""
+        from numba import cuda
+
+        def rows(width: int, dtype: Any) -> Any:
+            return cuda.device_array(count * width, dtype)
+
+        return Answers(
+            rows(self.task.nq, np.float64), rows(sum(self.task.asked), np.float64), rows(1, np.int32), rows(1, np.int8)
+        )
+
+    def run(
+        self, targets: Any, count: int, room: Room, out: Answers, *, first: int, values: Any, base: Any, stream: Any
+    ) -> None:
+        """Search for targets, a row each; `values` and `base` are starts of the limb and of the whole pose."""
+        search = _Rounds(self, targets, room, out, first, values, base, stream)
+        search.prepare(count)
+        for low, high in [(-1, 0)] * self.given + [(0, starts.RIVALS), (starts.RIVALS, starts.FIRST_STARTS)]:
+            search.round(low, high, last=False)
+            if not search.left:
+                return
+        while search.close():
+            search.round(starts.FIRST_STARTS, self.tries, last=True)
+            if not search.left:
+                return
+
+
+class Room:
+    """Device memory that a search works in.
+
+    Args:
+        count: Problems at most.
+        values: Values of the limb.
+        dtype: Precision of descents.
+        threads: Descents that run side by side.
+    """
+
+    def __init__(self, count: int, values: int, dtype: Any, threads: int) -> None:
+        from numba import cuda
+
+        from .kernels.cuda_search import COUNTERS, NO_ONE
+
+        slots = max(count, min(threads, CROWD * count))
+        self.count, self.slots = count, slots
+        self.goal, self.pose = cuda.device_array(12 * count, dtype), cuda.device_array(values * slots, dtype)
+        self.error, self.found = cuda.device_array(slots, dtype), cuda.device_array(slots, np.int32)
+        self.order, self.counters = cuda.device_array(2 * count, np.int64), cuda.device_array(COUNTERS, np.int32)
+        self.allowed, self.begun = cuda.device_array(count, np.int32), cuda.device_array(count, np.int32)
+        self.listed, self.following = cuda.device_array(count, np.int32), cuda.device_array(count, np.int32)
+        self.best, self.nearest = cuda.device_array(values * count, np.float64), cuda.device_array(count, np.float64)
+        self.keys = cuda.to_device(np.full(min(count, threads), NO_ONE, np.int32))
+
+
+class _Rounds:
+    """A search under way."""
+
+    def __init__(
+        self, engine: Engine, targets: Any, room: Room, out: Answers, first: int, values: Any, base: Any, stream: Any
+    ) -> None:
+        self.engine, self.targets, self.room, self.out, self.stream = engine, targets, room, out, stream
+        self.first, self.values = first, engine.limits if values is None else values
+        self.base = engine.neutral if base is None else base
+        self.left, self.whole, self.fresh = 0, True, True
+        self.counters = np.zeros(room.counters.size, np.int32)
+
+    def _grid(self, count: int) -> tuple[int, int, Any]:
+        from .kernels.cuda import THREADS
+
+        return -(-max(count, 1) // THREADS), THREADS, self.stream
+
+    def _count(self, which: int) -> int:
+        self.room.counters.copy_to_host(self.counters, self.stream)
+        if self.stream:
+            self.stream.synchronize()
+        self.room.listed, self.room.following = self.room.following, self.room.listed
+        self.whole = False
+        return int(self.counters[which])
+
+    def prepare(self, count: int) -> None:
+        """Read targets and rank the first starts."""
+        e, room = self.engine, self.room
+        self.left = count
+        e.kernels.prepare[self._grid(max(count, len(self.counters)))](
+            self.targets, e.settings, e.table, room.goal, room.order, room.allowed, room.begun, self.out.codes,
+            room.counters, count, e.tries,
+        )  # fmt: skip
+
+    def round(self, low: int, high: int, *, last: bool) -> None:
+        """Make the descents of some starts for all problems that are left, and judge them."""
+        from .kernels.cuda import THREADS
+        from .kernels.cuda_search import LEFT
+
+        e, room, out, count = self.engine, self.room, self.out, self.left
+        most = CROWD if last else min(MOST_RACERS, high - low)
+        racers = max(1, min(most, 2 ** int(math.log2(max(e.threads // count, 1)))))
+        if low == starts.RIVALS:
+            e.kernels.rank[self._grid(count)](e.table, room.goal, room.listed, room.order, count)
+        grain = GRAIN if count * racers > 4 * GRAIN * e.threads else 1
+        numbers = (count, racers, grain, low, high, e.prepared.seed, self.first, int(self.whole))
+        blocks = min(-(-count * racers // THREADS), e.threads // THREADS)
+        e.kernels.descend[blocks, THREADS, self.stream](
+            room.goal, room.order, e.poses, self.values, e.limits, room.listed, room.allowed, room.begun, room.keys,
+            room.pose, room.error, room.found, room.counters, numbers, e.tolerances,
+        )  # fmt: skip
+        e.kernels.judge[self._grid(count)](
+            self.targets, e.settings, self.base, room.listed, room.following, room.allowed, room.begun, room.keys,
+            room.pose, room.error, room.found, room.counters, room.best, room.nearest, out.q, out.residuals,
+            out.restarts, out.codes, (count, racers, high, int(self.whole), int(self.fresh), int(last)),
+        )  # fmt: skip
+        self.fresh = False
+        self.left = self._count(LEFT)
+
+    def close(self) -> int:
+        """Close in on the best poses of the problems that are left; return how many of them get more starts."""
+        from .kernels.cuda_search import OPEN
+
+        e, room, out = self.engine, self.room, self.out
+        e.kernels.close[self._grid(self.left)](
+            self.targets, e.settings, self.base, room.listed, room.following, room.allowed, room.begun, room.counters,
+            room.best, room.nearest, out.q, out.residuals, out.restarts, out.codes, self.left, e.tries,
+        )  # fmt: skip
+        self.left = self._count(OPEN)
+        return self.left
+
+
+def _task(prepared: Prepared, exact: NDArray[Any], shape: tuple[int, ...], given: bool, dtype: Any) -> Any:
+    """Return what the kernels are written for."""
+    from .kernels.cuda_parts import Task
+
+    limb, linkage, goal = prepared.limb, prepared.linkage, prepared.goal
+    limits, bounds = limb.limits.copy(), np.stack([linkage.lower, linkage.upper])
+    if prepared.settings.limits == "ignore":
+        limits[:, :2], bounds[:] = (-np.inf, np.inf), [[-np.inf], [np.inf]]
+    rough = exact.copy()
+    rough[damped.FLOOR] = FLOOR[np.dtype(dtype)] * limb.length**2
+    inside, outside = limb.plain
+    return Task(
+        codes=limb.codes,
+        settings=(exact, rough),
+        limits=limits,
+        numbers=limb.numbers,
+        turn=None if goal.free is None else plane_basis(goal.free),
+        shape=shape,
+        neutral=linkage.neutral(),
+        bounds=bounds,
+        plain=np.stack([inside, outside], axis=1),
+        balls=limb.balls,
+        open=tuple(outside[np.isin(inside, prepared.open)].tolist()),
+        whole=prepared.whole,
+        given=given,
+        asked=(goal.coordinates > 0, len(goal.rows) > goal.coordinates),
+        dtype=dtype,
+    )
+
+
+def _tables(prepared: Prepared, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the weighted frames of the tables, a row each, and their poses."""
+    frames = starts.NARROW + starts.WIDE
+    width = 8
+    table = prepared.starts(np.float64)
+    head = starts.TABLE * frames // width
+    rows = table[:head].reshape(-1, starts.TABLE, width).swapaxes(1, 2).reshape(frames, starts.TABLE)
+    poses = table[head:].ravel()[: frames * prepared.limb.values]
+    return rows.astype(dtype), poses.astype(dtype)

@@ -1,0 +1,125 @@
+"""How functions become code for a graphics card: device functions, kernels, and the cache that keeps them.
+
+Imports numba-cuda (the extra `cuda`) and `trace`; nothing else may import this unless a card was asked for. With
+``NUMBA_ENABLE_CUDASIM=1`` all of it runs in numba-cuda's simulator, as plain Python.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import config, cuda, float32, float64
+
+from . import SOURCES
+from .trace import Trace, compiled
+
+KINDS = {"float32": float32, "float64": float64}
+PER_TURN, HALF = np.float32(0.5 / math.pi), np.float32(0.5)
+TURN = np.float32(6.28125)  # few enough bits that its products with a turn count are exact
+TURN_REST = np.float32(2.0 * math.pi - 6.28125)
+SIMULATED = bool(config.ENABLE_CUDASIM)
+THREADS = 4 if SIMULATED else 128  # of a block
+
+
+def device(function: Callable[..., Any], *, fast: bool = False) -> Any:
+    """Compile a function that kernels call and that becomes part of them; `fast` trades last bits for speed."""
+    if SIMULATED:
+        return cuda.jit(device=True)(function)
+    return cuda.jit(device=True, forceinline=True, fastmath=fast)(function)
+
+
+def kernel(function: Callable[..., Any], key: str, *, fast: bool = False, blocks: int = 1) -> Any:
+    """Compile a function that the host launches in blocks of THREADS; keep the result on disk.
+
+    Args:
+        function: The function.
+        key: What the result depends on beside the sources of the kernels.
+        fast: Whether last bits may be traded for speed.
+        blocks: How many blocks must fit on one multiprocessor: the more, the fewer registers for each thread.
+    """
+    if SIMULATED:
+        return cuda.jit(function)
+    dispatcher = cuda.jit(fastmath=fast, launch_bounds=(THREADS, blocks))(function)
+    try:
+        dispatcher._cache = _cache_of(function, key)
+    except RuntimeError:
+        return dispatcher  # no folder can be written to: compile in every process
+    return dispatcher
+
+
+def _cache_of(function: Callable[..., Any], key: str) -> Any:
+    """Return numba-cuda's cache on disk, keyed by all sources; the closure's own values say nothing that lasts."""
+    from numba.cuda.dispatcher import CUDACache
+
+    class KernelCache(CUDACache):  # type: ignore[misc,unused-ignore]
+        def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+            return sig, codegen.magic_tuple(), SOURCES, key
+
+    return KernelCache(function)
+
+
+# What written functions call
+
+
+def choose(mask, yes, no):
+    """Return one of two numbers."""
+    return yes if mask else no
+
+
+def wrapped(angle):
+    """Return an angle brought to [-pi, pi) by whole turns; one that is there keeps its bits."""
+    if abs(angle) < math.pi:
+        return angle
+    return (angle + math.pi) % (2.0 * math.pi) - math.pi
+
+
+def both(angle):
+    """Return sine and cosine."""
+    return math.sin(angle), math.cos(angle)
+
+
+def both_of_any(angle):
+    """Return sine and cosine in single precision of an angle that may be several turns: the quick ones want small."""
+    turns = math.floor(angle * PER_TURN + HALF)
+    near = (angle - turns * TURN) - turns * TURN_REST
+    return math.sin(near), math.cos(near)
+
+
+def vocabulary(*, fast: bool, turning: bool) -> dict[str, Any]:
+    """Return the functions that written ones may call."""
+    both_here = both_of_any if fast and turning else both
+    chosen = (("choose", choose), ("wrapped", wrapped), ("sine_cosine", both_here))
+    return {"sqrt": math.sqrt, "float64": float64} | {name: device(f, fast=fast) for name, f in chosen}
+
+
+def written(trace: Trace, name: str, parameters: list[str], results: list[str], *, turning: bool = False) -> Any:
+    """Return the device function of a trace, and a text that says all about it.
+
+    Single precision is fast, double precision is right. `turning` says that angles may be several turns.
+    """
+    fast = trace.dtype is np.float32
+    source = trace.source(name, parameters, results)
+    function = device(compiled(name, source, vocabulary(fast=fast, turning=turning) | trace.names), fast=fast)
+    return function, f"{source} {sorted(trace.names.items())} {fast} {turning}"
+
+
+def items(name: str, count: int, kind: str = "") -> Any:
+    """Return a device function that reads a tuple of numbers from an array, from a place on."""
+    listed = ", ".join(f"{kind}(memory[at + {k}])" for k in range(count))
+    return device(compiled(name, f"def {name}(memory, at):\n    return ({listed},)\n", dict(KINDS)))
+
+
+def put(name: str, count: int) -> Any:
+    """Return a device function that writes a tuple of numbers into an array, from a place on."""
+    lines = "".join(f"    memory[at + {k}] = values[{k}]\n" for k in range(count))
+    return device(compiled(name, f"def {name}(memory, at, values):\n{lines}", {}))
+
+
+def cast(name: str, count: int, kind: str) -> Any:
+    """Return a device function that gives a tuple's numbers another precision."""
+    listed = ", ".join(f"{kind}(values[{k}])" for k in range(count))
+    return device(compiled(name, f"def {name}(values):\n    return ({listed},)\n", dict(KINDS)))
+

@@ -1,0 +1,310 @@
+"""The search for poses that reach many goals, on a graphics card: a thread for each descent.
+
+Imports `cuda` and `cuda_parts`. The host launches these one after another, and again on the problems that are left:
+
+    prepare     reads targets, sees which are goals and may be in reach, and ranks the narrow table of starts
+    rank        ranks the wide table, for problems that are left
+    descend     descents; threads stay, and take the next one when theirs is over. Where there are more threads than
+                problems, several of them race for one: `racers`
+    judge       looks at what was found in double precision, polishes it, writes the answer or notes the problem as left
+    close       brings the best pose closer, and says how many more starts are worth trying
+
+What a problem's answer is does not depend on the others, nor on which thread comes first: of racers, the one with the
+fewest steps wins. Memory is numbers in a row, by problem, or by descent (`pose`, `error`, `found`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import cuda, int32
+
+from .cuda import device, kernel
+from .cuda_parts import Parts
+from .damped import ALIGNED, NEAR, ROTATION
+from .search import BEYOND, CLOSEST, CLOSING, INVALID, REACHED, UNSOLVED
+from .starts import CAUTION, CHECK, CLOSE, FIRST_STARTS, NARROW, RIVALS, STALLED, STEPS, WIDE
+
+TAKEN, LEFT, OPEN, COUNTERS = 0, 1, 2, 3  # descents taken, problems left by a judge, and by closing in
+LANE, NO_ONE = 64, 2**31 - 1  # a racer's key is LANE times its steps, and its number
+POLISH = 8  # steps in double precision for what descents have found
+UNREACHABLE = 2  # starts for a goal out of reach
+
+
+class Kernels(NamedTuple):
+    """The kernels of one limb."""
+
+    prepare: Any
+    rank: Any
+    descend: Any
+    judge: Any
+    close: Any
+
+
+def search_kernels(parts: Parts, *, blocks: int = 4) -> Kernels:
+    """Return the kernels for a limb; `blocks` of descents share a multiprocessor."""
+    key, fast = parts.key, parts.task.dtype is np.float32
+    begin, finish, polish = _begin(parts), _finish(parts), _polish(parts)
+    return Kernels(
+        kernel(_prepare(parts), key),
+        kernel(_rank(parts), key),
+        kernel(_descend(parts, begin), f"{key} {blocks}", fast=fast, blocks=blocks),
+        kernel(_judge(parts, finish, polish), key),
+        kernel(_close(parts, finish), key),
+    )
+
+
+def _prepare(parts: Parts) -> Any:
+    read, ranked, rounded, put_goal = parts.read, parts.ranked, parts.rounded, parts.put_goal
+    size, far = math.prod(parts.task.shape), parts.task.dtype(math.inf)
+    unbegun = -1 if parts.task.given else 0
+
+    def prepare(targets, settings, table, goal, order, allowed, begun, codes, counters, count, tries):
+        i = cuda.grid(1)
+        if i < COUNTERS:
+            counters[i] = 0
+        if i < count:
+            exact, valid, reach = read(targets, size * i, settings)
+            near = rounded(exact)
+            put_goal(goal, 12 * i, near)
+            order[2 * i], order[2 * i + 1] = ranked(table, 0, NARROW // RIVALS, near, far)
+            begun[i] = unbegun
+            allowed[i] = min(FIRST_STARTS if reach else UNREACHABLE, tries) if valid else 0
+            codes[i] = UNSOLVED if valid else INVALID
+
+    return prepare
+
+
+def _rank(parts: Parts) -> Any:
+    ranked, take_goal, far = parts.ranked, parts.take_goal, parts.task.dtype(math.inf)
+
+    def rank(table, goal, listed, order, count):
+        i = cuda.grid(1)
+        if i < count:
+            problem = listed[i]
+            first = NARROW // RIVALS
+            near = take_goal(goal, 12 * problem)
+            order[2 * problem], order[2 * problem + 1] = ranked(table, first, first + WIDE // RIVALS, near, far)
+
+    return rank
+
+
+def _begin(parts: Parts) -> Any:
+    take, within, single, random_start = parts.take_values, parts.within, parts.single, parts.random_start
+    values = parts.task.values
+
+    def begin(start, problem, order, poses, given, limits, seed, first):
+        if start < 0:
+            return single(within(take(given, values * problem)))
+        if start < FIRST_STARTS:
+            four = order[2 * problem + (start // 4) % 2]
+            return take(poses, values * ((four >> (16 * (start % 4))) & 0xFFFF))
+        return random_start(limits, seed, first + problem, start)
+
+    return device(begin)
+
+
+def _descend(parts: Parts, begin: Any) -> Any:
+    step, take_goal, put_values = parts.step, parts.take_goal, parts.put_values
+    values, real = parts.task.values, parts.task.dtype
+    settings = parts.task.settings[1]
+    weight, close, stalled = (
+        real(x) for x in (settings[ROTATION] ** 2, settings[CLOSE], settings[STALLED])
+    )
+    most, check, infinity = int(settings[STEPS]), int(settings[CHECK]), real(math.inf)
+
+    def descend(
+        goal, order, poses, given, limits, listed, allowed, begun, keys, pose, error, found, counters, numbers, tolerances
+    ):
+        count, racers, grain, low, high, seed, first, whole = numbers
+        near_to, aligned_to = tolerances
+        slot, end, busy, problem, start, last = 0, 0, False, 0, 0, 0
+        taken, total, best, before = 0, 0, infinity, infinity
+        if cuda.grid(1) == 0:
+            counters[LEFT] = 0
+        aim = take_goal(goal, 0)
+        q = begin(0, 0, order, poses, given, limits, seed, first)
+        while True:
+            if not busy:
+                if slot >= end:
+                    slot = int32(cuda.atomic.add(counters, TAKEN, grain))
+                    end = min(slot + grain, count * racers)
+                    if slot >= end:
+                        break
+                place = slot // racers
+                problem = place if whole else listed[place]
+                start, last = max(low, begun[problem]) + slot - place * racers, min(high, allowed[problem])
+                if start >= last:
+                    found[slot], error[slot], slot = 0, infinity, slot + 1
+                    continue
+                aim = take_goal(goal, 12 * problem)
+                q = begin(start, problem, order, poses, given, limits, seed, first)
+                busy, taken, total, best = True, 0, 0, infinity
+            after, p, r = step(q, aim)
+            taken, total, now = taken + 1, total + 1, p + r * weight
+            if p <= near_to and r <= aligned_to:
+                put_values(pose, values * slot, q)
+                found[slot], error[slot] = start + 1, now
+                if racers > 1:
+                    cuda.atomic.min(keys, slot // racers, LANE * total + slot % racers)
+                slot, busy = slot + 1, False
+            elif taken >= most or (taken > check and now > close and now > before * stalled):
+                if now < best:
+                    best = now
+                    put_values(pose, values * slot, q)
+                start, taken = start + racers, 0
+                if start < last:
+                    q = begin(start, problem, order, poses, given, limits, seed, first)
+                else:
+                    found[slot], error[slot], slot, busy = 0, best, slot + 1, False
+            else:
+                q, before = after, now
+            if racers > 1 and busy and cuda.atomic.min(keys, slot // racers, NO_ONE) <= LANE * total:
+                found[slot], error[slot], slot, busy = 0, infinity, slot + 1, False
+
+    return descend
+
+
+def _polish(parts: Parts) -> Any:
+    look, step = parts.exact_look, parts.exact_step
+
+    def polish(q, aim, arrived, near, aligned):
+        """Return a pose, brought closer where it had arrived but is not within tolerance, and its squared errors."""
+        p, r = look(q, aim)
+        tries = 0
+        while arrived and tries < POLISH and not (p <= near and r <= aligned):
+            q, _, _ = step(q, aim, 0.0)
+            p, r = look(q, aim)
+            tries += 1
+        return q, p, r
+
+    return device(polish)
+
+
+def _finish(parts: Parts) -> Any:
+    answer, take_base, put_pose, nq = parts.answer, parts.take_base, parts.put_pose, parts.task.nq
+    given, (moved, turned) = parts.task.given, parts.task.asked
+    both = moved and turned
+
+    def finish(problem, q, p, r, starts, outcome, base, poses, residuals, restarts, codes):
+        """Write the answer to a problem."""
+        put_pose(poses, nq * problem, answer(q, take_base(base, nq * problem if given else 0)))
+        away, off = math.sqrt(p), 2.0 * math.asin(min(0.5 * math.sqrt(r), 1.0))
+        if both:
+            residuals[2 * problem], residuals[2 * problem + 1] = away, off
+        else:
+            residuals[problem] = away if moved else off
+        restarts[problem], codes[problem] = starts, outcome
+
+    return device(finish)
+
+
+def _winner(slot, racers, key, error):
+    """Return which of a problem's descents has arrived first or, where none has, come closest; and whether it has."""
+    if key < NO_ONE:
+        return slot + key % LANE
+    best = slot
+    for k in range(slot + 1, slot + racers):
+        if error[k] < error[best]:
+            best = k
+    return best
+
+
+def _judge(parts: Parts, finish: Any, polish: Any) -> Any:
+    read, exact, within, take, put = parts.read, parts.exact, parts.within, parts.take_values, parts.put_values
+    size, values, weight = math.prod(parts.task.shape), parts.task.values, float(parts.task.settings[0][ROTATION]) ** 2
+    put_pose, take_base, nq, given = parts.put_pose, parts.take_base, parts.task.nq, parts.task.given
+    winner, blocks = device(_winner), sum(parts.task.asked)
+
+    def judge(
+        targets, settings, base, listed, following, allowed, begun, keys, pose, error, found, counters, best, nearest,
+        poses, residuals, restarts, codes, numbers,
+    ):  # fmt: skip
+        count, racers, high, whole, first, last = numbers
+        place = cuda.grid(1)
+        if place == 0:
+            counters[TAKEN] = counters[OPEN] = 0
+        if place >= count:
+            return
+        problem = place if whole else listed[place]
+        if codes[problem] == INVALID:
+            put_pose(poses, nq * problem, take_base(base, nq * problem if given else 0))
+            for k in range(blocks):
+                residuals[blocks * problem + k] = math.nan
+            restarts[problem] = 0
+            return
+        slot = place
+        if racers > 1:
+            slot = winner(place * racers, racers, keys[place], error)
+            keys[place] = NO_ONE
+        if first:
+            nearest[problem] = math.inf
+        arrived, better = found[slot] > 0, False
+        if arrived or error[slot] < math.inf:
+            aim, _, _ = read(targets, size * problem, settings)
+            q, p, r = polish(within(exact(take(pose, values * slot))), aim, arrived, settings[NEAR], settings[ALIGNED])
+            if arrived and p <= settings[NEAR] and r <= settings[ALIGNED]:
+                finish(problem, q, p, r, found[slot], REACHED, base, poses, residuals, restarts, codes)
+                return
+            better = p + r * weight < nearest[problem]
+            if better:
+                nearest[problem] = p + r * weight
+                put(best, values * problem, q)
+        begun[problem] = max(begun[problem], min(high, allowed[problem]))
+        if last and not better:
+            aim, _, _ = read(targets, size * problem, settings)
+            q, p, r = polish(take(best, values * problem), aim, False, settings[NEAR], settings[ALIGNED])
+            finish(problem, q, p, r, begun[problem], CLOSEST, base, poses, residuals, restarts, codes)
+        else:
+            following[cuda.atomic.add(counters, LEFT, 1)] = problem
+
+    return judge
+
+
+def _close(parts: Parts, finish: Any) -> Any:
+    read, look, step, hope = parts.read, parts.exact_look, parts.exact_step, parts.hope
+    take, put = parts.take_values, parts.put_values
+    size, values, weight = math.prod(parts.task.shape), parts.task.values, float(parts.task.settings[0][ROTATION]) ** 2
+    caution, steps = float(parts.task.settings[0][CAUTION]), int(CLOSING)
+
+    def close(
+        targets, settings, base, listed, following, allowed, begun, counters, best, nearest,
+        poses, residuals, restarts, codes, count, tries,
+    ):  # fmt: skip
+        place = cuda.grid(1)
+        if place >= count:
+            return
+        problem = listed[place]
+        near, aligned = settings[NEAR], settings[ALIGNED]
+        aim, _, _ = read(targets, size * problem, settings)
+        kept = take(best, values * problem)
+        q, taken = kept, 0
+        p, r = look(q, aim)
+        while taken < steps and not (p <= near and r <= aligned):
+            q, _, _ = step(q, aim, caution)
+            p, r = look(q, aim)
+            taken += 1
+        if p + r * weight < nearest[problem]:
+            nearest[problem] = p + r * weight
+            put(best, values * problem, q)
+        else:
+            q = kept
+            p, r = look(q, aim)
+        starts = begun[problem]
+        if p <= near and r <= aligned:
+            finish(problem, q, p, r, starts, REACHED, base, poses, residuals, restarts, codes)
+            return
+        most = allowed[problem]
+        if most >= min(FIRST_STARTS, tries):
+            most = hope(settings, nearest[problem], tries)
+            if starts < most:
+                allowed[problem] = most
+                following[cuda.atomic.add(counters, OPEN, 1)] = problem
+                return
+            finish(problem, q, p, r, starts, CLOSEST, base, poses, residuals, restarts, codes)
+        else:
+            finish(problem, q, p, r, starts, BEYOND, base, poses, residuals, restarts, codes)
+
+    return close
