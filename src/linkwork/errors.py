@@ -23,6 +23,7 @@
     ├── GoalError (ValueError)            a goal that asks for nothing, or for what cannot be
     │   └── OutOfReachError               a closed form has no answer there
     ├── OptionError (TypeError)           an option a method does not take, or a value it cannot have
+    ├── DeviceError (RuntimeError)        no graphics card, or not enough of one
     ├── FormatError (ValueError)          a file that cannot be read, with file and line
     └── MissingExtraError (ImportError)   an optional dependency is not installed
 
@@ -192,6 +193,10 @@ class FormatError(LinkworkError, ValueError):
         place = f"{path}:{line}" if line is not None else f"{path}"
         super().__init__(f"{place}: {message}")
         self.path, self.line = path, line
+
+
+class DeviceError(LinkworkError, RuntimeError):
+    """No graphics card can be used, its driver is too old, or its memory too small."""
 
 
 class MissingExtraError(LinkworkError, ImportError):

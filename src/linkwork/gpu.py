@@ -6,30 +6,40 @@ Imports `solvers` and, when a card is asked for, the kernels for it. `batch` han
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .devices import DeviceArray, free_memory, require_card, taken, to_host
+from .errors import DeviceError, GoalError
 from .kernels import damped, starts
 from .solvers.prepared import FLOOR, Prepared
 from .transforms import plane_basis
 
 MOST_RACERS, CROWD = 8, 32  # threads that race for a goal: in the first rounds, and later
 GRAIN = 8  # descents that a thread takes at once where there are plenty
+ANSWERS = (np.float64, np.float64, np.int32, np.int8, np.bool_)
+SHAPES = ((4, 4), (3, 3), (3,), (2,))
+SHARE = 0.7  # of the free memory, that a batch may take
+BLOCK, SEATS = 1 << 18, 4  # targets of the host that travel together, and how many blocks are under way at once
 FINEST = 2e-5  # error of single precision, as a share of the limb's length: below it, double precision takes over
 
 
-@dataclass
-class Answers:
-    """Device memory for answers, a row for each problem."""
+class Answers(NamedTuple):
+    """Memory for answers, flat, by problem: of a card, or of the host."""
 
     q: Any
     residuals: Any
     restarts: Any
     codes: Any
+    reached: Any
+
+    def rows(self, first: int, count: int, widths: tuple[int, ...]) -> Answers:
+        """Return the memory of some problems, each with so many numbers."""
+        return Answers(*(a[w * first : w * (first + count)] for a, w in zip(self, widths, strict=True)))
 
 
 class Engine:
@@ -80,12 +90,17 @@ class Engine:
         """Return memory for answers."""
         from numba import cuda
 
-        def rows(width: int, dtype: Any) -> Any:
-            return cuda.device_array(count * width, dtype)
+        return Answers(*(cuda.device_array(count * w, kind) for w, kind in zip(self.widths, ANSWERS, strict=True)))
 
-        return Answers(
-            rows(self.task.nq, np.float64), rows(sum(self.task.asked), np.float64), rows(1, np.int32), rows(1, np.int8)
-        )
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many numbers of each kind an answer has."""
+        return self.task.nq, sum(self.task.asked), 1, 1, 1
+
+    @property
+    def bytes_each(self) -> int:
+        """How much memory a problem takes to work on, beside its target and its answer."""
+        return (13 + self.values) * self.dtype.itemsize + 8 * (self.values + 3) + 20
 
     def run(
         self, targets: Any, count: int, room: Room, out: Answers, *, first: int, values: Any, base: Any, stream: Any
@@ -101,6 +116,38 @@ class Engine:
             search.round(starts.FIRST_STARTS, self.tries, last=True)
             if not search.left:
                 return
+
+
+class Seat:
+    """A stream, and memory of card and host, for a block of targets that comes from the host and goes back there."""
+
+    def __init__(self, engine: Engine, capacity: int) -> None:
+        from numba import cuda
+
+        self.capacity, self.stream = capacity, cuda.stream()
+        self.room, self.out = engine.room(capacity), engine.answers(capacity)
+        size, task = math.prod(engine.task.shape), engine.task
+        self.sizes = (size, engine.values, task.nq) if engine.given else (size,)
+        self.inputs = [(cuda.pinned_array(n * capacity), cuda.device_array(n * capacity)) for n in self.sizes]
+        self.results = Answers(
+            *(cuda.pinned_array(w * capacity, kind) for w, kind in zip(engine.widths, ANSWERS, strict=True))
+        )
+
+    def solve(self, engine: Engine, arrays: list[NDArray[Any]], first: int) -> Answers:
+        """Return the answers to targets and, where there are any, their starts: values of the limb, and poses."""
+        count = len(arrays[0])
+        for (staged, memory), array, size in zip(self.inputs, arrays, self.sizes, strict=True):
+            staged[: size * count].reshape(array.shape)[:] = array
+            memory[: size * count].copy_to_device(staged[: size * count], self.stream)
+        values, base = (self.inputs[1][1], self.inputs[2][1]) if engine.given else (None, None)
+        engine.run(
+            self.inputs[0][1], count, self.room, self.out, first=first, values=values, base=base, stream=self.stream
+        )
+        results = self.results.rows(0, count, engine.widths)
+        for memory, host in zip(self.out.rows(0, count, engine.widths), results, strict=True):
+            memory.copy_to_host(host, self.stream)
+        self.stream.synchronize()
+        return results
 
 
 class Room:
@@ -183,7 +230,7 @@ class _Rounds:
         e.kernels.judge[self._grid(count)](
             self.targets, e.settings, self.base, room.listed, room.following, room.allowed, room.begun, room.keys,
             room.pose, room.error, room.found, room.counters, room.best, room.nearest, out.q, out.residuals,
-            out.restarts, out.codes, (count, racers, high, int(self.whole), int(self.fresh), int(last)),
+            out.restarts, out.codes, out.reached, (count, racers, high, int(self.whole), int(self.fresh), int(last)),
         )  # fmt: skip
         self.fresh = False
         self.left = self._count(LEFT)
@@ -195,10 +242,111 @@ class _Rounds:
         e, room, out = self.engine, self.room, self.out
         e.kernels.close[self._grid(self.left)](
             self.targets, e.settings, self.base, room.listed, room.following, room.allowed, room.begun, room.counters,
-            room.best, room.nearest, out.q, out.residuals, out.restarts, out.codes, self.left, e.tries,
+            room.best, room.nearest, out.q, out.residuals, out.restarts, out.codes, out.reached, self.left, e.tries,
         )  # fmt: skip
         self.left = self._count(OPEN)
         return self.left
+
+
+class Card:
+    """A prepared solver on a graphics card.
+
+    Args:
+        prepared: The solver.
+        dtype: Precision of descents.
+    """
+
+    def __init__(self, prepared: Prepared, dtype: Any) -> None:
+        require_card()
+        self.prepared, self.dtype = prepared, np.dtype(dtype)
+        self._seats: dict[Engine, SimpleQueue[Seat]] = {}
+
+    def engine(self, shape: tuple[int, ...], given: bool) -> Engine:
+        """Return the search for targets of a shape, with or without starts; it is kept on the prepared solver."""
+        kept = self.prepared.__dict__.setdefault("_engines", {})
+        key = (shape, given, self.dtype)
+        if key not in kept:
+            self.prepared.as_targets(np.zeros((0, *shape)))  # refuses a wrong shape
+            kept[key] = Engine(self.prepared, shape, given, self.dtype)
+        engine: Engine = kept[key]
+        return engine
+
+    def solve(self, targets: NDArray[Any], start: NDArray[Any] | None, first: int) -> Answers:
+        """Return answers, arrays of the host, to a block of its targets; `start` is a pose, or one for each."""
+        engine, count = self.engine(targets.shape[1:], start is not None), len(targets)
+        arrays = [np.asarray(targets)]
+        if start is not None:
+            poses = np.broadcast_to(start, (count, engine.task.nq))
+            arrays += [self.prepared.limb.values_of(poses), poses]
+        seats = self._seats.setdefault(engine, SimpleQueue())
+        try:
+            seat = seats.get_nowait()
+        except Empty:
+            seat = None
+        if seat is None or seat.capacity < count:
+            seat = Seat(engine, max(count, 1))
+        results = Answers(*(np.array(a) for a in seat.solve(engine, arrays, first)))
+        seats.put(seat)
+        return results
+
+    def solve_there(self, targets: Any, start: Any, first: int) -> Answers:
+        """Return answers, arrays of the card, to targets that are there; as many at once as its memory has room for."""
+        memory, shape = taken(targets)
+        if len(shape) < 2 or shape[1:] not in SHAPES or memory.dtype.kind != "f":
+            raise GoalError(f"targets are floating-point numbers of shape (n, 4, 4), got {memory.dtype} {shape}.")
+        engine, count, size = self.engine(shape[1:], start is not None), shape[0], math.prod(shape[1:])
+        values, base = self._starts(engine, start, count)
+        try:
+            out = engine.answers(count)
+            block = max(1, min(count, int(SHARE * free_memory()) // engine.bytes_each))
+            room = engine.room(block)
+        except Exception as error:
+            raise _out_of_memory(error, count) from error
+        for at in range(0, count, block):
+            n = min(block, count - at)
+            engine.run(
+                memory[size * at : size * (at + n)],
+                n,
+                room,
+                out.rows(at, n, engine.widths),
+                first=first + at,
+                values=None if values is None else values[engine.values * at : engine.values * (at + n)],
+                base=None if base is None else base[engine.task.nq * at : engine.task.nq * (at + n)],
+                stream=0,
+            )
+        return Answers(
+            *(
+                DeviceArray(a, (count, w) if k < 2 else (count,))
+                for k, (a, w) in enumerate(zip(out, engine.widths, strict=True))
+            )
+        )
+
+    def _starts(self, engine: Engine, start: Any, count: int) -> tuple[Any, Any]:
+        """Return starts on the card: values of the limb, and poses. Those of a whole linkage need not be copied."""
+        from numba import cuda
+
+        if start is None:
+            return None, None
+        if engine.task.whole and getattr(start, "shape", None) == (count, engine.task.nq) and not _of_host(start):
+            base, _ = taken(start)
+            return base, base
+        poses = np.broadcast_to(to_host(start), (count, engine.task.nq))
+        values = self.prepared.limb.values_of(poses)
+        return tuple(cuda.to_device(np.ascontiguousarray(a).ravel()) for a in (values, poses))
+
+
+def _of_host(array: Any) -> bool:
+    return isinstance(array, np.ndarray)
+
+
+def _out_of_memory(error: Exception, count: int) -> Exception:
+    """Return what to raise where memory could not be had: a word on it, or the error as it came."""
+    if "OUT_OF_MEMORY" not in f"{error}" and "out of memory" not in f"{error}".lower():
+        return error
+    return DeviceError(
+        f"the card's memory has no room for the answers to {count:,} targets ({free_memory() / 2**30:.1f} GiB are free);"
+        " solve them in parts, or hand over NumPy arrays, which are solved block by block."
+    )
 
 
 def _task(prepared: Prepared, exact: NDArray[Any], shape: tuple[int, ...], given: bool, dtype: Any) -> Any:

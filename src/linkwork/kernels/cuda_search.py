@@ -107,7 +107,7 @@ def _begin(parts: Parts) -> Any:
 
 
 def _descend(parts: Parts, begin: Any) -> Any:
-    step, take_goal, put_values = parts.step, parts.take_goal, parts.put_values
+    step, take_goal, take_values, put_values = parts.step, parts.take_goal, parts.take_values, parts.put_values
     values, real = parts.task.values, parts.task.dtype
     settings = parts.task.settings[1]
     weight, close, stalled = (
@@ -120,12 +120,11 @@ def _descend(parts: Parts, begin: Any) -> Any:
     ):
         count, racers, grain, low, high, seed, first, whole = numbers
         near_to, aligned_to = tolerances
-        slot, end, busy, problem, start, last = 0, 0, False, 0, 0, 0
+        slot, end, busy, fresh, problem, start, last = 0, 0, False, False, 0, 0, 0
         taken, total, best, before = 0, 0, infinity, infinity
         if cuda.grid(1) == 0:
             counters[LEFT] = 0
-        aim = take_goal(goal, 0)
-        q = begin(0, 0, order, poses, given, limits, seed, first)
+        aim, q = take_goal(goal, 0), take_values(poses, 0)
         while True:
             if not busy:
                 if slot >= end:
@@ -139,9 +138,10 @@ def _descend(parts: Parts, begin: Any) -> Any:
                 if start >= last:
                     found[slot], error[slot], slot = 0, infinity, slot + 1
                     continue
-                aim = take_goal(goal, 12 * problem)
+                aim, busy, fresh, total, best = take_goal(goal, 12 * problem), True, True, 0, infinity
+            if fresh:
                 q = begin(start, problem, order, poses, given, limits, seed, first)
-                busy, taken, total, best = True, 0, 0, infinity
+                fresh, taken = False, 0
             after, p, r = step(q, aim)
             taken, total, now = taken + 1, total + 1, p + r * weight
             if p <= near_to and r <= aligned_to:
@@ -154,10 +154,8 @@ def _descend(parts: Parts, begin: Any) -> Any:
                 if now < best:
                     best = now
                     put_values(pose, values * slot, q)
-                start, taken = start + racers, 0
-                if start < last:
-                    q = begin(start, problem, order, poses, given, limits, seed, first)
-                else:
+                start, fresh = start + racers, True
+                if start >= last:
                     found[slot], error[slot], slot, busy = 0, best, slot + 1, False
             else:
                 q, before = after, now
@@ -188,7 +186,7 @@ def _finish(parts: Parts) -> Any:
     given, (moved, turned) = parts.task.given, parts.task.asked
     both = moved and turned
 
-    def finish(problem, q, p, r, starts, outcome, base, poses, residuals, restarts, codes):
+    def finish(problem, q, p, r, starts, outcome, base, poses, residuals, restarts, codes, reached):
         """Write the answer to a problem."""
         put_pose(poses, nq * problem, answer(q, take_base(base, nq * problem if given else 0)))
         away, off = math.sqrt(p), 2.0 * math.asin(min(0.5 * math.sqrt(r), 1.0))
@@ -196,7 +194,7 @@ def _finish(parts: Parts) -> Any:
             residuals[2 * problem], residuals[2 * problem + 1] = away, off
         else:
             residuals[problem] = away if moved else off
-        restarts[problem], codes[problem] = starts, outcome
+        restarts[problem], codes[problem], reached[problem] = starts, outcome, outcome == REACHED
 
     return device(finish)
 
@@ -220,7 +218,7 @@ def _judge(parts: Parts, finish: Any, polish: Any) -> Any:
 
     def judge(
         targets, settings, base, listed, following, allowed, begun, keys, pose, error, found, counters, best, nearest,
-        poses, residuals, restarts, codes, numbers,
+        poses, residuals, restarts, codes, reached, numbers,
     ):  # fmt: skip
         count, racers, high, whole, first, last = numbers
         place = cuda.grid(1)
@@ -233,7 +231,7 @@ def _judge(parts: Parts, finish: Any, polish: Any) -> Any:
             put_pose(poses, nq * problem, take_base(base, nq * problem if given else 0))
             for k in range(blocks):
                 residuals[blocks * problem + k] = math.nan
-            restarts[problem] = 0
+            restarts[problem], reached[problem] = 0, False
             return
         slot = place
         if racers > 1:
@@ -246,7 +244,7 @@ def _judge(parts: Parts, finish: Any, polish: Any) -> Any:
             aim, _, _ = read(targets, size * problem, settings)
             q, p, r = polish(within(exact(take(pose, values * slot))), aim, arrived, settings[NEAR], settings[ALIGNED])
             if arrived and p <= settings[NEAR] and r <= settings[ALIGNED]:
-                finish(problem, q, p, r, found[slot], REACHED, base, poses, residuals, restarts, codes)
+                finish(problem, q, p, r, found[slot], REACHED, base, poses, residuals, restarts, codes, reached)
                 return
             better = p + r * weight < nearest[problem]
             if better:
@@ -256,7 +254,7 @@ def _judge(parts: Parts, finish: Any, polish: Any) -> Any:
         if last and not better:
             aim, _, _ = read(targets, size * problem, settings)
             q, p, r = polish(take(best, values * problem), aim, False, settings[NEAR], settings[ALIGNED])
-            finish(problem, q, p, r, begun[problem], CLOSEST, base, poses, residuals, restarts, codes)
+            finish(problem, q, p, r, begun[problem], CLOSEST, base, poses, residuals, restarts, codes, reached)
         else:
             following[cuda.atomic.add(counters, LEFT, 1)] = problem
 
@@ -271,7 +269,7 @@ def _close(parts: Parts, finish: Any) -> Any:
 
     def close(
         targets, settings, base, listed, following, allowed, begun, counters, best, nearest,
-        poses, residuals, restarts, codes, count, tries,
+        poses, residuals, restarts, codes, reached, count, tries,
     ):  # fmt: skip
         place = cuda.grid(1)
         if place >= count:
@@ -294,7 +292,7 @@ def _close(parts: Parts, finish: Any) -> Any:
             p, r = look(q, aim)
         starts = begun[problem]
         if p <= near and r <= aligned:
-            finish(problem, q, p, r, starts, REACHED, base, poses, residuals, restarts, codes)
+            finish(problem, q, p, r, starts, REACHED, base, poses, residuals, restarts, codes, reached)
             return
         most = allowed[problem]
         if most >= min(FIRST_STARTS, tries):
@@ -303,8 +301,8 @@ def _close(parts: Parts, finish: Any) -> Any:
                 allowed[problem] = most
                 following[cuda.atomic.add(counters, OPEN, 1)] = problem
                 return
-            finish(problem, q, p, r, starts, CLOSEST, base, poses, residuals, restarts, codes)
+            finish(problem, q, p, r, starts, CLOSEST, base, poses, residuals, restarts, codes, reached)
         else:
-            finish(problem, q, p, r, starts, BEYOND, base, poses, residuals, restarts, codes)
+            finish(problem, q, p, r, starts, BEYOND, base, poses, residuals, restarts, codes, reached)
 
     return close
