@@ -196,3 +196,18 @@ def free_memory() -> int:
     if config.ENABLE_CUDASIM:
         return 1 << 30
     return int(cuda.current_context().get_memory_info()[0])
+
+
+def mapped(kernel: Any, poses: Any, shape: tuple[int, ...]) -> Any:
+    """Return what a kernel of `kernels.cuda_chain` gives for poses (n, nq) of a card, shape (n, *shape), there."""
+    from numba import cuda
+
+    from .kernels.cuda import THREADS
+
+    memory, given = taken(poses)
+    count = math.prod(given[:-1])
+    out = cuda.device_array(count * math.prod(shape), np.float64)
+    if count:
+        kernel[-(-count // THREADS), THREADS](memory, out, count)
+        cuda.synchronize()
+    return given_as(DeviceArray(out, (*given[:-1], *shape)), poses)

@@ -19,7 +19,8 @@ from .kernels import damped, starts
 from .solvers.prepared import FLOOR, Prepared
 from .transforms import plane_basis
 
-MOST_RACERS, CROWD = 8, 32  # threads that race for a goal: in the first rounds, and later
+RACERS, CROWD = 8, 256  # threads that race for a goal: in the first rounds, and later
+FEW, FIELD = 16384, 64  # problems that are raced for at once, and the starts of such a race
 GRAIN = 8  # descents that a thread takes at once where there are plenty
 ANSWERS = (np.float64, np.float64, np.int32, np.int8, np.bool_)
 SHAPES = ((4, 4), (3, 3), (3,), (2,))
@@ -60,17 +61,18 @@ class Engine:
 
         self.prepared, self.dtype, self.tries = prepared, np.dtype(dtype), prepared.restarts
         exact = prepared.packed(np.float64, bounded=True)[: starts.SETTINGS]
-        self.task = _task(prepared, exact, shape, given, self.dtype.type)
+        frames, poses = _tables(prepared, self.dtype)
+        self.task = _task(prepared, exact, frames[: starts.NARROW], shape, given, self.dtype.type)
         self.kernels = search_kernels(Parts(self.task))
         self.given, self.values = given, self.task.values
-        frames, poses = _tables(prepared, self.dtype)
         fine = (FINEST * prepared.limb.length) ** 2 if self.dtype == np.float32 else 0.0
         turned = fine / max(float(exact[damped.ROTATION]) ** 2, 1e-30)
         near = max(0.81 * float(exact[damped.NEAR]), fine), max(0.81 * float(exact[damped.ALIGNED]), turned)
         self.tolerances = tuple(self.dtype.type(x) for x in near)
-        self.settings, self.table, self.poses, self.limits, self.neutral = (
-            cuda.to_device(np.ascontiguousarray(array).ravel())
-            for array in (exact, frames, poses, prepared.limb.limits, prepared.linkage.neutral())
+        self.exacting = near[0] > float(exact[damped.NEAR]) or near[1] > float(exact[damped.ALIGNED])
+        known = np.concatenate([exact, prepared.limb.limits.ravel()])
+        self.known, self.table, self.poses, self.neutral = (
+            cuda.to_device(array.ravel()) for array in (known, frames, poses, prepared.linkage.neutral())
         )
 
     @cached_property
@@ -80,7 +82,7 @@ class Engine:
 
         from .kernels.cuda import SIMULATED, THREADS
 
-        return 4 * THREADS * (4 if SIMULATED else cuda.get_current_device().MULTIPROCESSOR_COUNT)
+        return 4 * THREADS * (1 if SIMULATED else cuda.get_current_device().MULTIPROCESSOR_COUNT)
 
     def room(self, count: int) -> Room:
         """Return memory to work in."""
@@ -106,8 +108,18 @@ class Engine:
         self, targets: Any, count: int, room: Room, out: Answers, *, first: int, values: Any, base: Any, stream: Any
     ) -> None:
         """Search for targets, a row each; `values` and `base` are starts of the limb and of the whole pose."""
-        search = _Rounds(self, targets, room, out, first, values, base, stream)
-        search.prepare(count)
+        search = _Rounds(self, targets, room, out, first, values, base, stream, count)
+        if self.given:
+            search.prepare()
+        elif count <= FEW:
+            if not search.race(0):
+                return
+            search.prepare()
+        else:
+            search.prepare()
+            search.sweep()
+            if not search.left or not search.race(starts.RIVALS):
+                return
         for low, high in [(-1, 0)] * self.given + [(0, starts.RIVALS), (starts.RIVALS, starts.FIRST_STARTS)]:
             search.round(low, high, last=False)
             if not search.left:
@@ -169,23 +181,32 @@ class Room:
         self.count, self.slots = count, slots
         self.goal, self.pose = cuda.device_array(12 * count, dtype), cuda.device_array(values * slots, dtype)
         self.error, self.found = cuda.device_array(slots, dtype), cuda.device_array(slots, np.int32)
-        self.order, self.counters = cuda.device_array(2 * count, np.int64), cuda.device_array(COUNTERS, np.int32)
+        self.order, self.counters = cuda.device_array(2 * count, np.int64), cuda.to_device(np.zeros(COUNTERS, np.int32))
         self.allowed, self.begun = cuda.device_array(count, np.int32), cuda.device_array(count, np.int32)
         self.listed, self.following = cuda.device_array(count, np.int32), cuda.device_array(count, np.int32)
         self.best, self.nearest = cuda.device_array(values * count, np.float64), cuda.device_array(count, np.float64)
-        self.keys = cuda.to_device(np.full(min(count, threads), NO_ONE, np.int32))
+        self.keys = cuda.to_device(np.full(min(count, threads), NO_ONE, np.int32))  # judges leave it so
 
 
 class _Rounds:
     """A search under way."""
 
     def __init__(
-        self, engine: Engine, targets: Any, room: Room, out: Answers, first: int, values: Any, base: Any, stream: Any
+        self,
+        engine: Engine,
+        targets: Any,
+        room: Room,
+        out: Answers,
+        first: int,
+        values: Any,
+        base: Any,
+        stream: Any,
+        count: int,
     ) -> None:
         self.engine, self.targets, self.room, self.out, self.stream = engine, targets, room, out, stream
-        self.first, self.values = first, engine.limits if values is None else values
+        self.first, self.values = first, engine.known if values is None else values
         self.base = engine.neutral if base is None else base
-        self.left, self.whole, self.fresh = 0, True, True
+        self.left, self.whole, self.fresh = count, True, True
         self.counters = np.zeros(room.counters.size, np.int32)
 
     def _grid(self, count: int) -> tuple[int, int, Any]:
@@ -201,36 +222,68 @@ class _Rounds:
         self.whole = False
         return int(self.counters[which])
 
-    def prepare(self, count: int) -> None:
-        """Read targets and rank the first starts."""
-        e, room = self.engine, self.room
-        self.left = count
-        e.kernels.prepare[self._grid(max(count, len(self.counters)))](
-            self.targets, e.settings, e.table, room.goal, room.order, room.allowed, room.begun, self.out.codes,
-            room.counters, count, e.tries,
-        )  # fmt: skip
-
-    def round(self, low: int, high: int, *, last: bool) -> None:
-        """Make the descents of some starts for all problems that are left, and judge them."""
+    def race(self, low: int) -> int:
+        """Race for all problems that are left, from a start on; return how many are not reached."""
         from .kernels.cuda import THREADS
-        from .kernels.cuda_search import LEFT
+        from .kernels.cuda_search import OPEN
 
         e, room, out, count = self.engine, self.room, self.out, self.left
-        most = CROWD if last else min(MOST_RACERS, high - low)
-        racers = max(1, min(most, 2 ** int(math.log2(max(e.threads // count, 1)))))
-        if low == starts.RIVALS:
-            e.kernels.rank[self._grid(count)](e.table, room.goal, room.listed, room.order, count)
+        numbers = (count, RACERS, low, min(FIELD, e.tries), e.prepared.seed, self.first, int(self.whole))
+        e.kernels.race[-(-count * RACERS // THREADS), THREADS, self.stream](
+            self.targets, e.known, e.poses, self.base, room.listed, room.following, room.counters, *out, numbers,
+            e.tolerances,
+        )  # fmt: skip
+        self.left = self._count(OPEN)
+        return self.left
+
+    def prepare(self) -> None:
+        """Read targets and rank the first starts."""
+        e, room, count = self.engine, self.room, self.left
+        e.kernels.prepare[self._grid(max(count, len(self.counters)))](
+            self.targets, e.known, room.listed, room.goal, room.order, room.allowed, room.begun, self.out.codes,
+            room.counters, count, e.tries, int(self.whole),
+        )  # fmt: skip
+
+    def _descend(self, low: int, high: int, racers: int) -> None:
+        from .kernels.cuda import THREADS
+
+        e, room, count = self.engine, self.room, self.left
         grain = GRAIN if count * racers > 4 * GRAIN * e.threads else 1
         numbers = (count, racers, grain, low, high, e.prepared.seed, self.first, int(self.whole))
         blocks = min(-(-count * racers // THREADS), e.threads // THREADS)
         e.kernels.descend[blocks, THREADS, self.stream](
-            room.goal, room.order, e.poses, self.values, e.limits, room.listed, room.allowed, room.begun, room.keys,
+            room.goal, room.order, e.poses, self.values, e.known, room.listed, room.allowed, room.begun, room.keys,
             room.pose, room.error, room.found, room.counters, numbers, e.tolerances,
         )  # fmt: skip
+
+    def sweep(self) -> None:
+        """Make the first descents of all problems, and accept what they have found."""
+        from .kernels.cuda_search import LEFT
+
+        e, room, count = self.engine, self.room, self.left
+        if e.exacting:
+            self.round(0, starts.RIVALS, last=False)
+            return
+        self._descend(0, starts.RIVALS, 1)
+        e.kernels.accept[self._grid(count)](
+            self.targets, e.known, self.base, room.following, room.pose, room.found, room.counters, *self.out, count
+        )
+        self.left = self._count(LEFT)
+
+    def round(self, low: int, high: int, *, last: bool) -> None:
+        """Make the descents of some starts for all problems that are left, and judge them."""
+        from .kernels.cuda_search import LEFT
+
+        e, room, out, count = self.engine, self.room, self.out, self.left
+        most = CROWD if last else min(RACERS, high - low)
+        racers = max(1, min(most, 2 ** int(math.log2(max(e.threads // count, 1)))))
+        if low == starts.RIVALS:
+            e.kernels.rank[self._grid(count)](e.table, room.goal, room.listed, room.order, count)
+        self._descend(low, high, racers)
         e.kernels.judge[self._grid(count)](
-            self.targets, e.settings, self.base, room.listed, room.following, room.allowed, room.begun, room.keys,
-            room.pose, room.error, room.found, room.counters, room.best, room.nearest, out.q, out.residuals,
-            out.restarts, out.codes, out.reached, (count, racers, high, int(self.whole), int(self.fresh), int(last)),
+            self.targets, e.known, self.base, room.listed, room.following, room.allowed, room.begun, room.keys,
+            room.pose, room.error, room.found, room.counters, room.best, room.nearest, *out,
+            (count, racers, high, int(self.whole), int(self.fresh), int(last)),
         )  # fmt: skip
         self.fresh = False
         self.left = self._count(LEFT)
@@ -241,8 +294,8 @@ class _Rounds:
 
         e, room, out = self.engine, self.room, self.out
         e.kernels.close[self._grid(self.left)](
-            self.targets, e.settings, self.base, room.listed, room.following, room.allowed, room.begun, room.counters,
-            room.best, room.nearest, out.q, out.residuals, out.restarts, out.codes, out.reached, self.left, e.tries,
+            self.targets, e.known, self.base, room.listed, room.following, room.allowed, room.begun, room.counters,
+            room.best, room.nearest, *out, self.left, e.tries,
         )  # fmt: skip
         self.left = self._count(OPEN)
         return self.left
@@ -349,7 +402,9 @@ def _out_of_memory(error: Exception, count: int) -> Exception:
     )
 
 
-def _task(prepared: Prepared, exact: NDArray[Any], shape: tuple[int, ...], given: bool, dtype: Any) -> Any:
+def _task(
+    prepared: Prepared, exact: NDArray[Any], table: NDArray[Any], shape: tuple[int, ...], given: bool, dtype: Any
+) -> Any:
     """Return what the kernels are written for."""
     from .kernels.cuda_parts import Task
 
@@ -365,6 +420,7 @@ def _task(prepared: Prepared, exact: NDArray[Any], shape: tuple[int, ...], given
         settings=(exact, rough),
         limits=limits,
         numbers=limb.numbers,
+        table=table,
         turn=None if goal.free is None else plane_basis(goal.free),
         shape=shape,
         neutral=linkage.neutral(),

@@ -21,7 +21,8 @@ PER_TURN, HALF = np.float32(0.5 / math.pi), np.float32(0.5)
 TURN = np.float32(6.28125)  # few enough bits that its products with a turn count are exact
 TURN_REST = np.float32(2.0 * math.pi - 6.28125)
 SIMULATED = bool(config.ENABLE_CUDASIM)
-THREADS = 4 if SIMULATED else 128  # of a block
+THREADS = 16 if SIMULATED else 128  # of a block
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are meant to be small
 
 
 def device(function: Callable[..., Any], *, fast: bool = False) -> Any:

@@ -6,6 +6,7 @@ Imports `cuda`, `trace` and the functions of `damped` and `starts`, which it wri
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,20 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import lanes
-from .cuda import KINDS, cast, choose, compiled, device, items, put, wrapped, written
-from .damped import CODES, LIMITS, LOWER, ROTATION, SPIN, TIP, UPPER, damped_step, look
-from .starts import (
-    CENTRE,
-    CLOSE,
-    POINT_SHELL,
-    RIVALS,
-    SETTINGS,
-    TABLE,
-    hope,
-    in_reach,
-    random_value,
-    read_goal,
-)
+from .cuda import KINDS, cast, choose, compiled, device, items, put, written
+from .damped import CODES, LOWER, SPIN, UPPER, damped_step, look
+from .starts import CENTRE, POINT_SHELL, RIVALS, SETTINGS, TABLE, hope, in_reach, random_value, read_goal
 from .trace import Cells, Symbol, Trace, rebuilt
 
 NOTHING = 1e-15  # numbers below it are what is left of a zero
@@ -45,6 +35,7 @@ class Task:
         settings: Settings of a search, in double precision and in that of its descents.
         limits: The limb's limits, (values, 4).
         numbers: The limb's numbers.
+        table: The narrow table's frames, a row each; see `starts.rank`.
         turn: What targets are turned by, where a frame may spin; or None.
         shape: Shape of one target: (4, 4), (3, 3), (3,) or (2,).
         neutral: The pose of joints that nothing moves.
@@ -62,6 +53,7 @@ class Task:
     settings: tuple[NDArray[Any], NDArray[Any]]
     limits: NDArray[Any]
     numbers: NDArray[Any]
+    table: NDArray[Any]
     turn: NDArray[Any] | None
     shape: tuple[int, ...]
     neutral: NDArray[Any]
@@ -108,8 +100,9 @@ class Parts:
         within: A pose brought within limits.
         read: Of targets, a place and settings: a goal, whether it is one, whether it may be in reach.
         answer: The whole pose, of a limb's values and the pose it started with.
-        ranked: Of a table, its blocks and a goal: the nearest frames, four to a number, nearest first.
-        random_start: Of limits, seed, problem and start: a random start.
+        ranked: Of a goal: the narrow table's nearest frames, four to a number, nearest first.
+        ranked_widely: The same of a goal, a table, and the range of its blocks.
+        random_start: Of settings and limits, seed, problem and start: a random start.
         hope: How many starts are worth trying.
     """
 
@@ -123,7 +116,8 @@ class Parts:
         self.exact_step = self._step(np.float64, task.settings[0], known_caution=False)
         self.exact_look, self.within = self._look(), self._within()
         self.read, self.answer = self._read(), self._answer()
-        self.ranked, self.random_start = self._ranked(), self._random_start(kind)
+        self.ranked, self.ranked_widely = self._ranked(task.table), self._ranked(None)
+        self.random_start = self._random_start(kind)
         self.hope = rebuilt(hope, {lanes.load: device(_item)}, device)
         self.take_goal, self.put_goal = items("take_goal", 12), put("put_goal", 12)
         self.take_values, self.put_values = items("take_values", task.values), put("put_values", task.values)
@@ -223,35 +217,59 @@ class Parts:
             q[k] = base[k] + trace.line(f"wrapped({trace.text(q[k] - base[k])})")
         return self._written(trace, "answer", ["values", "base"], [trace.tuple(q)])
 
-    def _ranked(self) -> Any:
-        """Write the ranking of a table: its nearest frame for each of eight lanes, in order; see `starts.rank`."""
+    def _ranked(self, table: NDArray[Any] | None) -> Any:
+        """Write the ranking of a table: its nearest frame for each of eight lanes, in order; see `starts.rank`.
+
+        A table that is known becomes part of the function; one that is not is an array, looked at from block to block.
+        """
+        names: dict[str, Any] = {"choose": device(choose), "far": self.task.dtype(math.inf)}
         lines = [f"b{k}, w{k} = far, 0" for k in range(RIVALS)]
-        lines.append("for block in range(first, end):")
-        for k in range(RIVALS):
-            terms = "".join(f" + table[at + {k * TABLE + 1 + m}] * goal[{m}]" for m in range(TABLE - 1))
-            lines.append(f"    at = {RIVALS * TABLE} * block" if k == 0 else "")
-            lines.append(f"    d = table[at + {k * TABLE}]{terms}")
-            lines.append(f"    w{k} = choose(d < b{k}, {RIVALS} * block + {k}, w{k})")
-            lines.append(f"    b{k} = choose(d < b{k}, d, b{k})")
+        if table is None:
+            lines.append("for block in range(first, end):")
+            lines.append(f"    at = {RIVALS * TABLE} * block")
+            for k in range(RIVALS):
+                terms = "".join(f" + table[at + {k * TABLE + 1 + m}] * goal[{m}]" for m in range(TABLE - 1))
+                lines += _nearer(f"table[at + {k * TABLE}]{terms}", f"{RIVALS} * block + {k}", k, "    ")
+        else:
+            for frame, (constant, *numbers) in enumerate(table.tolist()):
+                names |= {f"k{frame}_{m}": self.task.dtype(x) for m, x in enumerate([*numbers, constant])}
+                terms = "".join(f" + k{frame}_{m} * goal[{m}]" for m, x in enumerate(numbers) if x)
+                lines += _nearer(f"k{frame}_{len(numbers)}{terms}", f"{frame}", frame % RIVALS, "")
         for a, b in SORTING:
             lines.append(f"less = b{b} < b{a}")
             for x in "bw":
                 lines.append(f"{x}{a}, {x}{b} = choose(less, {x}{b}, {x}{a}), choose(less, {x}{a}, {x}{b})")
         words = [" | ".join(f"(w{4 * half + k} << {16 * k})" for k in range(4)) for half in range(2)]
-        body = "".join(f"    {line}\n" for line in lines if line)
-        text = f"def ranked(table, first, end, goal, far):\n{body}    return {words[0]}, {words[1]}\n"
-        self.key += text
-        return device(compiled("ranked", text, {"choose": device(choose)}))
+        body = "".join(f"    {line}\n" for line in lines)
+        parameters = "goal" if table is not None else "goal, table, first, end"
+        text = f"def ranked({parameters}):\n{body}    return {words[0]}, {words[1]}\n"
+        self.key += f"{text} {'' if table is None else table.tolist()}"
+        return device(compiled("ranked", text, names), fast=self.task.dtype is np.float32)
 
     def _random_start(self, kind: str) -> Any:
-        one = rebuilt(random_value, {lanes.load: device(_item)}, device)
-        listed = ", ".join(f"{kind}(one(limits, seed, problem, start, {k}))" for k in range(self.task.values))
-        text = f"def random_start(limits, seed, problem, start):\n    return ({listed},)\n"
+        one = rebuilt(random_value, {lanes.load: device(_limit)}, device)
+        listed = ", ".join(f"{kind}(one(known, seed, problem, start, {k}))" for k in range(self.task.values))
+        text = f"def random_start(known, seed, problem, start):\n    return ({listed},)\n"
         return device(compiled("random_start", text, {"one": one, **KINDS}))
+
+
+def _nearer(distance: str, frame: str, lane: int, indent: str) -> list[str]:
+    """Return lines that keep a frame if it is the nearest of its lane."""
+    lines = (
+        f"d = {distance}",
+        f"w{lane} = choose(d < b{lane}, {frame}, w{lane})",
+        f"b{lane} = choose(d < b{lane}, d, b{lane})",
+    )
+    return [indent + line for line in lines]
 
 
 def _item(memory, item):
     return memory[item]
+
+
+def _limit(memory, item):
+    """Return one of the limits, which stand after the settings."""
+    return memory[SETTINGS + item]
 
 
 def _quaternion(trace: Trace, angles: list[Any]) -> list[Any]:
@@ -259,5 +277,3 @@ def _quaternion(trace: Trace, angles: list[Any]) -> list[Any]:
     (d, a), (e, b), (f, c) = (trace.sine_cosine(angle * 0.5) for angle in angles)
     return [a * b * c - d * e * f, d * b * c + a * e * f, a * e * c - d * b * f, d * e * c + a * b * f]
 
-
-__all__ = ["CLOSE", "LIMITS", "ROTATION", "SETTINGS", "TIP", "Parts", "Task", "wrapped"]

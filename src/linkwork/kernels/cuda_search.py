@@ -2,11 +2,13 @@
 
 Imports `cuda` and `cuda_parts`. The host launches these one after another, and again on the problems that are left:
 
+    race        all at once for few problems: threads of a block race for each; what is not reached is left
     prepare     reads targets, sees which are goals and may be in reach, and ranks the narrow table of starts
     rank        ranks the wide table, for problems that are left
     descend     descents; threads stay, and take the next one when theirs is over. Where there are more threads than
                 problems, several of them race for one: `racers`
-    judge       looks at what was found in double precision, polishes it, writes the answer or notes the problem as left
+    accept      looks at what was found in double precision, and writes the answer or notes the problem as left
+    judge       the same, thoroughly: polishes what has arrived, and keeps the best pose of what has not
     close       brings the best pose closer, and says how many more starts are worth trying
 
 What a problem's answer is does not depend on the others, nor on which thread comes first: of racers, the one with the
@@ -21,14 +23,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda, int32
 
-from .cuda import device, kernel
+from .cuda import THREADS, device, kernel
 from .cuda_parts import Parts
 from .damped import ALIGNED, NEAR, ROTATION
 from .search import BEYOND, CLOSEST, CLOSING, INVALID, REACHED, UNSOLVED
 from .starts import CAUTION, CHECK, CLOSE, FIRST_STARTS, NARROW, RIVALS, STALLED, STEPS, WIDE
 
 TAKEN, LEFT, OPEN, COUNTERS = 0, 1, 2, 3  # descents taken, problems left by a judge, and by closing in
-LANE, NO_ONE = 64, 2**31 - 1  # a racer's key is LANE times its steps, and its number
+LANE, NO_ONE = 1024, 2**31 - 1  # a racer's key is LANE times its steps, and its number
 POLISH = 8  # steps in double precision for what descents have found
 UNREACHABLE = 2  # starts for a goal out of reach
 
@@ -36,9 +38,11 @@ UNREACHABLE = 2  # starts for a goal out of reach
 class Kernels(NamedTuple):
     """The kernels of one limb."""
 
+    race: Any
     prepare: Any
     rank: Any
     descend: Any
+    accept: Any
     judge: Any
     close: Any
 
@@ -48,45 +52,119 @@ def search_kernels(parts: Parts, *, blocks: int = 4) -> Kernels:
     key, fast = parts.key, parts.task.dtype is np.float32
     begin, finish, polish = _begin(parts), _finish(parts), _polish(parts)
     return Kernels(
-        kernel(_prepare(parts), key),
+        kernel(_race(parts, finish, polish), key, fast=fast, blocks=3),
+        kernel(_prepare(parts), key, blocks=6),
         kernel(_rank(parts), key),
         kernel(_descend(parts, begin), f"{key} {blocks}", fast=fast, blocks=blocks),
+        kernel(_accept(parts, finish), key, blocks=4),
         kernel(_judge(parts, finish, polish), key),
         kernel(_close(parts, finish), key),
     )
 
 
+def _race(parts: Parts, finish: Any, polish: Any) -> Any:
+    read, ranked, rounded, step = parts.read, parts.ranked, parts.rounded, parts.step
+    take, random_start, exact, within = parts.take_values, parts.random_start, parts.exact, parts.within
+    size, values, given_up = math.prod(parts.task.shape), parts.task.values, _given_up(parts)
+    refuse, groups, weight = _refuse(parts), THREADS // RIVALS or 1, _weight(parts)
+
+    def race(
+        targets, known, poses, base, listed, following, counters, answers, residuals, restarts, codes, reached,
+        numbers, tolerances,
+    ):  # fmt: skip
+        count, racers, low, high, seed, first, whole = numbers
+        near_to, aligned_to = tolerances
+        keys = cuda.shared.array(groups, int32)
+        group, racer = cuda.threadIdx.x // racers, cuda.threadIdx.x % racers
+        if racer == 0:
+            keys[group] = NO_ONE
+        cuda.syncthreads()
+        place = cuda.blockIdx.x * (cuda.blockDim.x // racers) + group
+        here = place < count
+        problem = listed[place] if here and not whole else place if here else 0
+        goal, valid, reach = read(targets, size * problem, known)
+        aim, key, start, total, taken, fresh = rounded(goal), NO_ONE, low + racer, 0, 0, True
+        order, q, before = ranked(aim), take(poses, 0), near_to
+        while here and valid and reach and start < high and key == NO_ONE:
+            if fresh and start < RIVALS:
+                q = take(poses, values * ((order[start // 4] >> (16 * (start % 4))) & 0xFFFF))
+            elif fresh:
+                q = random_start(known, seed, first + problem, start + RIVALS)
+            if fresh:
+                fresh, taken = False, 0
+            after, p, r = step(q, aim)
+            taken, total, now = taken + 1, total + 1, p + r * weight
+            if p <= near_to and r <= aligned_to:
+                key = LANE * total + racer
+                cuda.atomic.min(keys, group, key)
+            elif given_up(taken, now, before):
+                start, fresh = start + racers, True
+            else:
+                q, before = after, now
+            if cuda.atomic.min(keys, group, NO_ONE) <= LANE * total:
+                break
+        cuda.syncthreads()
+        left = here and racer == 0 and keys[group] == NO_ONE
+        if here and key < NO_ONE and keys[group] == key:
+            pose, moved, turned, done = polish(within(exact(q)), goal, True, known)
+            left = not done
+            if done:
+                finish(problem, pose, moved, turned, start + 1, REACHED, base, answers, residuals, restarts, codes, reached)
+        if left and not valid:
+            refuse(problem, base, answers, residuals, restarts, codes, reached)
+        elif left:
+            codes[problem] = UNSOLVED
+            following[cuda.atomic.add(counters, OPEN, 1)] = problem
+
+    return race
+
+
+def _weight(parts: Parts) -> Any:
+    return parts.task.dtype(parts.task.settings[1][ROTATION] ** 2)
+
+
+def _given_up(parts: Parts) -> Any:
+    settings, real = parts.task.settings[1], parts.task.dtype
+    close, stalled = real(settings[CLOSE]), real(settings[STALLED])
+    most, check = int(settings[STEPS]), int(settings[CHECK])
+
+    def given_up(taken, now, before):
+        """Return whether a descent has taken too many steps, or no longer comes closer."""
+        return taken >= most or (taken > check and now > close and now > before * stalled)
+
+    return device(given_up, fast=parts.task.dtype is np.float32)
+
+
 def _prepare(parts: Parts) -> Any:
     read, ranked, rounded, put_goal = parts.read, parts.ranked, parts.rounded, parts.put_goal
-    size, far = math.prod(parts.task.shape), parts.task.dtype(math.inf)
-    unbegun = -1 if parts.task.given else 0
+    size, unbegun = math.prod(parts.task.shape), -1 if parts.task.given else 0
 
-    def prepare(targets, settings, table, goal, order, allowed, begun, codes, counters, count, tries):
+    def prepare(targets, known, listed, goal, order, allowed, begun, codes, counters, count, tries, whole):
         i = cuda.grid(1)
         if i < COUNTERS:
             counters[i] = 0
         if i < count:
-            exact, valid, reach = read(targets, size * i, settings)
+            problem = i if whole else listed[i]
+            exact, valid, reach = read(targets, size * problem, known)
             near = rounded(exact)
-            put_goal(goal, 12 * i, near)
-            order[2 * i], order[2 * i + 1] = ranked(table, 0, NARROW // RIVALS, near, far)
-            begun[i] = unbegun
-            allowed[i] = min(FIRST_STARTS if reach else UNREACHABLE, tries) if valid else 0
-            codes[i] = UNSOLVED if valid else INVALID
+            put_goal(goal, 12 * problem, near)
+            order[2 * problem], order[2 * problem + 1] = ranked(near)
+            begun[problem] = unbegun
+            allowed[problem] = min(FIRST_STARTS if reach else UNREACHABLE, tries) if valid else 0
+            codes[problem] = UNSOLVED if valid else INVALID
 
     return prepare
 
 
 def _rank(parts: Parts) -> Any:
-    ranked, take_goal, far = parts.ranked, parts.take_goal, parts.task.dtype(math.inf)
+    ranked, take_goal, first = parts.ranked_widely, parts.take_goal, NARROW // RIVALS
 
     def rank(table, goal, listed, order, count):
         i = cuda.grid(1)
         if i < count:
             problem = listed[i]
-            first = NARROW // RIVALS
             near = take_goal(goal, 12 * problem)
-            order[2 * problem], order[2 * problem + 1] = ranked(table, first, first + WIDE // RIVALS, near, far)
+            order[2 * problem], order[2 * problem + 1] = ranked(near, table, first, first + WIDE // RIVALS)
 
     return rank
 
@@ -95,28 +173,23 @@ def _begin(parts: Parts) -> Any:
     take, within, single, random_start = parts.take_values, parts.within, parts.single, parts.random_start
     values = parts.task.values
 
-    def begin(start, problem, order, poses, given, limits, seed, first):
+    def begin(start, problem, order, poses, given, known, seed, first):
         if start < 0:
             return single(within(take(given, values * problem)))
         if start < FIRST_STARTS:
             four = order[2 * problem + (start // 4) % 2]
             return take(poses, values * ((four >> (16 * (start % 4))) & 0xFFFF))
-        return random_start(limits, seed, first + problem, start)
+        return random_start(known, seed, first + problem, start)
 
     return device(begin)
 
 
 def _descend(parts: Parts, begin: Any) -> Any:
     step, take_goal, take_values, put_values = parts.step, parts.take_goal, parts.take_values, parts.put_values
-    values, real = parts.task.values, parts.task.dtype
-    settings = parts.task.settings[1]
-    weight, close, stalled = (
-        real(x) for x in (settings[ROTATION] ** 2, settings[CLOSE], settings[STALLED])
-    )
-    most, check, infinity = int(settings[STEPS]), int(settings[CHECK]), real(math.inf)
+    values, infinity, weight, given_up = parts.task.values, parts.task.dtype(math.inf), _weight(parts), _given_up(parts)
 
     def descend(
-        goal, order, poses, given, limits, listed, allowed, begun, keys, pose, error, found, counters, numbers, tolerances
+        goal, order, poses, given, known, listed, allowed, begun, keys, pose, error, found, counters, numbers, tolerances
     ):
         count, racers, grain, low, high, seed, first, whole = numbers
         near_to, aligned_to = tolerances
@@ -140,7 +213,7 @@ def _descend(parts: Parts, begin: Any) -> Any:
                     continue
                 aim, busy, fresh, total, best = take_goal(goal, 12 * problem), True, True, 0, infinity
             if fresh:
-                q = begin(start, problem, order, poses, given, limits, seed, first)
+                q = begin(start, problem, order, poses, given, known, seed, first)
                 fresh, taken = False, 0
             after, p, r = step(q, aim)
             taken, total, now = taken + 1, total + 1, p + r * weight
@@ -150,7 +223,7 @@ def _descend(parts: Parts, begin: Any) -> Any:
                 if racers > 1:
                     cuda.atomic.min(keys, slot // racers, LANE * total + slot % racers)
                 slot, busy = slot + 1, False
-            elif taken >= most or (taken > check and now > close and now > before * stalled):
+            elif given_up(taken, now, before):
                 if now < best:
                     best = now
                     put_values(pose, values * slot, q)
@@ -168,15 +241,16 @@ def _descend(parts: Parts, begin: Any) -> Any:
 def _polish(parts: Parts) -> Any:
     look, step = parts.exact_look, parts.exact_step
 
-    def polish(q, aim, arrived, near, aligned):
-        """Return a pose, brought closer where it had arrived but is not within tolerance, and its squared errors."""
+    def polish(q, aim, arrived, known):
+        """Return a pose, brought closer where it had arrived but is not within tolerance; its errors; if it is now."""
+        near, aligned = known[NEAR], known[ALIGNED]
         p, r = look(q, aim)
         tries = 0
         while arrived and tries < POLISH and not (p <= near and r <= aligned):
             q, _, _ = step(q, aim, 0.0)
             p, r = look(q, aim)
             tries += 1
-        return q, p, r
+        return q, p, r, p <= near and r <= aligned
 
     return device(polish)
 
@@ -186,9 +260,9 @@ def _finish(parts: Parts) -> Any:
     given, (moved, turned) = parts.task.given, parts.task.asked
     both = moved and turned
 
-    def finish(problem, q, p, r, starts, outcome, base, poses, residuals, restarts, codes, reached):
+    def finish(problem, q, p, r, starts, outcome, base, answers, residuals, restarts, codes, reached):
         """Write the answer to a problem."""
-        put_pose(poses, nq * problem, answer(q, take_base(base, nq * problem if given else 0)))
+        put_pose(answers, nq * problem, answer(q, take_base(base, nq * problem if given else 0)))
         away, off = math.sqrt(p), 2.0 * math.asin(min(0.5 * math.sqrt(r), 1.0))
         if both:
             residuals[2 * problem], residuals[2 * problem + 1] = away, off
@@ -199,8 +273,49 @@ def _finish(parts: Parts) -> Any:
     return device(finish)
 
 
+def _refuse(parts: Parts) -> Any:
+    put_pose, take_base, nq, given = parts.put_pose, parts.take_base, parts.task.nq, parts.task.given
+    blocks = sum(parts.task.asked)
+
+    def refuse(problem, base, answers, residuals, restarts, codes, reached):
+        """Write the answer to a problem that is none."""
+        put_pose(answers, nq * problem, take_base(base, nq * problem if given else 0))
+        for k in range(blocks):
+            residuals[blocks * problem + k] = math.nan
+        restarts[problem], codes[problem], reached[problem] = 0, INVALID, False
+
+    return device(refuse)
+
+
+def _accept(parts: Parts, finish: Any) -> Any:
+    read, exact, within, look, take = parts.read, parts.exact, parts.within, parts.exact_look, parts.take_values
+    size, values, refuse = math.prod(parts.task.shape), parts.task.values, _refuse(parts)
+
+    def accept(
+        targets, known, base, following, pose, found, counters, answers, residuals, restarts, codes, reached, count
+    ):
+        problem = cuda.grid(1)
+        if problem == 0:
+            counters[TAKEN] = 0
+        if problem >= count:
+            return
+        if found[problem] > 0:
+            aim, _, _ = read(targets, size * problem, known)
+            q = within(exact(take(pose, values * problem)))
+            p, r = look(q, aim)
+            if p <= known[NEAR] and r <= known[ALIGNED]:
+                finish(problem, q, p, r, found[problem], REACHED, base, answers, residuals, restarts, codes, reached)
+                return
+        if codes[problem] == INVALID:
+            refuse(problem, base, answers, residuals, restarts, codes, reached)
+        else:
+            following[cuda.atomic.add(counters, LEFT, 1)] = problem
+
+    return accept
+
+
 def _winner(slot, racers, key, error):
-    """Return which of a problem's descents has arrived first or, where none has, come closest; and whether it has."""
+    """Return which of a problem's descents has arrived first or, where none has, come closest."""
     if key < NO_ONE:
         return slot + key % LANE
     best = slot
@@ -213,14 +328,13 @@ def _winner(slot, racers, key, error):
 def _judge(parts: Parts, finish: Any, polish: Any) -> Any:
     read, exact, within, take, put = parts.read, parts.exact, parts.within, parts.take_values, parts.put_values
     size, values, weight = math.prod(parts.task.shape), parts.task.values, float(parts.task.settings[0][ROTATION]) ** 2
-    put_pose, take_base, nq, given = parts.put_pose, parts.take_base, parts.task.nq, parts.task.given
-    winner, blocks = device(_winner), sum(parts.task.asked)
+    winner, refuse = device(_winner), _refuse(parts)
 
     def judge(
-        targets, settings, base, listed, following, allowed, begun, keys, pose, error, found, counters, best, nearest,
-        poses, residuals, restarts, codes, reached, numbers,
+        targets, known, base, listed, following, allowed, begun, keys, pose, error, found, counters, best, nearest,
+        answers, residuals, restarts, codes, reached, numbers,
     ):  # fmt: skip
-        count, racers, high, whole, first, last = numbers
+        count, racers, high, whole, fresh, last = numbers
         place = cuda.grid(1)
         if place == 0:
             counters[TAKEN] = counters[OPEN] = 0
@@ -228,23 +342,20 @@ def _judge(parts: Parts, finish: Any, polish: Any) -> Any:
             return
         problem = place if whole else listed[place]
         if codes[problem] == INVALID:
-            put_pose(poses, nq * problem, take_base(base, nq * problem if given else 0))
-            for k in range(blocks):
-                residuals[blocks * problem + k] = math.nan
-            restarts[problem], reached[problem] = 0, False
+            refuse(problem, base, answers, residuals, restarts, codes, reached)
             return
         slot = place
         if racers > 1:
             slot = winner(place * racers, racers, keys[place], error)
             keys[place] = NO_ONE
-        if first:
+        if fresh:
             nearest[problem] = math.inf
         arrived, better = found[slot] > 0, False
+        aim, _, _ = read(targets, size * problem, known)
         if arrived or error[slot] < math.inf:
-            aim, _, _ = read(targets, size * problem, settings)
-            q, p, r = polish(within(exact(take(pose, values * slot))), aim, arrived, settings[NEAR], settings[ALIGNED])
-            if arrived and p <= settings[NEAR] and r <= settings[ALIGNED]:
-                finish(problem, q, p, r, found[slot], REACHED, base, poses, residuals, restarts, codes, reached)
+            q, p, r, good = polish(within(exact(take(pose, values * slot))), aim, arrived, known)
+            if arrived and good:
+                finish(problem, q, p, r, found[slot], REACHED, base, answers, residuals, restarts, codes, reached)
                 return
             better = p + r * weight < nearest[problem]
             if better:
@@ -252,9 +363,8 @@ def _judge(parts: Parts, finish: Any, polish: Any) -> Any:
                 put(best, values * problem, q)
         begun[problem] = max(begun[problem], min(high, allowed[problem]))
         if last and not better:
-            aim, _, _ = read(targets, size * problem, settings)
-            q, p, r = polish(take(best, values * problem), aim, False, settings[NEAR], settings[ALIGNED])
-            finish(problem, q, p, r, begun[problem], CLOSEST, base, poses, residuals, restarts, codes, reached)
+            q, p, r, _ = polish(take(best, values * problem), aim, False, known)
+            finish(problem, q, p, r, begun[problem], CLOSEST, base, answers, residuals, restarts, codes, reached)
         else:
             following[cuda.atomic.add(counters, LEFT, 1)] = problem
 
@@ -268,15 +378,15 @@ def _close(parts: Parts, finish: Any) -> Any:
     caution, steps = float(parts.task.settings[0][CAUTION]), int(CLOSING)
 
     def close(
-        targets, settings, base, listed, following, allowed, begun, counters, best, nearest,
-        poses, residuals, restarts, codes, reached, count, tries,
+        targets, known, base, listed, following, allowed, begun, counters, best, nearest,
+        answers, residuals, restarts, codes, reached, count, tries,
     ):  # fmt: skip
         place = cuda.grid(1)
         if place >= count:
             return
         problem = listed[place]
-        near, aligned = settings[NEAR], settings[ALIGNED]
-        aim, _, _ = read(targets, size * problem, settings)
+        near, aligned = known[NEAR], known[ALIGNED]
+        aim, _, _ = read(targets, size * problem, known)
         kept = take(best, values * problem)
         q, taken = kept, 0
         p, r = look(q, aim)
@@ -290,19 +400,14 @@ def _close(parts: Parts, finish: Any) -> Any:
         else:
             q = kept
             p, r = look(q, aim)
-        starts = begun[problem]
-        if p <= near and r <= aligned:
-            finish(problem, q, p, r, starts, REACHED, base, poses, residuals, restarts, codes, reached)
-            return
-        most = allowed[problem]
-        if most >= min(FIRST_STARTS, tries):
-            most = hope(settings, nearest[problem], tries)
+        starts, most, outcome = begun[problem], allowed[problem], REACHED
+        if not (p <= near and r <= aligned):
+            outcome = CLOSEST if most >= min(FIRST_STARTS, tries) else BEYOND
+            most = hope(known, nearest[problem], tries) if outcome == CLOSEST else starts
             if starts < most:
                 allowed[problem] = most
                 following[cuda.atomic.add(counters, OPEN, 1)] = problem
                 return
-            finish(problem, q, p, r, starts, CLOSEST, base, poses, residuals, restarts, codes, reached)
-        else:
-            finish(problem, q, p, r, starts, BEYOND, base, poses, residuals, restarts, codes, reached)
+        finish(problem, q, p, r, starts, outcome, base, answers, residuals, restarts, codes, reached)
 
     return close
