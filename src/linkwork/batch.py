@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .devices import given_as, on_card, to_host
 from .errors import GoalError, OptionError
-from .gpu import BLOCK as CARD_BLOCK, SEATS, Card
+from .gpu import BLOCK as CARD_BLOCK, SEATS, Card, card_of
 from .kernels.search import CLOSEST, INVALID, REACHED, UNSOLVED
 from .linkage import Linkage
 from .poses import start_pose
@@ -275,7 +275,7 @@ class _CardWork(_Work):
     @cached_property
     def card(self) -> Card:
         """The prepared limb on the card."""
-        return Card(self.prepared, self.dtype)
+        return card_of(self.prepared, self.dtype)
 
     def block(self, count: int) -> int:
         return max(min(count, CARD_BLOCK), 1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from queue import Empty, SimpleQueue
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +20,14 @@ from .solvers.prepared import FLOOR, Prepared
 from .transforms import plane_basis
 
 RACERS, CROWD = 8, 256  # threads that race for a goal: in the first rounds, and later
-FEW, FIELD = 16384, 64  # problems that are raced for at once, and the starts of such a race
+FEW, FIELD = 32768, 256  # problems that are raced for at once, and the starts of such a race
+RIVAL_STARTS = 32  # starts of a race for what the first descents of many problems have left
+STRAGGLERS, HEATS = 4096, 1 << 20  # problems that whole blocks race for, and all their starts together
 GRAIN = 8  # descents that a thread takes at once where there are plenty
 ANSWERS = (np.float64, np.float64, np.int32, np.int8, np.bool_)
 SHAPES = ((4, 4), (3, 3), (3,), (2,))
-SHARE = 0.7  # of the free memory, that a batch may take
+SHARE, KEPT = 0.7, 0.2  # of the free memory: what a batch may take to work in, and what is kept for the next one
+LITTLE, SMALL = 1 << 26, 4096  # bytes, and problems, that need no thought
 BLOCK, SEATS = 1 << 18, 4  # targets of the host that travel together, and how many blocks are under way at once
 FINEST = 2e-5  # error of single precision, as a share of the limb's length: below it, double precision takes over
 
@@ -65,6 +68,8 @@ class Engine:
         self.task = _task(prepared, exact, frames[: starts.NARROW], shape, given, self.dtype.type)
         self.kernels = search_kernels(Parts(self.task))
         self.given, self.values = given, self.task.values
+        self.seats: list[Seat] = []
+        self._room: Room | None = None
         fine = (FINEST * prepared.limb.length) ** 2 if self.dtype == np.float32 else 0.0
         turned = fine / max(float(exact[damped.ROTATION]) ** 2, 1e-30)
         near = max(0.81 * float(exact[damped.NEAR]), fine), max(0.81 * float(exact[damped.ALIGNED]), turned)
@@ -87,6 +92,21 @@ class Engine:
     def room(self, count: int) -> Room:
         """Return memory to work in."""
         return Room(count, self.values, self.dtype, self.threads)
+
+    def kept_room(self, count: int) -> Room:
+        """Return memory to work in for that many problems, or for as many as there is room for."""
+        room, self._room = self._room, None
+        if room is None or not count <= room.count <= max(4 * count, SMALL):
+            del room
+            wanted = max(count, 1) * self.bytes_each
+            fits = count if wanted < LITTLE else int(SHARE * free_memory()) // self.bytes_each
+            room = self.room(max(1, min(count, fits)))
+        return room
+
+    def keep(self, room: Room) -> None:
+        """Keep memory for the next batch, unless it is much."""
+        if room.count * self.bytes_each < LITTLE or room.count * self.bytes_each < KEPT * free_memory():
+            self._room = room
 
     def answers(self, count: int) -> Answers:
         """Return memory for answers."""
@@ -111,15 +131,8 @@ class Engine:
         search = _Rounds(self, targets, room, out, first, values, base, stream, count)
         if self.given:
             search.prepare()
-        elif count <= FEW:
-            if not search.race(0):
-                return
-            search.prepare()
-        else:
-            search.prepare()
-            search.sweep()
-            if not search.left or not search.race(starts.RIVALS):
-                return
+        elif not search.races():
+            return
         for low, high in [(-1, 0)] * self.given + [(0, starts.RIVALS), (starts.RIVALS, starts.FIRST_STARTS)]:
             search.round(low, high, last=False)
             if not search.left:
@@ -222,19 +235,35 @@ class _Rounds:
         self.whole = False
         return int(self.counters[which])
 
-    def race(self, low: int) -> int:
-        """Race for all problems that are left, from a start on; return how many are not reached."""
+    def races(self) -> int:
+        """Race for all problems; return how many are not reached: the rounds are for them."""
         from .kernels.cuda import THREADS
-        from .kernels.cuda_search import OPEN
+        from .kernels.cuda_search import LAST, OPEN
 
-        e, room, out, count = self.engine, self.room, self.out, self.left
-        numbers = (count, RACERS, low, min(FIELD, e.tries), e.prepared.seed, self.first, int(self.whole))
-        e.kernels.race[-(-count * RACERS // THREADS), THREADS, self.stream](
-            self.targets, e.known, e.poses, self.base, room.listed, room.following, room.counters, *out, numbers,
+        few, low, high = self.left <= FEW, 0, FIELD
+        if not few:
+            self.prepare()
+            self.sweep()
+            low, high = starts.RIVALS, RIVAL_STARTS
+        if self.left:
+            self._race(low, high, RACERS, OPEN)
+        if 0 < self.left <= STRAGGLERS:
+            self._race(high, high + HEATS // self.left, THREADS, LAST)
+        if self.left and few:
+            self.prepare()
+        return self.left
+
+    def _race(self, low: int, high: int, racers: int, tally: int) -> None:
+        """Race for all problems that are left, with some of the starts."""
+        from .kernels.cuda import THREADS
+
+        e, room, count = self.engine, self.room, self.left
+        numbers = (count, racers, low, min(high, e.tries), e.prepared.seed, self.first, int(self.whole), tally)
+        e.kernels.race[-(-count * racers // THREADS), THREADS, self.stream](
+            self.targets, e.known, e.poses, self.base, room.listed, room.following, room.counters, *self.out, numbers,
             e.tolerances,
         )  # fmt: skip
-        self.left = self._count(OPEN)
-        return self.left
+        self.left = self._count(tally)
 
     def prepare(self) -> None:
         """Read targets and rank the first starts."""
@@ -312,17 +341,16 @@ class Card:
     def __init__(self, prepared: Prepared, dtype: Any) -> None:
         require_card()
         self.prepared, self.dtype = prepared, np.dtype(dtype)
-        self._seats: dict[Engine, SimpleQueue[Seat]] = {}
+        self._engines: dict[tuple[tuple[int, ...], bool], Engine] = {}
+        self._lock = Lock()
 
     def engine(self, shape: tuple[int, ...], given: bool) -> Engine:
-        """Return the search for targets of a shape, with or without starts; it is kept on the prepared solver."""
-        kept = self.prepared.__dict__.setdefault("_engines", {})
-        key = (shape, given, self.dtype)
-        if key not in kept:
-            self.prepared.as_targets(np.zeros((0, *shape)))  # refuses a wrong shape
-            kept[key] = Engine(self.prepared, shape, given, self.dtype)
-        engine: Engine = kept[key]
-        return engine
+        """Return the search for targets of a shape, with or without starts; it is kept."""
+        with self._lock:
+            if (shape, given) not in self._engines:
+                self.prepared.as_targets(np.zeros((0, *shape)))  # refuses a wrong shape
+                self._engines[shape, given] = Engine(self.prepared, shape, given, self.dtype)
+            return self._engines[shape, given]
 
     def solve(self, targets: NDArray[Any], start: NDArray[Any] | None, first: int) -> Answers:
         """Return answers, arrays of the host, to a block of its targets; `start` is a pose, or one for each."""
@@ -331,15 +359,11 @@ class Card:
         if start is not None:
             poses = np.broadcast_to(start, (count, engine.task.nq))
             arrays += [self.prepared.limb.values_of(poses), poses]
-        seats = self._seats.setdefault(engine, SimpleQueue())
-        try:
-            seat = seats.get_nowait()
-        except Empty:
-            seat = None
+        seat = engine.seats.pop() if engine.seats else None
         if seat is None or seat.capacity < count:
-            seat = Seat(engine, max(count, 1))
+            seat = Seat(engine, count)
         results = Answers(*(np.array(a) for a in seat.solve(engine, arrays, first)))
-        seats.put(seat)
+        engine.seats.append(seat)
         return results
 
     def solve_there(self, targets: Any, start: Any, first: int) -> Answers:
@@ -350,23 +374,19 @@ class Card:
         engine, count, size = self.engine(shape[1:], start is not None), shape[0], math.prod(shape[1:])
         values, base = self._starts(engine, start, count)
         try:
-            out = engine.answers(count)
-            block = max(1, min(count, int(SHARE * free_memory()) // engine.bytes_each))
-            room = engine.room(block)
+            out, room = engine.answers(count), engine.kept_room(count)
+            block = room.count
         except Exception as error:
             raise _out_of_memory(error, count) from error
         for at in range(0, count, block):
             n = min(block, count - at)
-            engine.run(
-                memory[size * at : size * (at + n)],
-                n,
-                room,
-                out.rows(at, n, engine.widths),
-                first=first + at,
-                values=None if values is None else values[engine.values * at : engine.values * (at + n)],
-                base=None if base is None else base[engine.task.nq * at : engine.task.nq * (at + n)],
-                stream=0,
-            )
+            rows = [
+                a if a is None or n == count else a[w * at : w * (at + n)]
+                for a, w in ((memory, size), (values, engine.values), (base, engine.task.nq))
+            ]
+            some = out if n == count else out.rows(at, n, engine.widths)
+            engine.run(rows[0], n, room, some, first=first + at, values=rows[1], base=rows[2], stream=0)
+        engine.keep(room)
         return Answers(
             *(
                 DeviceArray(a, (count, w) if k < 2 else (count,))
@@ -444,3 +464,12 @@ def _tables(prepared: Prepared, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]
     rows = table[:head].reshape(-1, starts.TABLE, width).swapaxes(1, 2).reshape(frames, starts.TABLE)
     poses = table[head:].ravel()[: frames * prepared.limb.values]
     return rows.astype(dtype), poses.astype(dtype)
+
+
+def card_of(prepared: Prepared, dtype: Any) -> Card:
+    """Return a prepared solver on the card; it is kept there."""
+    kept: dict[Any, Card] = prepared.__dict__.setdefault("_cards", {})
+    key = np.dtype(dtype)
+    if key not in kept:
+        kept[key] = Card(prepared, key)
+    return kept[key]

@@ -29,9 +29,10 @@ from .damped import ALIGNED, NEAR, ROTATION
 from .search import BEYOND, CLOSEST, CLOSING, INVALID, REACHED, UNSOLVED
 from .starts import CAUTION, CHECK, CLOSE, FIRST_STARTS, NARROW, RIVALS, STALLED, STEPS, WIDE
 
-TAKEN, LEFT, OPEN, COUNTERS = 0, 1, 2, 3  # descents taken, problems left by a judge, and by closing in
+# counters: descents taken, problems left by a judge, by closing in or a race, and by another race
+TAKEN, LEFT, OPEN, LAST, COUNTERS = 0, 1, 2, 3, 4
 LANE, NO_ONE = 1024, 2**31 - 1  # a racer's key is LANE times its steps, and its number
-POLISH = 8  # steps in double precision for what descents have found
+POLISH = 30  # steps in double precision for what descents have found
 UNREACHABLE = 2  # starts for a goal out of reach
 
 
@@ -52,7 +53,7 @@ def search_kernels(parts: Parts, *, blocks: int = 4) -> Kernels:
     key, fast = parts.key, parts.task.dtype is np.float32
     begin, finish, polish = _begin(parts), _finish(parts), _polish(parts)
     return Kernels(
-        kernel(_race(parts, finish, polish), key, fast=fast, blocks=3),
+        kernel(_race(parts, finish, polish), key, fast=fast, blocks=2),
         kernel(_prepare(parts), key, blocks=6),
         kernel(_rank(parts), key),
         kernel(_descend(parts, begin), f"{key} {blocks}", fast=fast, blocks=blocks),
@@ -72,12 +73,14 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
         targets, known, poses, base, listed, following, counters, answers, residuals, restarts, codes, reached,
         numbers, tolerances,
     ):  # fmt: skip
-        count, racers, low, high, seed, first, whole = numbers
+        count, racers, low, high, seed, first, whole, tally = numbers
         near_to, aligned_to = tolerances
         keys = cuda.shared.array(groups, int32)
         group, racer = cuda.threadIdx.x // racers, cuda.threadIdx.x % racers
         if racer == 0:
             keys[group] = NO_ONE
+        if cuda.grid(1) == 0:
+            counters[OPEN + LAST - tally] = 0
         cuda.syncthreads()
         place = cuda.blockIdx.x * (cuda.blockDim.x // racers) + group
         here = place < count
@@ -114,7 +117,7 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
             refuse(problem, base, answers, residuals, restarts, codes, reached)
         elif left:
             codes[problem] = UNSOLVED
-            following[cuda.atomic.add(counters, OPEN, 1)] = problem
+            following[cuda.atomic.add(counters, tally, 1)] = problem
 
     return race
 
