@@ -133,6 +133,8 @@ def taken(array: Any) -> tuple[Any, tuple[int, ...]]:
     """Return an array of a card as flat memory that kernels read, without a copy, and its shape."""
     from numba import cuda
 
+    if isinstance(array, DeviceArray):
+        return array.memory, array.shape
     ready = getattr(array, "block_until_ready", None)  # JAX computes when it likes
     if ready is not None:
         ready()

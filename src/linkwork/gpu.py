@@ -19,7 +19,7 @@ from .kernels import damped, starts
 from .solvers.prepared import FLOOR, Prepared
 from .transforms import plane_basis
 
-RACERS, CROWD = 8, 256  # threads that race for a goal: in the first rounds, and later
+RACERS, CROWD = 8, 256  # threads that race for a goal in the rounds: the first ones, and later
 FEW, FIELD = 32768, 256  # problems that are raced for at once, and the starts of such a race
 RIVAL_STARTS = 32  # starts of a race for what the first descents of many problems have left
 STRAGGLERS, HEATS = 4096, 1 << 20  # problems that whole blocks race for, and all their starts together
@@ -246,7 +246,7 @@ class _Rounds:
             self.sweep()
             low, high = starts.RIVALS, RIVAL_STARTS
         if self.left:
-            self._race(low, high, RACERS, OPEN)
+            self._race(low, high, starts.RIVALS, OPEN)
         if 0 < self.left <= STRAGGLERS:
             self._race(high, high + HEATS // self.left, THREADS, LAST)
         if self.left and few:

@@ -123,4 +123,3 @@ def cast(name: str, count: int, kind: str) -> Any:
     """Return a device function that gives a tuple's numbers another precision."""
     listed = ", ".join(f"{kind}(values[{k}])" for k in range(count))
     return device(compiled(name, f"def {name}(values):\n    return ({listed},)\n", dict(KINDS)))
-

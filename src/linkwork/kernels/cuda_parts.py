@@ -276,4 +276,3 @@ def _quaternion(trace: Trace, angles: list[Any]) -> list[Any]:
     """Return the quaternion of turns about moving x, y and z axes; see `linkwork.limb`."""
     (d, a), (e, b), (f, c) = (trace.sine_cosine(angle * 0.5) for angle in angles)
     return [a * b * c - d * e * f, d * b * c + a * e * f, a * e * c - d * b * f, d * e * c + a * b * f]
-

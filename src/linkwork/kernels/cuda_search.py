@@ -112,7 +112,9 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
             pose, moved, turned, done = polish(within(exact(q)), goal, True, known)
             left = not done
             if done:
-                finish(problem, pose, moved, turned, start + 1, REACHED, base, answers, residuals, restarts, codes, reached)
+                finish(
+                    problem, pose, moved, turned, start + 1, REACHED, base, answers, residuals, restarts, codes, reached
+                )
         if left and not valid:
             refuse(problem, base, answers, residuals, restarts, codes, reached)
         elif left:
@@ -192,7 +194,21 @@ def _descend(parts: Parts, begin: Any) -> Any:
     values, infinity, weight, given_up = parts.task.values, parts.task.dtype(math.inf), _weight(parts), _given_up(parts)
 
     def descend(
-        goal, order, poses, given, known, listed, allowed, begun, keys, pose, error, found, counters, numbers, tolerances
+        goal,
+        order,
+        poses,
+        given,
+        known,
+        listed,
+        allowed,
+        begun,
+        keys,
+        pose,
+        error,
+        found,
+        counters,
+        numbers,
+        tolerances,
     ):
         count, racers, grain, low, high, seed, first, whole = numbers
         near_to, aligned_to = tolerances
@@ -222,7 +238,7 @@ def _descend(parts: Parts, begin: Any) -> Any:
             taken, total, now = taken + 1, total + 1, p + r * weight
             if p <= near_to and r <= aligned_to:
                 put_values(pose, values * slot, q)
-                found[slot], error[slot] = start + 1, now
+                found[slot], error[slot] = start + 2, now  # a given start is -1
                 if racers > 1:
                     cuda.atomic.min(keys, slot // racers, LANE * total + slot % racers)
                 slot, busy = slot + 1, False
@@ -307,7 +323,9 @@ def _accept(parts: Parts, finish: Any) -> Any:
             q = within(exact(take(pose, values * problem)))
             p, r = look(q, aim)
             if p <= known[NEAR] and r <= known[ALIGNED]:
-                finish(problem, q, p, r, found[problem], REACHED, base, answers, residuals, restarts, codes, reached)
+                finish(
+                    problem, q, p, r, found[problem] - 1, REACHED, base, answers, residuals, restarts, codes, reached
+                )
                 return
         if codes[problem] == INVALID:
             refuse(problem, base, answers, residuals, restarts, codes, reached)
@@ -358,7 +376,7 @@ def _judge(parts: Parts, finish: Any, polish: Any) -> Any:
         if arrived or error[slot] < math.inf:
             q, p, r, good = polish(within(exact(take(pose, values * slot))), aim, arrived, known)
             if arrived and good:
-                finish(problem, q, p, r, found[slot], REACHED, base, answers, residuals, restarts, codes, reached)
+                finish(problem, q, p, r, found[slot] - 1, REACHED, base, answers, residuals, restarts, codes, reached)
                 return
             better = p + r * weight < nearest[problem]
             if better:

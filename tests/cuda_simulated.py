@@ -1,0 +1,61 @@
+"""What `test_cuda` runs in numba-cuda's simulator: a process of its own, whose results it leaves in a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+
+import numpy as np
+from numba import cuda
+
+import linkwork as lw
+from cuda_cases import BALLS, CASES, PANDA, TARGETS, case_of, starts_of
+from linkwork import gpu
+from linkwork.devices import DeviceArray
+
+
+def there(array: Any) -> DeviceArray:
+    """Return an array on the card."""
+    return DeviceArray(cuda.to_device(np.ascontiguousarray(array).ravel()), array.shape)
+
+
+def kept(found: dict[str, Any], name: str, batch: lw.Batch) -> None:
+    for part in ("q", "codes", "residuals", "restarts", "success"):
+        found[f"{name}.{part}"] = getattr(batch.on_host(), part)
+
+
+def in_rounds(found: dict[str, Any]) -> None:
+    """Search as for many targets: rounds without races, with the starts that the processor takes."""
+    gpu.FEW, gpu.RACERS, gpu.CROWD, gpu.RIVAL_STARTS, gpu.STRAGGLERS = 0, 1, 1, 0, 0
+    kept(found, "rounds", lw.solve_batch(PANDA, "tip", TARGETS, device="cuda"))
+    kept(found, "starts", lw.solve_batch(PANDA, "tip", TARGETS[:4], start=starts_of(4), device="cuda"))
+
+
+def main(path: str) -> None:
+    found: dict[str, Any] = {}
+    for name in CASES:
+        linkage, frame, targets, options = case_of(name)
+        kept(found, name, lw.solve_batch(linkage, frame, targets, device="cuda", **options))
+    kept(found, "there", lw.solve_batch(PANDA, "tip", there(TARGETS), device="cuda"))
+    starts = there(starts_of(4))
+    kept(found, "starts there", lw.solve_batch(PANDA, "tip", there(TARGETS[:4]), start=starts, device="cuda"))
+    gpu.LITTLE, gpu.SMALL, free = 0, 0, gpu.free_memory
+    gpu.free_memory = lambda: 5 * 400  # room for a few targets only
+    kept(found, "split", lw.solve_batch(PANDA, "tip", there(TARGETS), device="cuda"))
+    gpu.free_memory = free
+    kept(found, "blocks", next(iter(lw.solve_blocks(PANDA, "tip", [TARGETS], device="cuda"))))
+    for name, linkage, frame in (("panda", PANDA, "tip"), ("balls", *BALLS)):
+        q = there(linkage.random_pose(3, 3))
+        found[f"{name}.frames"] = np.asarray(linkage.forward(q, frame=frame))
+        for axes in ("world", "local"):
+            found[f"{name}.{axes}"] = np.asarray(linkage.jacobian(q, frame, axes=axes))
+    in_rounds(found)
+    np.savez(path, **found)
+
+
+if __name__ == "__main__":
+    with np.errstate(over="ignore"):  # hashed numbers run over, as they should
+        main(sys.argv[1])
