@@ -119,6 +119,7 @@ def baseline(chain: Chain, count: int) -> dict[str, Any] | None:
     except ImportError as error:
         say(f"JAX is not here ({error})")
         return None
+    jax.config.update("jax_default_matmul_precision", "highest")  # the card's default is ten bits
     constants = [jnp.asarray(constant, jnp.float32) for constant, _, _ in chain.joints]
     tip = jnp.asarray(chain.tip, jnp.float32)
     low, high = jnp.asarray(chain.arm.lower, jnp.float32), jnp.asarray(chain.arm.upper, jnp.float32)

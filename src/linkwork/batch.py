@@ -27,7 +27,7 @@ from .linkage import Linkage
 from .poses import start_pose
 from .solvers.base import positive, whole
 from .solvers.found import NAMES
-from .solvers.prepared import NO_STARTS, RESTARTS, Prepared, prepare
+from .solvers.prepared import MOST_KEPT, NO_STARTS, RESTARTS, Prepared, prepare
 from .transforms import FloatArray
 
 SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had
@@ -358,7 +358,17 @@ def _prepared(linkage: Linkage, frame: str, options: dict[str, Any]) -> Prepared
         if name not in known:
             raise OptionError(f"a batch has no option {name!r}; it has {', '.join(known)}.")
     options.setdefault("restarts", RESTARTS)
-    return prepare(linkage, frame, **options)
+    kept: dict[Any, Prepared] = linkage.__dict__.setdefault("_batches", {})
+    key = (frame, *((name, type(options[name]), options[name]) for name in sorted(options)))
+    try:
+        return kept[key]
+    except KeyError:
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[key] = prepare(linkage, frame, **options)
+        return kept[key]
+    except TypeError:  # an axis given as an array
+        return prepare(linkage, frame, **options)
 
 
 def _as_array(targets: ArrayLike, frame: str) -> NDArray[Any]:

@@ -61,10 +61,11 @@ class DeviceArray:
     Attributes:
         shape: Its shape.
         dtype: Its NumPy type.
+        lease: Held for as long as the array is in use.
     """
 
-    def __init__(self, memory: Any, shape: tuple[int, ...]) -> None:
-        self.memory, self.shape, self.dtype = memory, shape, np.dtype(memory.dtype)
+    def __init__(self, memory: Any, shape: tuple[int, ...], lease: object = None) -> None:
+        self.memory, self.shape, self.dtype, self.lease = memory, shape, np.dtype(memory.dtype), lease
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -79,7 +80,7 @@ class DeviceArray:
         tensor = _Tensor(pointer, CUDA, 0, len(self.shape), KINDS[self.dtype.kind], self.dtype.itemsize * 8, 1)
         tensor.shape = ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64))
         managed = _Managed(tensor, None, _give_back)
-        _lent[ctypes.addressof(managed)] = (managed, shape, self.memory)
+        _lent[ctypes.addressof(managed)] = (managed, shape, self)
         capsule = ctypes.pythonapi.PyCapsule_New
         capsule.restype, capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
         return capsule(ctypes.addressof(managed), b"dltensor", None)

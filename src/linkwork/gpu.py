@@ -6,6 +6,7 @@ Imports `solvers` and, when a card is asked for, the kernels for it. `batch` han
 from __future__ import annotations
 
 import math
+import weakref
 from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple
@@ -21,8 +22,8 @@ from .transforms import plane_basis
 
 RACERS, CROWD = 8, 256  # threads that race for a goal in the rounds: the first ones, and later
 FEW, FIELD = 32768, 256  # problems that are raced for at once, and the starts of such a race
-RIVAL_STARTS = 32  # starts of a race for what the first descents of many problems have left
-STRAGGLERS, HEATS = 4096, 1 << 20  # problems that whole blocks race for, and all their starts together
+RIVAL_STARTS = 64  # starts of a race for what the first descents of many problems have left
+STRAGGLERS, HEATS = 16384, 1 << 20  # problems that whole blocks race for, and all their starts together
 GRAIN = 8  # descents that a thread takes at once where there are plenty
 ANSWERS = (np.float64, np.float64, np.int32, np.int8, np.bool_)
 SHAPES = ((4, 4), (3, 3), (3,), (2,))
@@ -44,6 +45,10 @@ class Answers(NamedTuple):
     def rows(self, first: int, count: int, widths: tuple[int, ...]) -> Answers:
         """Return the memory of some problems, each with so many numbers."""
         return Answers(*(a[w * first : w * (first + count)] for a, w in zip(self, widths, strict=True)))
+
+
+class Lease:
+    """What keeps lent memory from being used again."""
 
 
 class Engine:
@@ -70,6 +75,7 @@ class Engine:
         self.given, self.values = given, self.task.values
         self.seats: list[Seat] = []
         self._room: Room | None = None
+        self._returned: dict[int, Answers] = {}
         fine = (FINEST * prepared.limb.length) ** 2 if self.dtype == np.float32 else 0.0
         turned = fine / max(float(exact[damped.ROTATION]) ** 2, 1e-30)
         near = max(0.81 * float(exact[damped.NEAR]), fine), max(0.81 * float(exact[damped.ALIGNED]), turned)
@@ -107,6 +113,17 @@ class Engine:
         """Keep memory for the next batch, unless it is much."""
         if room.count * self.bytes_each < LITTLE or room.count * self.bytes_each < KEPT * free_memory():
             self._room = room
+
+    def lent(self, count: int) -> tuple[Answers, Lease]:
+        """Return memory for answers that comes back, for the next batch of that size, when no one holds its lease."""
+        out = self._returned.pop(count, None)
+        self._returned.clear()
+        if out is None:
+            out = self.answers(count)
+        lease = Lease()
+        if count * self.bytes_each < LITTLE or count * self.bytes_each < KEPT * free_memory():
+            weakref.finalize(lease, self._returned.__setitem__, count, out).atexit = False
+        return out, lease
 
     def answers(self, count: int) -> Answers:
         """Return memory for answers."""
@@ -374,7 +391,7 @@ class Card:
         engine, count, size = self.engine(shape[1:], start is not None), shape[0], math.prod(shape[1:])
         values, base = self._starts(engine, start, count)
         try:
-            out, room = engine.answers(count), engine.kept_room(count)
+            (out, lease), room = engine.lent(count), engine.kept_room(count)
             block = room.count
         except Exception as error:
             raise _out_of_memory(error, count) from error
@@ -389,7 +406,7 @@ class Card:
         engine.keep(room)
         return Answers(
             *(
-                DeviceArray(a, (count, w) if k < 2 else (count,))
+                DeviceArray(a, (count, w) if k < 2 else (count,), lease)
                 for k, (a, w) in enumerate(zip(out, engine.widths, strict=True))
             )
         )

@@ -6,8 +6,12 @@ Imports numba-cuda (the extra `cuda`) and `trace`; nothing else may import this 
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, partial
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -21,6 +25,7 @@ PER_TURN, HALF = np.float32(0.5 / math.pi), np.float32(0.5)
 TURN = np.float32(6.28125)  # few enough bits that its products with a turn count are exact
 TURN_REST = np.float32(2.0 * math.pi - 6.28125)
 SIMULATED = bool(config.ENABLE_CUDASIM)
+KNOWN = version("numba-cuda").startswith("0.30.")
 THREADS = 16 if SIMULATED else 128  # of a block
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are meant to be small
 
@@ -30,6 +35,12 @@ def device(function: Callable[..., Any], *, fast: bool = False) -> Any:
     if SIMULATED:
         return cuda.jit(device=True)(function)
     return cuda.jit(device=True, forceinline=True, fastmath=fast)(function)
+
+
+@cache
+def shared(function: Callable[..., Any], *, fast: bool = False) -> Any:
+    """Return a device function that many others call, compiled once for all of them."""
+    return device(function, fast=fast)
 
 
 def kernel(function: Callable[..., Any], key: str, *, fast: bool = False, blocks: int = 1) -> Any:
@@ -44,11 +55,61 @@ def kernel(function: Callable[..., Any], key: str, *, fast: bool = False, blocks
     if SIMULATED:
         return cuda.jit(function)
     dispatcher = cuda.jit(fastmath=fast, launch_bounds=(THREADS, blocks))(function)
-    try:
+    with suppress(RuntimeError):  # no folder can be written to: compile in every process
         dispatcher._cache = _cache_of(function, key)
-    except RuntimeError:
-        return dispatcher  # no folder can be written to: compile in every process
-    return dispatcher
+    return Kernel(dispatcher) if KNOWN else dispatcher
+
+
+class Kernel:
+    """A kernel that is launched quickly: ``kernel[blocks, threads, stream](*arrays, *numbers)``.
+
+    Numba takes a tenth of a millisecond to look at twenty arguments, more than a small batch takes to solve. All arrays
+    of our kernels are flat, so there is little to look at. This reaches into numba-cuda's own classes, so it is done for
+    versions that it was tested with; others launch as they do everything else.
+    """
+
+    def __init__(self, dispatcher: Any) -> None:
+        self.dispatcher = dispatcher
+        self._compiled: dict[tuple[Any, ...], Any] = {}
+
+    def __getitem__(self, configuration: tuple[Any, ...]) -> Callable[..., None]:
+        return partial(self._launch, *configuration)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.dispatcher, name)
+
+    def _launch(self, blocks: int, threads: int, stream: Any, *arguments: Any) -> None:
+        from numba.cuda.cudadrv import driver
+        from numba.cuda.dispatcher import LaunchConfig, launch
+
+        packed: list[Any] = []
+        for argument in arguments:
+            _pack(argument, packed)
+        key = tuple(a.dtype.char for a in arguments if hasattr(a, "dtype"))
+        ready = self._compiled.get(key)
+        if ready is None:
+            self.dispatcher[blocks, threads, stream](*arguments)
+            kinds = tuple(self.dispatcher.typeof_pyval(a) for a in arguments)
+            self._compiled[key] = self.dispatcher.overloads[kinds]._codelibrary.get_cufunc().kernel
+            return
+        configuration = LaunchConfig(grid=(blocks, 1, 1), block=(threads, 1, 1))
+        launch(driver._to_core_stream(stream), configuration, ready, *packed)
+
+
+def _pack(argument: Any, packed: list[Any]) -> None:
+    """Add what a kernel is given for an argument: a flat array, a number, or a tuple of numbers."""
+    if isinstance(argument, tuple):
+        for item in argument:
+            _pack(item, packed)
+    elif isinstance(argument, int):
+        packed.append(ctypes.c_int64(argument))
+    elif isinstance(argument, np.float32):
+        packed.append(ctypes.c_float(argument))
+    elif isinstance(argument, float):  # also of NumPy
+        packed.append(ctypes.c_double(argument))
+    else:  # no owner, no parent; how many, how large, where; shape and strides
+        size, width = argument.size, argument.dtype.itemsize
+        packed += (0, 0, size, width, argument.device_ctypes_pointer.value or 0, size, width)
 
 
 def _cache_of(function: Callable[..., Any], key: str) -> Any:
@@ -93,7 +154,7 @@ def vocabulary(*, fast: bool, turning: bool) -> dict[str, Any]:
     """Return the functions that written ones may call."""
     both_here = both_of_any if fast and turning else both
     chosen = (("choose", choose), ("wrapped", wrapped), ("sine_cosine", both_here))
-    return {"sqrt": math.sqrt, "float64": float64} | {name: device(f, fast=fast) for name, f in chosen}
+    return {"sqrt": math.sqrt, "float64": float64} | {name: shared(f, fast=fast) for name, f in chosen}
 
 
 def written(trace: Trace, name: str, parameters: list[str], results: list[str], *, turning: bool = False) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import lanes
-from .cuda import KINDS, cast, choose, compiled, device, items, put, written
+from .cuda import KINDS, cast, choose, compiled, device, items, put, shared, written
 from .damped import CODES, LOWER, SPIN, UPPER, damped_step, look
 from .starts import CENTRE, POINT_SHELL, RIVALS, SETTINGS, TABLE, hope, in_reach, random_value, read_goal
 from .trace import Cells, Symbol, Trace, rebuilt
@@ -118,7 +118,7 @@ class Parts:
         self.read, self.answer = self._read(), self._answer()
         self.ranked, self.ranked_widely = self._ranked(task.table), self._ranked(None)
         self.random_start = self._random_start(kind)
-        self.hope = rebuilt(hope, {lanes.load: device(_item)}, device)
+        self.hope = rebuilt(hope, {lanes.load: shared(_item)}, device)
         self.take_goal, self.put_goal = items("take_goal", 12), put("put_goal", 12)
         self.take_values, self.put_values = items("take_values", task.values), put("put_values", task.values)
         self.single = cast("single", task.values, kind)
@@ -222,7 +222,7 @@ class Parts:
 
         A table that is known becomes part of the function; one that is not is an array, looked at from block to block.
         """
-        names: dict[str, Any] = {"choose": device(choose), "far": self.task.dtype(math.inf)}
+        names: dict[str, Any] = {"choose": shared(choose), "far": self.task.dtype(math.inf)}
         lines = [f"b{k}, w{k} = far, 0" for k in range(RIVALS)]
         if table is None:
             lines.append("for block in range(first, end):")
@@ -231,10 +231,12 @@ class Parts:
                 terms = "".join(f" + table[at + {k * TABLE + 1 + m}] * goal[{m}]" for m in range(TABLE - 1))
                 lines += _nearer(f"table[at + {k * TABLE}]{terms}", f"{RIVALS} * block + {k}", k, "    ")
         else:
-            for frame, (constant, *numbers) in enumerate(table.tolist()):
-                names |= {f"k{frame}_{m}": self.task.dtype(x) for m, x in enumerate([*numbers, constant])}
-                terms = "".join(f" + k{frame}_{m} * goal[{m}]" for m, x in enumerate(numbers) if x)
-                lines += _nearer(f"k{frame}_{len(numbers)}{terms}", f"{frame}", frame % RIVALS, "")
+            terms = "".join(f" + goal[{m}] * frame[{m + 1}]" for m in range(TABLE - 1) if table[:, m + 1].any())
+            away = compiled("away", f"def away(goal, frame):\n    return frame[0]{terms}\n", {})
+            names["away"] = device(away, fast=self.task.dtype is np.float32)
+            for frame, row in enumerate(table):
+                names[f"k{frame}"] = tuple(row)
+                lines += _nearer(f"away(goal, k{frame})", f"{frame}", frame % RIVALS, "")
         for a, b in SORTING:
             lines.append(f"less = b{b} < b{a}")
             for x in "bw":
@@ -247,7 +249,7 @@ class Parts:
         return device(compiled("ranked", text, names), fast=self.task.dtype is np.float32)
 
     def _random_start(self, kind: str) -> Any:
-        one = rebuilt(random_value, {lanes.load: device(_limit)}, device)
+        one = rebuilt(random_value, {lanes.load: shared(_limit)}, device)
         listed = ", ".join(f"{kind}(one(known, seed, problem, start, {k}))" for k in range(self.task.values))
         text = f"def random_start(known, seed, problem, start):\n    return ({listed},)\n"
         return device(compiled("random_start", text, {"one": one, **KINDS}))
