@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -75,9 +76,10 @@ def batches(chain: Chain, sizes: list[int]) -> list[dict[str, Any]]:
         host = chain.arm.random_pose(SEED, count)
         poses = DeviceArray(cuda.to_device(host.ravel()), host.shape)
         targets = chain.arm.forward(poses, frame=FRAME)
-        best, median, batch = timed(lambda: lw.solve_batch(chain.arm, FRAME, targets, device="cuda"), count)
+        solve = partial(lw.solve_batch, chain.arm, FRAME, device="cuda")
+        best, median, batch = timed(partial(solve, targets), count)
         there = to_host(targets)
-        by_numpy = timed(lambda: lw.solve_batch(chain.arm, FRAME, there, device="cuda"), count)[0]
+        by_numpy = timed(partial(solve, there), count)[0]
         found = batch.on_host()
         good = verified(chain, found.q, there)
         wrong = int((found.success & ~chain.verified(found.q, there)).sum()) if count <= CHUNK else 0
@@ -184,8 +186,8 @@ def section(rows: list[dict[str, Any]], others: dict[str, Any]) -> str:
     if others["baseline"]:
         jax = others["baseline"]
         lines += [
-            f"Damped least squares in JAX {jax['version']} on the same card, {STARTS} starts and {STEPS} steps for each "
-            f"of {jax['count']:,} goals: {jax['rate'] / 1e6:.3g} million goals a second, "
+            f"Damped least squares in JAX {jax['version']} on the same card, {STARTS} starts and {STEPS} steps for "
+            f"each of {jax['count']:,} goals: {jax['rate'] / 1e6:.3g} million goals a second, "
             f"{jax['good'] / jax['count']:.2%} of them reached.",
             "",
         ]

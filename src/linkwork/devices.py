@@ -6,10 +6,12 @@ Imports `errors` and the kernels for cards, when they are needed. Arrays are tak
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import importlib.util
 import math
 import sys
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -21,7 +23,12 @@ from .errors import DeviceError, MissingExtraError
 OLDEST = (12, 0)  # CUDA version of the oldest driver that will do
 CUDA = 2  # DLPack's name for a card's memory
 KINDS = {"i": 0, "u": 1, "f": 2, "b": 6}  # DLPack's names for kinds of numbers
-LIBRARIES = {"torch": "torch", "cupy": "cupy", "jax": "jax.numpy", "jaxlib": "jax.numpy"}
+LIBRARIES: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {  # by the package of their arrays: how they take ours
+    "torch": ("torch", lambda torch, array: torch.as_tensor(array, device="cuda")),
+    "cupy": ("cupy", lambda cupy, array: cupy.asarray(array)),
+    "jax": ("jax.numpy", lambda numpy, array: numpy.from_dlpack(array)),
+    "jaxlib": ("jax.numpy", lambda numpy, array: numpy.from_dlpack(array)),
+}
 
 
 class _Tensor(ctypes.Structure):
@@ -53,6 +60,14 @@ _lent: dict[int, tuple[Any, ...]] = {}  # what other libraries hold, by the addr
 @_Deleter
 def _give_back(managed: Any) -> None:
     _lent.pop(ctypes.addressof(managed.contents), None)
+
+
+@atexit.register
+def _let_go() -> None:
+    """Leave what others still hold at the end to them: then there is no Python left to give it back to."""
+    for managed, *_ in _lent.values():
+        managed.deleter = _Deleter()
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(managed))
 
 
 class DeviceArray:
@@ -150,10 +165,8 @@ def taken(array: Any) -> tuple[Any, tuple[int, ...]]:
 
 def given_as(array: DeviceArray, like: Any) -> Any:
     """Return an array as the library of another one has them; as it is where that one is not known."""
-    name = LIBRARIES.get(type(like).__module__.partition(".")[0])
-    if name is None or name not in sys.modules:
-        return array
-    return sys.modules[name].from_dlpack(array)
+    name, take = LIBRARIES.get(type(like).__module__.partition(".")[0], ("", None))
+    return array if take is None or name not in sys.modules else take(sys.modules[name], array)
 
 
 def to_host(array: Any) -> NDArray[Any]:

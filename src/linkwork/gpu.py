@@ -245,9 +245,9 @@ class _Rounds:
         return -(-max(count, 1) // THREADS), THREADS, self.stream
 
     def _count(self, which: int) -> int:
-        self.room.counters.copy_to_host(self.counters, self.stream)
-        if self.stream:
-            self.stream.synchronize()
+        from .kernels.cuda import fetch
+
+        fetch(self.room.counters, self.counters, self.stream)
         self.room.listed, self.room.following = self.room.following, self.room.listed
         self.whole = False
         return int(self.counters[which])
@@ -434,7 +434,7 @@ def _out_of_memory(error: Exception, count: int) -> Exception:
     if "OUT_OF_MEMORY" not in f"{error}" and "out of memory" not in f"{error}".lower():
         return error
     return DeviceError(
-        f"the card's memory has no room for the answers to {count:,} targets ({free_memory() / 2**30:.1f} GiB are free);"
+        f"the card's memory has no room for the answers to {count:,} targets, {free_memory() / 2**30:.1f} GiB are free;"
         " solve them in parts, or hand over NumPy arrays, which are solved block by block."
     )
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 from importlib.metadata import version
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ TURN = np.float32(6.28125)  # few enough bits that its products with a turn coun
 TURN_REST = np.float32(2.0 * math.pi - 6.28125)
 SIMULATED = bool(config.ENABLE_CUDASIM)
 KNOWN = version("numba-cuda").startswith("0.30.")
+COMPILING, PACKED = Lock(), "_linkwork_packed"
 THREADS = 16 if SIMULATED else 128  # of a block
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are meant to be small
 
@@ -57,14 +59,14 @@ def kernel(function: Callable[..., Any], key: str, *, fast: bool = False, blocks
     dispatcher = cuda.jit(fastmath=fast, launch_bounds=(THREADS, blocks))(function)
     with suppress(RuntimeError):  # no folder can be written to: compile in every process
         dispatcher._cache = _cache_of(function, key)
-    return Kernel(dispatcher) if KNOWN else dispatcher
+    return Kernel(dispatcher)
 
 
 class Kernel:
-    """A kernel that is launched quickly: ``kernel[blocks, threads, stream](*arrays, *numbers)``.
+    """A kernel that is launched quickly, from any thread: ``kernel[blocks, threads, stream](*arrays, *numbers)``.
 
     Numba takes a tenth of a millisecond to look at twenty arguments, more than a small batch takes to solve. All arrays
-    of our kernels are flat, so there is little to look at. This reaches into numba-cuda's own classes, so it is done for
+    of our kernels are flat, so there is little to look at. This reaches into numba-cuda's own classes: it is done for
     versions that it was tested with; others launch as they do everything else.
     """
 
@@ -73,43 +75,62 @@ class Kernel:
         self._compiled: dict[tuple[Any, ...], Any] = {}
 
     def __getitem__(self, configuration: tuple[Any, ...]) -> Callable[..., None]:
-        return partial(self._launch, *configuration)
+        blocks, threads, *stream = configuration
+        return partial(self._launch, blocks, threads, stream[0] if stream else 0)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.dispatcher, name)
 
     def _launch(self, blocks: int, threads: int, stream: Any, *arguments: Any) -> None:
+        kinds: list[str] = []
+        packed: list[Any] = []
+        for argument in arguments:
+            _pack(argument, packed, kinds)
+        ready = self._compiled.get(tuple(kinds))
+        if ready is None:
+            with COMPILING:  # Numba loads what it has compiled for one thread at a time
+                self.dispatcher[blocks, threads, stream](*arguments)
+                if KNOWN:
+                    types = tuple(self.dispatcher.typeof_pyval(a) for a in arguments)
+                    self._compiled[tuple(kinds)] = self.dispatcher.overloads[types]._codelibrary.get_cufunc().kernel
+            return
         from numba.cuda.cudadrv import driver
         from numba.cuda.dispatcher import LaunchConfig, launch
 
-        packed: list[Any] = []
-        for argument in arguments:
-            _pack(argument, packed)
-        key = tuple(a.dtype.char for a in arguments if hasattr(a, "dtype"))
-        ready = self._compiled.get(key)
-        if ready is None:
-            self.dispatcher[blocks, threads, stream](*arguments)
-            kinds = tuple(self.dispatcher.typeof_pyval(a) for a in arguments)
-            self._compiled[key] = self.dispatcher.overloads[kinds]._codelibrary.get_cufunc().kernel
-            return
-        configuration = LaunchConfig(grid=(blocks, 1, 1), block=(threads, 1, 1))
-        launch(driver._to_core_stream(stream), configuration, ready, *packed)
+        launch(driver._to_core_stream(stream), LaunchConfig(grid=(blocks, 1, 1), block=(threads, 1, 1)), ready, *packed)
 
 
-def _pack(argument: Any, packed: list[Any]) -> None:
+def _pack(argument: Any, packed: list[Any], kinds: list[str]) -> None:
     """Add what a kernel is given for an argument: a flat array, a number, or a tuple of numbers."""
     if isinstance(argument, tuple):
         for item in argument:
-            _pack(item, packed)
+            _pack(item, packed, kinds)
     elif isinstance(argument, int):
         packed.append(ctypes.c_int64(argument))
     elif isinstance(argument, np.float32):
         packed.append(ctypes.c_float(argument))
     elif isinstance(argument, float):  # also of NumPy
         packed.append(ctypes.c_double(argument))
-    else:  # no owner, no parent; how many, how large, where; shape and strides
-        size, width = argument.size, argument.dtype.itemsize
-        packed += (0, 0, size, width, argument.device_ctypes_pointer.value or 0, size, width)
+    else:
+        known = argument.__dict__.get(PACKED)
+        if known is None:  # no owner, no parent; how many, how large, where; shape and strides
+            size, width = argument.size, argument.dtype.itemsize
+            pointer = argument.device_ctypes_pointer.value or 0
+            known = argument.__dict__[PACKED] = (argument.dtype.char, (0, 0, size, width, pointer, size, width))
+        kinds.append(known[0])
+        packed += known[1]
+
+
+def fetch(memory: Any, host: Any, stream: Any) -> None:
+    """Copy a few numbers to the host, and wait for them."""
+    if SIMULATED or stream or not KNOWN:
+        memory.copy_to_host(host, stream)
+        if stream:
+            stream.synchronize()
+        return
+    from numba.cuda.cudadrv.driver import driver
+
+    driver.cuMemcpyDtoH(host.ctypes.data, memory.device_ctypes_pointer.value, host.nbytes)
 
 
 def _cache_of(function: Callable[..., Any], key: str) -> Any:

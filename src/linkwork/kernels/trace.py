@@ -1,5 +1,4 @@
-"""The kernels' functions written out for one chain: straight lines of arithmetic, for compilers that keep all of it in
-registers.
+"""The kernels' functions written out for one chain: straight lines of arithmetic that fit into a thread's registers.
 
 Imports `lanes` and `rows`. A function of this package is run once, as Python, on symbols instead of numbers: `codes`
 and constants are known, so that its loops and branches are gone and terms with 0 and 1 with them; what is left is noted
