@@ -13,7 +13,7 @@ from numba import cuda
 
 import linkwork as lw
 from cuda_cases import BALLS, CASES, PANDA, TARGETS, case_of, starts_of
-from linkwork import gpu
+from linkwork import gpu_search as search
 from linkwork.devices import DeviceArray
 
 
@@ -29,7 +29,7 @@ def kept(found: dict[str, Any], name: str, batch: lw.Batch) -> None:
 
 def in_rounds(found: dict[str, Any]) -> None:
     """Search as for many targets: rounds without races, with the starts that the processor takes."""
-    gpu.FEW, gpu.RACERS, gpu.CROWD, gpu.RIVAL_STARTS, gpu.STRAGGLERS = 0, 1, 1, 0, 0
+    search.FEW, search.RACERS, search.CROWD, search.RIVAL_STARTS, search.STRAGGLERS = 0, 1, 1, 0, 0
     kept(found, "rounds", lw.solve_batch(PANDA, "tip", TARGETS, device="cuda"))
     kept(found, "starts", lw.solve_batch(PANDA, "tip", TARGETS[:4], start=starts_of(4), device="cuda"))
 
@@ -42,10 +42,10 @@ def main(path: str) -> None:
     kept(found, "there", lw.solve_batch(PANDA, "tip", there(TARGETS), device="cuda"))
     starts = there(starts_of(4))
     kept(found, "starts there", lw.solve_batch(PANDA, "tip", there(TARGETS[:4]), start=starts, device="cuda"))
-    gpu.LITTLE, gpu.SMALL, free = 0, 0, gpu.free_memory
-    gpu.free_memory = lambda: 5 * 400  # room for a few targets only
+    search.LITTLE, search.SMALL, free = 0, 0, search.free_memory
+    search.free_memory = lambda: 5 * 400  # room for a few targets only
     kept(found, "split", lw.solve_batch(PANDA, "tip", there(TARGETS), device="cuda"))
-    gpu.free_memory = free
+    search.free_memory = free
     kept(found, "blocks", next(iter(lw.solve_blocks(PANDA, "tip", [TARGETS], device="cuda"))))
     for name, linkage, frame in (("panda", PANDA, "tip"), ("balls", *BALLS)):
         q = there(linkage.random_pose(3, 3))

@@ -37,6 +37,7 @@ LAYERS = (
     "goals",
     "paths",
     "solvers",
+    "gpu_search",
     "gpu",
     "batch",
     "branches",

@@ -57,9 +57,11 @@ _Managed._fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("delete
 _lent: dict[int, tuple[Any, ...]] = {}  # what other libraries hold, by the address of its description
 
 
-@_Deleter
-def _give_back(managed: Any) -> None:
+def _forget(managed: Any) -> None:
     _lent.pop(ctypes.addressof(managed.contents), None)
+
+
+_give_back = _Deleter(_forget)
 
 
 @atexit.register

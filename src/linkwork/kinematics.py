@@ -110,7 +110,8 @@ class Evaluator:
         """Return world_from_frame, shape (..., 4, 4)."""
         codes, numbers, _, _ = self._chain(frame)
         if q.__class__ is not np.ndarray and on_card(q):
-            return self._there(q, frame, "tip", (4, 4))
+            there: FloatArray = self._there(q, frame, "tip", (4, 4))
+            return there
         x = self._poses(q)
         if x.ndim == 1:
             out = np.empty((4, 4))
@@ -142,7 +143,8 @@ class Evaluator:
             raise TransformError(f"axes of a Jacobian are 'world' or 'local', got {axes!r}.")
         codes, numbers, rates, work = self._chain(frame)
         if q.__class__ is not np.ndarray and on_card(q):
-            return self._there(q, frame, axes, (6, self._nv))
+            there: FloatArray = self._there(q, frame, axes, (6, self._nv))
+            return there
         x = self._poses(q)
         local = axes == "local"
         if x.ndim == 1:

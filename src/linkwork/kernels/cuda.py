@@ -108,7 +108,7 @@ def _pack(argument: Any, packed: list[Any], kinds: list[str]) -> None:
     elif isinstance(argument, int):
         packed.append(ctypes.c_int64(argument))
     elif isinstance(argument, np.float32):
-        packed.append(ctypes.c_float(argument))
+        packed.append(ctypes.c_float(float(argument)))
     elif isinstance(argument, float):  # also of NumPy
         packed.append(ctypes.c_double(argument))
     else:

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import lanes
-from .cuda import KINDS, cast, choose, compiled, device, items, put, shared, written
+from .cuda import KINDS, cast, choose, device, items, put, shared, written
 from .damped import CODES, LOWER, SPIN, UPPER, damped_step, look
 from .starts import CENTRE, POINT_SHELL, RIVALS, SETTINGS, TABLE, hope, in_reach, random_value, read_goal
-from .trace import Cells, Symbol, Trace, rebuilt
+from .trace import Cells, Symbol, Trace, compiled, rebuilt
 
 NOTHING = 1e-15  # numbers below it are what is left of a zero
 SORTING = (  # which of eight to compare, so that they end in order

@@ -1,6 +1,7 @@
 """The search for poses that reach many goals, on a graphics card: a thread for each descent.
 
-Imports `cuda` and `cuda_parts`. The host launches these one after another, and again on the problems that are left:
+Imports `cuda`, `cuda_parts` and `cuda_answers`. The host launches these one after another, and again on the problems
+that are left:
 
     race        all at once for few problems: threads of a block race for each; what is not reached is left
     prepare     reads targets, sees which are goals and may be in reach, and ranks the narrow table of starts
@@ -24,15 +25,26 @@ import numpy as np
 from numba import cuda, int32
 
 from .cuda import THREADS, device, kernel
+from .cuda_answers import (
+    COUNTERS,
+    LANE,
+    LAST,
+    LEFT,
+    NO_ONE,
+    OPEN,
+    TAKEN,
+    accept_with,
+    close_with,
+    finish_with,
+    judge_with,
+    polish_with,
+    refuse_with,
+)
 from .cuda_parts import Parts
-from .damped import ALIGNED, NEAR, ROTATION
-from .search import BEYOND, CLOSEST, CLOSING, INVALID, REACHED, UNSOLVED
-from .starts import CAUTION, CHECK, CLOSE, FIRST_STARTS, NARROW, RIVALS, STALLED, STEPS, WIDE
+from .damped import ROTATION
+from .search import INVALID, REACHED, UNSOLVED
+from .starts import CHECK, CLOSE, FIRST_STARTS, NARROW, RIVALS, STALLED, STEPS, WIDE
 
-# counters: descents taken, problems left by a judge, by closing in or a race, and by another race
-TAKEN, LEFT, OPEN, LAST, COUNTERS = 0, 1, 2, 3, 4
-LANE, NO_ONE = 1024, 2**31 - 1  # a racer's key is LANE times its steps, and its number
-POLISH = 30  # steps in double precision for what descents have found
 UNREACHABLE = 2  # starts for a goal out of reach
 
 
@@ -51,15 +63,15 @@ class Kernels(NamedTuple):
 def search_kernels(parts: Parts, *, blocks: int = 4) -> Kernels:
     """Return the kernels for a limb; `blocks` of descents share a multiprocessor."""
     key, fast = parts.key, parts.task.dtype is np.float32
-    begin, finish, polish = _begin(parts), _finish(parts), _polish(parts)
+    begin, finish, polish = _begin(parts), finish_with(parts), polish_with(parts)
     return Kernels(
         kernel(_race(parts, finish, polish), key, fast=fast, blocks=2),
         kernel(_prepare(parts), key, blocks=6),
         kernel(_rank(parts), key),
         kernel(_descend(parts, begin), f"{key} {blocks}", fast=fast, blocks=blocks),
-        kernel(_accept(parts, finish), key, blocks=4),
-        kernel(_judge(parts, finish, polish), key),
-        kernel(_close(parts, finish), key),
+        kernel(accept_with(parts, finish), key, blocks=4),
+        kernel(judge_with(parts, finish, polish), key),
+        kernel(close_with(parts, finish), key),
     )
 
 
@@ -67,7 +79,7 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
     read, ranked, rounded, step = parts.read, parts.ranked, parts.rounded, parts.step
     take, random_start, exact, within = parts.take_values, parts.random_start, parts.exact, parts.within
     size, values, given_up = math.prod(parts.task.shape), parts.task.values, _given_up(parts)
-    refuse, groups, weight = _refuse(parts), THREADS // RIVALS or 1, _weight(parts)
+    refuse, groups, weight = refuse_with(parts), THREADS // RIVALS or 1, _weight(parts)
 
     def race(
         targets, known, poses, base, listed, following, counters, answers, residuals, restarts, codes, reached,
@@ -194,22 +206,9 @@ def _descend(parts: Parts, begin: Any) -> Any:
     values, infinity, weight, given_up = parts.task.values, parts.task.dtype(math.inf), _weight(parts), _given_up(parts)
 
     def descend(
-        goal,
-        order,
-        poses,
-        given,
-        known,
-        listed,
-        allowed,
-        begun,
-        keys,
-        pose,
-        error,
-        found,
-        counters,
-        numbers,
+        goal, order, poses, given, known, listed, allowed, begun, keys, pose, error, found, counters, numbers,
         tolerances,
-    ):
+    ):  # fmt: skip
         count, racers, grain, low, high, seed, first, whole = numbers
         near_to, aligned_to = tolerances
         slot, end, busy, fresh, problem, start, last = 0, 0, False, False, 0, 0, 0
@@ -255,180 +254,3 @@ def _descend(parts: Parts, begin: Any) -> Any:
                 found[slot], error[slot], slot, busy = 0, infinity, slot + 1, False
 
     return descend
-
-
-def _polish(parts: Parts) -> Any:
-    look, step = parts.exact_look, parts.exact_step
-
-    def polish(q, aim, arrived, known):
-        """Return a pose, brought closer where it had arrived but is not within tolerance; its errors; if it is now."""
-        near, aligned = known[NEAR], known[ALIGNED]
-        p, r = look(q, aim)
-        tries = 0
-        while arrived and tries < POLISH and not (p <= near and r <= aligned):
-            q, _, _ = step(q, aim, 0.0)
-            p, r = look(q, aim)
-            tries += 1
-        return q, p, r, p <= near and r <= aligned
-
-    return device(polish)
-
-
-def _finish(parts: Parts) -> Any:
-    answer, take_base, put_pose, nq = parts.answer, parts.take_base, parts.put_pose, parts.task.nq
-    given, (moved, turned) = parts.task.given, parts.task.asked
-    both = moved and turned
-
-    def finish(problem, q, p, r, starts, outcome, base, answers, residuals, restarts, codes, reached):
-        """Write the answer to a problem."""
-        put_pose(answers, nq * problem, answer(q, take_base(base, nq * problem if given else 0)))
-        away, off = math.sqrt(p), 2.0 * math.asin(min(0.5 * math.sqrt(r), 1.0))
-        if both:
-            residuals[2 * problem], residuals[2 * problem + 1] = away, off
-        else:
-            residuals[problem] = away if moved else off
-        restarts[problem], codes[problem], reached[problem] = starts, outcome, outcome == REACHED
-
-    return device(finish)
-
-
-def _refuse(parts: Parts) -> Any:
-    put_pose, take_base, nq, given = parts.put_pose, parts.take_base, parts.task.nq, parts.task.given
-    blocks = sum(parts.task.asked)
-
-    def refuse(problem, base, answers, residuals, restarts, codes, reached):
-        """Write the answer to a problem that is none."""
-        put_pose(answers, nq * problem, take_base(base, nq * problem if given else 0))
-        for k in range(blocks):
-            residuals[blocks * problem + k] = math.nan
-        restarts[problem], codes[problem], reached[problem] = 0, INVALID, False
-
-    return device(refuse)
-
-
-def _accept(parts: Parts, finish: Any) -> Any:
-    read, exact, within, look, take = parts.read, parts.exact, parts.within, parts.exact_look, parts.take_values
-    size, values, refuse = math.prod(parts.task.shape), parts.task.values, _refuse(parts)
-
-    def accept(
-        targets, known, base, following, pose, found, counters, answers, residuals, restarts, codes, reached, count
-    ):
-        problem = cuda.grid(1)
-        if problem == 0:
-            counters[TAKEN] = 0
-        if problem >= count:
-            return
-        if found[problem] > 0:
-            aim, _, _ = read(targets, size * problem, known)
-            q = within(exact(take(pose, values * problem)))
-            p, r = look(q, aim)
-            if p <= known[NEAR] and r <= known[ALIGNED]:
-                finish(
-                    problem, q, p, r, found[problem] - 1, REACHED, base, answers, residuals, restarts, codes, reached
-                )
-                return
-        if codes[problem] == INVALID:
-            refuse(problem, base, answers, residuals, restarts, codes, reached)
-        else:
-            following[cuda.atomic.add(counters, LEFT, 1)] = problem
-
-    return accept
-
-
-def _winner(slot, racers, key, error):
-    """Return which of a problem's descents has arrived first or, where none has, come closest."""
-    if key < NO_ONE:
-        return slot + key % LANE
-    best = slot
-    for k in range(slot + 1, slot + racers):
-        if error[k] < error[best]:
-            best = k
-    return best
-
-
-def _judge(parts: Parts, finish: Any, polish: Any) -> Any:
-    read, exact, within, take, put = parts.read, parts.exact, parts.within, parts.take_values, parts.put_values
-    size, values, weight = math.prod(parts.task.shape), parts.task.values, float(parts.task.settings[0][ROTATION]) ** 2
-    winner, refuse = device(_winner), _refuse(parts)
-
-    def judge(
-        targets, known, base, listed, following, allowed, begun, keys, pose, error, found, counters, best, nearest,
-        answers, residuals, restarts, codes, reached, numbers,
-    ):  # fmt: skip
-        count, racers, high, whole, fresh, last = numbers
-        place = cuda.grid(1)
-        if place == 0:
-            counters[TAKEN] = counters[OPEN] = 0
-        if place >= count:
-            return
-        problem = place if whole else listed[place]
-        if codes[problem] == INVALID:
-            refuse(problem, base, answers, residuals, restarts, codes, reached)
-            return
-        slot = place
-        if racers > 1:
-            slot = winner(place * racers, racers, keys[place], error)
-            keys[place] = NO_ONE
-        if fresh:
-            nearest[problem] = math.inf
-        arrived, better = found[slot] > 0, False
-        aim, _, _ = read(targets, size * problem, known)
-        if arrived or error[slot] < math.inf:
-            q, p, r, good = polish(within(exact(take(pose, values * slot))), aim, arrived, known)
-            if arrived and good:
-                finish(problem, q, p, r, found[slot] - 1, REACHED, base, answers, residuals, restarts, codes, reached)
-                return
-            better = p + r * weight < nearest[problem]
-            if better:
-                nearest[problem] = p + r * weight
-                put(best, values * problem, q)
-        begun[problem] = max(begun[problem], min(high, allowed[problem]))
-        if last and not better:
-            q, p, r, _ = polish(take(best, values * problem), aim, False, known)
-            finish(problem, q, p, r, begun[problem], CLOSEST, base, answers, residuals, restarts, codes, reached)
-        else:
-            following[cuda.atomic.add(counters, LEFT, 1)] = problem
-
-    return judge
-
-
-def _close(parts: Parts, finish: Any) -> Any:
-    read, look, step, hope = parts.read, parts.exact_look, parts.exact_step, parts.hope
-    take, put = parts.take_values, parts.put_values
-    size, values, weight = math.prod(parts.task.shape), parts.task.values, float(parts.task.settings[0][ROTATION]) ** 2
-    caution, steps = float(parts.task.settings[0][CAUTION]), int(CLOSING)
-
-    def close(
-        targets, known, base, listed, following, allowed, begun, counters, best, nearest,
-        answers, residuals, restarts, codes, reached, count, tries,
-    ):  # fmt: skip
-        place = cuda.grid(1)
-        if place >= count:
-            return
-        problem = listed[place]
-        near, aligned = known[NEAR], known[ALIGNED]
-        aim, _, _ = read(targets, size * problem, known)
-        kept = take(best, values * problem)
-        q, taken = kept, 0
-        p, r = look(q, aim)
-        while taken < steps and not (p <= near and r <= aligned):
-            q, _, _ = step(q, aim, caution)
-            p, r = look(q, aim)
-            taken += 1
-        if p + r * weight < nearest[problem]:
-            nearest[problem] = p + r * weight
-            put(best, values * problem, q)
-        else:
-            q = kept
-            p, r = look(q, aim)
-        starts, most, outcome = begun[problem], allowed[problem], REACHED
-        if not (p <= near and r <= aligned):
-            outcome = CLOSEST if most >= min(FIRST_STARTS, tries) else BEYOND
-            most = hope(known, nearest[problem], tries) if outcome == CLOSEST else starts
-            if starts < most:
-                allowed[problem] = most
-                following[cuda.atomic.add(counters, OPEN, 1)] = problem
-                return
-        finish(problem, q, p, r, starts, outcome, base, answers, residuals, restarts, codes, reached)
-
-    return close

@@ -179,7 +179,8 @@ class Trace:
             lanes.sqrt: self.sqrt,
             sine_cosine: self.sine_cosine,
         }
-        return rebuilt(function, stand_ins, lambda plain: plain)
+        result: Callable[..., Any] = rebuilt(function, stand_ins, lambda plain: plain)
+        return result
 
     # The function
 
