@@ -82,12 +82,21 @@ class Card:
         if start is not None:
             poses = np.broadcast_to(start, (count, engine.task.nq))
             arrays += [self.prepared.limb.values_of(poses), poses]
-        seat = engine.seats.pop() if engine.seats else None
+        try:
+            seat = engine.seats.pop()
+        except IndexError:
+            seat = None
         if seat is None or seat.capacity < count:
-            seat = Seat(engine, count)
+            seat = self._seat(engine, count)
         results = Answers(*(np.array(a) for a in seat.solve(engine, arrays, first)))
         engine.seats.append(seat)
         return results
+
+    def _seat(self, engine: Engine, count: int) -> Seat:
+        try:
+            return Seat(engine, count)
+        except Exception as error:
+            raise _out_of_memory(error, count) from error
 
     def solve_there(self, targets: Any, start: Any, first: int) -> Answers:
         """Return answers, arrays of the card, to targets that are there; as many at once as its memory has room for."""

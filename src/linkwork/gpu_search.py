@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import weakref
 from functools import cached_property
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,10 +69,11 @@ class Engine:
         frames, poses = _tables(prepared, self.dtype)
         self.task = _task(prepared, exact, frames[: starts.NARROW], shape, given, self.dtype.type)
         self.kernels = search_kernels(Parts(self.task))
-        self.given, self.values = given, self.task.values
+        self.given, self.values = given, int(self.task.values)
         self.seats: list[Any] = []  # memory of blocks that come from the host: `gpu` fills it
         self._room: Room | None = None
         self._returned: dict[int, Answers] = {}
+        self._lock = Lock()
         fine = (FINEST * prepared.limb.length) ** 2 if self.dtype == np.float32 else 0.0
         turned = fine / max(float(exact[damped.ROTATION]) ** 2, 1e-30)
         near = max(0.81 * float(exact[damped.NEAR]), fine), max(0.81 * float(exact[damped.ALIGNED]), turned)
@@ -90,7 +92,8 @@ class Engine:
         from .kernels.cuda import SIMULATED, THREADS
 
         processors = 1 if SIMULATED else int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
-        return 4 * int(THREADS) * processors
+        threads: int = 4 * THREADS * processors
+        return threads
 
     def room(self, count: int) -> Room:
         """Return memory to work in."""
@@ -98,7 +101,8 @@ class Engine:
 
     def kept_room(self, count: int) -> Room:
         """Return memory to work in for that many problems, or for as many as there is room for."""
-        room, self._room = self._room, None
+        with self._lock:
+            room, self._room = self._room, None
         if room is None or not count <= room.count <= max(4 * count, SMALL):
             del room
             wanted = max(count, 1) * self.bytes_each

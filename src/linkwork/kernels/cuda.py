@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numba import config, cuda, float32, float64
 
-from . import SOURCES
+from ..errors import DeviceError
+from . import SOURCES, announce
 from .trace import Trace, compiled
 
 KINDS = {"float32": float32, "float64": float64}
@@ -88,16 +89,35 @@ class Kernel:
             _pack(argument, packed, kinds)
         ready = self._compiled.get(tuple(kinds))
         if ready is None:
-            with COMPILING:  # Numba loads what it has compiled for one thread at a time
-                self.dispatcher[blocks, threads, stream](*arguments)
-                if KNOWN:
-                    types = tuple(self.dispatcher.typeof_pyval(a) for a in arguments)
-                    self._compiled[tuple(kinds)] = self.dispatcher.overloads[types]._codelibrary.get_cufunc().kernel
+            self._launch_first(blocks, threads, stream, arguments, tuple(kinds))
             return
         from numba.cuda.cudadrv import driver
         from numba.cuda.dispatcher import LaunchConfig, launch
 
         launch(driver._to_core_stream(stream), LaunchConfig(grid=(blocks, 1, 1), block=(threads, 1, 1)), ready, *packed)
+
+    def _launch_first(self, blocks: int, threads: int, stream: Any, arguments: Any, kinds: tuple[str, ...]) -> None:
+        """Compile and launch; Numba loads what it has compiled for one thread at a time."""
+        with COMPILING:
+            try:
+                self.dispatcher[blocks, threads, stream](*arguments)
+            except unusable() as error:
+                raise DeviceError(
+                    f"kernels cannot be compiled for this graphics card: {str(error).strip().splitlines()[0]} "
+                    "Update the driver, or install CUDA's compiler library: pip install 'numba-cuda[cu13]'."
+                ) from error
+            if KNOWN:
+                types = tuple(self.dispatcher.typeof_pyval(a) for a in arguments)
+                self._compiled[kinds] = self.dispatcher.overloads[types]._codelibrary.get_cufunc().kernel
+
+
+def unusable() -> tuple[type[Exception], ...]:
+    """Return the errors of libraries that are missing or do not go with the driver."""
+    from cuda.pathfinder import DynamicLibNotFoundError
+    from numba.cuda.cudadrv import driver, error
+
+    supports = (error.CudaSupportError, error.NvvmSupportError, error.NvrtcSupportError, error.CCSupportError)
+    return (*supports, driver.LinkerError, DynamicLibNotFoundError)
 
 
 def _pack(argument: Any, packed: list[Any], kinds: list[str]) -> None:
@@ -140,6 +160,12 @@ def _cache_of(function: Callable[..., Any], key: str) -> Any:
     class KernelCache(CUDACache):  # type: ignore[misc,unused-ignore]
         def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
             return sig, codegen.magic_tuple(), SOURCES, key
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            found = super().load_overload(sig, target_context)
+            if found is None:
+                announce()
+            return found
 
     return KernelCache(function)
 
