@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
@@ -15,6 +16,7 @@ import linkwork as lw
 from cuda_cases import BALLS, CASES, PANDA, TARGETS, case_of, starts_of
 from linkwork import gpu_search as search
 from linkwork.devices import DeviceArray
+from linkwork.kernels.cuda_parts import Parts
 
 
 def there(array: Any) -> DeviceArray:
@@ -32,6 +34,16 @@ def in_rounds(found: dict[str, Any]) -> None:
     search.FEW, search.RACERS, search.CROWD, search.RIVAL_STARTS, search.STRAGGLERS = 0, 1, 1, 0, 0
     kept(found, "rounds", lw.solve_batch(PANDA, "tip", TARGETS, device="cuda"))
     kept(found, "starts", lw.solve_batch(PANDA, "tip", TARGETS[:4], start=starts_of(4), device="cuda"))
+
+
+def keys() -> Iterator[str]:
+    """Yield the names under which kernels are kept, of searches that differ in one thing each."""
+    for given in (False, True):
+        for options in ({}, {"orientation": False}, {"position": False}, {"free": "z"}, {"limits": False}):
+            prepared = lw.prepare(PANDA, "tip", **options)
+            for dtype in (np.float32, np.float64):
+                yield Parts(search.Engine(prepared, (4, 4), given, dtype).task).key
+    yield Parts(search.Engine(lw.prepare(PANDA, "tip", orientation=False), (3,), False, np.float32).task).key
 
 
 def main(path: str) -> None:
@@ -52,6 +64,7 @@ def main(path: str) -> None:
         found[f"{name}.frames"] = np.asarray(linkage.forward(q, frame=frame))
         for axes in ("world", "local"):
             found[f"{name}.{axes}"] = np.asarray(linkage.jacobian(q, frame, axes=axes))
+    found["keys"] = np.array(list(keys()))
     in_rounds(found)
     np.savez(path, **found)
 

@@ -87,6 +87,11 @@ def test_a_start_that_is_given_is_followed_first(found: Any) -> None:
 
 
 @simulated
+def test_kernels_that_differ_are_kept_under_different_names(found: Any) -> None:
+    assert len(set(found["keys"])) == len(found["keys"])
+
+
+@simulated
 @pytest.mark.parametrize("other", ["single", "there", "split", "blocks"])
 def test_answers_do_not_depend_on_where_targets_lie_or_how_they_are_split(other: str, found: Any) -> None:
     for part in PARTS:

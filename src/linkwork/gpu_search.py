@@ -140,7 +140,7 @@ class Engine:
     @property
     def bytes_each(self) -> int:
         """How much memory a problem takes to work on, beside its target and its answer."""
-        return (13 + self.values) * self.dtype.itemsize + 8 * (self.values + 3) + 20
+        return (13 + self.values) * int(self.dtype.itemsize) + 8 * (self.values + 3) + 20
 
     def run(
         self, targets: Any, count: int, room: Room, out: Answers, *, first: int, values: Any, base: Any, stream: Any

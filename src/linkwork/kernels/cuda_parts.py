@@ -15,8 +15,23 @@ from numpy.typing import NDArray
 
 from . import lanes
 from .cuda import KINDS, cast, choose, device, items, put, shared, written
-from .damped import CODES, LOWER, SPIN, UPPER, damped_step, look
-from .starts import CENTRE, POINT_SHELL, RIVALS, SETTINGS, TABLE, hope, in_reach, random_value, read_goal
+from .damped import CODES, LOWER, ROTATION, SPIN, UPPER, damped_step, look
+from .starts import (
+    CAUTION,
+    CENTRE,
+    CHECK,
+    CLOSE,
+    POINT_SHELL,
+    RIVALS,
+    SETTINGS,
+    STALLED,
+    STEPS,
+    TABLE,
+    hope,
+    in_reach,
+    random_value,
+    read_goal,
+)
 from .trace import Cells, Symbol, Trace, compiled, rebuilt
 
 NOTHING = 1e-15  # numbers below it are what is left of a zero
@@ -124,7 +139,9 @@ class Parts:
         self.single = cast("single", task.values, kind)
         self.take_base, self.put_pose = items("take_base", task.nq), put("put_pose", task.nq)
         self.rounded, self.exact = cast("rounded", 12, kind), cast("exact", task.values, "float64")
-        self.key = hashlib.sha256(self.key.encode()).hexdigest()
+        rules = [float(s[k]) for s in task.settings for k in (ROTATION, STEPS, CHECK, STALLED, CLOSE, CAUTION)]
+        whole = f"{self.key} {task.given} {task.asked} {task.shape} {task.values} {task.nq} {kind} {rules}"
+        self.key = hashlib.sha256(whole.encode()).hexdigest()
 
     def _written(self, trace: Trace, name: str, parameters: list[str], results: list[str], **options: Any) -> Any:
         function, text = written(trace, name, parameters, results, **options)
