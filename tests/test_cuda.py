@@ -173,6 +173,14 @@ def test_no_card_and_too_old_a_driver_are_named(monkeypatch: pytest.MonkeyPatch)
         lw.solve_batch(PANDA, "tip", TARGETS, device="cuda")
 
 
+def test_arrays_of_a_card_are_not_for_the_processor() -> None:
+    there = DeviceArray(Memory(TARGETS.ravel()), TARGETS.shape)
+    with pytest.raises(DeviceError, match="device='cuda'"):
+        lw.solve_batch(PANDA, "tip", there)
+    with pytest.raises(DeviceError, match="one frame at a time"):
+        PANDA.forward(DeviceArray(Memory(np.zeros(7)), (1, 7)))
+
+
 def test_unknown_devices_are_refused() -> None:
     with pytest.raises(OptionError, match="'cpu' or 'cuda'"):
         lw.solve_batch(PANDA, "tip", TARGETS, device="tpu")

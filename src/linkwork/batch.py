@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .devices import given_as, on_card, to_host
-from .errors import GoalError, OptionError
+from .errors import DeviceError, GoalError, OptionError
 from .gpu import BLOCK as CARD_BLOCK, SEATS, Card, card_of
 from .kernels.search import CLOSEST, INVALID, REACHED, UNSOLVED
 from .linkage import Linkage
@@ -372,6 +372,11 @@ def _prepared(linkage: Linkage, frame: str, options: dict[str, Any]) -> Prepared
 
 
 def _as_array(targets: ArrayLike, frame: str) -> NDArray[Any]:
+    if on_card(targets):
+        raise DeviceError(
+            f"targets of {frame!r} are on a graphics card; solve them there with solve_batch(..., device='cuda'), "
+            "or copy them to NumPy first."
+        )
     try:
         array = np.asarray(targets)
     except ValueError as error:
