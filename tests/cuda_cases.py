@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
+from chains import random_chain
 
 PANDA = lw.models.panda()
-HUMAN = lw.models.human()
-BALLS = (HUMAN, "left_hand")
+OTHERS = {
+    "balls": (random_chain(np.random.default_rng(18), 5), "tip"),  # with hinges, a screw and a universal joint
+    "slides": (random_chain(np.random.default_rng(20), 5), "tip"),  # with hinges, a ball and an endless turn
+    "human": (lw.models.human(), "left_hand"),
+}
 TARGETS = PANDA.forward(PANDA.random_pose(0, 6), frame="tip")
 TARGETS[1, 0, 3] += 2.0  # out of reach
 TARGETS[2, 1, 1] = np.nan
@@ -25,7 +29,7 @@ CASES: dict[str, dict[str, Any]] = {
     "tight": {"tolerance": 1e-9, "rotation_tolerance": 1e-9},
     "one start": {"restarts": 1},
     "planar": {"position": "xy", "orientation": False},
-    "balls": {},
+    **{name: {} for name in OTHERS},
 }
 
 
@@ -34,8 +38,9 @@ def case_of(name: str) -> tuple[lw.Linkage, str, Any, dict[str, Any]]:
     options = dict(CASES[name])
     if name == "planar":
         return lw.models.planar([15, 10, 5]), "tip", np.array([[-20.0, 5.0], [3.0, 4.0], [100.0, 0.0]]), options
-    if name == "balls":
-        return *BALLS, HUMAN.forward(HUMAN.random_pose(0, 2), frame=BALLS[1]), options
+    if name in OTHERS:
+        linkage, frame = OTHERS[name]
+        return linkage, frame, linkage.forward(linkage.random_pose(0, 2), frame=frame), options
     targets = TARGETS[:, :3, 3].copy() if name == "positions" else TARGETS
     targets = TARGETS[:, :3, :3].copy() if name == "rotations" else targets
     return PANDA, "tip", targets, options

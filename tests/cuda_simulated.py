@@ -13,7 +13,7 @@ import numpy as np
 from numba import cuda
 
 import linkwork as lw
-from cuda_cases import BALLS, CASES, PANDA, TARGETS, case_of, starts_of
+from cuda_cases import CASES, OTHERS, PANDA, TARGETS, case_of, starts_of
 from linkwork import gpu_search as search
 from linkwork.devices import DeviceArray
 from linkwork.kernels.cuda_parts import Parts
@@ -59,7 +59,7 @@ def main(path: str) -> None:
     kept(found, "split", lw.solve_batch(PANDA, "tip", there(TARGETS), device="cuda"))
     search.free_memory = free
     kept(found, "blocks", next(iter(lw.solve_blocks(PANDA, "tip", [TARGETS], device="cuda"))))
-    for name, linkage, frame in (("panda", PANDA, "tip"), ("balls", *BALLS)):
+    for name, (linkage, frame) in {"panda": (PANDA, "tip"), **OTHERS}.items():
         q = there(linkage.random_pose(3, 3))
         found[f"{name}.frames"] = np.asarray(linkage.forward(q, frame=frame))
         for axes in ("world", "local"):

@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import linkwork as lw
-from cuda_cases import BALLS, CASES, PANDA, TARGETS, case_of, starts_of
+from cuda_cases import CASES, OTHERS, PANDA, TARGETS, case_of, starts_of
 from linkwork import devices
 from linkwork.devices import DeviceArray, _Borrowed, given_as, on_card, require_card, to_host
 from linkwork.errors import DeviceError, MissingExtraError, OptionError
@@ -58,7 +58,7 @@ def test_flags_are_those_of_the_processor_and_answers_hold(name: str, found: Any
     q = found[f"{name}.q"]
     if options.get("limits", True):
         assert ((q >= linkage.lower) & (q <= linkage.upper)).all()
-    if name in ("race", "tight", "double", "unlimited", "balls"):  # whole targets: look again
+    if name in ("race", "tight", "double", "unlimited", *OTHERS):  # whole targets: look again
         again = linkage.forward(q[good], frame=frame) - targets[good]
         assert np.linalg.norm(again[:, :3, 3], axis=1).max() <= tolerances[0] + 1e-12
         assert np.linalg.norm(again[:, :3, :3], axis=(1, 2)).max() <= 1.5 * tolerances[1]
@@ -99,8 +99,9 @@ def test_answers_do_not_depend_on_where_targets_lie_or_how_they_are_split(other:
 
 
 @simulated
-@pytest.mark.parametrize(("name", "linkage", "frame"), [("panda", PANDA, "tip"), ("balls", *BALLS)])
-def test_frames_and_jacobians_are_those_of_the_processor(name: str, linkage: Any, frame: str, found: Any) -> None:
+@pytest.mark.parametrize("name", ["panda", *OTHERS])
+def test_frames_and_jacobians_are_those_of_the_processor(name: str, found: Any) -> None:
+    linkage, frame = OTHERS.get(name, (PANDA, "tip"))
     q = linkage.random_pose(3, 3)
     assert_allclose(found[f"{name}.frames"], linkage.forward(q, frame=frame), atol=1e-14)
     for axes in ("world", "local"):

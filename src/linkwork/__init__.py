@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .clips import Clip as Clip, interpolate as interpolate
     from .dh import DHRow as DHRow, DHTable as DHTable, from_dh as from_dh
     from .diagnosis import count_solutions as count_solutions, diagnose as diagnose
+    from .elbows import Swivel as Swivel, swivel as swivel
     from .errors import LinkworkError as LinkworkError
     from .formats import load as load, load_clip as load_clip, save as save
     from .geometry import (
@@ -52,8 +53,10 @@ if TYPE_CHECKING:
         Align as Align,
         Balance as Balance,
         Bend as Bend,
+        Close as Close,
         Couple as Couple,
         Distance as Distance,
+        Goal as Goal,
         Hold as Hold,
         LookAt as LookAt,
         OnLine as OnLine,
@@ -75,8 +78,13 @@ if TYPE_CHECKING:
         Screw as Screw,
         Universal as Universal,
     )
+    from .keys import Key as Key
     from .linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
+    from .loops import close as close, drive as drive
+    from .mobility import degrees_of_freedom as degrees_of_freedom, singular_positions as singular_positions
     from .races import race as race
+    from .repairs import repair as repair
+    from .report import Report as Report, inspect as inspect
     from .solvers import (
         METHODS as METHODS,
         Prepared as Prepared,
@@ -84,6 +92,7 @@ if TYPE_CHECKING:
         prepare as prepare,
         solve as solve,
     )
+    from .timeline import Pin as Pin, Timeline as Timeline
     from .tracking import track as track
 
 _MODULES = ("analysis", "doctor", "draw", "errors", "figures", "formats", "mass", "models", "paths", "transforms")
@@ -94,6 +103,7 @@ _NAMES = {
     "clips": ("Clip", "interpolate"),
     "diagnosis": ("count_solutions", "diagnose"),
     "dh": ("DHRow", "DHTable", "from_dh"),
+    "elbows": ("Swivel", "swivel"),
     "errors": ("LinkworkError",),
     "formats": ("load", "load_clip", "save"),
     "geometry": ("Box", "Capsule", "Cylinder", "Inertia", "Mesh", "Polyline", "Sphere", "Visual", "bone"),
@@ -115,8 +125,10 @@ _NAMES = {
         "Align",
         "Balance",
         "Bend",
+        "Close",
         "Couple",
         "Distance",
+        "Goal",
         "Hold",
         "LookAt",
         "OnLine",
@@ -125,9 +137,15 @@ _NAMES = {
         "Relate",
         "Rest",
     ),
+    "keys": ("Key",),
     "linkage": ("Frame", "Link", "Linkage", "Loop"),
+    "loops": ("close", "drive"),
+    "mobility": ("degrees_of_freedom", "singular_positions"),
     "races": ("race",),
+    "repairs": ("repair",),
+    "report": ("Report", "inspect"),
     "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),
+    "timeline": ("Pin", "Timeline"),
     "tracking": ("track",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

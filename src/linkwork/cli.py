@@ -1,6 +1,6 @@
 """The command line: one thin function for each command, over the functions that Python users call.
 
-Imports typer, `console`, `commands` and `file_commands` at once and the library when a command runs, so that
+Imports typer, `console` and the other commands at once and the library when a command runs, so that
 ``linkwork --help`` is quick. Results go to stdout, as JSON with ``--json``; talk and progress to stderr. Exit 0 done, 1
 goal not reached or remarks on a file, 2 wrong usage, 3 unreadable or invalid file.
 """
@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import __version__, commands, file_commands
+from . import __version__, commands, file_commands, film_commands, report_commands
 from .commands import AsJson, ModelOperand, examples, flag, takes
 from .console import (
     console,
@@ -120,6 +120,8 @@ def linkwork(context: typer.Context, version: Annotated[bool, flag("--version", 
 @app.command(epilog=examples("info panda", "info planar:15,10,5 --json"))
 def info(model: ModelOperand, as_json: AsJson = False) -> None:
     """Show a linkage: tree, joints, limits, frames, stored poses."""
+    from .mobility import degrees_of_freedom
+
     linkage = read_model(model)
     if as_json:
         print_json(description(linkage))
@@ -127,9 +129,12 @@ def info(model: ModelOperand, as_json: AsJson = False) -> None:
     kinds = Counter(linkage.joint(name).articulation.kind for name in linkage.joints)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     frames = [f"{frame.name} (on {frame.link})" for frame in linkage.extra_frames]
-    print(f"{linkage.name}: {linkage.nv} DOF, {len(linkage.links)} links, {len(linkage.joints)} joints ({counts})\n")
+    freedom = degrees_of_freedom(linkage)
+    print(f"{linkage.name}: {freedom} DOF, {len(linkage.links)} links, {len(linkage.joints)} joints ({counts})\n")
     print_columns(tree_rows(linkage, unicode=console().encoding.startswith("utf")))
     print(f"\nframes: {', '.join(frames) or 'none'}")
+    if linkage.loops:
+        print(f"loops: {', '.join(f'{loop.name} ({loop.first}, {loop.second})' for loop in linkage.loops)}")
     print(f"poses: {', '.join(linkage.poses) or 'none'}")
 
 
@@ -225,7 +230,8 @@ def draw(
             pictures.strip(clip, frames=panels, limits=limits, labels=labels, **look)
 
 
-for command, epilog in {**commands.COMMANDS, **file_commands.COMMANDS}.items():
+MORE = {**file_commands.COMMANDS, **film_commands.COMMANDS, **report_commands.COMMANDS}
+for command, epilog in {**commands.COMMANDS, **MORE}.items():
     app.command(epilog=epilog)(command)
 
 
@@ -271,7 +277,7 @@ def compile_steps() -> None:
 
 
 def compile_search() -> None:
-    """Compile the search of the robust method: for one goal, and for many in both precisions."""
+    """Compile the search of the robust method: for one goal, for many in both precisions, and for whole figures."""
     from . import batch, goals, models, solvers
 
     arm = models.planar([1.0, 1.0])
@@ -280,6 +286,7 @@ def compile_search() -> None:
     solvers.prepare(arm, "tip")(target[0])
     for precision in ("float64", "float32"):
         batch.solve_batch(arm, "tip", target, dtype=precision)
+    solvers.solve(arm, [goals.Reach("tip", position=(1.0, 1.0)), goals.Rest()], start=arm.neutral(), method="robust")
 
 
 @app.command(epilog=examples("warmup"))

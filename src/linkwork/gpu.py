@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .devices import DeviceArray, free_memory, require_card, taken, to_host
 from .errors import DeviceError, GoalError
 from .gpu_search import ANSWERS, Answers, Engine
+from .poses import limited
 from .solvers.prepared import Prepared
 
 SHAPES = ((4, 4), (3, 3), (3,), (2,))
@@ -80,8 +81,7 @@ class Card:
         engine, count = self.engine(targets.shape[1:], start is not None), len(targets)
         arrays = [np.asarray(targets)]
         if start is not None:
-            poses = np.broadcast_to(start, (count, engine.task.nq))
-            arrays += [self.prepared.limb.values_of(poses), poses]
+            arrays += self._poses(engine, start, count)
         try:
             seat = engine.seats.pop()
         except IndexError:
@@ -135,9 +135,16 @@ class Card:
         if engine.task.whole and getattr(start, "shape", None) == (count, engine.task.nq) and not _of_host(start):
             base, _ = taken(start)
             return base, base
-        poses = np.broadcast_to(to_host(start), (count, engine.task.nq))
-        values = self.prepared.limb.values_of(poses)
+        values, poses = self._poses(engine, to_host(start), count)
         return tuple(cuda.to_device(np.ascontiguousarray(a).ravel()) for a in (values, poses))
+
+    def _poses(self, engine: Engine, start: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return a start for each target: values of the limb, and poses whose other joints keep their limits."""
+        poses = np.broadcast_to(start, (count, engine.task.nq))
+        values = self.prepared.limb.values_of(poses)
+        if self.prepared.settings.limits != "ignore" and not engine.task.whole:
+            poses = limited(self.prepared.linkage, poses)
+        return values, poses
 
 
 def _of_host(array: Any) -> bool:

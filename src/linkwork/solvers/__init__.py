@@ -21,8 +21,11 @@ from .analytic import Analytic
 from .base import Method, Settings, Solution, run
 from .ccd import CyclicDescent, RankedDescent
 from .fabrik import Fabrik
+from .figure import PreparedFigure
 from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
-from .prepared import RESTARTS, Prepared, prepare, prepared_for
+from .prepared import RESTARTS, Prepared, prepared_for
+from .preparing import prepare
+from .prioritized import Prioritized
 from .problem import Problem
 from .robust import Robust
 
@@ -41,6 +44,7 @@ METHODS: dict[str, type[Method]] = {
         Fabrik,
         Analytic,
         Robust,
+        Prioritized,
     )
 }
 
@@ -52,6 +56,7 @@ __all__ = [
     "Damped",
     "Method",
     "Prepared",
+    "PreparedFigure",
     "Problem",
     "Robust",
     "Settings",

@@ -17,11 +17,14 @@ from ..errors import GoalError, OptionError
 from ..goals import Goal
 from ..kernels.walk import ACTIVE, DIVERGED, REACHED, STALLED, judge, measure
 from ..linkage import Linkage
-from ..poses import advance
+from ..loops import Closure
+from ..poses import advance, keeps_limits, limited as limited_poses
 from ..transforms import FloatArray
 from .problem import Problem, State
+from .tangents import closed, leaving_cones, opening
 
 LIMITS = ("clamp", "project", "ignore")
+NULL = 1e-9  # of the largest singular value: below, a direction changes no goal
 SETTLED = 1e-12  # of the length: an error of an upper level that no step below can be blamed for
 
 
@@ -31,7 +34,8 @@ class Method:
 
     Class attributes say how the loop should treat it: `iterations` it may take by default; `max_step`, the largest
     change of one value in a step [rad, m] by default; `patience`, how many iterations without progress (a thousandth)
-    mean that it is stuck; `strict`, whether its step serves levels of priority one after another.
+    mean that it is stuck; `strict`, whether its step serves levels of priority one after another; `along`, if not,
+    whether it can be held to steps that keep loops closed.
     """
 
     name: ClassVar[str]
@@ -39,6 +43,7 @@ class Method:
     max_step: ClassVar[float | None] = None
     patience: ClassVar[int] = 12
     strict: ClassVar[bool] = False
+    along: ClassVar[bool] = False
 
     @property
     def careful(self) -> bool:
@@ -50,7 +55,12 @@ class Method:
 
     def accept(self, problem: Problem) -> None:
         """Raise GoalError if this method cannot serve these goals: their levels, or what `check` looks at."""
-        if len(problem.levels) > 1 and not self.strict:
+        if problem.linkage.loops and not self.strict and not self.along:
+            raise GoalError(
+                f"method {self.name!r} cannot close loops, and linkage {problem.linkage.name!r} has "
+                f"{len(problem.linkage.loops)}; use 'damped' or 'robust'."
+            )
+        if len(problem.levels) - bool(problem.linkage.loops) > 1 and not self.strict:
             raise GoalError(
                 f"method {self.name!r} weighs goals against each other and knows no levels of priority; use 'damped', "
                 "'pseudoinverse' or 'robust', or give all goals one priority (that of a Rest is 1 by default)."
@@ -203,6 +213,28 @@ class Solution:
 
         return diagnosis.freedom(self)
 
+    def null_space(self) -> FloatArray:
+        """Return an orthonormal basis (nv, k) of the velocities that leave all goals as they are, to first order.
+
+        Loops are among the goals, wishes (goals of infinite tolerance) are not.
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.models.panda()
+            >>> lw.solve(arm, lw.Reach("tip", position=(0.4, 0.1, 0.5))).null_space().shape
+            (7, 4)
+        """
+        if np.ndim(self.success):
+            raise OptionError("a null space is that of one solution; solve one problem alone.")
+        judged = [goal for goal in self.goals if goal.tolerance is None or np.isfinite(goal.tolerance).any()]
+        if not judged:
+            return np.eye(self.linkage.nv)
+        jacobian = Problem(self.linkage, judged, self.start).jacobian(self.q)
+        _, sigma, Vt = np.linalg.svd(jacobian)
+        rank = int((sigma > NULL * sigma.max(initial=1e-300)).sum())
+        basis: FloatArray = Vt[rank:].T.copy()
+        return basis
+
     def __repr__(self) -> str:
         if np.ndim(self.success):
             return f"<Solution by {self.method}: {int(np.sum(self.success))} of {np.size(self.success)} reached>"
@@ -241,10 +273,15 @@ def _walked(
     with all; then the ones above are brought to rest again. Where they would be worse off than alone, they stay so.
     """
     least, upper = SETTLED * max(problem.linkage.length, 1.0), None
-    if len(problem.levels) > 1:
+    if len(problem.levels) > 1 and method.strict:
         upper, _ = _walked(method, problem.above(), start, settings, deadline, finest=least)
         start = upper.best_q.reshape(start.shape)
-    walk = _Walk(problem, start, settings, method.patience, finest=finest)
+    closure = (
+        None
+        if method.strict or not problem.linkage.loops
+        else Closure(problem.linkage, limits=settings.limits != "ignore")
+    )
+    walk = _Walk(problem, start, settings, method.patience, finest=finest, closure=closure)
     memory: dict[str, Any] = {}
     iteration, ending = 0, "iterations"
     while walk.going() and iteration < (settings.max_iterations or 0):
@@ -306,20 +343,27 @@ def limited(method: Method, state: State, settings: Settings) -> FloatArray:
 
     Those are taken out of the Jacobian and the step is made anew, so that the other joints do their part.
     """
+    linkage = state.linkage
+    along = bool(linkage.loops) and not method.strict
+    if along:
+        state.barred = opening(state)
     change = method.propose(state, settings)
     if settings.limits != "project":
         return change
-    linkage = state.linkage
     q, v, _ = linkage.plain_values
     at_low, at_high = state.q[..., q] <= linkage.lower[q], state.q[..., q] >= linkage.upper[q]
-    excluded = np.zeros(change.shape, np.bool_)
+    excluded, barred = np.zeros(change.shape, np.bool_), leaving_cones(linkage, state.q)
+    held = np.zeros_like(barred)
     for _ in range(linkage.nv):
         pushing = (at_low & (change[..., v] < 0.0)) | (at_high & (change[..., v] > 0.0))
-        if not pushing.any():
+        leaving = ((barred - held) * change[..., None, :]).sum(axis=-1, keepdims=True) > 0.0
+        if not pushing.any() and not leaving.any():
             break
         excluded[..., v] |= pushing
-        again = State(state.problem, state.q, state.error, state.iteration, state.notes, state.memory, excluded)
-        change = np.where(excluded, 0.0, method.propose(again, settings))
+        held = np.where(leaving, barred, held)
+        bars = opening(state, excluded, held) if along else held
+        again = State(state.problem, state.q, state.error, state.iteration, state.notes, state.memory, excluded, bars)
+        change = again.along_limits(np.where(excluded, 0.0, method.propose(again, settings)))
     return change
 
 
@@ -327,7 +371,7 @@ def within(linkage: Linkage, q: FloatArray, settings: Settings) -> FloatArray:
     """Return poses brought within limits, unless those are ignored."""
     if settings.limits == "ignore":
         return q
-    return np.minimum(np.maximum(q, linkage.lower), linkage.upper)
+    return limited_poses(linkage, q)
 
 
 def _record(walk: _Walk, state: State, change: FloatArray) -> Record:
@@ -347,15 +391,22 @@ class _Walk:
     """Where all problems of a batch stand, one row each: pose, error, the best pose met, and how they ended."""
 
     def __init__(
-        self, problem: Problem, start: FloatArray, settings: Settings, patience: int, *, finest: float = np.inf
+        self,
+        problem: Problem,
+        start: FloatArray,
+        settings: Settings,
+        patience: int,
+        *,
+        finest: float = np.inf,
+        closure: Closure | None = None,
     ) -> None:
-        self.problem, self.settings, self.patience = problem, settings, patience
+        self.problem, self.settings, self.patience, self.closure = problem, settings, patience, closure
         self.shape = start.shape[:-1]
         self.tolerances = np.minimum(settings.tolerances(problem), finest)
         self.scale = problem.scale * problem.emphasis
         self.wishes = bool(np.isinf(self.tolerances).any())  # they are followed until nothing comes of it
         self._blocks = np.array([(b.rows.start, b.rows.stop) for b in problem.blocks])
-        self.q = within(problem.linkage, start.reshape(-1, problem.linkage.nq), settings)
+        self.q = closed(closure, within(problem.linkage, start.reshape(-1, problem.linkage.nq), settings), far=True)
         self.error, self.cost, self.residuals, self.reached = self._measured(self.q)
         self.reached &= not self.wishes
         count = len(self.q)
@@ -403,7 +454,7 @@ class _Walk:
 
     def _try(self, begin: FloatArray, change: FloatArray) -> None:
         linkage = self.problem.linkage
-        self.q = within(linkage, advance(linkage, begin, change), self.settings)
+        self.q = closed(self.closure, within(linkage, advance(linkage, begin, change), self.settings))
         self.error, self.cost, self.residuals, self.reached = self._measured(self.q)
         self.reached &= not self.wishes
 
@@ -412,7 +463,7 @@ class _Walk:
         linkage = self.problem.linkage
         _, _, residuals, reached = self._measured(self.best_q)
         if self.settings.limits != "ignore":
-            reached &= ((self.best_q >= linkage.lower) & (self.best_q <= linkage.upper)).all(axis=-1)
+            reached &= keeps_limits(linkage, self.best_q)
         names = {REACHED: "reached", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: ending}
         status = ["reached" if good else names[code] for good, code in zip(reached, self.status.tolist(), strict=True)]
         single = not self.shape
