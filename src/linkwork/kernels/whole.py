@@ -82,6 +82,7 @@ GAIN, FLOOR, STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH, ALIKE, WISHING =
 REACHED, MISSED = 1, 0
 REPORT = 3  # squared weighted error, steps, starts
 FREELY = 1
+HASTE = 3.0  # steps without progress after which the first of several starts is given up
 WISHES = 8  # other starts for the sake of a lower level
 CALM, ALARM = 0.25, 6.0  # what good and bad steps make of the caution
 LEAST, BRAVE, TIMID = 1.0e-6, 1.0e-3, 0.1  # its least at rest and on the way; after a bad step, at least
@@ -207,7 +208,7 @@ def propose(codes, numbers, q, damping, parts):
 
 
 @part
-def descend(codes, numbers, settings, aims, level, finest, most, parts, q):
+def descend(codes, numbers, settings, aims, level, finest, most, patience, parts, q):
     """Walk from a pose, which is moved, as far as steps lead; return squared error, whether it is reached, and steps.
 
     A step that does not help is taken back and made shorter by more damping.
@@ -245,7 +246,7 @@ def descend(codes, numbers, settings, aims, level, finest, most, parts, q):
             mark, waiting = error, 0
         else:
             waiting += 1
-            if waiting >= settings[PATIENCE] and not resting and not reached:
+            if waiting >= patience and not resting and not reached:
                 break
     return error, reached, count
 
@@ -317,7 +318,7 @@ def solve_from(codes, numbers, settings, aims, size, seed, problem, first, tries
     few of them are enough.
     """
     values, top = codes[VALUES], codes[LEVELS] - 1
-    current = parts[POSES]
+    current, most = parts[POSES], settings[STEPS]
     best, error = math.inf, math.inf
     count, starts, reached = 0, 0, False
     for attempt in range(first, first + tries + 1):
@@ -328,17 +329,18 @@ def solve_from(codes, numbers, settings, aims, size, seed, problem, first, tries
             failing(codes, numbers, parts[ALL_ERRORS], flags)
             shake(codes, numbers, seed, problem, attempt, flags, current)
         steps, firm, reached = 0, True, False
+        patience = HASTE if attempt == 0 and tries > 0 else settings[PATIENCE]  # the middle may well be nearer
         if settings[ALIKE] != 0.0:
             near = beyond(aims, size)
-            _, reached, steps = descend(codes, numbers, settings, near, top, math.inf, settings[STEPS], parts, current)
+            _, reached, steps = descend(codes, numbers, settings, near, top, math.inf, most, patience, parts, current)
         if not reached or settings[WISHING] != 0.0:
             error, reached, more = descend(
-                codes, numbers, settings, aims, top, math.inf, settings[STEPS], parts, current
+                codes, numbers, settings, aims, top, math.inf, most, patience, parts, current
             )
             steps += more
         for level in range(top - 1, -1, -1):
-            finest, most = settings[FINEST], settings[FINISH]
-            _, _, more = descend(codes, numbers, settings, aims, level, finest, most, parts, current)
+            finest, rest = settings[FINEST], settings[FINISH]
+            _, _, more = descend(codes, numbers, settings, aims, level, finest, rest, patience, parts, current)
             steps += more
         if top > 0:
             look(codes, numbers, aims, top, current, parts)
