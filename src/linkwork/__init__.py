@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .diagnosis import count_solutions as count_solutions, diagnose as diagnose
     from .elbows import Swivel as Swivel, swivel as swivel
     from .errors import LinkworkError as LinkworkError
+    from .farm import Harvest as Harvest, solve_dataset as solve_dataset
     from .formats import load as load, load_clip as load_clip, save as save
     from .geometry import (
         Box as Box,
@@ -101,6 +102,7 @@ _NAMES = {
     "dh": ("DHRow", "DHTable", "from_dh"),
     "elbows": ("Swivel", "swivel"),
     "errors": ("LinkworkError",),
+    "farm": ("Harvest", "solve_dataset"),
     "formats": ("load", "load_clip", "save"),
     "geometry": ("Box", "Capsule", "Cylinder", "Inertia", "Mesh", "Polyline", "Sphere", "Visual", "bone"),
     "joints": (
