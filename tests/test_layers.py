@@ -63,6 +63,7 @@ LAYERS = (
     "answers",
     "commands",
     "file_commands",
+    "batch_commands",
     "cli",
     "__main__",
 )
@@ -82,7 +83,7 @@ HEAVY = {
     "scipy": {"solvers"},
     "matplotlib": {"draw"},
     "mpl_toolkits": {"draw"},
-    "typer": {"cli", "commands", "file_commands"},
+    "typer": {"batch_commands", "cli", "commands", "file_commands"},
     "rich": {"cli"},
     "msgspec": {"formats"},
     "yaml": {"formats"},

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import __version__, commands, file_commands
+from . import __version__, batch_commands, commands, file_commands
 from .commands import AsJson, ModelOperand, examples, flag, takes
 from .console import (
     console,
@@ -232,6 +232,7 @@ def draw(
 
 for command, epilog in {**commands.COMMANDS, **file_commands.COMMANDS}.items():
     app.command(epilog=epilog)(command)
+app.add_typer(batch_commands.batch)
 
 
 @app.command(epilog=examples("demo", "demo panda snake:9 -o small"))

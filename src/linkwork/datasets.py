@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -259,8 +260,9 @@ def _plan_groups(path: Path, most: int, digest: Any) -> Iterator[tuple[int, int,
             yield rows, begin, k, 0
             begin, rows = k, 0
         if count > most:
-            for skip in range(0, count, most):
-                yield min(most, count - skip), k, k + 1, skip
+            pieces = -(-count // most)
+            cuts = [count * piece // pieces for piece in range(pieces + 1)]
+            yield from ((stop - skip, k, k + 1, skip) for skip, stop in pairwise(cuts))
             begin = k + 1
         else:
             rows += count

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ from .linkage import Linkage
 MANIFEST, VERSION = "_manifest.json", 1  # readers of Parquet pass by names that begin so
 DRAFT = re.compile(r"\.[0-9a-f]{16}\.tmp")
 STORE = 2**27  # bytes of Ray's object store, which holds receipts alone
-RETRIES = 3  # of an item whose worker dies
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,8 @@ def run_ray(
     require("ray", "the engine ray")
     if not items:
         return
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
     import ray
 
     with _cluster(ray, workers, address, gpu):
@@ -171,7 +173,7 @@ def run_ray(
             raise RunError(f"Ray has {there} {resource}s for {workers or 1} workers.")
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
-        context.print_on_execution_start = False
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
         pool = ray.data.ActorPoolStrategy(
             size=min(workers or there, len(items)), max_tasks_in_flight_per_actor=2
         )
@@ -182,8 +184,6 @@ def run_ray(
             compute=pool,
             num_cpus=None if gpu else 1,
             num_gpus=1 if gpu else None,
-            max_restarts=-1,
-            max_task_retries=RETRIES,
         )
         try:
             for batch in receipts.iter_batches(batch_size=None, prefetch_batches=0):
