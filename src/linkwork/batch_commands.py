@@ -5,6 +5,9 @@ Imports typer, `console`, `problems` and the options of `commands` at once, and 
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -111,7 +114,7 @@ def solve(
     given = {"free": free, "tolerance": tolerance, "rotation_tolerance": rotation_tolerance}
     given |= {"restarts": restarts, "seed": seed, "dtype": dtype}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    with progress("solving") as report:
+    with _resumable(), progress("solving") as report:
         harvest = solve_dataset(
             linkage, read_frame(linkage, frame), goals, output, engine=engine, workers=workers, address=address, gpu=gpu,
             resume=resume, block_rows=block_rows, ignore=ignore or (), start=read_start(linkage, start or []),
@@ -122,6 +125,17 @@ def solve(
     else:
         _print(harvest)
     _end(harvest)
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    """Keep talk, of Ray's too, off the results, and say how to go on after an interruption."""
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    except KeyboardInterrupt:
+        say("interrupted; what was written is complete, and --resume continues")
+        raise
 
 
 def _rate(harvest: Harvest) -> str:

@@ -93,10 +93,9 @@ def _check_manifest(manifest: Path, facts: Mapping[str, Any], resume: bool) -> N
         raise RunError(f"{where!r} holds a run already; continue it with resume, or give another folder.")
     try:
         kept = json.loads(read_text(manifest))
-        kept = kept if kept.pop("linkwork") == VERSION else None
-    except (ValueError, KeyError, AttributeError):
+    except (ValueError, RecursionError):
         kept = None
-    if not isinstance(kept, dict):
+    if not isinstance(kept, dict) or kept.pop("linkwork", None) != VERSION:
         raise RunError(f"{str(manifest)!r} is no manifest of a run that this version of linkwork can resume.")
     other = [name for name in (*facts, *kept) if facts.get(name) != kept.get(name)]
     if other:
