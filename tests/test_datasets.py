@@ -43,7 +43,9 @@ def write(path, named, row_group=None):
 
 
 def rows_of(goals, linkage=ARM, chunk=7):
-    read = [rows for block in goals.blocks for rows in read_block(goals.columns, block, linkage, linkage.neutral(), chunk)]
+    read = [
+        rows for block in goals.blocks for rows in read_block(goals.columns, block, linkage, linkage.neutral(), chunk)
+    ]
     return read, np.concatenate([rows.targets for rows in read])
 
 
@@ -114,7 +116,10 @@ WRONG = [
     ({"x": [1.0], "z": [1.0]}, "has x, z but no y"),
     ({"x": [1.0], "y": [1.0], "qw": [1.0]}, "has qw but no qx, qy, qz"),
     ({"x": [1.0], "y": [1.0], "colour": [1.0]}, "column 'colour' means nothing; columns are x, y, z, qw"),
-    ({"x": [1.0], "y": [1.0], "start.elbow": [1.0]}, "column 'start.elbow' is no start: linkage 'planar' has j1, j2, j3"),
+    (
+        {"x": [1.0], "y": [1.0], "start.elbow": [1.0]},
+        "column 'start.elbow' is no start: linkage 'planar' has j1, j2, j3",
+    ),
     ({"id": [1]}, "has no goals: it needs the columns x, y, z"),
 ]
 

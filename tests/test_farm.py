@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_datasets import columns_of, spoil, write
 from typer.testing import CliRunner
 
 import linkwork as lw
 from linkwork import cli
 from linkwork.errors import FormatError, OptionError, RunError
+from test_datasets import columns_of, spoil, write
 
 pq = pytest.importorskip("pyarrow.parquet")
 

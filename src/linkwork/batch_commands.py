@@ -62,7 +62,7 @@ batch = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=examples(
         "batch goals.parquet --model panda --frame tip -o answers",
-        "batch goals.parquet --model panda --engine ray --workers 2 -o answers --resume",
+        "batch goals.csv --model panda --tolerance 0.001 -o answers --resume --json",
     ),
     help="""Solve whole datasets: goals to joint values.
 
@@ -76,7 +76,7 @@ batch = typer.Typer(
     DEFAULT,
     epilog=examples(
         "batch goals.parquet --model panda --frame tip -o answers",
-        "batch goals.csv --model planar:15,10,5 --tolerance 0.001 -o answers --json",
+        "batch goals.parquet --model panda --engine ray --workers 8 -o answers --resume",
     ),
 )
 def solve(
@@ -164,7 +164,9 @@ def _print(harvest: Harvest) -> None:
         rows.append((name, f"{count:,}", f"{100.0 * count / max(harvest.total, 1):.4g} %"))
     print_columns(rows)
     before = f", {harvest.resumed:,} of them from before" if harvest.resumed else ""
-    print(f"\n{harvest.folder}: {harvest.answered:,} answers{before}, {harvest.seconds:.1f} s, {harvest.rate:,.0f} a second")
+    print(
+        f"\n{harvest.folder}: {harvest.answered:,} answers{before}, {harvest.seconds:.1f} s, {harvest.rate:,.0f} a second"
+    )
 
 
 def _end(harvest: Harvest) -> None:

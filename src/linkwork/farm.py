@@ -131,8 +131,7 @@ def solve_dataset(
     Example:
         >>> import linkwork as lw, tempfile
         >>> folder = tempfile.mkdtemp()
-        >>> text = "x,y\\n15,10\\n-20,5\\n99,0\\n"
-        >>> _ = open(f"{folder}/goals.csv", "w").write(text)
+        >>> lw.files.write_text(f"{folder}/goals.csv", "x,y\\n15,10\\n-20,5\\n99,0\\n")
         >>> lw.solve_dataset(lw.models.planar([15, 10, 5]), "tip", f"{folder}/goals.csv", f"{folder}/out")
         <Harvest: 2 of 3 reached>
     """
@@ -141,13 +140,8 @@ def solve_dataset(
     given = {name: options.pop(name) is not False for name in ("position", "orientation") if name in options}
     rows = ROWS[device] if block_rows is None else check_block_rows(block_rows)
     plan = open_goals(goals, linkage, block_rows=rows, ignore=ignore, **given)
-    options |= {"position": plan.columns.position, "orientation": bool(plan.columns.turn)}
-    base = None if start is None else start_pose(linkage, start)
-    if base is not None and base.shape != (linkage.nq,):
-        raise OptionError(f"start is one pose of shape ({linkage.nq},), got {base.shape}.")
-    solve = BlockSolver(linkage, frame, plan, base, options, "cpu" if engine == "ray" else device)
-    solve.check()
-    solve.device = device
+    solve = BlockSolver(linkage, frame, plan, start, options, device)
+    solve.check("cpu" if engine == "ray" else device)
     with run_folder(output, solve.facts(rows), resume=resume) as (folder, digest):
         solve.folder, solve.run = folder, digest
         return _run(solve, engine, workers, address, gpu, progress)
@@ -212,19 +206,23 @@ class BlockSolver:
         linkage: Linkage,
         frame: str,
         goals: Goals,
-        start: FloatArray | None,
+        start: ArrayLike | str | None,
         options: dict[str, Any],
         device: str,
     ) -> None:
-        self.linkage, self.frame, self.goals, self.start = linkage, frame, goals, start
-        self.options, self.device, self.threads = options, device, 1
+        self.linkage, self.frame, self.goals = linkage, frame, goals
+        self.start = None if start is None else start_pose(linkage, start)
+        if self.start is not None and self.start.shape != (linkage.nq,):
+            raise OptionError(f"start is one pose of shape ({linkage.nq},), got {self.start.shape}.")
+        self.options = {**options, "position": goals.columns.position, "orientation": bool(goals.columns.turn)}
+        self.device, self.threads = device, 1
         self.folder, self.run = Path(), ""
 
-    def check(self) -> None:
-        """Raise what is wrong with the options, before anything is written."""
-        width = (0, 4, 4) if self.goals.columns.position and self.goals.columns.turn else (0, 3, 3)
-        width = width if self.goals.columns.turn else (0, len(self.goals.columns.place))
-        self._batch(np.zeros(width), self.start, 0)
+    def check(self, device: str) -> None:
+        """Raise what is wrong with the options, or with a device that is here, before anything is written."""
+        columns = self.goals.columns
+        shape = ((4, 4) if columns.position else (3, 3)) if columns.turn else (len(columns.place),)
+        self._batch(np.zeros((0, *shape)), self.start, 0, device)
 
     def facts(self, block_rows: int) -> dict[str, Any]:
         """Return what decides the answers and how they are parted, as plain data."""
@@ -256,13 +254,14 @@ class BlockSolver:
         base = self.linkage.neutral() if self.start is None else self.start
         for rows in read_block(self.goals.columns, block, self.linkage, base, CHUNK[self.device]):
             try:
-                batch = self._batch(rows.targets, self.start if rows.starts is None else rows.starts, rows.first)
+                start = self.start if rows.starts is None else rows.starts
+                batch = self._batch(rows.targets, start, rows.first, self.device)
             except PoseError as error:
                 raise block.unreadable(error) from error
             yield batch, rows.ids, rows.first
 
-    def _batch(self, targets: FloatArray, start: Any, first: int) -> Batch:
+    def _batch(self, targets: FloatArray, start: FloatArray | None, first: int, device: str) -> Batch:
         return solve_batch(
-            self.linkage, self.frame, targets, start=start, device=self.device, threads=self.threads, progress=False,
+            self.linkage, self.frame, targets, start=start, device=device, threads=self.threads, progress=False,
             first=first, **self.options,
         )  # fmt: skip

@@ -173,9 +173,7 @@ def run_ray(
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         logging.getLogger("ray.data").setLevel(logging.ERROR)
-        pool = ray.data.ActorPoolStrategy(
-            size=min(workers or there, len(items)), max_tasks_in_flight_per_actor=2
-        )
+        pool = ray.data.ActorPoolStrategy(size=min(workers or there, len(items)), max_tasks_in_flight_per_actor=2)
         receipts = ray.data.from_items([{"item": item} for item in items], override_num_blocks=len(items)).map_batches(
             _Worker,
             fn_constructor_args=(work,),
@@ -211,7 +209,7 @@ class _Worker:
 @contextmanager
 def _cluster(ray: Any, workers: int | None, address: str | None, gpu: bool) -> Iterator[None]:
     """Be connected to Ray: as the program already is, to a cluster, or to one of this machine for the time being."""
-    import ray.data  # noqa: F401 - an attribute of the module from here on
+    import ray.data
 
     if ray.is_initialized():
         yield
