@@ -1,4 +1,4 @@
-"""Runs over datasets: every row once, none wrong, whatever the blocks, the engine, the workers and the interruptions."""
+"""Runs over datasets: every row once, none wrong, whatever the blocks, engine, workers and interruptions."""
 
 from __future__ import annotations
 

@@ -66,8 +66,8 @@ batch = typer.Typer(
     ),
     help="""Solve whole datasets: goals to joint values.
 
-    batch GOALS is short for batch solve GOALS; its options are in: linkwork batch solve --help. What is written is there
-    in full or not at all, and --resume continues after an interruption.
+    batch GOALS is short for batch solve GOALS; its options are in: linkwork batch solve --help. What is written is
+    there in full or not at all, and --resume continues after an interruption.
     """,
 )
 
@@ -116,8 +116,8 @@ def solve(
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     with _resumable(), progress("solving") as report:
         harvest = solve_dataset(
-            linkage, read_frame(linkage, frame), goals, output, engine=engine, workers=workers, address=address, gpu=gpu,
-            resume=resume, block_rows=block_rows, ignore=ignore or (), start=read_start(linkage, start or []),
+            linkage, read_frame(linkage, frame), goals, output, engine=engine, workers=workers, address=address,
+            gpu=gpu, resume=resume, block_rows=block_rows, ignore=ignore or (), start=read_start(linkage, start or []),
             progress=lambda so_far: report(so_far.answered / max(so_far.total, 1), _rate(so_far)), **options,
         )  # fmt: skip
     if as_json:
@@ -164,9 +164,8 @@ def _print(harvest: Harvest) -> None:
         rows.append((name, f"{count:,}", f"{100.0 * count / max(harvest.total, 1):.4g} %"))
     print_columns(rows)
     before = f", {harvest.resumed:,} of them from before" if harvest.resumed else ""
-    print(
-        f"\n{harvest.folder}: {harvest.answered:,} answers{before}, {harvest.seconds:.1f} s, {harvest.rate:,.0f} a second"
-    )
+    speed = f"{harvest.seconds:.1f} s, {harvest.rate:,.0f} a second"
+    print(f"\n{harvest.folder}: {harvest.answered:,} answers{before}, {speed}")
 
 
 def _end(harvest: Harvest) -> None:

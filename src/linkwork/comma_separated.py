@@ -1,6 +1,7 @@
 """CSV files of goals: their header, where their blocks begin, and the rows of one block.
 
-Imports `errors`, and pyarrow when a function runs. A value has no line break inside, so that blocks may begin at any line.
+Imports `errors`, and pyarrow when a function runs. A value has no line break inside, so that blocks may begin at any
+line.
 """
 
 from __future__ import annotations

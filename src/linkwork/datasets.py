@@ -25,6 +25,7 @@ from .transforms import FloatArray, quaternion_matrix
 POSITION = ("x", "y", "z")
 QUATERNION = ("qw", "qx", "qy", "qz")
 ROTATION = tuple(f"r{row}{column}" for row in "123" for column in "123")
+NUMBERS = (*POSITION, *QUATERNION, *ROTATION)
 ID, START = "id", "start."
 SUFFIXES = (".parquet", ".csv")
 UNIT = 1e-3  # how far a quaternion's length may be from one
@@ -192,7 +193,7 @@ def _meaning(
     if len({*left}) < len(left):
         raise FormatError(path, f"names a column twice: {listed(left)}.")
     starts = {START + name: name for name in linkage.coordinates}
-    known = (*POSITION, *QUATERNION, *ROTATION, ID, *starts)
+    known = (*NUMBERS, ID, *starts)
     for name in left:
         if name.startswith(START) and name not in starts:
             have = listed(linkage.coordinates)
@@ -226,9 +227,10 @@ def _parquet_columns(path: Path) -> tuple[list[str], str]:
             if field.name == ID:
                 if not (kinds.is_integer(kind) or kinds.is_string(kind) or kinds.is_large_string(kind)):
                     raise FormatError(path, f"column 'id' holds {kind}; ids are whole numbers or texts.")
-            elif field.name in (*POSITION, *QUATERNION, *ROTATION) or field.name.startswith(START):
-                if not (kinds.is_integer(kind) or kinds.is_floating(kind)):
-                    raise FormatError(path, f"column {field.name!r} holds {kind}; it must hold numbers.")
+            elif (field.name in NUMBERS or field.name.startswith(START)) and not (
+                kinds.is_integer(kind) or kinds.is_floating(kind)
+            ):
+                raise FormatError(path, f"column {field.name!r} holds {kind}; it must hold numbers.")
         return list(schema.names), str(schema.field(ID).type) if ID in schema.names else "int64"
 
 

@@ -1,7 +1,7 @@
 """Whole datasets of goals solved into datasets of answers, by this computer, a graphics card or many machines.
 
-Imports `batch`, `datasets`, `parts` and `runs`. What a row's answer is depends on its number, the linkage and the options,
-not on the engine's workers, so that an interrupted run is resumed to the same answers.
+Imports `batch`, `datasets`, `parts` and `runs`. What a row's answer is depends on its number, the linkage and the
+options, not on blocks and workers, so that an interrupted run is resumed to the same answers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from .batch import Batch, cores, solve_batch
 from .datasets import Block, Goals, check_block_rows, open_goals, read_block
-from .errors import OptionError, PoseError, RunError, listed
+from .errors import BlockError, OptionError, PoseError, RunError, listed
 from .linkage import Linkage
 from .parts import part_path, read_counts, schema_of, write_part
 from .poses import start_pose
@@ -103,7 +103,7 @@ def solve_dataset(
     progress: Progress | None = None,
     **options: Any,
 ) -> Harvest:
-    """Solve a dataset of goals into a dataset of answers, in memory that does not grow with it.
+    r"""Solve a dataset of goals into a dataset of answers, in memory that does not grow with it.
 
     Args:
         linkage: The linkage.
@@ -129,10 +129,10 @@ def solve_dataset(
         RunError: If the folder holds another run.
 
     Example:
-        >>> import linkwork as lw, tempfile
-        >>> folder = tempfile.mkdtemp()
-        >>> lw.files.write_text(f"{folder}/goals.csv", "x,y\\n15,10\\n-20,5\\n99,0\\n")
-        >>> lw.solve_dataset(lw.models.planar([15, 10, 5]), "tip", f"{folder}/goals.csv", f"{folder}/out")
+        >>> import linkwork as lw, pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "goals.csv").write_text("x,y\n15,10\n-20,5\n99,0\n")
+        >>> lw.solve_dataset(lw.models.planar([15, 10, 5]), "tip", folder / "goals.csv", folder / "answers")
         <Harvest: 2 of 3 reached>
     """
     device = _device(engine, address, gpu)
@@ -241,8 +241,6 @@ class BlockSolver:
 
     def __call__(self, number: int) -> Receipt:
         """Do one block; a block that cannot be read is told of, anything else raises."""
-        from .errors import BlockError
-
         block = self.goals.blocks[number]
         schema = schema_of(self.linkage, self.goals.columns, self.goals.id_type)
         try:

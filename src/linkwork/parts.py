@@ -1,7 +1,7 @@
 """Datasets of answers: one Parquet file for each block of goals, there in full or not at all.
 
-Imports `batch`, `datasets` and `files`, and pyarrow when a function runs. A part says in its footer which run it belongs
-to and how its rows ended, so that a run is resumed and counted without reading the rows.
+Imports `batch`, `datasets` and `files`, and pyarrow when a function runs. A part says in its footer which run it
+belongs to and how its rows ended, so that a run is resumed and counted without reading the rows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs over many items: the folder that they write to, and the engines that do the work.
 
-Imports `errors`, `files` and `datasets`, and Ray when it is the engine. A folder holds a manifest that ties it to what went in;
-files in it are there in full or not at all. Engines yield a receipt for each item, in whatever order items are done.
+Imports `errors`, `files`, `formats` and `datasets`, and Ray when it is the engine. A folder holds a manifest that ties
+it to what went in; files in it are there in full or not at all. Engines yield a receipt for each item, as it is done.
 """
 
 from __future__ import annotations
@@ -164,6 +164,7 @@ def run_ray(
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     import ray
+    import ray.data
 
     with _cluster(ray, workers, address, gpu):
         resource = "GPU" if gpu else "CPU"
@@ -209,8 +210,6 @@ class _Worker:
 @contextmanager
 def _cluster(ray: Any, workers: int | None, address: str | None, gpu: bool) -> Iterator[None]:
     """Be connected to Ray: as the program already is, to a cluster, or to one of this machine for the time being."""
-    import ray.data
-
     if ray.is_initialized():
         yield
         return
