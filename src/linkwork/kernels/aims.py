@@ -1,9 +1,9 @@
 """What the goals of a whole figure ask for: their errors, and the wrenches that would make up for them.
 
-Imports `error`, `figure`, `lanes` and `rotations`. One function for each kind of goal; they are the compiled form of
-the classes in `linkwork.goals`, whose docstrings say what they mean. A goal of one frame hangs its rows on that frame;
-one of several frames, or of joints, writes explicit rows. `codes` holds, for each goal, the items named below; `aims`
-holds the numbers: weights in metres and radians, then what the kind needs.
+Imports `cones`, `error`, `figure`, `lanes` and `rotations`. One function for each kind of goal; they are the compiled
+form of the classes in `linkwork.goals`, whose docstrings say what they mean. A goal of one frame hangs its rows on that
+frame; one of several frames, or of joints, writes explicit rows. `codes` holds, for each goal, the items named below;
+`aims` holds the numbers: weights in metres and radians, then what the kind needs.
 """
 
 from __future__ import annotations
@@ -11,8 +11,22 @@ from __future__ import annotations
 import math
 
 from . import inner, part
+from .cones import CONE, cone_ways
 from .error import turn_between
-from .figure import COLUMNS, FRAMES, MASSES, OWNED, PARENTS, RATES, direction, hang, origin, spread, table
+from .figure import (
+    COLUMNS,
+    CONE_NUMBERS,
+    FRAMES,
+    MASSES,
+    OWNED,
+    PARENTS,
+    RATES,
+    direction,
+    hang,
+    origin,
+    spread,
+    table,
+)
 from .lanes import beyond
 from .rotations import cross, dot, length, minus, place, plus, times, vector
 
@@ -25,7 +39,7 @@ INSIDE = 1.0e-12
 SMALL = 1.0e-300
 TURNED = 64  # bit of a mask: only where an axis points matters
 LOOKING = 1
-PLAIN_REST, WRAPPED_REST, BALL_REST = range(3)
+PLAIN_REST, WRAPPED_REST, BALL_REST, FIRST_CONE_REST = range(4)  # the last, and more: balls with that cone
 NOTHING = (0.0, 0.0, 0.0)
 
 
@@ -305,7 +319,7 @@ def rest_goal(codes, goal, aims, q, errors):
         entry = beyond(codes, goal[ITEMS] + 4 * k)
         at = beyond(aims, goal[NUMBER] + GOAL_NUMBERS + 7 * k)  # three gains, four numbers of the pose
         value, row = beyond(q, entry[1]), entry[3]
-        if entry[0] == BALL_REST:
+        if entry[0] >= BALL_REST:
             turn = turn_to(value, beyond(at, 3))
             for i in range(3):
                 if at[i] != 0.0:
@@ -333,19 +347,36 @@ def turn_to(a, b):
 
 
 @part
-def add_rest(codes, goal, aims, errors, matrix, gradient):
-    """Add a Rest goal to the normal matrix: each joint to its own column."""
+def add_rest(codes, numbers, goal, aims, q, errors, matrix, gradient, room):
+    """Add a Rest goal to the normal matrix: each joint to its own column, a ball with a cone to its three together."""
     n, weights = codes[COLUMNS], beyond(aims, goal[NUMBER])
     for k in range(goal[COUNT]):
         entry = beyond(codes, goal[ITEMS] + 4 * k)
         at, row = beyond(aims, goal[NUMBER] + GOAL_NUMBERS + 7 * k), entry[3]
         weight = weights[RADIANS] if entry[3] < goal[MASK] else weights[METRES]
-        for i in range(3 if entry[0] == BALL_REST else 1):
+        if entry[0] >= FIRST_CONE_REST:
+            cone = beyond(table(codes, CONE_NUMBERS, numbers), CONE * (entry[0] - FIRST_CONE_REST))
+            cone_ways(cone, beyond(q, entry[1]), room)
+        for i in range(1 if entry[0] < BALL_REST else 3):
             gain = weight * at[i]
             if gain != 0.0:
-                matrix[(n + 1) * (entry[2] + i)] += gain * gain
-                gradient[entry[2] + i] += gain * weight * errors[row]
+                rest_row(n, entry, i, gain, weight * errors[row], matrix, gradient, room)
                 row += 1
+
+
+@part
+def rest_row(n, entry, i, gain, error, matrix, gradient, ways):
+    """Add one row of a Rest goal: of axis i of its joint, or of what the three directions of a cone have along it."""
+    first = entry[2]
+    if entry[0] < FIRST_CONE_REST:
+        matrix[(n + 1) * (first + i)] += gain * gain
+        gradient[first + i] += gain * error
+        return
+    for a in range(3):
+        along = gain * ways[3 * a + i]
+        gradient[first + a] += along * error
+        for b in range(a + 1):
+            matrix[n * (first + a) + first + b] += along * gain * ways[3 * b + i]
 
 
 @part

@@ -1,10 +1,10 @@
 """A whole figure in memory: its frames, how every joint moves them, and the normal matrix of goals that hang on them.
 
-Imports `chain`, `lanes`, `rows`, `rotations` and `tree`. A goal's error row is a wrench on its frame: six numbers,
-torque about the world's origin and force, whose product with a joint's twist says how fast the joint makes up for the
-error. A joint moves all that hangs below it and nothing else, so the products of wrenches are summed from the leaves to
-the root, as composite inertias are, and a column of the normal matrix is one of these sums times one twist.
-`solvers.figure` writes what is read here; the header of `codes` says where.
+Imports `chain`, `cones`, `lanes`, `rows`, `rotations` and `tree`. A goal's error row is a wrench on its frame: six
+numbers, torque about the world's origin and force, whose product with a joint's twist says how fast the joint makes up
+for the error. A joint moves all that hangs below it and nothing else, so the products of wrenches are summed from the
+leaves to the root, as composite inertias are, and a column of the normal matrix is one of these sums times one twist.
+`solvers.figure_program` writes what is read here; the header of `codes` says where.
 """
 
 from __future__ import annotations
@@ -13,17 +13,35 @@ import math
 
 from . import inner, part
 from .chain import keep
+from .cones import CONE, back_to_cone, cone_ways
 from .lanes import beyond, load
-from .rotations import cross, dot, plus, times
-from .rows import ADVANCE, AXIS, BALL, CODES, MOTION, MULTIPLIER, NUMBERS, PRISMATIC, REVOLUTE, STAY, pick, start, step
+from .rotations import cross, dot, place, plus, times, vector
+from .rows import (
+    ADVANCE,
+    AXIS,
+    BALL,
+    CODES,
+    MOTION,
+    MULTIPLIER,
+    NUMBERS,
+    PRISMATIC,
+    REVOLUTE,
+    STAY,
+    VALUE,
+    blend,
+    pick,
+    start,
+    step,
+)
 from .tree import column
 
 # header of `codes`: counts, then where tables begin in `codes` and in `numbers`
-FRAMES, MOTIONS, COLUMNS, BALLS, GOALS, ERRORS, EXPLICIT, VALUES, BLOCKS, LEVELS = range(10)
-STARTS, PARENTS, ROWS, RATES, OWNED, BEFORE, LAST = range(10, 17)
-COUPLED, COUPLED_AT, PLACES, BALL_AT, GOAL_AT, BLOCK_AT, SUPPORT = range(17, 24)
-ROW_NUMBERS, LOWER, UPPER, FROM, TO, METRIC, MASSES, TOLERANCES = range(24, 32)
-HEADER = 32
+FRAMES, MOTIONS, COLUMNS, BALLS, GOALS, ERRORS, EXPLICIT, VALUES, BLOCKS, LEVELS, CONES = range(11)
+STARTS, PARENTS, ROWS, RATES, OWNED, BEFORE, LAST = range(11, 18)
+COUPLED, COUPLED_AT, PLACES, BALL_AT, CONE_AT, GOAL_AT, BLOCK_AT, SUPPORT = range(18, 26)
+ROW_NUMBERS, LOWER, UPPER, FROM, TO, METRIC, MASSES, TOLERANCES, CONE_NUMBERS = range(26, 35)
+HEADER = 35
+FIRST_CONE = 3  # in a ball's row, where others have their axis: which cone it has, counted from here
 COMPOSITE, WRENCH = 42, 36  # numbers of a frame's sums: a matrix 6 x 6, then the wrench of the errors
 
 
@@ -59,8 +77,11 @@ def put_twist(twists, motion, turn, along):
 
 
 @part
-def sweep_figure(codes, numbers, q, world, twists):
-    """Leave every frame's matrix in `world`, and the twist of every motion."""
+def sweep_figure(codes, numbers, q, world, twists, room):
+    """Leave every frame's matrix in `world`, and the twist of every motion.
+
+    A ball with a cone has its twists about the directions that lead out of it.
+    """
     starts, parents, rows = table(codes, STARTS, codes), table(codes, PARENTS, codes), table(codes, ROWS, codes)
     constants, motion = table(codes, ROW_NUMBERS, numbers), 0
     for frame in range(codes[FRAMES]):
@@ -72,9 +93,18 @@ def sweep_figure(codes, numbers, q, world, twists):
             x, y, z, p = step(rows, constants, row, q, x, y, z, p)
             kind = load(rows, CODES * row + MOTION)
             if kind == BALL:
-                put_twist(twists, motion, x, cross(p, x))
-                put_twist(twists, motion + 1, y, cross(p, y))
-                put_twist(twists, motion + 2, z, cross(p, z))
+                cone = load(rows, CODES * row + AXIS) - FIRST_CONE
+                ways = (x, y, z)
+                if cone >= 0:
+                    cone_ways(
+                        beyond(table(codes, CONE_NUMBERS, numbers), CONE * cone),
+                        beyond(q, load(rows, CODES * row + VALUE)),
+                        room,
+                    )
+                    ways = along_ways(x, y, z, room, 0), along_ways(x, y, z, room, 1), along_ways(x, y, z, room, 2)
+                put_twist(twists, motion, ways[0], cross(p, ways[0]))
+                put_twist(twists, motion + 1, ways[1], cross(p, ways[1]))
+                put_twist(twists, motion + 2, ways[2], cross(p, ways[2]))
                 motion += 3
             elif kind != STAY:
                 scale = load(constants, NUMBERS * row + MULTIPLIER)
@@ -88,6 +118,12 @@ def sweep_figure(codes, numbers, q, world, twists):
                     put_twist(twists, motion, axis, plus(cross(p, axis), slide))
                 motion += 1
         keep(world, frame, x, y, z, p)
+
+
+@inner
+def along_ways(x, y, z, ways, k):
+    """Return direction k of a ball, given in its own axes, in those of the world."""
+    return blend(x, y, z, ways[3 * k], ways[3 * k + 1], ways[3 * k + 2])
 
 
 @inner
@@ -174,7 +210,7 @@ def add_rows(codes, rows, errors, matrix, gradient):
 
 
 @part
-def move(codes, numbers, q, change, out):
+def move(codes, numbers, q, change, out, room):
     """Write the pose that a change of the columns leads to, within limits."""
     for k in range(codes[VALUES]):
         out[k] = q[k]
@@ -185,6 +221,17 @@ def move(codes, numbers, q, change, out):
     balls = table(codes, BALL_AT, codes)
     for ball in range(codes[BALLS]):
         turn_ball(beyond(q, balls[2 * ball]), beyond(change, balls[2 * ball + 1]), beyond(out, balls[2 * ball]))
+    cones = table(codes, CONE_AT, codes)
+    for k in range(codes[CONES]):
+        cone = beyond(table(codes, CONE_NUMBERS, numbers), CONE * k)
+        ball, step = beyond(q, cones[2 * k]), beyond(change, cones[2 * k + 1])
+        cone_ways(cone, ball, room)
+        turn = plus(
+            times(step[0], vector(room, 0)), plus(times(step[1], vector(room, 1)), times(step[2], vector(room, 2)))
+        )
+        place(turn, room, 3)
+        turn_ball(ball, beyond(room, 9), beyond(out, cones[2 * k]))
+        back_to_cone(cone, beyond(out, cones[2 * k]))
 
 
 @part

@@ -1,8 +1,9 @@
 """Whole figures: damped steps within limits towards all goals at once, and other starts for the limbs that fail.
 
-Imports `aims`, `bounded`, `figure`, `lanes` and `starts`. `settings` and `room` are laid out by the names below;
-`solvers.figure` brings them. A figure whose goals stand on several levels walks towards all, the lower ones counting for
-little, and is then brought to rest without the last, and so on up to the first alone.
+Imports `aims`, `bounded`, `cones`, `figure`, `lanes` and `starts`. `settings` and `room` are laid out by the names
+below; `solvers.figure` brings them. A figure whose goals stand on several levels first walks towards all alike; then,
+unless that has served them, with the lower ones counting for little; and is then brought to rest without the last
+level, and so on up to the first alone. So there are two sets of aims, which differ in their weights.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from .aims import (
     rest_goal,
 )
 from .bounded import bounded_step
+from .cones import CONE, cone_bounds, random_in_cone
 from .figure import (
     BALL_AT,
     BALLS,
@@ -42,6 +44,9 @@ from .figure import (
     BLOCKS,
     COLUMNS,
     COMPOSITE,
+    CONE_AT,
+    CONE_NUMBERS,
+    CONES,
     COUPLED,
     COUPLED_AT,
     ERRORS,
@@ -73,11 +78,13 @@ from .starts import uniform
 # parts of the room
 WORLD, TWISTS, SUMS, SCRATCH, EXPLICIT_ROWS, WEIGHTED, ALL_ERRORS, MATRIX, GRADIENT, POSES, STEP = range(11)
 # settings
-GAIN, FLOOR, STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH, SETTINGS = range(9)
+GAIN, FLOOR, STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH, ALIKE, WISHING = range(10)
 REACHED, MISSED = 1, 0
 REPORT = 3  # squared weighted error, steps, starts
 WISHES = 8  # other starts for the sake of a lower level
-CALM, ALARM, MOST = 0.25, 6.0, 1.0e12  # what a good and a bad step make of the caution; beyond the last it is given up
+CALM, ALARM = 0.25, 6.0  # what good and bad steps make of the caution
+LEAST, BRAVE, TIMID, MOST = 1.0e-6, 1.0e-3, 0.1, 1.0e8  # its least at rest and on the way; after a bad step; its most
+STILL = 1.0e-15  # of the squared error: a gain that is none
 
 
 @inner
@@ -102,7 +109,7 @@ def look(codes, numbers, aims, level, q, parts):
     """Leave errors of all goals down to a level at a pose, and the rows that make up for them."""
     world, twists, sums, scratch = parts[WORLD], parts[TWISTS], parts[SUMS], parts[SCRATCH]
     rows, weighted, errors = parts[EXPLICIT_ROWS], parts[WEIGHTED], parts[ALL_ERRORS]
-    sweep_figure(codes, numbers, q, world, twists)
+    sweep_figure(codes, numbers, q, world, twists, scratch)
     clear(sums, COMPOSITE * codes[FRAMES])
     clear(rows, codes[EXPLICIT] * (codes[COLUMNS] + 1))  # and their errors behind them
     goals = table(codes, GOAL_AT, codes)
@@ -154,7 +161,7 @@ def judge(codes, numbers, aims, level, finest, errors):
 
 
 @part
-def assemble(codes, aims, level, parts):
+def assemble(codes, numbers, aims, level, q, parts):
     """Leave the normal matrix and the gradient of the goals that were looked at."""
     n, matrix, gradient = codes[COLUMNS], parts[MATRIX], parts[GRADIENT]
     clear(matrix, n * n + n)
@@ -164,7 +171,7 @@ def assemble(codes, aims, level, parts):
     for g in range(codes[GOALS]):
         goal = beyond(goals, GOAL_CODES * g)
         if goal[KIND] == REST and goal[LEVEL] <= level:
-            add_rest(codes, goal, aims, parts[ALL_ERRORS], matrix, gradient)
+            add_rest(codes, numbers, goal, aims, q, parts[ALL_ERRORS], matrix, gradient, parts[SCRATCH])
 
 
 @part
@@ -176,6 +183,10 @@ def propose(codes, numbers, q, damping, parts):
     for v in range(n):
         here = q[places[v]] if places[v] >= 0 else 0.0
         low[v], high[v] = min(lower[v] - here, 0.0), max(upper[v] - here, 0.0)
+    cones = table(codes, CONE_AT, codes)
+    for k in range(codes[CONES]):
+        v, cone = cones[2 * k + 1], beyond(table(codes, CONE_NUMBERS, numbers), CONE * k)
+        cone_bounds(cone, beyond(q, cones[2 * k]), parts[SCRATCH], beyond(low, v), beyond(high, v))
     coupled_at, coupled = table(codes, COUPLED_AT, codes), table(codes, COUPLED, codes)
     bounded_step(
         n,
@@ -202,16 +213,17 @@ def descend(codes, numbers, settings, aims, level, finest, most, parts, q):
     trial, mark, waiting, caution = beyond(parts[POSES], codes[VALUES]), math.inf, 0, 1.0
     look(codes, numbers, aims, level, q, parts)
     error, judged, reached = judge(codes, numbers, aims, level, finest, parts[ALL_ERRORS])
-    count, wishes = 0, judged < error and finest == math.inf
+    resting = finest < math.inf  # to the very end, even where that is not the goals
+    count, wishes = 0, judged < error and not resting
     fresh, last = True, math.inf
     while count < most:
-        if reached and (not wishes or last - error <= settings[SETTLED] * error):
+        if reached and (not wishes or (caution <= 1.0 and last - error <= settings[SETTLED] * error)):
             break
         if fresh:
-            assemble(codes, aims, level, parts)
-        damping = caution * (settings[GAIN] * judged + settings[FLOOR])
+            assemble(codes, numbers, aims, level, q, parts)
+        damping = caution * (settings[GAIN] * error + settings[FLOOR])
         propose(codes, numbers, q, damping, parts)
-        move(codes, numbers, q, parts[STEP], trial)
+        move(codes, numbers, q, parts[STEP], trial, parts[SCRATCH])
         look(codes, numbers, aims, level, trial, parts)
         new, new_judged, new_reached = judge(codes, numbers, aims, level, finest, parts[ALL_ERRORS])
         count += 1
@@ -220,16 +232,18 @@ def descend(codes, numbers, settings, aims, level, finest, most, parts, q):
             for k in range(codes[VALUES]):
                 q[k] = trial[k]
             last, error, judged, reached = error, new, new_judged, new_reached
-            caution = max(caution * CALM, 1.0e-3)
+            caution = max(caution * CALM, LEAST if resting else BRAVE)
+            if resting and last - error <= STILL * error:
+                break
         else:
-            caution *= ALARM
+            caution = max(caution * ALARM, TIMID)
             if caution > MOST:
                 break
         if error < settings[STALLED] * mark:
             mark, waiting = error, 0
         else:
             waiting += 1
-            if waiting >= settings[PATIENCE]:
+            if waiting >= settings[PATIENCE] and not resting and not reached:
                 break
     return error, reached, count
 
@@ -269,6 +283,12 @@ def shake(codes, numbers, seed, problem, attempt, flags, q):
         v, at = balls[2 * ball + 1], balls[2 * ball]
         if flags[codes[GOALS] + v] != 0.0 and low[v] < high[v]:
             turn_at_random(seed, problem, attempt, v, beyond(q, at))
+    cones = table(codes, CONE_AT, codes)
+    for k in range(codes[CONES]):
+        v, at = cones[2 * k + 1], cones[2 * k]
+        if flags[codes[GOALS] + v] != 0.0:
+            cone = beyond(table(codes, CONE_NUMBERS, numbers), CONE * k)
+            random_in_cone(cone, seed, problem, attempt, v, beyond(q, at))
 
 
 @part
@@ -284,7 +304,7 @@ def turn_at_random(seed, problem, attempt, v, q):
 
 
 @part
-def solve_from(codes, numbers, settings, aims, seed, problem, first, tries, parts, flags, q, report):
+def solve_from(codes, numbers, settings, aims, size, seed, problem, first, tries, parts, flags, q, report):
     """Solve from a pose, which becomes the best one found; return whether its goals are reached.
 
     Starts `first` to ``first + tries`` are made; number 0 is the pose itself. Where only the lower level is missed, a
@@ -292,17 +312,24 @@ def solve_from(codes, numbers, settings, aims, seed, problem, first, tries, part
     """
     values, top = codes[VALUES], codes[LEVELS] - 1
     current = parts[POSES]
-    best = math.inf
+    best, error = math.inf, math.inf
     count, starts, reached = 0, 0, False
     for attempt in range(first, first + tries + 1):
         for k in range(values):
             current[k] = q[k]
         if attempt > 0:
-            look(codes, numbers, aims, 0, q, parts)
+            look(codes, numbers, aims, top, q, parts)
             failing(codes, numbers, parts[ALL_ERRORS], flags)
             shake(codes, numbers, seed, problem, attempt, flags, current)
-        error, reached, steps = descend(codes, numbers, settings, aims, top, math.inf, settings[STEPS], parts, current)
-        firm = True
+        steps, firm, reached = 0, True, False
+        if settings[ALIKE] != 0.0:
+            near = beyond(aims, size)
+            _, reached, steps = descend(codes, numbers, settings, near, top, math.inf, settings[STEPS], parts, current)
+        if not reached or settings[WISHING] != 0.0:
+            error, reached, more = descend(
+                codes, numbers, settings, aims, top, math.inf, settings[STEPS], parts, current
+            )
+            steps += more
         for level in range(top - 1, -1, -1):
             finest, most = settings[FINEST], settings[FINISH]
             _, _, more = descend(codes, numbers, settings, aims, level, finest, most, parts, current)
@@ -336,14 +363,15 @@ def measure(codes, errors, out):
 
 @kernel
 def figure_many(codes, numbers, settings, aims, size, start, chained, seed, first, tries, room, out, report, status):
-    """Solve problems, each with `size` numbers of aims; poses (n * nq,) in `out` are starts and become answers.
+    """Solve problems; poses (n * nq,) in `out` are starts and become answers.
 
-    With `chained`, a problem begins where the one before it ended. A report is the squared weighted error, steps and
-    starts, then how far each block is off.
+    Each problem has `size` numbers of aims, or twice as many where there are several levels. With `chained`, it begins
+    where the one before it ended. A report is the squared weighted error, steps and starts, then how far each block is
+    off.
     """
     c, values = cells(codes), codes[VALUES]
     parts = laid_out(c, cells(room))
-    width = REPORT + c[BLOCKS]
+    width, stride = REPORT + c[BLOCKS], size if c[LEVELS] == 1 else 2 * size
     flags = beyond(cells(room), room.size - c[GOALS] - c[COLUMNS])
     for problem in range(status.size):
         q = beyond(cells(out), values * problem)
@@ -354,7 +382,8 @@ def figure_many(codes, numbers, settings, aims, size, start, chained, seed, firs
             c,
             cells(numbers),
             cells(settings),
-            beyond(cells(aims), size * problem),
+            beyond(cells(aims), stride * problem),
+            size,
             seed,
             start + problem,
             first,
@@ -365,7 +394,7 @@ def figure_many(codes, numbers, settings, aims, size, start, chained, seed, firs
             beyond(cells(report), width * problem),
         )
         status[problem] = REACHED if reached else MISSED
-        look(c, cells(numbers), beyond(cells(aims), size * problem), c[LEVELS], q, parts)
+        look(c, cells(numbers), beyond(cells(aims), stride * problem), c[LEVELS], q, parts)
         measure(c, parts[ALL_ERRORS], beyond(cells(report), width * problem + REPORT))
 
 
@@ -375,7 +404,7 @@ def figure_normal(codes, numbers, aims, level, q, room, matrix, gradient, errors
     c = cells(codes)
     parts, n = laid_out(c, cells(room)), c[COLUMNS]
     look(c, cells(numbers), cells(aims), level, cells(q), parts)
-    assemble(c, cells(aims), level, parts)
+    assemble(c, cells(numbers), cells(aims), level, cells(q), parts)
     for i in range(n):
         gradient[i] = parts[GRADIENT][i]
         for j in range(i + 1):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import aims, figure
+from ..kernels import aims, figure, rows
 from ..linkage import Linkage
 from ..mass import masses
 from ..program import Rows
@@ -52,6 +52,7 @@ class Program:
             figure.COUPLED: coupled,
             figure.PLACES: self.places,
             figure.BALL_AT: self.balls,
+            figure.CONE_AT: [n for cone in self.cones for n in (cone.q, self.column[cone.v])],
             figure.BLOCK_AT: blocks,
             figure.SUPPORT: self.support.astype(np.int64).ravel(),
         }
@@ -67,6 +68,7 @@ class Program:
             figure.VALUES: self.linkage.nq,
             figure.BLOCKS: len(problem.blocks),
             figure.LEVELS: len(levels),
+            figure.CONES: len(self.cones),
         }
         for place, count in counts.items():
             header[place] = count
@@ -153,7 +155,11 @@ class Program:
         self.column = column
         self.rates = [column[v] for v in self._rates]
         self.places = [-1 if v in balls else places[v] for v in self.columns.tolist()]
-        self.balls = [n for q, v in linkage.quaternion_values if v in used for n in (q, column[v])]
+        limited = self.settings.limits != "ignore"
+        self.cones = [cone for cone in linkage.cones if limited and cone.v in used]
+        held = {cone.v for cone in self.cones}
+        self.balls = [n for q, v in linkage.quaternion_values if v in used - held for n in (q, column[v])]
+        self._mark_cones()
         self.support = np.zeros((len(self.goals), len(column)), np.bool_)
         for row, goal in zip(self.support, self.goals, strict=True):
             row[[column[v] for v in _joint_columns(goal)]] = True
@@ -163,6 +169,13 @@ class Program:
                     row[self.rates[motion]] = True
                     motion = self.before[motion]
 
+    def _mark_cones(self) -> None:
+        """Write into the rows of balls, where other motions have an axis, which cone they have."""
+        lines = self.rows.reshape(-1, rows.CODES)
+        for k, cone in enumerate(self.cones):
+            own = (lines[:, rows.MOTION] == rows.BALL) & (lines[:, rows.VALUE] == cone.q)
+            lines[own, rows.AXIS] = figure.FIRST_CONE + k
+
     def _coupling(self) -> tuple[list[int], list[int]]:
         """Return for every column the earlier ones that it meets in the normal matrix or its factors, nearest first."""
         n = len(self.columns)
@@ -170,6 +183,9 @@ class Program:
         for goal, row in zip(self.goals, self.support, strict=True):
             if goal.explicit:
                 meets |= row[:, None] & row
+        for cone in self.cones:
+            first = self.column[cone.v]
+            meets[first : first + 3, first : first + 3] = True
         for motion in range(len(self.rates)):
             other = motion
             while other >= 0:
@@ -225,6 +241,8 @@ class Program:
             return [-1 if name is None else self.index[name] for name in goal.items]
         result = list(goal.items)
         if goal.kind == aims.REST:
+            cones = {cone.q: aims.FIRST_CONE_REST + k for k, cone in enumerate(self.cones)}
+            result[0::4] = [cones.get(q, kind) for kind, q in zip(result[0::4], result[1::4], strict=True)]
             result[2::4] = [self.column[v] for v in result[2::4]]
             result[3::4] = [error + row for row in result[3::4]]
         elif goal.kind == aims.COUPLE:
@@ -262,6 +280,7 @@ class Program:
             figure.METRIC: np.where(slides, 1.0 / length**2, 1.0),
             figure.MASSES: weights,
             figure.TOLERANCES: self.settings.tolerances(self.problem),
+            figure.CONE_NUMBERS: [number for cone in self.cones for number in (*cone.axis, *cone[3:])],
         }
 
 

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..goals import Align, Balance, Bend, Couple, Distance, Goal, LookAt, OnLine, OnPlane, Reach, Relate, Rest
+import numpy as np
+
+from ..goals import Align, Balance, Bend, Close, Couple, Distance, Goal, LookAt, OnLine, OnPlane, Reach, Relate, Rest
 from ..goals.aiming import NEAREST
 from ..kernels import aims
 from ..linkage import Linkage
@@ -69,6 +71,14 @@ def _reach(_linkage: Linkage, goal: Reach) -> Packed:
 def _relate(_linkage: Linkage, goal: Relate) -> Packed:
     numbers = goal._target()[:3].ravel().tolist()
     return Packed(aims.PLACE, (goal.frame, goal.to), numbers, mask=_mask(goal.rows, None), explicit=len(goal.rows))
+
+
+def _close(_linkage: Linkage, goal: Close) -> Packed:
+    axis = goal.loop.kind == "axis"
+    numbers = np.eye(4)[:3].ravel().tolist() + ([0.0, 0.0, 1.0] if axis else [])
+    rows = range(3 if goal.loop.kind == "point" else 6)
+    mask = _mask(rows, axis or None)
+    return Packed(aims.PLACE, (goal.loop.first, goal.loop.second), numbers, mask=mask, explicit=len(rows))
 
 
 def _align(_linkage: Linkage, goal: Align) -> Packed:
@@ -142,6 +152,7 @@ def _couple(_linkage: Linkage, goal: Couple) -> Packed:
 PACKERS: dict[type[Goal], Callable[[Linkage, Any], Packed]] = {
     Reach: _reach,
     Relate: _relate,
+    Close: _close,
     Align: _align,
     LookAt: _look,
     Bend: _bend,

@@ -116,8 +116,8 @@ def _figure(
     problem = Problem(linkage, goals)
     if not serves(problem):
         raise GoalError(
-            "only goals of linkwork's own kinds, on three levels of priority at most, can be prepared; solve(...) takes "
-            "all of them."
+            "only goals of linkwork's own kinds, on three levels of priority at most, can be prepared; "
+            "solve(...) takes all of them."
         )
     found = figure_for(problem, settings, restarts, seed)
     if not found.program.columns.size:

@@ -20,6 +20,7 @@ from ..goals import Block, Close, Goal, closings
 from ..linkage import Linkage
 from ..transforms import FloatArray
 
+ROUNDING = 1e-13  # of a Jacobian: what is left of entries that should have gone
 FALLOFF = 100.0  # of what a level counts beside the one above it, when whole poses are compared
 
 
@@ -41,7 +42,7 @@ class Problem:
 
     def __init__(self, linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatArray | None = None) -> None:
         self.linkage, self.start = linkage, linkage.neutral() if start is None else start
-        self.goals = self._bound(goals)
+        self.goals = bound_goals(linkage, goals, self.start)
         self.blocks: list[Block] = []
         weights: list[FloatArray] = []
         tolerances, priorities, end = [], [], 0
@@ -64,19 +65,6 @@ class Problem:
         self.levels = [np.flatnonzero(ranks == rank) for rank in np.unique(ranks)]
         starts = [int(np.searchsorted(self.rows, block.rows.start)) for block in self.blocks]
         self.block_starts = sorted({start for start in starts if start < len(self.rows)})
-
-    def _bound(self, goals: Goal | Sequence[Goal]) -> tuple[Goal, ...]:
-        """Return goals as a tuple, each as it stands for the linkage and the start."""
-        try:
-            several = (goals,) if isinstance(goals, Goal) else tuple(goals)
-        except TypeError:
-            several = ()
-        if not several or not all(isinstance(goal, Goal) for goal in several):
-            raise GoalError(f"a solve needs a goal such as Reach(...), or a list of them, got {goals!r}.")
-        if self.linkage.loops:
-            named = {goal.loop for goal in several if isinstance(goal, Close)}
-            several += tuple(goal for goal in closings(self.linkage) if goal.loop not in named)
-        return tuple(goal.bound(self.linkage, self.start) for goal in several)
 
     def error(self, q: FloatArray) -> FloatArray:
         """Return all error rows in metres and radians, shape (..., m)."""
@@ -113,12 +101,26 @@ class Problem:
 
     def aimed(self, goals: Goal | Sequence[Goal]) -> Problem:
         """Return the same problem with goals elsewhere; built anew only if they are of another make."""
-        new = self._bound(goals)
+        new = bound_goals(self.linkage, goals, self.start)
         if [goal.make for goal in new] != [goal.make for goal in self.goals]:
             return Problem(self.linkage, new, self.start)
         result = object.__new__(Problem)
         result.__dict__.update(self.__dict__, goals=new)
         return result
+
+
+def bound_goals(linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatArray) -> tuple[Goal, ...]:
+    """Return goals as a tuple, each as it stands for a linkage and a start; with those that close its loops."""
+    try:
+        several = (goals,) if isinstance(goals, Goal) else tuple(goals)
+    except TypeError:
+        several = ()
+    if not several or not all(isinstance(goal, Goal) for goal in several):
+        raise GoalError(f"a solve needs a goal such as Reach(...), or a list of them, got {goals!r}.")
+    if linkage.loops:
+        named = {goal.loop for goal in several if isinstance(goal, Close)}
+        several += tuple(goal for goal in closings(linkage) if goal.loop not in named)
+    return tuple([goal.bound(linkage, start) for goal in several])
 
 
 def velocity_names(linkage: Linkage) -> list[str]:
@@ -169,7 +171,7 @@ class State:
             out: FloatArray = (ways @ rows[..., None] * ways).sum(axis=-2)
             return rows - out
         free: FloatArray = rows - rows @ np.swapaxes(ways, -1, -2) @ ways
-        return free
+        return np.where(np.abs(free) > ROUNDING * np.abs(rows).max(initial=0.0), free, 0.0)
 
     @cached_property
     def wanted(self) -> FloatArray:
