@@ -90,14 +90,15 @@ def scaling(folder: Path, count: int, blocks: int, rounds: int) -> list[dict[str
 
 
 def report(runs: list[dict[str, Any]], large: dict[str, Any]) -> str:
-    versions = f"Python {platform.python_version()}, " + ", ".join(f"{name} {version(name)}" for name in ("numba", "pyarrow", "ray"))
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numba", "pyarrow", "ray"))
+    versions = f"Python {platform.python_version()}, {packages}"
     lines = [
         "## Datasets of goals",
         "",
         f"{date.today():%B %Y}; {platform.machine()}, {os.cpu_count()} cores, {versions}.",
         "Panda, full pose, float64: from Parquet to Parquet, read, solved, written and flushed to the disk. The",
-        "rate is that of the blocks after each worker's first, the best of the rounds. *Load* is that of the machine right",
-        "after: beyond the number of cores, others were at work on it, and no second core was free.",
+        "rate is that of the blocks after each worker's first, the best of the rounds. *Load* is that of the machine",
+        "right after: beyond the number of cores, others were at work on it, and no second core was free.",
         "",
         f"{runs[0]['rows']:,} goals in {runs[0]['blocks']} blocks; {runs[0]['reached']:,} reached; all runs gave the",
         "same files.",

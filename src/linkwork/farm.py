@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,8 @@ def solve_dataset(
     solve.check("cpu" if engine == "ray" else device)
     with run_folder(output, solve.facts(rows), resume=resume) as (folder, digest):
         solve.folder, solve.run = folder, digest
-        return _run(solve, engine, workers, address, gpu, progress)
+        work = partial(solve.receipts, engine=engine, workers=workers, address=address, gpu=gpu)
+        return collect(folder, [(block.first, block.rows) for block in plan.blocks], solve.kept, work, progress)
 
 
 def _device(engine: str, address: str | None, gpu: bool) -> str:
@@ -155,47 +157,46 @@ def _device(engine: str, address: str | None, gpu: bool) -> str:
     return "cuda" if gpu or engine == "cuda" else "cpu"
 
 
-def _run(
-    solve: BlockSolver, engine: str, workers: int | None, address: str | None, gpu: bool, progress: Progress | None
+def collect(
+    folder: Path,
+    spans: Sequence[tuple[int, int]],
+    kept: Callable[[int], dict[str, int] | None],
+    done: Callable[[Sequence[int]], Iterator[Receipt]],
+    progress: Progress | None,
 ) -> Harvest:
-    blocks, began = solve.goals.blocks, time.perf_counter()
+    """Have items done that are not, and return what there is then.
+
+    Args:
+        folder: Where it is written.
+        spans: The first row and the number of rows of each item.
+        kept: Gives how the rows of an item ended that is there already, or None.
+        done: Does items, by number, and yields a receipt for each.
+        progress: Told what there is after each item.
+
+    Raises:
+        RunError: If a receipt says that the run cannot go on.
+    """
+    began = time.perf_counter()
+    there = [kept(item) for item in range(len(spans))]
     counts: Counter[str] = Counter()
+    for one in there:
+        counts.update(one or {})
+    resumed, total = sum(counts.values()), sum(rows for _, rows in spans)
     missing: list[Missing] = []
-    left = []
-    for block in blocks:
-        kept = read_counts(part_path(solve.folder, block), solve.run, block.rows)
-        if kept is None:
-            left.append(block.number)
-        else:
-            counts.update(kept)
-    resumed, total = sum(counts.values()), solve.goals.rows
 
     def harvest() -> Harvest:
-        seconds = time.perf_counter() - began
-        return Harvest(solve.folder, total, dict(counts), tuple(missing), resumed, seconds)
+        lost = tuple(sorted(missing, key=lambda rows: rows.first))
+        return Harvest(folder, total, dict(counts), lost, resumed, time.perf_counter() - began)
 
-    for receipt in _receipts(solve, left, engine, workers, address, gpu):
+    for receipt in done([item for item, one in enumerate(there) if one is None]):
         if receipt.fatal:
             raise RunError(receipt.fatal)
-        block = blocks[receipt.item]
         counts.update(receipt.counts)
         if receipt.missing:
-            missing.append(Missing(block.first, block.rows, receipt.missing))
+            missing.append(Missing(*spans[receipt.item], receipt.missing))
         if progress is not None:
             progress(harvest())
-    missing.sort(key=lambda rows: rows.first)
     return harvest()
-
-
-def _receipts(
-    solve: BlockSolver, left: Sequence[int], engine: str, workers: int | None, address: str | None, gpu: bool
-) -> Iterator[Receipt]:
-    if engine == "ray":
-        return run_ray(solve, left, workers, address=address, gpu=gpu)
-    threads = 1 if engine == "cuda" else workers or cores()
-    workers = max(1, min(threads, len(left)))
-    solve.threads = max(1, threads // workers)  # where blocks are few, each is solved by several
-    return run_local(solve, left, workers)
 
 
 class BlockSolver:
@@ -238,6 +239,22 @@ class BlockSolver:
             "device": self.device,
             "block_rows": block_rows,
         }
+
+    def kept(self, number: int) -> dict[str, int] | None:
+        """Return how the rows of a block ended, if its part is there."""
+        block = self.goals.blocks[number]
+        return read_counts(part_path(self.folder, block), self.run, block.rows)
+
+    def receipts(
+        self, blocks: Sequence[int], *, engine: str, workers: int | None, address: str | None, gpu: bool
+    ) -> Iterator[Receipt]:
+        """Do blocks, and yield a receipt for each."""
+        if engine == "ray":
+            return run_ray(self, blocks, workers, address=address, gpu=gpu)
+        threads = 1 if engine == "cuda" else workers or cores()
+        at_once = max(1, min(threads, len(blocks)))
+        self.threads = max(1, threads // at_once)  # where blocks are few, each is solved by several
+        return run_local(self, blocks, at_once)
 
     def __call__(self, number: int) -> Receipt:
         """Do one block; a block that cannot be read is told of, anything else raises."""

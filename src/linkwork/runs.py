@@ -107,7 +107,7 @@ def _check_manifest(manifest: Path, facts: Mapping[str, Any], resume: bool) -> N
 
 def _clear(folder: Path) -> None:
     """Remove what a killed run had begun to write."""
-    for path in folder.iterdir():
+    for path in folder.rglob(".*.tmp"):
         if DRAFT.fullmatch(path.name):
             path.unlink(missing_ok=True)
 
