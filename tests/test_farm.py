@@ -11,6 +11,7 @@ import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -124,6 +125,20 @@ def test_options_are_checked_before_anything_is_written(goals, tmp_path):
     with pytest.raises(lw.errors.FrameNotFoundError):
         lw.solve_dataset(ARM, "nose", goals, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_the_engine_cuda_is_one_call_for_each_block(goals, tmp_path, monkeypatch):
+    devices = []
+
+    def on_the_card(*operands, device, **options):
+        devices.append(device)
+        return lw.solve_batch(*operands, **options)
+
+    monkeypatch.setattr("linkwork.farm.solve_batch", on_the_card)
+    assert solve(goals, tmp_path / "out", engine="cuda").complete
+    assert devices == ["cuda"] * (1 + COUNT // ROWS)  # one to see whether there is a card
+    with pytest.raises(RunError, match="another device"):
+        solve(goals, tmp_path / "out", engine="local", resume=True)
 
 
 def test_an_empty_dataset_gives_no_answers(tmp_path):
@@ -385,6 +400,95 @@ def descendants(ancestor):
     while more := {child for child, parent in parents.items() if parent in found} - found:
         found |= more
     return {number: names.get(number, "") for number in found - {ancestor}}
+
+
+class OneProcess:
+    """Ray as far as a run asks for it, in this process."""
+
+    exceptions = SimpleNamespace(RayError=type("RayError", (Exception,), {}))
+
+    class DataContext:
+        enable_progress_bars = True
+
+        @classmethod
+        def get_current(cls):
+            return cls
+
+    def __init__(self, cores=2, fails=False):
+        self.data, self.cores, self.fails, self.calls = self, cores, fails, []
+
+    def is_initialized(self):
+        return False
+
+    def init(self, address, **options):
+        self.calls.append((address, options))
+        if address != "local":
+            raise ConnectionError("no one is there")
+
+    def shutdown(self):
+        self.calls.append("shutdown")
+
+    def cluster_resources(self):
+        return {"CPU": self.cores}
+
+    def from_items(self, items, **_):
+        self.items = items
+        return self
+
+    def map_batches(self, worker, *, fn_constructor_args, ray_remote_args_fn, **_):
+        assert ray_remote_args_fn()["max_task_retries"] > 1
+        self.worker = worker(*fn_constructor_args)
+        return self
+
+    def iter_batches(self, **_):
+        for row in self.items:
+            if self.fails:
+                raise self.exceptions.RayError("all workers died")
+            yield self.worker({"item": [row["item"]]})
+
+    ActorPoolStrategy = staticmethod(dict)
+
+
+@pytest.fixture
+def one_process(monkeypatch):
+    def put(**options):
+        fake = OneProcess(**options)
+        monkeypatch.setitem(sys.modules, "ray", fake)
+        monkeypatch.setitem(sys.modules, "ray.data", fake)
+        monkeypatch.setattr("importlib.util.find_spec", lambda _: True)
+        return fake
+
+    return put
+
+
+def test_ray_does_the_same_work(goals, tmp_path, one_process):
+    fake = one_process()
+    solve(goals, tmp_path / "one")
+    assert solve(goals, tmp_path / "out", engine="ray", workers=2).complete
+    assert contents(tmp_path / "out") == contents(tmp_path / "one")
+    (address, options), last = fake.calls
+    assert (address, options["num_cpus"], options["include_dashboard"], last) == ("local", 2, False, "shutdown")
+    assert solve(goals, tmp_path / "out", engine="ray", resume=True).resumed == COUNT  # and Ray is not started
+    assert len(fake.calls) == 2
+
+
+def test_what_ray_cannot_do_ends_the_run_in_words(goals, tmp_path, one_process, monkeypatch):
+    one_process(cores=1)
+    with pytest.raises(RunError, match="Ray has 1 CPUs for 2 workers"):
+        solve(goals, tmp_path / "few", engine="ray", workers=2)
+    with pytest.raises(RunError, match="Ray cannot be started: no one is there"):
+        solve(goals, tmp_path / "away", engine="ray", address="head:6379")
+    fake = one_process(fails=True)
+    with pytest.raises(RunError, match="Ray could not go on: all workers died"):
+        solve(goals, tmp_path / "dead", engine="ray")
+    assert fake.calls[-1] == "shutdown"
+    one_process()
+    monkeypatch.setattr("linkwork.farm.write_part", lambda path, *_: (_ for _ in ()).throw(FormatError(path, "full.")))
+    with pytest.raises(RunError, match=r"part-00000.parquet: full"):
+        solve(goals, tmp_path / "full", engine="ray")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "ray" else True)
+    with pytest.raises(lw.errors.MissingExtraError, match=r"linkwork\[ray\]"):
+        solve(goals, tmp_path / "none", engine="ray")
 
 
 @ray

@@ -10,6 +10,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from .errors import BlockError, OptionError, PoseError, RunError, listed
 from .linkage import Linkage
 from .parts import part_path, read_counts, schema_of, write_part
 from .poses import start_pose
-from .runs import Receipt, check_workers, linkage_digest, run_folder, run_local, run_ray
+from .runs import Receipt, Receipts, check_workers, linkage_digest, run_folder, run_local, run_ray
 from .transforms import FloatArray
 
 ENGINES = ("local", "cuda", "ray")
@@ -161,7 +162,7 @@ def collect(
     folder: Path,
     spans: Sequence[tuple[int, int]],
     kept: Callable[[int], dict[str, int] | None],
-    done: Callable[[Sequence[int]], Iterator[Receipt]],
+    done: Callable[[Sequence[int]], Receipts],
     progress: Progress | None,
 ) -> Harvest:
     """Have items done that are not, and return what there is then.
@@ -188,14 +189,15 @@ def collect(
         lost = tuple(sorted(missing, key=lambda rows: rows.first))
         return Harvest(folder, total, dict(counts), lost, resumed, time.perf_counter() - began)
 
-    for receipt in done([item for item, one in enumerate(there) if one is None]):
-        if receipt.fatal:
-            raise RunError(receipt.fatal)
-        counts.update(receipt.counts)
-        if receipt.missing:
-            missing.append(Missing(*spans[receipt.item], receipt.missing))
-        if progress is not None:
-            progress(harvest())
+    with closing(done([item for item, one in enumerate(there) if one is None])) as receipts:  # no one works after it
+        for receipt in receipts:
+            if receipt.fatal:
+                raise RunError(receipt.fatal)
+            counts.update(receipt.counts)
+            if receipt.missing:
+                missing.append(Missing(*spans[receipt.item], receipt.missing))
+            if progress is not None:
+                progress(harvest())
     return harvest()
 
 
@@ -247,7 +249,7 @@ class BlockSolver:
 
     def receipts(
         self, blocks: Sequence[int], *, engine: str, workers: int | None, address: str | None, gpu: bool
-    ) -> Iterator[Receipt]:
+    ) -> Receipts:
         """Do blocks, and yield a receipt for each."""
         if engine == "ray":
             return run_ray(self, blocks, workers, address=address, gpu=gpu)

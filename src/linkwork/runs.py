@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -27,6 +27,7 @@ from .linkage import Linkage
 MANIFEST, VERSION = "_manifest.json", 1  # readers of Parquet pass by names that begin so
 DRAFT = re.compile(r"\.[0-9a-f]{16}\.tmp")
 STORE = 2**27  # bytes of Ray's object store, which holds receipts alone
+RETRIES = 8  # of an item whose worker dies; an item that kills them all must not go on for ever
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 
 
@@ -41,6 +42,7 @@ class Receipt:
 
 
 Work = Callable[[int], Receipt]
+Receipts = Generator[Receipt, None, None]
 
 
 # The folder
@@ -133,7 +135,7 @@ def _held(folder: Path) -> Iterator[None]:
 # Engines
 
 
-def run_local(work: Work, items: Sequence[int], workers: int) -> Iterator[Receipt]:
+def run_local(work: Work, items: Sequence[int], workers: int) -> Receipts:
     """Do the work in threads of this process."""
     waiting = iter(items)
     with ThreadPoolExecutor(workers) as pool:
@@ -153,7 +155,7 @@ def run_local(work: Work, items: Sequence[int], workers: int) -> Iterator[Receip
 
 def run_ray(
     work: Work, items: Sequence[int], workers: int | None, *, address: str | None = None, gpu: bool = False
-) -> Iterator[Receipt]:
+) -> Receipts:
     """Do the work with Ray Data: actors that each have a core, or a graphics card, of their own.
 
     An item whose worker dies is done again by another.
@@ -182,6 +184,7 @@ def run_ray(
             compute=pool,
             num_cpus=None if gpu else 1,
             num_gpus=1 if gpu else None,
+            ray_remote_args_fn=lambda: {"max_task_retries": RETRIES},
         )
         try:
             for batch in receipts.iter_batches(batch_size=None, prefetch_batches=0):
@@ -213,11 +216,12 @@ def _cluster(ray: Any, workers: int | None, address: str | None, gpu: bool) -> I
     if ray.is_initialized():
         yield
         return
-    own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": STORE}
+    own: dict[str, Any] = {}
     if address is None:
+        own = {"include_dashboard": False, "object_store_memory": STORE}
         own |= {} if workers is None else {"num_gpus" if gpu else "num_cpus": workers}
     try:
-        ray.init(address, log_to_driver=False, logging_level="error", **({} if address else own))
+        ray.init(address or "local", log_to_driver=False, logging_level="error", **own)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise RunError(f"Ray cannot be started: {' '.join(str(error).split())[:400]}") from error
     try:
