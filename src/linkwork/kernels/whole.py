@@ -83,7 +83,8 @@ REACHED, MISSED = 1, 0
 REPORT = 3  # squared weighted error, steps, starts
 WISHES = 8  # other starts for the sake of a lower level
 CALM, ALARM = 0.25, 6.0  # what good and bad steps make of the caution
-LEAST, BRAVE, TIMID, MOST = 1.0e-6, 1.0e-3, 0.1, 1.0e8  # its least at rest and on the way; after a bad step; its most
+LEAST, BRAVE, TIMID = 1.0e-6, 1.0e-3, 0.1  # its least at rest and on the way; after a bad step, at least
+MOST = 1.0e2  # damping [m²] that lets nothing move any more
 STILL = 1.0e-15  # of the squared error: a gain that is none
 
 
@@ -237,7 +238,7 @@ def descend(codes, numbers, settings, aims, level, finest, most, parts, q):
                 break
         else:
             caution = max(caution * ALARM, TIMID)
-            if caution > MOST:
+            if damping > MOST:
                 break
         if error < settings[STALLED] * mark:
             mark, waiting = error, 0
@@ -396,19 +397,3 @@ def figure_many(codes, numbers, settings, aims, size, start, chained, seed, firs
         status[problem] = REACHED if reached else MISSED
         look(c, cells(numbers), beyond(cells(aims), stride * problem), c[LEVELS], q, parts)
         measure(c, parts[ALL_ERRORS], beyond(cells(report), width * problem + REPORT))
-
-
-@kernel
-def figure_normal(codes, numbers, aims, level, q, room, matrix, gradient, errors):
-    """Write the normal matrix, the gradient and the errors at one pose: for checks, and for the null space."""
-    c = cells(codes)
-    parts, n = laid_out(c, cells(room)), c[COLUMNS]
-    look(c, cells(numbers), cells(aims), level, cells(q), parts)
-    assemble(c, cells(numbers), cells(aims), level, cells(q), parts)
-    for i in range(n):
-        gradient[i] = parts[GRADIENT][i]
-        for j in range(i + 1):
-            matrix[n * i + j] = parts[MATRIX][n * i + j]
-            matrix[n * j + i] = parts[MATRIX][n * i + j]
-    for k in range(c[ERRORS]):
-        errors[k] = parts[ALL_ERRORS][k]
