@@ -94,6 +94,8 @@ PUBLIC = [
     "prepare",
     "race",
     "repair",
+    "retarget",
+    "retargeting",
     "save",
     "singular_positions",
     "solve",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         mass as mass,
         models as models,
         paths as paths,
+        retargeting as retargeting,
         transforms as transforms,
     )
     from .batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from .races import race as race
     from .repairs import repair as repair
     from .report import Report as Report, inspect as inspect
+    from .retargeting import retarget as retarget
     from .solvers import (
         METHODS as METHODS,
         Prepared as Prepared,
@@ -96,7 +98,19 @@ if TYPE_CHECKING:
     from .timeline import Pin as Pin, Timeline as Timeline
     from .tracking import track as track
 
-_MODULES = ("analysis", "doctor", "draw", "errors", "figures", "formats", "mass", "models", "paths", "transforms")
+_MODULES = (
+    "analysis",
+    "doctor",
+    "draw",
+    "errors",
+    "figures",
+    "formats",
+    "mass",
+    "models",
+    "paths",
+    "retargeting",
+    "transforms",
+)
 _NAMES = {
     "batch": ("Batch", "solve_batch", "solve_blocks"),
     "branches": ("Branches", "solve_all"),
@@ -146,6 +160,7 @@ _NAMES = {
     "races": ("race",),
     "repairs": ("repair",),
     "report": ("Report", "inspect"),
+    "retargeting": ("retarget",),
     "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),
     "timeline": ("Pin", "Timeline"),
     "tracking": ("track",),

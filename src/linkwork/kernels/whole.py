@@ -81,6 +81,7 @@ WORLD, TWISTS, SUMS, SCRATCH, EXPLICIT_ROWS, WEIGHTED, ALL_ERRORS, MATRIX, GRADI
 GAIN, FLOOR, STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH, ALIKE, WISHING = range(10)
 REACHED, MISSED = 1, 0
 REPORT = 3  # squared weighted error, steps, starts
+FREELY = 1
 WISHES = 8  # other starts for the sake of a lower level
 CALM, ALARM = 0.25, 6.0  # what good and bad steps make of the caution
 LEAST, BRAVE, TIMID = 1.0e-6, 1.0e-3, 0.1  # its least at rest and on the way; after a bad step, at least
@@ -268,17 +269,21 @@ def failing(codes, numbers, errors, flags):
 
 @part
 def shake(codes, numbers, seed, problem, attempt, flags, q):
-    """Give limbs that fail other values: joints that only missed goals depend on; every third time all of theirs."""
+    """Give limbs that fail other values: joints that only missed goals depend on; every third time all of theirs.
+
+    The first time they go to the middle of their range, then anywhere.
+    """
     n, support, places = codes[COLUMNS], table(codes, SUPPORT, codes), table(codes, PLACES, codes)
     low, high, balls = table(codes, FROM, numbers), table(codes, TO, numbers), table(codes, BALL_AT, codes)
-    freely = attempt % 3 == 0
+    freely = attempt % 3 == FREELY
     for v in range(n):
         missed, met = False, False
         for g in range(codes[GOALS]):
             if support[n * g + v]:
                 missed, met = missed or flags[g] != 0.0, met or flags[g] == 0.0
         if places[v] >= 0 and missed and (freely or not met) and low[v] < high[v]:
-            q[places[v]] = low[v] + (high[v] - low[v]) * uniform(seed, problem, attempt, v)
+            share = 0.5 if attempt == 1 else uniform(seed, problem, attempt, v)
+            q[places[v]] = low[v] + (high[v] - low[v]) * share
         flags[codes[GOALS] + v] = 1.0 if missed and (freely or not met) else 0.0
     for ball in range(codes[BALLS]):
         v, at = balls[2 * ball + 1], balls[2 * ball]
