@@ -95,6 +95,7 @@ PUBLIC = [
     "race",
     "repair",
     "retarget",
+    "retarget_library",
     "retargeting",
     "save",
     "singular_positions",

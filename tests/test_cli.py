@@ -81,7 +81,10 @@ def help_examples():
 def put_goals(line, folder):
     """Put the file that an example of batch solves where it looks for it."""
     words = shlex.split(line)
-    if words[0] == "batch":
+    if words[:2] == ["batch", "retarget"]:
+        (folder / words[2]).mkdir()
+        lw.save(lw.models.motion("human:floating")[:0.2], folder / words[2] / "wave.bvh")
+    elif words[0] == "batch":
         parquet = pytest.importorskip("pyarrow.parquet")
         from pyarrow import csv, table
 

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         Universal as Universal,
     )
     from .keys import Key as Key
+    from .libraries import retarget_library as retarget_library
     from .linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
     from .loops import close as close, drive as drive
     from .mobility import degrees_of_freedom as degrees_of_freedom, singular_positions as singular_positions
@@ -154,6 +155,7 @@ _NAMES = {
         "Rest",
     ),
     "keys": ("Key",),
+    "libraries": ("retarget_library",),
     "linkage": ("Frame", "Link", "Linkage", "Loop"),
     "loops": ("close", "drive"),
     "mobility": ("degrees_of_freedom", "singular_positions"),

@@ -63,8 +63,9 @@ batch = typer.Typer(
     epilog=examples(
         "batch goals.parquet --model panda --frame tip -o answers",
         "batch goals.csv --model panda --tolerance 0.001 -o answers --resume --json",
+        "batch retarget clips --to human -o out",
     ),
-    help="""Solve whole datasets: goals to joint values.
+    help="""Solve whole datasets of goals, or retarget libraries.
 
     batch GOALS is short for batch solve GOALS; its options are in: linkwork batch solve --help. What is written is
     there in full or not at all, and --resume continues after an interruption.
@@ -124,6 +125,46 @@ def solve(
         print_json(_data(harvest))
     else:
         _print(harvest)
+    _end(harvest)
+
+
+@batch.command(
+    epilog=examples("batch retarget clips --to human -o out", "batch retarget clips --to panda --suffix .csv -o out")
+)
+def retarget(
+    clips: Annotated[Path, typer.Argument(metavar="CLIPS", help="A folder of motions, and of folders of them.")],
+    to: Annotated[str, takes("MODEL", "Who should move so: a file, or a ready-made model.", "--to")],
+    output: Output,
+    suffix: Annotated[str, takes("SUFFIX", "What to write: .bvh, .glb, .csv, ...", "--suffix")] = ".bvh",
+    engine: Annotated[str, takes("NAME", "local or ray.", "--engine")] = "local",
+    workers: Workers = None,
+    address: Address = None,
+    resume: Resume = False,
+    map_file: Annotated[Path | None, takes("FILE", "Joint map, as retarget --write-map writes it.", "--map")] = None,
+    role: Annotated[str | None, takes("ROLE", "What leads a robot arm: right_hand by default.", "--role")] = None,
+    smooth: Annotated[float | None, takes("SECONDS", "Smooth motions over this time.", "--smooth")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give every motion of a folder to another figure or robot.
+
+    Motions are written under the names they have in CLIPS. Exits with 1 if some are missing, because they cannot be
+    read or the parts of their figures cannot be told; those are listed.
+    """
+    from .libraries import retarget_library
+
+    given = {"map": map_file, "role": role, "smooth": smooth}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    with _resumable(), progress("retargeting") as report:
+        harvest = retarget_library(
+            clips, read_model(to), output, suffix=suffix, engine=engine, workers=workers, address=address,
+            resume=resume, progress=lambda so_far: report(so_far.answered / so_far.total, _rate(so_far)), **options,
+        )  # fmt: skip
+    if as_json:
+        print_json(_data(harvest))
+    else:
+        before = f", {harvest.resumed:,} of them from before" if harvest.resumed else ""
+        written = f"{harvest.answered:,} of {harvest.total:,} motions{before}"
+        print(f"{harvest.folder}: {written}, {harvest.seconds:.1f} s")
     _end(harvest)
 
 
