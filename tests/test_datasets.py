@@ -180,26 +180,22 @@ def test_what_is_not_there_is_told(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"),
+    ("line", "message"),
     [
-        (["1,2", "1,zwei", "1,2"], "rows 2 to 4 cannot be read: .*row 3, column 'y': 'zwei' is no number"),
-        (["1,2", "1,2,3", "1,2"], "rows 2 to 4 cannot be read: .*row 3 has 3 values under 2 columns"),
+        ("1,zwei", "rows 2 to 3 cannot be read: .*row 3, column 'y': 'zwei' is no number"),
+        ("1,2,3", "rows 2 to 3 cannot be read: .*row 3 has 3 values under 2 columns"),
     ],
 )
-def test_a_corrupt_block_of_csv_says_which_row(lines, message, tmp_path):
+def test_a_corrupt_block_of_csv_says_which_row(line, message, tmp_path):
     path = tmp_path / "goals.csv"
-    path.write_text("\n".join(["x,y", "0,0", "", "0,0", *lines, "0,0"]) + "\n\n")
+    path.write_text("\n".join(["x,y", "0,0", "", "1,1", "2,2", line, "4,4", "", ""]))
     goals = open_goals(path, PLANAR, block_rows=2)
-    assert [block.rows for block in goals.blocks] == [2, 2, 2]
-    goals = open_goals(path, PLANAR, block_rows=3)
-    with pytest.raises(BlockError, match="cannot be read"):
-        rows_of(goals, PLANAR)
-    path.write_text("\n".join(["x,y", "0,0", "0,0", *lines]))
-    first, second = open_goals(path, PLANAR, block_rows=2).blocks[0], open_goals(path, PLANAR, block_rows=5).blocks[0]
-    columns = goals.columns
-    assert len(next(read_block(columns, first, PLANAR, PLANAR.neutral(), 9)).targets) == 2
-    with pytest.raises(BlockError, match=message.replace("2 to 4", "0 to 4")):
-        list(read_block(columns, second, PLANAR, PLANAR.neutral(), 9))
+    assert [block.rows for block in goals.blocks] == [2, 2, 1]
+    good, bad, last = ([goals.columns, block, PLANAR, PLANAR.neutral(), 9] for block in goals.blocks)
+    np.testing.assert_array_equal(next(read_block(*good)).targets, [[0.0, 0.0], [1.0, 1.0]])
+    np.testing.assert_array_equal(next(read_block(*last)).targets, [[4.0, 4.0]])
+    with pytest.raises(BlockError, match=message):
+        list(read_block(*bad))
 
 
 def test_a_corrupt_row_group_says_which_rows(tmp_path):

@@ -78,6 +78,8 @@ def test_libraries_that_cannot_be_are_refused(clips, tmp_path):
     ):
         with pytest.raises(error, match=message):
             lw.retarget_library(clips, CHILD, tmp_path / "out", **options)
+    with pytest.raises(FormatError, match="cannot be read"):
+        lw.retarget_library(clips, CHILD, tmp_path / "out", map=tmp_path / "map.yaml")
     with pytest.raises(FormatError, match="is no folder of motions"):
         lw.retarget_library(clips / "one.bvh", CHILD, tmp_path / "out")
     (tmp_path / "empty").mkdir()
@@ -87,3 +89,9 @@ def test_libraries_that_cannot_be_are_refused(clips, tmp_path):
     with pytest.raises(FormatError, match=r"would be written to the same file as one\.bvh"):
         lw.retarget_library(clips, CHILD, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_an_option_that_is_wrong_for_all_ends_the_run(clips, tmp_path):
+    with pytest.raises(OptionError, match="root is 'auto' or 'keep'"):
+        lw.retarget_library(clips, CHILD, tmp_path / "out", root="tree")
+    assert set(contents(tmp_path / "out")) == {"_manifest.json"}

@@ -18,6 +18,7 @@ from . import formats
 from .clips import Clip
 from .errors import FormatError, LinkworkError, OptionError, listed
 from .farm import Harvest, Progress, collect
+from .files import read_bytes
 from .linkage import Linkage
 from .retargeting import retarget
 from .runs import Receipt, Receipts, check_workers, linkage_digest, run_folder, run_local, run_ray
@@ -116,7 +117,7 @@ class ClipRetargeter:
             "kind": "motions",
             "input": {"sha256": digest.hexdigest(), "files": len(self.names)},
             "linkage": {"name": self.linkage.name, "sha256": linkage_digest(self.linkage)},
-            "options": {name: _plain(self.options[name]) for name in sorted(self.options)},
+            "options": {name: _plain(name, self.options[name]) for name in sorted(self.options)},
             "suffix": self.suffix,
         }
 
@@ -133,6 +134,8 @@ class ClipRetargeter:
         path = self.source / self.names[item]
         try:
             clip = self._retargeted(path)
+        except OptionError:  # wrong for all of them
+            raise
         except LinkworkError as error:
             reason = str(error)
             return Receipt(item, missing=reason if str(path) in reason else f"{path}: {reason}")
@@ -147,10 +150,10 @@ class ClipRetargeter:
         return retarget(formats.load_clip(path), self.linkage, **self.options)
 
 
-def _plain(value: Any) -> Any:
-    """Return an option as plain data: what a file of a joint map says, the text of anything else that is no number."""
-    if isinstance(value, os.PathLike):
-        return hashlib.sha256(Path(value).read_bytes()).hexdigest()
+def _plain(name: str, value: Any) -> Any:
+    """Return an option as plain data: a digest of a joint map's file, the text of anything that is no number."""
+    if name == "map" and isinstance(value, str | os.PathLike):
+        return hashlib.sha256(read_bytes(value)).hexdigest()
     if isinstance(value, np.number):
         return value.item()
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
