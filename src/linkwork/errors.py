@@ -25,6 +25,7 @@
     │   └── LoopError                     closed loops that do not close
     ├── MappingError (ValueError)         a skeleton whose parts are not found, a map that names what is not there
     ├── OptionError (TypeError)           an option a method does not take, or a value it cannot have
+    ├── DeviceError (RuntimeError)        no graphics card, or not enough of one
     ├── FormatError (ValueError)          a file that cannot be read, with file and line
     │   └── BlockError                    some rows of a dataset cannot be
     ├── RunError (RuntimeError)           a run over a dataset cannot start, or go on
@@ -221,6 +222,10 @@ class BlockError(FormatError):
 
 class RunError(LinkworkError, RuntimeError):
     """A run over a dataset cannot start, or cannot go on; what was written stays."""
+
+
+class DeviceError(LinkworkError, RuntimeError):
+    """No graphics card can be used, its driver is too old, or its memory too small."""
 
 
 class MissingExtraError(LinkworkError, ImportError):
