@@ -78,10 +78,25 @@ def help_examples():
     return sorted({line for text in texts for line in re.findall(r"\$ linkwork (.*)", text)})
 
 
+def put_goals(line, folder):
+    """Put the file that an example of batch solves where it looks for it."""
+    words = shlex.split(line)
+    if words[:2] == ["batch", "retarget"]:
+        (folder / words[2]).mkdir()
+        lw.save(lw.models.motion("human:floating")[:0.2], folder / words[2] / "wave.bvh")
+    elif words[0] == "batch":
+        parquet = pytest.importorskip("pyarrow.parquet")
+        from pyarrow import csv, table
+
+        write = csv.write_csv if words[1].endswith(".csv") else parquet.write_table
+        write(table({"x": [0.4], "y": [0.3], "z": [0.5]}), folder / words[1])
+
+
 @pytest.mark.parametrize("line", help_examples())
 def test_every_example_in_help_runs(line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("linkwork.gallery.FPS", 2)  # the whole gallery, in less time
+    put_goals(line, tmp_path)
     result = run(*shlex.split(line))
     assert result.exit_code == 0, result.output
 

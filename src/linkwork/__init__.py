@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .diagnosis import count_solutions as count_solutions, diagnose as diagnose
     from .elbows import Swivel as Swivel, swivel as swivel
     from .errors import LinkworkError as LinkworkError
+    from .farm import Harvest as Harvest, solve_dataset as solve_dataset
     from .formats import load as load, load_clip as load_clip, save as save
     from .geometry import (
         Box as Box,
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
         Universal as Universal,
     )
     from .keys import Key as Key
+    from .libraries import retarget_library as retarget_library
     from .linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
     from .loops import close as close, drive as drive
     from .mobility import degrees_of_freedom as degrees_of_freedom, singular_positions as singular_positions
@@ -119,6 +121,7 @@ _NAMES = {
     "dh": ("DHRow", "DHTable", "from_dh"),
     "elbows": ("Swivel", "swivel"),
     "errors": ("LinkworkError",),
+    "farm": ("Harvest", "solve_dataset"),
     "formats": ("load", "load_clip", "save"),
     "geometry": ("Box", "Capsule", "Cylinder", "Inertia", "Mesh", "Polyline", "Sphere", "Visual", "bone"),
     "joints": (
@@ -152,6 +155,7 @@ _NAMES = {
         "Rest",
     ),
     "keys": ("Key",),
+    "libraries": ("retarget_library",),
     "linkage": ("Frame", "Link", "Linkage", "Loop"),
     "loops": ("close", "drive"),
     "mobility": ("degrees_of_freedom", "singular_positions"),

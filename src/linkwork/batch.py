@@ -111,6 +111,7 @@ def solve_batch(
     dtype: str | None = None,
     time_budget: float | None = None,
     progress: Progress = None,
+    first: int = 0,
     **options: Any,
 ) -> Batch:
     """Return poses that bring a frame to each of many targets.
@@ -130,6 +131,7 @@ def solve_batch(
         time_budget: Seconds after which targets not yet looked at are left, with status ``time``.
         progress: True for a bar, False for none, a function of (done, total); by default a bar on a terminal when it
             takes longer than a second.
+        first: Number of the first target, where these are some of more: random starts are drawn by number.
         **options: As in `prepare`: position, orientation, free, tolerance, rotation_tolerance, limits, restarts, seed.
 
     Example:
@@ -140,6 +142,7 @@ def solve_batch(
         <Batch of 'tip': 1000 of 1000 reached>
     """
     work = _work(device)(linkage, frame, dtype, threads, time_budget, options)
+    work.first = whole("first", first)
     if isinstance(work, _CardWork) and on_card(targets):
         return work.solve_there(targets, start)
     array = _as_array(targets, frame)
@@ -189,7 +192,7 @@ class _Work:
             positive("time_budget", time_budget)
         self.prepared = _prepared(linkage, frame, options)
         self.dtype, self.time_budget, self.first = np.dtype(dtype), time_budget, 0
-        self.threads = _cores() if threads is None else whole("threads", threads, least=1)
+        self.threads = cores() if threads is None else whole("threads", threads, least=1)
 
     def solve(self, targets: NDArray[Any], base: FloatArray, given: bool, progress: Progress) -> Batch:
         prepared, count = self.prepared, len(targets)
@@ -304,7 +307,7 @@ def _work(device: str) -> type[_Work]:
         raise OptionError(f"device is 'cpu' or 'cuda', got {device!r}.") from None
 
 
-def _cores() -> int:
+def cores() -> int:
     """Return how many cores this process may use."""
     allowed = getattr(os, "sched_getaffinity", None)
     return len(allowed(0)) if allowed else os.cpu_count() or 1

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import __version__, commands, file_commands, film_commands, report_commands, retarget_commands
+from . import __version__, batch_commands, commands, file_commands, film_commands, report_commands, retarget_commands
 from .commands import AsJson, ModelOperand, examples, flag, takes
 from .console import (
     console,
@@ -233,6 +233,7 @@ def draw(
 MORE = {**file_commands.COMMANDS, **film_commands.COMMANDS, **report_commands.COMMANDS, **retarget_commands.COMMANDS}
 for command, epilog in {**commands.COMMANDS, **MORE}.items():
     app.command(epilog=epilog)(command)
+app.add_typer(batch_commands.batch)
 
 
 @app.command(epilog=examples("demo", "demo panda snake:9 -o small"))

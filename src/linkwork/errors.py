@@ -27,6 +27,8 @@
     ├── OptionError (TypeError)           an option a method does not take, or a value it cannot have
     ├── DeviceError (RuntimeError)        no graphics card, or not enough of one
     ├── FormatError (ValueError)          a file that cannot be read, with file and line
+    │   └── BlockError                    some rows of a dataset cannot be
+    ├── RunError (RuntimeError)           a run over a dataset cannot start, or go on
     └── MissingExtraError (ImportError)   an optional dependency is not installed
 
 An error says what is wrong, where, what was given, what exists and what to do next.
@@ -212,6 +214,14 @@ class FormatError(LinkworkError, ValueError):
         place = f"{path}:{line}" if line is not None else f"{path}"
         super().__init__(f"{place}: {message}")
         self.path, self.line = path, line
+
+
+class BlockError(FormatError):
+    """Some rows of a dataset cannot be read."""
+
+
+class RunError(LinkworkError, RuntimeError):
+    """A run over a dataset cannot start, or cannot go on; what was written stays."""
 
 
 class DeviceError(LinkworkError, RuntimeError):

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from .errors import FormatError
+from .errors import FormatError, LinkworkError
 
 MAX_BYTES = 64 * 2**20
 
@@ -80,11 +80,24 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             if target.exists():
                 shutil.copymode(target, draft)
             draft.replace(target)
+            _settle(target.parent)
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
+    except LinkworkError:  # what was to be written could not be made
+        raise
     except (OSError, ValueError) as error:
         raise FormatError(path, f"cannot be written: {_reason(error)}.") from error
+
+
+def _settle(folder: Path) -> None:
+    """Flush a folder's list of names to the disk, where the system can."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _reason(error: Exception) -> str:

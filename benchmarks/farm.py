@@ -1,0 +1,160 @@
+"""Datasets of goals: two workers beside one, by threads and by Ray, and the memory that ten million goals take.
+
+Goals are poses of the Panda, made here. Every run is a process of its own. What counts as the rate is that of the
+blocks after each worker's first, so that compiling, and the start of Ray, are left out; the time of the whole run
+stands beside it. Answers of all runs are compared. Results go into their section of results.md.
+
+    python benchmarks/farm.py [--goals 1000000] [--most 10000000] [--blocks 16] [--rounds 2] [--no-write]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from results import RESULTS, write
+from scipy.spatial.transform import Rotation
+
+import linkwork as lw
+
+SECTION = "farm"
+AT_ONCE = 250_000
+RATIO, MEMORY = 1.7, 1e9
+RUN = """
+import json, pathlib, re, sys, time
+import linkwork as lw
+goals, out, options = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+began, told = time.perf_counter(), []
+def tell(harvest):
+    told.append((time.perf_counter(), harvest.answered))
+harvest = lw.solve_dataset(lw.models.panda(), "tip", goals, out, progress=tell, **options)
+at, rows = told[options["workers"] - 1]
+peak = 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
+result = {"seconds": told[-1][0] - began, "rate": (harvest.answered - rows) / (told[-1][0] - at), "peak": peak}
+print(json.dumps(result | {"reached": harvest.reached, "rows": harvest.total, "blocks": len(told)}))
+"""  # not ru_maxrss: a new process has that of the one which started it
+
+
+def make_goals(path: Path, count: int, group: int) -> None:
+    arm, writer = lw.models.panda(), None
+    for first in range(0, count, AT_ONCE):
+        tips = arm.forward(arm.random_pose(first, min(AT_ONCE, count - first)), frame="tip")
+        turns = Rotation.from_matrix(tips[:, :3, :3]).as_quat(scalar_first=True)
+        columns = {name: tips[:, k, 3] for k, name in enumerate("xyz")}
+        columns |= {name: turns[:, k] for k, name in enumerate(("qw", "qx", "qy", "qz"))}
+        table = pa.table(columns)
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table, row_group_size=group)
+    if writer is not None:
+        writer.close()
+
+
+def measure(goals: Path, out: Path, **options: Any) -> dict[str, Any]:
+    shutil.rmtree(out, ignore_errors=True)
+    words = [sys.executable, "-W", "ignore", "-c", RUN, str(goals), str(out), json.dumps(options)]
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    digest = hashlib.sha256()
+    for part in sorted(out.glob("part-*.parquet")):
+        digest.update(part.read_bytes())
+    return result | {"digest": digest.hexdigest(), "load": os.getloadavg()[0]}
+
+
+def scaling(folder: Path, count: int, blocks: int, rounds: int) -> list[dict[str, Any]]:
+    rows = -(-count // blocks)
+    goals = folder / "goals.parquet"
+    make_goals(goals, count, rows)
+    runs = []
+    for _ in range(rounds):
+        for engine in ("local", "ray"):
+            for workers in (1, 2):
+                given = {"engine": engine, "workers": workers}
+                runs.append(given | measure(goals, folder / "out", block_rows=rows, **given))
+                print(runs[-1], file=sys.stderr)
+    if len({run["digest"] for run in runs}) != 1:
+        raise SystemExit("the runs do not agree: their parts differ")
+    return runs
+
+
+def _verdict(ratio: float, load: float) -> str:
+    """Return whether two workers are as fast as they should be, if there were cores for them."""
+    if load > (os.cpu_count() or 1):
+        return "says nothing: the machine was busy"
+    return f"{'at least' if ratio >= RATIO else 'below'} {RATIO}"
+
+
+def report(runs: list[dict[str, Any]], large: dict[str, Any]) -> str:
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numba", "pyarrow", "ray"))
+    versions = f"Python {platform.python_version()}, {packages}"
+    lines = [
+        "## Datasets of goals",
+        "",
+        f"{date.today():%B %Y}; {platform.machine()}, {os.cpu_count()} cores, {versions}.",
+        "Panda, full pose, float64: from Parquet to Parquet, read, solved, written and flushed to the disk. The",
+        "rate is that of the blocks after each worker's first, the best of the rounds. *Load* is that of the machine",
+        "right after: beyond the number of cores, others were at work on it, and no second core was free.",
+        "",
+        f"{runs[0]['rows']:,} goals in {runs[0]['blocks']} blocks; {runs[0]['reached']:,} reached; all runs gave the",
+        "same files.",
+        "",
+        "| engine | workers | goals a second | times one worker | whole run, s | load |",
+        "|---|---|---|---|---|---|",
+    ]
+    for engine in ("local", "ray"):
+        best = {
+            workers: max((r for r in runs if (r["engine"], r["workers"]) == (engine, workers)), key=lambda r: r["rate"])
+            for workers in (1, 2)
+        }
+        for workers, run in best.items():
+            ratio = run["rate"] / best[1]["rate"]
+            verdict = "" if workers == 1 else f" ({_verdict(ratio, max(one['load'] for one in best.values()))})"
+            lines.append(
+                f"| `{engine}` | {workers} | {run['rate']:,.0f} | {ratio:.2f}{verdict} | {run['seconds']:.1f} | "
+                f"{run['load']:.1f} |"
+            )
+    verdict = "under" if large["peak"] < MEMORY else "NOT under"
+    lines += [
+        "",
+        f"{large['rows']:,} goals through `local` with two workers: {large['peak'] / 1e6:,.0f} MB of memory at most,",
+        f"{verdict} 1 GB; {large['reached']:,} reached, {large['seconds']:.0f} s, {large['rate']:,.0f} goals a",
+        f"second at load {large['load']:.1f}.",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--goals", type=int, default=1_000_000)
+    parser.add_argument("--most", type=int, default=10_000_000)
+    parser.add_argument("--blocks", type=int, default=16)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--no-write", action="store_true")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        runs = scaling(folder, given.goals, given.blocks, given.rounds)
+        make_goals(folder / "many.parquet", given.most, AT_ONCE)
+        large = measure(folder / "many.parquet", folder / "out", workers=2)
+        print(large, file=sys.stderr)
+    text = report(runs, large)
+    print(text)
+    if not given.no_write:
+        write(SECTION, text)
+        print(f"written to {RESULTS}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,506 @@
+"""Runs over datasets: every row once, none wrong, whatever the blocks, engine, workers and interruptions."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import linkwork as lw
+from linkwork import cli
+from linkwork.errors import FormatError, OptionError, RunError
+from test_datasets import columns_of, spoil, write
+
+pq = pytest.importorskip("pyarrow.parquet")
+
+ARM = lw.models.panda()
+COUNT, ROWS = 600, 100
+
+
+@pytest.fixture(scope="module")
+def targets():
+    """Targets of which some are reached, some only by a later start, and some not at all."""
+    targets = ARM.forward(ARM.random_pose(0, COUNT), frame="tip")
+    targets[::2, :3, :3] = targets[::2, :3, :3] @ np.diag([1.0, -1.0, -1.0])
+    targets[7, 0, 3] = np.nan
+    return targets
+
+
+@pytest.fixture
+def goals(tmp_path, targets):
+    return write(tmp_path / "goals.parquet", columns_of(targets), row_group=ROWS)
+
+
+def answers(folder):
+    return pq.read_table(folder).to_pydict()
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def same_rows(one, other):
+    """Whether two folders hold the same rows, to the last bit, NaN where the other has NaN."""
+    first, second = pq.read_table(one), pq.read_table(other)
+    return first.schema.equals(second.schema) and repr(first.to_pydict()) == repr(second.to_pydict())
+
+
+def solve(goals, out, **options):
+    return lw.solve_dataset(ARM, "tip", goals, out, **{"block_rows": ROWS, **options})
+
+
+# What is written
+
+
+def test_answers_are_those_of_one_batch(goals, targets, tmp_path):
+    harvest = solve(goals, tmp_path / "out", tolerance=1e-5)
+    table = answers(tmp_path / "out")
+    batch = lw.solve_batch(ARM, "tip", targets, tolerance=1e-5)
+    assert list(table) == [
+        "id",
+        *(f"q.{name}" for name in ARM.coordinates),
+        *("success", "status", "position_error", "rotation_error", "restarts"),
+    ]
+    assert table["id"] == list(range(COUNT))
+    assert table["status"] == batch.status.tolist()
+    assert table["success"] == batch.success.tolist()
+    assert table["restarts"] == batch.restarts.tolist()
+    q = np.transpose([table[f"q.{name}"] for name in ARM.coordinates])
+    np.testing.assert_allclose(q[batch.success], batch.q[batch.success], atol=1e-9)  # a quaternion lies between
+    assert max(batch.restarts) > 1
+    assert harvest.counts == {name: table["status"].count(name) for name in harvest.counts}
+    assert (harvest.total, harvest.answered, harvest.complete, harvest.resumed) == (COUNT, COUNT, True, 0)
+    assert len(list((tmp_path / "out").glob("part-*.parquet"))) == COUNT // ROWS
+
+
+@pytest.mark.parametrize("options", [{"workers": 1}, {"workers": 3}, {"block_rows": 37}, {"block_rows": 10_000}])
+def test_rows_do_not_depend_on_blocks_and_workers(options, goals, tmp_path):
+    solve(goals, tmp_path / "one", workers=2)
+    solve(goals, tmp_path / "other", **options)
+    assert same_rows(tmp_path / "one", tmp_path / "other")
+
+
+def test_ids_and_starts_are_kept(tmp_path):
+    arm = lw.models.planar([15, 10, 5])
+    named = {"x": [15.0, -20.0], "y": [10.0, 5.0], "id": ["left", "right"], "start.j2": [1.0, -1.0]}
+    for suffix in (".csv", ".parquet"):
+        out = tmp_path / suffix[1:]
+        lw.solve_dataset(arm, "tip", write(tmp_path / f"goals{suffix}", named), out)
+        table = answers(out)
+        assert table["id"] == ["left", "right"]
+        assert np.sign(table["q.j2"]).tolist() == [1.0, -1.0]
+        assert "rotation_error" not in table
+
+
+def test_a_start_serves_rows_without_one(goals, tmp_path):
+    solve(goals, tmp_path / "out", start="ready")
+    ready = ARM.stored_pose("ready")
+    first = answers(tmp_path / "out")
+    assert [first[f"q.{name}"][7] for name in ARM.coordinates] == ready.tolist()  # of the invalid row
+    with pytest.raises(OptionError, match="start is one pose"):
+        solve(goals, tmp_path / "other", start=np.tile(ready, (2, 1)))
+
+
+def test_options_are_checked_before_anything_is_written(goals, tmp_path):
+    for options, message in (
+        ({"engine": "abacus"}, "no engine 'abacus'; engines are local, cuda, ray"),
+        ({"address": "auto"}, "for the engine ray"),
+        ({"workers": 0}, "workers"),
+        ({"tolerances": 1.0}, "no option 'tolerances'"),
+        ({"dtype": "float16"}, "dtype"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            solve(goals, tmp_path / "out", **options)
+    with pytest.raises(lw.errors.FrameNotFoundError):
+        lw.solve_dataset(ARM, "nose", goals, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_engine_cuda_is_one_call_for_each_block(goals, tmp_path, monkeypatch):
+    devices = []
+
+    def on_the_card(*operands, device, **options):
+        devices.append(device)
+        return lw.solve_batch(*operands, **options)
+
+    monkeypatch.setattr("linkwork.farm.solve_batch", on_the_card)
+    assert solve(goals, tmp_path / "out", engine="cuda").complete
+    assert devices == ["cuda"] * (1 + COUNT // ROWS)  # one to see whether there is a card
+    with pytest.raises(RunError, match="another device"):
+        solve(goals, tmp_path / "out", engine="local", resume=True)
+
+
+def test_an_empty_dataset_gives_no_answers(tmp_path):
+    path = tmp_path / "goals.csv"
+    path.write_text("x,y,z\n")
+    harvest = lw.solve_dataset(ARM, "tip", path, tmp_path / "out")
+    assert (harvest.total, harvest.complete, repr(harvest)) == (0, True, "<Harvest: 0 of 0 reached>")
+
+
+# Interruptions
+
+
+class Stop:
+    """Interrupts a run after some blocks, as Ctrl-C does."""
+
+    def __init__(self, after):
+        self.left = after
+
+    def __call__(self, _harvest):
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_run_is_resumed_to_the_same_files(goals, tmp_path):
+    solve(goals, tmp_path / "whole")
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        solve(goals, out, workers=1, progress=Stop(2))
+    left = contents(out)
+    assert left.items() <= contents(tmp_path / "whole").items()  # only whole parts, and those right
+    assert 2 < len(left) < COUNT // ROWS + 1
+    harvest = solve(goals, out, resume=True)
+    assert harvest.resumed == (len(left) - 1) * ROWS
+    assert (harvest.complete, harvest.counts) == (True, solve(goals, tmp_path / "again").counts)
+    assert contents(out) == contents(tmp_path / "whole")
+
+
+def test_a_run_is_resumed_only_with_what_it_began_with(goals, targets, tmp_path):
+    out = tmp_path / "out"
+    solve(goals, out)
+    with pytest.raises(RunError, match="holds a run already; continue it with resume"):
+        solve(goals, out)
+    for options, message in (
+        ({"seed": 1}, "another options"),
+        ({"block_rows": 50}, "another block_rows"),
+        ({"start": "ready"}, "another start"),
+        ({"orientation": False}, "another input, options"),
+    ):
+        with pytest.raises(RunError, match=message):
+            solve(goals, out, resume=True, **options)
+    with pytest.raises(RunError, match="another linkage"):
+        lw.solve_dataset(ARM.freeze("panda_joint3", at=0.0), "tip", goals, out, resume=True, block_rows=ROWS)
+    write(goals, columns_of(targets[::-1]), row_group=ROWS)
+    with pytest.raises(RunError, match="another input"):
+        solve(goals, out, resume=True)
+
+
+def test_damaged_parts_and_drafts_of_a_killed_run_are_replaced(goals, tmp_path):
+    out = tmp_path / "out"
+    solve(goals, out)
+    whole = contents(out)
+    part = out / "part-00002.parquet"
+    part.write_bytes(part.read_bytes()[:-100])
+    (out / "part-00003.parquet").write_bytes(whole["part-00004.parquet"][:40])
+    (out / ".0123456789abcdef.tmp").write_bytes(b"half a part")
+    assert solve(goals, out, resume=True).resumed == COUNT - 2 * ROWS
+    assert contents(out) == whole
+
+
+def test_a_folder_with_something_else_in_it_is_refused(goals, tmp_path):
+    with pytest.raises(RunError, match="is not empty, and no run began there"):
+        solve(goals, tmp_path)
+    out = tmp_path / "out"
+    out.mkdir()
+    for text in ("[]", "{}", "nonsense"):
+        (out / "_manifest.json").write_text(text)
+        with pytest.raises(RunError, match="is no manifest"):
+            solve(goals, out, resume=True)
+    with pytest.raises(RunError, match="cannot write to"):
+        solve(goals, goals / "out")
+
+
+def test_two_runs_do_not_share_a_folder(goals, tmp_path):
+    pytest.importorskip("fcntl")
+    told = []
+
+    def again(_harvest):
+        with pytest.raises(RunError, match="another run is at work") as caught:
+            solve(goals, tmp_path / "out", resume=True)
+        told.append(caught)
+
+    solve(goals, tmp_path / "out", progress=again)
+    assert len(told) == COUNT // ROWS
+
+
+def test_a_full_disk_ends_the_run_and_loses_nothing(goals, tmp_path, monkeypatch):
+    solve(goals, tmp_path / "whole")
+    sync, calls = os.fsync, []
+
+    def full(handle):
+        calls.append(handle)
+        if len(calls) > 7:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(handle)
+
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(FormatError, match=r"part-0000\d.parquet: cannot be written: no space left on device"):
+            solve(goals, out, workers=1)
+    left = contents(out)
+    assert 1 < len(left) < COUNT // ROWS + 1
+    assert left.items() <= contents(tmp_path / "whole").items()
+    solve(goals, out, resume=True)
+    assert contents(out) == contents(tmp_path / "whole")
+
+
+def test_a_corrupt_block_is_told_and_the_rest_goes_on(goals, targets, tmp_path):
+    solve(goals, tmp_path / "whole")
+    spoil(goals, 3)
+    harvest = solve(goals, tmp_path / "out")
+    (lost,) = harvest.missing
+    assert (lost.first, lost.count, harvest.answered, harvest.complete) == (300, 100, COUNT - 100, False)
+    assert "goals.parquet: rows 300 to 399 cannot be read" in lost.reason
+    assert repr(harvest).endswith("reached, 100 missing>")
+    assert answers(tmp_path / "out")["id"] == [*range(300), *range(400, COUNT)]
+    for path in (tmp_path / "out").glob("part-*"):
+        assert answers(path)["id"] == answers(tmp_path / "whole" / path.name)["id"]
+
+
+# The command
+
+
+def run(*words):
+    return CliRunner().invoke(cli.app, ["batch", *map(str, words)], prog_name="linkwork")
+
+
+def test_the_command_solves_a_dataset_and_counts(goals, tmp_path):
+    given = (goals, "--model", "panda", "--frame", "tip", "-o", tmp_path / "out", "--block-rows", ROWS)
+    result = run(*given)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["status", "reached", "beyond"]
+    assert f"out: {COUNT} answers" in result.stdout
+    solve(goals, tmp_path / "same")
+    assert contents(tmp_path / "out") == contents(tmp_path / "same")
+    assert run(*given).exit_code == 2
+    data = json.loads(run(*given, "--resume", "--json").stdout)
+    assert (data["rows"], data["answered"], data["resumed"], data["missing"]) == (COUNT, COUNT, COUNT, [])
+    assert sum(data["counts"].values()) == COUNT
+
+
+def test_the_command_exits_with_1_when_rows_are_missing(goals, tmp_path):
+    spoil(goals, 0)
+    result = run("solve", goals, "--model", "panda", "-o", tmp_path / "out", "--block-rows", ROWS)
+    assert result.exit_code == 1
+    assert "missing" in result.stdout
+    assert "rows 0 to 99 cannot be read" in result.stderr
+
+
+@pytest.mark.parametrize(("words", "code"), [(["nothing.parquet"], 3), (["goals.parquet", "--engine", "abacus"], 2)])
+def test_the_command_says_what_is_wrong(words, code, goals, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run(*words, "--model", "panda", "-o", "out")
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert result.stderr.startswith("linkwork: ")
+
+
+def test_ctrl_c_says_how_to_go_on(goals, tmp_path, monkeypatch):
+    monkeypatch.setattr("linkwork.farm.run_local", Stop(1))
+    monkeypatch.setattr(Stop, "__call__", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    result = run(goals, "--model", "panda", "-o", tmp_path / "out")
+    assert result.exit_code == 130
+    assert "--resume continues" in result.stderr
+
+
+# Other processes
+
+COMMAND = [sys.executable, "-W", "ignore", "-m", "linkwork", "batch"]
+HARD = ("--restarts", "2000", "--block-rows", "100")
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A dataset that takes seconds, and its answers."""
+    folder = tmp_path_factory.mktemp("many")
+    targets = ARM.forward(ARM.random_pose(1, 6000), frame="tip") @ np.diag([1.0, -1.0, -1.0, 1.0])
+    path = write(folder / "goals.parquet", columns_of(targets), row_group=100)
+    lw.solve_dataset(ARM, "tip", path, folder / "whole", restarts=2000, block_rows=100)
+    return path
+
+
+def begin(goals, out, *words, parts=3):
+    """Start a run in a process of its own, and wait until it has written so many parts."""
+    process = subprocess.Popen(
+        [*COMMAND, goals, "--model", "panda", "-o", out, *HARD, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    for _ in range(6000):
+        if process.poll() is not None or len(list(out.glob("part-*.parquet"))) >= parts:
+            break
+        time.sleep(0.01)
+    assert process.poll() is None, process.stderr.read().decode()
+    return process
+
+
+def kill(process):
+    process.kill()
+    process.communicate()
+
+
+def test_a_killed_run_is_resumed_to_the_same_files(many, tmp_path):
+    kill(begin(many, tmp_path / "out", "--workers", "1"))
+    assert len(contents(tmp_path / "out")) < 61
+    result = run(many, "--model", "panda", "-o", tmp_path / "out", *HARD, "--resume", "--json")
+    assert 300 <= json.loads(result.stdout)["resumed"] < 6000
+    assert contents(tmp_path / "out") == contents(many.parent / "whole")
+
+
+MEMORY = """
+import pathlib, re, sys
+import linkwork as lw
+for goals in sys.argv[1:]:
+    lw.solve_dataset(lw.models.planar([15, 10, 5]), "tip", goals, goals + ".out", workers=2, block_rows=50_000)
+    print(re.search(r"VmHWM:\\s*(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs the memory of a process under /proc")
+def test_memory_does_not_grow_with_the_number_of_goals(tmp_path):
+    paths = []
+    for count in (200_000, 1_000_000):
+        x, y = np.random.default_rng(0).uniform(-18.0, 18.0, (2, count))
+        paths.append(write(tmp_path / f"{count}.parquet", {"x": x, "y": y}, row_group=100_000))
+    result = subprocess.run([sys.executable, "-c", MEMORY, *paths], capture_output=True, check=True)
+    small, large = map(int, result.stdout.split())
+    assert large < small + 30_000  # kB: less than half of what the goals and answers of the larger one take
+
+
+# Ray
+
+ray = pytest.mark.skipif(
+    find_spec("ray") is None or not Path("/proc/self/stat").exists(), reason="needs ray, and processes under /proc"
+)
+
+
+def descendants(ancestor):
+    """Return the processes that a process started, and those that they did, by number, with their names."""
+    parents, names = {}, {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+                names[int(entry.name)] = (entry / "cmdline").read_bytes().decode(errors="replace")
+            except OSError:  # it has ended meanwhile
+                continue
+            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+    found = {ancestor}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return {number: names.get(number, "") for number in found - {ancestor}}
+
+
+class OneProcess:
+    """Ray as far as a run asks for it, in this process."""
+
+    exceptions = SimpleNamespace(RayError=type("RayError", (Exception,), {}))
+
+    class DataContext:
+        enable_progress_bars = True
+
+        @classmethod
+        def get_current(cls):
+            return cls
+
+    def __init__(self, cores=2, fails=False):
+        self.data, self.cores, self.fails, self.calls = self, cores, fails, []
+
+    def is_initialized(self):
+        return False
+
+    def init(self, address, **options):
+        self.calls.append((address, options))
+        if address != "local":
+            raise ConnectionError("no one is there")
+
+    def shutdown(self):
+        self.calls.append("shutdown")
+
+    def cluster_resources(self):
+        return {"CPU": self.cores}
+
+    def from_items(self, items, **_):
+        self.items = items
+        return self
+
+    def map_batches(self, worker, *, fn_constructor_args, ray_remote_args_fn, **_):
+        assert ray_remote_args_fn()["max_task_retries"] > 1
+        self.worker = worker(*fn_constructor_args)
+        return self
+
+    def iter_batches(self, **_):
+        for row in self.items:
+            if self.fails:
+                raise self.exceptions.RayError("all workers died")
+            yield self.worker({"item": [row["item"]]})
+
+    ActorPoolStrategy = staticmethod(dict)
+
+
+@pytest.fixture
+def one_process(monkeypatch):
+    def put(**options):
+        fake = OneProcess(**options)
+        monkeypatch.setitem(sys.modules, "ray", fake)
+        monkeypatch.setitem(sys.modules, "ray.data", fake)
+        monkeypatch.setattr("importlib.util.find_spec", lambda _: True)
+        return fake
+
+    return put
+
+
+def test_ray_does_the_same_work(goals, tmp_path, one_process):
+    fake = one_process()
+    solve(goals, tmp_path / "one")
+    assert solve(goals, tmp_path / "out", engine="ray", workers=2).complete
+    assert contents(tmp_path / "out") == contents(tmp_path / "one")
+    (address, options), last = fake.calls
+    assert (address, options["num_cpus"], options["include_dashboard"], last) == ("local", 2, False, "shutdown")
+    assert solve(goals, tmp_path / "out", engine="ray", resume=True).resumed == COUNT  # and Ray is not started
+    assert len(fake.calls) == 2
+
+
+def test_what_ray_cannot_do_ends_the_run_in_words(goals, tmp_path, one_process, monkeypatch):
+    one_process(cores=1)
+    with pytest.raises(RunError, match="Ray has 1 CPUs for 2 workers"):
+        solve(goals, tmp_path / "few", engine="ray", workers=2)
+    with pytest.raises(RunError, match="Ray cannot be started: no one is there"):
+        solve(goals, tmp_path / "away", engine="ray", address="head:6379")
+    fake = one_process(fails=True)
+    with pytest.raises(RunError, match="Ray could not go on: all workers died"):
+        solve(goals, tmp_path / "dead", engine="ray")
+    assert fake.calls[-1] == "shutdown"
+    one_process()
+    monkeypatch.setattr("linkwork.farm.write_part", lambda path, *_: (_ for _ in ()).throw(FormatError(path, "full.")))
+    with pytest.raises(RunError, match=r"part-00000.parquet: full"):
+        solve(goals, tmp_path / "full", engine="ray")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "ray" else True)
+    with pytest.raises(lw.errors.MissingExtraError, match=r"linkwork\[ray\]"):
+        solve(goals, tmp_path / "none", engine="ray")
+
+
+@ray
+def test_a_driver_of_ray_that_is_killed_is_resumed_and_a_worker_that_is_killed_costs_no_row(many, tmp_path):
+    out, words = tmp_path / "out", ("--engine", "ray", "--workers", "2", "--json")
+    kill(begin(many, out, *words))
+    there = len(contents(out)) - 1
+    process = begin(many, out, *words, "--resume", parts=there + 3)
+    workers = [number for number, name in descendants(process.pid).items() if "MapWorker" in name]
+    assert len(workers) == 2
+    os.kill(workers[0], signal.SIGKILL)
+    data = json.loads(process.communicate(timeout=120)[0])
+    assert process.returncode == 0
+    assert (data["resumed"], data["answered"], data["missing"]) == (100 * there, 6000, [])
+    assert contents(out) == contents(many.parent / "whole")

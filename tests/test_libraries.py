@@ -1,0 +1,97 @@
+"""Libraries of motions: every file once, none wrong, and what cannot be retargeted is told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import linkwork as lw
+from linkwork import cli
+from linkwork.errors import FormatError, OptionError, RunError
+
+CHILD = lw.models.human(height=1.2, root="floating")
+
+
+@pytest.fixture
+def clips(tmp_path):
+    """A folder of three short motions, one of them in a folder of its own."""
+    wave = lw.models.motion("human:floating")
+    (tmp_path / "clips" / "more").mkdir(parents=True)
+    for name, motion in (("one", wave[:0.2]), ("two", wave[0.2:0.4]), ("more/three", wave[0.4:0.6])):
+        lw.save(motion, tmp_path / "clips" / f"{name}.bvh")
+    return tmp_path / "clips"
+
+
+def contents(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_every_motion_is_retargeted_as_one_alone_would_be(clips, tmp_path):
+    harvest = lw.retarget_library(clips, CHILD, tmp_path / "out")
+    assert (harvest.total, harvest.counts, harvest.missing) == (3, {"written": 3}, ())
+    written = contents(tmp_path / "out")
+    assert set(written) == {"_manifest.json", "one.bvh", "two.bvh", "more/three.bvh"}
+    alone = lw.retarget(lw.load_clip(clips / "more" / "three.bvh"), CHILD)
+    lw.save(alone, tmp_path / "three.bvh")
+    assert written["more/three.bvh"] == (tmp_path / "three.bvh").read_bytes()
+
+
+def test_an_interrupted_library_is_resumed_to_the_same_files(clips, tmp_path):
+    lw.retarget_library(clips, CHILD, tmp_path / "whole")
+
+    def stop(_harvest):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        lw.retarget_library(clips, CHILD, tmp_path / "out", progress=stop)
+    assert contents(tmp_path / "out").items() < contents(tmp_path / "whole").items()
+    harvest = lw.retarget_library(clips, CHILD, tmp_path / "out", resume=True, workers=2)
+    assert 1 <= harvest.resumed < 3
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+    with pytest.raises(RunError, match="another options"):
+        lw.retarget_library(clips, CHILD, tmp_path / "out", resume=True, smooth=0.5)
+    (clips / "one.bvh").write_bytes((clips / "two.bvh").read_bytes())
+    with pytest.raises(RunError, match="another input"):
+        lw.retarget_library(clips, CHILD, tmp_path / "out", resume=True)
+
+
+def test_what_cannot_be_retargeted_is_told_and_the_rest_goes_on(clips, tmp_path):
+    (clips / "broken.bvh").write_text("HIERARCHY\nnonsense")
+    lw.save(lw.models.motion("snake:9"), clips / "snake.bvh")
+    words = ["batch", "retarget", str(clips), "--to", "human", "-o", str(tmp_path / "out")]
+    result = CliRunner().invoke(cli.app, [*words, "--json"], prog_name="linkwork")
+    data = json.loads(result.stdout)
+    assert (result.exit_code, data["counts"], len(data["missing"])) == (1, {"written": 3}, 2)
+    assert "broken.bvh:2" in result.stderr
+    assert "snake.bvh" in result.stderr
+    result = CliRunner().invoke(cli.app, [*words, "--resume"], prog_name="linkwork")
+    assert "out: 3 of 5 motions, 3 of them from before" in result.stdout
+
+
+def test_libraries_that_cannot_be_are_refused(clips, tmp_path):
+    for options, error, message in (
+        ({"engine": "cuda"}, OptionError, "engines are local, ray"),
+        ({"address": "auto"}, OptionError, "address is for the engine ray"),
+        ({"suffix": ".txt"}, OptionError, "cannot write motions to '.txt'"),
+    ):
+        with pytest.raises(error, match=message):
+            lw.retarget_library(clips, CHILD, tmp_path / "out", **options)
+    with pytest.raises(FormatError, match="cannot be read"):
+        lw.retarget_library(clips, CHILD, tmp_path / "out", map=tmp_path / "map.yaml")
+    with pytest.raises(FormatError, match="is no folder of motions"):
+        lw.retarget_library(clips / "one.bvh", CHILD, tmp_path / "out")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FormatError, match="holds no motions"):
+        lw.retarget_library(tmp_path / "empty", CHILD, tmp_path / "out")
+    lw.save(lw.load_clip(clips / "one.bvh"), clips / "one.glb")
+    with pytest.raises(FormatError, match=r"would be written to the same file as one\.bvh"):
+        lw.retarget_library(clips, CHILD, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_option_that_is_wrong_for_all_ends_the_run(clips, tmp_path):
+    with pytest.raises(OptionError, match="root is 'auto' or 'keep'"):
+        lw.retarget_library(clips, CHILD, tmp_path / "out", root="tree")
+    assert set(contents(tmp_path / "out")) == {"_manifest.json"}
