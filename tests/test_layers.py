@@ -48,6 +48,7 @@ LAYERS = (
     "figures",
     "draw",
     "gallery",
+    "studio",
     "__init__",
     "console",
     "problems",
@@ -75,8 +76,9 @@ HEAVY = {
     "mpl_toolkits": {"draw"},
     "typer": {"cli", "commands", "file_commands"},
     "rich": {"cli"},
-    "msgspec": {"formats"},
+    "msgspec": {"formats", "studio"},
     "yaml": {"formats"},
+    "viser": set(),
 }
 
 LONGEST_FILE, LONGEST_FUNCTION = 500, 60
