@@ -313,9 +313,10 @@ def test_a_worker_outlives_what_goes_wrong_and_ends_when_closed():
     wrong, ticks = [], threading.Event()
     worker = Worker("studio test", wrong.append)
     worker.submit(lambda: 1 / 0)
-    worker.every(0.001, ticks.set)
+    worker.submit(ticks.set, after=0.01)
+    worker.submit(lambda: wrong.append("dropped"), name="dropped", after=PATIENCE)
+    worker.drop("dropped")
     assert ticks.wait(PATIENCE)
-    worker.every(1.0, None)
     worker.close()
     assert [type(error) for error in wrong] == [ZeroDivisionError]
     assert "studio test" not in [thread.name for thread in threading.enumerate()]

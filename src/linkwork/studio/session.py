@@ -139,11 +139,9 @@ class Session:
         self.set_pose(self.linkage.pose({coordinate: value}, base=self.q))
 
     def settle(self) -> None:
-        """Move the targets to where the pose has their frames: after that nothing pulls."""
-        moved = []
-        for target in self.scene.targets:
-            fresh = target.kind in ("reach", "pin")
-            moved.append(target.moved(self.linkage.forward(self.q, frame=target.frame)) if fresh else target)
+        """Move what reaches to where the pose has it: after that only pins pull."""
+        places = self.linkage.forward(self.q)
+        moved = [t.moved(places[t.frame]) if t.kind == "reach" else t for t in self.scene.targets]
         self.change(targets=tuple(moved))
         self.solution = None
 

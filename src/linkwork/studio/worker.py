@@ -23,29 +23,31 @@ class Worker:
 
     def __init__(self, name: str, failed: Callable[[Exception], None]) -> None:
         self._failed = failed
-        self._waiting: dict[str, Work] = {}
+        self._waiting: dict[str, tuple[float, Work]] = {}
         self._count = 0
-        self._tick: tuple[float, Work] | None = None
         self._open, self._busy = True, False
         self._change = threading.Condition()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def submit(self, work: Work, *, name: str | None = None) -> None:
-        """Have something done. Of what has the same name and has not begun, only the newest is."""
+    def submit(self, work: Work, *, name: str | None = None, after: float = 0.0) -> None:
+        """Have something done, in a while [s] if one is given.
+
+        Of what has the same name and has not begun, only the newest is done, at the time of the first.
+        """
         with self._change:
             if not self._open:
                 return
             self._count += 1
             key = f"#{self._count}" if name is None else name
-            self._waiting.pop(key, None)  # the newest goes to the end
-            self._waiting[key] = work
+            due = time.monotonic() + after
+            self._waiting[key] = (min(due, self._waiting[key][0]) if key in self._waiting else due, work)
             self._change.notify_all()
 
-    def every(self, seconds: float, work: Work | None) -> None:
-        """Have something done again and again while there is nothing else to do; None ends it."""
+    def drop(self, name: str) -> None:
+        """Forget work of a name that has not begun."""
         with self._change:
-            self._tick = None if work is None else (seconds, work)
+            self._waiting.pop(name, None)
             self._change.notify_all()
 
     def idle(self, timeout: float) -> bool:
@@ -56,21 +58,20 @@ class Worker:
     def close(self, timeout: float = 10.0) -> None:
         """Drop what is waiting, let what has begun finish, and end the thread."""
         with self._change:
-            self._open, self._tick = False, None
+            self._open = False
             self._waiting.clear()
             self._change.notify_all()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout)
 
     def _run(self) -> None:
-        due = 0.0
         while True:
             with self._change:
                 self._busy = False
                 self._change.notify_all()
                 work: Work | None = None
                 while self._open and work is None:
-                    work, due = self._next(due)
+                    work = self._next()
                 if work is None:
                     return
                 self._busy = True
@@ -79,16 +80,14 @@ class Worker:
             except Exception as error:  # whatever it was, the thread lives on and says so
                 self._failed(error)
 
-    def _next(self, due: float) -> tuple[Work | None, float]:
-        """Return what to do now, or wait a while for something, and when the next tick is due."""
-        now = time.monotonic()
-        if self._waiting:
-            return self._waiting.pop(next(iter(self._waiting))), due
-        if self._tick is None:
+    def _next(self) -> Work | None:
+        """Return what is due, the longest waiting first; or wait for something, and return None."""
+        key = min(self._waiting, key=lambda name: self._waiting[name][0], default=None)
+        if key is None:
             self._change.wait()
-            return None, 0.0
-        seconds, work = self._tick
-        if now >= due:
-            return work, now + seconds
-        self._change.wait(due - now)
-        return None, due
+            return None
+        left = self._waiting[key][0] - time.monotonic()
+        if left > 0.0:
+            self._change.wait(left)
+            return None
+        return self._waiting.pop(key)[1]

@@ -1,0 +1,98 @@
+"""Gizmos: handles on the stage to drag targets with. The newest place of each is what counts.
+
+Imports `stage` and `targets`; the studio is a parameter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..transforms import FloatArray
+from .stage import place_of, wxyz_of
+from .targets import Target
+
+if TYPE_CHECKING:
+    from .app import Studio
+
+SCALE = 0.16  # of the size of the linkage
+POINTS = ("look at", "pole", "balance")
+
+
+class Gizmos:
+    """The handles of all targets.
+
+    Attributes:
+        dragging: The names of the targets that are being dragged.
+    """
+
+    def __init__(self, studio: Studio) -> None:
+        self.studio = studio
+        self.handles: dict[str, Any] = {}
+        self.dragging: set[str] = set()
+        self._made: dict[str, tuple[Any, ...]] = {}
+
+    def rebuild(self) -> None:
+        """Make the handles of all targets anew where they have changed their make, and forget the others."""
+        wanted = {target.name: target for target in self.studio.session.scene.targets if target.active}
+        for name in list(self.handles):
+            if name not in wanted or self._make(wanted[name]) != self._made[name]:
+                self.handles.pop(name).remove()
+                self._made.pop(name)
+                self.dragging.discard(name)
+        for name, target in wanted.items():
+            if name not in self.handles:
+                self._add(target)
+
+    def _make(self, target: Target) -> tuple[Any, ...]:
+        return target.kind, target.turn, self.studio.flat, self.studio.size
+
+    def _add(self, target: Target) -> None:
+        flat, turns = self.studio.flat, target.kind not in POINTS
+        name = target.name
+        handle = self.studio.scene_view.add_transform_controls(
+            f"/targets/{len(self._made)}-{abs(hash(name)) % 10**6}",
+            scale=SCALE * self.studio.size,
+            line_width=3.0,
+            active_axes=(True, True, not flat),
+            disable_rotations=not (turns and (target.turn or target.kind == "pin")),
+            depth_test=False,
+            opacity=0.9,
+            wxyz=wxyz_of(target.place),
+            position=target.place[:3, 3],
+        )
+        self.handles[name], self._made[name] = handle, self._make(target)
+
+        @handle.on_update
+        async def moved(event: Any) -> None:  # asynchronous: its phases come in order
+            place = place_of(event.target)
+            if event.phase == "end":
+                self.studio.worker.drop(f"drag {name}")
+                self.studio.do(lambda: self._drop(name, place))
+            else:
+                self.dragging.add(name)
+                self.studio.do(lambda: self._drag(name, place), name=f"drag {name}")
+
+    def _drag(self, name: str, place: FloatArray) -> None:
+        session = self.studio.session
+        if any(target.name == name for target in session.scene.targets):
+            session.drag(name, place)
+
+    def _drop(self, name: str, place: FloatArray) -> None:
+        self.dragging.discard(name)
+        self._drag(name, place)
+        self.studio.session.commit()
+
+    def refresh(self) -> None:
+        """Put the handles where their targets stand, but for those in someone's hand."""
+        for target in self.studio.session.scene.targets:
+            handle = self.handles.get(target.name)
+            if handle is None or target.name in self.dragging:
+                continue
+            if not np.allclose(np.asarray(handle.position), target.place[:3, 3], atol=1e-9 * self.studio.size):
+                handle.position = target.place[:3, 3]
+            turn = wxyz_of(target.place)
+            if abs(float(np.asarray(handle.wxyz) @ turn)) < 1.0 - 1e-9:
+                handle.wxyz = turn
+
