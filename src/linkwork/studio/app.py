@@ -63,7 +63,8 @@ class Studio:
         self.session, self.path = Session(scene.linkage), path
         self.session.load(scene, remarks)
         self._closed = threading.Event()
-        self._refreshed, self._wanted = 0.0, ""
+        self._refreshed = 0.0
+        self._explanation: tuple[Solution, Why] | None = None
         self.worker, self.thinker = (Worker(f"linkwork {name}", self._failed) for name in ("studio", "thinking"))
         self.gui, self.scene_view = self.server.gui, self.server.scene
         self.server.on_client_connect(lambda client: self.do(lambda: self.aim(client), name=f"aim {client.client_id}"))
@@ -222,18 +223,21 @@ class Studio:
         if solution is None:
             self.overlays.show_why(None)
             return
-        self._show_why(sentence(solution), solution)
-        if not solution.success and not self.gizmos.dragging and _quick(solution):
+        known = self._explanation is not None and self._explanation[0] is solution
+        why = self._explanation[1] if known and self._explanation is not None else sentence(solution)
+        self.say(why.text, "good" if solution.success else "bad")
+        self.overlays.show_why(why)
+        if not known and not solution.success and not self.gizmos.dragging and _quick(solution):
             self.think(lambda: self._explained(solution), name="explain")
 
-    def _explained(self, solution: Solution) -> Callable[[], None] | None:
+    def _explained(self, solution: Solution) -> Callable[[], None]:
         why = explain(solution)
-        return lambda: self._show_why(why, solution)
 
-    def _show_why(self, why: Why, solution: Solution) -> None:
-        if self.session.solution is solution:
-            self.say(why.text, "good" if solution.success else "bad")
-            self.overlays.show_why(why)
+        def keep() -> None:
+            if self.session.solution is solution:
+                self._explanation = solution, why
+
+        return keep
 
     # What pages ask for
 

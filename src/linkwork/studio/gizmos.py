@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .app import Studio
 
 SCALE = 0.16  # of the size of the linkage
-POINTS = ("look at", "pole", "balance")
 
 
 class Gizmos:
@@ -49,17 +48,16 @@ class Gizmos:
         return target.kind, target.turn, self.studio.flat, self.studio.size
 
     def _add(self, target: Target) -> None:
-        flat, turns = self.studio.flat, target.kind not in POINTS
-        name = target.name
+        flat, name = self.studio.flat, target.name
         handle = self.studio.scene_view.add_transform_controls(
             f"/targets/{len(self._made)}-{abs(hash(name)) % 10**6}",
             scale=SCALE * self.studio.size,
             line_width=3.0,
             active_axes=(True, True, not flat),
-            disable_rotations=not (turns and (target.turn or target.kind == "pin")),
+            disable_rotations=not turns(target),
             depth_test=False,
             opacity=0.9,
-            wxyz=wxyz_of(target.place),
+            wxyz=_shown_turn(target),
             position=target.place[:3, 3],
         )
         self.handles[name], self._made[name] = handle, self._make(target)
@@ -67,20 +65,25 @@ class Gizmos:
         @handle.on_update
         async def moved(event: Any) -> None:  # asynchronous: its phases come in order
             place = place_of(event.target)
-            if event.phase == "end":
-                self.studio.worker.drop(f"drag {name}")
-                self.studio.do(lambda: self._drop(name, place))
-            else:
+            if event.phase == "start":
                 self.dragging.add(name)
+            elif event.phase == "end":
+                self.dragging.discard(name)
+            if name in self.dragging:
                 self.studio.do(lambda: self._drag(name, place), name=f"drag {name}")
+            else:  # let go, or a page that still had a place to send
+                self.studio.do(lambda: self._drop(name, place), name=f"drag {name}")
 
     def _drag(self, name: str, place: FloatArray) -> None:
         session = self.studio.session
-        if any(target.name == name for target in session.scene.targets):
-            session.drag(name, place)
+        target = next((target for target in session.scene.targets if target.name == name), None)
+        if target is None:  # meanwhile it was removed
+            return
+        if not turns(target):
+            place[:3, :3] = target.place[:3, :3]
+        session.drag(name, place)
 
     def _drop(self, name: str, place: FloatArray) -> None:
-        self.dragging.discard(name)
         self._drag(name, place)
         self.studio.session.commit()
 
@@ -92,7 +95,17 @@ class Gizmos:
                 continue
             if not np.allclose(np.asarray(handle.position), target.place[:3, 3], atol=1e-9 * self.studio.size):
                 handle.position = target.place[:3, 3]
-            turn = wxyz_of(target.place)
+            turn = _shown_turn(target)
             if abs(float(np.asarray(handle.wxyz) @ turn)) < 1.0 - 1e-9:
                 handle.wxyz = turn
 
+
+
+def turns(target: Target) -> bool:
+    """Return whether the handle of a target turns it, and does not only move it."""
+    return target.kind == "pin" or (target.kind == "reach" and target.turn)
+
+
+def _shown_turn(target: Target) -> FloatArray:
+    """Return how a handle stands: as its target, or along the world's axes where it only moves it."""
+    return wxyz_of(target.place) if turns(target) else np.array([1.0, 0.0, 0.0, 0.0])

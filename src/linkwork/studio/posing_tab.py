@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..solvers import METHODS
 from .dials import FEW, Dial, dials
 from .targets import KINDS, Target
@@ -127,6 +129,11 @@ class PosingTab:
 
     def _change(self, name: str, **values: Any) -> None:
         session = self.studio.session
+        if values.get("turn"):  # the orientation asked for is the one it has
+            target = session.target(name)
+            place = np.array(target.place)
+            place[:3, :3] = session.linkage.forward(session.q, frame=target.frame)[:3, :3]
+            values["place"] = place
         session.change_target(name, **values)
         session.commit()
         self.studio.gizmos.rebuild()

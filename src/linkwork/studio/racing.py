@@ -16,6 +16,7 @@ from ..diagnosis import reach
 from ..errors import GoalError
 from ..goals import Goal
 from ..linkage import Linkage
+from ..poses import difference
 from ..solvers import METHODS, Method, Problem, Settings, configure
 from ..solvers.base import follow, settled
 from ..transforms import FloatArray
@@ -23,12 +24,13 @@ from .targets import Target
 
 KEPT = 240  # steps that the curves show
 CURVES = ("error", "smallest singular value", "joint speed")
+DAMPING = 1.0 / 6.0  # of the linkage's length: the chapter's 5 for its arm of 30
 BEYOND = 1.15  # of its reach: how far the way through a singularity leads
 STEP = Settings(max_iterations=20, time_budget=0.02)
 
 
 class Runner:
-    """One method on its way.
+    """One method on its way. Damping is fixed here, as in the chapter: adaptive damping gives way near the goal.
 
     Args:
         name: The method.
@@ -42,7 +44,8 @@ class Runner:
 
     def __init__(self, name: str, problem: Problem, q: FloatArray) -> None:
         self.name, self.q = name, q
-        self.method, settings = configure(name, {})
+        fixed = {"damping": DAMPING * max(problem.linkage.length, 1e-3)} if name == "damped" else {}
+        self.method, settings = configure(name, fixed)
         self.method.accept(problem)
         self.settings, self._memory = settled(settings, self.method), dict[str, Any]()
         self._stepping = type(self.method).step is not Method.step and type(self.method).solve is Method.solve
@@ -58,7 +61,7 @@ class Runner:
         error = float(problem.residuals(problem.error(self.q)).max())
         jacobian = problem.jacobian(self.q)
         values = np.linalg.svd(jacobian, compute_uv=False) if jacobian.size else np.zeros(1)
-        moved = float(np.abs(problem.linkage.difference(before, self.q)).max(initial=0.0))
+        moved = float(np.abs(difference(problem.linkage, before, self.q, wrap=False)).max(initial=0.0))
         for name, value in zip(CURVES, (error, float(values.min()), moved), strict=True):
             self.curves[name].append(value)
 
