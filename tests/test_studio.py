@@ -253,7 +253,7 @@ def test_keys_are_edited_one_by_one():
     assert line.moved(1, 3).times == [0, 3]
     assert line.with_kind(0, "step").keys[0].kind == "step"
     assert line.without(0).times == [1]
-    with pytest.raises(errors.KeyFrameError, match="no key at 0.5 s; keys are at: 0, 1"):
+    with pytest.raises(errors.KeyFrameError, match=r"no key at 0\.5 s; keys are at: 0, 1"):
         line.without(0.5)
 
 
@@ -380,7 +380,7 @@ def test_a_broken_upload_is_refused_by_its_own_name_and_leaves_nothing(name, tmp
 
 
 def test_a_large_upload_is_not_even_written():
-    with pytest.raises(errors.FormatError, match="larger than 0.001 MiB"):
+    with pytest.raises(errors.FormatError, match=r"larger than 0\.001 MiB"):
         saving.read_upload("large.urdf", b" " * 2000, limit=1049)
 
 

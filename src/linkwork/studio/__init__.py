@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["open_studio"]
 
 
-def open_studio(
-    thing: Linkage | str | Path | Any = "panda", *, host: str = "127.0.0.1", port: int = 8080
-) -> Studio:
+def open_studio(thing: Linkage | str | Path | Any = "panda", *, host: str = "127.0.0.1", port: int = 8080) -> Studio:
     """Open the studio and return it, serving: `url` says where, `wait` serves until interrupted, `close` ends it.
 
     Args:

@@ -14,13 +14,15 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from ..draw import is_flat
+from ..draw.sketch import Sketch
 from ..errors import LinkworkError
 from ..formats import Remark
 from ..solvers import Solution
 from . import stage
+from .files_tab import FilesTab
 from .gizmos import Gizmos
 from .inside_tab import InsideTab
-from .files_tab import FilesTab
 from .overlays import Overlays
 from .posing_tab import PosingTab
 from .race_tab import RaceTab
@@ -64,6 +66,7 @@ class Studio:
         self.session.load(scene, remarks)
         self._closed = threading.Event()
         self._refreshed = 0.0
+        self.figure: Any = None
         self._explanation: tuple[Solution, Why] | None = None
         self.worker, self.thinker = (Worker(f"linkwork {name}", self._failed) for name in ("studio", "thinking"))
         self.gui, self.scene_view = self.server.gui, self.server.scene
@@ -104,12 +107,12 @@ class Studio:
         """Show another scene: everything in the page is made anew."""
         self.session.load(scene, remarks)
         self.size = stage.size_of(scene.linkage, scene.q)
-        self.flat = stage.is_flat(scene.linkage)
+        self.flat = is_flat(scene.linkage)
         self.view = stage.view_of(scene.linkage, scene.q)
         self.look = stage.dressed(scene.linkage, self.size)
         with self.server.atomic():
             self.scene_view.set_up_direction("+y" if self.flat else "+z")
-            if hasattr(self, "figure"):
+            if self.figure is not None:
                 self.figure.remove()
             self.figure = stage.Figure(self.scene_view, "/linkage", self.look)
             self._ground()
@@ -125,7 +128,7 @@ class Studio:
 
     def _ground(self) -> None:
         cell = stage.round_up(self.size / 8.0)
-        low = 0.0 if self.flat else float(stage.Sketch(self.look).extent(self.session.q[None]).low[2])
+        low = 0.0 if self.flat else float(Sketch(self.look).extent(self.session.q[None]).low[2])
         height = -0.02 * self.size if self.flat else min(0.0, low) if low > -0.5 * self.size else low
         self.ground = self.scene_view.add_grid(
             "/ground",
@@ -288,7 +291,7 @@ class Studio:
 
 def _quick(solution: Solution) -> bool:
     """Return whether an explanation by experiment takes seconds at most."""
-    rows = sum(block.rows.stop - block.rows.start for goal in solution.goals for block in goal.blocks)
+    rows = sum(int(block.rows.stop - block.rows.start) for goal in solution.goals for block in goal.blocks)
     return rows * solution.linkage.nv <= LARGE
 
 
@@ -296,4 +299,3 @@ def scene_from(path: Path) -> tuple[Scene, tuple[Remark, ...], Path | None]:
     """Return the scene of a file, the remarks on it, and the path if it may be saved over."""
     scene, remarks = read_scene(path)
     return scene, remarks, path if path.suffix.lower() in SCENES else None
-

@@ -62,7 +62,6 @@ class Gizmos:
         )
         self.handles[name], self._made[name] = handle, self._make(target)
 
-        @handle.on_update
         async def moved(event: Any) -> None:  # asynchronous: its phases come in order
             place = place_of(event.target)
             if event.phase == "start":
@@ -73,6 +72,8 @@ class Gizmos:
                 self.studio.do(lambda: self._drag(name, place), name=f"drag {name}")
             else:  # let go, or a page that still had a place to send
                 self.studio.do(lambda: self._drop(name, place), name=f"drag {name}")
+
+        handle.on_update(moved)
 
     def _drag(self, name: str, place: FloatArray) -> None:
         session = self.studio.session
@@ -98,7 +99,6 @@ class Gizmos:
             turn = _shown_turn(target)
             if abs(float(np.asarray(handle.wxyz) @ turn)) < 1.0 - 1e-9:
                 handle.wxyz = turn
-
 
 
 def turns(target: Target) -> bool:

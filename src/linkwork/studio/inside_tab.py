@@ -1,4 +1,4 @@
-"""The tab that looks into a solve: its iterations one by one, what the equations had before them, and what is left free.
+"""The tab that looks into a solve: its iterations one by one, what the equations saw, and what is left free.
 
 Imports `inspection`; the studio is a parameter.
 """
@@ -111,7 +111,7 @@ def _small(text: str) -> str:
 
 
 def _panel(k: int, last: int, moment: Moment) -> str:
-    """Return an iteration as tables: errors and notes, singular values with their filters, the Jacobian, what is free."""
+    """Return an iteration as tables: errors and notes, singular values and filters, the Jacobian, what is free."""
     notes = "".join(f", {escape(name)} {value:.3g}" for name, value in moment.notes.items())
     step = "" if moment.step is None else f", largest step {np.abs(moment.step).max(initial=0.0):.3g}"
     head = f"<b>Iteration {k} of {last}</b>: error {moment.residual:.3g}{step}{notes}"

@@ -1,4 +1,4 @@
-"""A solve looked into: at every iteration the Jacobian, its singular values, what damping leaves of them, and what is free.
+"""A solve looked into: at every iteration the Jacobian, its singular values, what damping keeps, and what is free.
 
 Imports `solvers` and what stands before it. `swing` moves a linkage along what its goals leave free.
 """

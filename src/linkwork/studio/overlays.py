@@ -185,7 +185,11 @@ class Overlays:
         below = np.array([center[0], center[1], ground])
         self._scene.add_icosphere(f"{root}/center", 0.022 * size, color=(250, 176, 5), position=center)
         self._scene.add_line_segments(
-            f"{root}/plumb", points=np.array([[center, below]], np.float32), colors=(250, 176, 5), line_width=2.0
+            f"{root}/plumb",
+            points=np.array([[center, below]], np.float32),
+            colors=(250, 176, 5),
+            thickness=2.0,
+            thickness_units="screen",
         )
         standing = points[points[:, 2] < ground + NEAR * size]
         hull = standing[outline(standing[:, :2])]
@@ -196,7 +200,8 @@ class Overlays:
             f"{root}/support",
             points=edges.astype(np.float32),
             colors=(47, 158, 68) if inside else stage.GUILTY,
-            line_width=4.0,
+            thickness=4.0,
+            thickness_units="screen",
         )
 
     # Saying why
@@ -213,7 +218,11 @@ class Overlays:
             if radius > 1e-9:
                 rings = stage.circles(why.center, radius, flat=self.studio.flat)
                 self._scene.add_line_segments(
-                    f"{root}/{k}", points=rings.astype(np.float32), colors=stage.GUILTY, line_width=1.5
+                    f"{root}/{k}",
+                    points=rings.astype(np.float32),
+                    colors=stage.GUILTY,
+                    thickness=1.5,
+                    thickness_units="screen",
                 )
 
     def _draw_guilty(self) -> None:

@@ -61,7 +61,7 @@ class Curves:
         lines = [np.asarray(row, np.float64) for row in rows.values()]
         if self._logarithmic:
             lines = [np.maximum(line, LEAST) for line in lines]
-        series = [{"label": "x"}]
+        series: list[dict[str, Any]] = [{"label": "x"}]
         series += [{"label": plain(name), "stroke": colors.get(name, "#495057"), "width": 2} for name in rows]
         with self._gui_atomic():
             if len(self.handle.series) == len(series):

@@ -48,7 +48,7 @@ class PosingTab:
         linkage = self.studio.session.linkage
         self.method.value = self.studio.session.scene.method
         extra = [frame.name for frame in linkage.extra_frames]
-        self.frame.options = tuple([*extra, *linkage.links])
+        self.frame.options = (*extra, *linkage.links)
         self.frame.value = next((name for name in PREFERRED if name in linkage.frames), [*extra, linkage.links[-1]][0])
         self.stored.options = ("-", *linkage.poses)
         self.stored.value = "-"

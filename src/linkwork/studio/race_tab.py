@@ -6,7 +6,7 @@ Imports `racing`, `plots` and `stage`; the studio is a parameter.
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import GoalError
 from ..solvers import METHODS
@@ -42,7 +42,9 @@ class RaceTab:
         self.table = gui.add_html("")
         self.curves = {
             what: Curves(gui, title, across="step", logarithmic=True)
-            for what, title in zip(CURVES, ("error [m]", "smallest singular value", "joint speed [rad a step]"), strict=True)
+            for what, title in zip(
+                CURVES, ("error [m]", "smallest singular value", "joint speed [rad a step]"), strict=True
+            )
         }
         with gui.add_folder("Who runs", expand_by_default=False):
             self.boxes = {name: gui.add_checkbox(name, name in FIRST) for name in METHODS}

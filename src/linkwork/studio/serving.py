@@ -51,7 +51,7 @@ def make_server(host: str, port: int, *, label: str, upload_limit: int) -> Any:
     connections = server._websock_server
 
     async def only_own_pages(connection: Any) -> None:
-        live = connections._live_connections.get(connection.client_id)
+        live: Any = connections._live_connections.get(connection.client_id)
         if live is not None and not same_origin(live.request.headers, host):
             await live.close(1008, "pages of other origins may not use this studio")
 

@@ -1,6 +1,6 @@
 """The stage: linkages as things to look at in the page, where the camera stands, ground and marks.
 
-Imports `formats.skins` for surfaces, `draw` for what is flat, and viser's server as a parameter: nothing is loaded here.
+Imports `formats.skins` for surfaces and `draw` for what is flat; the scene of viser is a parameter.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def view_of(linkage: Linkage, q: FloatArray) -> View:
         reach = 1.25 * max(size, float(np.abs(extent.points[:, :2]).max()))
         middle = np.array([0.0, 0.0, middle[2]])
         distance = reach / math.tan(NARROW / 2.0)
-        return View(middle + [0.0, 0.0, distance], middle, (0.0, 1.0, 0.0), NARROW, distance)
+        return View(middle + distance * np.eye(3)[2], middle, (0.0, 1.0, 0.0), NARROW, distance)
     distance = 0.82 * size / math.tan(USUAL / 2.0)
     way = np.array([0.78, -0.55, 0.32])
     return View(middle + distance * way / np.linalg.norm(way), middle, (0.0, 0.0, 1.0), USUAL, distance)
@@ -150,7 +150,7 @@ def _add_part(scene: Any, name: str, part: Part, color: Color | None, opacity: f
     shown: Any = color or tuple(round(255 * channel) for channel in part.color)
     corners, indices = part.facets.corners.astype(np.float32), part.facets.indices.astype(np.uint32)
     if part.facets.normals is None:
-        scene.add_line_segments(name, points=corners[indices], colors=shown, line_width=2.0)
+        scene.add_line_segments(name, points=corners[indices], colors=shown, thickness=2.0, thickness_units="screen")
         return
     scene.add_mesh_simple(name, corners, indices, color=shown, opacity=opacity, cast_shadow=opacity is None)
 

@@ -48,7 +48,9 @@ class Target:
         if self.kind not in KINDS:
             raise OptionError(f"no kind of target {self.kind!r}; there are {listed(list(KINDS))}.")
         if not isinstance(self.weight, int | float) or not LEAST_WEIGHT <= self.weight <= MOST_WEIGHT:
-            raise OptionError(f"weight of {self.name!r} goes from {LEAST_WEIGHT} to {MOST_WEIGHT}, got {self.weight!r}.")
+            raise OptionError(
+                f"weight of {self.name!r} goes from {LEAST_WEIGHT} to {MOST_WEIGHT}, got {self.weight!r}."
+            )
         object.__setattr__(self, "place", read_only(np.array(as_transform(self.place, f"place of {self.name!r}"))))
 
     def moved(self, place: FloatArray) -> Target:

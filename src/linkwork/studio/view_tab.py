@@ -40,7 +40,7 @@ class ViewTab:
         """Show another linkage: everything is switched off again."""
         linkage = self.studio.session.linkage
         extra = [frame.name for frame in linkage.extra_frames]
-        self.frame.options = tuple([*extra, *linkage.links])
+        self.frame.options = (*extra, *linkage.links)
         self.frame.value = "tip" if "tip" in linkage.frames else [*extra, linkage.links[-1]][0]
         self.studio.overlays.frame = self.frame.value
         for box in (self.frames, self.names, self.cloud, self.ellipsoid, self.mass):
