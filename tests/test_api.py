@@ -86,6 +86,7 @@ PUBLIC = [
     "solve_all",
     "solve_batch",
     "solve_blocks",
+    "studio",
     "track",
     "transforms",
 ]

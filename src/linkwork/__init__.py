@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         mass as mass,
         models as models,
         paths as paths,
+        studio as studio,
         transforms as transforms,
     )
     from .batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
@@ -86,7 +87,19 @@ if TYPE_CHECKING:
     )
     from .tracking import track as track
 
-_MODULES = ("analysis", "doctor", "draw", "errors", "figures", "formats", "mass", "models", "paths", "transforms")
+_MODULES = (
+    "analysis",
+    "doctor",
+    "draw",
+    "errors",
+    "figures",
+    "formats",
+    "mass",
+    "models",
+    "paths",
+    "studio",
+    "transforms",
+)
 _NAMES = {
     "batch": ("Batch", "solve_batch", "solve_blocks"),
     "branches": ("Branches", "solve_all"),

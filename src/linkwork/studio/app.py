@@ -83,7 +83,7 @@ class Studio:
         self.gui.main_panel.dock_right()
         self.gui.main_panel.set_width(380)
         self.status = self.gui.add_html("")
-        self.history_buttons = self.gui.add_button_group("", ("Undo", "Redo"))
+        self.history_buttons = self.gui.add_button_group("History", ("Undo", "Redo"))
         self.on(self.history_buttons.on_click, self._step_history)
         tabs = self.gui.add_tab_group()
         self.gizmos, self.overlays = Gizmos(self), Overlays(self)

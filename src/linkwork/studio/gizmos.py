@@ -16,7 +16,7 @@ from .targets import Target
 if TYPE_CHECKING:
     from .app import Studio
 
-SCALE = 0.16  # of the size of the linkage
+SCALE, SMALL = 0.16, 0.09  # of the size of the linkage: what is dragged, and what mostly stays
 
 
 class Gizmos:
@@ -51,7 +51,7 @@ class Gizmos:
         flat, name = self.studio.flat, target.name
         handle = self.studio.scene_view.add_transform_controls(
             f"/targets/{len(self._made)}-{abs(hash(name)) % 10**6}",
-            scale=SCALE * self.studio.size,
+            scale=(SCALE if target.kind == "reach" else SMALL) * self.studio.size,
             line_width=3.0,
             active_axes=(True, True, not flat),
             disable_rotations=not turns(target),

@@ -148,7 +148,7 @@ def _matrix(matrix: FloatArray, joints: list[str]) -> str:
     shown = matrix[:MOST_ROWS, :MOST_COLUMNS]
     largest = max(float(np.abs(shown).max()), 1e-300)
     lines = []
-    for row in shown.tolist():
+    for row in np.where(np.abs(shown) < 1e-9 * largest, 0.0, shown).tolist():
         cells = "".join(_cell(value, value / largest, joint) for value, joint in zip(row, joints, strict=False))
         lines.append(f"<tr>{cells}</tr>")
     left_out = [f"{matrix.shape[k] - most} more {name}" for k, (most, name) in enumerate(

@@ -5,6 +5,7 @@ Imports viser's uPlot elements through the page's own interface, a parameter; th
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ COLORS = (
     "#4263eb", "#74b816", "#d6336c", "#1098ad", "#845ef7", "#495057",
 )  # fmt: skip
 METHOD_COLORS = dict(zip(METHODS, COLORS, strict=False))
-LEAST = 1e-9  # what a logarithmic axis shows of zero
+LEAST = 1e-9  # the least whose power of ten is shown
 
 
 def rgb(color: str) -> tuple[int, int, int]:
@@ -32,49 +33,54 @@ class Curves:
     Args:
         gui: The page's controls.
         title: What stands above it.
-        logarithmic: Whether its upright axis is.
         across: What stands below it.
+        powers: Whether powers of ten are shown in place of the values.
+        legend: Whether the names of the lines are listed below.
         height: Its height [pixels].
     """
 
-    def __init__(self, gui: Any, title: str, *, across: str, logarithmic: bool = False, height: int = 150) -> None:
-        self._gui, self._logarithmic = gui, logarithmic
-        scales: dict[str, Any] = {"x": {"time": False}}
-        if logarithmic:
-            scales["y"] = {"distr": 3, "log": 10}
+    def __init__(
+        self, gui: Any, title: str, *, across: str, powers: bool = False, legend: bool = False, height: int = 150
+    ) -> None:
+        self._gui, self._powers = gui, powers
         self.handle = gui.add_uplot(
             (np.zeros(1), np.zeros(1)),
             ({"label": across}, {"label": "-"}),
-            title=title,
-            scales=scales,
+            title=f"{title}, powers of ten" if powers else title,
+            scales={"x": {"time": False}},
             legend={"show": False},
             height=height,
-            axes=({"label": across, "labelSize": 16, "size": 30}, {"size": 52}),
+            axes=({"label": across, "labelSize": 16, "size": 30}, {"size": 46}),
             visible=False,
         )
+        self._legend = gui.add_html("", visible=legend)
 
     def show(self, across: FloatArray, rows: dict[str, FloatArray], colors: dict[str, str]) -> None:
         """Show lines over a common axis; none hides the plot."""
         if not rows or not len(across):
-            self.handle.visible = False
+            self.handle.visible, self._legend.content = False, ""
             return
-        lines = [np.asarray(row, np.float64) for row in rows.values()]
-        if self._logarithmic:
-            lines = [np.maximum(line, LEAST) for line in lines]
+        x, lines = np.asarray(across, np.float64), [np.asarray(row, np.float64) for row in rows.values()]
+        if self._powers:
+            lines = [np.log10(np.maximum(line, LEAST)) for line in lines]
+        hidden = {"show": False}
         series: list[dict[str, Any]] = [{"label": "x"}]
-        series += [{"label": plain(name), "stroke": colors.get(name, "#495057"), "width": 2} for name in rows]
-        with self._gui_atomic():
-            if len(self.handle.series) == len(series):
-                self.handle.data = (np.asarray(across, np.float64), *lines)
-                self.handle.series = tuple(series)
-            else:  # data and series must agree at every moment
-                self.handle.visible = False
-                self.handle.series = tuple(series)
-                self.handle.data = (np.asarray(across, np.float64), *lines)
+        series += [
+            {"label": plain(name), "stroke": colors.get(name, "#495057"), "width": 2, "points": hidden} for name in rows
+        ]
+        low, high = float(np.nanmin(lines)), float(np.nanmax(lines))
+        room = 0.08 * (high - low) or 0.5
+        with self._gui._websock_interface.atomic():  # data and series must agree at every moment
+            self.handle.series, self.handle.data = tuple(series), (x, *lines)
+            self.handle.scales = {
+                "x": {"time": False, "auto": False, "range": (float(x[0]), float(x[-1]) or 1.0)},
+                "y": {"auto": False, "range": (low - room, high + room)},
+            }
             self.handle.visible = True
-
-    def _gui_atomic(self) -> Any:
-        return self._gui._websock_interface.atomic()
+        dots = (f'<span style="color:{colors.get(name, "#495057")}">&#9632;</span> {escape(name)}' for name in rows)
+        content = f'<div style="font-size:12px;padding:0 14px">{" &ensp; ".join(dots)}</div>'
+        if self._legend.visible and self._legend.content != content:
+            self._legend.content = content
 
 
 def plain(text: str) -> str:

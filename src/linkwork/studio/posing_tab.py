@@ -26,12 +26,11 @@ class PosingTab:
         self.studio, gui = studio, studio.gui
         self.method = gui.add_dropdown("Method", tuple(METHODS), initial_value="robust")
         studio.on(self.method.on_update, self._set_method)
-        with gui.add_folder("Goals"):
+        with gui.add_folder("Goals") as self._list:
             self.kind = gui.add_dropdown("Kind", tuple(KINDS))
             self.frame = gui.add_dropdown("Frame", ("",))
             self.add = gui.add_button("Add goal")
             studio.on(self.add.on_click, lambda _: self._add())
-            self._list = gui.add_folder("In the list", visible=False)
         self._targets: dict[str, dict[str, Any]] = {}
         with gui.add_folder("Pose") as self._pose:
             self.stored = gui.add_dropdown("Stored pose", ("-",))
@@ -86,7 +85,6 @@ class PosingTab:
             controls["folder"].remove()
         self._targets = {}
         targets = self.studio.session.scene.targets
-        self._list.visible = bool(targets)
         with self._list:
             for target in targets:
                 self._targets[target.name] = self._controls(target)

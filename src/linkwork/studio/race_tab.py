@@ -34,17 +34,16 @@ class RaceTab:
         self._ghosts: dict[str, Figure] = {}
         self._frame = 0
         self._plotted = -1
+        self._places: tuple[bytes, ...] = ()
         self.note = gui.add_html(_note("Every method follows the first goal as a ghost, one step at a time."))
         self.start = gui.add_button("Race", color="blue")
         studio.on(self.start.on_click, lambda _: self._toggle(through=False))
         self.through = gui.add_button("Through a singularity")
         studio.on(self.through.on_click, lambda _: self._toggle(through=True))
         self.table = gui.add_html("")
+        titles = {CURVES[2]: "joint speed [rad a step]", CURVES[0]: "error [m]", CURVES[1]: "smallest singular value"}
         self.curves = {
-            what: Curves(gui, title, across="step", logarithmic=True)
-            for what, title in zip(
-                CURVES, ("error [m]", "smallest singular value", "joint speed [rad a step]"), strict=True
-            )
+            what: Curves(gui, title, across="step", powers=True, height=130) for what, title in titles.items()
         }
         with gui.add_folder("Who runs", expand_by_default=False):
             self.boxes = {name: gui.add_checkbox(name, name in FIRST) for name in METHODS}
@@ -79,11 +78,13 @@ class RaceTab:
         for k, name in enumerate(self.chase.runners):
             color = rgb(METHOD_COLORS[name])
             self._ghosts[name] = Figure(
-                self.studio.scene_view, f"/ghosts/{k}", self.studio.look, color=color, opacity=0.5
+                self.studio.scene_view, f"/ghosts/{k}", self.studio.look, color=color, opacity=0.55
             )
             self._ghosts[name].pose(session.q)
         self.studio.figure.visible = False
         self.start.label = "Stop"
+        self.studio.session.solution = None
+        self.studio.say("The race is on: drag the goal, and every method follows it.")
         self.studio.worker.submit(self._tick, name="race", after=TICK)
 
     def _tick(self) -> None:
@@ -97,6 +98,11 @@ class RaceTab:
             session.change_target(self._home.name, place=place if self._frame < FRAMES else self._home.place)
             if self._frame >= FRAMES:
                 self._through = False
+        places = tuple(target.place.tobytes() for target in session.scene.targets)
+        if places == self._places and chase.settled:  # nobody moves: the curves stay as they are
+            self.studio.worker.submit(self._tick, name="race", after=3.0 * TICK)
+            return
+        self._places = places
         chase.step(session.goals)
         with self.studio.server.atomic():
             for name, ghost in self._ghosts.items():

@@ -26,6 +26,7 @@ KEPT = 240  # steps that the curves show
 CURVES = ("error", "smallest singular value", "joint speed")
 DAMPING = 1.0 / 6.0  # of the linkage's length: the chapter's 5 for its arm of 30
 BEYOND = 1.15  # of its reach: how far the way through a singularity leads
+STILL = 1e-5  # radians or metres a step that nobody sees
 STEP = Settings(max_iterations=20, time_budget=0.02)
 
 
@@ -102,6 +103,11 @@ class Chase:
                 runner.step(self._problem)
             except GoalError as error:  # such as a closed form that has no answer there
                 self.refusals[name] = str(error)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nobody moves any more."""
+        return self.steps > 0 and all(runner.curves[CURVES[2]][-1] < STILL for runner in self.runners.values())
 
     def curve(self, what: str) -> tuple[FloatArray, dict[str, FloatArray]]:
         """Return the steps, and one of `CURVES` for each runner, as long as each other."""

@@ -25,6 +25,7 @@ GOAL: Color = (240, 140, 0)
 NARROW, USUAL = math.radians(6.0), math.radians(40.0)  # fields of view: nearly parallel for flat linkages
 SLIM, KNOB = 0.011, 0.018  # radius of bones and joints, of the size of the linkage
 STILL = 1e-12
+PROUD = 0.006  # of a part: how far the skin of a ghost stands out
 
 
 def dressed(linkage: Linkage, size: float) -> Linkage:
@@ -77,7 +78,7 @@ def view_of(linkage: Linkage, q: FloatArray) -> View:
         middle = np.array([0.0, 0.0, middle[2]])
         distance = reach / math.tan(NARROW / 2.0)
         return View(middle + distance * np.eye(3)[2], middle, (0.0, 1.0, 0.0), NARROW, distance)
-    distance = 0.82 * size / math.tan(USUAL / 2.0)
+    distance = 0.76 * size / math.tan(USUAL / 2.0)
     way = np.array([0.78, -0.55, 0.32])
     return View(middle + distance * way / np.linalg.norm(way), middle, (0.0, 0.0, 1.0), USUAL, distance)
 
@@ -149,6 +150,8 @@ def _merged(pieces: list[Part]) -> list[Part]:
 def _add_part(scene: Any, name: str, part: Part, color: Color | None, opacity: float | None) -> None:
     shown: Any = color or tuple(round(255 * channel) for channel in part.color)
     corners, indices = part.facets.corners.astype(np.float32), part.facets.indices.astype(np.uint32)
+    if part.facets.normals is not None and opacity is not None:  # a little larger than what it may stand in
+        corners = corners + (PROUD * float(np.ptp(corners, axis=0).max()) * part.facets.normals).astype(np.float32)
     if part.facets.normals is None:
         scene.add_line_segments(name, points=corners[indices], colors=shown, thickness=2.0, thickness_units="screen")
         return

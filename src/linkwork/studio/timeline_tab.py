@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LEAST_SPAN = 4.0  # seconds that the slider shows at least
 TICK = 1.0 / 30.0
-SKINS = 6
+SKINS = 5
 SKIN = (134, 142, 150)
 MOST_CURVES, MOST_KEYS = 8, 200
 
@@ -60,7 +60,7 @@ class TimelineTab:
         with gui.add_folder("Show"):
             self.skins = gui.add_checkbox("Onion skins", False)
             on(self.skins.on_update, lambda _: self._show_skins())
-            self.curves = Curves(gui, "joint values over time", across="s", height=190)
+            self.curves = Curves(gui, "joint values over time", across="s", legend=True, height=190)
 
     def rebuild(self) -> None:
         """Show another timeline."""
@@ -169,7 +169,7 @@ class TimelineTab:
             return
         clip = self.clip()
         for k, frame in enumerate(np.linspace(0, len(clip) - 1, SKINS).round().astype(int).tolist()):
-            skin = Figure(self.studio.scene_view, f"/skins/{k}", self.studio.look, color=SKIN, opacity=0.22)
+            skin = Figure(self.studio.scene_view, f"/skins/{k}", self.studio.look, color=SKIN, opacity=0.16)
             skin.pose(clip.poses[frame])
             self._skins.append(skin)
 
