@@ -10,9 +10,13 @@ import pytest
 import linkwork as lw
 from linkwork import errors
 from linkwork.studio import saving
+from linkwork.studio.dials import dials
 from linkwork.studio.history import History
 from linkwork.studio.inspection import free_directions, moments, swing
+from linkwork.studio.racing import Chase, way_through_singularity
+from linkwork.studio.serving import same_origin
 from linkwork.studio.session import Session, explain, sentence, timeline_of
+from linkwork.studio.stage import circles, dressed, view_of
 from linkwork.studio.targets import KINDS, limb
 from linkwork.studio.timeline import Key, Timeline, sampled
 from linkwork.studio.worker import Worker
@@ -193,6 +197,95 @@ def test_what_is_held_fully_does_not_swing():
 def test_a_race_has_a_lap_for_every_method(arm):
     arm.change_target("tip", place=at(-20, 5))
     assert [lap.method for lap in arm.race()] == list(lw.METHODS)
+
+
+def test_through_a_singularity_the_pseudoinverse_explodes_and_damping_does_not(arm):
+    home = arm.target("tip")
+    chase = Chase(arm.linkage, arm.goals, arm.q)
+    for k in range(120):
+        arm.change_target("tip", place=way_through_singularity(arm.linkage, home, (k + 1) / 120))
+        chase.step(arm.goals)
+    speeds = {name: max(runner.curves["joint speed"]) for name, runner in chase.runners.items()}
+    assert speeds["pseudoinverse"] > 1.0  # whole turns in one step
+    assert max(speeds[name] for name in ("damped", "selectively-damped")) < 0.1
+    assert "needs a square Jacobian" in chase.refusals["inverse"]
+    steps, rows = chase.curve("smallest singular value")
+    assert {len(row) for row in rows.values()} == {len(steps)} == {120}
+    assert rows["pseudoinverse"].min() < 0.3 * rows["pseudoinverse"][0]
+
+
+def test_a_way_through_a_singularity_leads_out_of_reach_and_back(arm):
+    target = arm.target("tip")
+    out = [np.linalg.norm(way_through_singularity(arm.linkage, target, share)[:2, 3]) for share in (0.0, 0.5, 1.0)]
+    np.testing.assert_allclose(out[::2], np.linalg.norm(target.place[:2, 3]))
+    assert out[1] > 30.0
+    figure = Session(lw.models.human(root="floating"))
+    hand = figure.add_target("reach", "right_hand")
+    with pytest.raises(errors.GoalError, match="no end to its reach"):
+        way_through_singularity(figure.linkage, hand, 0.5)
+
+
+# Dials and the stage
+
+
+@pytest.mark.parametrize("model", ["human:floating", "hand", "stanford", "quadruped", "planets"])
+def test_every_dial_reads_what_it_wrote_and_leaves_the_others(model):
+    linkage = lw.models.build(model)
+    rng, q = np.random.default_rng(3), linkage.random_pose(3)
+    every = dials(linkage)
+    assert len(every) == linkage.nv
+    assert len({dial.label for dial in every}) == len(every)
+    for dial in every:
+        value = dial.low + (0.2 + 0.6 * rng.random()) * (dial.high - dial.low)
+        if dial.angle == 1:
+            value *= 0.4  # the middle angle goes a quarter turn either way
+        moved = dial.write(q, value)
+        assert dial.read(moved) == pytest.approx(value, abs=1e-9)
+        others = [other for other in every if other.index != dial.index]
+        assert [other.read(moved) for other in others] == [other.read(q) for other in others]
+
+
+def test_everything_has_something_to_show():
+    bare = lw.Linkage(
+        [lw.Link("base"), lw.Link("arm"), lw.Link("hand")],
+        [lw.Joint("j1", "base", "arm", lw.Revolute("z")), lw.Joint("j2", "arm", "hand", lw.Revolute("z"), at(1.0))],
+        frames=[lw.Frame("tip", "hand", at(0.5))],
+    )
+    shown = dressed(bare, 1.5)
+    assert all(link.visuals for link in shown.nodes)
+    kinds = [visual.shape.kind for visual in shown.link("arm").visuals]
+    assert kinds == ["capsule", "sphere"]
+
+
+@pytest.mark.parametrize(("model", "flat"), [("planar:15,10,5", True), ("panda", False)])
+def test_a_flat_linkage_is_looked_at_straight_and_with_hardly_any_perspective(model, flat):
+    linkage = lw.models.build(model)
+    view = view_of(linkage, linkage.stored_pose("ready"))
+    way = view.look_at - view.position
+    assert (np.abs(way[:2]).max() < 1e-9) == flat
+    assert (view.fov < 0.2) == flat
+    assert view.up == ((0, 1, 0) if flat else (0, 0, 1))
+
+
+def test_circles_lie_on_their_sphere():
+    for flat in (True, False):
+        points = circles(np.array([1.0, 2.0, 3.0]), 5.0, flat=flat)
+        np.testing.assert_allclose(np.linalg.norm(points - [1, 2, 3], axis=-1), 5.0)
+
+
+@pytest.mark.parametrize(
+    ("headers", "host", "good"),
+    [
+        ({"Host": "127.0.0.1:8080"}, "127.0.0.1", True),
+        ({"Host": "localhost:8080", "Origin": "http://localhost:8080"}, "127.0.0.1", True),
+        ({"Host": "localhost:8080", "Origin": "http://localhost:9000"}, "127.0.0.1", False),
+        ({"Host": "evil.example:8080", "Origin": "http://evil.example:8080"}, "127.0.0.1", False),
+        ({"Host": "robot.lan:8080", "Origin": "http://robot.lan:8080"}, "0.0.0.0", True),
+        ({"Host": "robot.lan:8080", "Origin": "null"}, "0.0.0.0", False),
+    ],
+)
+def test_only_pages_of_the_studio_itself_are_let_in(headers, host, good):
+    assert same_origin(headers, host) is good
 
 
 # The timeline

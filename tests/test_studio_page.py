@@ -298,9 +298,9 @@ def test_pages_of_others_may_not_connect(studio):
 
     address = studio.url.replace("http", "ws")
     protocol = f"viser-v{viser.__version__}"
-    with connect(address, origin="https://evil.example", subprotocols=[protocol]) as other:
-        with pytest.raises(ConnectionClosed) as closed:
-            other.recv(timeout=PATIENCE)  # the very first word is that it has to go
+    other = connect(address, origin="https://evil.example", subprotocols=[protocol])
+    with other, pytest.raises(ConnectionClosed) as closed:
+        other.recv(timeout=PATIENCE)  # the very first word is that it has to go
     assert closed.value.rcvd.code == 1008
 
 

@@ -268,7 +268,7 @@ def studio(
         "127.0.0.1"
     ),
 ) -> None:
-    """Open the studio: pose, solve and animate a linkage in the browser.
+    """Open the studio, a page in the browser to pose and animate.
 
     It serves until interrupted with Ctrl-C. Everything stays on this machine, and it works without a network.
     """
