@@ -207,7 +207,7 @@ def test_through_a_singularity_the_pseudoinverse_explodes_and_damping_does_not(a
         chase.step(arm.goals)
     speeds = {name: max(runner.curves["joint speed"]) for name, runner in chase.runners.items()}
     assert speeds["pseudoinverse"] > 1.0  # whole turns in one step
-    assert max(speeds[name] for name in ("damped", "selectively-damped")) < 0.1
+    assert max(speeds[name] for name in ("damped", "selectively-damped")) < 0.3
     assert "needs a square Jacobian" in chase.refusals["inverse"]
     steps, rows = chase.curve("smallest singular value")
     assert {len(row) for row in rows.values()} == {len(steps)} == {120}

@@ -133,7 +133,7 @@ def take(browser: Any, name: str) -> None:
             note.first.click()
         act(studio, page)
         studio.idle(60.0)
-        page.wait_for_timeout(4000)
+        page.wait_for_timeout(9000)
         image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
         image.save(HERE / f"studio-{name}.png", optimize=True)
         page.close()

@@ -26,6 +26,7 @@ KEPT = 240  # steps that the curves show
 CURVES = ("error", "smallest singular value", "joint speed")
 DAMPING = 1.0 / 6.0  # of the linkage's length: the chapter's 5 for its arm of 30
 BEYOND = 1.15  # of its reach: how far the way through a singularity leads
+ASIDE = 0.3  # radians that the way back leads past the way out
 STILL = 1e-5  # radians or metres a step that nobody sees
 STEP = Settings(max_iterations=20, time_budget=0.02)
 
@@ -62,7 +63,8 @@ class Runner:
         error = float(problem.residuals(problem.error(self.q)).max())
         jacobian = problem.jacobian(self.q)
         values = np.linalg.svd(jacobian, compute_uv=False) if jacobian.size else np.zeros(1)
-        moved = float(np.abs(difference(problem.linkage, before, self.q, wrap=False)).max(initial=0.0))
+        step = difference(problem.linkage, before, self.q, wrap=not self._stepping)  # steps may go round and round
+        moved = float(np.abs(step).max(initial=0.0))
         for name, value in zip(CURVES, (error, float(values.min()), moved), strict=True):
             self.curves[name].append(value)
 
@@ -121,9 +123,10 @@ class Chase:
 
 
 def way_through_singularity(linkage: Linkage, target: Target, share: float) -> FloatArray:
-    """Return where a target is on its way straight out beyond its limb's reach and back, at a share of it.
+    """Return where a target is on its way out beyond its limb's reach and back, at a share of it.
 
-    Where the limb is stretched out its Jacobian loses a direction: the pseudoinverse explodes, damping does not.
+    Where the limb is stretched out its Jacobian loses a direction: the pseudoinverse explodes, damping does not. The
+    way back leads past the way out, on one side, so that a stretched limb can bend again.
     """
     center, _, most, _ = reach(linkage, target.frame)
     if not math.isfinite(most):
@@ -131,6 +134,9 @@ def way_through_singularity(linkage: Linkage, target: Target, share: float) -> F
     out = target.place[:3, 3] - center
     length = float(np.linalg.norm(out))
     direction = out / length if length > 1e-9 else np.eye(3)[0]
+    aside = np.cross(np.eye(3)[2 if abs(direction[2]) < 0.9 else 0], direction)
+    angle = ASIDE * math.sin(2.0 * math.pi * share)
+    turned = math.cos(angle) * direction + math.sin(angle) * aside / np.linalg.norm(aside)
     place = np.array(target.place)
-    place[:3, 3] = center + direction * (length + (BEYOND * most - length) * math.sin(math.pi * share) ** 2)
+    place[:3, 3] = center + turned * (length + (BEYOND * most - length) * math.sin(math.pi * share) ** 2)
     return place
