@@ -504,7 +504,7 @@ def test_a_lower_level_leaves_the_upper_one_alone(method: str) -> None:
 
 @pytest.mark.parametrize("limits", ["clamp", "project"])
 @pytest.mark.parametrize("far", [1.0, 3.0], ids=["within reach", "out of reach"])
-@pytest.mark.parametrize("method", ["damped", "pseudoinverse"])
+@pytest.mark.parametrize("method", ["damped", "pseudoinverse", "robust"])
 def test_priority_is_strict_whatever_the_lower_level_asks_for(method: str, far: float, limits: str) -> None:
     arm, rng = lw.models.panda(), np.random.default_rng(10)
     for _ in range(4):

@@ -1,6 +1,6 @@
 """Make the pictures of the documentation: python docs/pictures/make.py.
 
-Two are drawn here, two come from examples. All are small, so that they can live beside the text.
+Three are drawn here, two come from examples. All are small, so that they can live beside the text.
 """
 
 from __future__ import annotations
@@ -110,6 +110,20 @@ def joints(path: Path) -> None:
     figure.savefig(path, dpi=100, facecolor=PAPER)
 
 
+def loops(path: Path) -> None:
+    """Draw the planar mechanisms with closed loops side by side."""
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = []
+        for name in ("four_bar", "pantograph", "jansen_leg"):
+            mechanism, file = lw.models.build(name), Path(folder, f"{name}.png")
+            lw.draw.pose(mechanism, next(iter(mechanism.poses.values())), path=file, size=(3.6, 3.6))
+            drawn.append(Image.open(file).convert("RGB").resize((360, 360), Image.Resampling.LANCZOS))
+    sheet = Image.new("RGB", (1080, 360), PAPER)
+    for k, picture in enumerate(drawn):
+        sheet.paste(picture, (360 * k, 0))
+    sheet.save(path)
+
+
 def from_example(example: str, picture: str, path: Path) -> None:
     """Run an example and keep one of its pictures."""
     with tempfile.TemporaryDirectory() as folder:
@@ -126,11 +140,12 @@ def main() -> None:
     """Make them all and say how large they are."""
     tree(HERE / "tree.svg")
     joints(HERE / "joints.png")
+    loops(HERE / "loops.png")
     from_example("05_gimbal_lock.py", "gimbal_lock.png", HERE / "gimbal.png")
     from_example("08_key_poses.py", "key_poses.png", HERE / "interpolations.png")
-    for name in ("joints", "gimbal", "interpolations"):
+    for name in ("joints", "loops", "gimbal", "interpolations"):
         shrink(HERE / f"{name}.png")
-    for name in ("tree.svg", "joints.png", "gimbal.png", "interpolations.png"):
+    for name in ("tree.svg", "joints.png", "loops.png", "gimbal.png", "interpolations.png"):
         print(f"{name}: {(HERE / name).stat().st_size / 1000:.0f} kB")
 
 

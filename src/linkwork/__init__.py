@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .clips import Clip as Clip, interpolate as interpolate
     from .dh import DHRow as DHRow, DHTable as DHTable, from_dh as from_dh
     from .diagnosis import count_solutions as count_solutions, diagnose as diagnose
+    from .elbows import Swivel as Swivel, swivel as swivel
     from .errors import LinkworkError as LinkworkError
     from .formats import load as load, load_clip as load_clip, save as save
     from .geometry import (
@@ -53,8 +54,10 @@ if TYPE_CHECKING:
         Align as Align,
         Balance as Balance,
         Bend as Bend,
+        Close as Close,
         Couple as Couple,
         Distance as Distance,
+        Goal as Goal,
         Hold as Hold,
         LookAt as LookAt,
         OnLine as OnLine,
@@ -77,6 +80,8 @@ if TYPE_CHECKING:
         Universal as Universal,
     )
     from .linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
+    from .loops import close as close, drive as drive
+    from .mobility import degrees_of_freedom as degrees_of_freedom, singular_positions as singular_positions
     from .races import race as race
     from .solvers import (
         METHODS as METHODS,
@@ -107,6 +112,7 @@ _NAMES = {
     "clips": ("Clip", "interpolate"),
     "diagnosis": ("count_solutions", "diagnose"),
     "dh": ("DHRow", "DHTable", "from_dh"),
+    "elbows": ("Swivel", "swivel"),
     "errors": ("LinkworkError",),
     "formats": ("load", "load_clip", "save"),
     "geometry": ("Box", "Capsule", "Cylinder", "Inertia", "Mesh", "Polyline", "Sphere", "Visual", "bone"),
@@ -128,8 +134,10 @@ _NAMES = {
         "Align",
         "Balance",
         "Bend",
+        "Close",
         "Couple",
         "Distance",
+        "Goal",
         "Hold",
         "LookAt",
         "OnLine",
@@ -139,6 +147,8 @@ _NAMES = {
         "Rest",
     ),
     "linkage": ("Frame", "Link", "Linkage", "Loop"),
+    "loops": ("close", "drive"),
+    "mobility": ("degrees_of_freedom", "singular_positions"),
     "races": ("race",),
     "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),
     "tracking": ("track",),

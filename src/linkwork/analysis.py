@@ -90,6 +90,10 @@ def workspace(
     ):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise OptionError(f"{name} must be a whole number, at least {least}, got {value!r}.")
+    if linkage.loops:
+        raise OptionError(
+            f"the closed loops of linkage {linkage.name!r} are not sampled; follow a frame with lw.drive."
+        )
     rng = np.random.default_rng(seed)
     points = np.empty((samples, 3))
     for first in range(0, samples, BLOCK):

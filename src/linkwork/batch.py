@@ -24,7 +24,8 @@ from .linkage import Linkage
 from .poses import start_pose
 from .solvers.base import positive, whole
 from .solvers.found import NAMES
-from .solvers.prepared import NO_STARTS, RESTARTS, Prepared, prepare
+from .solvers.prepared import NO_STARTS, RESTARTS, Prepared
+from .solvers.preparing import prepare
 from .transforms import FloatArray
 
 SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had

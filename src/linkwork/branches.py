@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import GoalError, OptionError
 from .goals import Goal, Reach
 from .linkage import Linkage
-from .poses import advance, start_pose, wrapped
+from .poses import advance, limited, start_pose, wrapped
 from .solvers import Prepared, Settings
 from .solvers.base import positive, whole
 from .solvers.prepared import prepared_for
@@ -108,8 +108,7 @@ def solve_all(
     starts, most = None if starts is None else whole("starts", starts, least=1), whole("most", most, least=1)
     settings = Settings(NEAR, NEAR, limits="project" if limits else "ignore")
     prepared = prepared_for(linkage, goal, settings, 1, whole("seed", seed))
-    if not prepared.limb.values:
-        raise GoalError(f"nothing moves frame {goal.frame!r} of linkage {linkage.name!r}.")
+    prepared.limb.check()
     found = _Found(prepared, apart, most)
     made, count = 0, starts or FIRST
     while count:
@@ -140,7 +139,7 @@ def _sharpened(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray
         step *= np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP))
         poses = advance(linkage, poses, step[..., 0])
         if not ignored:
-            poses = np.minimum(np.maximum(poses, linkage.lower), linkage.upper)
+            poses = limited(linkage, poses)
     left = goal.error(linkage, poses) if len(poses) else np.zeros((0, 1))
     exact: FloatArray = poses[np.abs(left).max(axis=-1, initial=0.0) < EXACT * (1.0 + linkage.length)]
     return exact

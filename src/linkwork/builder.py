@@ -165,10 +165,13 @@ class Builder:
         sense: str = "moving",
         lower: Any = None,
         upper: Any = None,
+        swing: Any = None,
+        twist: Any = None,
+        axis: Any = "z",
         **options: Any,
     ) -> Builder:
-        """Add a ball joint: a quaternion, or Euler angles, with limits if wanted, where `euler` names an order."""
-        return self.joint(name, child, Ball(euler, sense, lower, upper), **options)
+        """Add a ball joint: a quaternion, which swing and twist may hold, or Euler angles in the order `euler`."""
+        return self.joint(name, child, Ball(euler, sense, lower, upper, swing, twist, axis), **options)
 
     def floating(self, name: str, child: str, *, euler: str | None = None, **options: Any) -> Builder:
         """Add a link that is free in space; its rotation is a quaternion, or Euler angles in the order `euler`."""

@@ -124,6 +124,8 @@ def linkwork(context: typer.Context, version: Annotated[bool, flag("--version", 
 @app.command(epilog=examples("info panda", "info planar:15,10,5 --json"))
 def info(model: ModelOperand, as_json: AsJson = False) -> None:
     """Show a linkage: tree, joints, limits, frames, stored poses."""
+    from .mobility import degrees_of_freedom
+
     linkage = read_model(model)
     if as_json:
         print_json(description(linkage))
@@ -131,9 +133,12 @@ def info(model: ModelOperand, as_json: AsJson = False) -> None:
     kinds = Counter(linkage.joint(name).articulation.kind for name in linkage.joints)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     frames = [f"{frame.name} (on {frame.link})" for frame in linkage.extra_frames]
-    print(f"{linkage.name}: {linkage.nv} DOF, {len(linkage.links)} links, {len(linkage.joints)} joints ({counts})\n")
+    freedom = degrees_of_freedom(linkage)
+    print(f"{linkage.name}: {freedom} DOF, {len(linkage.links)} links, {len(linkage.joints)} joints ({counts})\n")
     print_columns(tree_rows(linkage, unicode=console().encoding.startswith("utf")))
     print(f"\nframes: {', '.join(frames) or 'none'}")
+    if linkage.loops:
+        print(f"loops: {', '.join(f'{loop.name} ({loop.first}, {loop.second})' for loop in linkage.loops)}")
     print(f"poses: {', '.join(linkage.poses) or 'none'}")
 
 
@@ -301,7 +306,7 @@ def compile_steps() -> None:
 
 
 def compile_search() -> None:
-    """Compile the search of the robust method: for one goal, and for many in both precisions."""
+    """Compile the search of the robust method: for one goal, for many in both precisions, and for whole figures."""
     from . import batch, goals, models, solvers
 
     arm = models.planar([1.0, 1.0])
@@ -310,6 +315,7 @@ def compile_search() -> None:
     solvers.prepare(arm, "tip")(target[0])
     for precision in ("float64", "float32"):
         batch.solve_batch(arm, "tip", target, dtype=precision)
+    solvers.solve(arm, [goals.Reach("tip", position=(1.0, 1.0)), goals.Rest()], start=arm.neutral(), method="robust")
 
 
 @app.command(epilog=examples("warmup"))

@@ -211,9 +211,11 @@ def print_columns(rows: Iterable[Sequence[str]]) -> None:
 
 def description(linkage: Linkage) -> dict[str, Any]:
     """Return a linkage as plain data: angles in radians, lengths in metres, null where there is no limit."""
+    from .mobility import degrees_of_freedom
+
     return {
         "name": linkage.name,
-        "dof": linkage.nv,
+        "dof": degrees_of_freedom(linkage),
         "nq": linkage.nq,
         "nv": linkage.nv,
         "coordinates": list(linkage.coordinates),
@@ -223,6 +225,7 @@ def description(linkage: Linkage) -> dict[str, Any]:
         ],
         "joints": [joint_description(linkage, linkage.joint(name)) for name in linkage.joints],
         "frames": [{"name": frame.name, "link": frame.link} for frame in linkage.extra_frames],
+        "loops": [asdict(loop) for loop in linkage.loops],
         "poses": {name: by_coordinate(linkage, q) for name, q in linkage.poses.items()},
     }
 
@@ -298,7 +301,7 @@ def limit_text(linkage: Linkage, joint: Joint) -> str:
         plus = f" {'-' if offset < 0.0 else '+'} {abs(offset):g}" if offset else ""
         return f"= {times}{joint.mimic.joint}{plus}"
     slides = {element.value for element in joint.articulation.elements if element.kind == "prismatic"}
-    words = []
+    words = cone_words(joint)
     for k, bounds in enumerate(zip(*joint_limits(linkage, joint), strict=True)):
         low, high = bounds if k in slides else map(math.degrees, bounds)
         text = f"{low:.5g} .. {high:.5g} {'m' if k in slides else 'deg'}"
@@ -307,12 +310,24 @@ def limit_text(linkage: Linkage, joint: Joint) -> str:
     return ", ".join(words)
 
 
+def cone_words(joint: Joint) -> list[str]:
+    """Return the swing and twist limits of a ball joint in words, in degrees."""
+    ball = joint.articulation
+    swing, twist = getattr(ball, "swing", None), getattr(ball, "twist", None)
+    words = [] if swing is None else [f"swing {math.degrees(swing):.5g} deg"]
+    return words if twist is None else [*words, "twist {:.5g} .. {:.5g} deg".format(*map(math.degrees, twist))]
+
+
 def placements(linkage: Linkage, poses: FloatArray, names: Iterable[str], *, matrix: bool) -> Iterator[dict[str, Any]]:
     """Yield, for each pose of (n, nq), its values and where the named frames are."""
     from scipy.spatial.transform import Rotation
 
+    from . import cones
+
     world = {name: linkage.forward(poses, frame=name) for name in names}
     outside = (poses < linkage.lower) | (poses > linkage.upper)
+    for cone in linkage.cones:
+        outside[:, cone.q] = cones.beyond([cone], poses)
     for k, q in enumerate(poses):
         frames: dict[str, Any] = {}
         for name, matrices in world.items():

@@ -9,12 +9,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from . import cones
 from .formats import Content, Remark
 from .geometry import Inertia
+from .goals import closings
 from .joints import ONE_DOF
 from .linkage import Linkage
 from .transforms import FloatArray
 
+OPEN = 1e-6  # a gap of a loop that is no rounding [m or rad]
 SLACK = 1e-9  # how far beyond a limit rounding may lead [rad or m]
 TRIANGLE_TOLERANCE = 1e-6
 
@@ -88,18 +91,27 @@ def _clips(content: Content) -> Iterator[Remark]:
 def _amount(linkage: Linkage, k: int, excess: FloatArray) -> str:
     """Return the largest excess of a coordinate with its unit."""
     units = [unit for arc in linkage.arcs if arc.mimic is None for unit in arc.articulation.units]
-    return f"{excess.max():.4g} {units[k]}".rstrip()
+    return f"{excess.max():.4g} {units[k] or 'rad'}"
 
 
 def _beyond(linkage: Linkage, poses: FloatArray) -> Iterator[tuple[int, FloatArray]]:
     """Yield the coordinates that leave their limits, and by how much in each of poses (n, nq)."""
     excess = np.maximum(linkage.lower - poses, poses - linkage.upper)
+    for cone in linkage.cones:
+        excess[:, cone.q] = cones.excess(cone, poses)
     excess = np.where(excess > SLACK, excess, 0.0)
     for k in np.flatnonzero(excess.any(axis=0)).tolist():
         yield k, excess[:, k]
 
 
 def _loops(linkage: Linkage) -> Iterator[Remark]:
-    for loop in linkage.loops:
-        text = f"{loop.first!r} and {loop.second!r} close a loop ({loop.kind}), which poses and motions do not know."
+    for goal in closings(linkage):
+        loop = goal.loop
+        text = f"{loop.first!r} and {loop.second!r} close a loop ({loop.kind}): a solve closes it, a pose need not."
         yield Remark("loop", text, where=loop.name)
+        for name, pose in linkage.poses.items():
+            gap = float(np.abs(goal.error(linkage, pose)).max())
+            if gap > OPEN:
+                yield Remark(
+                    "open-loop", f"pose {name!r} leaves loop {loop.name!r} open by {gap:.4g}.", where=loop.name
+                )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import poses as pose_vectors
-from .errors import LinkageError, MimicError
+from .errors import LimitError, LinkageError, MimicError
 from .joints import Articulation, Fixed, Joint
 from .linkage import Frame, Link, Linkage, Loop
 from .transforms import IDENTITY, FloatArray
@@ -220,6 +220,11 @@ def split(linkage: Linkage) -> Linkage:
         if arc.articulation.nq <= 1:
             joints.append(arc)
             continue
+        if any(getattr(arc.articulation, name, None) is not None for name in ("swing", "twist")):
+            what = f"joint {arc.name!r} of linkage {linkage.name!r}"
+            raise LimitError(
+                f"the swing and twist limits of {what} are none of single turns; replace them by None first."
+            )
         parent, placement, parts = arc.parent, arc.placement, arc.articulation.split()
         for k, (suffix, articulation) in enumerate(parts, start=1):
             name, child = fresh(f"{arc.name}.{suffix}", joint_names), arc.child

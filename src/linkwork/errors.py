@@ -22,7 +22,8 @@
     ├── TransformError (ValueError)       not a rotation, not finite, an ambiguous quaternion
     ├── KeyFrameError (ValueError)        keys out of order, twice at one time, none at all
     ├── GoalError (ValueError)            a goal that asks for nothing, or for what cannot be
-    │   └── OutOfReachError               a closed form has no answer there
+    │   ├── OutOfReachError               a closed form has no answer there
+    │   └── LoopError                     closed loops that do not close
     ├── OptionError (TypeError)           an option a method does not take, or a value it cannot have
     ├── FormatError (ValueError)          a file that cannot be read, with file and line
     └── MissingExtraError (ImportError)   an optional dependency is not installed
@@ -181,6 +182,19 @@ class GoalError(LinkworkError, ValueError):
 
 class OutOfReachError(GoalError):
     """A closed form was asked for a target that its links cannot reach."""
+
+
+class LoopError(GoalError):
+    """The loops of a linkage cannot be closed.
+
+    Attributes:
+        gap: How far apart they stay [m], where that was looked for.
+        value: The last value of the driven joint at which they close, if one was driven.
+    """
+
+    def __init__(self, message: str, *, gap: float | None = None, value: float | None = None) -> None:
+        super().__init__(message)
+        self.gap, self.value = gap, value
 
 
 class OptionError(LinkworkError, TypeError):

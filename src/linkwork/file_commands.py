@@ -178,8 +178,10 @@ def _summary(content: Content) -> dict[str, Any]:
 
 def _described(content: Content) -> str:
     """Return in words what a file holds."""
-    linkage = content.linkage
-    words = [f"{linkage.name}, {len(linkage.links)} links, {len(linkage.joints)} joints, {linkage.nv} DOF"]
+    from .mobility import degrees_of_freedom
+
+    linkage, freedom = content.linkage, degrees_of_freedom(content.linkage)
+    words = [f"{linkage.name}, {len(linkage.links)} links, {len(linkage.joints)} joints, {freedom} DOF"]
     if len(content.clips) > 1:
         words.append(f"{len(content.clips)} motions: {listed(list(content.clips))}")
     else:

@@ -23,6 +23,7 @@ from . import draw, figures, models
 from .clips import Clip
 from .errors import FormatError
 from .files import write_text
+from .mobility import degrees_of_freedom
 
 FPS = 12
 SUBTITLE = "Kinematic linkages: build them, pose them, see them. Every piece here is made by the code below it."
@@ -283,7 +284,7 @@ def model_cards(
                 picture=film.read_bytes(),
                 code=CODE.format(text=text, name=name, fps=fps),
                 section=f"{model.category.capitalize()}s",
-                facts=f"{linkage.nv} DOF, {len(linkage.links)} links",
+                facts=f"{degrees_of_freedom(linkage)} DOF, {len(linkage.links)} links",
             )
 
 

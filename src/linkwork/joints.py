@@ -26,6 +26,7 @@ from .transforms import (
     as_axis,
     as_limits,
     as_number,
+    as_pair,
     as_transform,
     has_direction,
     plane_basis,
@@ -314,12 +315,18 @@ class Ball(Articulation):
         sense: Euler angles turn about ``"moving"`` axes, carried by the turns before, or about ``"fixed"`` ones.
         lower: Lower limits of the three angles; a quaternion has none.
         upper: Upper limits.
+        swing: Of a quaternion, the largest angle between `axis` in the parent and in the child [rad]: a cone.
+        twist: The range (low, high) of the turn about `axis` before that swing [rad], within -pi and pi.
+        axis: The twist axis, in the child's frame.
     """
 
     euler: str | None = None
     sense: str = "moving"
     lower: Sequence[Bound] | None = None
     upper: Sequence[Bound] | None = None
+    swing: Bound | None = None
+    twist: Sequence[Bound] | None = None
+    axis: AxisLike = (0.0, 0.0, 1.0)
     kind: ClassVar[str] = "ball"
 
     def __post_init__(self) -> None:
@@ -331,6 +338,25 @@ class Ball(Articulation):
         else:
             _check_order(self.euler)
             _read_limits(self)
+            if self.swing is not None or self.twist is not None:
+                raise LimitError(
+                    "a ball joint with Euler angles has limits by value; swing and twist are for one without."
+                )
+        _read_axes(self, "axis")
+        self._read_cone()
+
+    def _read_cone(self) -> None:
+        """Check swing and twist, and keep them as numbers."""
+        if self.swing is not None:
+            _, swing = as_limits(0.0, self.swing, "rad", "the swing of a ball joint")
+            if not swing <= math.pi:
+                raise LimitError(f"swing of a ball joint is an angle from 0 to pi, got {self.swing!r}.")
+            object.__setattr__(self, "swing", swing)
+        if self.twist is not None:
+            low, high = as_limits(*as_pair(self.twist, "the twist of a ball joint"), "rad", "the twist of a ball joint")
+            if not -math.pi <= low <= high <= math.pi:
+                raise LimitError(f"twist of a ball joint is a range within -pi and pi, got {self.twist!r}.")
+            object.__setattr__(self, "twist", (low, high))
 
     @property
     def coordinates(self) -> tuple[str, ...]:

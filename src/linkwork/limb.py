@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .elements import moving_xyz
+from .errors import GoalError, listed
 from .joints import mid_range
 from .kernels import damped, rows, starts
 from .linkage import Linkage
@@ -169,8 +170,14 @@ class Limb:
 
     @property
     def values(self) -> int:
-        """Number of values that move the frame."""
+        """Number of values that move the frame; none where the search would not keep what holds them."""
         return len(self.limits)
+
+    def check(self) -> None:
+        """Raise GoalError if the search cannot serve the limb, and say why."""
+        if not self.values:
+            why = hindrance(self.linkage, self.frame) or "nothing moves it"
+            raise GoalError(f"no search for poses of frame {self.frame!r} in linkage {self.linkage.name!r}: {why}.")
 
     def _limits(self, slides: list[bool]) -> FloatArray:
         inside, outside = self.plain
@@ -225,11 +232,24 @@ class Limb:
         return values, self.goals(self.linkage.forward(poses, frame=self.frame))
 
 
+def hindrance(linkage: Linkage, frame: str) -> str:
+    """Return what the compiled search does not know about the joints that move a frame, in words; empty if nothing."""
+    if linkage.loops:
+        return f"it closes {len(linkage.loops)} loops, which `solve` keeps with method 'damped' or 'robust'"
+    path, _ = linkage.path_to(frame)
+    places = {linkage.drives[i].q for i in path}
+    held = [linkage.coordinates[cone.q].rsplit(".", 1)[0] for cone in linkage.cones if cone.q in places]
+    return f"the swing or twist of {listed(held)} is limited, which `solve` keeps" if held else ""
+
+
 def _rows(linkage: Linkage, frame: str) -> tuple[list[Row], FloatArray, list[tuple[int, bool]]]:
     """Return the joints of a chain, all about their z axes; the tip's transform; and where each value stands in a pose.
 
-    A ball becomes three turns about moving x, y and z axes.
+    A ball becomes three turns about moving x, y and z axes. Where loops or cones hold the joints, which the search does
+    not know, there are none.
     """
+    if hindrance(linkage, frame):
+        return [], np.eye(4), []
     codes, numbers, _ = chain_program(linkage, frame)
     joints: list[Row] = []
     places: list[tuple[int, bool]] = []

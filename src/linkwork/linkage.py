@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .cones import Cone, cones_of, neutral_turn
 from .errors import (
     FrameNotFoundError,
     JointNotFoundError,
@@ -60,7 +61,7 @@ class Linkage:
             ``"fixed"``, ``"planar"`` and ``"floating"``, or a 4x4 transform. Fixed at the origin by default. It is
             called ``"root"`` unless it brings a name, or is fixed and another joint is called so.
         poses: Named poses, each of shape (nq,).
-        loops: Where the mechanism closes: pairs of frames that must coincide. They are kept, not solved for.
+        loops: Where the mechanism closes: pairs of frames that must coincide, in a solve; poses are free to leave them.
 
     Raises:
         LinkageError: If the parts do not make one tree; nothing is half-built.
@@ -213,7 +214,14 @@ class Linkage:
         """Return the neutral pose: mid-range where limited, else zero or no rotation."""
         q = mid_range(self.lower, self.upper)
         q[list(self.quaternions)] = 1.0
+        for cone in self.cones:
+            q[cone.q : cone.q + 4] = neutral_turn(cone)
         return q
+
+    @cached_property
+    def cones(self) -> tuple[Cone, ...]:
+        """The swing and twist limits of ball joints, and where their quaternions are in the pose."""
+        return tuple(cones_of(self.arcs, self.drives))
 
     @cached_property
     def coordinate_index(self) -> Mapping[str, int]:

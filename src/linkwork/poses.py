@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from .cones import beyond, clamped, sampled
 from .errors import JointNotFoundError, PoseError, PoseShapeError, PoseValueError, TransformError
 from .joints import Joint
 from .linkage import Linkage
@@ -249,8 +250,18 @@ def _rotation(values: FloatArray) -> Any:
 
 
 def clamp(linkage: Linkage, q: ArrayLike) -> FloatArray:
-    """Return poses with every limited value brought within its limits."""
-    return np.clip(checked(linkage, q), linkage.lower, linkage.upper)
+    """Return poses with every limited value, and every ball with a cone, brought within its limits."""
+    return limited(linkage, checked(linkage, q))
+
+
+def limited(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Do what `clamp` does, for arrays that have been checked: the inside of a solver's loop."""
+    return clamped(linkage.cones, np.minimum(np.maximum(q, linkage.lower), linkage.upper))
+
+
+def keeps_limits(linkage: Linkage, q: FloatArray) -> NDArray[np.bool_]:
+    """Return which poses (..., nq) break no limit, shape (...)."""
+    return np.asarray(((q >= linkage.lower) & (q <= linkage.upper)).all(axis=-1) & ~beyond(linkage.cones, q))
 
 
 def random_pose(linkage: Linkage, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> FloatArray:
@@ -267,4 +278,6 @@ def random_pose(linkage: Linkage, rng: np.random.Generator | int, size: int | tu
     for k in linkage.quaternions:
         quaternion = rng.normal(size=(*shape, 4))
         result[..., k : k + 4] = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    for cone in linkage.cones:
+        result[..., cone.q : cone.q + 4] = sampled(cone, rng, shape)
     return result

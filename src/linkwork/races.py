@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from . import cones
 from .errors import GoalError
 from .goals import Goal
 from .linkage import Linkage
@@ -105,4 +106,5 @@ def _lap(linkage: Linkage, goals: Any, start: FloatArray, method: str, settings:
     poses = np.array([*(record.q for record in solution.trace), solution.q])
     steps = np.abs(linkage.difference(poses[:-1], poses[1:])).max(initial=0.0) if len(poses) > 1 else 0.0
     beyond = ((poses < linkage.lower) | (poses > linkage.upper)).any(axis=0).sum()
+    beyond += sum(bool(cones.beyond([cone], poses).any()) for cone in linkage.cones)
     return Lap(method, solution, "", seconds, float(steps), int(beyond))

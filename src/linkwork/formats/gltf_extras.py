@@ -53,7 +53,7 @@ def joint_extras(joint: Joint) -> dict[str, Any]:
     """Return the extras of a node: the joint above it, for people and programs that look there."""
     articulation = joint.articulation
     entry: dict[str, Any] = {"joint": joint.name, "kind": articulation.kind}
-    for name in ("axis", "second", "lead", "euler"):
+    for name in ("axis", "second", "lead", "euler", "swing", "twist"):
         value = getattr(articulation, name, None)
         if value is not None:
             entry[name] = value

@@ -122,6 +122,7 @@ class _Writer:
         lost = (
             ("poses", len(self.linkage.poses), "named pose"),
             ("loops", len(self.linkage.loops), "closed loop"),
+            ("cones", len(self.linkage.cones), "swing and twist limit"),
             ("clips", len(self.content.clips), "clip"),
         )
         for key, count, what in lost:

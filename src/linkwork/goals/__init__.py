@@ -1,6 +1,7 @@
 """Goals: what a solve should bring about, one table of them.
 
-Imports the modules of this folder. A new goal is one class with `error` and `jacobian`, and one row in `GOALS`.
+Imports the modules of this folder. A new goal is one class with `error` and `jacobian`, and one row in `GOALS`; `Close`
+is none of those one asks for: it comes with the loops of a linkage.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from .aiming import Align, Bend, LookAt
 from .balance import Balance
 from .base import Block, Goal, turn_between
+from .closing import Close, closings
 from .joints import Couple, Rest
 from .places import Distance, OnLine, OnPlane, Relate
 from .reach import Hold, Reach
@@ -23,6 +25,7 @@ __all__ = [
     "Balance",
     "Bend",
     "Block",
+    "Close",
     "Couple",
     "Distance",
     "Goal",
@@ -33,5 +36,6 @@ __all__ = [
     "Reach",
     "Relate",
     "Rest",
+    "closings",
     "turn_between",
 ]

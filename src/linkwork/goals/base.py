@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,8 @@ class Goal:
         priority: Level, 0 first: a goal of a lower level is served only as far as it leaves the levels above alone.
     """
 
+    first_level: ClassVar[int] = 0
+
     weight: float = field(default=1.0, kw_only=True)
     tolerance: Any = field(default=None, kw_only=True)
     priority: int = field(default=0, kw_only=True)
@@ -54,7 +56,7 @@ class Goal:
                 raise GoalError(f"weight of a goal must be positive and finite, got {weight!r}.")
         if self.tolerance is not None:
             object.__setattr__(self, "tolerance", _tolerances(self.tolerance))
-        if type(priority) is not int or priority < 0:
+        if type(priority) is not int or priority < self.first_level:
             raise GoalError(f"priority of a goal is a whole number, 0 for the first level, got {priority!r}.")
 
     def _set(self, **values: Any) -> None:

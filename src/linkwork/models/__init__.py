@@ -22,6 +22,7 @@ from ..linkage import Linkage
 from . import motions
 from .animals import quadruped, snake
 from .arms import panda, planar, scara, stanford, two_link, ur5
+from .closed import four_bar, jansen_leg, pantograph
 from .figures import human
 from .hands import hand
 from .mechanisms import engine, engine_pose, ferris_wheel, planets, pogo_stick
@@ -35,10 +36,13 @@ __all__ = [
     "engine",
     "engine_pose",
     "ferris_wheel",
+    "four_bar",
     "hand",
     "human",
+    "jansen_leg",
     "motion",
     "panda",
+    "pantograph",
     "planar",
     "planets",
     "pogo_stick",
@@ -185,6 +189,21 @@ MODELS: dict[str, Model] = {
         engine, "mechanism", "A piston engine: crankshaft, rods and pistons.",
         motions.running, "engine:4",
         "a number of cylinders", _arguments(cylinders=int),
+    ),
+    "four_bar": Model(
+        four_bar, "mechanism", "A four-bar linkage: crank, coupler and rocker in one closed loop.",
+        motions.cranking, "four_bar",
+        "the lengths of ground, crank, coupler and rocker",
+        _arguments(ground=float, crank=float, coupler=float, rocker=float),
+    ),
+    "pantograph": Model(
+        pantograph, "mechanism", "A pantograph: its pen draws larger what its tracer follows.",
+        motions.tracing, "pantograph",
+        "a ratio", _arguments(ratio=float),
+    ),
+    "jansen_leg": Model(
+        jansen_leg, "mechanism", "A leg of Theo Jansen's beasts: one crank, eleven bars, three closed loops.",
+        motions.cranking, "jansen_leg",
     ),
 }  # fmt: skip
 

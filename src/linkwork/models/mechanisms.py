@@ -185,11 +185,12 @@ CRANK, ROD, BORE, PITCH = 0.045, 0.15, 0.042, 0.11  # radius of the crank, lengt
 
 
 def engine(cylinders: int = 1) -> Linkage:
-    """Return a piston engine as a tree: crankshaft on the block, rods on the crankshaft, pistons on the block.
+    """Return a piston engine: crankshaft on the block, rods on the crankshaft, pistons on the block.
 
-    With one cylinder the joints are ``crank``, ``rod`` and ``piston``; with more, ``rod1``, ``piston1`` and so on. The
-    loops are open: frames ``rod_end`` and ``pin`` (or ``rod_end1``, ``pin1``, ...) are the two ends that belong
-    together, and `engine_pose` is the pose that joins them for a crank angle. Zero is top dead centre of the first.
+    With one cylinder the joints are ``crank``, ``rod`` and ``piston``; with more, ``rod1``, ``piston1`` and so on. Each
+    cylinder is a closed loop: frames ``rod_end`` and ``pin`` (or ``rod_end1``, ``pin1``, ...) are the two ends that
+    belong together; `linkwork.drive` turns the crank, and `engine_pose` is the closed form. Zero is top dead centre of
+    the first.
 
     Args:
         cylinders: How many, 1 to 12, in line along y.
@@ -239,6 +240,7 @@ def engine(cylinders: int = 1) -> Linkage:
             shape=crown,
         )
         b.frame(f"pin{suffix}")
+        b.loop(f"cylinder{suffix}", f"rod_end{suffix}", f"pin{suffix}")
     motor = b.build()
     angles = {"quarter": math.pi / 2.0, "top": 0.0, "bottom": math.pi}
     return motor.replace(poses={name: engine_pose(motor, angle) for name, angle in angles.items()})

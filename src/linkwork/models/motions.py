@@ -13,8 +13,12 @@ import numpy as np
 
 from ..clips import Clip, interpolate
 from ..linkage import Linkage
+from ..loops import drive
+from ..mobility import singular_positions
+from ..solvers.closed_forms import two_link_angles
 from ..transforms import FloatArray
 from .animals import LEGS, slither
+from .closed import FLOWER, flower
 from .mechanisms import PLANETS, engine_pose
 
 Motion = Callable[[Linkage], Clip]
@@ -181,3 +185,28 @@ def hopping(linkage: Linkage) -> Clip:
 def running(linkage: Linkage) -> Clip:
     """Turn the crank twice, every rod and piston in its place."""
     return sampled(linkage, 2.0, lambda phase: engine_pose(linkage, 4.0 * math.pi * phase))
+
+
+def cranking(linkage: Linkage) -> Clip:
+    """Turn the crank of a mechanism with closed loops once round; where it cannot, to and fro between its ends."""
+    start = linkage.stored_pose("start")
+    place = linkage.coordinate_index["crank"]
+    ends = [one.value for one in singular_positions(linkage, "crank", start=start) if one.kind == "dead-centre"]
+    phases = np.linspace(0.0, 1.0, 2 * FPS + 1)
+    if not ends:
+        return drive(linkage, "crank", start[place] + 2.0 * math.pi * phases, start=start, fps=FPS)
+    room = min((end - start[place] for end in ends), key=abs)
+    return drive(linkage, "crank", start[place] + 0.95 * room * np.sin(2.0 * math.pi * phases), start=start, fps=FPS)
+
+
+def tracing(linkage: Linkage) -> Clip:
+    """Let the tracer of a pantograph follow a flower; its pen draws it larger."""
+    ready = linkage.stored_pose("ready")
+    center = linkage.forward(ready, frame="tracer")[:2, 3]
+    first, second = (float(linkage.joint("arm").placement[0, 3]), float(linkage.extra_frames[-1].placement[0, 3]))
+
+    def pose(phase: float) -> FloatArray:
+        turn, bend = two_link_angles(first, second, center + flower(phase, FLOWER * second))
+        return linkage.pose(shoulder=turn, elbow=bend, arm=bend, link=math.pi - bend)
+
+    return sampled(linkage, 4.0, pose)

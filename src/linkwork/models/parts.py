@@ -118,9 +118,9 @@ def standing(root: str, link: str, at: ArrayLike) -> Joint:
 
 def rest_pose(linkage: Linkage) -> FloatArray:
     """Return the pose with every value zero, or as near to zero as its limits allow, and no rotations."""
-    q = np.clip(np.zeros(linkage.nq), linkage.lower, linkage.upper)
+    q = np.zeros(linkage.nq)
     q[list(linkage.quaternions)] = 1.0
-    return q
+    return linkage.clamp(q)
 
 
 def posed(linkage: Linkage, poses: Mapping[str, Mapping[str, Any]]) -> Linkage:

@@ -21,8 +21,10 @@ from .analytic import Analytic
 from .base import Method, Settings, Solution, run
 from .ccd import CyclicDescent, RankedDescent
 from .fabrik import Fabrik
+from .figure import PreparedFigure
 from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
-from .prepared import RESTARTS, Prepared, prepare, prepared_for
+from .prepared import RESTARTS, Prepared, prepared_for
+from .preparing import prepare
 from .problem import Problem
 from .robust import Robust
 
@@ -52,6 +54,7 @@ __all__ = [
     "Damped",
     "Method",
     "Prepared",
+    "PreparedFigure",
     "Problem",
     "Robust",
     "Settings",

@@ -13,10 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..cones import clamped
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Goal, Reach
 from ..linkage import Linkage
-from ..poses import checked, difference
+from ..poses import checked, difference, keeps_limits
 from ..transforms import FloatArray, as_angle, as_vector
 from .base import Method, Settings, Solution, run
 from .closed_forms import three_link_angles as three_link_angles, two_link_angles as two_link_angles
@@ -84,6 +85,8 @@ class Analytic(Method):
             raise GoalError(f"method 'analytic' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
         if goal.partial:
             raise GoalError(f"method 'analytic' takes no goal of {goal.frame!r} with {goal.partial}; use 'damped'.")
+        if linkage.loops:
+            raise GoalError(f"method 'analytic' cannot close the loops of linkage {linkage.name!r}; use 'damped'.")
         arm = arm_of(linkage, goal, start)
         limb = isinstance(arm, Limb)
         if not limb and (self.pole is not None or self.swivel is not None):
@@ -124,6 +127,7 @@ class Analytic(Method):
         lower, upper = _bounds(linkage, limited)
         arm = self.arm(linkage, goal, start)
         close = [np.clip(pose, lower, upper) for pose in arm.poses(start, self._wish(), lower, upper)]
+        close = [clamped(linkage.cones if limited else (), pose) for pose in close]
         return min(close, key=lambda pose: _miss(linkage, goal, pose))
 
     def solutions(self, linkage: Linkage, goal: Goal, start: FloatArray, *, limited: bool = True) -> list[FloatArray]:
@@ -137,7 +141,7 @@ class Analytic(Method):
         free = arm.free and wish.pole is None and wish.swivel is None and wish.direction is None
         for shift in _shifts() if free else (0.0,):
             found = list(arm.poses(start, wish, lower, upper, shift))
-            good = [pose for pose in found if ((pose >= lower) & (pose <= upper)).all()]
+            good = [pose for pose in found if not limited or keeps_limits(linkage, pose)]
             good = [pose for pose in good if _miss(linkage, goal, pose) <= EXACT]
             if good or all(_miss(linkage, goal, pose) > EXACT for pose in found):
                 return _distinct(linkage, good)  # or none: it is out of reach, whatever is chosen

@@ -13,15 +13,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cones import outward
 from ..errors import GoalError, OptionError
 from ..goals import Goal
 from ..kernels.walk import ACTIVE, DIVERGED, REACHED, STALLED, judge, measure
 from ..linkage import Linkage
-from ..poses import advance
+from ..poses import advance, keeps_limits, limited as limited_poses
 from ..transforms import FloatArray
 from .problem import Problem, State
 
 LIMITS = ("clamp", "project", "ignore")
+NULL = 1e-9  # of the largest singular value: below, a direction changes no goal
 SETTLED = 1e-12  # of the length: an error of an upper level that no step below can be blamed for
 
 
@@ -50,6 +52,11 @@ class Method:
 
     def accept(self, problem: Problem) -> None:
         """Raise GoalError if this method cannot serve these goals: their levels, or what `check` looks at."""
+        if problem.linkage.loops and not self.strict:
+            raise GoalError(
+                f"method {self.name!r} cannot close loops, and linkage {problem.linkage.name!r} has "
+                f"{len(problem.linkage.loops)}; use 'damped', 'pseudoinverse' or 'robust'."
+            )
         if len(problem.levels) > 1 and not self.strict:
             raise GoalError(
                 f"method {self.name!r} weighs goals against each other and knows no levels of priority; use 'damped', "
@@ -203,6 +210,28 @@ class Solution:
 
         return diagnosis.freedom(self)
 
+    def null_space(self) -> FloatArray:
+        """Return an orthonormal basis (nv, k) of the velocities that leave all goals as they are, to first order.
+
+        Loops are among the goals, wishes (goals of infinite tolerance) are not.
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.models.panda()
+            >>> lw.solve(arm, lw.Reach("tip", position=(0.4, 0.1, 0.5))).null_space().shape
+            (7, 4)
+        """
+        if np.ndim(self.success):
+            raise OptionError("a null space is that of one solution; solve one problem alone.")
+        judged = [goal for goal in self.goals if goal.tolerance is None or np.isfinite(goal.tolerance).any()]
+        if not judged:
+            return np.eye(self.linkage.nv)
+        jacobian = Problem(self.linkage, judged, self.start).jacobian(self.q)
+        _, sigma, Vt = np.linalg.svd(jacobian)
+        rank = int((sigma > NULL * sigma.max(initial=1e-300)).sum())
+        basis: FloatArray = Vt[rank:].T.copy()
+        return basis
+
     def __repr__(self) -> str:
         if np.ndim(self.success):
             return f"<Solution by {self.method}: {int(np.sum(self.success))} of {np.size(self.success)} reached>"
@@ -312,22 +341,34 @@ def limited(method: Method, state: State, settings: Settings) -> FloatArray:
     linkage = state.linkage
     q, v, _ = linkage.plain_values
     at_low, at_high = state.q[..., q] <= linkage.lower[q], state.q[..., q] >= linkage.upper[q]
-    excluded = np.zeros(change.shape, np.bool_)
+    excluded, barred = np.zeros(change.shape, np.bool_), _outward(linkage, state.q)
+    held = np.zeros_like(barred)
     for _ in range(linkage.nv):
         pushing = (at_low & (change[..., v] < 0.0)) | (at_high & (change[..., v] > 0.0))
-        if not pushing.any():
+        leaving = ((barred - held) * change[..., None, :]).sum(axis=-1, keepdims=True) > 0.0
+        if not pushing.any() and not leaving.any():
             break
         excluded[..., v] |= pushing
-        again = State(state.problem, state.q, state.error, state.iteration, state.notes, state.memory, excluded)
-        change = np.where(excluded, 0.0, method.propose(again, settings))
+        held = np.where(leaving, barred, held)
+        again = State(state.problem, state.q, state.error, state.iteration, state.notes, state.memory, excluded, held)
+        change = again.along_limits(np.where(excluded, 0.0, method.propose(again, settings)))
     return change
+
+
+def _outward(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Return the velocities (..., k, nv) that lead ball joints at their cones out of them; zero rows for others."""
+    result = np.zeros((*q.shape[:-1], 2 * len(linkage.cones), linkage.nv))
+    for k, cone in enumerate(linkage.cones):
+        for side, way in enumerate(outward(cone, q)):
+            result[..., 2 * k + side, cone.v : cone.v + 3] = way
+    return result
 
 
 def within(linkage: Linkage, q: FloatArray, settings: Settings) -> FloatArray:
     """Return poses brought within limits, unless those are ignored."""
     if settings.limits == "ignore":
         return q
-    return np.minimum(np.maximum(q, linkage.lower), linkage.upper)
+    return limited_poses(linkage, q)
 
 
 def _record(walk: _Walk, state: State, change: FloatArray) -> Record:
@@ -412,7 +453,7 @@ class _Walk:
         linkage = self.problem.linkage
         _, _, residuals, reached = self._measured(self.best_q)
         if self.settings.limits != "ignore":
-            reached &= ((self.best_q >= linkage.lower) & (self.best_q <= linkage.upper)).all(axis=-1)
+            reached &= keeps_limits(linkage, self.best_q)
         names = {REACHED: "reached", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: ending}
         status = ["reached" if good else names[code] for good, code in zip(reached, self.status.tolist(), strict=True)]
         single = not self.shape

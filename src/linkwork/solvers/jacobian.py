@@ -274,7 +274,7 @@ class Control(Method):
     def step(self, state: State) -> FloatArray:
         J, V, z = state.jacobian, state.wanted, self.wish(state)
         if state.excluded is not None:
-            z = np.where(state.excluded, 0.0, z)
+            z = state.along_limits(np.where(state.excluded, 0.0, z))
         return pseudosolved(J, V + times(J, z)) - z
 
 
@@ -307,7 +307,7 @@ class Alternative(Method):
             J[..., :3, :] += np.einsum("ijk,...jn,...k->...in", CROSS, J[..., 3:, :], lever)
             blocks.append(J[..., goal.rows, :])
         J = (np.concatenate(blocks, axis=-2) * problem.scale[:, None])[..., problem.rows, :]
-        return J if state.excluded is None else np.where(state.excluded[..., None, :], 0.0, J)
+        return state.along_limits(J if state.excluded is None else np.where(state.excluded[..., None, :], 0.0, J))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """A frame and a kind of goal, packed once for the compiled search: what control loops, batches and `robust` call.
 
-Imports `limb`, `base` and the kernels. `prepare` is the public way to one.
+Imports `limb`, `base` and the kernels. `preparing.prepare` is the public way to one.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ..kernels.race import TARGET, pack, race_one
 from ..kernels.search import INVALID, REACHED, REPORT, UNSOLVED, check_many, room, search_many
 from ..limb import Limb, shells
 from ..linkage import Linkage
-from ..poses import start_pose, wrapped
+from ..poses import limited, start_pose, wrapped
 from ..transforms import FloatArray, as_array, plane_basis
-from .base import Settings, Solution, whole
+from .base import Settings, Solution
 from .found import Found
 
 RESTARTS = 2000
@@ -31,7 +31,6 @@ STEPS, CHECK, STALLED, CLOSE, HOPE, CAUTION = 20.0, 5.5, 0.7, 0.022, 12.0, 0.5
 SHARP = 1.0 - 1e-9  # tolerances are met with room for rounding
 WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
 ROUND = 64  # starts between two looks at the clock
-AXES = "xyz"
 FLOAT64, SQUARE = np.dtype(np.float64), (4, 4)
 NEW = object.__new__  # a solution is filled in by hand: a tenth of the time of its constructor
 NO_STARTS = np.zeros(0)
@@ -256,7 +255,7 @@ class Prepared:
             return values
         q = self.limb.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
         if self.settings.limits != "ignore":  # joints outside the limb may have begun beyond theirs
-            q = np.minimum(np.maximum(q, self.linkage.lower), self.linkage.upper)
+            q = limited(self.linkage, q)
         if len(self._open):
             inside, outside = self.limb.plain
             places = outside[np.isin(inside, self._open)]
@@ -382,60 +381,6 @@ class Prepared:
             kinds += "" if position else " or 3x3 rotations"
             raise GoalError(f"targets of {self.goal.frame!r} are {kinds}; got shape {shape} each.")
         return result
-
-
-def prepare(
-    linkage: Linkage,
-    frame: str,
-    *,
-    position: bool | str = True,
-    orientation: bool = True,
-    free: ArrayLike | str | None = None,
-    tolerance: float = 1e-4,
-    rotation_tolerance: float = 1e-3,
-    limits: bool = True,
-    restarts: int = RESTARTS,
-    seed: int = 0,
-) -> Prepared:
-    """Return inverse kinematics of one frame with everything packed, for control loops: ``ik(target, start=q)``.
-
-    Args:
-        linkage: The linkage.
-        frame: Name of the frame that targets are for.
-        position: Whether its position matters; ``"xy"`` for these axes of the world alone.
-        orientation: Whether its orientation matters.
-        free: An axis of the frame, such as ``"z"``, that it may spin about: only where the axis points matters.
-        tolerance: Largest position error that counts as reached [m].
-        rotation_tolerance: Largest rotation error that counts as reached [rad].
-        limits: Whether joints keep within their limits.
-        restarts: Starts at most, for one target.
-        seed: Where random starts come from: the same seed gives the same answer.
-
-    Example:
-        >>> import linkwork as lw
-        >>> arm = lw.models.planar([15, 10, 5])
-        >>> ik = lw.prepare(arm, "tip", position="xy", orientation=False)
-        >>> ik([-20, 5]).success
-        True
-    """
-    for name, value in (("orientation", orientation), ("limits", limits)):
-        if not isinstance(value, bool):
-            raise OptionError(f"{name} is True or False, got {value!r}.")
-    restarts, seed = whole("restarts", restarts), whole("seed", seed)
-    goal = _goal(frame, position, orientation, free)
-    settings = Settings(tolerance, rotation_tolerance, limits="project" if limits else "ignore")
-    prepared = prepared_for(linkage, goal, settings, restarts, seed)
-    if not prepared.limb.values:
-        raise GoalError(f"nothing moves frame {frame!r} of linkage {linkage.name!r}.")
-    return prepared
-
-
-def _goal(frame: str, position: bool | str, orientation: bool, free: Any) -> Reach:
-    axes = AXES if position is True else position or ""
-    if axes not in (AXES, "xy", ""):
-        raise OptionError(f"position is True, False or 'xy', got {position!r}.")
-    point = np.zeros(len(axes)) if axes else None
-    return Reach(frame, position=point, orientation=np.eye(3) if orientation else None, free=free)
 
 
 def prepared_for(linkage: Linkage, goal: Reach, settings: Settings, restarts: int, seed: int) -> Prepared:

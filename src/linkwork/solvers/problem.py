@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError
-from ..goals import Block, Goal
+from ..goals import Block, Close, Goal, closings
 from ..linkage import Linkage
 from ..transforms import FloatArray
 
@@ -25,6 +25,8 @@ FALLOFF = 100.0  # of what a level counts beside the one above it, when whole po
 
 class Problem:
     """A linkage and its goals, stacked: error rows, their Jacobian, and which rows can be changed at all.
+
+    The loops of a linkage are closed with the goals, at a level before theirs.
 
     Attributes:
         blocks: Runs of error rows judged together, over all goals.
@@ -39,7 +41,7 @@ class Problem:
 
     def __init__(self, linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatArray | None = None) -> None:
         self.linkage, self.start = linkage, linkage.neutral() if start is None else start
-        self.goals = self._bound(goals)
+        self.goals = bound_goals(linkage, goals, self.start)
         self.blocks: list[Block] = []
         weights: list[FloatArray] = []
         tolerances, priorities, end = [], [], 0
@@ -62,16 +64,6 @@ class Problem:
         self.levels = [np.flatnonzero(ranks == rank) for rank in np.unique(ranks)]
         starts = [int(np.searchsorted(self.rows, block.rows.start)) for block in self.blocks]
         self.block_starts = sorted({start for start in starts if start < len(self.rows)})
-
-    def _bound(self, goals: Goal | Sequence[Goal]) -> tuple[Goal, ...]:
-        """Return goals as a tuple, each as it stands for the linkage and the start."""
-        try:
-            several = (goals,) if isinstance(goals, Goal) else tuple(goals)
-        except TypeError:
-            several = ()
-        if not several or not all(isinstance(goal, Goal) for goal in several):
-            raise GoalError(f"a solve needs a goal such as Reach(...), or a list of them, got {goals!r}.")
-        return tuple(goal.bound(self.linkage, self.start) for goal in several)
 
     def error(self, q: FloatArray) -> FloatArray:
         """Return all error rows in metres and radians, shape (..., m)."""
@@ -108,12 +100,26 @@ class Problem:
 
     def aimed(self, goals: Goal | Sequence[Goal]) -> Problem:
         """Return the same problem with goals elsewhere; built anew only if they are of another make."""
-        new = self._bound(goals)
+        new = bound_goals(self.linkage, goals, self.start)
         if [goal.make for goal in new] != [goal.make for goal in self.goals]:
             return Problem(self.linkage, new, self.start)
         result = object.__new__(Problem)
         result.__dict__.update(self.__dict__, goals=new)
         return result
+
+
+def bound_goals(linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatArray) -> tuple[Goal, ...]:
+    """Return goals as a tuple, each as it stands for a linkage and a start; with those that close its loops."""
+    try:
+        several = (goals,) if isinstance(goals, Goal) else tuple(goals)
+    except TypeError:
+        several = ()
+    if not several or not all(isinstance(goal, Goal) for goal in several):
+        raise GoalError(f"a solve needs a goal such as Reach(...), or a list of them, got {goals!r}.")
+    if linkage.loops:
+        named = {goal.loop for goal in several if isinstance(goal, Close)}
+        several += tuple(goal for goal in closings(linkage) if goal.loop not in named)
+    return tuple([goal.bound(linkage, start) for goal in several])
 
 
 def velocity_names(linkage: Linkage) -> list[str]:
@@ -129,7 +135,8 @@ def velocity_names(linkage: Linkage) -> list[str]:
 class State:
     """What a method sees at one iteration.
 
-    `notes` goes into the trace (damping, scale, ...); `memory` is the method's own and lasts through the solve.
+    `notes` goes into the trace (damping, scale, ...); `memory` is the method's own and lasts through the solve;
+    `excluded` are the joints held at a limit (..., nv), `barred` the velocities that lead out of cones (..., k, nv).
     """
 
     problem: Problem
@@ -139,6 +146,7 @@ class State:
     notes: dict[str, Any] = field(default_factory=dict)
     memory: dict[str, Any] = field(default_factory=dict)
     excluded: NDArray[np.bool_] | None = None
+    barred: FloatArray | None = None
 
     @property
     def linkage(self) -> Linkage:
@@ -151,7 +159,18 @@ class State:
         jacobian = self.problem.jacobian(self.q)
         if self.excluded is not None:
             jacobian = np.where(self.excluded[..., None, :], 0.0, jacobian)
-        return jacobian
+        return self.along_limits(jacobian)
+
+    def along_limits(self, rows: FloatArray) -> FloatArray:
+        """Return velocities (..., nv), or rows (..., m, nv) that act on them, without the part that is barred."""
+        if self.barred is None or not self.barred.any():
+            return rows
+        ways = self.barred  # at right angles to each other
+        if rows.ndim < ways.ndim:
+            out: FloatArray = (ways @ rows[..., None] * ways).sum(axis=-2)
+            return rows - out
+        free: FloatArray = rows - rows @ np.swapaxes(ways, -1, -2) @ ways
+        return free
 
     @cached_property
     def wanted(self) -> FloatArray:

@@ -1,7 +1,8 @@
 """The method to use when one wants an answer: damped steps within limits, and other starts when one leads nowhere.
 
-Imports `prepared`, `base` and `jacobian`. One goal goes to the compiled search; several goals, and a solve whose
-iterations are to be kept, take the same steps in NumPy.
+Imports `prepared`, `figure`, `base` and `jacobian`. One `Reach` goes to the compiled search of a chain, other goals and
+lists of them to the compiled solver of whole figures; a solve whose iterations are to be kept, goals on four levels or
+more, and goals of one's own take the same steps in NumPy.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ..goals import Reach
 from ..kernels.search import REACHED
 from ..transforms import FloatArray
 from .base import Settings, Solution, run, whole
+from .figure import figure_for, serves
 from .found import NAMES
 from .jacobian import Damped
 from .prepared import RESTARTS, Prepared, prepared_for
@@ -52,9 +54,15 @@ class Robust(Damped):
     def solve(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
         """Run from the start; where that fails, from other poses."""
         prepared = self._prepared(problem, settings)
-        if prepared is None:
-            return self._in_numpy(problem, start, settings)
-        return self._search(prepared, problem, start, settings)
+        if prepared is not None:
+            return self._search(prepared, problem, start, settings)
+        if self._plain(settings) and serves(problem):
+            figure = figure_for(problem, settings, self.restarts, self.seed)
+            if figure.program.columns.size:
+                return (
+                    figure.solve(problem.goals, start) if start.ndim == 1 else figure.solve_many(problem.goals, start)
+                )
+        return self._in_numpy(problem, start, settings)
 
     def _search(self, prepared: Prepared, problem: Problem, start: FloatArray | None, settings: Settings) -> Solution:
         goal: Any = problem.goals[0]
@@ -67,9 +75,7 @@ class Robust(Damped):
     def _prepared(self, problem: Problem, settings: Settings) -> Prepared | None:
         """Return the compiled search for a problem, or None where it must be done in NumPy."""
         goal = problem.goals[0]
-        own = (settings.max_iterations, settings.max_step, settings.stray)
-        plain = not settings.trace and self.damping == "adaptive" and all(value is None for value in own)
-        if len(problem.goals) > 1 or not isinstance(goal, Reach) or not plain or not self.restarts:
+        if len(problem.goals) > 1 or not isinstance(goal, Reach) or not self._plain(settings) or not self.restarts:
             return None
         if goal.tolerance is not None:
             if not np.isfinite(goal.tolerance).all():
@@ -77,6 +83,11 @@ class Robust(Damped):
             settings = replace(settings, tolerance=goal.tolerance[0], rotation_tolerance=goal.tolerance[1])
         prepared = prepared_for(problem.linkage, goal, settings, self.restarts, self.seed)
         return prepared if prepared.limb.values else None
+
+    def _plain(self, settings: Settings) -> bool:
+        """Return whether nothing is asked of the steps that only those in NumPy can do."""
+        own = (settings.max_iterations, settings.max_step, settings.stray)
+        return not settings.trace and self.damping == "adaptive" and all(value is None for value in own)
 
     def _many(self, prepared: Prepared, problem: Problem, start: FloatArray) -> Solution:
         """Solve the same goal from many starts."""

@@ -1,0 +1,106 @@
+"""Closed loops: the two frames of a loop brought together.
+
+Imports `base`, `aiming` and one kernel. Every problem of a linkage with loops has one of these goals for each, at a
+level above all others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import GoalError
+from ..linkage import Linkage, Loop
+from ..transforms import FloatArray, inverse
+from .aiming import without
+from .base import Block, Goal, moving_rows, turn_between
+
+FIRST = -1  # the level of loops: before the first that a goal can ask for
+CLOSED = 1e-10  # the gap that counts as none [m, rad]
+
+
+@dataclass(frozen=True, eq=False)
+class Close(Goal):
+    """Close a loop: bring its first frame to its second, by origins, by z axes too, or wholly.
+
+    A linkage's own loops are closed in every solve without being asked for; there is no need to list them.
+
+    Args:
+        loop: The loop, such as one of ``linkage.loops``.
+
+    Example:
+        >>> import linkwork as lw
+        >>> bars = lw.models.four_bar()
+        >>> gap = lw.Close(bars.loops[0]).error(bars, bars.stored_pose("start"))
+        >>> bool(abs(gap).max() < 1e-9)
+        True
+    """
+
+    loop: Loop
+    tolerance: Any = field(default=CLOSED, kw_only=True)
+    priority: int = field(default=FIRST, kw_only=True)
+    first_level: ClassVar[int] = FIRST
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.loop, Loop):
+            raise GoalError(f"a Close goal takes a Loop, such as one of linkage.loops, got {self.loop!r}.")
+
+    @property
+    def frame(self) -> str:
+        """The frame that should get there: the loop's first."""
+        return self.loop.first
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Metres of the gap, then radians of the turn that is left, if that is asked for."""
+        gap = Block(slice(0, 3), "m")
+        return (gap,) if self.loop.kind == "point" else (gap, Block(slice(3, 6), "rad"))
+
+    @property
+    def make(self) -> tuple[Any, ...]:
+        """The loop itself."""
+        return "Close", self.loop, *self.common
+
+    def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the way from the first frame to the second in the world: metres, then a rotation vector."""
+        first, second = (linkage.forward(q, frame=name) for name in (self.loop.first, self.loop.second))
+        gap: FloatArray = second[..., :3, 3] - first[..., :3, 3]
+        if self.loop.kind == "point":
+            return gap
+        axis = self.loop.kind == "axis"
+        turn = turn_between(first[..., :3, 2], second[..., :3, 2]) if axis else _turn(first, second)
+        return np.concatenate([gap, turn], axis=-1)
+
+    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the velocity of the first frame less that of the second; without their spin about a common axis."""
+        motion: FloatArray = linkage.jacobian(q, self.loop.first) - linkage.jacobian(q, self.loop.second)
+        if self.loop.kind == "point":
+            return motion[..., :3, :]
+        if self.loop.kind == "axis":
+            axis = linkage.forward(q, frame=self.loop.first)[..., :3, 2]
+            motion[..., 3:, :] = without(motion[..., 3:, :], axis)
+        return motion
+
+    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
+        """Return the rows that one of the frames can change at all."""
+        return moving_rows(linkage, self.loop.first, self.loop.second)[: self.blocks[-1].rows.stop]
+
+
+def closings(linkage: Linkage) -> tuple[Close, ...]:
+    """Return the goals that close the loops of a linkage."""
+    return tuple(Close(loop) for loop in linkage.loops)
+
+
+def _turn(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the rotation vectors (..., 3) in the world that turn frames (..., 4, 4) as others are turned."""
+    from ..kernels.error import pose_errors
+
+    local = inverse(second) @ first
+    out = np.empty((*local.shape[:-2], 6))
+    pose_errors(np.ascontiguousarray(local.reshape(-1, 4, 4)), np.eye(4), out.reshape(-1, 6))
+    turned: FloatArray = second[..., :3, :3] @ out[..., 3:, None]
+    return turned[..., 0]

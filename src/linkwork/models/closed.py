@@ -1,0 +1,286 @@
+"""Mechanisms with closed loops: a four-bar, a pantograph and Jansen's leg.
+
+Imports the builder and this package's `parts`. They lie in the plane of x and y, y up; the poses they come with are
+closed by circles that meet, and `linkwork.drive` moves them from there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..builder import Builder
+from ..errors import LinkageError
+from ..geometry import Cylinder, Polyline, Visual, bone
+from ..linkage import Linkage
+from ..transforms import FloatArray, transform
+from .parts import BLUE, DARK, GREEN, ORANGE, PLUM, RED, SILVER, SKY, STEEL, TEAL, YELLOW, Color, checked_size
+
+Point = Sequence[float] | FloatArray
+TURN = 2.0 * math.pi
+READY, FLOWER = (20.0, 95.0), 0.18  # the pantograph's pose [degrees], and its flower's size beside the arm
+NARROWEST, WIDEST = math.radians(5.0), math.radians(175.0)
+
+# Theo Jansen's holy numbers, in centimetres: bars a to k, the height l of the crank over the pivot, the crank m.
+HOLY_NUMBERS = {
+    "a": 38.0, "b": 41.5, "c": 39.3, "d": 40.1, "e": 55.8, "f": 39.4, "g": 36.7,
+    "h": 65.7, "i": 49.0, "j": 50.0, "k": 61.9, "l": 7.8, "m": 15.0,
+}  # fmt: skip
+
+
+def meeting(first: FloatArray, second: FloatArray, reach: float, other: float, side: float) -> FloatArray:
+    """Return where two circles meet: the point to the left (side 1) or right (-1) of the way between their centres.
+
+    Example:
+        >>> meeting(np.zeros(2), np.array([2.0, 0.0]), 1.0, 3.0**0.5, 1.0).round(4).tolist()
+        [0.5, 0.866]
+    """
+    way = second - first
+    distance = float(np.hypot(*way))
+    along = (distance**2 + reach**2 - other**2) / (2.0 * distance)
+    height = math.sqrt(max(reach**2 - along**2, 0.0))
+    point: FloatArray = first + (along * way + side * height * np.array([-way[1], way[0]])) / distance
+    return point
+
+
+def direction(way: FloatArray) -> float:
+    """Return the angle of a vector of the plane from x [rad]."""
+    return math.atan2(way[1], way[0])
+
+
+def bar(end: Point, color: Color, radius: float) -> list[Visual]:
+    """Return a bar from the origin of its link to a point of the plane, with an eye at each end."""
+    point = (float(end[0]), float(end[1]), 0.0)
+    return [bone((0, 0, 0), point, radius, color), *pins([(0.0, 0.0), point[:2]], radius)]
+
+
+def pins(points: Sequence[Point], radius: float) -> list[Visual]:
+    """Return pins through points of the plane."""
+    return [Visual(Cylinder(1.5 * radius, 3.0 * radius), transform((x, y, 0.0)), DARK) for x, y in points]
+
+
+def curve(points: FloatArray) -> Visual:
+    """Return a closed path in the plane, to be drawn on the ground link."""
+    flat = np.column_stack([points, np.zeros(len(points))])
+    return Visual(Polyline(tuple(map(tuple, flat.tolist())), closed=True), color=SILVER)
+
+
+def four_bar(ground: Any = 0.4, crank: Any = 0.15, coupler: Any = 0.35, rocker: Any = 0.3) -> Linkage:
+    """Return a four-bar linkage: crank and rocker on the ground, joined by a coupler that closes the loop.
+
+    Joints ``crank``, ``coupler`` and ``rocker``; angles of crank and rocker are from the line of the ground, that of
+    the coupler from the crank. Frame ``"point"`` is a point of the coupler beside its middle. By Grashof's rule, a bar
+    can turn all the way round if the shortest and the longest are together no longer than the other two.
+
+    Args:
+        ground: Distance of the two pivots [m].
+        crank: Length of the bar at the first.
+        coupler: Length of the bar between crank and rocker.
+        rocker: Length of the bar at the second.
+
+    Example:
+        >>> import linkwork as lw
+        >>> bars = four_bar()
+        >>> lw.solve(bars, lw.Couple({"rocker": 1.0}, value=2.0), start="start").success
+        True
+    """
+    names = ("ground", "crank", "coupler", "rocker")
+    lengths = [
+        checked_size(x, f"the {name} of a four-bar")
+        for name, x in zip(names, (ground, crank, coupler, rocker), strict=True)
+    ]
+    g, a, b, c = lengths
+    if max(lengths) >= sum(lengths) - max(lengths):
+        raise LinkageError(f"a four-bar with bars of {', '.join(f'{x:g}' for x in lengths)} m cannot be put together.")
+    near, far = max(abs(b - c), abs(g - a)), min(b + c, g + a)
+    middle = (near + far) / 2.0  # a distance from crank pin to rocker pivot that every bar is comfortable with
+    start = math.acos(max(-1.0, min(1.0, (g * g + a * a - middle * middle) / (2.0 * g * a))))
+    radius = 0.02 * min(lengths) + 0.01 * max(lengths)
+    point = np.array([0.5 * b, 0.35 * b])
+    base = [*pins([(0, 0), (g, 0)], radius), bone((0, 0, 0), (g, 0, 0), 0.5 * radius, SILVER)]
+    if max(abs(g - a), abs(b - c)) == abs(g - a) and min(g + a, b + c) == g + a:  # the crank turns all the way round
+        base.append(curve(_coupler_curve(lengths, point)))
+    plate = [
+        *bar((b, 0), BLUE, radius),
+        bone((0, 0, 0), (*point, 0), 0.6 * radius, SKY),
+        bone((b, 0, 0), (*point, 0), 0.6 * radius, SKY),
+    ]
+    build = Builder("four_bar", base="ground", shape=base)
+    build.continuous("crank", "crank", shape=bar((a, 0), ORANGE, radius))
+    build.continuous("coupler", "coupler", at=(a, 0, 0), shape=plate)
+    build.frame("coupler_end", at=(b, 0, 0)).frame("point", at=(*point, 0))
+    build.continuous("rocker", "rocker", parent="ground", at=(g, 0, 0), shape=bar((c, 0), GREEN, radius))
+    build.frame("rocker_end", at=(c, 0, 0))
+    build.loop("four_bar", "coupler_end", "rocker_end")
+    pin, pivot = a * np.array([math.cos(start), math.sin(start)]), np.array([g, 0.0])
+    for name, side in (("start", 1.0), ("crossed", -1.0)):
+        joint = meeting(pin, pivot, b, c, side)
+        build.pose(name, crank=start, coupler=direction(joint - pin) - start, rocker=direction(joint - pivot))
+    return build.build()
+
+
+def _coupler_curve(lengths: Sequence[float], point: FloatArray) -> FloatArray:
+    """Return the path (n, 2) of a point of the coupler while the crank turns once."""
+    g, a, b, c = lengths
+    pivot, path = np.array([g, 0.0]), []
+    for angle in np.linspace(0.0, TURN, 96, endpoint=False):
+        pin = a * np.array([math.cos(angle), math.sin(angle)])
+        along = (meeting(pin, pivot, b, c, 1.0) - pin) / b
+        path.append(pin + point[0] * along + point[1] * np.array([-along[1], along[0]]))
+    return np.array(path)
+
+
+def flower(phase: float, size: float) -> FloatArray:
+    """Return the point of a flower of five petals about the origin at a phase from 0 to 1."""
+    angle = TURN * phase
+    reach = size * (1.0 + 0.35 * math.cos(5.0 * angle))
+    return reach * np.array([math.cos(angle), math.sin(angle)])
+
+
+def pantograph(ratio: Any = 2.5) -> Linkage:
+    """Return a pantograph: what its ``"tracer"`` draws, its ``"pen"`` draws `ratio` times as large.
+
+    Four bars make a parallelogram: ``shoulder`` turns the first about the pivot at the origin and ``elbow`` the second
+    on it; ``arm`` and ``link`` follow, parallel to the second and the first. Pivot, tracer and pen are on one line.
+
+    Args:
+        ratio: How many times as large, 1.2 to 10.
+
+    Example:
+        >>> board = pantograph(3)
+        >>> frames = board.forward(board.stored_pose("ready"))
+        >>> (frames["pen"][:2, 3] / frames["tracer"][:2, 3]).round(6).tolist()
+        [3.0, 3.0]
+    """
+    k = checked_size(ratio, "the ratio of a pantograph")
+    if not 1.2 <= k <= 10.0:
+        raise LinkageError(f"the ratio of a pantograph is from 1.2 to 10, got {ratio!r}.")
+    a = 0.2  # the parallelogram's sides: (k - 1) a, and less than that, so that it cannot fold into its mirror image
+    b = 0.85 * min(k - 1.0, 1.4) * a
+    radius = 0.007
+    bounds = (NARROWEST, WIDEST)
+    shoulder, elbow = np.radians(READY)
+    ways = (math.cos(shoulder), math.sin(shoulder)), (math.cos(shoulder + elbow), math.sin(shoulder + elbow))
+    center = a * np.array(ways[0]) + b * np.array(ways[1])
+    drawn = np.array([center + flower(phase, FLOWER * b) for phase in np.linspace(0.0, 1.0, 120, endpoint=False)])
+    board = [*pins([(0, 0)], 1.6 * radius), curve(drawn), curve(k * drawn)]
+    build = Builder("pantograph", base="board", shape=board)
+    build.revolute(
+        "shoulder", "first", limits=(-math.pi, math.pi), shape=[*bar((k * a, 0), BLUE, radius), *pins([(a, 0)], radius)]
+    )
+    build.revolute(
+        "elbow",
+        "second",
+        at=(k * a, 0, 0),
+        limits=bounds,
+        shape=[*bar((k * b, 0), TEAL, radius), *pins([(b, 0)], radius)],
+    )
+    build.frame("pen", at=(k * b, 0, 0))
+    build.revolute("link", "fourth", at=(b, 0, 0), limits=bounds, shape=bar(((k - 1.0) * a, 0), PLUM, radius))
+    build.frame("link_end", at=((k - 1.0) * a, 0, 0))
+    build.revolute("arm", "third", parent="first", at=(a, 0, 0), limits=bounds, shape=bar((b, 0), RED, radius))
+    build.frame("tracer", at=(b, 0, 0))
+    build.loop("parallelogram", "tracer", "link_end")
+    for name, first, second in (("ready", *READY), ("open", 45.0, 35.0), ("folded", -5.0, 150.0)):
+        turn, elbow = math.radians(first), math.radians(second)
+        build.pose(name, shoulder=turn, elbow=elbow, arm=elbow, link=math.pi - elbow)
+    return build.build()
+
+
+def jansen_points(angle: float, numbers: dict[str, float] | None = None) -> dict[str, FloatArray]:
+    """Return the pins of Jansen's leg in the plane, crank axis at the origin, for an angle of the crank.
+
+    Each is where two circles meet: ``top`` and ``low`` on crank and pivot, ``back`` on the upper triangle, ``knee`` and
+    ``foot`` below.
+    """
+    n = numbers or HOLY_NUMBERS
+    crank, pivot = n["m"] * np.array([math.cos(angle), math.sin(angle)]), np.array([-n["a"], -n["l"]])
+    top = meeting(crank, pivot, n["j"], n["b"], -1.0)
+    low = meeting(crank, pivot, n["k"], n["c"], 1.0)
+    back = meeting(pivot, top, n["d"], n["e"], 1.0)
+    knee = meeting(back, low, n["f"], n["g"], -1.0)
+    foot = meeting(knee, low, n["h"], n["i"], -1.0)
+    return {"pin": crank, "pivot": pivot, "top": top, "low": low, "back": back, "knee": knee, "foot": foot}
+
+
+def jansen_leg() -> Linkage:
+    """Return a leg of Theo Jansen's walking beasts: one crank, eleven bars, and a foot that steps.
+
+    Joint ``crank`` turns all the way round; ``upper_rod``, ``lower_rod``, ``top``, ``swing``, ``coupler`` and ``knee``
+    follow from three closed loops. The lengths are his "holy numbers", in centimetres. Frame ``"foot"``.
+
+    Example:
+        >>> leg = jansen_leg()
+        >>> leg, len(leg.loops)
+        (<Linkage 'jansen_leg': 8 links, 7 joints, nq=7, nv=7>, 3)
+    """
+    n = {name: value / 100.0 for name, value in HOLY_NUMBERS.items()}
+    home = jansen_points(0.0, n)
+    path = np.array([jansen_points(angle, n)["foot"] for angle in np.linspace(0.0, TURN, 96, endpoint=False)])
+    radius = 0.008
+    pivot = home["pivot"]
+
+    def seen(link: str, point: str) -> FloatArray:
+        """Return a pin in the frame of a triangle whose first pin is at the origin and whose second is along x."""
+        first, second = {"top": (pivot, home["top"]), "foot": (home["low"], home["knee"])}[link]
+        turn = direction(second - first)
+        x, y = home[point] - first
+        return np.array([math.cos(turn) * x + math.sin(turn) * y, -math.sin(turn) * x + math.cos(turn) * y])
+
+    back, foot = seen("top", "back"), seen("foot", "foot")
+    build = Builder(
+        "jansen_leg",
+        base="frame",
+        shape=[*pins([(0, 0), pivot], 1.5 * radius), bone((0, 0, 0), (*pivot, 0), 0.6 * radius, SILVER), curve(path)],
+    )
+    build.continuous("crank", "crank", shape=bar((n["m"], 0), ORANGE, radius))
+    build.continuous("upper_rod", "upper_rod", at=(n["m"], 0, 0), shape=bar((n["j"], 0), STEEL, radius))
+    build.frame("upper_rod_end", at=(n["j"], 0, 0))
+    build.continuous("lower_rod", "lower_rod", parent="crank", at=(n["m"], 0, 0), shape=bar((n["k"], 0), STEEL, radius))
+    build.frame("lower_rod_end", at=(n["k"], 0, 0))
+    triangle = [
+        *bar((n["b"], 0), BLUE, radius),
+        *bar(back, BLUE, radius),
+        bone((n["b"], 0, 0), (*back, 0), radius, BLUE),
+    ]
+    build.continuous("top", "top", parent="frame", at=(*pivot, 0), shape=triangle)
+    build.frame("top_end", at=(n["b"], 0, 0))
+    build.continuous("coupler", "coupler", at=(*back, 0), shape=bar((n["f"], 0), GREEN, radius))
+    build.frame("coupler_end", at=(n["f"], 0, 0))
+    build.continuous("swing", "swing", parent="frame", at=(*pivot, 0), shape=bar((n["c"], 0), GREEN, radius))
+    build.frame("swing_end", at=(n["c"], 0, 0))
+    shin = [*bar((n["g"], 0), RED, radius), *bar(foot, RED, radius), bone((n["g"], 0, 0), (*foot, 0), radius, RED)]
+    build.continuous(
+        "knee",
+        "shin",
+        at=(n["c"], 0, 0),
+        shape=[*shin, Visual(Cylinder(2.5 * radius, 3.0 * radius), _at(foot), YELLOW)],
+    )
+    build.frame("shin_end", at=(n["g"], 0, 0)).frame("foot", at=(*foot, 0))
+    build.loop("upper", "upper_rod_end", "top_end").loop("lower", "lower_rod_end", "swing_end")
+    build.loop("knee", "coupler_end", "shin_end")
+    for name, angle in (("start", 0.0), ("lifted", math.radians(100.0))):
+        build.pose(name, _jansen_values(angle, n))
+    return build.build()
+
+
+def _at(point: Point) -> FloatArray:
+    return transform((point[0], point[1], 0.0))
+
+
+def _jansen_values(angle: float, numbers: dict[str, float]) -> dict[str, float]:
+    """Return the joint values of Jansen's leg for an angle of the crank."""
+    p = jansen_points(angle, numbers)
+    top, swing = direction(p["top"] - p["pivot"]), direction(p["low"] - p["pivot"])
+    return {
+        "crank": angle,
+        "upper_rod": direction(p["top"] - p["pin"]) - angle,
+        "lower_rod": direction(p["low"] - p["pin"]) - angle,
+        "top": top,
+        "coupler": direction(p["knee"] - p["back"]) - top,
+        "swing": swing,
+        "knee": direction(p["knee"] - p["low"]) - swing,
+    }

@@ -1,0 +1,283 @@
+"""A figure and a list of goals, packed once for the compiled solver of whole figures: what `robust` and `prepare` call.
+
+Imports `figure_program`, `packing`, `problem`, `base` and the kernels. `preparing.prepare` is the public way to one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import GoalError, OptionError
+from ..goals import Goal
+from ..kernels import whole
+from ..poses import limited, start_pose
+from ..transforms import FloatArray
+from .base import Settings, Solution, whole as whole_number
+from .figure_program import Program
+from .packing import PACKERS, write
+from .problem import Problem, bound_goals
+
+LOWER_LEVEL = {1: 1.0, 2: 1e-3, 3: 1e-2}  # what a level counts beside the one above it, by their number
+GAIN, FLOOR = 0.02, 1e-10
+STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH = 60.0, 6.0, 0.9, 1e-3, 1e-10, 12.0
+TRIES = 200
+ROUND = 8  # starts between two looks at the clock
+SHARES = 8  # blocks for each thread, so that one with hard problems holds up nothing
+
+
+class Answers(NamedTuple):
+    """What many problems of one figure give.
+
+    Attributes:
+        q: Poses, shape (problems, nq).
+        success: Whether each serves its goals, shape (problems,).
+        residuals: How far each block of errors is off, shape (problems, blocks).
+    """
+
+    q: FloatArray
+    success: NDArray[np.bool_]
+    residuals: FloatArray
+
+
+class PreparedFigure:
+    """Inverse kinematics of a list of goals, packed: call it with goals of the same kinds.
+
+    Attributes:
+        problem: The goals it was made for.
+        program: What the kernels read.
+        settings: Tolerances and limits.
+        restarts: Other starts at most, for one problem.
+        seed: Where they come from.
+    """
+
+    def __init__(self, problem: Problem, settings: Settings, *, restarts: int, seed: int) -> None:
+        self.linkage, self.problem, self.settings = problem.linkage, problem, settings
+        self.restarts, self.seed = min(restarts, TRIES), seed
+        self.program = Program(problem, settings)
+        levels = self.program.levels
+        strict = [LOWER_LEVEL[len(levels)] ** levels[goal.priority] for goal in problem.goals]
+        wishes = [goal.tolerance is not None and np.isinf(goal.tolerance).any() for goal in problem.goals]
+        alike = [factor if wish else 1.0 for factor, wish in zip(strict, wishes, strict=True)]
+        self._emphasis = [strict] if len(levels) == 1 else [strict, alike]
+        self._stride = len(self._emphasis) * self.program.size
+        self._kinds = [_kind(goal) for goal in problem.goals]
+        length = self.linkage.length / 4.0 or 1.0
+        finest, flags = FINEST * max(length, 1.0), (float(alike != strict), float(any(wishes)))
+        self._steering = np.array([GAIN, FLOOR * length**2, STEPS, PATIENCE, STALLED, SETTLED, finest, FINISH, *flags])
+        self._width = whole.REPORT + len(problem.blocks)
+
+    def __repr__(self) -> str:
+        return (
+            f"<PreparedFigure of {self.linkage.name!r}: {len(self._kinds)} goals, {len(self.program.columns)} columns>"
+        )
+
+    def aims(self, goals: Sequence[Goal]) -> FloatArray:
+        """Return the numbers of bound goals of the kinds that it was made for; weights and targets may be others."""
+        if [_kind(goal) for goal in goals] != self._kinds:
+            raise GoalError(
+                f"this was prepared for {len(self._kinds)} goals of other kinds, frames or tolerances; prepare it anew."
+            )
+        numbers, at = np.empty(self._stride), 0
+        for emphasis in self._emphasis:
+            for goal, factor in zip(goals, emphasis, strict=True):
+                at = write(self.linkage, goal, factor * goal.weight, numbers, at)
+        return numbers
+
+    def bound(self, goals: Goal | Sequence[Goal], start: FloatArray) -> tuple[Goal, ...]:
+        """Return goals as they stand for a start."""
+        return bound_goals(self.linkage, goals, start)
+
+    def search(
+        self,
+        numbers: FloatArray,
+        starts: FloatArray,
+        *,
+        chained: bool = False,
+        begin: int = 0,
+        first: int = 0,
+        tries: int | None = None,
+    ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+        """Return poses (m, nq), reports and status for the numbers of m problems and their starts (m, nq).
+
+        Args:
+            numbers: What `aims` gives for each, shape (m, size).
+            starts: A pose for each; with `chained`, only the first counts.
+            chained: Begin every problem with the answer to the one before.
+            begin: Number of the first problem, which its random starts depend on.
+            first: Number of the first start; 0 is the pose itself.
+            tries: Starts after the first.
+        """
+        program, status = self.program, np.zeros(len(numbers), np.int64)
+        out = np.array(starts) if self.settings.limits == "ignore" else self._within(starts)
+        report = np.zeros((len(numbers), self._width))
+        whole.figure_many(
+            program.codes,
+            program.numbers,
+            self._steering,
+            numbers.reshape(-1),
+            program.size,
+            begin,
+            chained,
+            self.seed,
+            first,
+            self.restarts if tries is None else tries,
+            np.empty(program.room),
+            out.reshape(-1),
+            report.reshape(-1),
+            status,
+        )
+        return out, report, status
+
+    def _within(self, poses: FloatArray) -> FloatArray:
+        return np.array(limited(self.linkage, poses))
+
+    def __call__(self, goals: Goal | Sequence[Goal], *, start: ArrayLike | str | None = None) -> Solution:
+        """Return the pose that serves goals, begun from a pose (the neutral one by default).
+
+        Example:
+            >>> import linkwork as lw
+            >>> figure = lw.models.human()
+            >>> ik = lw.prepare(figure, [lw.Hold("left_foot"), lw.Reach("right_hand", position=(0.4, -0.2, 1.2))])
+            >>> ik([lw.Hold("left_foot"), lw.Reach("right_hand", position=(0.4, -0.1, 1.1))], start="stand").success
+            True
+        """
+        return self.solve(goals, self._start(start))
+
+    def solve(self, goals: Goal | Sequence[Goal], start: FloatArray) -> Solution:
+        """Return the solution from a checked start."""
+        known = self.bound(goals, start)
+        (q, report, status), late = self._searched(self.aims(known)[None], start[None])
+        reached = bool(status[0])
+        ending = "reached" if reached else "time" if late else "closest"
+        steps = int(report[0, 1])
+        residuals = report[0, whole.REPORT :]
+        return Solution(
+            self.linkage, known, "robust", start, q[0], reached, residuals, steps, ending, (), self.settings
+        )
+
+    def solve_many(self, goals: Goal | Sequence[Goal], starts: FloatArray) -> Solution:
+        """Return the solutions for the same goals from many starts (..., nq)."""
+        known, shape = self.bound(goals, starts), starts.shape[:-1]
+        flat = starts.reshape(-1, self.linkage.nq)
+        q, report, status = self.search(np.tile(self.aims(known), (len(flat), 1)), flat)
+        return Solution(
+            self.linkage,
+            known,
+            "robust",
+            starts,
+            q.reshape(starts.shape),
+            status.astype(np.bool_).reshape(shape),
+            report[:, whole.REPORT :].reshape(*shape, -1),
+            report[:, 1].astype(np.int64).reshape(shape),
+            np.where(status == whole.REACHED, "reached", "closest").reshape(shape),
+            (),
+            self.settings,
+        )
+
+    def follow(
+        self, frames: Sequence[Goal | Sequence[Goal]], *, start: ArrayLike | str | None = None, restarts: bool = True
+    ) -> Answers:
+        """Return the poses that serve goals frame by frame, each begun with the pose before; what a clip is made of.
+
+        Args:
+            frames: Goals of every frame, all of the kinds that it was made for. A goal that keeps something where it is
+                keeps it where it is at the start.
+            start: Pose before the first frame; the neutral one by default.
+            restarts: Whether a frame that misses its goals from there is also begun elsewhere, which makes it jump.
+        """
+        pose = self._start(start)
+        numbers = self._numbers(frames, pose)
+        starts = np.broadcast_to(pose, (len(frames), len(pose)))
+        return self._answers(self.search(numbers, starts, chained=True, tries=None if restarts else 0))
+
+    def batch(
+        self,
+        problems: Sequence[Goal | Sequence[Goal]],
+        *,
+        start: ArrayLike | str | None = None,
+        threads: int | None = None,
+    ) -> Answers:
+        """Return the poses that serve many problems, each on its own, on all cores; the same for any number of threads.
+
+        Args:
+            problems: Goals of every problem, all of the kinds that it was made for.
+            start: One pose for all, or one for each; the neutral one by default.
+            threads: How many at a time; by default as many as there are cores.
+        """
+        poses = np.asarray(start_pose(self.linkage, start))
+        count = len(problems)
+        if poses.shape not in ((self.linkage.nq,), (count, self.linkage.nq)):
+            raise OptionError(f"start has one pose or {count}, got shape {poses.shape}.")
+        starts = np.broadcast_to(poses, (count, self.linkage.nq))
+        numbers = self._numbers(problems, starts)
+        workers = os.cpu_count() or 1 if threads is None else whole_number("threads", threads, least=1)
+        blocks = np.array_split(np.arange(count), min(count, SHARES * workers))
+        with ThreadPoolExecutor(workers) as pool:
+            parts = list(pool.map(lambda rows: self.search(numbers[rows], starts[rows], begin=int(rows[0])), blocks))
+        return self._answers(tuple(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def _numbers(self, problems: Sequence[Goal | Sequence[Goal]], starts: FloatArray) -> FloatArray:
+        if not len(problems):
+            raise GoalError("there are no problems at all; give at least one list of goals.")
+        each = np.broadcast_to(starts, (len(problems), self.linkage.nq))
+        return np.array([self.aims(self.bound(goals, q)) for goals, q in zip(problems, each, strict=True)])
+
+    def _answers(self, found: Any) -> Answers:
+        q, report, status = found
+        return Answers(q, status.astype(np.bool_), report[:, whole.REPORT :])
+
+    def _start(self, start: ArrayLike | str | None) -> FloatArray:
+        pose = start_pose(self.linkage, start)
+        if pose.ndim != 1:
+            raise OptionError(f"one problem takes one start of shape ({self.linkage.nq},), got shape {pose.shape}.")
+        return pose
+
+    def _searched(self, numbers: FloatArray, start: FloatArray) -> tuple[Any, bool]:
+        """Search once, or in rounds until the time is up; say whether it was."""
+        if self.settings.time_budget is None:
+            return self.search(numbers, start), False
+        deadline = time.perf_counter() + self.settings.time_budget
+        q, report, status = self.search(numbers, start, tries=0)
+        made = 1
+        while not status[0] and made <= self.restarts and time.perf_counter() < deadline:
+            again, found, status = self.search(numbers, q, first=made, tries=ROUND - 1)
+            made += ROUND
+            found[0, 1] += report[0, 1]
+            if status[0] or found[0, 0] < report[0, 0]:
+                q, report = again, found
+        return (q, report, status), time.perf_counter() >= deadline
+
+
+def _kind(goal: Goal) -> tuple[Any, ...]:
+    """Return a goal's make but for its weight."""
+    make = goal.make
+    return make[:-3] + make[-2:]
+
+
+def serves(problem: Problem) -> bool:
+    """Return whether the compiled solver knows all goals of a problem, and its number of levels."""
+    known = all(type(goal) in PACKERS for goal in problem.goals)
+    return known and len(np.unique(problem.priorities)) in LOWER_LEVEL
+
+
+def figure_for(problem: Problem, settings: Settings, restarts: int, seed: int) -> PreparedFigure:
+    """Return the prepared solver for a problem's kind of goals; it is kept on the linkage."""
+    kept: dict[Any, PreparedFigure] = problem.linkage.__dict__.setdefault("_figures", {})
+    kinds = tuple(_kind(goal) for goal in problem.goals)
+    key = (kinds, settings.tolerance, settings.rotation_tolerance, settings.limits == "ignore", restarts, seed)
+    found = kept.get(key)
+    if found is None or settings.time_budget != found.settings.time_budget:
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[key] = found = PreparedFigure(problem, settings, restarts=restarts, seed=seed)
+    return found
+
+
+MOST_KEPT = 64

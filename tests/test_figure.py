@@ -1,0 +1,292 @@
+"""The compiled solver of whole figures: its normal matrix against the goals' own Jacobians, limits, levels, motions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+import linkwork as lw
+from linkwork.errors import FrameNotFoundError, GoalError, OptionError
+from linkwork.goals import GOALS, Block, Goal
+from linkwork.kernels import whole
+from linkwork.solvers import Problem, Settings
+from linkwork.solvers.figure import LOWER_LEVEL, PreparedFigure, serves
+from linkwork.solvers.packing import PACKERS
+from test_figure_goals import LINKAGES, VARIANTS, heavy, make, variant_of
+
+FEET = [f"{side}_{part}" for side in ("left", "right") for part in ("heel", "toe")]
+HUMAN = lw.models.human(root="floating")
+STAND = HUMAN.stored_pose("stand")
+
+
+def body_goals(height: float = 1.2, **options: Any) -> list[Goal]:
+    """Return goals of a figure that stands, looks and reaches."""
+    sides = (("left", 0.25), ("right", -0.25))
+    hands = [lw.Reach(f"{side}_hand", position=(0.35, y, height), **options) for side, y in sides]
+    feet = [lw.Hold(f"{side}_foot", at=HUMAN.forward(STAND, frame=f"{side}_foot")) for side, _ in sides]
+    return [*hands, *feet, lw.LookAt("eyes", at=(2, 0, 1)), lw.Balance(over=FEET)]
+
+
+def check_normal(linkage: lw.Linkage, goals: list[Goal], q: NDArray[np.float64]) -> None:
+    """Compare the kernels' errors, normal matrix and gradient with those of the goals themselves."""
+    problem = Problem(linkage, goals, linkage.neutral())
+    prepared = PreparedFigure(problem, Settings(), restarts=1, seed=0)
+    columns, n = prepared.program.columns, len(prepared.program.columns)
+    matrix, gradient, errors = np.zeros(n * n), np.zeros(n), np.zeros(problem.blocks[-1].rows.stop)
+    program, room = prepared.program, np.full(prepared.program.room, np.nan)
+    whole.figure_normal(
+        program.codes, program.numbers, prepared.aims(problem.goals), 1, q, room, matrix, gradient, errors
+    )
+    lower = problem.priorities > problem.priorities.min()
+    scale = problem.scale * np.where(lower, LOWER_LEVEL[2], 1.0)
+    jacobian, error = problem.all_rows_jacobian(q) * scale[:, None], problem.error(q)
+    assert_allclose(errors, error, atol=1e-12)
+    assert_allclose(matrix.reshape(n, n), (jacobian.T @ jacobian)[np.ix_(columns, columns)], atol=1e-10)
+    assert_allclose(gradient, (jacobian.T @ (error * scale))[columns], atol=1e-10)
+    assert not np.abs(np.delete(jacobian, columns, axis=1)).max(initial=0.0) > 1e-12  # what was left out does nothing
+
+
+# What the kernels compute is what the goals say
+
+
+def test_every_goal_has_a_compiled_form() -> None:
+    build, frames = LINKAGES["human"]
+    figure = build()
+    made = [make(kind, figure, frames, figure.neutral()) for kind in GOALS]
+    assert {type(goal.bound(figure, figure.neutral())) for goal in made} <= set(PACKERS)
+
+
+@pytest.mark.parametrize("name", LINKAGES)
+@pytest.mark.parametrize("kind", GOALS)
+def test_normal_matrix_of_every_goal(name: str, kind: str) -> None:
+    build, frames = LINKAGES[name]
+    linkage, rng = heavy(build()), np.random.default_rng(3)
+    goal = make(kind, linkage, frames, linkage.random_pose(rng), weight=1.7)
+    for q in linkage.random_pose(rng, 3):
+        check_normal(linkage, [goal], q)
+
+
+@pytest.mark.parametrize("name", LINKAGES)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_normal_matrix_of_every_variant(name: str, variant: str) -> None:
+    build, frames = LINKAGES[name]
+    linkage, rng = heavy(build()), np.random.default_rng(4)
+    check_normal(linkage, [variant_of(variant, linkage, frames, linkage.random_pose(rng))], linkage.random_pose(rng))
+
+
+@pytest.mark.parametrize("name", LINKAGES)
+def test_normal_matrix_of_all_goals_together(name: str) -> None:
+    build, frames = LINKAGES[name]
+    linkage, rng = heavy(build()), np.random.default_rng(5)
+    q = linkage.random_pose(rng)
+    several = [make(kind, linkage, frames, linkage.random_pose(rng), priority=k % 2) for k, kind in enumerate(GOALS)]
+    check_normal(linkage, several, q)
+
+
+def test_followers_count_in_their_leaders_column() -> None:
+    lead, half, back = lw.Revolute("z", -1.0, 1.0), lw.Mimic("lead", 0.7, 0.1), lw.Mimic("lead", -0.3)
+    hand = lw.Linkage(
+        [lw.Link(name) for name in ("palm", "one", "two", "three")],
+        [
+            lw.Joint("lead", "palm", "one", lead, placement=lw.transforms.translation((0.1, 0.0, 0.0))),
+            lw.Joint("tip", "one", "two", lw.Revolute("y"), mimic=half),
+            lw.Joint("thumb", "palm", "three", lw.Prismatic("x"), mimic=back),
+        ],
+        frames=[lw.Frame("end", "two", lw.transforms.translation((0.1, 0.0, 0.05)))],
+        root="floating",
+    )
+    goals: list[Goal] = [lw.Reach("end", orientation=np.eye(4)), lw.Reach("three", position=(0.1, 0.2, 0.3))]
+    check_normal(hand, goals, hand.random_pose(1))
+    check_normal(hand, [*goals, lw.Relate("end", "three", position=(0, 0, 0))], hand.random_pose(2))
+
+
+# Solving
+
+
+def test_a_figure_stands_looks_and_reaches() -> None:
+    solution = lw.solve(HUMAN, body_goals(), start=STAND)
+    assert solution.success
+    assert solution.method == "robust"
+    feet = [np.linalg.norm((HUMAN.forward(solution.q, frame=f) - HUMAN.forward(STAND, frame=f))[:3, 3]) for f in FEET]
+    assert max(feet) < 1e-4
+    assert_allclose(
+        solution.residuals,
+        Problem(HUMAN, solution.goals).residuals(Problem(HUMAN, solution.goals).error(solution.q)),
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_hold_to_the_last_bit(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    hands = [lw.Reach(f"{side}_hand", position=rng.uniform(-1.5, 1.5, 3)) for side in ("left", "right")]
+    solution = lw.solve(HUMAN, [*hands, lw.Hold("left_foot")], start=STAND, restarts=3)
+    assert (solution.q >= HUMAN.lower).all()
+    assert (solution.q <= HUMAN.upper).all()
+    for k in HUMAN.quaternions:
+        assert_allclose(np.linalg.norm(solution.q[k : k + 4]), 1.0)
+
+
+def test_goals_from_random_poses_are_found_again() -> None:
+    rng, frames = np.random.default_rng(7), ("left_hand", "right_hand", "left_foot", "right_foot", "head")
+    ik = lw.prepare(HUMAN, [lw.Reach(frame, orientation=np.eye(4)) for frame in frames])
+    problems = []
+    for q in HUMAN.random_pose(rng, 20):
+        problems.append([lw.Reach(frame, orientation=HUMAN.forward(q, frame=frame)) for frame in frames])
+    answers = ik.batch(problems, start=STAND)
+    assert answers.success.all()
+    for goals, q in zip(problems, answers.q, strict=True):
+        for goal in goals:
+            assert np.linalg.norm(goal.error(HUMAN, q)[:3]) <= 1e-4
+            assert np.linalg.norm(goal.error(HUMAN, q)[3:]) <= 1e-3
+
+
+def test_success_is_what_the_goals_say_of_the_pose() -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(10):
+        goals = [
+            lw.Reach("left_hand", position=rng.uniform(-1, 1, 3)),
+            lw.Reach("right_hand", position=rng.uniform(-1, 1, 3)),
+        ]
+        solution = lw.solve(lw.models.human(), goals, restarts=5)
+        problem = Problem(solution.linkage, solution.goals)
+        residuals = problem.residuals(problem.error(solution.q))
+        assert_allclose(solution.residuals, residuals, atol=1e-12)
+        assert solution.success == bool((residuals <= 1e-4).all())
+
+
+def test_the_same_seed_gives_the_same_answer_for_any_threads() -> None:
+    ik = lw.prepare(HUMAN, body_goals())
+    problems = [body_goals(height) for height in np.linspace(0.3, 2.2, 12)]
+    one, two = ik.batch(problems, start=STAND, threads=1), ik.batch(problems, start=STAND, threads=3)
+    assert_array_equal(one.q, two.q)
+    assert_array_equal(one.success, two.success)
+    assert not one.success.all()  # the highest are out of reach
+
+
+def test_following_is_solving_from_the_pose_before() -> None:
+    heights = np.linspace(1.0, 1.3, 8)
+    ik = lw.prepare(HUMAN, body_goals())
+    followed = ik.follow([body_goals(height) for height in heights], start=STAND)
+    assert followed.success.all()
+    q = STAND
+    for height, pose in zip(heights, followed.q, strict=True):
+        q = ik(body_goals(height), start=q).q
+        assert_array_equal(q, pose)
+    assert np.abs(np.diff(followed.q, axis=0)).max() < 0.3
+
+
+def test_weights_may_change_from_frame_to_frame() -> None:
+    ik = lw.prepare(HUMAN, body_goals())
+    light, strong = (ik(body_goals(2.5, weight=w), start=STAND) for w in (0.01, 100.0))  # out of reach: it is a trade
+    assert light.residuals[0] > strong.residuals[0] + 0.01
+
+
+def test_joints_that_no_goal_depends_on_stay() -> None:
+    figure = lw.models.human()
+    start = figure.random_pose(3)
+    solution = lw.solve(
+        figure, [lw.Reach("left_hand", position=(0.3, 0.3, 1)), lw.LookAt("eyes", at=(2, 1, 1))], start=start
+    )
+    legs = [figure.coordinate_index[name] for name in figure.coordinates if "knee" in name or "hip" in name]
+    assert legs
+    assert_array_equal(solution.q[legs], start[legs])
+
+
+def test_a_wish_is_followed_as_far_as_the_goals_let_it() -> None:
+    near = lw.solve(HUMAN, [*body_goals(), lw.Rest(STAND)], start=HUMAN.random_pose(4))
+    far = lw.solve(HUMAN, body_goals(), start=HUMAN.random_pose(4))
+    assert near.success
+    away = [np.linalg.norm(HUMAN.difference(STAND, solution.q)) for solution in (near, far)]
+    assert away[0] < 0.7 * away[1]
+    assert near.residuals[:8].max() < 1e-8  # the wish takes nothing from the level above
+
+
+def test_a_time_budget_is_kept_and_told() -> None:
+    goals = [lw.Reach("left_hand", position=(5, 0, 0)), lw.Reach("right_hand", position=(-5, 0, 0))]
+    assert lw.solve(HUMAN, goals, start=STAND, time_budget=1e-6).status == "time"
+    assert lw.solve(HUMAN, goals, start=STAND, restarts=2).status == "closest"
+    assert lw.solve(HUMAN, body_goals(), start=STAND, time_budget=60.0).success
+
+
+def test_many_starts_in_one_call() -> None:
+    starts = HUMAN.random_pose(5, (2, 3))
+    many = lw.solve(HUMAN, body_goals(), start=starts)
+    assert many.q.shape == starts.shape
+    assert many.success.shape == (2, 3)
+    first = lw.solve(HUMAN, body_goals(), start=starts[0, 0])  # problem number 0 of the many
+    assert_array_equal(many.q[0, 0], first.q)
+
+
+# What it does not take
+
+
+@dataclass(frozen=True, eq=False)
+class Still(Goal):
+    """A goal of one's own: a joint at zero."""
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return (Block(slice(0, 1), "rad"),)
+
+    @property
+    def make(self) -> tuple[Any, ...]:
+        return "Still", *self.common
+
+    def error(self, linkage: lw.Linkage, q: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002
+        return -np.asarray(q)[..., :1]
+
+    def jacobian(self, linkage: lw.Linkage, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.broadcast_to(np.eye(1, linkage.nv), (*np.shape(q)[:-1], 1, linkage.nv)).copy()
+
+    def changeable(self, linkage: lw.Linkage) -> NDArray[np.bool_]:  # noqa: ARG002
+        return np.ones(1, np.bool_)
+
+
+def test_a_goal_of_ones_own_is_solved_in_numpy() -> None:
+    arm = lw.models.planar([1, 1, 1])
+    goals = [Still(), lw.Reach("tip", position=(1, 1))]
+    assert not serves(Problem(arm, goals))
+    assert lw.solve(arm, goals, start=[0.4, 0.4, 0.4]).success
+    with pytest.raises(GoalError, match=r"solve\(\.\.\.\) takes all"):
+        lw.prepare(arm, goals)
+
+
+@pytest.mark.parametrize("levels", [2, 3, 4])
+def test_levels_are_strict_compiled_or_not(levels: int) -> None:
+    arm = lw.models.planar([1, 1, 1, 1])
+    hand, elbow = lw.Reach("tip", position=(1, 1)), lw.Reach("link2", position=(3, 0.5), priority=1)
+    rest = [lw.Rest([0.1, 0.2, 0.3, 0.4], priority=2), lw.Rest(priority=3)]
+    goals = [hand, elbow, *rest][:levels]
+    assert serves(Problem(arm, goals)) == (levels < 4)
+    few, more = (lw.solve(arm, some, start=[0.4, 0.4, 0.4, 0.4]) for some in (goals[:2], goals))
+    assert few.residuals[0] < 1e-8
+    assert more.residuals[0] < 1e-8
+    assert abs(more.residuals[1] - few.residuals[1]) < 1e-8
+
+
+def test_wrong_use_is_told() -> None:
+    ik = lw.prepare(HUMAN, body_goals())
+    with pytest.raises(GoalError, match="prepare it anew"):
+        ik(body_goals()[:2])
+    with pytest.raises(GoalError, match="prepare it anew"):
+        ik([lw.Reach("left_foot", position=(0, 0, 0)), *body_goals()[1:]])
+    with pytest.raises(GoalError, match="at least one"):
+        ik.follow([])
+    with pytest.raises(OptionError, match="one start"):
+        ik(body_goals(), start=[STAND, STAND])
+    with pytest.raises(OptionError, match="one pose or 2"):
+        ik.batch([body_goals(), body_goals()], start=[STAND] * 3)
+    with pytest.raises(OptionError, match="goals say themselves"):
+        lw.prepare(HUMAN, body_goals(), orientation=False)
+    with pytest.raises(FrameNotFoundError):
+        lw.prepare(HUMAN, [lw.Reach("left_hnad", position=(0, 0, 0))])
+    fixed = lw.Linkage([lw.Link("stone")])
+    with pytest.raises(GoalError, match="nothing moves"):
+        lw.prepare(fixed, [lw.Reach("stone", position=(0, 0, 1))])
+    assert "6 goals" in repr(ik)
