@@ -146,6 +146,27 @@ def test_values_are_kept_within_limits(figure):
     assert session.q[k] == figure.upper[k]
 
 
+def test_joints_of_a_closed_loop_follow_the_one_that_is_turned():
+    linkage = lw.models.build("four_bar")
+    session = Session(linkage)
+    q = session.q.copy()
+    k, loop = linkage.coordinate_index["crank"], linkage.loops[0]
+    session.set_value("crank", q[k] + 0.1)
+    assert session.q[k] == pytest.approx(q[k] + 0.1)
+    ends = [linkage.forward(session.q, frame=frame)[:3, 3] for frame in (loop.first, loop.second)]
+    np.testing.assert_allclose(*ends, atol=1e-9)
+    session.set_key(0.0)
+    session.set_value("crank", q[k] - 0.3)
+    session.set_key(1.0)
+    clip = session.clip()
+    ends = [clip.forward(frame=frame)[:, :3, 3] for frame in (loop.first, loop.second)]
+    np.testing.assert_allclose(*ends, atol=1e-9)
+    before = session.scene
+    with pytest.raises(errors.LoopError, match="cannot be closed"):
+        session.set_value("rocker", 0.0)  # it only rocks
+    assert session.scene is before
+
+
 def test_settling_brings_targets_to_their_frames(arm):
     arm.set_pose("curl")
     arm.settle()

@@ -24,6 +24,7 @@ class Dial:
 
     Args:
         label: Its name: a coordinate's, or a joint's and an axis.
+        joint: The joint it turns.
         group: The limb that it belongs to.
         unit: ``"rad"`` or ``"m"``.
         low: Least value; one turn, or the linkage's length, below zero where there is no limit.
@@ -33,6 +34,7 @@ class Dial:
     """
 
     label: str
+    joint: str
     group: str
     unit: str
     low: float
@@ -90,7 +92,7 @@ def _dials(linkage: Linkage) -> Iterator[Dial]:
             k = drive.q + element.value
             if element.kind == "ball":
                 for angle, letter in enumerate("xyz"):
-                    yield Dial(f"{arc.name} r{letter}", group, "rad", -math.pi, math.pi, k, angle)
+                    yield Dial(f"{arc.name} r{letter}", arc.name, group, "rad", -math.pi, math.pi, k, angle)
                 continue
             unit = "m" if element.kind == "prismatic" else "rad"
             wide = length if unit == "m" else math.pi
@@ -99,7 +101,7 @@ def _dials(linkage: Linkage) -> Iterator[Dial]:
                 low = -wide if not math.isfinite(high) else high - 2.0 * wide
             if not math.isfinite(high):
                 high = max(wide, low + 2.0 * wide) if low != -wide else wide
-            yield Dial(linkage.coordinates[k], group, unit, low, high, k)
+            yield Dial(linkage.coordinates[k], arc.name, group, unit, low, high, k)
 
 
 def limbs(linkage: Linkage) -> list[str]:

@@ -5,13 +5,15 @@ Imports `inspection`; the studio is a parameter.
 
 from __future__ import annotations
 
+import math
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..elbows import swivel
 from ..errors import GoalError
-from ..transforms import FloatArray
+from ..transforms import FloatArray, read_only
 from .inspection import Moment, free_directions, moments, swing
 from .stage import Figure
 
@@ -41,15 +43,17 @@ class InsideTab:
             self.direction = gui.add_number("Direction", 0, min=0, max=99, step=1)
             self.swing = gui.add_slider("Swing", -SWING, SWING, 0.01, 0.0)
             studio.on(self.swing.on_update, self._swing, name="swing")
+            self.swivel = gui.add_slider("Swivel [deg]", -180, 180, 1, 0, hint="the elbow about the line to the wrist")
+            studio.on(self.swivel.on_update, self._turn_elbow, name="swing")
             self.hold = gui.add_button("Keep this pose")
             studio.on(self.hold.on_click, lambda _: self._keep())
 
     def rebuild(self) -> None:
         """A new linkage has no last solve."""
-        self._moments, self._base = [], None
+        self._moments = []
+        self._forget()
         self._clear_ghost()
         self.iteration.disabled, self.panel.content = True, ""
-        self.swing.value = 0.0
 
     def _clear_ghost(self) -> None:
         if self._ghost is not None:
@@ -94,16 +98,29 @@ class InsideTab:
         moved = swing(session.linkage, goals, self._base, float(amount), direction=int(self.direction.value))
         session.change(q=moved)
 
+    def _turn_elbow(self, degrees: float) -> None:
+        session = self.studio.session
+        hand = next((target.frame for target in session.scene.targets if target.kind in ("reach", "pin")), None)
+        if self._base is None:
+            self._base = session.q
+        moved = swivel(session.linkage, self._base, math.radians(degrees), frame=hand)
+        session.change(q=read_only(moved.q))
+        session.solution = None
+        self.studio.say(str(moved.reason), "good" if moved.success else "bad")
+
     def _keep(self) -> None:
-        self._base = None
-        self.swing.value = 0.0
+        self._forget()
         self.studio.session.commit()
 
     def refresh(self) -> None:
         """Swing from where the body is, once someone else has moved it."""
         if self.studio.gizmos.dragging:
-            self._base = None
-            self.swing.value = 0.0
+            self._forget()
+
+    def _forget(self) -> None:
+        """Begin the next swing from the pose there is then."""
+        self._base = None
+        self.swing.value, self.swivel.value = 0.0, 0
 
 
 def _small(text: str) -> str:

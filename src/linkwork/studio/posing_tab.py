@@ -146,7 +146,7 @@ class PosingTab:
 
     def _turn(self, dial: Dial, value: float) -> None:
         session = self.studio.session
-        session.set_pose(dial.write(session.q, value))
+        session.turn(dial.write(session.q, value), dial.joint)
         session.settle()
         self._hold()
 

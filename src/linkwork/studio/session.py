@@ -18,12 +18,13 @@ from ..diagnosis import Diagnosis, at_limits, diagnose, reach
 from ..errors import KeyFrameError, MethodNotFoundError, OptionError, TargetNotFoundError
 from ..formats import Remark
 from ..linkage import Linkage
+from ..loops import close
 from ..races import Lap, race
 from ..solvers import METHODS, Solution, solve
 from ..transforms import FloatArray, read_only
 from .history import History
 from .targets import Target, new_target
-from .timeline import Key, Timeline
+from .timeline import Key, Timeline, closed
 
 TIME_BUDGET = 0.05  # seconds for a solve while something is dragged: twenty a second at the very least
 
@@ -135,8 +136,18 @@ class Session:
         self.solution = None
 
     def set_value(self, coordinate: str, value: float) -> None:
-        """Set one value of the pose; of a quaternion, the others make room."""
-        self.set_pose(self.linkage.pose({coordinate: value}, base=self.q))
+        """Set one value of the pose; joints of closed loops follow.
+
+        Raises:
+            LoopError: If a loop cannot be closed at that value; the pose stays as it was.
+        """
+        k = self.linkage.coordinate_index[coordinate]
+        bounded = float(np.clip(value, self.linkage.lower[k], self.linkage.upper[k]))
+        self.turn(self.linkage.pose({coordinate: bounded}, base=self.q), joint_of(self.linkage, coordinate))
+
+    def turn(self, q: FloatArray, joint: str) -> None:
+        """Take a pose in which one joint was turned, and let the other joints of closed loops follow it."""
+        self.set_pose(close(self.linkage, q, keep=(joint,)) if self.linkage.loops else q)
 
     def settle(self) -> None:
         """Move what reaches to where the pose has it: after that only pins pull."""
@@ -244,7 +255,7 @@ class Session:
         places = line.places_at(time)
         targets = tuple(target.moved(places.get(target.name, target.place)) for target in self.scene.targets)
         pose = line.pose_at(self.linkage, time)
-        q = self.q if pose is None else read_only(self.linkage.clamp(pose))
+        q = self.q if pose is None else read_only(closed(self.linkage, self.linkage.clamp(pose)))
         self.change(time=time, targets=targets, q=q)
         self.solution = None
         if places:

@@ -15,6 +15,7 @@ import numpy as np
 from ..clips import KINDS as SPLINES, Clip, sample
 from ..errors import KeyFrameError
 from ..linkage import Link, Linkage
+from ..loops import close
 from ..poses import checked
 from ..solvers import solve
 from ..transforms import FloatArray, read_only
@@ -166,6 +167,8 @@ class Timeline:
         times = self.frame_times
         keys = [(key.time, key.pose, key.kind) for key in self.keys if key.pose is not None]
         poses = sampled(linkage, keys, times) if keys else np.repeat(start[None], len(times), axis=0)
+        if linkage.loops:
+            poses = np.stack([closed(linkage, pose) for pose in poses])
         aims = [target for target in targets if target.active]
         if not aims or not any(key.places for key in self.keys):
             return Clip(linkage, times, poses)
@@ -201,6 +204,11 @@ def sampled(linkage: Linkage, keys: Sequence[tuple[float, FloatArray, str]], tim
         if chosen.any():
             result[chosen] = sample(linkage, at, poses, held[chosen], kind=kind)
     return result
+
+
+def closed(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Return the pose nearest to one in which the loops of a linkage close; itself where there are none."""
+    return close(linkage, q) if linkage.loops else q
 
 
 def _as_pose(place: FloatArray) -> FloatArray:
