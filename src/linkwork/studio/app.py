@@ -33,6 +33,7 @@ from .timeline_tab import TimelineTab
 from .view_tab import ViewTab
 from .worker import Worker
 
+FRAME = 1.0 / 50.0  # seconds between pictures at least: solves go on meanwhile
 SLOW = 0.12  # seconds between refreshes of what is not the stage: sliders, sentences, curves
 LARGE = 400  # rows times velocities: beyond it, an explanation by experiment takes a minute or more
 TONES = {"good": "#2b8a3e", "bad": "#c92a2a", "plain": "#495057"}
@@ -65,7 +66,7 @@ class Studio:
         self.session, self.path = Session(scene.linkage), path
         self.session.load(scene, remarks)
         self._closed = threading.Event()
-        self._refreshed = 0.0
+        self._refreshed, self._shown = 0.0, 0.0
         self.figure: Any = None
         self._explanation: tuple[Solution, Why] | None = None
         self.worker, self.thinker = (Worker(f"linkwork {name}", self._failed) for name in ("studio", "thinking"))
@@ -188,11 +189,15 @@ class Studio:
         self.thinker.submit(thought, name=name)
 
     def show(self, *, now: bool = False) -> None:
-        """Bring the page in line with the session: the stage at once, the rest a few times a second."""
+        """Bring the page in line with the session: the stage many times a second, the rest a few times."""
+        clock = time.monotonic()
+        if not now and clock - self._shown < FRAME:
+            self.worker.submit(self.show, name="show", after=FRAME)
+            return
+        self._shown = clock
         with self.server.atomic():
             self.figure.pose(self.session.q)
             self.gizmos.refresh()
-        clock = time.monotonic()
         if now or clock - self._refreshed > SLOW:
             self._refreshed = clock
             self._refresh()
@@ -208,7 +213,7 @@ class Studio:
 
     def say(self, text: str, tone: str = "plain") -> None:
         """Write the line at the top of the controls."""
-        shown = f'<div class="linkwork-status" style="color:{TONES[tone]};padding:6px 14px;font-size:13px">'
+        shown = f'<div class="linkwork-status" style="color:{TONES[tone]};padding:6px 14px;font-size:13px;max-height:110px;overflow-y:auto">'
         content = f"{shown}{escape(text)}</div>"
         if self.status.content != content:
             self.status.content = content
@@ -246,6 +251,7 @@ class Studio:
 
     def _step_history(self, what: str) -> None:
         before = self.session.linkage
+        self.tab(TimelineTab).stop()
         self.session.undo() if what == "Undo" else self.session.redo()
         if self.session.linkage is not before:
             self.open_scene(self.session.scene, self.session.remarks)

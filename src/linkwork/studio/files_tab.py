@@ -13,6 +13,7 @@ from ..errors import FormatError
 from ..formats import Content, Remark
 from ..models import MODELS, build
 from .saving import EXPORTS, export, read_upload, safe_name, scene_of, scene_text, uploadable, write_scene
+from .session import motion
 
 if TYPE_CHECKING:
     from .app import Studio
@@ -87,11 +88,11 @@ class FilesTab:
         client, suffix = event.client, self.kind.value
 
         def begin() -> None:
-            clip = self.studio.session.clip()
+            scene = self.studio.session.scene
             self.studio.say(f"Writing {suffix} ...")
 
             def write() -> Any:
-                name, content = export(clip, suffix)
+                name, content = export(motion(scene), suffix)
                 client.send_file_download(name, content, save_immediately=True)
                 return lambda: self.studio.say(f"Exported as {name}.")
 

@@ -263,8 +263,12 @@ class Session:
 
     def clip(self) -> Clip:
         """Return the motion of the timeline."""
-        scene = self.scene
-        return scene.timeline.bake(scene.linkage, scene.targets, start=scene.q, method=scene.method)
+        return motion(self.scene)
+
+
+def motion(scene: Scene) -> Clip:
+    """Return the motion of a scene's timeline."""
+    return scene.timeline.bake(scene.linkage, scene.targets, start=scene.q, method=scene.method)
 
 
 def explain(solution: Solution) -> Why:

@@ -24,7 +24,7 @@ GUILTY: Color = (224, 49, 49)
 GOAL: Color = (240, 140, 0)
 NARROW, USUAL = math.radians(6.0), math.radians(40.0)  # fields of view: nearly parallel for flat linkages
 SLIM, KNOB = 0.011, 0.018  # radius of bones and joints, of the size of the linkage
-STILL = 1e-12
+STILL = 1e-9
 PROUD = 0.006  # of a part: how far the skin of a ghost stands out
 
 
@@ -89,7 +89,7 @@ def size_of(linkage: Linkage, q: FloatArray) -> float:
 
 
 class Figure:
-    """A linkage on the stage: one node a link, with its surfaces below.
+    """A linkage on the stage: one node a link, below that of its parent, so that a hinge sends a turn and nothing else.
 
     Args:
         scene: The page's scene.
@@ -104,25 +104,32 @@ class Figure:
     ) -> None:
         self.linkage, self.missing = linkage, list[str]()
         self._root = scene.add_frame(name, show_axes=False)
-        self._nodes = [scene.add_frame(f"{name}/{i}", show_axes=False) for i in range(len(linkage.nodes))]
-        self._last = np.full((len(linkage.nodes), 4, 4), np.nan)
+        paths: list[str] = []
+        for i, parent in enumerate(linkage.parents):
+            paths.append(f"{paths[parent] if parent >= 0 else name}/{i}")
+        self._nodes = [scene.add_frame(path, show_axes=False) for path in paths]
+        self._parents = np.array(linkage.parents)
+        self._last = np.full((len(paths), 4, 4), np.nan)
         pieces = list(parts(linkage, self.missing))
         for k, part in enumerate(_merged(pieces) if color is not None else pieces):
-            _add_part(scene, f"{name}/{part.link}/{k}", part, color, opacity)
+            _add_part(scene, f"{paths[part.link]}/part{k}", part, color, opacity)
 
     def pose(self, q: FloatArray) -> None:
         """Show a pose: only what has moved is sent."""
         from scipy.spatial.transform import Rotation
 
         world = self.linkage.forward(q).array[: len(self._nodes)]
-        moved = ~(np.abs(world - self._last).max(axis=(1, 2)) <= STILL)
-        if not moved.any():
-            return
-        turns = Rotation.from_matrix(world[moved, :3, :3]).as_quat(scalar_first=True)
-        for k, turn in zip(np.flatnonzero(moved).tolist(), turns, strict=True):
-            self._nodes[k].wxyz = turn
-            self._nodes[k].position = world[k, :3, 3]
-        self._last = world
+        above = np.where((self._parents >= 0)[:, None, None], world[self._parents], np.eye(4))
+        local = np.linalg.inv(above) @ world
+        change = ~(np.abs(local - self._last) <= STILL)
+        turned, moved = change[:, :3, :3].any(axis=(1, 2)), change[:, :3, 3].any(axis=1)
+        if turned.any():
+            turns = Rotation.from_matrix(local[turned, :3, :3]).as_quat(scalar_first=True)
+            for k, turn in zip(np.flatnonzero(turned).tolist(), turns, strict=True):
+                self._nodes[k].wxyz = turn
+        for k in np.flatnonzero(moved).tolist():
+            self._nodes[k].position = local[k, :3, 3]
+        self._last = local
 
     @property
     def visible(self) -> bool:

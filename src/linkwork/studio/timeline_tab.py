@@ -6,13 +6,16 @@ Imports `timeline`, `plots` and `stage`; the studio is a parameter.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..clips import Clip
+from ..errors import KeyFrameError
 from .dials import dials
 from .plots import COLORS, Curves
+from .session import motion
 from .stage import Figure
 from .timeline import KINDS, Timeline
 
@@ -23,7 +26,7 @@ LEAST_SPAN = 4.0  # seconds that the slider shows at least
 TICK = 1.0 / 30.0
 SKINS = 5
 SKIN = (134, 142, 150)
-MOST_CURVES, MOST_KEYS = 8, 200
+MOST_CURVES, MOST_KEYS, MOST_POINTS = 8, 200, 200
 
 
 class TimelineTab:
@@ -64,10 +67,10 @@ class TimelineTab:
 
     def rebuild(self) -> None:
         """Show another timeline."""
-        self.playing, self._clip, self._made = False, None, ()
+        self._clip, self._made = None, ()
+        self.stop()
         self.skins.value = False
         self._clear_skins()
-        self.play.label = "Play"
         self.refresh()
 
     # Keys
@@ -99,6 +102,7 @@ class TimelineTab:
             self._edit(self.studio.session.scene.timeline.without(chosen))
 
     def _edit(self, timeline: Timeline) -> None:
+        self.stop()
         self.studio.session.edit_timeline(timeline)
 
     def _set_loop(self, value: bool) -> None:
@@ -107,14 +111,28 @@ class TimelineTab:
 
     # Playing
 
-    def clip(self) -> Clip:
-        """Return the motion, made anew only when keys, targets or the method have changed."""
+    def _with_clip(self, then: Callable[[Clip], None], *, name: str) -> None:
+        """Do something with the motion, made anew only when keys, targets or the method have changed.
+
+        A motion may take a while to make: that is thought out beside the page.
+        """
         scene = self.studio.session.scene
         aims = tuple((target.name, target.kind, target.weight, target.active) for target in scene.targets)
-        make = (scene.timeline, aims, scene.method, scene.linkage)
-        if self._clip is None or len(self._made) != 4 or self._made[0] is not make[0] or self._made[1:] != make[1:]:
-            self._clip, self._made = self.studio.session.clip(), make
-        return self._clip
+        make = (id(scene.timeline), aims, scene.method, id(scene.linkage))
+        if self._clip is not None and self._made == make:
+            then(self._clip)
+            return
+
+        def made() -> Callable[[], None]:
+            clip = motion(scene)
+            return lambda: self._keep(clip, make, then)
+
+        self.studio.think(made, name=name)
+
+    def _keep(self, clip: Clip, make: tuple[Any, ...], then: Callable[[Clip], None]) -> None:
+        if clip.linkage is self.studio.session.linkage:
+            self._clip, self._made = clip, make
+            then(clip)
 
     def _scrub(self, value: float) -> None:
         session = self.studio.session
@@ -127,31 +145,38 @@ class TimelineTab:
 
     def _toggle(self) -> None:
         if self.playing:
-            self.playing = False
-            self.play.label = "Play"
+            self.stop()
             self.studio.session.scrub(self.studio.session.scene.time)
-            return
-        self.clip()
-        at = self.studio.session.scene.time
-        self._begun = time.monotonic() - (at if at < self.studio.session.scene.timeline.duration else 0.0)
+        elif not self.studio.session.scene.timeline.keys:
+            raise KeyFrameError("there is nothing to play; set a key first.")
+        else:
+            self._with_clip(lambda _: self._start(), name="play")
+
+    def _start(self) -> None:
+        scene = self.studio.session.scene
+        self._begun = time.monotonic() - (scene.time if scene.time < scene.timeline.duration else 0.0)
         self.playing = True
         self.play.label = "Pause"
         self._tick()
 
+    def stop(self) -> None:
+        """Stand still."""
+        self.playing = False
+        self.play.label = "Play"
+
     def _tick(self) -> None:
         """Show the frame that is due, and come again."""
-        if not self.playing:
+        clip, session = self._clip, self.studio.session
+        if not self.playing or clip is None:
             return
-        session = self.studio.session
-        line, clip = session.scene.timeline, self.clip()
+        line = session.scene.timeline
         now = time.monotonic() - self._begun
         at = line.wrapped(now)
         frame = int(np.clip(np.searchsorted(clip.times, at, side="right") - 1, 0, len(clip) - 1))
         session.change(q=clip.poses[frame], time=at)
         session.solution = None
         if not line.loop and now > line.duration:
-            self.playing = False
-            self.play.label = "Play"
+            self.stop()
         else:
             self.studio.worker.submit(self._tick, name="play", after=TICK)
         self.studio.show()
@@ -165,9 +190,11 @@ class TimelineTab:
 
     def _show_skins(self) -> None:
         self._clear_skins()
-        if not self.skins.value:
-            return
-        clip = self.clip()
+        if self.skins.value:
+            self._with_clip(self._draw_skins, name="skins")
+
+    def _draw_skins(self, clip: Clip) -> None:
+        self._clear_skins()
         for k, frame in enumerate(np.linspace(0, len(clip) - 1, SKINS).round().astype(int).tolist()):
             skin = Figure(self.studio.scene_view, f"/skins/{k}", self.studio.look, color=SKIN, opacity=0.16)
             skin.pose(clip.poses[frame])
@@ -191,15 +218,17 @@ class TimelineTab:
 
     def _plot(self) -> None:
         """Show the values that change most over the motion."""
-        line, linkage = self.studio.session.scene.timeline, self.studio.session.linkage
-        if len(line.keys) < 2:
+        if len(self.studio.session.scene.timeline.keys) < 2:
             self.curves.show(np.zeros(0), {}, {})
-            return
-        clip = self.clip()
-        rows = {dial.label: np.array([dial.read(q) for q in clip.poses]) for dial in dials(linkage)}
+        else:
+            self._with_clip(self._draw_curves, name="curves")
+
+    def _draw_curves(self, clip: Clip) -> None:
+        shown = clip.poses[:: max(1, len(clip) // MOST_POINTS)]
+        rows = {dial.label: np.array([dial.read(q) for q in shown]) for dial in dials(clip.linkage)}
         order = sorted(rows, key=lambda name: -float(np.ptp(rows[name])))[:MOST_CURVES]
         colors = dict(zip(order, COLORS, strict=False))
-        self.curves.show(clip.times, {name: rows[name] for name in order}, colors)
+        self.curves.show(clip.times[:: max(1, len(clip) // MOST_POINTS)], {name: rows[name] for name in order}, colors)
 
 
 def _holds(key: Any) -> str:
