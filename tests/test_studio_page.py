@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -217,9 +214,9 @@ def test_keys_are_set_and_played(fresh, page):
     until(lambda: len(fresh.session.scene.timeline.keys) == 1, "the first key")
     tab(page, "Pose")
     drag(fresh, page, "tip", (5.0, 20.0))
+    tab(page, "Time")
     fresh.do(lambda: fresh.session.change(time=1.0))
     assert fresh.idle(PATIENCE)
-    tab(page, "Time")
     page.get_by_role("button", name="Set a key").click()
     until(lambda: fresh.session.scene.timeline.times == [0.0, 1.0], "the second key")
     page.get_by_role("button", name="Play").click()
@@ -283,27 +280,6 @@ def test_a_motion_is_exported(fresh, page, tmp_path):
 # Safety
 
 
-@pytest.mark.parametrize("path", ["../../../../../etc/passwd", "%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/etc/passwd"])
-def test_no_file_of_this_machine_is_served(studio, path):
-    with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(f"{studio.url}/{path}", timeout=PATIENCE)
-    assert caught.value.code == 404
-    caught.value.close()
-
-
-def test_pages_of_others_may_not_connect(studio):
-    import viser
-    from websockets.exceptions import ConnectionClosed
-    from websockets.sync.client import connect
-
-    address = studio.url.replace("http", "ws")
-    protocol = f"viser-v{viser.__version__}"
-    other = connect(address, origin="https://evil.example", subprotocols=[protocol])
-    with other, pytest.raises(ConnectionClosed) as closed:
-        other.recv(timeout=PATIENCE)  # the very first word is that it has to go
-    assert closed.value.rcvd.code == 1008
-
-
 def test_two_tabs_show_one_session_and_do_not_corrupt_it(fresh, page):
     second = page.context.new_page()
     second.goto(fresh.url)
@@ -315,13 +291,3 @@ def test_two_tabs_show_one_session_and_do_not_corrupt_it(fresh, page):
     until(lambda: second.get_by_text("tip 3", exact=True).count() == 1, "the other tab to show it")
     second.close()
     until(lambda: len(fresh.server.get_clients()) == 1, "the tab to be gone")
-
-
-def test_closing_leaves_no_thread_behind():
-    before = set(threading.enumerate())
-    with open_studio("two_link", port=0) as opened:
-        assert opened.url.startswith("http://127.0.0.1:")
-        opened.do(lambda: opened.session.set_pose("straight"))
-    until(lambda: set(threading.enumerate()) <= before, "the threads to end")
-    with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(opened.url, timeout=PATIENCE)

@@ -213,8 +213,8 @@ class Studio:
 
     def say(self, text: str, tone: str = "plain") -> None:
         """Write the line at the top of the controls."""
-        shown = f'<div class="linkwork-status" style="color:{TONES[tone]};padding:6px 14px;font-size:13px;max-height:110px;overflow-y:auto">'
-        content = f"{shown}{escape(text)}</div>"
+        style = f"color:{TONES[tone]};padding:6px 14px;font-size:13px;max-height:110px;overflow-y:auto"
+        content = f'<div class="linkwork-status" style="{style}">{escape(text)}</div>'
         if self.status.content != content:
             self.status.content = content
 
@@ -275,7 +275,12 @@ class Studio:
 
     def idle(self, timeout: float) -> bool:
         """Wait until nothing is left to do, and return whether that came about in time [s]."""
-        return self.thinker.idle(timeout) and self.worker.idle(timeout)
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            left = max(0.0, end - time.monotonic())
+            if self.worker.idle(left) and self.thinker.idle(left) and self.worker.idle(0.0) and self.thinker.idle(0.0):
+                return True
+        return False
 
     def close(self) -> None:
         """End the server and its threads."""

@@ -99,12 +99,13 @@ class PosingTab:
             on(weight.on_update, lambda value: self._change(name, weight=float(value)))
             level = gui.add_number("Priority", target.priority, min=0, max=9, step=1)
             on(level.on_update, lambda value: self._change(name, priority=int(value)))
+            controls = {"folder": folder, "active": active, "weight": weight, "level": level}
             if target.kind == "reach":
-                turn = gui.add_checkbox("Orientation too", target.turn)
+                controls["turn"] = turn = gui.add_checkbox("Orientation too", target.turn)
                 on(turn.on_update, lambda value: self._change(name, turn=bool(value)))
-            remove = gui.add_button("Remove")
+            controls["remove"] = remove = gui.add_button("Remove")
             on(remove.on_click, lambda _: self._remove(name))
-        return {"folder": folder, "active": active, "weight": weight, "level": level}
+        return controls
 
     # What a person does
 

@@ -24,7 +24,7 @@ from ..solvers import METHODS, Solution, solve
 from ..transforms import FloatArray, read_only
 from .history import History
 from .targets import Target, new_target
-from .timeline import Key, Timeline, closed
+from .timeline import LONGEST, Key, Timeline, closed
 
 TIME_BUDGET = 0.05  # seconds for a solve while something is dragged: twenty a second at the very least
 
@@ -249,9 +249,9 @@ class Session:
         self.commit()
 
     def scrub(self, time: float) -> None:
-        """Go to a time: the pose and the places of keyed targets are those of the keys there."""
+        """Go to a time: the pose and the places of keyed targets are those of the keys there, or of the last one."""
         line = self.scene.timeline
-        time = float(min(max(time, 0.0), line.duration))
+        time = float(min(max(time, 0.0), LONGEST))
         places = line.places_at(time)
         targets = tuple(target.moved(places.get(target.name, target.place)) for target in self.scene.targets)
         pose = line.pose_at(self.linkage, time)
