@@ -32,6 +32,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/forward.py
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/ik.py
+	$(BIN)/python benchmarks/whole_body.py
 	$(BIN)/python benchmarks/files.py
 
 fuzz: $(VENV)/fuzz.stamp

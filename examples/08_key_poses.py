@@ -10,7 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import linkwork as lw
-from linkwork.clips import KINDS
+
+KINDS = ("linear", "ease", "cubic", "catmull-rom")
 
 
 def main(out: Path) -> None:

@@ -321,6 +321,15 @@ def test_track_passes_points(arm, closed, tmp_path):
     assert data("track", ARM, *words)["poses"] == lw.track(arm, goals, start="ready").poses.tolist()
 
 
+def test_a_track_can_look_ahead(tmp_path):
+    points = tmp_path / "points.csv"
+    points.write_text("x,y\n1.5,0.5\n1.2,1.0\n1.5,1.5\n")
+    words = ("planar:2,1", "--path", points, "--frames", 6, "--start", "0.1,0.9")
+    near, ahead = data("track", *words), data("track", *words, "--lookahead")
+    np.testing.assert_allclose(ahead["poses"], near["poses"], atol=1e-3)
+    assert run("track", *words, "--lookahead", "--steps", 1).exit_code == 2
+
+
 def test_a_track_that_leaves_its_path_exits_with_1():
     got = data("track", ARM, "--position", "-35,5", "--start", "ready", status=1)
     assert got["missed"][-1] == FRAMES - 1
@@ -329,7 +338,15 @@ def test_a_track_that_leaves_its_path_exits_with_1():
     assert "beyond the tolerance" in result.stdout
 
 
-SUFFIXES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF", ".gif": b"GIF8", ".json": b"{", ".csv": b"time,j1"}
+SUFFIXES = {
+    ".png": b"\x89PNG",
+    ".svg": b"<?xml",
+    ".pdf": b"%PDF",
+    ".gif": b"GIF8",
+    ".html": b"<!doc",
+    ".json": b"{",
+    ".csv": b"time,j1",
+}
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

@@ -645,9 +645,9 @@ WRONG = {
     ),
     "a film of poses": (lambda given: film(given.clip.poses, "arm.gif"), LinkworkError, "a film needs a Clip"),
     "a film that is a picture": (
-        lambda given: film(given.clip, "arm.png"),
+        lambda given: film(given.clip, "arm.jpg"),
         FormatError,
-        r"saved as \.gif, not '\.png'",
+        r"saved as \.html or \.mp4 or \.gif or \.png, not '\.jpg'",
     ),
     "a film of no speed": (lambda given: film(given.clip, "arm.gif", fps=0), LinkworkError, "more than 0"),
     "a film too fast": (lambda given: film(given.clip, "arm.gif", fps=60), LinkworkError, "at most 50"),

@@ -12,6 +12,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 SIGNATURES = {
     ".png": b"\x89PNG\r\n\x1a\n",
     ".gif": b"GIF89a",
+    ".html": b"<!doctype html>",
     ".svg": b"<?xml",
     ".bvh": b"HIERARCHY",
     ".glb": b"glTF",
@@ -27,7 +28,9 @@ def named(path: Path) -> str:
 
 
 def test_examples_are_numbered_from_one():
-    assert [int(path.stem.split("_")[0]) for path in EXAMPLES] == list(range(1, len(EXAMPLES) + 1))
+    numbers = [int(path.stem.split("_")[0]) for path in EXAMPLES]
+    assert numbers[0] == 1
+    assert numbers == sorted(set(numbers)), "each number once"
     assert len(EXAMPLES) >= 10
 
 

@@ -15,7 +15,7 @@ from linkwork.errors import FrameNotFoundError, GoalError, OptionError
 from linkwork.goals import GOALS, Block, Goal
 from linkwork.kernels import whole
 from linkwork.solvers import Problem, Settings
-from linkwork.solvers.figure import LOWER_LEVEL, PreparedFigure, serves
+from linkwork.solvers.figure import EMPHASIS, PreparedFigure, serves
 from linkwork.solvers.packing import PACKERS
 from test_figure_goals import LINKAGES, VARIANTS, heavy, make, variant_of
 
@@ -43,7 +43,7 @@ def check_normal(linkage: lw.Linkage, goals: list[Goal], q: NDArray[np.float64])
         program.codes, program.numbers, prepared.aims(problem.goals), 1, q, room, matrix, gradient, errors
     )
     lower = problem.priorities > problem.priorities.min()
-    scale = problem.scale * np.where(lower, LOWER_LEVEL[2], 1.0)
+    scale = problem.scale * np.where(lower, EMPHASIS[1], 1.0)
     jacobian, error = problem.all_rows_jacobian(q) * scale[:, None], problem.error(q)
     assert_allclose(errors, error, atol=1e-12)
     assert_allclose(matrix.reshape(n, n), (jacobian.T @ jacobian)[np.ix_(columns, columns)], atol=1e-10)

@@ -13,6 +13,7 @@ import linkwork as lw
 from linkages import JOINTS, one_joint
 from linkwork.errors import FrameNotFoundError, GoalError, JointNotFoundError, LinkworkError
 from linkwork.goals import GOALS, Goal
+from linkwork.goals.balance import inner_radius
 from linkwork.poses import advance
 from linkwork.solvers import Problem
 from linkwork.transforms import inverse
@@ -89,6 +90,7 @@ def variant_of(variant: str, linkage: lw.Linkage, frames: tuple[str, str, str, s
         "balance-segment": lambda: lw.Balance(over=[other, (3.0, -1.0, 0.0)]),
         "balance-triangle": lambda: lw.Balance(over=[(3, 0, 0), (4, 0, 1), (3, 1.0, 0)], up=(0.1, 0.2, 1.0)),
         "balance-moving": lambda: lw.Balance(over=[tip, (30, -1, 0), (30, 1, 1)]),
+        "balance-margin": lambda: lw.Balance(over=[tip, (30, -1, 0), (30, 1, 1)], margin=1e-3),
         "rest-named": lambda: lw.Rest(gains={linkage.coordinates[-1]: 2.0, linkage.joints[0]: 1.0}),
         "couple-pair": lambda: lw.Couple(linkage.coordinates[-2:], ratio=0.4, value=0.1),
     }
@@ -109,6 +111,7 @@ VARIANTS = [
     "balance-segment",
     "balance-triangle",
     "balance-moving",
+    "balance-margin",
     "rest-named",
     "couple-pair",
 ]
@@ -423,6 +426,32 @@ def test_within_the_support_balance_asks_for_nothing() -> None:
     assert edge.error(figure, leaning)[0] < -0.4
 
 
+@pytest.mark.parametrize("margin", [0.0, 0.01, 0.03])
+def test_a_margin_keeps_the_centre_of_mass_within_the_edge(margin: float) -> None:
+    figure = lw.models.human(root="floating")
+    corners = [(-0.1, -0.2, 0), (0.1, -0.2, 0), (0.1, 0.2, 0), (-0.1, 0.2, 0)]
+    goals = [
+        lw.Hold("left_foot"), lw.Hold("right_foot"), lw.Balance(over=corners, margin=margin),
+        lw.Reach("right_hand", position=(1.05, -0.2, 0.8), priority=1, tolerance=np.inf),
+    ]  # fmt: skip
+    solution = lw.solve(figure, goals, start="stand", method="damped", limits="project")
+    assert solution.success
+    x, y, _ = lw.mass.center_of_mass(figure, solution.q)
+    assert x == pytest.approx(0.1 - margin, abs=1e-3)  # as far as it may lean
+    assert abs(y) <= 0.2 - margin
+
+
+def test_a_margin_that_leaves_no_support_is_refused() -> None:
+    figure = lw.models.human()
+    triangle = [(0, 0), (0.3, 0), (0, 0.4)]
+    assert inner_radius(np.array(triangle, float), np.array([(0, 1), (0, 2), (1, 2)])) == pytest.approx(0.08)
+    for over in (triangle, (0, 0), ["left_heel", "left_toe"]):
+        with pytest.raises(GoalError, match="no support left"):
+            lw.solve(figure, lw.Balance(over=over, margin=0.1), method="damped")
+    with pytest.raises(GoalError, match="bound"):
+        lw.Balance(over=triangle, margin=0.01).error(figure, figure.neutral())
+
+
 # Whole figures
 
 
@@ -547,7 +576,7 @@ def test_rest_picks_among_the_poses_that_serve() -> None:
 def test_methods_without_levels_say_which_have_them() -> None:
     arm = lw.models.planar([1, 1, 1])
     goals = [lw.Reach("tip", position=(1, 1)), lw.Rest()]
-    for method in set(lw.METHODS) - {"damped", "pseudoinverse", "robust"}:
+    for method in set(lw.METHODS) - {"damped", "pseudoinverse", "robust", "prioritized"}:
         with pytest.raises(GoalError, match="'damped', 'pseudoinverse' or 'robust'"):
             lw.solve(arm, goals, method=method)
     assert lw.solve(arm, lw.Rest([0.1, 0.2, 0.3], tolerance=1e-6), method="transpose").success  # one level alone
@@ -598,6 +627,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "balance": (lambda: lw.Balance(over=[]), "over"),
     "balance shape": (lambda: lw.Balance(over=[(1, 2, 3, 4)]), "over"),
     "balance NaN": (lambda: lw.Balance(over=(0, np.nan)), "finite"),
+    "balance margin": (lambda: lw.Balance(over=(0, 0), margin=-0.1), "margin"),
     "balance up": (lambda: lw.Balance(up=(0, 0, 0)), "up"),
     "relate self": (lambda: lw.Relate("a", "a"), "itself"),
     "relate short": (lambda: lw.Relate("a", "b", position=(1, 2)), "3 numbers"),

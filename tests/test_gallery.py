@@ -92,7 +92,7 @@ def test_models_are_grouped_by_category(page):
 
 def test_cards_tell_the_degrees_of_freedom(cards):
     for card, model in zip(cards, MODELS.values(), strict=True):
-        assert card.facts.startswith(f"{lw.models.build(model.example).nv} DOF")
+        assert card.facts.startswith(f"{lw.degrees_of_freedom(lw.models.build(model.example))} DOF,")
 
 
 def test_pictures_decode_and_move(page):

@@ -84,3 +84,24 @@ def test_what_weighs_nothing_has_no_centre() -> None:
     for link in (lw.Link("a"), lw.Link("a", line), lw.Link("a", inertia=lw.Inertia(0.0))):
         with pytest.raises(LinkageError, match="'linkage' has no mass"):
             lw.mass.total_mass(lw.Linkage([link]))
+
+
+LEG = ("thigh", "shin", "tarsus", "toes")
+
+
+@pytest.mark.parametrize("height", [1.5, 1.75, 2.0])
+def test_a_human_weighs_what_people_do_and_has_its_centre_where_theirs_is(height: float) -> None:
+    figure = lw.models.human(height=height)
+    stand = figure.stored_pose("stand")
+    assert lw.mass.total_mass(figure) == pytest.approx(75.0 * (height / 1.75) ** 3)
+    assert 0.55 < lw.mass.center_of_mass(figure, stand)[2] / height < 0.58  # standing adults: 0.55 to 0.58
+    weights = lw.mass.masses(figure)
+    legs = sum(m for name, m in zip(weights.links, weights.masses, strict=True) if name.split("_")[-1] in LEG)
+    assert legs / weights.total == pytest.approx(0.3972)  # de Leva 1996: two legs of 19.86 %
+
+
+def test_every_moment_of_inertia_of_the_human_is_one_that_a_body_can_have() -> None:
+    for link in lw.models.human().nodes:
+        if link.inertia is not None:
+            a, b, c = np.linalg.eigvalsh(link.inertia.matrix)
+            assert 0.0 < a <= b <= c < a + b

@@ -122,6 +122,8 @@ def test_what_has_no_elbow_says_so() -> None:
     arm = hinged()
     with pytest.raises(GoalError, match="6 degrees of freedom"):
         lw.swivel(lw.models.ur5(), "ready", 0.1)
+    with pytest.raises(GoalError, match="closed loops"):
+        lw.swivel(lw.models.jansen_leg(), "start", 0.1, frame="foot")
     with pytest.raises(GoalError, match="stretched straight"):
         lw.swivel(arm, arm.pose(s2=0.4, elbow=0.0, w2=0.5), 0.1)
     with pytest.raises(GoalError, match="not on the way"):

@@ -115,6 +115,75 @@ def test_wrong_tracks(call, error) -> None:
         call()
 
 
+# Looking ahead
+
+
+def unwinding(frames: int = 40) -> tuple[lw.Linkage, np.ndarray, list[lw.Reach]]:
+    """Return a UR5, a start, and a path along which the tool turns by nine tenths of a turn, past the wrist's limit."""
+    arm = lw.models.ur5()
+    start = np.array([0.3, -1.2, 1.5, -1.8, -1.5, 2.5])
+    poses = np.tile(start, (frames, 1))
+    poses[:, 0] += np.linspace(0.0, 0.5, frames)
+    poses[:, 5] += np.linspace(0.0, 1.8 * np.pi, frames)
+    return arm, start, [lw.Reach("tip", orientation=world) for world in arm.forward(poses, frame="tip")]
+
+
+def missed(clip: lw.Clip) -> int:
+    return int((clip.residuals > [1e-4, 1e-3]).any(axis=1).sum())
+
+
+def test_who_looks_ahead_does_not_run_into_a_limit() -> None:
+    arm, start, goals = unwinding()
+    greedy = lw.track(arm, goals, start=start)
+    ahead = lw.track(arm, goals, start=start, lookahead=True)
+    assert missed(greedy) > 5  # stuck at the limit of the last wrist joint
+    assert missed(ahead) == 0
+    assert np.abs(np.diff(ahead.poses, axis=0)).max() < 0.3
+    assert ((ahead.poses >= arm.lower) & (ahead.poses <= arm.upper)).all()
+
+
+def test_a_search_that_reaches_every_goal_flips_where_looking_ahead_does_not() -> None:
+    arm, start, goals = unwinding()
+    flipping = lw.track(arm, goals, start=start, method="robust")
+    assert missed(flipping) == 0
+    assert np.abs(np.diff(flipping.poses, axis=0)).max() > 1.0
+    assert any(finding.kind == "flip" for finding in flipping.report().findings)
+    assert not lw.track(arm, goals, start=start, lookahead=True).report().of("flip")
+
+
+def test_where_the_nearest_is_good_looking_ahead_takes_it_too() -> None:
+    arm = lw.models.planar([2, 1])
+    goals = [lw.Reach("tip", position=(1.5, y)) for y in np.linspace(0.5, 1.5, 12)]
+    near = lw.track(arm, goals, start=[0.1, 0.9], tolerance=1e-8)
+    ahead = lw.track(arm, goals, start=[0.1, 0.9], tolerance=1e-8, lookahead=True)
+    assert_allclose(ahead.poses, near.poses, atol=1e-5)
+
+
+def test_redundant_arms_and_goals_out_of_reach_can_be_looked_ahead_along() -> None:
+    panda = lw.models.panda()
+    world = panda.forward(panda.stored_pose("ready"), frame="tip")
+    goals = [lw.Reach("tip", position=world[:3, 3] + (0, y, 0), orientation=world[:3, :3]) for y in (0, 0.02, 0.04)]
+    clip = lw.track(panda, goals, start="ready", lookahead=True)
+    assert missed(clip) == 0
+    assert np.abs(np.diff(clip.poses, axis=0)).max() < 0.3
+    far = [lw.Reach("tip", position=(2.5 + x, 0)) for x in np.linspace(0.0, 1.0, 6)]
+    clip = lw.track(lw.models.planar([2, 1]), far, start=[0.0, 0.1], lookahead=True)
+    assert_allclose(clip.residuals[[0, -1], 0], [0.0, 0.5], atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("goals", "options", "error"),
+    [
+        ([[lw.Reach("tip", position=(1, 2)), lw.Reach("link2", position=(1, 2))]], {}, GoalError),
+        ([lw.Hold("tip")], {}, GoalError),
+        ([lw.Reach("tip", position=(1, 2))], {"steps": 1}, OptionError),
+    ],
+)
+def test_what_cannot_be_looked_ahead_along_is_refused(goals: list, options: dict, error: type[Exception]) -> None:
+    with pytest.raises(error, match="look"):
+        lw.track(ARM, goals, lookahead=True, **options)
+
+
 # Figures
 
 

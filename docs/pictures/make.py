@@ -143,9 +143,12 @@ def main() -> None:
     loops(HERE / "loops.png")
     from_example("05_gimbal_lock.py", "gimbal_lock.png", HERE / "gimbal.png")
     from_example("08_key_poses.py", "key_poses.png", HERE / "interpolations.png")
-    for name in ("joints", "loops", "gimbal", "interpolations"):
+    from_example("16_keys_and_pins.py", "pinned.png", HERE / "pinned.png")
+    from_example("16_keys_and_pins.py", "report.png", HERE / "report.png")
+    for name in ("joints", "loops", "gimbal", "interpolations", "pinned", "report"):
         shrink(HERE / f"{name}.png")
-    for name in ("tree.svg", "joints.png", "loops.png", "gimbal.png", "interpolations.png"):
+    names = ("tree.svg", "joints.png", "loops.png", "gimbal.png", "interpolations.png", "pinned.png", "report.png")
+    for name in names:
         print(f"{name}: {(HERE / name).stat().st_size / 1000:.0f} kB")
 
 

@@ -79,10 +79,13 @@ if TYPE_CHECKING:
         Screw as Screw,
         Universal as Universal,
     )
+    from .keys import Key as Key
     from .linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
     from .loops import close as close, drive as drive
     from .mobility import degrees_of_freedom as degrees_of_freedom, singular_positions as singular_positions
     from .races import race as race
+    from .repairs import repair as repair
+    from .report import Report as Report, inspect as inspect
     from .solvers import (
         METHODS as METHODS,
         Prepared as Prepared,
@@ -90,6 +93,7 @@ if TYPE_CHECKING:
         prepare as prepare,
         solve as solve,
     )
+    from .timeline import Pin as Pin, Timeline as Timeline
     from .tracking import track as track
 
 _MODULES = (
@@ -146,11 +150,15 @@ _NAMES = {
         "Relate",
         "Rest",
     ),
+    "keys": ("Key",),
     "linkage": ("Frame", "Link", "Linkage", "Loop"),
     "loops": ("close", "drive"),
     "mobility": ("degrees_of_freedom", "singular_positions"),
     "races": ("race",),
+    "repairs": ("repair",),
+    "report": ("Report", "inspect"),
     "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),
+    "timeline": ("Pin", "Timeline"),
     "tracking": ("track",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

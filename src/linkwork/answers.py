@@ -152,7 +152,7 @@ def motion_files() -> tuple[str, ...]:
 
 
 def write_motion(clip: Clip, data: dict[str, Any], goal: FloatArray | None, path: Path) -> None:
-    """Write a motion as its file is named: numbers (.json, .csv), a film (.gif), pictures or a format for motions."""
+    """Write a motion as its file is named: numbers (.json, .csv), a film, pictures or a format for motions."""
     from . import draw, formats
     from .files import write_text
 
@@ -163,7 +163,7 @@ def write_motion(clip: Clip, data: dict[str, Any], goal: FloatArray | None, path
         rows = zip(data["times"], data["poses"], data["effector"], strict=True)
         titles = ["time", *data["coordinates"], "x", "y", "z"]
         write_text(path, csv_text([titles, *([time, *pose, *point] for time, pose, point in rows)]))
-    elif suffix == ".gif":
+    elif suffix in (".html", ".mp4", ".gif"):
         draw.film(clip, path, trail=data["frame"])
     elif suffix in motion_files():
         for remark in formats.write(formats.Content(clip.linkage, {formats.CLIP: clip}), path):

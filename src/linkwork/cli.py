@@ -1,6 +1,6 @@
 """The command line: one thin function for each command, over the functions that Python users call.
 
-Imports typer, `console`, `commands` and `file_commands` at once and the library when a command runs, so that
+Imports typer, `console` and the other commands at once and the library when a command runs, so that
 ``linkwork --help`` is quick. Results go to stdout, as JSON with ``--json``; talk and progress to stderr. Exit 0 done, 1
 goal not reached or remarks on a file, 2 wrong usage, 3 unreadable or invalid file.
 """
@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import __version__, commands, file_commands
+from . import __version__, commands, file_commands, film_commands, report_commands
 from .commands import AsJson, ModelOperand, examples, flag, takes
 from .console import (
     console,
@@ -234,7 +234,8 @@ def draw(
             pictures.strip(clip, frames=panels, limits=limits, labels=labels, **look)
 
 
-for command, epilog in {**commands.COMMANDS, **file_commands.COMMANDS}.items():
+MORE = {**file_commands.COMMANDS, **film_commands.COMMANDS, **report_commands.COMMANDS}
+for command, epilog in {**commands.COMMANDS, **MORE}.items():
     app.command(epilog=epilog)(command)
 
 

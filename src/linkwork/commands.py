@@ -114,7 +114,8 @@ def solve(
     wxyz=1,0,0,0, xyzw=0,0,0,1, euler=xyz:0,0,90deg, rotvec=0,0,1.57 or matrix= with nine numbers, row by row.
 
     GOALS holds JSON, an object or a list of them, {"frame": "tip", "position": [1, 2], "orientation": {"wxyz":
-    [1, 0, 0, 0]}}, or CSV with the columns x,y[,z][,qw,qx,qy,qz]. Each goal is solved by itself, from the same start.
+    [1, 0, 0, 0]}}, or CSV with the columns x,y[,z][,qw,qx,qy,qz]. Each goal is solved by itself, from the same start;
+    goals in a list within the list are solved at once.
     """
     from . import solvers
 
@@ -165,6 +166,7 @@ def track(
     method: MethodName = None,
     start: Start = None,
     steps: Annotated[int | None, takes("N", "Take exactly N steps a frame.", "--steps")] = None,
+    lookahead: Annotated[bool, flag("--lookahead", "Choose among all branches of the whole path.")] = False,
     tolerance: Tolerance = None,
     rotation_tolerance: RotationTolerance = None,
     max_iterations: MaxIterations = None,
@@ -172,7 +174,9 @@ def track(
     options: Set = None,
     output: Annotated[
         Path | None,
-        takes("FILE", "A motion (.json, .csv, .bvh, .glb), a strip (.png), a film (.gif).", "--output", "-o"),
+        takes(
+            "FILE", "A motion (.json, .csv, .bvh, .glb), a strip (.png), a film (.html, .mp4, .gif).", "--output", "-o"
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -195,12 +199,13 @@ def track(
     settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
     chosen = method or "damped"
     begin = read_start(linkage, start or [])
-    with _writing(output, (*draw.IMAGES, ".gif", ".json", ".csv", *motion_files()), as_json) as path:
+    with _writing(output, (*draw.IMAGES, ".html", ".mp4", ".gif", ".json", ".csv", *motion_files()), as_json) as path:
         if goal is not None:
             goals = paths.line(linkage, goal, start=linkage.neutral() if begin is None else begin, **timing)
         else:
             goals = paths.spline(name, read_points(str(points)), closed=closed, **timing)
-        clip = tracking.track(linkage, goals, fps=fps, start=begin, method=chosen, steps=steps, **settings)
+        pace: dict[str, Any] = {"fps": fps, "steps": steps, "lookahead": lookahead}
+        clip = tracking.track(linkage, goals, start=begin, method=chosen, **pace, **settings)
         _, loop = configure(chosen, settings)
         data = motion_data(clip, name, loop.tolerances(Problem(linkage, goals[0])))
         if path is not None:

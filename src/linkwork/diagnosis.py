@@ -1,7 +1,7 @@
 """Why a solve failed, with evidence; and how many solutions there are.
 
-Imports `solvers` and what stands before it. `reason` is one sentence from what the solve itself left behind; `diagnose`
-makes experiments: it goes on, starts elsewhere, lets the limits go, and reports what changed the outcome.
+Imports `conflicts` and what stands before it. `reason` is one sentence from what the solve itself left behind;
+`diagnose` makes experiments: it goes on, starts elsewhere, lets limits go, leaves goals out, and reports what helped.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from .conflicts import Conflict, Experiments, amount, apart, called, joined, levels, place_of
 from .errors import OptionError
-from .goals import Goal, Reach
+from .goals import Block, Goal, Reach
 from .joints import mid_range
 from .kernels import rows
 from .linkage import Linkage
@@ -34,7 +35,7 @@ class Diagnosis:
 
     Attributes:
         cause: ``reached``, ``out-of-reach``, ``too-close``, ``out-of-plane``, ``over-constrained``, ``limits``,
-            ``local-minimum``, ``diverged``, ``iterations``, ``time`` or ``unknown``.
+            ``conflict``, ``open-loop``, ``local-minimum``, ``diverged``, ``iterations``, ``time`` or ``unknown``.
         sentence: What happened, with numbers.
         advice: What to try.
         evidence: The numbers, by name.
@@ -72,7 +73,9 @@ def diagnose(solution: Solution) -> Diagnosis:
     if solution.success:
         return _reached(solution)
     certain = _certain(solution)
-    return certain if certain is not None else _experiments(solution)
+    if certain is None:
+        return _experiments(solution)
+    return certain if len(solution.goals) == 1 else _beside_others(solution, certain)
 
 
 def freedom(solution: Solution) -> int:
@@ -177,15 +180,9 @@ def _missed(solution: Solution) -> str:
     many = len(solution.goals) > 1
     return ", ".join(
         f"{'largest ' * many}{'position' if unit == 'm' else 'rotation'} error {value:.3g} {unit}"
-        f"{f' ({_called(goal)})' * many}"
+        f"{f' ({called(goal)})' * many}"
         for value, unit, goal in errors
     )
-
-
-def _called(goal: Goal) -> str:
-    """Return a goal's kind and frame."""
-    frame = getattr(goal, "frame", None)
-    return type(goal).__name__ if frame is None else f"{type(goal).__name__} {frame!r}"
 
 
 def _ended(solution: Solution) -> str:
@@ -198,6 +195,9 @@ def _ended(solution: Solution) -> str:
         "time": "used up its time",
     }[solution.status]
     text = f"not reached: {how} after {_steps(solution.iterations)}, with {_missed(solution)}"
+    ranks = levels(solution)
+    if len(ranks) > 1:
+        text += f"; {', '.join(rank.words for rank in ranks)}"
     held = at_limits(solution.linkage, solution.q)
     return f"{text}; at their limits: {', '.join(held)}." if held else f"{text}."
 
@@ -229,7 +229,36 @@ def _certain(solution: Solution) -> Diagnosis | None:
             found = _beyond_reach(solution, goal)
             if found is not None:
                 return found
-    return _unchangeable(solution)
+    return _contradiction(solution) or _unchangeable(solution)
+
+
+def _contradiction(solution: Solution) -> Diagnosis | None:
+    """Return the pair of goals that cannot both be had, whatever the pose."""
+    pair = apart(solution)
+    if pair is None:
+        return None
+    places = [place_of(goal, solution.goals) for goal in (pair.first, pair.second)]
+    evidence = {"goals": places, "wanted": pair.wanted, "most": pair.most, "unit": pair.unit}
+    return Diagnosis("conflict", pair.sentence, "Leave one of them out, or bring them nearer.", evidence)
+
+
+def _beside_others(solution: Solution, certain: Diagnosis) -> Diagnosis:
+    """Return a certain cause with what it means for the other goals, and how the levels stand."""
+    trials = Experiments(solution)
+    found = trials.conflict([solution.goals[k] for k in certain.evidence["goals"]])
+    ranks = levels(solution)
+    told = f"Of the levels, {joined([rank.words for rank in ranks])}." if len(ranks) > 1 else ""
+    text = " ".join(part for part in (certain.sentence, found.help, told) if part)
+    return replace(certain, sentence=text, evidence=certain.evidence | _evidence(trials, found) | _levels(solution))
+
+
+def _levels(solution: Solution) -> dict[str, Any]:
+    """Return how the levels stand, as evidence."""
+    return {
+        "levels": [
+            {"level": r.rank, "reached": r.reached, "missed": r.missed, "unit": r.unit} for r in levels(solution)
+        ]
+    }
 
 
 def reach(linkage: Linkage, frame: str) -> tuple[FloatArray, float, float, str]:
@@ -258,7 +287,13 @@ def _beyond_reach(solution: Solution, goal: Reach) -> Diagnosis | None:
         return None
     along = goal.rows[: goal.coordinates]
     distance = float(np.linalg.norm(goal.target[along, 3] - origin[along]))
-    numbers = {"distance": distance, "least": least, "most": most, "from": joint}
+    numbers = {
+        "distance": distance,
+        "least": least,
+        "most": most,
+        "from": joint,
+        "goals": [place_of(goal, solution.goals)],
+    }
     place = f"goal of {goal.frame!r} is {distance:.4g} m from {joint!r}"
     room = goal.tolerance_of("m") or solution.settings.tolerance
     if distance > most + room:
@@ -282,8 +317,15 @@ def _unchangeable(solution: Solution) -> Diagnosis | None:
         if missing > limit:
             what = "lies outside the plane or line it moves in" if block.unit == "m" else "is turned as it cannot turn"
             text = f"over-constrained: the goal {what}, by {missing:.3g} {block.unit} that no joint can change"
-            return Diagnosis("out-of-plane", f"{text}.", "Leave that component out of the goal.", {"missing": missing})
+            evidence = {"missing": missing, "goals": [_owner(solution, block)]}
+            return Diagnosis("out-of-plane", f"{text}.", "Leave that component out of the goal.", evidence)
     return None
+
+
+def _owner(solution: Solution, block: Block) -> int:
+    """Return which goal a block of the stacked rows belongs to."""
+    ends = np.cumsum([goal.blocks[-1].rows.stop for goal in solution.goals])
+    return int(np.searchsorted(ends, block.rows.start, side="right"))
 
 
 # What experiments tell
@@ -292,11 +334,14 @@ def _unchangeable(solution: Solution) -> Diagnosis | None:
 def _experiments(solution: Solution) -> Diagnosis:
     problem = Problem(solution.linkage, solution.goals)
     base = _ended(solution)
-    if solution.status == "diverged":
+    if solution.status == "diverged" and solution.method != "robust":
         return Diagnosis("diverged", base, "Use a smaller scale or step, or the method 'damped'.", {})
     longer = _continued(solution, problem)
     if longer is not None:
         return longer
+    trials = Experiments(solution)
+    if len(trials.goals) > 1:
+        return _several(trials, base)
     settings = replace(solution.settings, trace=False, time_budget=None, max_iterations=200)
     starts = np.concatenate([solution.q[None], solution.linkage.random_pose(0, STARTS)])
     project = replace(settings, limits="project" if settings.limits != "ignore" else "ignore")
@@ -305,8 +350,23 @@ def _experiments(solution: Solution) -> Diagnosis:
         return _local_minimum(solution, base, others)
     free = run(Damped(), problem, starts, replace(settings, limits="ignore"))
     if settings.limits != "ignore" and free.success.any():
-        return _limits(solution, base, free)
+        return _limits(trials, base, free.q[free.success])
     return _nowhere(solution, problem, base, others if settings.limits != "ignore" else free)
+
+
+def _several(trials: Experiments, base: str) -> Diagnosis:
+    """Return why several goals were missed."""
+    again = trials.together()
+    if again.success:
+        text = f"{base} It is a local minimum of this start: from another the goals are reached."
+        return Diagnosis(
+            "local-minimum", text, "Start elsewhere, or use the method 'robust', which does.", {"pose": again.q}
+        )
+    if trials.settings.limits != "ignore":
+        free = trials.together(limits="ignore")
+        if free.success:
+            return _limits(trials, base, free.q[None])
+    return _conflict(trials, base)
 
 
 def _continued(solution: Solution, problem: Problem) -> Diagnosis | None:
@@ -331,10 +391,11 @@ def _local_minimum(solution: Solution, base: str, others: Solution) -> Diagnosis
     return Diagnosis("local-minimum", text, "Start elsewhere, or use the method 'robust', which does.", evidence)
 
 
-def _limits(solution: Solution, base: str, free: Solution) -> Diagnosis:
-    linkage = solution.linkage
+def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
+    """Return which limits stand in the way of what poses (n, nq) without limits reach."""
+    linkage, many = trials.linkage, len(trials.goals) > 1
     turns, _, _ = linkage.plain_values
-    poses = free.q[free.success].copy()
+    poses = free.copy()
     angles = turns[[_is_angle(linkage, int(k)) for k in turns]] if len(turns) else turns
     middle = mid_range(linkage.lower, linkage.upper)
     poses[:, angles] = middle[angles] + wrapped(poses[:, angles] - middle[angles])
@@ -345,9 +406,54 @@ def _limits(solution: Solution, base: str, free: Solution) -> Diagnosis:
         f"{linkage.lower[k] if poses[best, k] < linkage.lower[k] else linkage.upper[k]:.4g}"
         for k in np.flatnonzero(over[best] > 0.0)
     ]
-    text = f"{base} Without limits the goal is reached: {'; '.join(broken)}."
+    text = f"{base} Without limits the goal{'s are' if many else ' is'} reached: {'; '.join(broken)}."
+    alone = trials.limits_alone()
+    if alone:
+        units = {name: "rad" if _is_angle(linkage, k) else "m" for k, name in enumerate(linkage.coordinates)}
+        ways = [f"that of {name} (it goes {amount(value, units[name])} beyond)" for name, value in alone.items()]
+        text += f" Lifting one limit is enough: {joined(ways, 'or')}."
     evidence = {"pose": poses[best], "violations": dict(zip(linkage.coordinates, over[best].tolist(), strict=True))}
+    evidence |= {"alone": alone, **_levels(trials.solution)}
+    if many:
+        found = trials.conflict()
+        evidence |= _evidence(trials, found)
+        if len(found.goals) > 1:
+            text += f" Within limits: {found.sentence[0].lower()}{found.sentence[1:]}"
     return Diagnosis("limits", text, "Widen those limits or move the goal.", evidence)
+
+
+def _conflict(trials: Experiments, base: str) -> Diagnosis:
+    """Several goals that no start reaches, with or without limits."""
+    found = trials.conflict()
+    evidence = {**_evidence(trials, found), **_levels(trials.solution)}
+    if all(goal.priority < 0 for goal in found.goals):
+        return _open_loop(trials, found, base, evidence)
+    if len(found.goals) > 1:
+        advice = "Leave one of them out, bring them nearer, or give one a lower priority."
+        return Diagnosis("conflict", f"{base} {found.sentence}", advice, evidence)
+    alone = trials.solved(found.goals)
+    why = diagnose(alone) if not alone.success else _reached(alone)
+    text = f"{base} {called(found.goals[0])} cannot be reached even alone: {why.sentence}"
+    return Diagnosis(why.cause, text, why.advice, evidence | why.evidence)
+
+
+def _open_loop(trials: Experiments, found: Conflict, base: str, evidence: dict[str, Any]) -> Diagnosis:
+    """Loops that no pose closes, whatever the goals."""
+    worst = levels(trials.solved(found.goals))[0]
+    evidence["gap"] = worst.missed
+    text = f"{base} No pose was found that closes {worst.worst}: {amount(worst.missed, worst.unit)} are left."
+    return Diagnosis("open-loop", text, "Make the links of the loop longer or its ends nearer.", evidence)
+
+
+def _evidence(trials: Experiments, found: Conflict) -> dict[str, Any]:
+    """Return a conflict as evidence: goals by their places in the solution's list."""
+    removable = [place_of(goal, trials.solution.goals) for goal in found.removable]
+    return {
+        "goals": [place_of(goal, trials.solution.goals) for goal in found.goals],
+        "removable": removable,
+        "gives_way": dict(zip(removable, found.gives_way, strict=True)),
+        "finished": found.finished,
+    }
 
 
 def _is_angle(linkage: Linkage, k: int) -> bool:

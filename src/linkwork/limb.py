@@ -234,6 +234,7 @@ class Limb:
 
 def hindrance(linkage: Linkage, frame: str) -> str:
     """Return what the compiled search does not know about the joints that move a frame, in words; empty if nothing."""
+    linkage.frame_index(frame)
     if linkage.loops:
         return f"it closes {len(linkage.loops)} loops, which `solve` keeps with method 'damped' or 'robust'"
     path, _ = linkage.path_to(frame)

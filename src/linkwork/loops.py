@@ -175,7 +175,7 @@ def _nearest(closure: Closure, q: FloatArray, wanted: FloatArray, free: NDArray[
             left = math.inf if closer is None else float(np.linalg.norm(between(linkage, closer, wanted)))
             if left < away:
                 break
-        if closer is None or left > away * (1.0 - 1e-9):
+        if closer is None or left > away * (1.0 - 1e-7):
             break
         q, away = closer, left
     return q

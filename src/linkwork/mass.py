@@ -108,7 +108,7 @@ def center_of_mass(linkage: Linkage, q: ArrayLike) -> FloatArray:
         >>> import linkwork as lw
         >>> figure = lw.models.human()
         >>> center_of_mass(figure, figure.stored_pose("stand")).round(2).tolist()
-        [0.0, 0.0, 1.05]
+        [0.0, 0.0, 0.99]
     """
     return masses(linkage).center(q)
 

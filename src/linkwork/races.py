@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import cones
-from .errors import GoalError
+from .errors import GoalError, MissingExtraError
 from .goals import Goal
 from .linkage import Linkage
 from .poses import start_pose
@@ -98,7 +98,7 @@ def race(
 def _lap(linkage: Linkage, goals: Any, start: FloatArray, method: str, settings: dict[str, Any]) -> Lap:
     try:
         solution = solve(linkage, goals, start=start, method=method, **{**settings, "trace": True})
-    except GoalError as error:
+    except (GoalError, MissingExtraError) as error:
         return Lap(method, None, str(error))
     begin = time.perf_counter()
     solve(linkage, goals, start=start, method=method, **settings)

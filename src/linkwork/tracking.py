@@ -1,6 +1,6 @@
 """Solving along a series of goals, so that the path of the end effector is prescribed.
 
-Imports `solvers`, `paths` and `clips`.
+Imports `solvers`, `paths`, `clips` and `lookahead`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ from .clips import Clip
 from .errors import GoalError, OptionError
 from .goals import Goal, Reach
 from .linkage import Linkage
+from .lookahead import choose
 from .paths import line
 from .poses import start_pose
 from .solvers import Method, Problem, configure
 from .solvers.base import follow, settled
+from .splines import steady_signs
+from .transforms import FloatArray
 
 Goals = Goal | Sequence[Goal]
 
@@ -32,9 +35,13 @@ def track(
     method: str | Method = "damped",
     start: ArrayLike | str | None = None,
     steps: int | None = None,
+    lookahead: bool = False,
     **options: Any,
 ) -> Clip:
     """Return the motion that follows goals over time, each solved from the pose before.
+
+    So it is the nearest solution that the method finds, and stays on its branch. Where that leads into a limit,
+    `lookahead` weighs all solutions of the whole path.
 
     Args:
         linkage: The linkage.
@@ -46,6 +53,8 @@ def track(
         start: Pose before the first frame, or the name of a stored one; the neutral pose by default.
         steps: Take exactly this many steps a frame, as the chapter does with one; the first frame is then the start
             itself. None solves each frame.
+        lookahead: Choose among the branches of all frames, by dynamic programming, so that as few goals as possible are
+            missed, then as few jumps made, then as little moved; for one `Reach` a frame.
         **options: As in `solve`.
 
     Returns:
@@ -58,28 +67,41 @@ def track(
         >>> len(clip), bool(clip.residuals.max() < 1e-3)
         (21, True)
     """
-    if not np.isfinite(fps) or fps <= 0.0:
-        raise OptionError(f"fps must be positive, got {fps!r}.")
-    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
-        raise OptionError(f"steps must be a whole number, at least one, got {steps!r}.")
+    _check(fps, steps, lookahead)
     q = start_pose(linkage, start)
     series = _series(linkage, goals, q, fps, frames)
     chosen, settings = configure(method, options)
     problem = Problem(linkage, series[0], q)
     chosen.accept(problem)
-    poses, residuals = np.empty((len(series), linkage.nq)), []
-    plain, memory = settled(settings, chosen), dict[str, Any]()
+    ahead = choose(linkage, series, q, chosen, settings) if lookahead else None
+    poses, residuals, memory = np.empty((len(series), linkage.nq)), [], dict[str, Any]()
     for k, wanted in enumerate(series):
         problem = problem.aimed(wanted)
-        if steps is None:
+        if ahead is not None:
+            q = ahead[k]
+        elif steps is None:
             q = chosen.solve(problem, q, settings).q
         elif k:
-            q = follow(chosen, problem, q, plain, steps, memory)
+            q = follow(chosen, problem, q, settled(settings, chosen), steps, memory)
         poses[k] = q
         residuals.append(problem.residuals(problem.error(q)))
+    return _clip(linkage, fps, poses, residuals, chosen.name)
+
+
+def _check(fps: float, steps: int | None, lookahead: bool) -> None:
+    if not np.isfinite(fps) or fps <= 0.0:
+        raise OptionError(f"fps must be positive, got {fps!r}.")
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+        raise OptionError(f"steps must be a whole number, at least one, got {steps!r}.")
+    if lookahead and steps is not None:
+        raise OptionError("steps takes frames as they come and lookahead chooses among them; give one of them.")
+
+
+def _clip(linkage: Linkage, fps: float, poses: FloatArray, residuals: list[FloatArray], method: str) -> Clip:
     if len({len(row) for row in residuals}) != 1:
         raise GoalError("every frame of a track needs goals of the same kinds, so that their errors can be compared.")
-    return Clip(linkage, np.arange(len(series)) / fps, poses, np.stack(residuals))
+    values, times = steady_signs(linkage, poses), np.arange(len(poses)) / fps
+    return Clip(linkage, times, values, np.stack(residuals), source=f"track, {method}")
 
 
 def _series(linkage: Linkage, goals: Any, q: Any, fps: float, frames: int | None) -> list[Any]:

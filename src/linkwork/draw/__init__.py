@@ -7,22 +7,21 @@ dimensions, any other in three.
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import clips
 from ..clips import Clip
 from ..errors import FormatError, KeyFrameError, MissingExtraError, OptionError, PoseShapeError
 from ..files import replacing
 from ..linkage import Linkage
 from ..transforms import FloatArray, as_array, as_vector
-from .charts import figure, map, race, workspace  # noqa: A004 - draw.map
+from .charts import figure, map, race, report, workspace  # noqa: A004 - draw.map
+from .reels import FILMS as FILMS, film
 from .sketch import Sketch, is_flat
 
 if TYPE_CHECKING:
@@ -30,12 +29,11 @@ if TYPE_CHECKING:
 
     from . import panels, sheets
 
-__all__ = ["figure", "film", "is_flat", "map", "pose", "race", "strip", "workspace"]
+__all__ = ["figure", "film", "is_flat", "map", "pose", "race", "report", "strip", "workspace"]
 
 IMAGES = (".png", ".svg", ".pdf")
 NAMED_VIEWS = ("front", "side", "top")
 DEFAULT_PANELS = 5
-FILM_AREA = 3.4  # inches: about 400 pixels across
 
 
 def pose(
@@ -151,44 +149,6 @@ def strip(
     return _saved(figure, target)
 
 
-def film(
-    clip: Clip,
-    path: str | os.PathLike[str],
-    *,
-    fps: float | None = None,
-    size: tuple[float, float] | None = None,
-    trail: str | None = None,
-    view: tuple[float, float] | str | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> None:
-    """Write a motion as an animated GIF that repeats for ever and runs at the speed of the clip.
-
-    Args:
-        clip: The motion.
-        path: Where to write; ends in .gif.
-        fps: Frames a second, at most 50; by default every frame of the clip, if it has no more than that.
-        size: Width and height [inch], of 100 pixels each.
-        trail: Name of a frame whose path to draw.
-        view: Camera, as in `pose`.
-        progress: Called with the number of frames done and the number of all.
-    """
-    target = _target(path, (".gif",), "a film")
-    if not isinstance(clip, Clip):
-        raise OptionError(f"a film needs a Clip, got {type(clip).__name__}; lw.Clip(linkage, times, poses) makes one.")
-    view, size = _view(view), _size(size)
-    _need_matplotlib()
-    from . import films, panels, sheets
-
-    times, values, numbers = _film_frames(clip, fps, films.LEAST_DELAY)
-    sketch = Sketch(clip.linkage)
-    path_of = None if trail is None else clip.forward(frame=trail)[:, :3, 3]
-    stage = sheets.Stage(sketch, sketch.extent(clip.poses, path_of), view)
-    look = panels.Look(trail=path_of, fine=False)
-    figure, panel = sheets.single(stage, look, values[0], size=size, area=FILM_AREA)
-    with replacing(target) as file:
-        films.write_gif(file, figure, panel, values, times, numbers, progress)
-
-
 # What is given, checked before anything is drawn
 
 
@@ -278,21 +238,6 @@ def _frame_numbers(frames: Sequence[int] | None, count: int) -> list[int]:
         if not whole or not 0 <= number < count:
             raise KeyFrameError(f"no frame {number!r}; the motion has frames 0 to {count - 1}.")
     return [int(number) for number in numbers]
-
-
-def _film_frames(clip: Clip, fps: float | None, least: float) -> tuple[FloatArray, FloatArray, Any]:
-    """Return times and poses of the film's frames, and the number of the clip's frame before each."""
-    times, steps = clip.times, np.diff(clip.times)
-    if fps is None:
-        if not len(steps) or steps.min() >= least * (1.0 - 1e-9):
-            return times, clip.poses, np.arange(len(clip))
-        fps = 1.0 / least
-    if isinstance(fps, bool) or not isinstance(fps, int | float) or not 0.0 < fps <= 1.0 / least or math.isnan(fps):
-        raise OptionError(f"fps of a GIF is more than 0 and at most {1.0 / least:g}, got {fps!r}.")
-    count = int(np.floor((times[-1] - times[0]) * fps + 1e-9)) + 1
-    samples = np.minimum(times[0] + np.arange(count) / fps, times[-1])
-    values = clips.sample(clip.linkage, times, clip.poses, samples, kind="linear")
-    return samples, values, np.searchsorted(times, samples + 1e-9, side="right") - 1
 
 
 # What comes out

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from ..analysis import Workspace
     from ..figures import Figure as ChapterFigure
     from ..races import Lap
+    from ..report import Report
 
-__all__ = ["figure", "map", "race", "workspace"]
+__all__ = ["figure", "map", "race", "report", "workspace"]
 
 Target = str | os.PathLike[str] | None
 
@@ -79,6 +80,29 @@ def race(laps: Sequence[Lap], *, goal: ArrayLike | None = None, path: Target = N
     from . import plots
 
     return _kept(plots.race(given, mark), target)
+
+
+def report(report: Report, *, path: Target = None) -> Figure:
+    """Draw what is wrong with a motion: where and when, above the steps, heights and errors that it was found in.
+
+    Args:
+        report: What `lw.inspect` or `Clip.report` gave.
+        path: Save it there too: .png, .svg or .pdf.
+
+    Example:
+        >>> import linkwork as lw
+        >>> clip = lw.interpolate(lw.models.planar([2, 1]), [(0, [0, 0]), (1, [1, 2])])
+        >>> len(lw.draw.report(clip.report()).axes)
+        2
+    """
+    from ..report import Report as Given
+
+    if not isinstance(report, Given):
+        raise OptionError(f"a report is what lw.inspect(clip) gives, got {type(report).__name__}.")
+    target = _checked(path)
+    from . import reports
+
+    return _kept(reports.report(report), target)
 
 
 def workspace(workspace: Workspace, *, path: Target = None) -> Figure:

@@ -22,7 +22,7 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 from ..transforms import FloatArray
 from .gauges import Gauge, gauges
 from .labels import Name, write_names
-from .sketch import BONE, INK, Extent, IntArray, Points, Sketch
+from .sketch import BONE, INK, Extent, IntArray, Points, Sketch, nice_step
 
 FONT = "DejaVu Sans"
 SMALL, NORMAL, LARGE = 8.0, 9.0, 11.0
@@ -381,14 +381,3 @@ def _joined(texts: list[str]) -> str:
     """Return the names that share one place as one text."""
     shown = texts if len(texts) <= 3 else [*texts[:2], f"{len(texts) - 2} more"]
     return ", ".join(shown)
-
-
-def nice_step(least: float) -> float:
-    """Return the smallest of 1, 2 and 5 times a power of ten that is at least so large.
-
-    Example:
-        >>> [nice_step(x) for x in (0.13, 3.0, 7.0)]
-        [0.2, 5.0, 10.0]
-    """
-    power = 10.0 ** math.floor(math.log10(least))
-    return float(next((k * power for k in (1.0, 2.0, 5.0) if k * power >= least * (1.0 - 1e-9)), 10.0 * power))

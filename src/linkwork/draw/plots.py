@@ -31,12 +31,10 @@ from .panels import (
     Picture,
     Region,
     new_figure,
-    nice_step,
 )
 from .rows import PURPLE, add_ring, write
 from .sheets import Stage
-from .sketch import INK, Extent, Sketch
-from .space import DEFAULT_VIEW
+from .sketch import DEFAULT_VIEW, INK, Extent, Sketch, nice_step
 
 if TYPE_CHECKING:
     from ..analysis import Workspace
@@ -101,7 +99,7 @@ def _runners(laps: list[Lap]) -> list[Runner]:
 
 
 def _errors(page: Picture, runners: list[Runner], region: Region) -> None:
-    ax = _axes(page, region)
+    ax = new_axes(page, region)
     for runner in runners:
         errors = np.maximum(runner.errors, FLOOR)
         ax.plot(np.arange(len(errors)), errors, linewidth=1.7, label=runner.method, **runner.style)
@@ -126,7 +124,7 @@ def _errors(page: Picture, runners: list[Runner], region: Region) -> None:
     for value in dict.fromkeys(tolerances[unit] for unit in units):
         if value > ax.get_ylim()[0]:
             _mark_tolerance(ax, value, ", ".join(unit for unit in units if tolerances[unit] == value))
-    _name(ax, "iteration", f"largest error [{' or '.join(units)}]")
+    name_axes(ax, "iteration", f"largest error [{' or '.join(units)}]")
 
 
 def _mark_tolerance(ax: Any, tolerance: float, unit: str) -> None:
@@ -239,7 +237,7 @@ def _deep_space(space: Workspace, sketch: Sketch) -> Picture:
         _scatter(panel.ax, points, [0, 1, 2], color, 0.8 * size, alpha=0.35, zorder=3.0)
     places = ((6.75, 3.85), (9.75, 3.85), (6.75, 0.75))
     for name, columns, place in zip(("from above", "from the front", "from the side"), PLANES, places, strict=True):
-        ax = _axes(page, (*place, 2.25, 2.25))
+        ax = new_axes(page, (*place, 2.25, 2.25))
         _project(ax, space, sketch.frames(neutral), columns, extent)
         write(page, place[0], place[1] + 2.33, name, NORMAL, INK, weight="bold")
     _title(page, space, (0.35, 6.5))
@@ -261,7 +259,7 @@ def _project(ax: Any, space: Workspace, frames: FloatArray, columns: list[int], 
     ax.set(xlim=(middle[0] - half, middle[0] + half), ylim=(middle[1] - half, middle[1] + half))
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MultipleLocator(step))
-    _name(ax, *(f"{'xyz'[k]} [m]" for k in columns))
+    name_axes(ax, *(f"{'xyz'[k]} [m]" for k in columns))
 
 
 def _title(page: Picture, space: Workspace, place: tuple[float, float]) -> None:
@@ -287,7 +285,7 @@ def _legend(page: Picture, groups: list[Any], left: float, exact: str) -> None:
 def heat_map(first: FloatArray, second: FloatArray, measure: FloatArray, names: list[str]) -> Picture:
     """Return the measure over two joints, the border of its valleys as a line, and a bar of colours."""
     page = new_figure((6.6, 5.4))
-    ax = _axes(page, (0.85, 0.75, 4.45, 4.2), grid=False)
+    ax = new_axes(page, (0.85, 0.75, 4.45, 4.2), grid=False)
     most = float(measure.max())
     mesh = ax.pcolormesh(first, second, measure.T, cmap="cividis", shading="gouraud", vmin=0.0, rasterized=True)
     if 0.0 <= float(measure.min()) < VALLEY * most:
@@ -299,8 +297,8 @@ def heat_map(first: FloatArray, second: FloatArray, measure: FloatArray, names: 
             axis.set_major_locator(MultipleLocator(math.pi / 2.0))
             axis.set_major_formatter(FuncFormatter(_in_turns))
     labels = [name if "[" in name else f"{name} [rad]" for name in names]
-    _name(ax, *labels)
-    bar = page.colorbar(mesh, cax=_axes(page, (5.5, 0.75, 0.2, 4.2), grid=False))
+    name_axes(ax, *labels)
+    bar = page.colorbar(mesh, cax=new_axes(page, (5.5, 0.75, 0.2, 4.2), grid=False))
     bar.ax.tick_params(labelsize=SMALL, labelfontfamily=FONT, labelcolor=INK, colors=GREY)
     bar.set_label("manipulability, √det(J Jᵀ)", fontfamily=FONT, fontsize=NORMAL, color=INK)
     write(page, 0.85, 5.08, f"Manipulability over {names[0]} and {names[1]}", LARGE, INK)
@@ -320,7 +318,7 @@ def _in_turns(value: float, _: Any = None) -> str:
 # What all have in common
 
 
-def _axes(page: Picture, region: Region, *, grid: bool = True) -> Any:
+def new_axes(page: Picture, region: Region, *, grid: bool = True) -> Any:
     """Return new axes at a place in inches, in the look of the pictures."""
     width, height = page.get_size_inches()
     x, y, w, h = region
@@ -336,6 +334,7 @@ def _axes(page: Picture, region: Region, *, grid: bool = True) -> Any:
     return ax
 
 
-def _name(ax: Any, x: str, y: str) -> None:
+def name_axes(ax: Any, x: str, y: str) -> None:
+    """Write what is along x and along y."""
     ax.set_xlabel(x, fontfamily=FONT, fontsize=NORMAL, color=INK)
     ax.set_ylabel(y, fontfamily=FONT, fontsize=NORMAL, color=INK)

@@ -15,8 +15,8 @@ import numpy as np
 from ..transforms import FloatArray
 from .gauges import gauges
 from .panels import FONT, GREY, LARGE, NORMAL, SMALL, FlatPanel, Look, Panel, Picture, new_figure, triads
-from .sketch import INK, Extent, Sketch
-from .space import DEFAULT_VIEW, SpacePanel
+from .sketch import DEFAULT_VIEW, INK, Extent, Sketch
+from .space import SpacePanel
 
 View = tuple[float, float] | str | None
 Size = tuple[float, float] | None

@@ -28,6 +28,8 @@ JOINT = (0.93, 0.94, 0.96)
 
 ROUND = ("revolute", "continuous", "screw", "universal", "ball")
 MANY_SOLIDS = 600  # beyond it, bones are lines and joints are markers in three dimensions too
+DEFAULT_VIEW = (22.0, -56.0)  # elevation and azimuth of the camera [deg]
+VIEWS = {"front": (0.0, 0.0), "side": (0.0, -90.0), "top": (90.0, -90.0)}
 CHUNK = 200_000  # points placed at a time when a whole motion is measured
 
 
@@ -251,7 +253,7 @@ class Sketch:
 
         Bones and their joints are left out, to be drawn as lines and markers, when there are very many.
         """
-        parts = self.parts if self.many else [*self.parts, *self._joint_parts(scale)]
+        parts = self.parts if self.many else [*self.parts, *self.joint_parts(scale)]
         grain = (0.035 if fine else 0.07) * scale if len(self.parts) <= MANY_SOLIDS else np.inf
         sides = self._sides() if fine else min(self._sides(), 20)
         known: dict[Shape, FloatArray] = {}
@@ -275,7 +277,7 @@ class Sketch:
             thick = min(0.013 * scale, 0.11 * float(np.linalg.norm(end - start)))
             yield surfaces.spindle(start, end, thick), link, BONE
 
-    def _joint_parts(self, scale: float) -> Iterator[Part]:
+    def joint_parts(self, scale: float) -> Iterator[Part]:
         """Yield a ball for every hinge next to a bare link, a cube for every slider."""
         edge = 0.026 * scale
         for points, shape in ((self.hinges, Sphere(edge / 2.0)), (self.sliders, Box((edge, edge, edge)))):
@@ -352,3 +354,14 @@ def _distinct_corners(shape: Shape, sides: int) -> FloatArray:
         return np.array(shape.points)
     faces = surfaces.surface(shape, sides=sides, grain=np.inf, thickness=0.0)
     return np.unique(faces.reshape(-1, 3).round(12), axis=0)
+
+
+def nice_step(least: float) -> float:
+    """Return the smallest of 1, 2 and 5 times a power of ten that is at least so large.
+
+    Example:
+        >>> [nice_step(x) for x in (0.13, 3.0, 7.0)]
+        [0.2, 5.0, 10.0]
+    """
+    power = 10.0 ** math.floor(math.log10(least))
+    return float(next((k * power for k in (1.0, 2.0, 5.0) if k * power >= least * (1.0 - 1e-9)), 10.0 * power))

@@ -15,12 +15,10 @@ from matplotlib.collections import PolyCollection
 from ..transforms import FloatArray
 from . import rulers
 from .hiding import Covers, Eye, visible
-from .panels import FONT, GREY, GRID, NORMAL, SHADOW, SMALL, Look, Panel, Region, nice_step
-from .sketch import BONE, INK, JOINT, Extent, Points, Sketch, Solids
+from .panels import FONT, GREY, GRID, NORMAL, SHADOW, SMALL, Look, Panel, Region
+from .sketch import BONE, DEFAULT_VIEW, INK, JOINT, VIEWS, Extent, Points, Sketch, Solids, nice_step
 from .surfaces import outline, shaded
 
-DEFAULT_VIEW = (22.0, -56.0)
-VIEWS = {"front": (0.0, 0.0), "side": (0.0, -90.0), "top": (90.0, -90.0)}
 FOCAL_LENGTH = 1.0  # mild perspective: the camera is five diagonals of the box away
 MOST_SHADOWS = 300
 MOST_HIDING = 300

@@ -160,7 +160,7 @@ def save(thing: Linkage | Clip | Content, path: FilePath) -> tuple[Remark, ...]:
     if isinstance(thing, Clip):
         if not row.clips:
             raise FormatError(path, f"{row.title} files hold no motion; {_known('clips')} do.")
-        thing = Content(thing.linkage, {CLIP: thing})
+        thing = Content(thing.linkage, {thing.name or CLIP: thing})
     elif isinstance(thing, Linkage):
         thing = Content(thing)
     elif not isinstance(thing, Content):
@@ -192,7 +192,8 @@ def read(path: FilePath, options: Options = DEFAULTS, *, linkage: Linkage | None
             content = _carried(row.load_module().read(path, options), linkage)
         else:
             content = row.load_module().read_for(linkage, path)
-        return replace(content, remarks=content.remarks + _unused(row, options))
+        clips = {name: clip.named(name, source=str(path)) for name, clip in content.clips.items()}
+        return replace(content, clips=clips, remarks=content.remarks + _unused(row, options))
     except (FormatError, MissingExtraError, OptionError):
         raise
     except LinkworkError as error:  # the parts are right and do not make a linkage

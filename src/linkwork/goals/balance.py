@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import GoalError
 from ..linkage import Linkage
 from ..mass import Masses, masses
-from ..transforms import FloatArray, as_axis, plane_basis, read_only
+from ..transforms import FloatArray, as_axis, as_number, plane_basis, read_only
 from .base import Block, Goal, as_place, key_of, moving_along, moving_rows, one_block, placed, position_of, reading
 from .reach import SAME
 
@@ -33,6 +33,8 @@ class Balance(Goal):
         over: A point of the world [m] or the name of a frame; or a list of them, whose convex hull, seen from above, is
             the support. By default the place that the centre of mass is over at the start of the solve.
         up: The direction away from the ground.
+        margin: How far within the edge of the support the centre of mass is to stay [m]. At the start of a solve the
+            support is drawn in towards its middle, keeping its form, until every edge has moved by at least that much.
 
     Example:
         >>> import linkwork as lw
@@ -44,11 +46,15 @@ class Balance(Goal):
 
     over: Any = None
     up: Any = field(default="z", kw_only=True)
+    margin: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         with reading():
             up = read_only(as_axis(self.up, "up of a Balance goal"))
+            margin = as_number(self.margin, "margin of a Balance goal")
+        if margin < 0.0:
+            raise GoalError(f"margin of a Balance goal must not be negative, got {margin:g}.")
         over = self.over
         if over is not None:
             listed = isinstance(over, list | tuple) and any(isinstance(item, str) or np.ndim(item) for item in over)
@@ -58,8 +64,9 @@ class Balance(Goal):
                 raise GoalError("a Balance goal over no points at all has nothing to stand on.")
         pairs = list(combinations(range(len(over or (0,))), 2)) or [(0, 0)]
         across = read_only(plane_basis(up)[:, :2].T.copy())
-        self._set(up=up, over=over, across=across, pairs=read_only(np.array(pairs)))
+        self._set(up=up, over=over, across=across, pairs=read_only(np.array(pairs)), margin=margin)
 
+    shares: ClassVar[FloatArray | None] = None  # of the places in the corners of the support, where there is a margin
     across: FloatArray = field(init=False, repr=False)
     pairs: NDArray[np.int64] = field(init=False, repr=False)
 
@@ -71,11 +78,14 @@ class Balance(Goal):
     @property
     def make(self) -> tuple[Any, ...]:
         """The frames stood on, and the direction up."""
-        return "Balance", tuple(map(key_of, self.over or (np.zeros(3),))), self.up.tobytes(), *self.common
+        places = tuple(map(key_of, self.over or (np.zeros(3),)))
+        return "Balance", places, self.up.tobytes(), self.margin, *self.common
 
     def bound(self, linkage: Linkage, start: FloatArray) -> Balance:
         """Return the goal over the place that the start has, if it names none; the linkage must weigh something."""
         weights = self._masses(linkage)
+        if self.margin:
+            return self._drawn_in(linkage, start)
         if self.over is not None:
             return self
         centers = weights.center(start).reshape(-1, 3)
@@ -87,11 +97,38 @@ class Balance(Goal):
         result.__dict__.update(self.__dict__, over=(read_only(centers[0]),))
         return result
 
+    def _drawn_in(self, linkage: Linkage, start: FloatArray) -> Inset:
+        """Return the goal over the support that the margin leaves at the start."""
+        corners = self._corners(linkage, start).reshape(-1, len(self._places()), 2)
+        room = min((inner_radius(polygon, self.pairs) for polygon in corners), default=0.0)
+        if room <= self.margin:
+            raise GoalError(
+                f"a Balance goal with a margin of {self.margin:g} m has no support left: the nearest edge is "
+                f"{room:.3g} m from its middle; take a smaller margin, or stand on more."
+            )
+        count = len(self._places())
+        size = 1.0 - self.margin / room
+        result = object.__new__(Inset)
+        result.__dict__.update(self.__dict__, shares=size * np.eye(count) + (1.0 - size) / count)
+        return result
+
+    def _corners(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the places that the support is around, along the ground, shape (..., n, 2)."""
+        result: FloatArray = np.stack([position_of(linkage, place, q) for place in self._places()], axis=-2)
+        return result @ self.across.T
+
+    def _support(self, corners: FloatArray) -> FloatArray:
+        """Return the corners of the support, shape (..., n, 2), from those of the places."""
+        if self.margin and self.shares is None:
+            raise GoalError(
+                "a Balance goal with a margin has its support from the start of a solve; use bound(linkage, q)."
+            )
+        return corners if self.shares is None else self.shares @ corners
+
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the way along the ground to the nearest point of the support."""
         center = self._masses(linkage).center(q) @ self.across.T
-        corners = np.stack([position_of(linkage, place, q) for place in self._places()], axis=-2) @ self.across.T
-        nearest = Nearest(center, corners, self.pairs)
+        nearest = Nearest(center, self._support(self._corners(linkage, q)), self.pairs)
         return np.where(nearest.inside[..., None], 0.0, nearest.point - center)
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
@@ -100,10 +137,11 @@ class Balance(Goal):
         places = [placed(linkage, place, q) for place in self._places()]
         center = weights.center(q) @ self.across.T
         corners = np.stack([position for position, _ in places], axis=-2) @ self.across.T
-        nearest = Nearest(center, corners, self.pairs)
+        nearest = Nearest(center, self._support(corners), self.pairs)
         moving = self.across @ weights.jacobian(q)
         motions = self.across @ np.stack([motion for _, motion in places], axis=-3)
-        moving = moving - np.einsum("...k,...kij->...ij", nearest.shares, motions)
+        shares = nearest.shares if self.shares is None else nearest.shares @ self.shares
+        moving = moving - np.einsum("...k,...kij->...ij", shares, motions)
         moving = np.where(nearest.on_edge[..., None, None], nearest.across @ moving, moving)
         return np.where(nearest.inside[..., None, None], 0.0, moving)
 
@@ -123,6 +161,33 @@ class Balance(Goal):
     def _masses(self, linkage: Linkage) -> Masses:
         with reading():
             return masses(linkage)
+
+
+class Inset(Balance):
+    """What a Balance with a margin becomes in a solve: its support is that much smaller."""
+
+    called = "Balance"
+
+    def bound(self, linkage: Linkage, start: FloatArray) -> Inset:  # noqa: ARG002
+        """Return the goal itself: it has its support from a start already."""
+        return self
+
+
+def inner_radius(corners: FloatArray, pairs: NDArray[np.int64]) -> float:
+    """Return the distance from the middle of corners (n, 2) to the nearest edge of their hull; 0 if they have no area.
+
+    Args:
+        corners: Corners in any order.
+        pairs: All pairs of corners, shape (m, 2).
+    """
+    first, edge = corners[pairs[:, 0]], corners[pairs[:, 1]] - corners[pairs[:, 0]]
+    length = np.linalg.norm(edge, axis=1)
+    normal = np.stack([-edge[:, 1], edge[:, 0]], axis=1) / np.maximum(length, 1e-300)[:, None]
+    sides = np.einsum("mnk,mk->mn", corners[None] - first[:, None], normal)
+    tolerance = INSIDE * max(float(length.max()), 1e-300)
+    outer = (length > tolerance) & ((sides >= -tolerance).all(axis=1) | (sides <= tolerance).all(axis=1))
+    away = np.abs(((corners.mean(axis=0) - first) * normal).sum(axis=1))
+    return float(away[outer].min(initial=np.inf)) if outer.any() else 0.0
 
 
 class Nearest:

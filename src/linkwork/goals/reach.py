@@ -17,6 +17,7 @@ from ..transforms import AXES, FloatArray, as_array, as_axis, as_rotation, as_tr
 from .base import Block, Goal, as_frame, reading, turn_between
 
 SAME = 1e-9
+FARTHEST = 1e100  # squares of longer ways would not be finite [m]
 
 
 class Reach(Goal):
@@ -66,8 +67,9 @@ class Reach(Goal):
         try:
             if position is not None:
                 point = as_array(position, f"goal position of {frame!r}")
-                if point.shape not in ((2,), (3,)) or not np.isfinite(point).all():
-                    raise GoalError(f"goal position of {frame!r} must be 2 or 3 finite numbers, got {position!r}.")
+                if point.shape not in ((2,), (3,)) or not (np.abs(point) < FARTHEST).all():
+                    what = f"2 or 3 finite numbers below {FARTHEST:g}"
+                    raise GoalError(f"goal position of {frame!r} must be {what}, got {position!r}.")
                 target[: len(point), 3] = point
                 rows += list(range(len(point))) if axes is None else _asked(axes, len(point), frame)
             if orientation is not None:
@@ -97,6 +99,7 @@ class Reach(Goal):
     rows: NDArray[np.int64]
     coordinates: int
     free: FloatArray | None
+    called = "Reach"  # the goal that it stands for
 
     @property
     def position(self) -> FloatArray | None:
@@ -161,7 +164,7 @@ class Reach(Goal):
 
     def __repr__(self) -> str:
         position = "" if self.position is None else f", position={self.position.tolist()}"
-        return f"Reach({self.frame!r}{position}{'' if self.orientation is None else ', orientation=...'})"
+        return f"{self.called}({self.frame!r}{position}{'' if self.orientation is None else ', orientation=...'})"
 
 
 def _asked(axes: Any, count: int, frame: str) -> list[int]:
@@ -243,4 +246,6 @@ class Hold(Goal):
 
     def _reach(self, target: FloatArray) -> Reach:
         weight, tolerance, priority = self.common
-        return Reach(self.frame, orientation=target, weight=weight, tolerance=tolerance, priority=priority)
+        reach = Reach(self.frame, orientation=target, weight=weight, tolerance=tolerance, priority=priority)
+        reach._set(called="Hold")
+        return reach

@@ -82,7 +82,9 @@ GAIN, FLOOR, STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH, ALIKE, WISHING =
 REACHED, MISSED = 1, 0
 REPORT = 3  # squared weighted error, steps, starts
 WISHES = 8  # other starts for the sake of a lower level
-CALM, ALARM, MOST = 0.25, 6.0, 1.0e12  # what a good and a bad step make of the caution; beyond the last it is given up
+CALM, ALARM = 0.25, 6.0  # what good and bad steps make of the caution
+LEAST, BRAVE, TIMID, MOST = 1.0e-6, 1.0e-3, 0.1, 1.0e8  # its least at rest and on the way; after a bad step; its most
+STILL = 1.0e-15  # of the squared error: a gain that is none
 
 
 @inner
@@ -211,14 +213,15 @@ def descend(codes, numbers, settings, aims, level, finest, most, parts, q):
     trial, mark, waiting, caution = beyond(parts[POSES], codes[VALUES]), math.inf, 0, 1.0
     look(codes, numbers, aims, level, q, parts)
     error, judged, reached = judge(codes, numbers, aims, level, finest, parts[ALL_ERRORS])
-    count, wishes = 0, judged < error and finest == math.inf
+    resting = finest < math.inf  # to the very end, even where that is not the goals
+    count, wishes = 0, judged < error and not resting
     fresh, last = True, math.inf
     while count < most:
-        if reached and (not wishes or last - error <= settings[SETTLED] * error):
+        if reached and (not wishes or (caution <= 1.0 and last - error <= settings[SETTLED] * error)):
             break
         if fresh:
             assemble(codes, numbers, aims, level, q, parts)
-        damping = caution * (settings[GAIN] * judged + settings[FLOOR])
+        damping = caution * (settings[GAIN] * error + settings[FLOOR])
         propose(codes, numbers, q, damping, parts)
         move(codes, numbers, q, parts[STEP], trial, parts[SCRATCH])
         look(codes, numbers, aims, level, trial, parts)
@@ -229,16 +232,18 @@ def descend(codes, numbers, settings, aims, level, finest, most, parts, q):
             for k in range(codes[VALUES]):
                 q[k] = trial[k]
             last, error, judged, reached = error, new, new_judged, new_reached
-            caution = max(caution * CALM, 1.0e-3)
+            caution = max(caution * CALM, LEAST if resting else BRAVE)
+            if resting and last - error <= STILL * error:
+                break
         else:
-            caution *= ALARM
+            caution = max(caution * ALARM, TIMID)
             if caution > MOST:
                 break
         if error < settings[STALLED] * mark:
             mark, waiting = error, 0
         else:
             waiting += 1
-            if waiting >= settings[PATIENCE]:
+            if waiting >= settings[PATIENCE] and not resting and not reached:
                 break
     return error, reached, count
 

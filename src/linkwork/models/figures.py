@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ..builder import Builder
-from ..geometry import Sphere, Visual, bone
+from ..geometry import Inertia, Sphere, Visual, bone
 from ..linkage import Linkage
 from ..transforms import transform
 from .parts import (
@@ -33,6 +35,29 @@ HIP, WAIST, SPINE, CHEST, SHOULDER, NECK, HEAD = 0.925, 1.025, 1.135, 1.245, 1.4
 THIGH, SHIN, ANKLE = 0.43, 0.425, 0.07
 UPPER_ARM, FOREARM, PALM, FINGERS = 0.30, 0.255, 0.09, 0.085
 
+# What the links weigh, in hundredths of the whole, where the centre of mass of each is and how far it is spread [m]:
+# the segments of men by de Leva (1996), those that have more than one link here divided so that their centres stay.
+MASS = 75.0  # of a human of 1.75 m [kg]
+SEGMENTS = {
+    "pelvis": (11.17, (0, 0, 0.057), (0.20, 0.32, 0.16)),
+    "abdomen": (8.165, (0, 0, 0.11), (0.19, 0.28, 0.11)),
+    "ribs": (8.165, (0, 0, 0.11), (0.20, 0.30, 0.11)),
+    "chest": (15.96, (0, 0, 0.162), (0.20, 0.34, 0.18)),
+    "neck": (1.2, (0, 0, 0.04), (0.11, 0.11, 0.08)),
+    "head": (5.74, (0.01, 0, 0.091), (0.18, 0.15, 0.20)),
+}
+LIMB_SEGMENTS = {
+    "upper_arm": (2.71, (0, 0, -0.173), (0.09, 0.09, 0.30)),
+    "forearm": (1.1, (0, 0, -0.085), (0.08, 0.08, 0.15)),
+    "wrist": (0.52, (0, 0, -0.0305), (0.06, 0.06, 0.10)),
+    "palm": (0.42, (0, 0, -0.045), (0.08, 0.03, 0.09)),
+    "fingers": (0.19, (0, 0, -0.029), (0.075, 0.022, 0.085)),
+    "thigh": (14.16, (0, 0, -0.176), (0.15, 0.15, 0.43)),
+    "shin": (4.33, (0, 0, -0.1895), (0.10, 0.10, 0.425)),
+    "tarsus": (1.2, (0.05, 0, -0.042), (0.19, 0.085, 0.06)),
+    "toes": (0.17, (0.023, 0, 0), (0.07, 0.082, 0.036)),
+}
+
 
 def human(*, height: float = 1.75, root: str = "fixed") -> Linkage:
     """Return a human figure of 25 joints with limits of an adult's range of motion.
@@ -41,7 +66,8 @@ def human(*, height: float = 1.75, root: str = "fixed") -> Linkage:
     joints. Spine, neck, shoulders and hips are ball joints stored as Euler angles, so that they can be limited: trunk
     and shoulders as x, y, z (a shoulder: raise sideways, swing, twist), hips as y, x, z (swing, spread, twist). Gimbal
     lock is out of reach of hips and spine; a shoulder meets it only where the arm points straight ahead
-    (``ry = -90deg``). At rest the arms hang down, palms inward.
+    (``ry = -90deg``). At rest the arms hang down, palms inward. It weighs 75 kg, more or less with the cube of its
+    height, in the shares that the segments of a body have.
 
     Args:
         height: From the ground to the crown [m].
@@ -61,7 +87,19 @@ def human(*, height: float = 1.75, root: str = "fixed") -> Linkage:
         _arm(b, s, side, sign)
     for side, sign in SIDES:
         _leg(b, s, side, sign)
-    return _human_poses(b.build(), s)
+    return _human_poses(_weighed(b.build(), s), s)
+
+
+def _weighed(figure: Linkage, s: float) -> Linkage:
+    """Return the figure with the masses of its links, each spread like a box."""
+    pairs = {f"{side}_{name}": segment for side, _ in SIDES for name, segment in LIMB_SEGMENTS.items()}
+    heavy = {}
+    for name, (share, center, size) in (SEGMENTS | pairs).items():
+        mass = MASS * s**3 * share / 100.0
+        x, y, z = np.square(s * np.array(size))
+        spread = mass / 12.0 * np.diag([y + z, x + z, x + y])
+        heavy[name] = {"inertia": Inertia(mass, s * np.array(center), spread)}
+    return figure.replace(links=heavy)
 
 
 def _across(s: float, height: float, half: float, radius: float, color: Color) -> tuple[Visual, ...]:

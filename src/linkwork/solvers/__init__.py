@@ -25,6 +25,7 @@ from .figure import PreparedFigure
 from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
 from .prepared import RESTARTS, Prepared, prepared_for
 from .preparing import prepare
+from .prioritized import Prioritized
 from .problem import Problem
 from .robust import Robust
 
@@ -43,6 +44,7 @@ METHODS: dict[str, type[Method]] = {
         Fabrik,
         Analytic,
         Robust,
+        Prioritized,
     )
 }
 

@@ -13,14 +13,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cones import outward
 from ..errors import GoalError, OptionError
 from ..goals import Goal
 from ..kernels.walk import ACTIVE, DIVERGED, REACHED, STALLED, judge, measure
 from ..linkage import Linkage
+from ..loops import Closure
 from ..poses import advance, keeps_limits, limited as limited_poses
 from ..transforms import FloatArray
 from .problem import Problem, State
+from .tangents import closed, leaving_cones, opening
 
 LIMITS = ("clamp", "project", "ignore")
 NULL = 1e-9  # of the largest singular value: below, a direction changes no goal
@@ -33,7 +34,8 @@ class Method:
 
     Class attributes say how the loop should treat it: `iterations` it may take by default; `max_step`, the largest
     change of one value in a step [rad, m] by default; `patience`, how many iterations without progress (a thousandth)
-    mean that it is stuck; `strict`, whether its step serves levels of priority one after another.
+    mean that it is stuck; `strict`, whether its step serves levels of priority one after another; `along`, if not,
+    whether it can be held to steps that keep loops closed.
     """
 
     name: ClassVar[str]
@@ -41,6 +43,7 @@ class Method:
     max_step: ClassVar[float | None] = None
     patience: ClassVar[int] = 12
     strict: ClassVar[bool] = False
+    along: ClassVar[bool] = False
 
     @property
     def careful(self) -> bool:
@@ -52,12 +55,12 @@ class Method:
 
     def accept(self, problem: Problem) -> None:
         """Raise GoalError if this method cannot serve these goals: their levels, or what `check` looks at."""
-        if problem.linkage.loops and not self.strict:
+        if problem.linkage.loops and not self.strict and not self.along:
             raise GoalError(
                 f"method {self.name!r} cannot close loops, and linkage {problem.linkage.name!r} has "
-                f"{len(problem.linkage.loops)}; use 'damped', 'pseudoinverse' or 'robust'."
+                f"{len(problem.linkage.loops)}; use 'damped' or 'robust'."
             )
-        if len(problem.levels) > 1 and not self.strict:
+        if len(problem.levels) - bool(problem.linkage.loops) > 1 and not self.strict:
             raise GoalError(
                 f"method {self.name!r} weighs goals against each other and knows no levels of priority; use 'damped', "
                 "'pseudoinverse' or 'robust', or give all goals one priority (that of a Rest is 1 by default)."
@@ -270,10 +273,15 @@ def _walked(
     with all; then the ones above are brought to rest again. Where they would be worse off than alone, they stay so.
     """
     least, upper = SETTLED * max(problem.linkage.length, 1.0), None
-    if len(problem.levels) > 1:
+    if len(problem.levels) > 1 and method.strict:
         upper, _ = _walked(method, problem.above(), start, settings, deadline, finest=least)
         start = upper.best_q.reshape(start.shape)
-    walk = _Walk(problem, start, settings, method.patience, finest=finest)
+    closure = (
+        None
+        if method.strict or not problem.linkage.loops
+        else Closure(problem.linkage, limits=settings.limits != "ignore")
+    )
+    walk = _Walk(problem, start, settings, method.patience, finest=finest, closure=closure)
     memory: dict[str, Any] = {}
     iteration, ending = 0, "iterations"
     while walk.going() and iteration < (settings.max_iterations or 0):
@@ -335,13 +343,16 @@ def limited(method: Method, state: State, settings: Settings) -> FloatArray:
 
     Those are taken out of the Jacobian and the step is made anew, so that the other joints do their part.
     """
+    linkage = state.linkage
+    along = bool(linkage.loops) and not method.strict
+    if along:
+        state.barred = opening(state)
     change = method.propose(state, settings)
     if settings.limits != "project":
         return change
-    linkage = state.linkage
     q, v, _ = linkage.plain_values
     at_low, at_high = state.q[..., q] <= linkage.lower[q], state.q[..., q] >= linkage.upper[q]
-    excluded, barred = np.zeros(change.shape, np.bool_), _outward(linkage, state.q)
+    excluded, barred = np.zeros(change.shape, np.bool_), leaving_cones(linkage, state.q)
     held = np.zeros_like(barred)
     for _ in range(linkage.nv):
         pushing = (at_low & (change[..., v] < 0.0)) | (at_high & (change[..., v] > 0.0))
@@ -350,18 +361,10 @@ def limited(method: Method, state: State, settings: Settings) -> FloatArray:
             break
         excluded[..., v] |= pushing
         held = np.where(leaving, barred, held)
-        again = State(state.problem, state.q, state.error, state.iteration, state.notes, state.memory, excluded, held)
+        bars = opening(state, excluded, held) if along else held
+        again = State(state.problem, state.q, state.error, state.iteration, state.notes, state.memory, excluded, bars)
         change = again.along_limits(np.where(excluded, 0.0, method.propose(again, settings)))
     return change
-
-
-def _outward(linkage: Linkage, q: FloatArray) -> FloatArray:
-    """Return the velocities (..., k, nv) that lead ball joints at their cones out of them; zero rows for others."""
-    result = np.zeros((*q.shape[:-1], 2 * len(linkage.cones), linkage.nv))
-    for k, cone in enumerate(linkage.cones):
-        for side, way in enumerate(outward(cone, q)):
-            result[..., 2 * k + side, cone.v : cone.v + 3] = way
-    return result
 
 
 def within(linkage: Linkage, q: FloatArray, settings: Settings) -> FloatArray:
@@ -388,15 +391,22 @@ class _Walk:
     """Where all problems of a batch stand, one row each: pose, error, the best pose met, and how they ended."""
 
     def __init__(
-        self, problem: Problem, start: FloatArray, settings: Settings, patience: int, *, finest: float = np.inf
+        self,
+        problem: Problem,
+        start: FloatArray,
+        settings: Settings,
+        patience: int,
+        *,
+        finest: float = np.inf,
+        closure: Closure | None = None,
     ) -> None:
-        self.problem, self.settings, self.patience = problem, settings, patience
+        self.problem, self.settings, self.patience, self.closure = problem, settings, patience, closure
         self.shape = start.shape[:-1]
         self.tolerances = np.minimum(settings.tolerances(problem), finest)
         self.scale = problem.scale * problem.emphasis
         self.wishes = bool(np.isinf(self.tolerances).any())  # they are followed until nothing comes of it
         self._blocks = np.array([(b.rows.start, b.rows.stop) for b in problem.blocks])
-        self.q = within(problem.linkage, start.reshape(-1, problem.linkage.nq), settings)
+        self.q = closed(closure, within(problem.linkage, start.reshape(-1, problem.linkage.nq), settings), far=True)
         self.error, self.cost, self.residuals, self.reached = self._measured(self.q)
         self.reached &= not self.wishes
         count = len(self.q)
@@ -444,7 +454,7 @@ class _Walk:
 
     def _try(self, begin: FloatArray, change: FloatArray) -> None:
         linkage = self.problem.linkage
-        self.q = within(linkage, advance(linkage, begin, change), self.settings)
+        self.q = closed(self.closure, within(linkage, advance(linkage, begin, change), self.settings))
         self.error, self.cost, self.residuals, self.reached = self._measured(self.q)
         self.reached &= not self.wishes
 

@@ -24,11 +24,13 @@ from .figure_program import Program
 from .packing import PACKERS, write
 from .problem import Problem, bound_goals
 
-LOWER_LEVEL = {1: 1.0, 2: 1e-3, 3: 1e-2}  # what a level counts beside the one above it, by their number
-GAIN, FLOOR = 0.02, 1e-10
-STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH = 60.0, 6.0, 0.9, 1e-3, 1e-10, 12.0
+EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
+WISH = 0.1  # what a wish of a lower level counts on the first walk
+GAIN, FLOOR = 0.02, 1e-12
+STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH = 60.0, 6.0, 0.9, 1e-3, 1e-10, 60.0
 TRIES = 200
 ROUND = 8  # starts between two looks at the clock
+SAME = 1e-9  # errors that differ by less are the same
 SHARES = 8  # blocks for each thread, so that one with hard problems holds up nothing
 
 
@@ -62,9 +64,9 @@ class PreparedFigure:
         self.restarts, self.seed = min(restarts, TRIES), seed
         self.program = Program(problem, settings)
         levels = self.program.levels
-        strict = [LOWER_LEVEL[len(levels)] ** levels[goal.priority] for goal in problem.goals]
+        strict = [EMPHASIS[levels[goal.priority]] for goal in problem.goals]
         wishes = [goal.tolerance is not None and np.isinf(goal.tolerance).any() for goal in problem.goals]
-        alike = [factor if wish else 1.0 for factor, wish in zip(strict, wishes, strict=True)]
+        alike = [max(factor, WISH) if wish else 1.0 for factor, wish in zip(strict, wishes, strict=True)]
         self._emphasis = [strict] if len(levels) == 1 else [strict, alike]
         self._stride = len(self._emphasis) * self.program.size
         self._kinds = [_kind(goal) for goal in problem.goals]
@@ -156,11 +158,33 @@ class PreparedFigure:
         (q, report, status), late = self._searched(self.aims(known)[None], start[None])
         reached = bool(status[0])
         ending = "reached" if reached else "time" if late else "closest"
-        steps = int(report[0, 1])
-        residuals = report[0, whole.REPORT :]
+        pose, steps, residuals = q[0], int(report[0, 1]), report[0, whole.REPORT :]
+        if not reached and len(self._emphasis) > 1:
+            pose, residuals = self._no_worse(known, start, pose, residuals)
         return Solution(
-            self.linkage, known, "robust", start, q[0], reached, residuals, steps, ending, (), self.settings
+            self.linkage, known, "robust", start, pose, reached, residuals, steps, ending, (), self.settings
         )
+
+    def _no_worse(
+        self, goals: tuple[Goal, ...], start: FloatArray, q: FloatArray, residuals: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return a pose that serves the levels above the last as well as one found without the last, and residuals.
+
+        The last level may have led into another valley, where those above it are worse off.
+        """
+        last = max(goal.priority for goal in goals)
+        above = tuple(goal for goal in goals if goal.priority < last)
+        alone = figure_for(Problem(self.linkage, above, start), self.settings, self.restarts, self.seed).solve(
+            above, start
+        )
+        problem = Problem(self.linkage, goals, start)
+        other = problem.residuals(problem.error(alone.q))
+        ranks = np.array([problem.priorities[block.rows.start] for block in problem.blocks])
+        for rank in np.unique(ranks)[:-1]:
+            mine, theirs = (float(np.linalg.norm(values[ranks == rank])) for values in (residuals, other))
+            if abs(mine - theirs) > SAME:
+                return (alone.q, other) if theirs < mine else (q, residuals)
+        return q, residuals
 
     def solve_many(self, goals: Goal | Sequence[Goal], starts: FloatArray) -> Solution:
         """Return the solutions for the same goals from many starts (..., nq)."""
@@ -264,7 +288,7 @@ def _kind(goal: Goal) -> tuple[Any, ...]:
 def serves(problem: Problem) -> bool:
     """Return whether the compiled solver knows all goals of a problem, and its number of levels."""
     known = all(type(goal) in PACKERS for goal in problem.goals)
-    return known and len(np.unique(problem.priorities)) in LOWER_LEVEL
+    return known and len(np.unique(problem.priorities)) <= len(EMPHASIS)
 
 
 def figure_for(problem: Problem, settings: Settings, restarts: int, seed: int) -> PreparedFigure:

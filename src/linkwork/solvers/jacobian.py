@@ -200,6 +200,7 @@ class SelectivelyDamped(Method):
 
     gamma: float = math.pi / 4
     name: ClassVar[str] = "selectively-damped"
+    along: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _number("gamma", self.gamma)
@@ -245,6 +246,7 @@ class Control(Method):
     form: str = "gradient"
     z: Callable[[FloatArray], FloatArray] | None = None
     name: ClassVar[str] = "control"
+    along: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _one_of("form", self.form, ("gradient", "printed"))
@@ -273,8 +275,7 @@ class Control(Method):
 
     def step(self, state: State) -> FloatArray:
         J, V, z = state.jacobian, state.wanted, self.wish(state)
-        if state.excluded is not None:
-            z = state.along_limits(np.where(state.excluded, 0.0, z))
+        z = state.along_limits(z if state.excluded is None else np.where(state.excluded, 0.0, z))
         return pseudosolved(J, V + times(J, z)) - z
 
 
@@ -321,6 +322,7 @@ class Transpose(Method):
 
     scale: float | None = None
     name: ClassVar[str] = "transpose"
+    along: ClassVar[bool] = True
     iterations: ClassVar[int] = 1000
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ from ..goals import Block, Close, Goal, closings
 from ..linkage import Linkage
 from ..transforms import FloatArray
 
+ROUNDING = 1e-13  # of a Jacobian: what is left of entries that should have gone
 FALLOFF = 100.0  # of what a level counts beside the one above it, when whole poses are compared
 
 
@@ -170,7 +171,7 @@ class State:
             out: FloatArray = (ways @ rows[..., None] * ways).sum(axis=-2)
             return rows - out
         free: FloatArray = rows - rows @ np.swapaxes(ways, -1, -2) @ ways
-        return free
+        return np.where(np.abs(free) > ROUNDING * np.abs(rows).max(initial=0.0), free, 0.0)
 
     @cached_property
     def wanted(self) -> FloatArray:

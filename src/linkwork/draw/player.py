@@ -1,0 +1,157 @@
+"""A motion as a page: one HTML file that plays from disk, in three dimensions and without a network.
+
+Imports `sketch`, `cuts` and NumPy; no matplotlib. The page is ``player.html`` beside this file and its small renderer
+``player.js``; here the film is packed for it: where every body is in every frame, and the solids that bodies carry.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from html import escape
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..clips import Clip
+from ..geometry import Box, Capsule, Cylinder, Polyline, Shape, Sphere, bone
+from ..transforms import FloatArray
+from .cuts import Cut
+from .sketch import BONE, DEFAULT_VIEW, VIEWS, Extent, Part, Sketch, nice_step
+
+CAPSULE, CYLINDER, BOX = 0.0, 1.0, 2.0  # the meshes of the page
+LEAST_SIZE = 1e-9
+
+View = tuple[float, float] | str | None
+Solid = tuple[float, tuple[float, float, float], float]  # a mesh, its size along x, y, z, and half its length
+
+
+def page(clip: Clip, cut: Cut, *, title: str | None = None, trail: str | None = None, view: View = None) -> str:
+    """Return the page that plays the frames of a film.
+
+    Args:
+        clip: The motion they are from.
+        cut: The frames.
+        title: A line above the picture; the linkage's name by default.
+        trail: Name of a frame whose path to draw, or None.
+        view: Camera; None shows a flat linkage straight from above.
+    """
+    linkage, sketch = clip.linkage, Sketch(clip.linkage)
+    splits, fine = cut.refined(clip)
+    path = np.zeros((0, 3)) if trail is None else fine.forward(frame=trail)[:, :3, 3]
+    name, note = title or linkage.name, f"{len(linkage.links)} links, {linkage.nv} degrees of freedom"
+    data = {"last": len(clip) - 1, "fine": splits, **_packed(sketch, cut, path, view)}
+    words = {
+        "title": escape(name),
+        "note": note + "; meshes are not drawn" * bool(sketch.meshes),
+        "label": escape(f"{name}: {note}; a film of {len(cut.times)} frames, {cut.times[-1]:.3g} seconds"),
+        "script": _beside("player.js"),
+        "film": json.dumps(data).replace("<", "\\u003c"),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: words[found[1]], _beside("player.html"))
+
+
+def _beside(name: str) -> str:
+    """Return a file of this folder."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _packed(sketch: Sketch, cut: Cut, path: FloatArray, view: View) -> dict[str, Any]:
+    """Return what the script of the page reads."""
+    frames, extent = sketch.frames(cut.poses), sketch.extent(cut.poses, path)
+    scale, flat = max(extent.size, LEAST_SIZE), sketch.flat and view is None
+    own = max(sketch.extent(cut.poses[:1]).size, LEAST_SIZE)  # the linkage itself, without its way
+    parts = list(_parts(sketch, own))
+    bodies = sorted({part.link for part in parts})
+    rows = [row for part in parts for row in _rows(part, bodies.index(part.link), 0.0035 * own)]
+    angles = VIEWS["top"] if flat else DEFAULT_VIEW if view is None else VIEWS[view] if isinstance(view, str) else view
+    span = extent.high - extent.low
+    return {
+        "flat": flat,
+        "view": angles,
+        "low": extent.low.tolist(),
+        "high": extent.high.tolist(),
+        "scale": scale,
+        "own": own,
+        "ground": _ground(extent, flat=flat),
+        "cell": nice_step(max(float(span[:2].max()), LEAST_SIZE) / 8.0),
+        "times": _numbers(cut.times),
+        "numbers": _numbers(cut.numbers, "<u4"),
+        "tracks": _numbers(_turns_and_places(frames[:, bodies])),
+        "parts": _numbers(rows),
+        "rails": _numbers(sketch.rails.at(frames)),
+        "trail": _numbers(path),
+        "hull": _numbers(_outermost(extent.points)),
+    }
+
+
+def _numbers(values: ArrayLike, kind: str = "<f4") -> str:
+    """Return numbers as bytes, little end first, in base64."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
+
+
+def _turns_and_places(matrices: FloatArray) -> FloatArray:
+    """Return rigid transforms (..., 4, 4) as x, y, z, w of their quaternions and x, y, z, shape (..., 7)."""
+    from scipy.spatial.transform import Rotation
+
+    turns = Rotation.from_matrix(matrices[..., :3, :3].reshape(-1, 3, 3)).as_quat()
+    return np.concatenate([turns.reshape(*matrices.shape[:-2], 4), matrices[..., :3, 3]], axis=-1)
+
+
+def _outermost(points: FloatArray) -> FloatArray:
+    """Return those of many points (n, 3) that lie furthest in one of many directions."""
+    steps = np.linspace(-1.0, 1.0, 7)
+    directions = np.array(np.meshgrid(steps, steps, steps)).reshape(3, -1)
+    return np.asarray(points[np.unique((points @ directions).argmax(axis=0))])
+
+
+def _ground(extent: Extent, *, flat: bool) -> float:
+    """Return the height of the ground: zero where things stand there, else just below everything."""
+    stands = -0.02 * extent.size <= extent.low[2] <= 0.5 * extent.size
+    return 0.0 if stands and not flat else float(extent.low[2] - 0.02 * extent.size)
+
+
+# Solids
+
+
+def _parts(sketch: Sketch, scale: float) -> Iterator[Part]:
+    """Yield every solid: shapes, joints next to bare links, and bones."""
+    yield from sketch.parts
+    yield from sketch.joint_parts(scale)
+    for (link, _), (start, end) in zip(sketch.bones.owners.tolist(), sketch.bones.local, strict=True):
+        yield _rod(link, start, end, min(0.013 * scale, 0.11 * float(np.linalg.norm(end - start))), BONE)
+
+
+def _rod(link: int, start: FloatArray, end: FloatArray, radius: float, color: tuple[float, float, float]) -> Part:
+    rod = bone(start, end, radius)
+    return Part(link, rod.placement, rod.shape, color)
+
+
+def _rows(part: Part, body: int, thin: float) -> Iterator[FloatArray]:
+    """Yield a part as rows for the page: body, mesh, size, half its length, colour, turn and place."""
+    if isinstance(part.shape, Polyline):
+        points = np.array(part.shape.points + part.shape.points[:1] * part.shape.closed)
+        points = points @ part.matrix[:3, :3].T + part.matrix[:3, 3]
+        for start, end in pairwise(points):
+            if (start != end).any():
+                yield from _rows(_rod(part.link, start, end, thin, part.color), body, thin)
+        return
+    mesh, size, half = _solid(part.shape)
+    yield np.array([body, mesh, *size, half, *part.color, *_turns_and_places(part.matrix)])
+
+
+def _solid(shape: Shape) -> Solid:
+    if isinstance(shape, Box):
+        x, y, z = shape.size
+        return BOX, (x / 2.0, y / 2.0, z / 2.0), 0.0
+    if isinstance(shape, Sphere):
+        return CAPSULE, (shape.radius,) * 3, 0.0
+    if isinstance(shape, Cylinder | Capsule):
+        mesh = CYLINDER if isinstance(shape, Cylinder) else CAPSULE
+        return mesh, (shape.radius,) * 3, shape.length / 2.0
+    raise TypeError(f"{type(shape).__name__} is no solid")

@@ -1,0 +1,100 @@
+"""A motion as a video: pictures piped to ffmpeg, the system's or that of imageio-ffmpeg (extra ``video``).
+
+Imports `errors` and the standard library; knows nothing of linkages.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import FormatError, MissingExtraError
+
+ENCODERS = {  # the best that an ffmpeg may have first, with how to ask each for a good picture
+    "libx264": ("-crf", "18", "-preset", "medium"),
+    "libopenh264": ("-b:v", "4M"),
+    "mpeg4": ("-q:v", "3"),
+}
+
+
+def program() -> str:
+    """Return where ffmpeg is: on the path, or in imageio-ffmpeg.
+
+    Raises:
+        MissingExtraError: If it is in neither.
+    """
+    found = shutil.which("ffmpeg")
+    if found is not None:
+        return found
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        return str(get_ffmpeg_exe())
+    except (ImportError, RuntimeError) as error:  # not installed, or installed without the program
+        raise MissingExtraError("ffmpeg on the path, or imageio-ffmpeg", "video", "an .mp4 film") from error
+
+
+def encoder(ffmpeg: str) -> str:
+    """Return the best encoder that an ffmpeg has."""
+    known = subprocess.run([ffmpeg, "-hide_banner", "-encoders"], capture_output=True, text=True, check=False).stdout
+    words = {line.split()[1] for line in known.splitlines() if len(line.split()) > 1}
+    return next((name for name in ENCODERS if name in words), "mpeg4")
+
+
+def write_mp4(file: BinaryIO, pictures: Iterable[NDArray[np.uint8]], rate: float) -> None:
+    """Write pictures of one size, shape (height, width, 3), as an MP4 that plays everywhere.
+
+    The video is made in a temporary folder and copied when it is whole. If anything fails, ffmpeg is ended.
+
+    Args:
+        file: Where to write.
+        pictures: At least one; an odd row or column at the edge is left out, which the encoding asks for.
+        rate: Frames a second.
+    """
+    ffmpeg = program()
+    with tempfile.TemporaryDirectory() as folder:
+        draft, talk = Path(folder, "film.mp4"), Path(folder, "talk.txt")
+        waiting = iter(pictures)
+        first = next(waiting)
+        height, width = (side - side % 2 for side in first.shape[:2])
+        process, pipe = _start(ffmpeg, (width, height), rate, draft, talk)
+        try:
+            for picture in chain([first], waiting):
+                pipe.write(np.ascontiguousarray(picture[:height, :width]).data)
+            pipe.close()
+            process.wait()
+        except BrokenPipeError:
+            process.wait()  # ffmpeg has ended by itself; what it said is told below
+        finally:
+            process.kill()  # does nothing to one that has ended
+            with suppress(BrokenPipeError):
+                pipe.close()
+            process.wait()
+        if process.returncode != 0:
+            said = talk.read_text(errors="replace").strip().splitlines()[-1:]
+            raise FormatError(ffmpeg, f"the video could not be made: {' '.join(said) or 'it did not say why'}")
+        with draft.open("rb") as made:
+            shutil.copyfileobj(made, file)
+
+
+def _start(
+    ffmpeg: str, size: tuple[int, int], rate: float, draft: Path, talk: Path
+) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """Return an ffmpeg that waits for pictures, and the pipe it reads them from."""
+    chosen = encoder(ffmpeg)
+    source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{rate:.6f}", "-i", "-"]
+    video = ["-an", "-c:v", chosen, *ENCODERS[chosen], "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
+    exact = ["-map_metadata", "-1", "-fflags", "+bitexact", "-flags:v", "+bitexact"]
+    command = [ffmpeg, "-hide_banner", "-loglevel", "error", "-y", *source, *video, *exact, str(draft)]
+    with talk.open("wb") as said:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said)
+    return process, cast(IO[bytes], process.stdin)

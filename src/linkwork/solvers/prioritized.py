@@ -1,0 +1,117 @@
+"""Strict levels of priority with limits as bounds: every level is a bounded least-squares problem of its own.
+
+Imports `jacobian`. The quadratic programs are solved by DAQP, from the extra `qp`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import MissingExtraError
+from ..transforms import FloatArray
+from .base import Settings
+from .jacobian import RANK_TOLERANCE, Damped
+from .problem import Problem, State
+
+OPEN = 1e30  # what DAQP takes as no bound
+EXACT = 1e-12  # how well it keeps bounds and finds the best
+OPTIMAL = 1
+
+
+@dataclass(frozen=True)
+class Prioritized(Damped):
+    """One level after another, each with the limits as bounds and all that the levels above have reached kept.
+
+    At level k the step x makes ``|J_k x - V_k|² + lambda² |x|²`` least among all steps within the limits that leave
+    ``J_i x`` of every level above as it is (Kanoun, Lamiraux and Wieber 2011). Where other methods clamp a joint that
+    runs into its limit, and so undo a part of the step, the other joints here make up for it in the same step.
+
+    Args:
+        damping: lambda, as for `damped`.
+    """
+
+    name: ClassVar[str] = "prioritized"
+    max_step: ClassVar[float | None] = 0.5
+
+    def check(self, problem: Problem) -> None:  # noqa: ARG002
+        _daqp()
+
+    def propose(self, state: State, settings: Settings) -> FloatArray:
+        """Return the step of every problem, within the limits and the largest change allowed."""
+        low, high = _room(state, settings)
+        J, V = state.jacobian, state.wanted
+        steps = np.empty(low.shape)
+        for one in np.ndindex(low.shape[:-1]):
+            steps[one] = self._one(state, J[one], V[one], low[one], high[one])
+        return steps
+
+    def _one(self, state: State, J: FloatArray, V: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Return the step (n,) of one problem with bounds (n,)."""
+        change, open_to_it = np.zeros(len(low)), np.eye(len(low))
+        if not np.isfinite(V).all():
+            return np.full(len(low), np.nan)  # the loop calls it diverged
+        for rows in state.problem.levels:
+            level = J[rows]
+            within, left = level @ open_to_it, V[rows] - level @ change
+            damping = float(self._squared(state, left))
+            part = bounded_least_squares(within, left, damping, open_to_it, low - change, high - change)
+            change = np.clip(change + open_to_it @ part, low, high)
+            _, sigma, Vt = np.linalg.svd(within)
+            rank = int((sigma > RANK_TOLERANCE * max(sigma[0], 1.0)).sum())
+            open_to_it = open_to_it @ Vt[rank:].T
+            if not open_to_it.shape[1]:
+                break
+        return change
+
+
+def bounded_least_squares(
+    A: FloatArray, b: FloatArray, damping: float, basis: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Return the z that makes ``|A z - b|² + damping |z|²`` least among those with ``low <= basis z <= high``.
+
+    Args:
+        A: Shape (m, k).
+        b: Shape (m,).
+        damping: Above zero, so that there is one such z.
+        basis: Orthonormal columns, shape (n, k).
+        low: Bounds, shape (n,), zero or less; `high` zero or more, so that zero is always allowed.
+        high: The same from above.
+    """
+    H = A.T @ A + damping * np.eye(A.shape[1])
+    f = -A.T @ b
+    plain = np.linalg.solve(H, -f)
+    reached = basis @ plain
+    if ((reached >= low) & (reached <= high)).all():
+        return np.asarray(plain)
+    scale = float(np.abs(H).max())  # the solver's own tolerances are of numbers about one
+    bounds = np.clip(high, 0.0, OPEN), np.clip(low, -OPEN, 0.0)
+    found, _, flag, _ = _daqp().solve(
+        np.ascontiguousarray(H / scale), f / scale, np.ascontiguousarray(basis), *bounds, primal_tol=EXACT
+    )
+    good = flag == OPTIMAL and bool(np.isfinite(found).all())
+    return np.asarray(found, np.float64) if good else np.zeros(A.shape[1])
+
+
+def _room(state: State, settings: Settings) -> tuple[FloatArray, FloatArray]:
+    """Return how far every velocity may change, (..., nv) down and up."""
+    linkage, most = state.linkage, np.inf if settings.max_step is None else settings.max_step
+    shape = (*state.q.shape[:-1], linkage.nv)
+    low, high = np.full(shape, -most), np.full(shape, most)
+    if settings.limits != "ignore":
+        q, v, _ = linkage.plain_values
+        low[..., v] = np.maximum(low[..., v], np.minimum(linkage.lower[q] - state.q[..., q], 0.0))
+        high[..., v] = np.minimum(high[..., v], np.maximum(linkage.upper[q] - state.q[..., q], 0.0))
+    if state.excluded is not None:
+        low, high = np.where(state.excluded, 0.0, low), np.where(state.excluded, 0.0, high)
+    return low, high
+
+
+def _daqp() -> Any:
+    try:
+        import daqp
+    except ImportError as error:
+        raise MissingExtraError("daqp", "qp", "method 'prioritized'") from error
+    return daqp

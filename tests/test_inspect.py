@@ -1,0 +1,143 @@
+"""`linkwork inspect`: what is wrong with a motion in a file, as text, as JSON, as a picture; and put right."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from test_cli import run
+
+KEYS = [(0, [0.2, 0.4]), (1, [0.9, 1.2]), (2, [0.4, 0.6])]
+
+
+@pytest.fixture
+def arm(tmp_path):
+    path = tmp_path / "arm.yaml"
+    lw.save(lw.models.planar([2, 1]), path)
+    return path
+
+
+@pytest.fixture
+def spiked(tmp_path):
+    """A table of numbers with one frame that is off."""
+    clip = lw.interpolate(lw.models.planar([2, 1]), KEYS, fps=24)
+    poses = clip.poses.copy()
+    poses[20, 1] += 0.8
+    lw.Clip(clip.linkage, clip.times, poses).save(tmp_path / "spiked.csv")
+    return tmp_path / "spiked.csv"
+
+
+def test_a_clean_motion_exits_with_zero():
+    result = run("inspect", "panda")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "nothing wrong" in result.stdout
+
+
+def test_what_is_wrong_is_printed_and_told_by_the_exit_status(spiked, arm):
+    result = run("inspect", spiked, "--linkage", arm)
+    assert result.exit_code == 1
+    assert "spike  20-20   j2 moves at" in result.stdout
+
+
+def test_json_lists_every_finding(spiked, arm):
+    result = run("inspect", spiked, "--linkage", arm, "--json")
+    data = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert data["counts"]["spike"] == 1
+    assert (data["findings"][0]["first"], data["findings"][0]["where"]) == (20, "j2")
+
+
+def test_fix_writes_a_motion_that_has_no_faults(spiked, arm, tmp_path):
+    out = tmp_path / "fixed.csv"
+    result = run("inspect", spiked, "--linkage", arm, "--fix", "-o", out)
+    assert result.exit_code == 0, result.output
+    assert "bridged" in result.stdout
+    assert "what remains:" in result.stdout
+    assert run("inspect", out, "--linkage", arm).exit_code == 0
+    fixed = lw.load_clip(out, linkage=lw.load(arm))
+    clean = lw.interpolate(lw.models.planar([2, 1]), KEYS, fps=24)
+    assert np.abs(fixed.poses - clean.poses).max() < 0.02
+
+
+def test_fix_as_json_says_what_was_done(spiked, arm, tmp_path):
+    result = run("inspect", spiked, "--linkage", arm, "--fix", "-o", tmp_path / "fixed.npz", "--json")
+    data = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert data["counts"]["spike"] == 1
+    assert data["after"]["counts"]["spike"] == 0
+    assert len(data["done"]) == 1
+
+
+def test_goals_are_compared_frame_by_frame(arm, tmp_path):
+    clip = lw.interpolate(lw.models.planar([2, 1]), KEYS, fps=24)
+    clip.save(tmp_path / "clip.csv")
+    places = clip.forward(frame="tip")[:, :2, 3].copy()
+    places[30] += 0.1
+    goals = tmp_path / "goals.csv"
+    goals.write_text("x,y\n" + "".join(f"{x!r},{y!r}\n" for x, y in places.tolist()))
+    result = run("inspect", tmp_path / "clip.csv", "--linkage", arm, "--goals", goals)
+    assert result.exit_code == 1
+    assert "path  30-30   tip misses its goal by up to 0.141 m." in result.stdout
+
+
+def test_a_picture_is_drawn(spiked, arm, tmp_path):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "report.svg"
+    assert run("inspect", spiked, "--linkage", arm, "--picture", picture).exit_code == 1
+    assert "nothing wrong" not in picture.read_text()
+
+
+def test_a_bvh_file_is_put_right_and_read_again(tmp_path):
+    human = lw.models.motion("human")
+    human.save(tmp_path / "clean.bvh")
+    clip = lw.load_clip(tmp_path / "clean.bvh")
+    poses = clip.poses.copy()
+    k = clip.linkage.coordinate_index[next(name for name in clip.linkage.coordinates if "shoulder" in name)]
+    poses[30:, k] += 2.0 * np.pi
+    lw.Clip(clip.linkage, clip.times, poses).save(tmp_path / "wound.bvh")
+    found = run("inspect", tmp_path / "wound.bvh", "--json")
+    fixed = run("inspect", tmp_path / "wound.bvh", "--fix", "-o", tmp_path / "fixed.bvh")
+    assert (found.exit_code, json.loads(found.stdout)["counts"]["flip"]) == (1, 1)
+    assert fixed.exit_code == 0, fixed.output
+    again = lw.load_clip(tmp_path / "fixed.bvh")
+    assert np.abs(again.forward().array - clip.forward().array).max() < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "text"),
+    [
+        (["panda", "--fix"], 2, "go together"),
+        (["panda", "-o", "x.bvh"], 2, "go together"),
+        (["panda", "--foot", "hoof"], 2, "no frame 'hoof'"),
+        (["nothing.bvh"], 3, "nothing.bvh"),
+        (["pnada"], 2, "did you mean 'panda'"),
+        (["panda", "--fix", "-o", "out.urdf"], 2, "its name must end in"),
+        (["panda", "--fix", "-o", "nowhere/out.bvh"], 2, "no folder"),
+        (["panda", "--picture", "report.txt"], 2, "its name must end in"),
+        (["panda", "--slide", "-1"], 2, "slide"),
+    ],
+)
+def test_wrong_usage_is_said_in_a_line(words, status, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("inspect", *words)
+    assert result.exit_code == status
+    assert text in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_without_a_motion_says_so(arm):
+    result = run("inspect", arm)
+    assert result.exit_code == 3
+    assert "holds no motion" in result.stderr
+
+
+def test_of_several_motions_one_is_chosen_by_name(tmp_path):
+    pytest.importorskip("pygltflib")
+    linkage = lw.models.planar([2, 1])
+    clips = {name: lw.interpolate(linkage, KEYS, fps=24) for name in ("one", "two")}
+    lw.save(lw.formats.Content(linkage, clips), tmp_path / "both.glb")
+    assert json.loads(run("inspect", tmp_path / "both.glb", "--clip", "two", "--json").stdout)["clip"] == "two"
+    assert run("inspect", tmp_path / "both.glb", "--clip", "three").exit_code == 2

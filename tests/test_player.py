@@ -1,0 +1,261 @@
+"""A page plays in a real browser: from disk, without a network, without an error, and showing what the clip shows."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork import models
+from linkwork.draw import cuts, player
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SOFTWARE = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A Chromium without a screen and without a graphics card."""
+    driver = pytest.importorskip("playwright.sync_api", reason="the browser's driver, playwright, is not installed")
+    found = next((path for path in map(shutil.which, BROWSERS) if path), None)
+    if found is None:
+        pytest.skip("no Chromium on this machine; install it as a package of the system")
+    with driver.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=found, args=SOFTWARE)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def screen(browser, tmp_path):
+    """Give a function that films a clip, opens the page and returns it; at the end nothing must have gone wrong."""
+    wrong: list[str] = []
+    contexts = []
+
+    def opened(clip, *, width=720, height=480, options=None, **look):
+        path = tmp_path / "film.html"
+        lw.draw.film(clip, path, **look)
+        settings = {"locale": "en-US", "offline": True, "reduced_motion": "reduce"} | (options or {})
+        context = browser.new_context(viewport={"width": width, "height": height}, **settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda r: None if r.url.startswith(("file:", "data:")) else wrong.append(r.url))
+        page.goto(path.as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def picture(page):
+    """Return the pixels of the canvas between title and controls, once they are drawn."""
+    from PIL import Image
+
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    bottom = int(page.locator("form").bounding_box()["y"])
+    return np.asarray(image).astype(int)[55:bottom]
+
+
+def colored(pixels):
+    """Return which pixels have a colour of their own, which ground and page have not."""
+    return np.ptp(pixels, axis=2) > 60
+
+
+def clock(page):
+    return page.inner_text("#clock")
+
+
+@pytest.fixture
+def arm():
+    linkage = models.planar([2.0, 1.0])
+    return lw.interpolate(linkage, [(0, [0, 0]), (1, [np.pi / 2, 0])], fps=10, kind="linear")
+
+
+# In the browser
+
+
+def test_scrubbing_changes_the_picture_and_the_clock(screen, arm):
+    page = screen(arm)
+    assert clock(page) == "frame 0 of 10 | 0.00 of 1.00 s"
+    first = picture(page)
+    page.locator("#scrub").fill("0.5")
+    middle = picture(page)
+    assert clock(page) == "frame 5 of 10 | 0.50 of 1.00 s"
+    assert (colored(first) != colored(middle)).sum() > 1000
+    page.locator("#scrub").fill("0")
+    assert np.array_equal(picture(page), first)
+
+
+def test_a_flat_linkage_faces_the_camera_true_to_scale(screen, arm):
+    """At first the arm lies along x, at last along y: its picture is the same, turned by a quarter."""
+    page = screen(arm)
+    spans = []
+    for key in ("Home", "End"):
+        page.keyboard.press(key)
+        rows, columns = np.nonzero(colored(picture(page)))
+        spans.append((np.ptp(columns), np.ptp(rows)))
+    (long, thin), (slim, tall) = spans
+    assert long == pytest.approx(tall, abs=3)
+    assert thin == pytest.approx(slim, abs=3)
+    assert long > 4 * thin
+
+
+def test_keys_step_play_and_pause(screen, arm):
+    page = screen(arm)
+    for key, shown in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", 10), ("Home", 0)):
+        page.keyboard.press(key)
+        assert clock(page).startswith(f"frame {shown} of 10")
+    assert page.get_by_role("button", name="Play").count() == 1
+    page.keyboard.press("Space")
+    page.wait_for_function("() => !document.getElementById('clock').textContent.startsWith('frame 0 ')")
+    page.keyboard.press("Space")
+    held = clock(page)
+    assert page.get_by_role("button", name="Play").count() == 1
+    picture(page)
+    assert clock(page) == held
+
+
+def test_without_a_loop_the_film_ends_at_its_end_and_begins_again(screen, arm):
+    page = screen(arm)
+    page.get_by_label("Loop").uncheck()
+    page.get_by_label("Speed").select_option("4")
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("() => document.getElementById('clock').textContent.startsWith('frame 10 ')")
+    page.get_by_role("button", name="Play").wait_for()
+    page.get_by_label("Speed").select_option("0.1")
+    page.get_by_role("button", name="Play").click()
+    assert clock(page).startswith(("frame 0 ", "frame 1 "))
+
+
+def test_it_plays_by_itself_unless_less_motion_is_wished_for(screen, arm):
+    assert screen(arm).get_by_role("button", name="Play").count() == 1
+    page = screen(arm, options={"reduced_motion": "no-preference"})
+    assert page.get_by_role("button", name="Pause").count() == 1
+
+
+def test_dragging_turns_and_a_double_click_turns_back(screen):
+    clip = models.motion("human:floating")
+    page = screen(clip, trail="right_hand")
+    before = picture(page)
+    assert (np.abs(np.diff(before, axis=0)) > 60).sum() > 1000  # a figure, not an empty page
+    page.mouse.move(320, 240)
+    page.mouse.down()
+    page.mouse.move(420, 200, steps=3)
+    page.mouse.up()
+    turned = picture(page)
+    assert (np.abs(turned - before) > 30).sum() > 2000
+    page.mouse.wheel(0, -400)
+    assert (np.abs(picture(page) - turned) > 30).sum() > 2000
+    page.mouse.dblclick(320, 240)
+    assert np.array_equal(picture(page), before)
+
+
+def test_everything_stays_in_the_picture_of_a_phone(screen, arm):
+    """On a narrow screen the whole motion is seen, and the controls are as large as a finger."""
+    page = screen(arm, width=360, height=640, options={"has_touch": True, "is_mobile": True})
+    for key in ("Home", "End"):
+        page.keyboard.press(key)
+        seen = colored(picture(page))
+        assert seen.any()
+        assert not np.concatenate([seen[:, 0], seen[:, -1], seen[0]]).any()
+    for name in ("#play", "#speed", "#scrub"):
+        assert page.locator(name).bounding_box()["height"] >= 44
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_one_frame_is_a_still(screen, arm):
+    page = screen(lw.Clip(arm.linkage, [0.0], arm.poses[:1]))
+    assert colored(picture(page)).any()
+    assert page.locator("#scrub").is_disabled()
+    assert page.locator("#play").is_disabled()
+
+
+def test_a_title_is_text_and_nothing_else(screen, arm):
+    title = "</script><b>{{film}}</b> & more"
+    page = screen(arm, title=title)
+    assert page.title() == title
+    assert page.inner_text("h1") == title
+    assert "2 degrees of freedom" in page.get_by_role("img").get_attribute("aria-label")
+
+
+# What is in the page
+
+
+def film_of(page):
+    text = re.search(r'id="film">(.*?)</script>', page, re.DOTALL)[1]
+    return json.loads(text)
+
+
+def numbers(text, kind="<f4"):
+    import base64
+
+    return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+
+def whole(clip):
+    return cuts.cut(clip, cuts.Wish(), most=30.0, what="a page", even=False)
+
+
+@pytest.mark.parametrize("name", models.MODELS)
+def test_bodies_are_where_the_clip_puts_them(name):
+    from scipy.spatial.transform import Rotation
+
+    clip = models.motion(models.MODELS[name].example)
+    film = film_of(player.page(clip, whole(clip)))
+    times = numbers(film["times"])
+    tracks = numbers(film["tracks"]).reshape(len(times), -1, 7)
+    frames = clip.forward().array
+    places = frames[:, : len(clip.linkage.nodes), :3, 3]
+    for body in range(tracks.shape[1]):
+        away = np.abs(places - tracks[:, body, None, 4:]).max(axis=(0, 2))
+        turn = Rotation.from_quat(tracks[:, body, :4]).as_matrix()
+        near = [k for k in np.flatnonzero(away < 1e-5) if np.allclose(frames[:, k, :3, :3], turn, atol=1e-5)]
+        assert near, f"body {body} is no link"
+    parts = numbers(film["parts"]).reshape(-1, 16)
+    assert len(parts)
+    assert set(parts[:, 0]) == set(range(tracks.shape[1]))
+    assert set(parts[:, 1]) <= {0.0, 1.0, 2.0}
+    assert (parts[:, 2:5] > 0.0).all()
+    assert np.allclose(np.linalg.norm(parts[:, 9:13], axis=1), 1.0, atol=1e-6)
+
+
+def test_a_page_is_small_asks_for_nothing_and_is_the_same_every_time(tmp_path):
+    clip = models.motion("human:floating")
+    for name in ("a.html", "b.html"):
+        lw.draw.film(clip, tmp_path / name)
+    text = (tmp_path / "a.html").read_text()
+    assert text == (tmp_path / "b.html").read_text()
+    assert len(text) < 120_000
+    assert not re.search(r"https?:|@import|url\(|<img|<iframe|fetch\(|XMLHttpRequest", text)
+    assert "default-src 'none'" in text
+
+
+def test_bones_and_sliders_are_drawn_where_links_have_no_shapes():
+    b = lw.Builder("crane", base="mast").revolute("swing", "boom", at=(0, 0, 2), axis="z")
+    b.prismatic("hoist", "hook", at=(1.5, 0, 0), axis="-z", limits=(0, 1)).frame("tip", at=(0, 0, -0.2))
+    crane = b.build()
+    clip = lw.Clip(crane, [0.0, 1.0], [[0.0, 0.0], [0.0, 1.0]])
+    film = film_of(player.page(clip, whole(clip), trail="tip"))
+    rails = numbers(film["rails"]).reshape(2, 1, 2, 3)
+    assert rails[1, 0].tolist() == [[1.5, 0.0, 2.0], [1.5, 0.0, 1.0]]
+    assert len(numbers(film["parts"]).reshape(-1, 16)) == 2 + 3  # a ball and a cube, three bones
+    path = numbers(film["trail"]).reshape(-1, 3)
+    assert path[0] == pytest.approx([1.5, 0.0, 1.8], abs=1e-6)
+    assert path[-1] == pytest.approx([1.5, 0.0, 0.8], abs=1e-6)
+    assert (len(path) - 1) == film["fine"]
+
+
+def test_no_matplotlib_is_needed(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    lw.draw.film(models.motion("two_link"), tmp_path / "a.html")
+    assert (tmp_path / "a.html").stat().st_size > 10_000
