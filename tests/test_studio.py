@@ -522,8 +522,10 @@ def test_names_of_uploads_are_harmless(name, safe):
 def test_the_motion_is_exported(suffix):
     if suffix == ".usda":
         pytest.importorskip("pxr")
-    if suffix == ".gif":
+    if suffix in (".gif", ".mp4"):
         pytest.importorskip("matplotlib")
+    if suffix == ".mp4":
+        pytest.importorskip("imageio_ffmpeg")
     session = Session(lw.models.planar([2, 1]))
     session.set_key(0.0)
     session.set_pose("curl")

@@ -269,6 +269,8 @@ EXPORTS: dict[str, Writer] = {
     ".csv": _file,
     ".npz": _file,
     ".gif": _film,
+    ".mp4": _film,
+    ".html": _film,
 }
 
 

@@ -268,7 +268,7 @@ class Session:
 
 def motion(scene: Scene) -> Clip:
     """Return the motion of a scene's timeline."""
-    return scene.timeline.bake(scene.linkage, scene.targets, start=scene.q, method=scene.method)
+    return scene.timeline.bake(scene.linkage, scene.targets, start=scene.q)
 
 
 def explain(solution: Solution) -> Why:

@@ -1,29 +1,30 @@
 """The timeline: keys of poses and of targets' places, each with its own interpolation, and the motion they make.
 
-Imports `clips`, `solvers` and `targets`. A timeline never changes; edits give a new one, so that undoing costs nothing.
+Imports `clips`, the library's `timeline` and `targets`. A timeline here never changes; edits give a new one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from ..clips import KINDS as SPLINES, Clip, sample
+from .. import timeline
+from ..clips import KINDS, Clip, sample
 from ..errors import KeyFrameError
+from ..goals import Goal
 from ..linkage import Link, Linkage
 from ..loops import close
 from ..poses import checked
-from ..solvers import solve
 from ..transforms import FloatArray, read_only
 from .targets import Target
 
-KINDS = ("step", *SPLINES)
 FPS = 24.0
 LONGEST = 3600.0  # seconds: beyond it a slip of the finger would fill the memory
+EASE = 0.25  # seconds over which a target with keys is taken up and let go
 SAME = 1e-6  # seconds: keys nearer than that are one
 
 # Where a target stands over time is interpolated as the pose of a single floating link.
@@ -144,20 +145,16 @@ class Timeline:
         targets: Sequence[Target],
         *,
         start: FloatArray,
-        method: str = "robust",
-        progress: Callable[[float], None] | None = None,
     ) -> Clip:
-        """Return the motion as a clip: poses from pose keys, then bent so that targets with keys are met.
+        """Return the motion as a clip: poses from pose keys, then led so that targets with keys are met.
 
-        Targets without a key of their own hold where they stand, once some target has one. Every frame is solved from
-        the one before, so that the motion stays on one branch.
+        A target holds from its first key to its last, and is taken up and let go smoothly; one with a single key or
+        none holds all along, once some target has one.
 
         Args:
             linkage: The linkage.
             targets: The targets; those switched off do not count.
             start: The pose where no key has one.
-            method: The method.
-            progress: Called with the share that is done.
 
         Raises:
             KeyFrameError: If there are no keys.
@@ -169,18 +166,24 @@ class Timeline:
         poses = sampled(linkage, keys, times) if keys else np.repeat(start[None], len(times), axis=0)
         if linkage.loops:
             poses = np.stack([closed(linkage, pose) for pose in poses])
+        body = Clip(linkage, times, poses, source="keys")
         aims = [target for target in targets if target.active]
         if not aims or not any(key.places for key in self.keys):
-            return Clip(linkage, times, poses)
-        q = poses[0]
-        for k, time in enumerate(times.tolist()):
-            places = self.places_at(time)
-            goals = [aim.moved(places.get(aim.name, aim.place)).goal(linkage) for aim in aims]
-            q = solve(linkage, goals, start=poses[k] if keys else q, method=method).q
-            poses[k] = q
-            if progress is not None:
-                progress((k + 1) / len(times))
-        return Clip(linkage, times, poses)
+            return body
+        return timeline.Timeline(linkage, [self._pin(linkage, aim) for aim in aims], body=body).play()
+
+    def _pin(self, linkage: Linkage, aim: Target) -> timeline.Pin:
+        """Return a target as what holds it: from its first key to its last, or all along if it has no two keys."""
+        held = [(key.time, _as_pose(key.places[aim.name]), key.kind) for key in self.keys if aim.name in key.places]
+        if len(held) < 2:
+            place = aim.place if not held else _BODY.forward(held[0][1], frame="target")
+            return timeline.Pin(0.0, self.duration, aim.moved(place).goal(linkage), ease=0.0)
+
+        def goal(time: float) -> Goal:
+            place = _BODY.forward(sampled(_BODY, held, np.array([time]))[0], frame="target")
+            return aim.moved(place).goal(linkage)
+
+        return timeline.Pin(held[0][0], held[-1][0], goal, ease=EASE)
 
 
 def sampled(linkage: Linkage, keys: Sequence[tuple[float, FloatArray, str]], times: FloatArray) -> FloatArray:
@@ -195,15 +198,7 @@ def sampled(linkage: Linkage, keys: Sequence[tuple[float, FloatArray, str]], tim
     """
     at = np.array([time for time, _, _ in keys])
     poses = checked(linkage, np.stack([pose for _, pose, _ in keys]))
-    held = np.clip(times, at[0], at[-1])
-    stretch = np.clip(np.searchsorted(at, held, side="right") - 1, 0, len(at) - 1)
-    result = poses[stretch].copy()
-    kinds = np.array([kind for _, _, kind in keys])[stretch]
-    for kind in SPLINES:
-        chosen = (kinds == kind) & (stretch < len(at) - 1)
-        if chosen.any():
-            result[chosen] = sample(linkage, at, poses, held[chosen], kind=kind)
-    return result
+    return sample(linkage, at, poses, np.clip(times, at[0], at[-1]), kind=[kind for _, _, kind in keys])
 
 
 def closed(linkage: Linkage, q: FloatArray) -> FloatArray:
