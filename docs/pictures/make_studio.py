@@ -41,9 +41,9 @@ def posing(studio: Any, page: Page) -> None:
         for kind, frame in (("pin", "left_foot"), ("pin", "right_foot"), ("reach", "right_hand"), ("look at", "eyes")):
             session.add_target(kind, frame)
         for _ in range(10):
-            moved(studio, "right_hand", (0.05, -0.02, 0.045))
+            moved(studio, "right_hand", (0.05, 0.01, 0.075))
         hand = np.array(session.target("right_hand").place)
-        hand[:3, 3] += (0.3, 0.1, 0.45)
+        hand[:3, 3] += (0.45, 0.25, 0.05)
         hand[:3, :3] = np.eye(3)
         session.drag("look at eyes", hand)
         studio.gizmos.rebuild()
@@ -110,12 +110,21 @@ def timeline(studio: Any, page: Page) -> None:
     page.get_by_text("Onion skins").click()
 
 
+def overlays(studio: Any, page: Page) -> None:
+    """Where the tip can be, and how fast it moves each way."""
+    page.get_by_role("tab", name="View").click()
+    view = studio.tabs[-1]
+    studio.do(lambda: (studio.overlays.set_cloud(True), studio.overlays.set_ellipsoid(True)))
+    studio.do(lambda: (setattr(view.cloud, "value", True), setattr(view.ellipsoid, "value", True)))
+
+
 VIEWS: dict[str, tuple[lw.Linkage, Act]] = {
     "posing": (lw.models.build("human:floating"), posing),
     "why": (lw.models.planar([15, 10, 5]), why),
     "race": (lw.models.planar([15, 10, 5]), race),
     "inside": (lw.models.panda(), inside),
     "timeline": (lw.models.panda(), timeline),
+    "overlays": (lw.models.ur5(), overlays),
 }
 
 
@@ -135,6 +144,7 @@ def take(browser: Any, name: str) -> None:
         studio.idle(60.0)
         page.wait_for_timeout(9000)
         image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        image = image.quantize(256, kmeans=2, dither=Image.Dither.NONE) if name == "overlays" else image
         image.save(HERE / f"studio-{name}.png", optimize=True)
         page.close()
 

@@ -22,7 +22,7 @@ from .session import Why
 if TYPE_CHECKING:
     from .app import Studio
 
-SAMPLES = 12_000
+SAMPLES = 8_000
 ELLIPSOID = 0.14  # largest half axis, of the size of the linkage
 NEAR = 0.03  # of the size: what is that near the lowest point stands on the ground
 
@@ -145,7 +145,11 @@ class Overlays:
         colors = (1.0 - share) * np.array([77, 171, 247]) + share * np.array([132, 94, 247])
         self._remove("cloud")
         self.shown["cloud"] = self._scene.add_point_cloud(
-            "/overlays/cloud", points.astype(np.float32), colors.astype(np.uint8), point_size=0.006 * self.studio.size
+            "/overlays/cloud",
+            points.astype(np.float32),
+            colors.astype(np.uint8),
+            point_size=0.0035 * self.studio.size,
+            point_shape="circle",
         )
 
     def _draw_ellipsoid(self) -> None:
@@ -183,7 +187,9 @@ class Overlays:
         points = session.linkage.forward(session.q).array[:, :3, 3]
         ground = float(points[:, 2].min())
         below = np.array([center[0], center[1], ground])
-        self._scene.add_icosphere(f"{root}/center", 0.022 * size, color=(250, 176, 5), position=center)
+        for name, radius, point in (("center", 0.022, center), ("below", 0.012, below)):
+            self._scene.add_icosphere(f"{root}/{name}", radius * size, color=(250, 176, 5), position=point)
+        self._scene.add_label(f"{root}/label", "centre of mass", position=center)
         self._scene.add_line_segments(
             f"{root}/plumb",
             points=np.array([[center, below]], np.float32),

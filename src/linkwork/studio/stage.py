@@ -78,7 +78,7 @@ def view_of(linkage: Linkage, q: FloatArray) -> View:
         middle = np.array([0.0, 0.0, middle[2]])
         distance = reach / math.tan(NARROW / 2.0)
         return View(middle + distance * np.eye(3)[2], middle, (0.0, 1.0, 0.0), NARROW, distance)
-    distance = 0.76 * size / math.tan(USUAL / 2.0)
+    distance = 0.70 * size / math.tan(USUAL / 2.0)
     way = np.array([0.78, -0.55, 0.32])
     return View(middle + distance * way / np.linalg.norm(way), middle, (0.0, 0.0, 1.0), USUAL, distance)
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..clips import Clip
+from ..clips import KINDS, Clip
 from ..errors import KeyFrameError
 from .dials import dials
 from .plots import COLORS, Curves
 from .session import motion
 from .stage import Figure
-from .timeline import KINDS, Timeline
+from .timeline import Timeline
 
 if TYPE_CHECKING:
     from .app import Studio
