@@ -266,6 +266,19 @@ def test_a_broken_upload_shows_its_error_and_the_studio_lives_on(fresh, page, tm
     assert page.wrong == []
 
 
+def test_a_file_dropped_on_the_page_is_opened(fresh, page):
+    tab(page, "Pose")
+    page.evaluate(
+        """() => {
+          const file = new File(["<robot name='dropped'><link name='only'/></robot>"], "dropped.urdf");
+          const data = new DataTransfer();
+          data.items.add(file);
+          window.dispatchEvent(new DragEvent("drop", { dataTransfer: data, cancelable: true }));
+        }"""
+    )
+    until(lambda: fresh.session.linkage.name == "dropped", "the dropped file")
+
+
 def test_a_motion_is_exported(fresh, page, tmp_path):
     fresh.do(lambda: (fresh.session.set_key(0.0), fresh.session.set_pose("curl"), fresh.session.set_key(0.5)))
     assert fresh.idle(PATIENCE)

@@ -13,12 +13,12 @@ import numpy as np
 from ..solvers import METHODS
 from ..transforms import FloatArray
 
-# Twelve colours that can be told apart, one for each method.
+# Colours that can be told apart, one for each method; they begin again where there are more methods.
 COLORS = (
-    "#e03131", "#f76707", "#1c7ed6", "#0ca678", "#ae3ec9", "#f59f00",
-    "#4263eb", "#74b816", "#d6336c", "#1098ad", "#845ef7", "#495057",
+    "#e03131", "#f76707", "#1c7ed6", "#0ca678", "#ae3ec9", "#f59f00", "#f06595",
+    "#74b816", "#d6336c", "#845ef7", "#1098ad", "#495057", "#a0522d",
 )  # fmt: skip
-METHOD_COLORS = dict(zip(METHODS, COLORS, strict=False))
+METHOD_COLORS = {name: COLORS[k % len(COLORS)] for k, name in enumerate(METHODS)}
 LEAST = 1e-9  # the least whose power of ten is shown
 
 

@@ -12,6 +12,30 @@ from urllib.parse import urlsplit
 
 from ..errors import MissingExtraError, OptionError
 
+# A file dropped anywhere on the page is handed to the button for uploads, whose tab is opened first if need be.
+DROPPING = """
+if (!window.linkworkDrops) {
+  window.linkworkDrops = true;
+  window.addEventListener("dragover", (event) => event.preventDefault());
+  window.addEventListener("drop", (event) => {
+    event.preventDefault();
+    const files = event.dataTransfer.files;
+    const hand = (tries) => {
+      const input = document.querySelector("input[type=file]");
+      if (input) {
+        input.files = files;
+        input.dispatchEvent(new Event("change", { bubbles: true }));
+      } else if (tries > 0) {
+        const tab = [...document.querySelectorAll("[role=tab]")].find((one) => one.textContent === "Files");
+        if (tab) tab.click();
+        setTimeout(() => hand(tries - 1), 100);
+      }
+    };
+    if (files.length) hand(50);
+  });
+}
+"""
+
 HERE = ("127.0.0.1", "localhost", "::1")
 
 
@@ -20,7 +44,7 @@ def make_server(host: str, port: int, *, label: str, upload_limit: int) -> Any:
 
     - A page of another origin, which any website could be, may not connect.
     - The page cannot open a way to the studio from the internet.
-    - An upload above the limit is dropped before it is taken.
+    - An upload above the limit is not taken.
 
     Args:
         host: The address to bind; ``127.0.0.1`` is this machine alone.
@@ -63,6 +87,7 @@ def make_server(host: str, port: int, *, label: str, upload_limit: int) -> Any:
                 text = f"{message.filename} is larger than {upload_limit / 2**20:.4g} MiB, the most that is uploaded."
                 client.add_notification("Not uploaded", text, color="red")
 
+    connections.queue_message(messages.RunJavascriptMessage(source=DROPPING))
     connections.on_client_connect(only_own_pages)
     connections.register_handler(messages.FileTransferStartUpload, only_small_files)
     return server
