@@ -41,9 +41,9 @@ def posing(studio: Any, page: Page) -> None:
         for kind, frame in (("pin", "left_foot"), ("pin", "right_foot"), ("reach", "right_hand"), ("look at", "eyes")):
             session.add_target(kind, frame)
         for _ in range(10):
-            moved(studio, "right_hand", (0.05, 0.01, 0.075))
+            moved(studio, "right_hand", (0.03, -0.045, 0.06))
         hand = np.array(session.target("right_hand").place)
-        hand[:3, 3] += (0.45, 0.25, 0.05)
+        hand[:3, 3] += (0.5, 0.5, 0.2)
         hand[:3, :3] = np.eye(3)
         session.drag("look at eyes", hand)
         studio.gizmos.rebuild()
@@ -142,7 +142,7 @@ def take(browser: Any, name: str) -> None:
             note.first.click()
         act(studio, page)
         studio.idle(60.0)
-        page.wait_for_timeout(9000)
+        page.wait_for_timeout(14000)
         image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
         image = image.quantize(256, kmeans=2, dither=Image.Dither.NONE) if name == "overlays" else image
         image.save(HERE / f"studio-{name}.png", optimize=True)

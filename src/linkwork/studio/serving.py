@@ -19,19 +19,24 @@ if (!window.linkworkDrops) {
   window.addEventListener("dragover", (event) => event.preventDefault());
   window.addEventListener("drop", (event) => {
     event.preventDefault();
-    const files = event.dataTransfer.files;
+    const kept = new DataTransfer();  // the event's own list is emptied when it is over
+    for (const file of event.dataTransfer.files) kept.items.add(file);
     const hand = (tries) => {
       const input = document.querySelector("input[type=file]");
       if (input) {
-        input.files = files;
+        input.files = kept.files;
         input.dispatchEvent(new Event("change", { bubbles: true }));
       } else if (tries > 0) {
         const tab = [...document.querySelectorAll("[role=tab]")].find((one) => one.textContent === "Files");
-        if (tab) tab.click();
+        const press = (kind, make) => tab.dispatchEvent(new make(kind, { bubbles: true, button: 0, isPrimary: true }));
+        if (tab) {
+          for (const kind of ["down", "up"]) { press("pointer" + kind, PointerEvent); press("mouse" + kind, MouseEvent); }
+          tab.click();
+        }
         setTimeout(() => hand(tries - 1), 100);
       }
     };
-    if (files.length) hand(50);
+    if (kept.files.length) hand(50);
   });
 }
 """
