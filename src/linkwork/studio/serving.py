@@ -30,7 +30,10 @@ if (!window.linkworkDrops) {
         const tab = [...document.querySelectorAll("[role=tab]")].find((one) => one.textContent === "Files");
         const press = (kind, make) => tab.dispatchEvent(new make(kind, { bubbles: true, button: 0, isPrimary: true }));
         if (tab) {
-          for (const kind of ["down", "up"]) { press("pointer" + kind, PointerEvent); press("mouse" + kind, MouseEvent); }
+          for (const kind of ["down", "up"]) {
+            press("pointer" + kind, PointerEvent);
+            press("mouse" + kind, MouseEvent);
+          }
           tab.click();
         }
         setTimeout(() => hand(tries - 1), 100);
