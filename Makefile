@@ -34,6 +34,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/ik.py
 	$(BIN)/python benchmarks/whole_body.py
 	$(BIN)/python benchmarks/files.py
+	$(BIN)/python benchmarks/retarget.py
 
 fuzz: $(VENV)/fuzz.stamp
 	$(BIN)/python tests/fuzz_bvh.py -max_total_time=$(SECONDS)

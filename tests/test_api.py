@@ -93,6 +93,8 @@ PUBLIC = [
     "prepare",
     "race",
     "repair",
+    "retarget",
+    "retargeting",
     "save",
     "singular_positions",
     "solve",

@@ -13,11 +13,29 @@ from numpy.typing import NDArray
 import linkwork as lw
 from linkwork.errors import FrameNotFoundError, GoalError, OptionError
 from linkwork.goals import GOALS, Block, Goal
-from linkwork.kernels import whole
+from linkwork.kernels import kernel, whole
+from linkwork.kernels.figure import COLUMNS, ERRORS
+from linkwork.kernels.lanes import cells
 from linkwork.solvers import Problem, Settings
 from linkwork.solvers.figure import EMPHASIS, PreparedFigure, serves
 from linkwork.solvers.packing import PACKERS
 from test_figure_goals import LINKAGES, VARIANTS, heavy, make, variant_of
+
+
+@kernel
+def figure_normal(codes, numbers, aims, level, q, room, matrix, gradient, errors):
+    """Write the normal matrix, the gradient and the errors at one pose."""
+    c = cells(codes)
+    parts, n = whole.laid_out(c, cells(room)), c[COLUMNS]
+    whole.look(c, cells(numbers), cells(aims), level, cells(q), parts)
+    whole.assemble(c, cells(numbers), cells(aims), level, cells(q), parts)
+    for i in range(n):
+        gradient[i] = parts[whole.GRADIENT][i]
+        for j in range(i + 1):
+            matrix[n * i + j] = matrix[n * j + i] = parts[whole.MATRIX][n * i + j]
+    for k in range(c[ERRORS]):
+        errors[k] = parts[whole.ALL_ERRORS][k]
+
 
 FEET = [f"{side}_{part}" for side in ("left", "right") for part in ("heel", "toe")]
 HUMAN = lw.models.human(root="floating")
@@ -39,9 +57,7 @@ def check_normal(linkage: lw.Linkage, goals: list[Goal], q: NDArray[np.float64])
     columns, n = prepared.program.columns, len(prepared.program.columns)
     matrix, gradient, errors = np.zeros(n * n), np.zeros(n), np.zeros(problem.blocks[-1].rows.stop)
     program, room = prepared.program, np.full(prepared.program.room, np.nan)
-    whole.figure_normal(
-        program.codes, program.numbers, prepared.aims(problem.goals), 1, q, room, matrix, gradient, errors
-    )
+    figure_normal(program.codes, program.numbers, prepared.aims(problem.goals), 1, q, room, matrix, gradient, errors)
     lower = problem.priorities > problem.priorities.min()
     scale = problem.scale * np.where(lower, EMPHASIS[1], 1.0)
     jacobian, error = problem.all_rows_jacobian(q) * scale[:, None], problem.error(q)

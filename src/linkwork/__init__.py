@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         mass as mass,
         models as models,
         paths as paths,
+        retargeting as retargeting,
         studio as studio,
         transforms as transforms,
     )
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from .races import race as race
     from .repairs import repair as repair
     from .report import Report as Report, inspect as inspect
+    from .retargeting import retarget as retarget
     from .solvers import (
         METHODS as METHODS,
         Prepared as Prepared,
@@ -106,6 +108,7 @@ _MODULES = (
     "mass",
     "models",
     "paths",
+    "retargeting",
     "studio",
     "transforms",
 )
@@ -157,6 +160,7 @@ _NAMES = {
     "races": ("race",),
     "repairs": ("repair",),
     "report": ("Report", "inspect"),
+    "retargeting": ("retarget",),
     "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),
     "timeline": ("Pin", "Timeline"),
     "tracking": ("track",),

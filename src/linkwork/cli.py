@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from . import __version__, commands, file_commands, film_commands, report_commands
+from . import __version__, commands, file_commands, film_commands, report_commands, retarget_commands
 from .commands import AsJson, ModelOperand, examples, flag, takes
 from .console import (
     console,
@@ -234,7 +234,7 @@ def draw(
             pictures.strip(clip, frames=panels, limits=limits, labels=labels, **look)
 
 
-MORE = {**file_commands.COMMANDS, **film_commands.COMMANDS, **report_commands.COMMANDS}
+MORE = {**file_commands.COMMANDS, **film_commands.COMMANDS, **report_commands.COMMANDS, **retarget_commands.COMMANDS}
 for command, epilog in {**commands.COMMANDS, **MORE}.items():
     app.command(epilog=epilog)(command)
 
@@ -319,6 +319,16 @@ def compile_search() -> None:
     solvers.solve(arm, [goals.Reach("tip", position=(1.0, 1.0)), goals.Rest()], start=arm.neutral(), method="robust")
 
 
+def compile_motion() -> None:
+    """Compile what a motion of a whole figure is solved with."""
+    from . import models, retargeting
+    from .clips import Clip
+
+    figure = models.human(root="floating")
+    stand = Clip(figure, [0.0], figure.stored_pose("stand")[None])  # type: ignore[arg-type]
+    retargeting.retarget(stand, figure)
+
+
 @app.command(epilog=examples("warmup"))
 def warmup(as_json: AsJson = False) -> None:
     """Compile all kernels now, not at their first use."""
@@ -326,6 +336,7 @@ def warmup(as_json: AsJson = False) -> None:
     code = f"from {__name__} import compile_search; compile_search()"
     with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL):  # meanwhile, on a second core
         compile_steps()
+        compile_motion()
     compile_search()  # finds what the other process has kept; compiles it only where nothing could be kept
     seconds = time.perf_counter() - start
     if as_json:

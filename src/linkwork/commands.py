@@ -189,7 +189,7 @@ def track(
     from .solvers import Problem, configure
 
     linkage = read_model(model)
-    name = read_frame(linkage, frame)
+    name, begin, chosen = read_frame(linkage, frame), read_start(linkage, start or []), method or "damped"
     if (points is None) == (position is None and orientation is None):
         raise OptionError("give a goal with --position and --orientation, or points to pass with --path")
     if closed and points is None:
@@ -197,8 +197,6 @@ def track(
     goal = None if points is not None else _goal(linkage, name, position, orientation)
     timing = {} if frames is None else {"frames": frames}
     settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
-    chosen = method or "damped"
-    begin = read_start(linkage, start or [])
     with _writing(output, (*draw.IMAGES, ".html", ".mp4", ".gif", ".json", ".csv", *motion_files()), as_json) as path:
         if goal is not None:
             goals = paths.line(linkage, goal, start=linkage.neutral() if begin is None else begin, **timing)

@@ -24,6 +24,7 @@
     ├── GoalError (ValueError)            a goal that asks for nothing, or for what cannot be
     │   ├── OutOfReachError               a closed form has no answer there
     │   └── LoopError                     closed loops that do not close
+    ├── MappingError (ValueError)         a skeleton whose parts are not found, a map that names what is not there
     ├── OptionError (TypeError)           an option a method does not take, or a value it cannot have
     ├── FormatError (ValueError)          a file that cannot be read, with file and line
     └── MissingExtraError (ImportError)   an optional dependency is not installed
@@ -195,6 +196,10 @@ class LoopError(GoalError):
     def __init__(self, message: str, *, gap: float | None = None, value: float | None = None) -> None:
         super().__init__(message)
         self.gap, self.value = gap, value
+
+
+class MappingError(LinkworkError, ValueError):
+    """A skeleton whose parts cannot be told, or a map of them that names what does not exist."""
 
 
 class OptionError(LinkworkError, TypeError):

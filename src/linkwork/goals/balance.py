@@ -19,7 +19,7 @@ from ..transforms import FloatArray, as_axis, as_number, plane_basis, read_only
 from .base import Block, Goal, as_place, key_of, moving_along, moving_rows, one_block, placed, position_of, reading
 from .reach import SAME
 
-INSIDE = 1e-12
+INSIDE, ROUNDING = 1e-12, 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +217,7 @@ class Nearest:
         self.point = center - away
         beyond = ((corners - self.point[..., None, :]) * away[..., None, :]).sum(axis=-1).max(axis=-1)
         size = np.abs(corners - center[..., None, :]).max(axis=(-1, -2), initial=0.0)
-        self.inside = beyond > INSIDE * size * np.linalg.norm(away, axis=-1)
+        self.inside = beyond > size * (INSIDE * np.linalg.norm(away, axis=-1) + ROUNDING * size)
         chosen = pairs[best[..., 0]]
         one_hot = np.eye(corners.shape[-2])[chosen]
         self.shares = (1.0 - share)[..., None] * one_hot[..., 0, :] + share[..., None] * one_hot[..., 1, :]

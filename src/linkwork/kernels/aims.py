@@ -33,9 +33,9 @@ from .rotations import cross, dot, length, minus, place, plus, times, vector
 PLACE, AIM, BEND, ACROSS, DISTANCE, BALANCE, REST, COUPLE = range(8)
 KIND, FRAME, OTHER, THIRD, FOURTH, MASK, ERROR, ROW, NUMBER, ITEMS, COUNT, LEVEL, GOAL_CODES = range(13)
 METRES, RADIANS, TARGET, FREE, GOAL_NUMBERS = 0, 1, 2, 14, 17
-POINT, AXIS, NEAR, LEAST, LARGEST, FIRST_WAY, SECOND_WAY = 2, 14, 5, 5, 6, 5, 8
+POINT, AXIS, NEAR, LEAST, LARGEST, FIRST_WAY, SECOND_WAY, SIZE = 2, 14, 5, 5, 6, 5, 8, 2
 STRAIGHT = 1.0e-6  # of a limb's length: bent less than that, it bends nowhere
-INSIDE = 1.0e-12
+INSIDE, ROUNDING = 1.0e-12, 1.0e-15
 SMALL = 1.0e-300
 TURNED = 64  # bit of a mask: only where an axis points matters
 LOOKING = 1
@@ -216,11 +216,27 @@ def distance_goal(codes, goal, aim, world, twists, sums, rows, errors, weighted)
 
 
 @inner
-def corner(codes, goal, aims, world, k):
-    """Return a corner of the support: a frame's origin or a point."""
+def stand(codes, goal, aims, world, k):
+    """Return a place that a figure stands on: a frame's origin or a point."""
     frame = codes[goal[ITEMS] + k]
     at = goal[NUMBER] + GOAL_NUMBERS + 3 * k
     return origin(world, frame) if frame >= 0 else (aims[at], aims[at + 1], aims[at + 2])
+
+
+@part
+def middle_of(codes, goal, aims, world):
+    """Return the middle of the places that a figure stands on."""
+    total = NOTHING
+    for k in range(goal[COUNT]):
+        total = plus(total, stand(codes, goal, aims, world, k))
+    return times(1.0 / goal[COUNT], total)
+
+
+@inner
+def corner(codes, goal, aims, world, middle, k):
+    """Return a corner of the support: one of the places, drawn in towards their middle where there is a margin."""
+    size = aims[goal[NUMBER] + SIZE]
+    return plus(times(size, stand(codes, goal, aims, world, k)), times(1.0 - size, middle))
 
 
 @inner
@@ -234,12 +250,12 @@ def balance_goal(codes, numbers, goal, aims, world, twists, rows, errors, weight
     """Balance: the centre of mass over a point, or over the polygon around several."""
     aim, n = beyond(aims, goal[NUMBER]), codes[COLUMNS]
     center = weigh(codes, numbers, world, room)
-    c, count = flat_way(aim, center), goal[COUNT]
+    c, count, middle = flat_way(aim, center), goal[COUNT], middle_of(codes, goal, aims, world)
     first, second, share, least, away = 0, 0, 0.0, math.inf, (0.0, 0.0)
     for i in range(count):
-        a = flat_way(aim, corner(codes, goal, aims, world, i))
+        a = flat_way(aim, corner(codes, goal, aims, world, middle, i))
         for j in range(i if count == 1 else i + 1, count):
-            b = flat_way(aim, corner(codes, goal, aims, world, j))
+            b = flat_way(aim, corner(codes, goal, aims, world, middle, j))
             edge, way = (b[0] - a[0], b[1] - a[1]), (c[0] - a[0], c[1] - a[1])
             square = edge[0] * edge[0] + edge[1] * edge[1]
             part_of = (way[0] * edge[0] + way[1] * edge[1]) / (square if square > 0.0 else 1.0)
@@ -249,11 +265,11 @@ def balance_goal(codes, numbers, goal, aims, world, twists, rows, errors, weight
                 least, first, second, share, away = left[0] * left[0] + left[1] * left[1], i, j, part_of, left
     beyond_edge, size = -math.inf, 0.0
     for i in range(count):
-        a = flat_way(aim, corner(codes, goal, aims, world, i))
+        a = flat_way(aim, corner(codes, goal, aims, world, middle, i))
         beyond_edge = max(beyond_edge, (a[0] - c[0] + away[0]) * away[0] + (a[1] - c[1] + away[1]) * away[1])
         size = max(size, abs(a[0] - c[0]), abs(a[1] - c[1]))
-    inside = beyond_edge > INSIDE * size * math.sqrt(least)
-    one, two = corner(codes, goal, aims, world, first), corner(codes, goal, aims, world, second)
+    inside = beyond_edge > size * (INSIDE * math.sqrt(least) + ROUNDING * size)
+    one, two = corner(codes, goal, aims, world, middle, first), corner(codes, goal, aims, world, middle, second)
     a, b = flat_way(aim, one), flat_way(aim, two)
     square = (b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2
     on_edge = 0.0 < share < 1.0
@@ -274,11 +290,12 @@ def balance_goal(codes, numbers, goal, aims, world, twists, rows, errors, weight
         force = times(aim[METRES], plus(times(u, ways[0]), times(v, ways[1])))
         row = beyond(rows, n * (goal[ROW] + k))
         pull_masses(codes, twists, row, force, room)
-        for which in range(2):
-            frame = codes[goal[ITEMS] + (first if which == 0 else second)]
-            if frame >= 0:
-                part_of = 1.0 - share if which == 0 else share
-                spread(codes, twists, row, frame, NOTHING, times(-part_of, force), one if which == 0 else two)
+        for i in range(count):
+            frame = codes[goal[ITEMS] + i]
+            part_of = (1.0 - share if i == first else 0.0) + (share if i == second else 0.0)
+            part_of = aim[SIZE] * part_of + (1.0 - aim[SIZE]) / count
+            if frame >= 0 and part_of != 0.0:
+                spread(codes, twists, row, frame, NOTHING, times(-part_of, force), origin(world, frame))
 
 
 @part

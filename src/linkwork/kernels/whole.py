@@ -81,9 +81,11 @@ WORLD, TWISTS, SUMS, SCRATCH, EXPLICIT_ROWS, WEIGHTED, ALL_ERRORS, MATRIX, GRADI
 GAIN, FLOOR, STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH, ALIKE, WISHING = range(10)
 REACHED, MISSED = 1, 0
 REPORT = 3  # squared weighted error, steps, starts
+FREELY = 1
 WISHES = 8  # other starts for the sake of a lower level
 CALM, ALARM = 0.25, 6.0  # what good and bad steps make of the caution
-LEAST, BRAVE, TIMID, MOST = 1.0e-6, 1.0e-3, 0.1, 1.0e8  # its least at rest and on the way; after a bad step; its most
+LEAST, BRAVE, TIMID = 1.0e-6, 1.0e-3, 0.1  # its least at rest and on the way; after a bad step, at least
+MOST = 1.0e2  # damping [m²] that lets nothing move any more
 STILL = 1.0e-15  # of the squared error: a gain that is none
 
 
@@ -237,7 +239,7 @@ def descend(codes, numbers, settings, aims, level, finest, most, parts, q):
                 break
         else:
             caution = max(caution * ALARM, TIMID)
-            if caution > MOST:
+            if damping > MOST:
                 break
         if error < settings[STALLED] * mark:
             mark, waiting = error, 0
@@ -267,17 +269,21 @@ def failing(codes, numbers, errors, flags):
 
 @part
 def shake(codes, numbers, seed, problem, attempt, flags, q):
-    """Give limbs that fail other values: joints that only missed goals depend on; every third time all of theirs."""
+    """Give limbs that fail other values: joints that only missed goals depend on; every third time all of theirs.
+
+    The first time they go to the middle of their range, then anywhere.
+    """
     n, support, places = codes[COLUMNS], table(codes, SUPPORT, codes), table(codes, PLACES, codes)
     low, high, balls = table(codes, FROM, numbers), table(codes, TO, numbers), table(codes, BALL_AT, codes)
-    freely = attempt % 3 == 0
+    freely = attempt % 3 == FREELY
     for v in range(n):
         missed, met = False, False
         for g in range(codes[GOALS]):
             if support[n * g + v]:
                 missed, met = missed or flags[g] != 0.0, met or flags[g] == 0.0
         if places[v] >= 0 and missed and (freely or not met) and low[v] < high[v]:
-            q[places[v]] = low[v] + (high[v] - low[v]) * uniform(seed, problem, attempt, v)
+            share = 0.5 if attempt == 1 else uniform(seed, problem, attempt, v)
+            q[places[v]] = low[v] + (high[v] - low[v]) * share
         flags[codes[GOALS] + v] = 1.0 if missed and (freely or not met) else 0.0
     for ball in range(codes[BALLS]):
         v, at = balls[2 * ball + 1], balls[2 * ball]
@@ -396,19 +402,3 @@ def figure_many(codes, numbers, settings, aims, size, start, chained, seed, firs
         status[problem] = REACHED if reached else MISSED
         look(c, cells(numbers), beyond(cells(aims), stride * problem), c[LEVELS], q, parts)
         measure(c, parts[ALL_ERRORS], beyond(cells(report), width * problem + REPORT))
-
-
-@kernel
-def figure_normal(codes, numbers, aims, level, q, room, matrix, gradient, errors):
-    """Write the normal matrix, the gradient and the errors at one pose: for checks, and for the null space."""
-    c = cells(codes)
-    parts, n = laid_out(c, cells(room)), c[COLUMNS]
-    look(c, cells(numbers), cells(aims), level, cells(q), parts)
-    assemble(c, cells(numbers), cells(aims), level, cells(q), parts)
-    for i in range(n):
-        gradient[i] = parts[GRADIENT][i]
-        for j in range(i + 1):
-            matrix[n * i + j] = parts[MATRIX][n * i + j]
-            matrix[n * j + i] = parts[MATRIX][n * i + j]
-    for k in range(c[ERRORS]):
-        errors[k] = parts[ALL_ERRORS][k]

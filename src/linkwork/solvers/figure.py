@@ -27,8 +27,8 @@ from .problem import Problem, bound_goals
 EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
 WISH = 0.1  # what a wish of a lower level counts on the first walk
 GAIN, FLOOR = 0.02, 1e-12
-STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH = 60.0, 6.0, 0.9, 1e-3, 1e-10, 60.0
-TRIES = 200
+STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH = 60.0, 5.0, 0.6, 1e-3, 1e-10, 60.0
+TRIES = 300
 ROUND = 8  # starts between two looks at the clock
 SAME = 1e-9  # errors that differ by less are the same
 SHARES = 8  # blocks for each thread, so that one with hard problems holds up nothing

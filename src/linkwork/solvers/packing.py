@@ -13,6 +13,7 @@ import numpy as np
 
 from ..goals import Align, Balance, Bend, Close, Couple, Distance, Goal, LookAt, OnLine, OnPlane, Reach, Relate, Rest
 from ..goals.aiming import NEAREST
+from ..goals.balance import Inset
 from ..kernels import aims
 from ..linkage import Linkage
 from ..mass import masses
@@ -110,7 +111,8 @@ def _distance(_linkage: Linkage, goal: Distance) -> Packed:
 
 def _balance(linkage: Linkage, goal: Balance) -> Packed:
     places = goal._places()
-    numbers = [0.0, 0.0, 0.0, *goal.across.ravel().tolist()]
+    size = 1.0 if goal.shares is None or len(places) == 1 else float(goal.shares[0, 0] - goal.shares[0, 1])
+    numbers = [size, 0.0, 0.0, *goal.across.ravel().tolist()]
     corners = [_named(place) for place in places]
     points = [number for place in places for number in _point(place)]
     return Packed(
@@ -160,6 +162,7 @@ PACKERS: dict[type[Goal], Callable[[Linkage, Any], Packed]] = {
     OnLine: _across,
     Distance: _distance,
     Balance: _balance,
+    Inset: _balance,
     Rest: _rest,
     Couple: _couple,
 }

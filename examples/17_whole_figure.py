@@ -1,4 +1,4 @@
-"""A whole figure: hands reach, feet stay, eyes follow, the balance holds.
+"""A whole figure: hands reach, feet stay, eyes follow.
 
 One list of goals, solved frame by frame in one compiled call.
 """

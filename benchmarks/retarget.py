@@ -1,0 +1,157 @@
+"""How fast motions are retargeted: a walk, onto a figure of 25 joints of another height, on one core.
+
+Two numbers: the solver alone with five goals a frame (two feet, two hands, the head) and a pose to lean towards; and
+`lw.retarget` from clip to clip, with all it does (contacts, plans, one or two passes of the solver). GMR, which does
+this for humanoid robots, publishes 60 to 70 frames a second. Results go into their section of results.md.
+
+    python benchmarks/retarget.py [--rounds 5] [--frames 2000] [--json] [--no-write]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable
+from datetime import date
+from time import process_time
+from typing import Any
+
+import numpy as np
+from results import RESULTS, write
+
+import linkwork as lw
+from linkwork.retargeting import transferred
+from linkwork.retargeting.wishes import Wish, follow
+from linkwork.transforms import FloatArray
+
+SECTION = "retarget"
+SIDES = ("left", "right")
+WANTED = 2000.0  # frames a second
+PUBLISHED = "60 to 70"
+REACHED = 1e-3  # [m]: what a goal of the solver alone may be missed by
+
+
+def walk(frames: int) -> lw.Clip:
+    """Return a walk in so many frames."""
+    clip = lw.models.motion("human:floating")
+    keys = [(float(time), pose) for time, pose in zip(clip.times, clip.poses, strict=True)]
+    fine = lw.interpolate(clip.linkage, keys, fps=(frames - 1) / float(clip.times[-1]), kind="cubic")
+    poses = clip.linkage.clamp(fine.poses)
+    poses[:, clip.linkage.coordinate_index["root.x"]] += advance(fine)
+    return lw.Clip(fine.linkage, fine.times, poses)
+
+
+def advance(clip: lw.Clip) -> FloatArray:
+    """Return how far a walk on the spot would get, if the lower foot did not slide back."""
+    feet = np.stack([clip.forward(frame=f"{side}_foot")[:, :3, 3] for side in SIDES])
+    speeds = np.gradient(feet[..., 0], clip.times, axis=1)
+    lower = np.take_along_axis(speeds, feet[None, ..., 2].argmin(axis=1), axis=0)[0]
+    way: FloatArray = np.concatenate([[0.0], np.cumsum((lower[1:] + lower[:-1]) * np.diff(clip.times) / -2.0)])
+    return way
+
+
+def five_goals(clip: lw.Clip) -> tuple[lw.Linkage, list[Wish]]:
+    """Return a figure, and where a walk has its feet, hands and head, for it to be solved for from standing."""
+    figure, ones = clip.linkage, np.ones(len(clip))
+    wishes = [Wish("place", f"{side}_foot", clip.forward(frame=f"{side}_foot")[:, :3, 3], ones) for side in SIDES]
+    wishes += [Wish("place", f"{side}_hand", clip.forward(frame=f"{side}_hand")[:, :3, 3], ones) for side in SIDES]
+    wishes.append(Wish("place", "crown", clip.forward(frame="crown")[:, :3, 3], ones))
+    stand = np.repeat(figure.stored_pose("stand")[None], len(clip), axis=0)
+    return figure, [*wishes, Wish("pose", "", stand, 0.01 * ones)]
+
+
+def best(action: Callable[[], Any], rounds: int) -> tuple[float, Any]:
+    """Return the fewest processor seconds of some rounds, after one that compiles, and what came out."""
+    result = action()
+    times = []
+    for _ in range(rounds):
+        begin = process_time()
+        result = action()
+        times.append(process_time() - begin)
+    return min(times), result
+
+
+def run(*, rounds: int, frames: int) -> dict[str, Any]:
+    one_core = hasattr(os, "sched_setaffinity")
+    if one_core:
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    clip = walk(frames)
+    figure, wishes = five_goals(clip)
+    print("solver ...", file=sys.stderr)
+    spent, poses = best(lambda: follow(figure, wishes, figure.stored_pose("stand")), rounds)
+    missed = max(
+        float(np.linalg.norm(figure.forward(poses, frame=wish.frame)[:, :3, 3] - wish.values, axis=1).max())
+        for wish in wishes[:-1]
+    )
+    print("retarget ...", file=sys.stderr)
+    child = lw.models.human(height=1.3, root="floating")
+    whole, outcome = best(lambda: transferred(clip, child), rounds)
+    return {
+        "frames": len(clip),
+        "joints": len(child.joints) - 1,
+        "one_core": one_core,
+        "solver": len(clip) / spent,
+        "missed": missed,
+        "retarget": len(clip) / whole,
+        "report": outcome.report.data(),
+    }
+
+
+def verdicts(report: dict[str, Any]) -> list[str]:
+    lines = []
+    for name, text in (("solver", "five goals a frame"), ("retarget", "`lw.retarget` from clip to clip")):
+        met = "met" if report[name] >= WANTED else "MISSED"
+        lines.append(f"- {met}: {WANTED:,.0f} frames a second, {text}; here {report[name]:,.0f}")
+    met = "met" if report["missed"] <= REACHED else "MISSED"
+    lines.append(
+        f"- {met}: goals of the solver alone within {1e3 * REACHED:g} mm; here {1e3 * report['missed']:.2g} mm"
+    )
+    return lines
+
+
+def section(report: dict[str, Any]) -> str:
+    core = ", bound to one core" if report["one_core"] else ""
+    made = report["report"]
+    lines = [
+        "## Retargeting",
+        "",
+        f"{date.today().isoformat()}, linkwork {lw.__version__}, Python {platform.python_version()}{core}. Made by "
+        "`python benchmarks/retarget.py`.",
+        "",
+        f"| a walk of {report['frames']:,} frames, figure of {report['joints']} joints | frames per processor second |",
+        "|---|---:|",
+        f"| five goals and a pose to lean towards, solver alone | {report['solver']:,.0f} |",
+        f"| `lw.retarget`, clip to clip | {report['retarget']:,.0f} |",
+        f"| GMR, as published | {PUBLISHED} |",
+        "",
+        f"The retargeted walk: {made['contacts']} footsteps that slide {1e3 * made['slide']:.2g} mm at most, hands"
+        f" within {1e2 * made['hands']:.2g} cm, jerk {made['jerk']:.2g} times the source's, {made['outside']} values"
+        f" outside limits, {made['flips']} flips.",
+        "",
+        *verdicts(report),
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rounds", type=int, default=5, help="turns; the fastest counts")
+    parser.add_argument("--frames", type=int, default=2000, help="frames of the walk")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--no-write", action="store_true", help="leave results.md alone")
+    options = parser.parse_args()
+    if options.rounds < 1 or options.frames < 10:
+        parser.error("--rounds is at least 1 and --frames at least 10")
+    report = run(rounds=options.rounds, frames=options.frames)
+    text = section(report)
+    print(json.dumps({**report, "verdicts": verdicts(report)}, indent=2) if options.json else text)
+    if not options.no_write:
+        write(SECTION, text)
+        print(f"updated {RESULTS.name}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

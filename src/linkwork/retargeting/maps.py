@@ -1,0 +1,75 @@
+"""Maps of joints as files: what was found, to be read and edited, and given back.
+
+Imports `skeletons`, and of the package `files`, `formats.documents`, `linkage` and `errors`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import FormatError, MappingError
+from ..files import read_text, write_text
+from ..formats import documents
+from ..linkage import Linkage
+from .names import ROLES
+from .skeletons import Skeleton
+
+SIDES_OF_MAP = ("source", "target")
+HEAD = """# Which link plays which role, in the skeleton that moves (source) and the figure that should (target).
+# Edit a link's name, take a # away to name a role that was not found, write null to do without one.
+"""
+
+
+def as_map(given: Mapping[str, Any] | str | os.PathLike[str] | None) -> dict[str, Mapping[str, Any]]:
+    """Return roles by side from a mapping, a file or nothing.
+
+    Example:
+        >>> as_map({"target": {"left_hand": "gripper"}})
+        {'source': {}, 'target': {'left_hand': 'gripper'}}
+    """
+    if given is None:
+        return {side: {} for side in SIDES_OF_MAP}
+    content = given if isinstance(given, Mapping) else read_map(given)
+    unknown = [key for key in content if key not in SIDES_OF_MAP]
+    if unknown:
+        raise MappingError(f"a map has a 'source' and a 'target', each with roles and links; got {unknown[0]!r}.")
+    result: dict[str, Mapping[str, Any]] = {}
+    for side in SIDES_OF_MAP:
+        roles = content.get(side) or {}
+        if not isinstance(roles, Mapping):
+            raise MappingError(f"{side!r} of a map is a mapping from roles to links, got {roles!r}.")
+        result[side] = roles
+    return result
+
+
+def read_map(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """Return what is in a map file.
+
+    Raises:
+        FormatError: If it is no YAML, or no mapping.
+    """
+    content = documents.read(read_text(path), path, "yaml")
+    if not isinstance(content, Mapping):
+        raise FormatError(path, "is no map of joints: it needs 'source:' and 'target:', each with roles and links.")
+    return content
+
+
+def write_map(path: str | os.PathLike[str], source: Skeleton | Linkage, target: Skeleton | Linkage) -> None:
+    """Write the roles of two skeletons, those that were not found as comments.
+
+    A linkage in place of a skeleton is one of which no role is known: its links are listed, to choose from.
+    """
+    lines = [HEAD]
+    for side, one in zip(SIDES_OF_MAP, (source, target), strict=True):
+        roles, reasons = (one.roles, one.reasons) if isinstance(one, Skeleton) else ({}, {})
+        linkage = one.linkage if isinstance(one, Skeleton) else one
+        names = ", ".join(linkage.links)
+        lines += ["# Links: " + "".join(c if c.isprintable() else "?" for c in names), f"{side}:"]
+        for role in ROLES:
+            if role in roles:
+                lines.append(f"  {documents.write({role: roles[role]}, 'yaml').strip()}  # by {reasons[role]}")
+            else:
+                lines.append(f"  # {role}:")
+    write_text(path, "\n".join(lines) + "\n")

@@ -1,0 +1,262 @@
+"""Where feet, hips and hands of the target should be, frame by frame, from where those of the source were.
+
+Imports `contacts`, `skeletons` and `transfer`. Feet and hips are scaled by the legs, hands by the arms about their
+shoulders; planted feet are put flat on the ground, which is z = 0, and kept there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..clips import Clip
+from ..linkage import Frame, Linkage
+from ..transforms import FloatArray, translation
+from .contacts import Mask, Thresholds, faded, find_contacts, ground_level, over_spans, smoothed
+from .names import SIDES
+from .skeletons import Skeleton
+from .transfer import anatomy, foot_direction, place_root
+
+BLEND = 0.15  # [s]: time in which the correction of a planted foot fades away
+TOE, SOLE = 0.18, 0.09  # of the leg: how long and how high a foot is that nothing tells the size of
+LONGEST_LEG = 0.999  # of its length: a leg is never quite straight
+SETTLING = 0.25  # [s]: time over which the hips give way to legs that are too short
+LOW, SOFT = 0.2, 0.06  # [m]: hands lower than the first keep above the ground; how softly they do
+GIVING_WAY = 0.1  # [s]: over which time hands and hips give way where limits make them
+HANDS_MEET = 0.8  # of an arm: hands nearer than that are kept as far apart as they were
+
+
+@dataclass(frozen=True)
+class Sole:
+    """A foot of a skeleton at rest, in the coordinates of its link.
+
+    Args:
+        body: Link of the foot.
+        ankle: The ankle.
+        toe: Where it touches the ground in front.
+        height: Of the ankle above the ground [m].
+        found: Whether the file says where the toes are.
+    """
+
+    body: str
+    ankle: FloatArray
+    toe: FloatArray
+    height: float
+    found: bool
+
+
+def sole(skeleton: Skeleton, side: str) -> Sole:
+    """Return what a foot is like: from its toes, its ends and frames, or of usual size."""
+    role = f"{side}_ankle"
+    body, ankle = skeleton.body(role), skeleton.place(role)
+    leg = skeleton.length(f"{side}_hip", f"{side}_knee", role)
+    linkage = skeleton.linkage
+    index = linkage.link_index(skeleton.roles[role])
+    points = [
+        skeleton.world[name][:3, 3] for name in linkage.frames if index in linkage.path_to(name)[0] and name != body
+    ]
+    low = max((float(skeleton.up @ (ankle - point)) for point in points), default=0.0)
+    height = low if low > 0.02 * leg else SOLE * leg
+    way = foot_direction(skeleton, side)
+    level = np.zeros(3) if way is None else way - skeleton.up * (skeleton.up @ way)
+    found = bool(np.linalg.norm(level) > 0.05 * leg)
+    if not found:
+        level = TOE * leg * skeleton.forward
+    toe = ankle + level - skeleton.up * (float(-skeleton.up @ way) if found and way is not None else height)
+    world = skeleton.world[body]
+    local = [world[:3, :3].T @ (point - world[:3, 3]) for point in (ankle, toe)]
+    return Sole(body, local[0], local[1], height, found)
+
+
+@dataclass(frozen=True)
+class FootPlan:
+    """A foot of the target over time.
+
+    Args:
+        sole: The foot.
+        ankle: Where the ankle should be, (frames, 3).
+        toe: Where the toes should be.
+        rotation: How its link should be turned, (frames, 3, 3).
+        planted: When its toes stand on the ground.
+        flat: When the whole sole does.
+        toe_grip: How firmly the toes stand, from 0 to 1, which they reach smoothly.
+        heel_grip: The same of the heel.
+    """
+
+    sole: Sole
+    ankle: FloatArray
+    toe: FloatArray
+    rotation: FloatArray
+    planted: Mask
+    flat: Mask
+    toe_grip: FloatArray
+    heel_grip: FloatArray
+
+
+@dataclass(frozen=True)
+class Stride:
+    """What the feet of a source do: their places over time and when they are planted.
+
+    Args:
+        ankle: Places of the ankle (frames, 3).
+        flat: When the ankle is at rest on the ground.
+        planted: When the toes are.
+        level: Height of the ankle while the sole is on the ground.
+    """
+
+    ankle: FloatArray
+    flat: Mask
+    planted: Mask
+    level: float
+
+
+def stride(clip: Clip, skeleton: Skeleton, side: str, rules: Thresholds, smooth: float) -> Stride:
+    """Return what a foot of the source does."""
+    foot = sole(skeleton, side)
+    leg = skeleton.length(f"{side}_hip", f"{side}_knee", f"{side}_ankle")
+    world = clip.forward(frame=foot.body)
+    ankle = world[:, :3, :3] @ foot.ankle + world[:, :3, 3]
+    toe = world[:, :3, :3] @ foot.toe + world[:, :3, 3]
+    flat = find_contacts(ankle, clip.times, leg=leg, rules=rules)
+    planted = flat | (find_contacts(toe, clip.times, leg=leg, rules=rules) if foot.found else flat)
+    level = float(np.median(ankle[flat, 2])) if flat.any() else ground_level(ankle[:, 2])
+    return Stride(smoothed(ankle, clip.times, smooth), flat, planted, level)
+
+
+def plan_foot(
+    target: Skeleton, side: str, steps: Stride, axes: FloatArray, scale: float, times: FloatArray
+) -> FootPlan:
+    """Return where a foot of the target should be: scaled, put flat and kept still where it is planted.
+
+    Args:
+        target: The skeleton it belongs to.
+        side: Which foot.
+        steps: What the source's foot does.
+        axes: Anatomical axes of the source's foot over time, (frames, 3, 3).
+        scale: Length of the target's legs over that of the source's.
+        times: Times of the frames.
+    """
+    from scipy.spatial.transform import Rotation
+
+    foot, local = sole(target, side), anatomy(target)[f"{side}_ankle"]
+    blend = max(2, round(BLEND / float(np.median(np.diff(times))))) if len(times) > 1 else 2
+    if steps.flat.any():  # what the source shows while its sole is on the ground is level
+        tilt = Rotation.from_matrix(np.swapaxes(axes, -1, -2)[steps.flat] @ levelled(axes[steps.flat])).mean()
+        axes = axes @ tilt.as_matrix()
+    kept = over_spans(levelled(axes), steps.flat, lambda part: levelled(part.mean(axis=0)[None]))
+    turns = Rotation.from_matrix(kept @ np.swapaxes(axes, -1, -2)).as_rotvec()
+    axes = Rotation.from_rotvec(faded(turns, steps.flat, blend)).as_matrix() @ axes
+    rotation = axes @ local.T
+    ankle = scale * steps.ankle
+    ankle[:, 2] = scale * (steps.ankle[:, 2] - steps.level) + foot.height
+    way = rotation @ (foot.toe - foot.ankle)
+    drop = float((target.world[foot.body][:3, :3] @ (foot.toe - foot.ankle)) @ target.up)
+    toe = over_spans(ankle + way, steps.planted, lambda part: part.mean(axis=0)[None])
+    toe[steps.planted, 2] = foot.height + drop
+    ankle = ankle + faded(toe - way - ankle, steps.planted, blend)
+    grips = [faded(np.ones((len(ankle), 1)), mask, blend)[:, 0].clip(0.0, 1.0) for mask in (steps.planted, steps.flat)]
+    return FootPlan(foot, ankle, ankle + way, rotation, steps.planted, steps.flat, *grips)
+
+
+def plan_toes(target: Skeleton, side: str, foot: FootPlan) -> FloatArray:
+    """Return how the toes of a foot should be turned, (frames, 3, 3): as the foot is, but flat where they stand."""
+    from scipy.spatial.transform import Rotation
+
+    local = anatomy(target)
+    axes = foot.rotation @ local[f"{side}_ankle"]
+    flat = Rotation.from_matrix(levelled(axes) @ np.swapaxes(axes, -1, -2)).as_rotvec()
+    turned: FloatArray = Rotation.from_rotvec(foot.toe_grip[:, None] * flat).as_matrix() @ axes
+    return turned @ local[f"{side}_toe"].T
+
+
+def levelled(axes: FloatArray) -> FloatArray:
+    """Return axes (..., 3, 3) turned upright, with the same heading."""
+    ahead = axes[..., :, 0] * (1.0, 1.0, 0.0)
+    length = np.linalg.norm(ahead, axis=-1, keepdims=True)
+    ahead = np.where(length > 1e-6, ahead / np.maximum(length, 1e-6), (1.0, 0.0, 0.0))
+    up = np.broadcast_to((0.0, 0.0, 1.0), ahead.shape)
+    return np.stack([ahead, np.cross(up, ahead), up], axis=-1)
+
+
+def plan_hips(
+    target: Skeleton, poses: FloatArray, places: FloatArray, feet: dict[str, FootPlan], times: FloatArray
+) -> None:
+    """Move the root of poses so that the middle of the hips is in its places, lower where legs would be too short."""
+    linkage = target.linkage
+    hips = [target.roles[f"{side}_hip"] for side in SIDES]
+    place_root(linkage, poses, hips, places)
+    drop = np.zeros(len(places))
+    for side, foot in feet.items():
+        hip = linkage.forward(poses, frame=target.roles[f"{side}_hip"])[:, :3, 3]
+        leg = LONGEST_LEG * target.length(f"{side}_hip", f"{side}_knee", f"{side}_ankle")
+        way = hip - foot.ankle
+        room = np.sqrt(np.maximum(leg**2 - way[:, 0] ** 2 - way[:, 1] ** 2, 0.0))
+        drop = np.maximum(drop, np.minimum(way[:, 2] - room, 0.2 * leg))
+    place_root(linkage, poses, hips, places - smooth_cover(drop, times)[:, None] * (0.0, 0.0, 1.0))
+
+
+def smooth_cover(values: FloatArray, times: FloatArray) -> FloatArray:
+    """Return a smooth curve that is nowhere below values (frames,), which are zero or more."""
+    from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+
+    width = max(1, round(SETTLING / float(np.median(np.diff(times))))) if len(times) > 1 else 1
+    above = maximum_filter1d(np.maximum(values, 0.0), 2 * width + 1, mode="nearest")
+    result: FloatArray = gaussian_filter1d(above, width / 3.0, mode="nearest", truncate=3.0)
+    return result
+
+
+def plan_hands(
+    source: dict[str, dict[str, FloatArray]],
+    target: Skeleton,
+    poses: FloatArray,
+    scales: dict[str, float],
+    times: FloatArray,
+) -> dict[str, FloatArray]:
+    """Return where the hands of the target should be, by side: as far from the shoulders as the source's, scaled.
+
+    Where the source's hands are near each other, those of the target are as far apart, scaled: what they hold stays in
+    them.
+
+    Args:
+        source: By side, the places of the source's shoulder and hand over time.
+        target: The target.
+        poses: Its poses so far, which say where its shoulders are.
+        scales: By side, the length of the target's arm over that of the source's.
+        times: Times of the frames.
+    """
+    result: dict[str, FloatArray] = {}
+    for side, places in source.items():
+        shoulder = target.linkage.forward(poses, frame=target.roles[f"{side}_shoulder"])[:, :3, 3]
+        apart = shoulder - scales[side] * places["shoulder"]  # joints that meet their limits put kinks into it
+        result[side] = scales[side] * places["hand"] + smoothed(apart, times, GIVING_WAY)
+    if len(result) == len(SIDES):
+        apart = source["left"]["hand"] - source["right"]["hand"]
+        arm = np.mean([np.linalg.norm(places["arm"]) for places in source.values()])
+        near = np.clip(2.0 * (1.0 - np.linalg.norm(apart, axis=1) / (HANDS_MEET * arm)), 0.0, 1.0)
+        share = (near * near * (3.0 - 2.0 * near))[:, None] / 2.0
+        lack = np.mean(list(scales.values())) * apart - (result["left"] - result["right"])
+        result["left"], result["right"] = result["left"] + share * lack, result["right"] - share * lack
+    return result
+
+
+def above_ground(heights: FloatArray, source: FloatArray) -> FloatArray:
+    """Return heights (frames,) of hands that do not come nearer to the ground than the source's, scaled, do."""
+    least = (source + LOW - np.hypot(source - LOW, SOFT)) / 2.0
+    return np.asarray((heights + least + np.hypot(heights - least, SOFT)) / 2.0)
+
+
+def with_points(linkage: Linkage, feet: dict[str, FootPlan]) -> tuple[Linkage, dict[str, dict[str, str]]]:
+    """Return a linkage with frames at ankles and toes, and their names by side."""
+    frames: list[Any] = list(linkage.extra_frames)
+    names: dict[str, dict[str, str]] = {}
+    for side, foot in feet.items():
+        names[side] = {}
+        for part in ("ankle", "toe"):
+            name = f"{side} {part} on the ground"
+            while name in linkage.frames:
+                name += "'"
+            frames.append(Frame(name, foot.sole.body, translation(getattr(foot.sole, part))))
+            names[side][part] = name
+    return linkage.replace(frames=frames), names

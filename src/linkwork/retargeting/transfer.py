@@ -1,0 +1,321 @@
+"""Orientations handed over from one skeleton to another, bone by bone, and the joint values that come nearest to them.
+
+Imports `skeletons`, and of the package `linkage` and one kernel. Both skeletons are understood through anatomical axes:
+forward, left and up of each bone, as they would be with arms stretched out sideways and legs straight down, whatever
+pose the file rests in. A bone of the target is turned so that its anatomical axes are those of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..clips import Clip
+from ..linkage import Linkage
+from ..transforms import FloatArray, axis_rotation
+from .names import SIDES
+from .skeletons import NEXT, Skeleton
+
+DAMPING = 1e-3  # of the fit of hinges to rotations: where they line up, they move by little
+STRIDE = 0.15  # [rad]: how far hinges swing in a frame towards a better fit; three that turn freely may jump
+STRAIGHT = 1e-6
+LEAST_BEND = 0.05  # mean sine of a limb's bend: straighter ones do not say which way they bend
+MOST_TWIST = 1.4  # [rad]: a limb that seems twisted by more bends the wrong way instead
+
+# Where a source has no such bone, it moves as another does.
+SUBSTITUTES = {"chest": "hips", "head": "chest"} | {
+    f"{side}_{part}": "chest" if other == "chest" else f"{side}_{other}"
+    for side in SIDES
+    for part, other in (("clavicle", "chest"), ("shoulder", "chest"), ("elbow", "shoulder"), ("hand", "elbow"))
+} | {
+    f"{side}_{part}": "hips" if other == "hips" else f"{side}_{other}"
+    for side in SIDES
+    for part, other in (("hip", "hips"), ("knee", "hip"), ("ankle", "knee"), ("toe", "ankle"))
+}  # fmt: skip
+ORIENTED = ("hips", "chest", "head", *(role for role in SUBSTITUTES if "_" in role))
+
+
+def shortest_turn(start: FloatArray, end: FloatArray) -> FloatArray:
+    """Return the rotation matrix of the shortest turn from one unit vector (3,) to another.
+
+    Example:
+        >>> shortest_turn(np.array([1.0, 0, 0]), np.array([0, 1.0, 0])).round(6).tolist()
+        [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    cosine = float(start @ end)
+    if cosine < -1.0 + STRAIGHT:  # half a turn, about any axis at right angles
+        axis = np.cross(start, np.eye(3)[int(np.abs(start).argmin())])
+        axis /= np.linalg.norm(axis)
+        return 2.0 * np.outer(axis, axis) - np.eye(3)
+    x, y, z = np.cross(start, end)
+    k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    turn: FloatArray = np.eye(3) + k + k @ k / (1.0 + cosine)
+    return turn
+
+
+def anatomy(skeleton: Skeleton) -> dict[str, FloatArray]:
+    """Return, for every role, the axes forward, left and up of its bone in the coordinates of that bone's link."""
+    kept: dict[str, FloatArray] = skeleton.__dict__.get("_anatomy") or _anatomy(skeleton)
+    skeleton.__dict__["_anatomy"] = kept
+    return kept
+
+
+def _anatomy(skeleton: Skeleton) -> dict[str, FloatArray]:
+    up, ahead = skeleton.up, skeleton.forward
+    left = np.cross(up, ahead)
+    axes = np.stack([ahead, left, up], axis=1)
+    result: dict[str, FloatArray] = {}
+    before: dict[str, FloatArray] = {}
+    for role in skeleton.roles:
+        side, _, part = role.partition("_")
+        world = axes
+        if part in ("shoulder", "elbow", "hip", "knee") and NEXT[role] in skeleton:
+            straight = -up if part in ("hip", "knee") else left if side == "left" else -left
+            bone = skeleton.place(NEXT[role]) - skeleton.place(role)
+            length = float(np.linalg.norm(bone))
+            world = shortest_turn(straight, bone / length) @ axes if length > 0.0 else axes
+            before[role] = world
+        elif part == "hand":
+            world = before.get(f"{side}_elbow", axes)
+        elif part in ("ankle", "toe"):
+            world = heading(foot_direction(skeleton, side), up, axes)
+        result[role] = skeleton.world[skeleton.body(role)][:3, :3].T @ world
+    return result
+
+
+def foot_direction(skeleton: Skeleton, side: str) -> FloatArray | None:
+    """Return the way from an ankle to its toes at rest, or None where nothing tells."""
+    ankle = f"{side}_ankle"
+    if f"{side}_toe" in skeleton:
+        return skeleton.place(f"{side}_toe") - skeleton.place(ankle)
+    linkage, start = skeleton.linkage, skeleton.place(ankle)
+    ways = [
+        skeleton.world[frame.name][:3, 3] - start
+        for frame in linkage.extra_frames
+        if linkage.link_index(skeleton.roles[ankle]) in linkage.path_to(frame.name)[0]
+    ]
+    return max(ways, key=lambda way: float(way @ skeleton.forward), default=None)
+
+
+def heading(way: FloatArray | None, up: FloatArray, axes: FloatArray) -> FloatArray:
+    """Return axes turned about up, so that the first points along a way; as they are if it has no such direction."""
+    level = np.zeros(3) if way is None else way - up * (up @ way)
+    length = float(np.linalg.norm(level))
+    if length < STRAIGHT:
+        return axes
+    return np.stack([level / length, np.cross(up, level / length), up], axis=1)
+
+
+def anatomical_motion(clip: Clip, skeleton: Skeleton) -> dict[str, FloatArray]:
+    """Return the anatomical axes in the world of every role over a clip, shape (frames, 3, 3) each.
+
+    How a file twists its limbs at rest is nobody's rule. So the motion itself says which way elbows and knees bend, and
+    the axes of the limbs are twisted to agree: elbows bend forward, knees backward.
+    """
+    world = clip.forward()
+    axes = {role: world[skeleton.body(role)][..., :3, :3] @ local for role, local in anatomy(skeleton).items()}
+    for side in SIDES:
+        out = 1.0 if side == "left" else -1.0
+        limbs = (
+            (("shoulder", "elbow", "hand"), np.array([0.0, out, 0.0]), np.array([0.0, 0.0, -out])),
+            (("hip", "knee"), np.array([0.0, 0.0, -1.0]), np.array([0.0, 1.0, 0.0])),
+        )
+        for parts, bone, hinge in limbs:
+            roles = [f"{side}_{part}" for part in parts if f"{side}_{part}" in axes]
+            if roles[:2] == [f"{side}_{part}" for part in parts[:2]]:
+                twist = _twist(axes[roles[0]], axes[roles[1]], bone, hinge)
+                axes |= {role: axes[role] @ twist for role in roles}
+    return axes
+
+
+def _twist(upper: FloatArray, lower: FloatArray, bone: FloatArray, hinge: FloatArray) -> FloatArray:
+    """Return the turn about a bone that brings the axis about which a limb bends to where it should be."""
+    bends = np.cross(bone, (np.swapaxes(upper, -1, -2) @ lower) @ bone).mean(axis=0)
+    size = float(np.linalg.norm(bends))
+    angle = float(np.arctan2(bone @ np.cross(hinge, bends), hinge @ bends))
+    if size < LEAST_BEND or abs(angle) > MOST_TWIST:
+        return np.eye(3)
+    return axis_rotation(bone, angle)
+
+
+def wanted_rotations(skeleton: Skeleton, motion: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Return the orientation in the world that each bone of a target should have, by role: (frames, 3, 3)."""
+    result: dict[str, FloatArray] = {}
+    for role, local in anatomy(skeleton).items():
+        if role in ORIENTED:
+            found = role
+            while found not in motion and found in SUBSTITUTES:
+                found = SUBSTITUTES[found]
+            if found in motion:
+                result[role] = motion[found] @ local.T
+    return result
+
+
+@dataclass(frozen=True)
+class Bone:
+    """A link that should be turned somehow, and the joints that are to do it."""
+
+    link: int
+    above: int
+    path: tuple[int, ...]
+    moving: frozenset[int]
+    wanted: FloatArray
+
+
+def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> FloatArray:
+    """Return poses (frames, nq) whose bones are turned as wanted, as nearly as joints and limits let them.
+
+    Bones are taken from the root outwards; each makes up for what those above it could not do. Between hips, chest and
+    head, ball joints share the turn evenly.
+    """
+    linkage = skeleton.linkage
+    frames = len(next(iter(wanted.values())))
+    poses = np.repeat(skeleton.rest[None], frames, axis=0)
+    reached: dict[int, FloatArray] = {-1: np.broadcast_to(np.eye(3), (frames, 3, 3))}
+    for bone in _bones(skeleton, wanted):
+        base = reached[bone.above]
+        local = np.swapaxes(base, -1, -2) @ bone.wanted
+        _fit(linkage, bone, local, poses)
+        turned = base
+        for arc in bone.path:
+            joint, drive = linkage.arcs[arc], linkage.drives[arc]
+            values = poses[:, drive.q : drive.q + joint.articulation.nq]
+            turned = turned @ joint.placement[:3, :3] @ joint.articulation.matrix(values)[:, :3, :3]
+        reached[bone.link] = turned
+    return poses
+
+
+def _bones(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> list[Bone]:
+    linkage = skeleton.linkage
+    targets: dict[int, tuple[int, FloatArray]] = {}
+    for role, rotations in wanted.items():
+        body = linkage.link_index(skeleton.body(role))
+        targets.setdefault(body, (linkage.link_index(skeleton.roles[role]), rotations))
+    for start, end in (("hips", "chest"), ("chest", "head")):
+        if start in wanted and end in wanted:
+            _share(skeleton, start, end, wanted, targets)
+    result = []
+    for link in sorted(targets):
+        first, rotations = targets[link]
+        path = [link]
+        while linkage.parents[path[-1]] >= 0 and linkage.parents[path[-1]] not in targets:
+            path.append(linkage.parents[path[-1]])
+        path.reverse()
+        own = [arc for arc in path if arc >= first]
+        moving = own if sum(_turns(linkage, arc) for arc in own) >= 3 else path
+        above = linkage.parents[path[0]]
+        result.append(Bone(link, above, tuple(path), frozenset(moving), rotations))
+    return result
+
+
+def _share(
+    skeleton: Skeleton,
+    start: str,
+    end: str,
+    wanted: Mapping[str, FloatArray],
+    targets: dict[int, tuple[int, FloatArray]],
+) -> None:
+    """Let the ball joints between two bones take equal parts of the turn from one to the other."""
+    from scipy.spatial.transform import Rotation
+
+    linkage = skeleton.linkage
+    low, high = (linkage.link_index(skeleton.roles[role]) for role in (start, end))
+    path = linkage.path_to(linkage.links[high])[0]
+    if low not in path:
+        return
+    balls = [arc for arc in path[path.index(low) + 1 :] if _turns(linkage, arc) == 3]
+    local = anatomy(skeleton)
+    axes = {role: wanted[role] @ local[role] for role in (start, end)}
+    turn = Rotation.from_matrix(np.swapaxes(axes[start], -1, -2) @ axes[end]).as_rotvec()
+    rest = {role: skeleton.world[skeleton.body(role)][:3, :3] @ local[role] for role in (start, end)}
+    for k, arc in enumerate(balls[:-1], start=1):
+        part = Rotation.from_rotvec(turn * (k / len(balls))).as_matrix()
+        at_rest = skeleton.world[linkage.links[arc]][:3, :3]
+        targets.setdefault(arc, (arc, axes[start] @ part @ rest[start].T @ at_rest))
+
+
+def _turns(linkage: Linkage, arc: int) -> int:
+    """Return how many ways a joint can turn by itself."""
+    joint = linkage.arcs[arc]
+    if joint.mimic is not None:
+        return 0
+    return sum({"ball": 3, "revolute": 1}.get(element.kind, 0) for element in joint.articulation.elements)
+
+
+def _fit(linkage: Linkage, bone: Bone, local: FloatArray, poses: FloatArray) -> None:
+    """Write the values of the joints of a bone that turn it nearest to local rotations (frames, 3, 3)."""
+    from scipy.spatial.transform import Rotation
+
+    from ..kernels.fitting import fit_hinges
+
+    constants: list[FloatArray] = [np.eye(3)]
+    axes: list[FloatArray] = []
+    columns: list[int] = []
+    ball: tuple[int, FloatArray] | None = None
+    for arc in bone.path:
+        joint, drive = linkage.arcs[arc], linkage.drives[arc]
+        constants[-1] = constants[-1] @ joint.placement[:3, :3]
+        for element in joint.articulation.elements:
+            column = drive.q + element.value
+            if arc in bone.moving and joint.mimic is None and element.kind == "ball":
+                ball = (column, constants[-1])
+                constants[-1] = np.eye(3)
+            elif arc in bone.moving and joint.mimic is None and element.kind == "revolute" and ball is None:
+                axes.append(element.axis)
+                columns.append(column)
+                constants.append(np.eye(3))
+            else:
+                values = poses[0, drive.q : drive.q + joint.articulation.nq]
+                constants[-1] = constants[-1] @ element.matrix(values)[:3, :3]
+    if ball is not None:
+        column, before = ball
+        turn = Rotation.from_matrix(before.T @ local @ constants[-1].T)
+        poses[:, column : column + 4] = _steady(turn.as_quat(scalar_first=True))
+    elif columns:
+        poses[:, columns] = _fitted(fit_hinges, linkage, constants, axes, columns, local, poses)
+
+
+def _fitted(
+    kernel: object,
+    linkage: Linkage,
+    constants: Sequence[FloatArray],
+    axes: Sequence[FloatArray],
+    columns: Sequence[int],
+    local: FloatArray,
+    poses: FloatArray,
+) -> FloatArray:
+    count = len(columns)
+    angles = np.ascontiguousarray(poses[:, columns])
+    free: NDArray[np.bool_] = np.zeros(count, np.bool_)
+    kernel(  # type: ignore[operator]
+        np.stack(constants),
+        np.stack(axes),
+        linkage.lower[list(columns)],
+        linkage.upper[list(columns)],
+        np.ascontiguousarray(local),
+        angles,
+        np.zeros(9 + 6 * count),
+        free,
+        DAMPING,
+        np.inf if count >= 3 and np.isinf(linkage.upper[list(columns)]).all() else STRIDE,
+    )
+    return angles
+
+
+def _steady(quaternions: FloatArray) -> FloatArray:
+    from ..transforms import steady
+
+    return steady(quaternions)
+
+
+def place_root(linkage: Linkage, poses: FloatArray, frames: Sequence[str], wanted: FloatArray) -> None:
+    """Slide the root, where it can, so that the middle of some frames is where it is wanted, (frames, 3)."""
+    joint, drive = linkage.arcs[0], linkage.drives[0]
+    now = np.mean([linkage.forward(poses, frame=name)[:, :3, 3] for name in frames], axis=0)
+    way = (wanted - now) @ joint.placement[:3, :3]
+    for element in joint.articulation.elements:
+        if element.kind == "prismatic":
+            poses[:, drive.q + element.value] += way @ element.axis

@@ -1,0 +1,381 @@
+"""Motions of one figure given to another: what is kept, what is scaled, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.errors import FormatError, FrameNotFoundError, MappingError, OptionError
+from linkwork.kernels.fitting import fit_hinges
+from linkwork.retargeting import read_map, recognise, retarget_file, transferred, write_map
+from linkwork.retargeting.contacts import find_contacts, jerk, spans
+from linkwork.retargeting.transfer import shortest_turn
+from linkwork.retargeting.wishes import Wish, follow
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+SIDES = ("left", "right")
+LIMBS = [(f"{side}_{a}", f"{side}_{b}") for side in SIDES for a, b in (("shoulder", "elbow"), ("elbow", "hand"))]
+LIMBS += [(f"{side}_{a}", f"{side}_{b}") for side in SIDES for a, b in (("hip", "knee"), ("knee", "ankle"))]
+
+
+@pytest.fixture(scope="module")
+def walk() -> lw.Clip:
+    """Return two steps of a walk that gets ahead as fast as its feet go back, 60 frames a second."""
+    still = lw.models.motion("human:floating")
+    keys = [(float(t), q) for t, q in zip(still.times, still.poses, strict=True) if t <= 1.3]
+    clip = lw.interpolate(still.linkage, keys, fps=60, kind="cubic")
+    feet = np.stack([clip.forward(frame=f"{side}_foot")[:, :3, 3] for side in SIDES])
+    speeds = np.gradient(feet[..., 0], clip.times, axis=1)
+    lower = np.take_along_axis(speeds, feet[None, ..., 2].argmin(axis=1), axis=0)[0]
+    poses = clip.linkage.clamp(clip.poses)
+    forward = clip.linkage.coordinate_index["root.x"]
+    poses[:, forward] += np.concatenate([[0.0], np.cumsum(-(lower[1:] + lower[:-1]) / 2.0 * np.diff(clip.times))])
+    return lw.Clip(clip.linkage, clip.times, poses)
+
+
+def t_posed(*, euler: str | None, turn: float = 0.0, size: float = 1.0) -> lw.Linkage:
+    """Return a figure of ball joints that rests with its arms stretched out, and faces a direction."""
+    parts = [("hips", None, (0, 0, 1.0)), ("chest", "hips", (0, 0, 0.3)), ("head", "chest", (0, 0, 0.3))]
+    for side, sign in (("left", 1), ("right", -1)):
+        parts += [
+            (f"{side}_upper_arm", "chest", (0, 0.2 * sign, 0.2)),
+            (f"{side}_forearm", f"{side}_upper_arm", (0, 0.3 * sign, 0)),
+            (f"{side}_hand", f"{side}_forearm", (0, 0.25 * sign, 0)),
+            (f"{side}_thigh", "hips", (0, 0.1 * sign, 0)),
+            (f"{side}_shin", f"{side}_thigh", (0, 0, -0.45)),
+            (f"{side}_foot", f"{side}_shin", (0, 0, -0.45)),
+            (f"{side}_toe", f"{side}_foot", (0.15, 0, -0.08)),
+        ]
+    c, s = np.cos(turn), np.sin(turn)
+    about = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    joints = []
+    for name, parent, at in parts[1:]:
+        joints.append(lw.Joint(name, parent, name, lw.Ball(euler), size * about @ np.array(at, float)))
+    root = lw.Joint("root", None, "hips", lw.Floating(euler), (0.0, 0.0, size))
+    return lw.Linkage([lw.Link(name) for name, _, _ in parts], joints, name="doll", root=root)
+
+
+def directions(clip: lw.Clip, roles: dict[str, str]) -> np.ndarray:
+    """Return the directions of all bones of the limbs over a clip."""
+    world = clip.forward()
+    ways = np.stack([world[roles[b]][:, :3, 3] - world[roles[a]][:, :3, 3] for a, b in LIMBS])
+    return ways / np.linalg.norm(ways, axis=-1, keepdims=True)
+
+
+def angles_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.degrees(np.arccos(np.clip((a * b).sum(axis=-1), -1.0, 1.0)))
+
+
+def test_a_motion_onto_its_own_figure_stays_what_it_is(walk):
+    outcome = transferred(walk, walk.linkage, smooth=0.0)
+    for name in ("left_palm", "right_palm", "head"):
+        apart = outcome.clip.forward(frame=name)[:, :3, 3] - walk.forward(frame=name)[:, :3, 3]
+        level = apart - np.median(apart, axis=0)  # it is put on the ground, which moves all of it
+        assert np.linalg.norm(level, axis=1).max() < 0.03
+    assert outcome.report.scale == pytest.approx(1.0)
+    assert (
+        angles_between(directions(outcome.clip, outcome.source.roles), directions(walk, outcome.source.roles)).mean()
+        < 3
+    )
+
+
+@pytest.mark.parametrize("height", [1.2, 1.75, 2.1])
+def test_planted_feet_stay_and_hands_limits_and_calm_are_kept(walk, height):
+    outcome = transferred(walk, lw.models.human(height=height))
+    made, clip = outcome.report, outcome.clip
+    assert made.contacts >= 2
+    assert made.slide < 0.005
+    assert made.hands < 0.02
+    assert made.jerk < 1.5
+    assert made.outside == made.flips == 0
+    assert (clip.poses >= clip.linkage.lower).all()
+    assert (clip.poses <= clip.linkage.upper).all()
+    for side in SIDES:  # measured here once more: where the source stands, the target's ball of the foot is at rest
+        planted = find_contacts(walk.forward(frame=f"{side}_ball")[:, :3, 3], walk.times, leg=0.855)
+        places = clip.forward(frame=f"{side}_ball")[:, :3, 3]
+        for start, end in spans(planted):
+            inside = places[start + 3 : end - 3]
+            if len(inside) > 3:
+                assert np.ptp(inside, axis=0).max() < 0.01
+                assert abs(inside[:, 2]).max() < 0.01  # and on the ground
+
+
+def test_the_inspector_of_motions_finds_no_slides_and_no_flips(walk):
+    kinds = {finding.kind for finding in lw.inspect(lw.retarget(walk, lw.models.human(height=1.5))).findings}
+    assert not kinds & {"slide", "flip", "spike"}
+
+
+def test_a_retargeted_motion_says_where_it_comes_from(walk):
+    clip = lw.retarget(walk.named("walk", source="walk.bvh"), lw.models.human())
+    assert (clip.name, clip.source) == ("walk", "retargeted from walk.bvh")
+
+
+def test_the_path_is_scaled_by_the_legs(walk):
+    outcome = transferred(walk, lw.models.human(height=1.2))
+    ratio = 1.2 / 1.75
+    assert outcome.report.scale == pytest.approx(ratio)
+    before, after = (c.forward(frame="pelvis")[:, :2, 3] for c in (walk, outcome.clip))
+    assert np.linalg.norm(after[-1] - after[0]) == pytest.approx(
+        ratio * np.linalg.norm(before[-1] - before[0]), rel=0.05
+    )
+
+
+@pytest.mark.parametrize("euler", [None, "zxy", "xyz"])
+@pytest.mark.parametrize("turn", [0.0, 2.0])
+def test_bones_point_as_the_source_does_whatever_the_rest_pose_and_the_joints(walk, euler, turn):
+    outcome = transferred(walk, t_posed(euler=euler, turn=turn), smooth=0.0)
+    source, target = directions(walk, outcome.source.roles), directions(outcome.clip, outcome.target.roles)
+    assert angles_between(source[:4], target[:4]).max() < 6.0  # arms
+    assert angles_between(source, target).mean() < 4.0
+    assert outcome.report.slide < 0.005
+    assert outcome.report.flips == 0
+
+
+def test_back_and_forth_comes_near_the_start(walk):
+    there = lw.retarget(walk, t_posed(euler="zxy", size=0.8))
+    back = lw.retarget(there, lw.models.human())
+    roles = recognise(walk.linkage).roles
+    assert angles_between(directions(walk, roles), directions(back, roles)).mean() < 5.0
+
+
+def test_hands_that_meet_stay_together():
+    human = lw.models.human(root="floating")
+    clap = human.pose(
+        {
+            "left_shoulder": (0.1, -0.6, -0.8),
+            "right_shoulder": (-0.1, -0.6, 0.8),
+            "left_elbow": 1.2,
+            "right_elbow": 1.2,
+        },
+        base="stand",
+    )
+    clip = lw.Clip(human, np.arange(20) / 30, np.repeat(clap[None], 20, axis=0))
+    outcome = transferred(clip, t_posed(euler=None))
+    places = [outcome.clip.forward(frame=outcome.target.roles[f"{side}_hand"])[:, :3, 3] for side in SIDES]
+    before = [clip.forward(frame=outcome.source.roles[f"{side}_hand"])[:, :3, 3] for side in SIDES]
+    scale = 0.55 / 0.555
+    assert np.linalg.norm(before[0] - before[1], axis=1).max() < 0.2
+    assert np.linalg.norm(places[0] - places[1], axis=1) == pytest.approx(
+        scale * np.linalg.norm(before[0] - before[1], axis=1), abs=0.02
+    )
+
+
+def test_a_fixed_figure_floats_unless_it_is_kept(walk):
+    floating = lw.retarget(walk, lw.models.human())
+    assert floating.linkage.root.articulation.kind == "floating"
+    kept = lw.retarget(walk, lw.models.human(), root="keep")
+    assert kept.linkage.nq == lw.models.human().nq
+    assert np.abs(np.diff(kept.poses, axis=0)).max() > 0.0
+
+
+def test_an_arm_follows_a_hand(walk):
+    panda = lw.models.panda()
+    outcome = transferred(walk, panda)
+    assert outcome.target is None
+    assert outcome.frame == "tip"
+    assert outcome.report.hands < 1e-3
+    assert outcome.report.outside == outcome.report.flips == 0
+    path = outcome.clip.forward(frame="tip")[:, :3, 3]
+    hand = walk.forward(frame="right_palm")[:, :3, 3] - walk.forward(frame="right_upper_arm")[:, :3, 3]
+    moved, led = np.ptp(path, axis=0), np.ptp(hand, axis=0)
+    assert moved == pytest.approx(outcome.report.scale * led, abs=0.02)  # the walk faces x, as the arm does
+    other = transferred(walk, panda, role="left_hand", frame="panda_link8" if "panda_link8" in panda.frames else "tip")
+    assert not np.allclose(other.clip.poses, outcome.clip.poses)
+
+
+def test_the_first_frame_alone_can_be_retargeted(walk):
+    one = lw.Clip(walk.linkage, walk.times[:1], walk.poses[:1])
+    assert len(lw.retarget(one, lw.models.human(height=1.5))) == 1
+    assert len(lw.retarget(one, lw.models.panda())) == 1
+
+
+# What is refused
+
+
+def test_wrong_input_is_explained(walk):
+    human = lw.models.human()
+    with pytest.raises(OptionError, match="clip and then a linkage"):
+        lw.retarget(human, walk)
+    with pytest.raises(OptionError, match="linkage to move"):
+        lw.retarget(walk, "human")
+    with pytest.raises(MappingError, match="no role 'tail'"):
+        lw.retarget(walk, human, role="tail")
+    with pytest.raises(OptionError, match="'auto' or 'keep'"):
+        lw.retarget(walk, human, root="planar")
+    with pytest.raises(OptionError, match="smooth"):
+        lw.retarget(walk, human, smooth=-1.0)
+    with pytest.raises(FrameNotFoundError, match="did you mean"):
+        lw.retarget(walk, lw.models.panda(), frame="tipp")
+    with pytest.raises(MappingError, match="target 'engine'"):
+        lw.retarget(walk, lw.models.engine())
+    with pytest.raises(MappingError, match="source 'snake'"):
+        lw.retarget(lw.models.motion("snake:9"), human)
+    with pytest.raises(MappingError, match="'source' and a 'target'"):
+        lw.retarget(walk, human, map={"sources": {}})
+
+
+def test_skeletons_without_a_limb_in_common_are_refused(walk):
+    arms = {role: None for role in recognise(lw.models.human()).roles if role.endswith(("_elbow", "_hand"))}
+    legs = {role: None for role in recognise(lw.models.human()).roles if role.endswith(("_knee", "_ankle", "_toe"))}
+    with pytest.raises(MappingError, match="no limb in common"):
+        lw.retarget(walk, lw.models.human(), map={"source": arms, "target": legs})
+
+
+# Maps and files
+
+
+def test_a_map_can_be_written_edited_and_given_back(walk, tmp_path):
+    path = tmp_path / "map.yaml"
+    skeleton = recognise(walk.linkage)
+    write_map(path, skeleton, lw.models.panda())
+    text = path.read_text()
+    assert "  left_hand: left_palm  # by name" in text
+    assert "  # left_hand:" in text  # that of the arm, to be filled in
+    read = read_map(path)
+    assert read["source"] == dict(skeleton.roles)
+    path.write_text(text.replace("left_hand: left_palm", "left_hand: left_fingers"))
+    outcome = transferred(walk, lw.models.human(), map=path)
+    assert outcome.source.roles["left_hand"] == "left_fingers"
+    assert outcome.source.reasons["left_hand"] == "map"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("a: [", "not YAML"), ("- left_hand", "no map of joints"), ("source: 3", "mapping from roles")]
+)
+def test_broken_maps_are_explained(walk, tmp_path, text, says):
+    path = tmp_path / "map.yaml"
+    path.write_text(text)
+    with pytest.raises((FormatError, MappingError), match=says):
+        lw.retarget(walk, lw.models.human(), map=path)
+
+
+def test_a_file_is_retargeted_whole_or_not_at_all(walk, tmp_path):
+    source = tmp_path / "walk.bvh"
+    walk.save(source)
+    outcome = retarget_file(source, lw.models.human(height=1.4), tmp_path / "small.bvh")
+    again = lw.load_clip(tmp_path / "small.bvh")
+    assert len(again) == len(outcome.clip) == len(walk)
+    hand = again.forward(frame="left_wrist")[:, :3, 3]
+    assert hand == pytest.approx(outcome.clip.forward(frame="left_palm")[:, :3, 3], abs=1e-5)
+    with pytest.raises(FormatError):
+        retarget_file(source, lw.models.human(), tmp_path / "walk.urdf")
+    assert not (tmp_path / "walk.urdf").exists()
+
+
+def test_the_command_writes_reports_and_shows_the_map(walk, tmp_path, monkeypatch, capsys):
+    from linkwork.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    walk.save("walk.bvh")
+
+    def run(*words: str) -> int:
+        with pytest.raises(SystemExit) as caught:
+            app(["retarget", *words])
+        return int(caught.value.code or 0)
+
+    assert run("walk.bvh", "--to", "human:1.4", "--frames", "5:40", "--write-map", "map.yaml", "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["output"] == "walk-human.bvh"
+    assert len(lw.load_clip("walk-human.bvh")) == data["report"]["frames"] == 36
+    assert data["map"]["target"]["left_knee"] == "left_shin"
+    assert run("walk.bvh", "--to", "human", "--map", "map.yaml", "-o", "again.bvh") == 0
+    out = capsys.readouterr().out
+    assert "left_elbow" in out
+    assert "limits kept; no flips" in out
+    assert run("walk.bvh", "--to", "engine", "--write-map", "empty.yaml") == 2
+    assert "cannot map target 'engine'" in capsys.readouterr().err
+    assert "# left_hand:" in Path("empty.yaml").read_text()
+    assert run("walk.bvh", "--to", "human", "--frames", "90:4") == 2
+    assert run("walk.bvh", "--to", "human", "-o", "walk.urdf") == 2
+    assert run("none.bvh", "--to", "human") == 3
+
+
+# The parts
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_hinges_take_over_rotations_that_they_can_make(count):
+    from scipy.spatial.transform import Rotation
+
+    rng = np.random.default_rng(count)
+    constants = Rotation.random(count + 1, random_state=count).as_matrix()
+    axes = rng.normal(size=(count, 3))
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    angles = 0.8 * np.sin(np.linspace(0.0, 2.0, 50)[:, None] + np.arange(count))
+
+    def turned(values: np.ndarray) -> np.ndarray:
+        result = np.broadcast_to(constants[0], (len(values), 3, 3))
+        for k in range(count):
+            result = result @ Rotation.from_rotvec(values[:, k, None] * axes[k]).as_matrix() @ constants[k + 1]
+        return result
+
+    found = np.repeat(angles[:1] + 0.1, 50, axis=0)
+    bounds = np.full(count, 1.0)
+    room = (np.zeros(9 + 6 * count), np.zeros(count, bool))
+    fit_hinges(constants, axes, -bounds, bounds, np.ascontiguousarray(turned(angles)), found, *room, 1e-3, 0.15)
+    assert np.abs(turned(found) - turned(angles)).max() < 1e-4
+    assert (np.abs(found) <= bounds).all()
+    assert np.abs(np.diff(found, axis=0)).max() < 0.3
+
+
+def test_the_shortest_turn_turns_one_vector_onto_another():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        a, b = rng.normal(size=(2, 3))
+        a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
+        for end in (b, a, -a):
+            turn = shortest_turn(a, end)
+            assert turn @ a == pytest.approx(end)
+            assert np.linalg.det(turn) == pytest.approx(1.0)
+
+
+def test_wishes_are_solved_as_their_goals_are(walk):
+    human = walk.linkage
+    frames, ones = 8, np.ones(8)
+    wishes = [
+        Wish("place", "left_hand", walk.forward(frame="left_hand")[:frames, :3, 3], 2.0 * ones),
+        Wish("turn", "right_foot", walk.forward(frame="right_foot")[:frames, :3, :3], 0.7 * ones),
+        Wish("direction", "head", walk.forward(frame="head")[:frames, :3, 0], ones, axis=np.array([1.0, 0.0, 0.0])),
+        Wish("pose", "", walk.poses[:frames], 0.1 * ones),
+    ]
+    poses = follow(human, wishes, human.stored_pose("stand"))
+    ik = lw.prepare(human, [wish.goal(human, 0) for wish in wishes], restarts=0)
+    other, _, _ = ik.follow([[wish.goal(human, k) for wish in wishes] for k in range(frames)], start="stand")
+    assert poses == pytest.approx(other, abs=1e-9)
+    assert poses == pytest.approx(walk.poses[:frames], abs=0.02)
+
+
+# Files of others
+
+
+@pytest.mark.parametrize(
+    ("file", "first", "last"), [("walk01.bvh", 0, 60), ("cmu_16_49.bvh", 1, 90), ("mocapbank_crlf.bvh", 60, 180)]
+)
+def test_captured_motions_keep_their_promises(file, first, last):
+    if not (DATA / "bvh" / file).exists():
+        pytest.skip("the shared data is not here")
+    clip = lw.load_clip(DATA / "bvh" / file)
+    clip = lw.Clip(clip.linkage, clip.times[first:last], clip.poses[first:last])
+    for target in (lw.models.human(), lw.load(DATA / "bvh" / "pirouette.bvh")):
+        made = transferred(clip, target).report
+        assert made.slide < 0.005
+        assert made.hands < 0.02
+        assert made.jerk < 1.5
+        assert made.outside == made.flips == 0
+
+
+def test_a_humanoid_robot_walks():
+    if not (DATA / "mjcf" / "dm_control" / "humanoid.xml").exists():
+        pytest.skip("the shared data is not here")
+    clip = lw.load_clip(DATA / "bvh" / "walk01.bvh")
+    for file, options in (("urdf/humanoid_nonunit_axes.urdf", {}), ("urdf/simple_humanoid.urdf", {"root": "floating"})):
+        outcome = transferred(clip, lw.load(DATA / file, **options))
+        assert outcome.report.slide < 0.005
+        assert outcome.report.hands < 0.02
+        assert outcome.report.jerk < 1.5
+        assert outcome.report.outside == 0
+        assert jerk(outcome.clip.forward(frame=outcome.target.roles["hips"])[:, :3, 3], clip.times) < 200.0
