@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import subprocess
+import sys
 import threading
 import time
 import urllib.error
@@ -387,3 +390,19 @@ def test_ports_that_cannot_be_are_refused(port):
 def test_what_is_no_file_and_no_model_is_refused():
     with pytest.raises(errors.ModelNotFoundError, match="pnada"):
         open_studio("pnada", port=0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for another process")
+def test_the_command_serves_until_interrupted_and_leaves_nothing():
+    command = [sys.executable, "-m", "linkwork", "studio", "two_link", "--no-browser", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        first = process.stdout.readline()
+        url = first.split()[4].rstrip(";")
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+            assert b"<html" in answer.read()[:2000]
+        process.send_signal(signal.SIGINT)
+        rest, wrong = process.communicate(timeout=PATIENCE)
+    assert first == f"The studio is at {url}; Ctrl-C ends it.\n"
+    assert (process.returncode, rest, wrong) == (0, "", "")
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(url, timeout=PATIENCE)

@@ -7,6 +7,7 @@ points, films) is thought out by a second one, on a copy that never changes, and
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -18,7 +19,8 @@ from ..draw import is_flat
 from ..draw.sketch import Sketch
 from ..errors import LinkworkError
 from ..formats import Remark
-from ..solvers import Solution
+from ..goals import Hold, Reach
+from ..solvers import Solution, solve
 from . import stage
 from .files_tab import FilesTab
 from .gizmos import Gizmos
@@ -28,14 +30,13 @@ from .posing_tab import PosingTab
 from .race_tab import RaceTab
 from .saving import SCENES, UPLOAD_LIMIT, read_scene
 from .serving import make_server, quiet
-from .session import Scene, Session, Why, explain, sentence
+from .session import TIME_BUDGET, Scene, Session, Why, explain, sentence
 from .timeline_tab import TimelineTab
 from .view_tab import ViewTab
 from .worker import Worker
 
 FRAME = 1.0 / 50.0  # seconds between pictures at least: solves go on meanwhile
 SLOW = 0.12  # seconds between refreshes of what is not the stage: sliders, sentences, curves
-LARGE = 400  # rows times velocities: beyond it, an explanation by experiment takes a minute or more
 TONES = {"good": "#2b8a3e", "bad": "#c92a2a", "plain": "#495057"}
 
 
@@ -74,6 +75,7 @@ class Studio:
         self.server.on_client_connect(lambda client: self.do(lambda: self.aim(client), name=f"aim {client.client_id}"))
         self._build()
         self.open_scene(scene, remarks)
+        self.think(lambda: warm_up(scene), name="warm up")
 
     # The page
 
@@ -235,7 +237,7 @@ class Studio:
         why = self._explanation[1] if known and self._explanation is not None else sentence(solution)
         self.say(why.text, "good" if solution.success else "bad")
         self.overlays.show_why(why)
-        if not known and not solution.success and not self.gizmos.dragging and _quick(solution):
+        if not known and not solution.success and not self.gizmos.dragging:
             self.think(lambda: self._explained(solution), name="explain")
 
     def _explained(self, solution: Solution) -> Callable[[], None]:
@@ -300,10 +302,13 @@ class Studio:
         self.close()
 
 
-def _quick(solution: Solution) -> bool:
-    """Return whether an explanation by experiment takes seconds at most."""
-    rows = sum(int(block.rows.stop - block.rows.start) for goal in solution.goals for block in goal.blocks)
-    return rows * solution.linkage.nv <= LARGE
+def warm_up(scene: Scene) -> None:
+    """Have the kernels compiled that the first drag will need, while the page is still opening."""
+    linkage, frame = scene.linkage, scene.linkage.frames[-1]
+    reach = Reach(frame, position=linkage.forward(scene.q, frame=frame)[:3, 3])
+    for goals in ([reach], [reach, Hold(frame)]):
+        with contextlib.suppress(LinkworkError):  # a linkage without joints, for one
+            solve(linkage, goals, start=scene.q, time_budget=TIME_BUDGET)
 
 
 def scene_from(path: Path) -> tuple[Scene, tuple[Remark, ...], Path | None]:

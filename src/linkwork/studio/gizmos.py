@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .app import Studio
 
 SCALE, SMALL = 0.16, 0.09  # of the size of the linkage: what is dragged, and what mostly stays
+PATIENCE = 0.5  # seconds for the solve after a drag
 
 
 class Gizmos:
@@ -86,7 +87,10 @@ class Gizmos:
 
     def _drop(self, name: str, place: FloatArray) -> None:
         self._drag(name, place)
-        self.studio.session.commit()
+        session = self.studio.session
+        if session.solution is not None and session.solution.status == "time":  # now there is more of it
+            session.solve(time_budget=PATIENCE)
+        session.commit()
 
     def refresh(self) -> None:
         """Put the handles where their targets stand, but for those in someone's hand."""
