@@ -215,11 +215,6 @@ def test_what_is_held_fully_does_not_swing():
     assert swing(arm, goals, q, 0.5).tolist() == q.tolist()
 
 
-def test_a_race_has_a_lap_for_every_method(arm):
-    arm.change_target("tip", place=at(-20, 5))
-    assert [lap.method for lap in arm.race()] == list(lw.METHODS)
-
-
 def test_through_a_singularity_the_pseudoinverse_explodes_and_damping_does_not(arm):
     home = arm.target("tip")
     chase = Chase(arm.linkage, arm.goals, arm.q)

@@ -133,6 +133,8 @@ def test_a_dragged_gizmo_is_followed_and_sliders_with_it(studio):
     np.testing.assert_allclose(tip, studio.session.target("tip").place[:3, 3], atol=1e-3)
     dial, slider = studio.tab(PosingTab)._sliders[0]
     assert slider.value == pytest.approx(np.degrees(dial.read(studio.session.q)), abs=0.06)
+    ask(studio, studio.history_buttons, "Redo")
+    assert "nothing to redo" in studio.status.content
     ask(studio, studio.history_buttons, "Undo")
     np.testing.assert_array_equal(studio.session.q, before)
     ask(studio, studio.history_buttons, "Redo")
@@ -280,6 +282,10 @@ def test_keys_are_set_chosen_changed_deleted_and_played(studio):
     studio.do(tab.stop)
     ask(studio, tab.loop, False)
     assert not studio.session.scene.timeline.loop
+    ask(studio, tab.keys, tab.keys.options[1])
+    ask(studio, tab.time, 0.5)
+    ask(studio, tab.move)
+    assert studio.session.scene.timeline.times == [0.5, 1.0]
     ask(studio, tab.keys, tab.keys.options[1])
     ask(studio, tab.delete)
     assert studio.session.scene.timeline.times == [1.0]

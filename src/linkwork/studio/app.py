@@ -70,6 +70,7 @@ class Studio:
         self._refreshed, self._shown = 0.0, 0.0
         self.figure: Any = None
         self._explanation: tuple[Solution, Why] | None = None
+        self._told: tuple[Solution | None, str] = None, ""
         self.worker, self.thinker = (Worker(f"linkwork {name}", self._failed) for name in ("studio", "thinking"))
         self.gui, self.scene_view = self.server.gui, self.server.scene
         self.server.on_client_connect(lambda client: self.do(lambda: self.aim(client), name=f"aim {client.client_id}"))
@@ -235,7 +236,9 @@ class Studio:
             return
         known = self._explanation is not None and self._explanation[0] is solution
         why = self._explanation[1] if known and self._explanation is not None else sentence(solution)
-        self.say(why.text, "good" if solution.success else "bad")
+        if self._told[0] is not solution or self._told[1] != why.text:  # what else was said since stays
+            self._told = solution, why.text
+            self.say(why.text, "good" if solution.success else "bad")
         self.overlays.show_why(why)
         if not known and not solution.success and not self.gizmos.dragging:
             self.think(lambda: self._explained(solution), name="explain")
@@ -252,6 +255,10 @@ class Studio:
     # What pages ask for
 
     def _step_history(self, what: str) -> None:
+        history = self.session.history
+        if not (history.can_undo if what == "Undo" else history.can_redo):
+            self.say(f"There is nothing to {what.lower()}.")
+            return
         before = self.session.linkage
         self.tab(TimelineTab).stop()
         self.session.undo() if what == "Undo" else self.session.redo()

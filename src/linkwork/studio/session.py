@@ -19,7 +19,6 @@ from ..errors import KeyFrameError, MethodNotFoundError, OptionError, TargetNotF
 from ..formats import Remark
 from ..linkage import Linkage
 from ..loops import close
-from ..races import Lap, race
 from ..solvers import METHODS, Solution, solve
 from ..transforms import FloatArray, read_only
 from .history import History
@@ -227,10 +226,6 @@ class Session:
         return solve(
             self.linkage, self.goals, start=self.solution.start, method=self.scene.method, trace=True, time_budget=2.0
         )
-
-    def race(self, start: FloatArray | None = None) -> list[Lap]:
-        """Return how every method fares on the targets from a pose, by default the present one."""
-        return race(self.linkage, self.goals, start=self.q if start is None else start, time_budget=1.0)
 
     # The timeline
 

@@ -58,6 +58,8 @@ class TimelineTab:
             on(self.keys.on_update, self._go_to)
             self.key_kind = gui.add_dropdown("Its kind", KINDS, initial_value="cubic")
             on(self.key_kind.on_update, self._set_kind)
+            self.move = gui.add_button("Move key to the slider's time")
+            on(self.move.on_click, lambda _: self._move())
             self.delete = gui.add_button("Delete key")
             on(self.delete.on_click, lambda _: self._delete())
         with gui.add_folder("Show"):
@@ -95,6 +97,11 @@ class TimelineTab:
         chosen = self._chosen()
         if chosen is not None:
             self._edit(self.studio.session.scene.timeline.with_kind(chosen, kind))
+
+    def _move(self) -> None:
+        chosen = self._chosen()
+        if chosen is not None:
+            self._edit(self.studio.session.scene.timeline.moved(chosen, float(self.time.value)))
 
     def _delete(self) -> None:
         chosen = self._chosen()
