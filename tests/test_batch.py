@@ -459,7 +459,7 @@ def test_targets_of_a_wrong_kind_are_refused(targets: object) -> None:
     ("error", "options"),
     [
         *((OptionError, {"threads": value}) for value in (0, -1, 1.5, "two", True, [1])),
-        *((OptionError, {"dtype": value}) for value in ("float16", "double", None, float, 64, ["float32"])),
+        *((OptionError, {"dtype": value}) for value in ("float16", "double", float, 64, ["float32"])),
         *((OptionError, {"time_budget": value}) for value in (0, -1, np.nan, "soon", True, [1])),
         *((OptionError, {"seed": value}) for value in (-1, 0.5, "one", None, True, [1], 10**30)),
         *((OptionError, {"restarts": value}) for value in (-1, 0.5, "one", None, True, [1], 10**30)),

@@ -13,18 +13,21 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import GoalError, OptionError
+from .devices import given_as, on_card, to_host
+from .errors import DeviceError, GoalError, OptionError
+from .gpu import BLOCK as CARD_BLOCK, SEATS, Card, card_of
 from .kernels.search import CLOSEST, INVALID, REACHED, UNSOLVED
 from .linkage import Linkage
 from .poses import start_pose
 from .solvers.base import positive, whole
 from .solvers.found import NAMES
-from .solvers.prepared import NO_STARTS, RESTARTS, Prepared
+from .solvers.prepared import MOST_KEPT, NO_STARTS, RESTARTS, Prepared
 from .solvers.preparing import prepare
 from .transforms import FloatArray
 
@@ -58,17 +61,19 @@ class Batch:
     def status(self) -> NDArray[np.str_]:
         """How each ended, in a word."""
         words = np.array([NAMES[code] for code in range(len(NAMES))])
-        result: NDArray[np.str_] = words[self.codes]
+        result: NDArray[np.str_] = words[to_host(self.codes)]
         return result
 
     @property
     def residual(self) -> FloatArray:
         """The largest of each row's residuals."""
-        largest: FloatArray = self.residuals.max(axis=-1)
+        largest: FloatArray = to_host(self.residuals).max(axis=-1)
         return largest
 
     def reason(self, row: int) -> str:
         """Return one sentence on how a row ended."""
+        if on_card(self.codes):
+            return self.on_host().reason(row)
         word = NAMES[int(self.codes[row])]
         if word == "invalid":
             return f"target {row} is no rigid transform of finite numbers."
@@ -81,11 +86,18 @@ class Batch:
         }[word]
         return f"{how} {missed} after {int(self.restarts[row])} starts."
 
+    def on_host(self) -> Batch:
+        """Return the same with NumPy arrays; it is itself where they are."""
+        if not on_card(self.q):
+            return self
+        arrays = (self.q, self.success, self.residuals, self.restarts, self.codes)
+        return Batch(self.linkage, self.frame, *map(to_host, arrays))
+
     def __len__(self) -> int:
         return len(self.q)
 
     def __repr__(self) -> str:
-        return f"<Batch of {self.frame!r}: {int(self.success.sum())} of {len(self)} reached>"
+        return f"<Batch of {self.frame!r}: {int(to_host(self.success).sum())} of {len(self)} reached>"
 
 
 def solve_batch(
@@ -96,7 +108,7 @@ def solve_batch(
     start: ArrayLike | str | None = None,
     device: str = "cpu",
     threads: int | None = None,
-    dtype: str = "float64",
+    dtype: str | None = None,
     time_budget: float | None = None,
     progress: Progress = None,
     **options: Any,
@@ -109,9 +121,12 @@ def solve_batch(
         targets: Shape (n, 4, 4). With ``orientation=False`` also positions (n, 3), with ``position=False`` rotations
             (n, 3, 3). A target that is not finite or not rigid fails alone.
         start: A pose (nq,), the name of a stored one, or a pose for each target (n, nq), to begin with.
-        device: Where to solve: ``"cpu"``.
+        device: Where to solve: ``"cpu"``, or ``"cuda"``: an NVIDIA graphics card. There, targets and starts may be
+            arrays of CuPy, PyTorch, JAX or whatever else speaks DLPack or ``__cuda_array_interface__``, which are used
+            where they are; answers are then arrays of the same library, on the card.
         threads: How many; all cores by default. Answers do not depend on it.
         dtype: ``"float64"``, or ``"float32"``: faster; every answer is checked, and if need be finished, in float64.
+            By default float64 on the processor, float32 on a card.
         time_budget: Seconds after which targets not yet looked at are left, with status ``time``.
         progress: True for a bar, False for none, a function of (done, total); by default a bar on a terminal when it
             takes longer than a second.
@@ -124,9 +139,9 @@ def solve_batch(
         >>> lw.solve_batch(arm, "tip", targets)
         <Batch of 'tip': 1000 of 1000 reached>
     """
-    if device != "cpu":
-        raise OptionError(f"device is 'cpu', got {device!r}.")
-    work = _Work(linkage, frame, dtype, threads, time_budget, options)
+    work = _work(device)(linkage, frame, dtype, threads, time_budget, options)
+    if isinstance(work, _CardWork) and on_card(targets):
+        return work.solve_there(targets, start)
     array = _as_array(targets, frame)
     base = _starts(linkage, start, len(array))
     return work.solve(array, base, start is not None, progress)
@@ -137,15 +152,16 @@ def solve_blocks(
     frame: str,
     blocks: Iterable[ArrayLike],
     *,
+    device: str = "cpu",
     threads: int | None = None,
-    dtype: str = "float64",
+    dtype: str | None = None,
     **options: Any,
 ) -> Iterator[Batch]:
     """Yield a batch for each block of targets as it comes: any number of them in the memory of one.
 
     Random starts are drawn as if all blocks were one batch, so that the answers are the same.
     """
-    work = _Work(linkage, frame, dtype, threads, None, options)
+    work = _work(device)(linkage, frame, dtype, threads, None, options)
     for block in blocks:
         targets = _as_array(block, frame)
         yield work.solve(targets, linkage.neutral(), False, False)
@@ -153,17 +169,20 @@ def solve_blocks(
 
 
 class _Work:
-    """The prepared limb, and how its work is dealt out."""
+    """The prepared limb, and how its work is dealt out to the threads of a processor."""
+
+    PRECISION = "float64"
 
     def __init__(
         self,
         linkage: Linkage,
         frame: str,
-        dtype: str,
+        dtype: str | None,
         threads: int | None,
         time_budget: float | None,
         options: dict[str, Any],
     ) -> None:
+        dtype = self.PRECISION if dtype is None else dtype
         if dtype not in ("float32", "float64"):
             raise OptionError(f"dtype is 'float64' or 'float32', got {dtype!r}.")
         if time_budget is not None:
@@ -176,12 +195,11 @@ class _Work:
         prepared, count = self.prepared, len(targets)
         linkage = prepared.linkage
         prepared.as_targets(np.zeros((0, *targets.shape[1:])))  # refuses a wrong shape before any work
-        for kind in {self.dtype, np.dtype(np.float64)}:
-            prepared.packed(kind, bounded=True)  # here, not in every thread
+        self.get_ready(targets, given)
         q, codes = np.empty((count, linkage.nq)), np.zeros(count, np.int8)
         residuals = np.full((count, len(prepared.goal.blocks)), np.nan)
         restarts = np.zeros(count, np.int32)
-        block = min(max(count // (SHARES * self.threads), SMALLEST), BLOCK)
+        block = self.block(count)
         deadline = np.inf if self.time_budget is None else time.perf_counter() + self.time_budget
 
         def work(at: int) -> int:
@@ -190,14 +208,8 @@ class _Work:
             if time.perf_counter() > deadline:
                 q[rows] = start
                 return rows.stop - rows.start
-            values, report, status = self._block(targets[rows], start, given, self.first + at)
-            q[rows] = prepared.pose(values, start)
-            residuals[rows], codes[rows] = prepared.residuals(report), status
-            restarts[rows] = report[:, 2]
-            invalid = status == INVALID
-            if invalid.any():
-                q[rows][invalid] = start if base.ndim == 1 else start[invalid]
-                residuals[rows][invalid] = np.nan
+            answers = self.answers(targets[rows], start, given, self.first + at)
+            q[rows], residuals[rows], restarts[rows], codes[rows] = answers
             return rows.stop - rows.start
 
         with _reporting(progress, count) as report:
@@ -206,6 +218,26 @@ class _Work:
                 done += size
                 report(done)
         return Batch(linkage, prepared.goal.frame, q, codes == REACHED, residuals, restarts, codes)
+
+    def get_ready(self, _targets: NDArray[Any], _given: bool) -> None:
+        """Do what need not be done in every thread."""
+        for kind in {self.dtype, np.dtype(np.float64)}:
+            self.prepared.packed(kind, bounded=True)
+
+    def block(self, count: int) -> int:
+        """Return how many targets go together."""
+        return min(max(count // (SHARES * self.threads), SMALLEST), BLOCK)
+
+    def answers(self, block: NDArray[Any], start: FloatArray, given: bool, first: int) -> tuple[Any, ...]:
+        """Return poses, residuals, restarts and codes for a block of targets."""
+        prepared = self.prepared
+        values, report, status = self._block(block, start, given, first)
+        q, residuals = prepared.pose(values, start), prepared.residuals(report)
+        invalid = status == INVALID
+        if invalid.any():
+            q[invalid] = start if start.ndim == 1 else start[invalid]
+            residuals[invalid] = np.nan
+        return q, residuals, report[:, 2], status
 
     def _block(
         self, block: NDArray[Any], start: FloatArray, given: bool, first: int
@@ -230,6 +262,46 @@ class _Work:
             further[:, 2:] += report[:, 2:]
             values[again], report[again], status[again] = more[again], further[again], left[again]
         return values, report, status
+
+
+class _CardWork(_Work):
+    """The same on a graphics card: a few threads keep blocks under way there, one travels while another is solved."""
+
+    PRECISION = "float32"
+
+    def get_ready(self, targets: NDArray[Any], given: bool) -> None:
+        self.threads = SEATS
+        self.card.engine(targets.shape[1:], given)  # compiled once
+
+    @cached_property
+    def card(self) -> Card:
+        """The prepared limb on the card."""
+        return card_of(self.prepared, self.dtype)
+
+    def block(self, count: int) -> int:
+        return max(min(count, CARD_BLOCK), 1)
+
+    def answers(self, block: NDArray[Any], start: FloatArray, given: bool, first: int) -> tuple[Any, ...]:
+        found = self.card.solve(block, start if given else None, first)
+        count = len(block)
+        return found.q.reshape(count, -1), found.residuals.reshape(count, -1), found.restarts, found.codes
+
+    def solve_there(self, targets: Any, start: Any) -> Batch:
+        """Return answers, on the card, to targets that are there."""
+        linkage = self.prepared.linkage
+        if start is not None and not on_card(start):
+            start = start_pose(linkage, start)
+        found = self.card.solve_there(targets, start, self.first)
+        arrays = (found.q, found.reached, found.residuals, found.restarts, found.codes)
+        return Batch(linkage, self.prepared.goal.frame, *(given_as(array, targets) for array in arrays))
+
+
+def _work(device: str) -> type[_Work]:
+    """Return who does the work."""
+    try:
+        return {"cpu": _Work, "cuda": _CardWork}[device]
+    except (KeyError, TypeError):
+        raise OptionError(f"device is 'cpu' or 'cuda', got {device!r}.") from None
 
 
 def _cores() -> int:
@@ -287,10 +359,25 @@ def _prepared(linkage: Linkage, frame: str, options: dict[str, Any]) -> Prepared
         if name not in known:
             raise OptionError(f"a batch has no option {name!r}; it has {', '.join(known)}.")
     options.setdefault("restarts", RESTARTS)
-    return prepare(linkage, frame, **options)
+    kept: dict[Any, Prepared] = linkage.__dict__.setdefault("_batches", {})
+    key = (frame, *((name, type(options[name]), options[name]) for name in sorted(options)))
+    try:
+        return kept[key]
+    except KeyError:
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[key] = prepare(linkage, frame, **options)
+        return kept[key]
+    except TypeError:  # an axis given as an array
+        return prepare(linkage, frame, **options)
 
 
 def _as_array(targets: ArrayLike, frame: str) -> NDArray[Any]:
+    if on_card(targets):
+        raise DeviceError(
+            f"targets of {frame!r} are on a graphics card; solve them there with solve_batch(..., device='cuda'), "
+            "or copy them to NumPy first."
+        )
     try:
         array = np.asarray(targets)
     except ValueError as error:

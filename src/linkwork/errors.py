@@ -26,6 +26,7 @@
     │   └── LoopError                     closed loops that do not close
     ├── MappingError (ValueError)         a skeleton whose parts are not found, a map that names what is not there
     ├── OptionError (TypeError)           an option a method does not take, or a value it cannot have
+    ├── DeviceError (RuntimeError)        no graphics card, or not enough of one
     ├── FormatError (ValueError)          a file that cannot be read, with file and line
     └── MissingExtraError (ImportError)   an optional dependency is not installed
 
@@ -218,6 +219,10 @@ class FormatError(LinkworkError, ValueError):
         place = f"{path}:{line}" if line is not None else f"{path}"
         super().__init__(f"{place}: {message}")
         self.path, self.line = path, line
+
+
+class DeviceError(LinkworkError, RuntimeError):
+    """No graphics card can be used, its driver is too old, or its memory too small."""
 
 
 class MissingExtraError(LinkworkError, ImportError):

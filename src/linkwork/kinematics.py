@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import poses
-from .errors import PoseShapeError, PoseValueError, TransformError
+from .devices import mapped, on_card, require_card
+from .errors import DeviceError, PoseShapeError, PoseValueError, TransformError
 from .geometry import Visual
 from .joints import Joint
 from .kernels.chain import LANES, jacobian_many, jacobian_one, tip_many, tip_one
@@ -73,11 +74,12 @@ class FrameMap(Mapping[str, FloatArray]):
 class Evaluator:
     """A linkage packed for the kernels. Made once and kept on the linkage; use its methods instead."""
 
-    __slots__ = ("_chains", "_linkage", "_moving", "_nq", "_nv", "_shape", "_tree")
+    __slots__ = ("_chains", "_kernels", "_linkage", "_moving", "_nq", "_nv", "_shape", "_tree")
 
     def __init__(self, linkage: Linkage) -> None:
         self._linkage, self._nq, self._nv, self._shape = linkage, linkage.nq, linkage.nv, (linkage.nq,)
         self._chains: dict[str, tuple[Any, ...]] = {}
+        self._kernels: dict[tuple[str, str], Any] = {}
         self._moving: dict[str, NDArray[np.bool_]] = {}
         self._tree: tuple[Any, ...] | None = None
 
@@ -107,6 +109,9 @@ class Evaluator:
     def one_frame(self, q: ArrayLike, frame: str) -> FloatArray:
         """Return world_from_frame, shape (..., 4, 4)."""
         codes, numbers, _, _ = self._chain(frame)
+        if q.__class__ is not np.ndarray and on_card(q):
+            there: FloatArray = self._there(q, frame, "tip", (4, 4))
+            return there
         x = self._poses(q)
         if x.ndim == 1:
             out = np.empty((4, 4))
@@ -119,6 +124,8 @@ class Evaluator:
 
     def all_frames(self, q: ArrayLike) -> FrameMap:
         """Return every frame's transform by name."""
+        if q.__class__ is not np.ndarray and on_card(q):
+            raise DeviceError("poses on a graphics card are put one frame at a time: forward(q, frame='tip').")
         if self._tree is None:
             self._tree = tree_program(self._linkage)
         x = self._poses(q)
@@ -135,6 +142,9 @@ class Evaluator:
         if axes not in ("world", "local"):
             raise TransformError(f"axes of a Jacobian are 'world' or 'local', got {axes!r}.")
         codes, numbers, rates, work = self._chain(frame)
+        if q.__class__ is not np.ndarray and on_card(q):
+            there: FloatArray = self._there(q, frame, axes, (6, self._nv))
+            return there
         x = self._poses(q)
         local = axes == "local"
         if x.ndim == 1:
@@ -145,6 +155,22 @@ class Evaluator:
         if x.size == self._nq > 0:
             return self.jacobian(x.reshape(-1), frame, axes).reshape(*x.shape[:-1], 6, self._nv)
         return self._many(jacobian_many, (codes, numbers, rates), x, (local,), (6, self._nv), work + 6 * self._nv)
+
+    def _there(self, q: Any, frame: str, what: str, shape: tuple[int, int]) -> Any:
+        """Return the frame or the Jacobian for poses on a graphics card, there; they are not looked at for NaNs."""
+        require_card()
+        from .kernels.cuda_chain import jacobian_kernel, tip_kernel
+
+        if not len(q.shape) or q.shape[-1] != self._nq or not self._nq:
+            raise PoseShapeError(self._nq, tuple(q.shape), self._linkage.name)
+        if (frame, what) not in self._kernels:
+            codes, numbers, rates, _ = self._chain(frame)
+            self._kernels[frame, what] = (
+                tip_kernel(codes, numbers, self._nq)
+                if what == "tip"
+                else jacobian_kernel(codes, numbers, rates, self._nq, self._nv, what == "local")
+            )
+        return mapped(self._kernels[frame, what], q, shape)
 
     def moving_rows(self, frame: str) -> NDArray[np.bool_]:
         """Return which rows of a frame's Jacobian some joint can change at all: a planar arm stays in its plane."""

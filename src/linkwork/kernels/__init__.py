@@ -42,10 +42,16 @@ class KernelCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = super().load_overload(sig, target_context)
-        if found is None and not KernelCache.announced and sys.stderr is not None and sys.stderr.isatty():
-            KernelCache.announced = True
-            print("linkwork: compiling kernels (once; kept for later runs) ...", file=sys.stderr)
+        if found is None:
+            announce()
         return found
+
+
+def announce() -> None:
+    """Say on a terminal, once, that something must be compiled."""
+    if not KernelCache.announced and sys.stderr is not None and sys.stderr.isatty():
+        KernelCache.announced = True
+        print("linkwork: compiling kernels (once; kept for later runs) ...", file=sys.stderr)
 
 
 def kernel(function: Callable[..., Any]) -> Any:

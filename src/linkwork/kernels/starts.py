@@ -78,7 +78,7 @@ def read_goal(numbers, spin, targets, at, goal):
     )
     last = vector(targets, at + 12)
     flaw += last[0] * last[0] + last[1] * last[1] + last[2] * last[2] + (load(targets, at + 15) - 1.0) ** 2
-    return flaw < RIGID and volume > 0.0
+    return (flaw < RIGID) & (volume > 0.0)
 
 
 @inner
@@ -86,7 +86,7 @@ def inside(settings, shell, p):
     """Return whether a point lies between the two spheres of a shell, given by their squared radii."""
     x, y, z = p[0] - load(settings, CENTRE), p[1] - load(settings, CENTRE + 1), p[2] - load(settings, CENTRE + 2)
     square = x * x + y * y + z * z
-    return load(settings, shell) <= square <= load(settings, shell + 1)
+    return (load(settings, shell) <= square) & (square <= load(settings, shell + 1))
 
 
 @part
@@ -99,7 +99,7 @@ def in_reach(settings, goal):
         p[1] - (x[1] * s[0] + y[1] * s[1] + z[1] * s[2]),
         p[2] - (x[2] * s[0] + y[2] * s[1] + z[2] * s[2]),
     )
-    return inside(settings, SHELL, p) and inside(settings, POINT_SHELL, point)
+    return inside(settings, SHELL, p) & inside(settings, POINT_SHELL, point)
 
 
 @part

@@ -19,7 +19,7 @@ Progress = Callable[[int, int], None]
 
 ANYTHING = (np.inf, np.inf)  # no wish is judged: all of them together are served as well as can be
 FRAMES_AT_ONCE = 2000
-FLOOR, STEPS, PATIENCE, STALLED, SETTLED = 1e-6, 60.0, 30.0, 0.999, 1e-4
+FLOOR, PATIENCE, STALLED, SETTLED = 1e-6, 30.0, 0.999, 1e-4  # hard frames need patience more than speed
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +68,11 @@ def follow(linkage: Linkage, wishes: Sequence[Wish], start: FloatArray, progress
         progress: Told how many frames of how many are done.
     """
     from ..solvers import Problem, Settings
-    from ..solvers.figure import GAIN, PreparedFigure
+    from ..solvers.figure import Pace, PreparedFigure
 
     goals = [wish.goal(linkage, 0) for wish in wishes]
-    ik = PreparedFigure(Problem(linkage, goals), Settings(limits="project"), restarts=0, seed=0)
-    ik._steering[:6] = GAIN, FLOOR, STEPS, PATIENCE, STALLED, SETTLED
+    pace = Pace(floor=FLOOR / _arm(linkage) ** 2, patience=PATIENCE, stalled=STALLED, settled=SETTLED)
+    ik = PreparedFigure(Problem(linkage, goals), Settings(limits="project"), restarts=0, seed=0, pace=pace)
     first = ik.aims(ik.bound(goals, start))
     frames = len(wishes[0].values)
     poses = np.empty((frames, linkage.nq))

@@ -26,12 +26,31 @@ from .problem import Problem, bound_goals
 
 EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
 WISH = 0.1  # what a wish of a lower level counts on the first walk
-GAIN, FLOOR = 0.02, 1e-12
-STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH = 60.0, 5.0, 0.6, 1e-3, 1e-10, 60.0
+FINEST, FINISH = 1e-10, 60.0  # error that counts as none where a level is brought to rest, and steps for it
 TRIES = 300
 ROUND = 8  # starts between two looks at the clock
 SAME = 1e-9  # errors that differ by less are the same
 SHARES = 8  # blocks for each thread, so that one with hard problems holds up nothing
+
+
+class Pace(NamedTuple):
+    """How a walk goes on and when it ends.
+
+    Attributes:
+        gain: Damping for each squared error.
+        floor: Damping at least, times the square of a quarter of the linkage's length.
+        steps: Steps at most, from one start.
+        patience: After so many steps without progress, a start is given up.
+        stalled: Progress is a squared error below this share of the last that was.
+        settled: A wish is followed until a step gains less than this share of the squared error.
+    """
+
+    gain: float = 0.02
+    floor: float = 1e-12
+    steps: float = 60.0
+    patience: float = 5.0
+    stalled: float = 0.6
+    settled: float = 1e-3
 
 
 class Answers(NamedTuple):
@@ -59,7 +78,9 @@ class PreparedFigure:
         seed: Where they come from.
     """
 
-    def __init__(self, problem: Problem, settings: Settings, *, restarts: int, seed: int) -> None:
+    def __init__(
+        self, problem: Problem, settings: Settings, *, restarts: int, seed: int, pace: Pace | None = None
+    ) -> None:
         self.linkage, self.problem, self.settings = problem.linkage, problem, settings
         self.restarts, self.seed = min(restarts, TRIES), seed
         self.program = Program(problem, settings)
@@ -72,7 +93,8 @@ class PreparedFigure:
         self._kinds = [_kind(goal) for goal in problem.goals]
         length = self.linkage.length / 4.0 or 1.0
         finest, flags = FINEST * max(length, 1.0), (float(alike != strict), float(any(wishes)))
-        self._steering = np.array([GAIN, FLOOR * length**2, STEPS, PATIENCE, STALLED, SETTLED, finest, FINISH, *flags])
+        own = pace or Pace()
+        self._steering = np.array([own.gain, own.floor * length**2, *own[2:], finest, FINISH, *flags])
         self._width = whole.REPORT + len(problem.blocks)
 
     def __repr__(self) -> str:

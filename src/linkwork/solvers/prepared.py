@@ -57,12 +57,12 @@ class Prepared:
         self._packed: dict[tuple[np.dtype[Any], bool], NDArray[Any]] = {}
         self.numbers, self.table = self.packed(np.float64), self.starts(np.float64)
         inside, outside = self.limb.plain
-        self._whole = (
+        self.whole = (
             not self.limb.balls and np.array_equal(outside, np.arange(linkage.nq)) and len(inside) == linkage.nq
         )
         open_ended = np.isinf(self.limb.limits[:, :2]).all(axis=1) & self.limb.turning
-        self._open = np.flatnonzero(open_ended)
-        self._plain = self._whole and not len(self._open)
+        self.open = np.flatnonzero(open_ended)
+        self._plain = self.whole and not len(self.open)
         self._values, tail = self.limb.values, self.limb.values + REPORT
         self._begin, self._size = slice(tail, tail + self._values), tail + self._values + TARGET
         self._all = pack(self.numbers, self.table, len(self.codes) // damped.CODES, self._values)
@@ -211,7 +211,7 @@ class Prepared:
         if given:
             quick = start.__class__ is np.ndarray and start.dtype is FLOAT64 and start.shape == self._shape
             pose: Any = start if quick else self._start(start)
-            out[self._begin] = pose if self._whole else self.limb.values_of(pose)
+            out[self._begin] = pose if self.whole else self.limb.values_of(pose)
         aim = target if self._turn is None else self._spun(target)
         outcome = race_one(self.codes, self._all, aim, seed, tries, given, out)
         if outcome != REACHED:
@@ -227,7 +227,7 @@ class Prepared:
             known["target"] = target.copy()
         if not given:
             known["start"] = self._neutral
-        elif not self._whole:
+        elif not self.whole:
             known["start"] = np.array(pose)
         return solution
 
@@ -256,9 +256,9 @@ class Prepared:
         q = self.limb.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
         if self.settings.limits != "ignore":  # joints outside the limb may have begun beyond theirs
             q = limited(self.linkage, q)
-        if len(self._open):
+        if len(self.open):
             inside, outside = self.limb.plain
-            places = outside[np.isin(inside, self._open)]
+            places = outside[np.isin(inside, self.open)]
             reference = np.broadcast_to(base, q.shape)[..., places]
             q[..., places] = reference + wrapped(q[..., places] - reference)
         return q

@@ -1,0 +1,205 @@
+"""What becomes of a descent on a graphics card: a look in double precision, an answer, or another try.
+
+Imports `cuda` and `cuda_parts`. `cuda_search` says what the kernels do and when they are launched.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numba import cuda
+
+from .cuda import device
+from .cuda_parts import Parts
+from .damped import ALIGNED, NEAR, ROTATION
+from .search import BEYOND, CLOSEST, CLOSING, INVALID, REACHED
+from .starts import CAUTION, FIRST_STARTS
+
+# counters: descents taken, problems left by a judge, by closing in or a race, and by another race
+TAKEN, LEFT, OPEN, LAST, COUNTERS = 0, 1, 2, 3, 4
+LANE, NO_ONE = 1024, 2**31 - 1  # a racer's key is LANE times its steps, and its number
+POLISH = 30  # steps in double precision for what descents have found
+
+
+def polish_with(parts: Parts) -> Any:
+    """Return the device function that looks at a pose in double precision."""
+    look, step = parts.exact_look, parts.exact_step
+
+    def polish(q, aim, arrived, known):
+        """Return a pose, brought closer where it had arrived but is not within tolerance; its errors; if it is now."""
+        near, aligned = known[NEAR], known[ALIGNED]
+        p, r = look(q, aim)
+        tries = 0
+        while arrived and tries < POLISH and not (p <= near and r <= aligned):
+            q, _, _ = step(q, aim, 0.0)
+            p, r = look(q, aim)
+            tries += 1
+        return q, p, r, p <= near and r <= aligned
+
+    return device(polish)
+
+
+def finish_with(parts: Parts) -> Any:
+    """Return the device function that writes an answer."""
+    answer, take_base, put_pose, nq = parts.answer, parts.take_base, parts.put_pose, parts.task.nq
+    given, (moved, turned) = parts.task.given, parts.task.asked
+    both = moved and turned
+
+    def finish(problem, q, p, r, starts, outcome, base, answers, residuals, restarts, codes, reached):
+        """Write the answer to a problem."""
+        put_pose(answers, nq * problem, answer(q, take_base(base, nq * problem if given else 0)))
+        away, off = math.sqrt(p), 2.0 * math.asin(min(0.5 * math.sqrt(r), 1.0))
+        if both:
+            residuals[2 * problem], residuals[2 * problem + 1] = away, off
+        else:
+            residuals[problem] = away if moved else off
+        restarts[problem], codes[problem], reached[problem] = starts, outcome, outcome == REACHED
+
+    return device(finish)
+
+
+def refuse_with(parts: Parts) -> Any:
+    """Return the device function that writes the answer to what is no target."""
+    put_pose, take_base, nq, given = parts.put_pose, parts.take_base, parts.task.nq, parts.task.given
+    blocks = sum(parts.task.asked)
+
+    def refuse(problem, base, answers, residuals, restarts, codes, reached):
+        """Write the answer to a problem that is none."""
+        put_pose(answers, nq * problem, take_base(base, nq * problem if given else 0))
+        for k in range(blocks):
+            residuals[blocks * problem + k] = math.nan
+        restarts[problem], codes[problem], reached[problem] = 0, INVALID, False
+
+    return device(refuse)
+
+
+def accept_with(parts: Parts, finish: Any) -> Any:
+    """Return the kernel `accept`."""
+    read, exact, within, look, take = parts.read, parts.exact, parts.within, parts.exact_look, parts.take_values
+    size, values, refuse = math.prod(parts.task.shape), parts.task.values, refuse_with(parts)
+
+    def accept(
+        targets, known, base, following, pose, found, counters, answers, residuals, restarts, codes, reached, count
+    ):
+        problem = cuda.grid(1)
+        if problem == 0:
+            counters[TAKEN] = 0
+        if problem >= count:
+            return
+        if found[problem] > 0:
+            aim, _, _ = read(targets, size * problem, known)
+            q = within(exact(take(pose, values * problem)))
+            p, r = look(q, aim)
+            if p <= known[NEAR] and r <= known[ALIGNED]:
+                finish(
+                    problem, q, p, r, found[problem] - 1, REACHED, base, answers, residuals, restarts, codes, reached
+                )
+                return
+        if codes[problem] == INVALID:
+            refuse(problem, base, answers, residuals, restarts, codes, reached)
+        else:
+            following[cuda.atomic.add(counters, LEFT, 1)] = problem
+
+    return accept
+
+
+def winner_of(slot, racers, key, error):
+    """Return which of a problem's descents has arrived first or, where none has, come closest."""
+    if key < NO_ONE:
+        return slot + key % LANE
+    best = slot
+    for k in range(slot + 1, slot + racers):
+        if error[k] < error[best]:
+            best = k
+    return best
+
+
+def judge_with(parts: Parts, finish: Any, polish: Any) -> Any:
+    """Return the kernel `judge`."""
+    read, exact, within, take, put = parts.read, parts.exact, parts.within, parts.take_values, parts.put_values
+    size, values, weight = math.prod(parts.task.shape), parts.task.values, float(parts.task.settings[0][ROTATION]) ** 2
+    winner, refuse = device(winner_of), refuse_with(parts)
+
+    def judge(
+        targets, known, base, listed, following, allowed, begun, keys, pose, error, found, counters, best, nearest,
+        answers, residuals, restarts, codes, reached, numbers,
+    ):  # fmt: skip
+        count, racers, high, whole, fresh, last = numbers
+        place = cuda.grid(1)
+        if place == 0:
+            counters[TAKEN] = counters[OPEN] = 0
+        if place >= count:
+            return
+        problem = place if whole else listed[place]
+        if codes[problem] == INVALID:
+            refuse(problem, base, answers, residuals, restarts, codes, reached)
+            return
+        slot = place
+        if racers > 1:
+            slot = winner(place * racers, racers, keys[place], error)
+            keys[place] = NO_ONE
+        if fresh:
+            nearest[problem] = math.inf
+        arrived, better = found[slot] > 0, False
+        aim, _, _ = read(targets, size * problem, known)
+        if arrived or error[slot] < math.inf:
+            q, p, r, good = polish(within(exact(take(pose, values * slot))), aim, arrived, known)
+            if arrived and good:
+                finish(problem, q, p, r, found[slot] - 1, REACHED, base, answers, residuals, restarts, codes, reached)
+                return
+            better = p + r * weight < nearest[problem]
+            if better:
+                nearest[problem] = p + r * weight
+                put(best, values * problem, q)
+        begun[problem] = max(begun[problem], min(high, allowed[problem]))
+        if last and not better:
+            q, p, r, _ = polish(take(best, values * problem), aim, False, known)
+            finish(problem, q, p, r, begun[problem], CLOSEST, base, answers, residuals, restarts, codes, reached)
+        else:
+            following[cuda.atomic.add(counters, LEFT, 1)] = problem
+
+    return judge
+
+
+def close_with(parts: Parts, finish: Any) -> Any:
+    """Return the kernel `close`."""
+    read, look, step, hope = parts.read, parts.exact_look, parts.exact_step, parts.hope
+    take, put = parts.take_values, parts.put_values
+    size, values, weight = math.prod(parts.task.shape), parts.task.values, float(parts.task.settings[0][ROTATION]) ** 2
+    caution, steps = float(parts.task.settings[0][CAUTION]), int(CLOSING)
+
+    def close(
+        targets, known, base, listed, following, allowed, begun, counters, best, nearest,
+        answers, residuals, restarts, codes, reached, count, tries,
+    ):  # fmt: skip
+        place = cuda.grid(1)
+        if place >= count:
+            return
+        problem = listed[place]
+        near, aligned = known[NEAR], known[ALIGNED]
+        aim, _, _ = read(targets, size * problem, known)
+        kept = take(best, values * problem)
+        q, taken = kept, 0
+        p, r = look(q, aim)
+        while taken < steps and not (p <= near and r <= aligned):
+            q, _, _ = step(q, aim, caution)
+            p, r = look(q, aim)
+            taken += 1
+        if p + r * weight < nearest[problem]:
+            nearest[problem] = p + r * weight
+            put(best, values * problem, q)
+        else:
+            q = kept
+            p, r = look(q, aim)
+        starts, most, outcome = begun[problem], allowed[problem], REACHED
+        if not (p <= near and r <= aligned):
+            outcome = CLOSEST if most >= min(FIRST_STARTS, tries) else BEYOND
+            most = hope(known, nearest[problem], tries) if outcome == CLOSEST else starts
+            if starts < most:
+                allowed[problem] = most
+                following[cuda.atomic.add(counters, OPEN, 1)] = problem
+                return
+        finish(problem, q, p, r, starts, outcome, base, answers, residuals, restarts, codes, reached)
+
+    return close

@@ -1,0 +1,51 @@
+"""Small batches of every kind, for the simulator of a graphics card and for the processor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import linkwork as lw
+from chains import random_chain
+
+PANDA = lw.models.panda()
+OTHERS = {
+    "balls": (random_chain(np.random.default_rng(18), 5), "tip"),  # with hinges, a screw and a universal joint
+    "slides": (random_chain(np.random.default_rng(20), 5), "tip"),  # with hinges, a ball and an endless turn
+    "human": (lw.models.human(), "left_hand"),
+}
+TARGETS = PANDA.forward(PANDA.random_pose(0, 6), frame="tip")
+TARGETS[1, 0, 3] += 2.0  # out of reach
+TARGETS[2, 1, 1] = np.nan
+CASES: dict[str, dict[str, Any]] = {
+    "race": {},
+    "single": {"dtype": "float32"},
+    "double": {"dtype": "float64"},
+    "positions": {"orientation": False},
+    "rotations": {"position": False},
+    "spinning": {"free": "z"},
+    "unlimited": {"limits": False},
+    "tight": {"tolerance": 1e-9, "rotation_tolerance": 1e-9},
+    "one start": {"restarts": 1},
+    "planar": {"position": "xy", "orientation": False},
+    **{name: {} for name in OTHERS},
+}
+
+
+def case_of(name: str) -> tuple[lw.Linkage, str, Any, dict[str, Any]]:
+    """Return linkage, frame, targets and options of a case."""
+    options = dict(CASES[name])
+    if name == "planar":
+        return lw.models.planar([15, 10, 5]), "tip", np.array([[-20.0, 5.0], [3.0, 4.0], [100.0, 0.0]]), options
+    if name in OTHERS:
+        linkage, frame = OTHERS[name]
+        return linkage, frame, linkage.forward(linkage.random_pose(0, 2), frame=frame), options
+    targets = TARGETS[:, :3, 3].copy() if name == "positions" else TARGETS
+    targets = TARGETS[:, :3, :3].copy() if name == "rotations" else targets
+    return PANDA, "tip", targets, options
+
+
+def starts_of(count: int) -> Any:
+    """Return a start for each of some targets."""
+    return PANDA.random_pose(4, count)

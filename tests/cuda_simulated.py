@@ -1,0 +1,74 @@
+"""What `test_cuda` runs in numba-cuda's simulator: a process of its own, whose results it leaves in a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+
+import numpy as np
+from numba import cuda
+
+import linkwork as lw
+from cuda_cases import CASES, OTHERS, PANDA, TARGETS, case_of, starts_of
+from linkwork import gpu_search as search
+from linkwork.devices import DeviceArray
+from linkwork.kernels.cuda_parts import Parts
+
+
+def there(array: Any) -> DeviceArray:
+    """Return an array on the card."""
+    return DeviceArray(cuda.to_device(np.ascontiguousarray(array).ravel()), array.shape)
+
+
+def kept(found: dict[str, Any], name: str, batch: lw.Batch) -> None:
+    for part in ("q", "codes", "residuals", "restarts", "success"):
+        found[f"{name}.{part}"] = getattr(batch.on_host(), part)
+
+
+def in_rounds(found: dict[str, Any]) -> None:
+    """Search as for many targets: rounds without races, with the starts that the processor takes."""
+    search.FEW, search.RACERS, search.CROWD, search.RIVAL_STARTS, search.STRAGGLERS = 0, 1, 1, 0, 0
+    kept(found, "rounds", lw.solve_batch(PANDA, "tip", TARGETS, device="cuda"))
+    kept(found, "starts", lw.solve_batch(PANDA, "tip", TARGETS[:4], start=starts_of(4), device="cuda"))
+
+
+def keys() -> Iterator[str]:
+    """Yield the names under which kernels are kept, of searches that differ in one thing each."""
+    for given in (False, True):
+        for options in ({}, {"orientation": False}, {"position": False}, {"free": "z"}, {"limits": False}):
+            prepared = lw.prepare(PANDA, "tip", **options)
+            for dtype in (np.float32, np.float64):
+                yield Parts(search.Engine(prepared, (4, 4), given, dtype).task).key
+    yield Parts(search.Engine(lw.prepare(PANDA, "tip", orientation=False), (3,), False, np.float32).task).key
+
+
+def main(path: str) -> None:
+    found: dict[str, Any] = {}
+    for name in CASES:
+        linkage, frame, targets, options = case_of(name)
+        kept(found, name, lw.solve_batch(linkage, frame, targets, device="cuda", **options))
+    kept(found, "there", lw.solve_batch(PANDA, "tip", there(TARGETS), device="cuda"))
+    starts = there(starts_of(4))
+    kept(found, "starts there", lw.solve_batch(PANDA, "tip", there(TARGETS[:4]), start=starts, device="cuda"))
+    search.LITTLE, search.SMALL, free = 0, 0, search.free_memory
+    search.free_memory = lambda: 5 * 400  # room for a few targets only
+    kept(found, "split", lw.solve_batch(PANDA, "tip", there(TARGETS), device="cuda"))
+    search.free_memory = free
+    kept(found, "blocks", next(iter(lw.solve_blocks(PANDA, "tip", [TARGETS], device="cuda"))))
+    for name, (linkage, frame) in {"panda": (PANDA, "tip"), **OTHERS}.items():
+        q = there(linkage.random_pose(3, 3))
+        found[f"{name}.frames"] = np.asarray(linkage.forward(q, frame=frame))
+        for axes in ("world", "local"):
+            found[f"{name}.{axes}"] = np.asarray(linkage.jacobian(q, frame, axes=axes))
+    found["keys"] = np.array(list(keys()))
+    in_rounds(found)
+    np.savez(path, **found)
+
+
+if __name__ == "__main__":
+    with np.errstate(over="ignore"):  # hashed numbers run over, as they should
+        main(sys.argv[1])

@@ -1,0 +1,187 @@
+"""The search on a graphics card, in numba-cuda's simulator: the processor's answers, whatever the way to them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import linkwork as lw
+from cuda_cases import CASES, OTHERS, PANDA, TARGETS, case_of, starts_of
+from linkwork import devices
+from linkwork.devices import DeviceArray, _Borrowed, given_as, on_card, require_card, to_host
+from linkwork.errors import DeviceError, MissingExtraError, OptionError
+from linkwork.kernels.damped import larger
+from linkwork.kernels.trace import Trace
+
+HERE = Path(__file__).parent
+SOURCE = str(Path(lw.__file__).parents[1])
+PARTS = ("q", "codes", "residuals", "restarts", "success")
+simulated = pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What the simulator has found, by case and part."""
+    path = tmp_path_factory.mktemp("cuda") / "found.npz"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((SOURCE, str(HERE)))}
+    run = subprocess.run(
+        [sys.executable, str(HERE / "cuda_simulated.py"), str(path)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert run.returncode == 0, run.stderr[-4000:]
+    return np.load(path)
+
+
+@simulated
+@pytest.mark.parametrize("name", CASES)
+def test_flags_are_those_of_the_processor_and_answers_hold(name: str, found: Any) -> None:
+    linkage, frame, targets, options = case_of(name)
+    expected = lw.solve_batch(linkage, frame, targets, **options)
+    assert_array_equal(found[f"{name}.codes"], expected.codes)
+    assert_array_equal(found[f"{name}.success"], expected.success)
+    good = expected.success
+    tolerances = [options.get("tolerance", 1e-4), options.get("rotation_tolerance", 1e-3)]
+    asked = [options.get("position", True), options.get("orientation", True)]
+    limit = [tolerance for tolerance, wanted in zip(tolerances, asked, strict=True) if wanted]
+    assert (found[f"{name}.residuals"][good] <= limit).all()
+    q = found[f"{name}.q"]
+    if options.get("limits", True):
+        assert ((q >= linkage.lower) & (q <= linkage.upper)).all()
+    if name in ("race", "tight", "double", "unlimited", *OTHERS):  # whole targets: look again
+        again = linkage.forward(q[good], frame=frame) - targets[good]
+        assert np.linalg.norm(again[:, :3, 3], axis=1).max() <= tolerances[0] + 1e-12
+        assert np.linalg.norm(again[:, :3, :3], axis=(1, 2)).max() <= 1.5 * tolerances[1]
+
+
+@simulated
+def test_rounds_take_the_starts_of_the_processor(found: Any) -> None:
+    expected = lw.solve_batch(PANDA, "tip", TARGETS)
+    assert_array_equal(found["rounds.codes"], expected.codes)
+    assert_array_equal(found["rounds.restarts"], expected.restarts)
+    assert_allclose(found["rounds.q"], expected.q, atol=2e-3)  # single precision, and another last step
+    good = expected.success
+    assert_allclose(found["rounds.residuals"][~good], expected.residuals[~good], atol=1e-4)
+    assert_array_equal(found["rounds.q"][2], PANDA.neutral())
+    assert np.isnan(found["rounds.residuals"][2]).all()
+
+
+@simulated
+def test_a_start_that_is_given_is_followed_first(found: Any) -> None:
+    expected = lw.solve_batch(PANDA, "tip", TARGETS[:4], start=starts_of(4))
+    for name in ("starts", "starts there"):
+        assert_array_equal(found[f"{name}.codes"], expected.codes)
+        assert_array_equal(found[f"{name}.restarts"] == 0, expected.restarts == 0)
+        first = expected.success & (expected.restarts == 0)
+        assert_allclose(found[f"{name}.q"][first], expected.q[first], atol=2e-3)
+
+
+@simulated
+def test_kernels_that_differ_are_kept_under_different_names(found: Any) -> None:
+    assert len(set(found["keys"])) == len(found["keys"])
+
+
+@simulated
+@pytest.mark.parametrize("other", ["single", "there", "split", "blocks"])
+def test_answers_do_not_depend_on_where_targets_lie_or_how_they_are_split(other: str, found: Any) -> None:
+    for part in PARTS:
+        assert_array_equal(found[f"{other}.{part}"], found[f"race.{part}"], err_msg=part)
+
+
+@simulated
+@pytest.mark.parametrize("name", ["panda", *OTHERS])
+def test_frames_and_jacobians_are_those_of_the_processor(name: str, found: Any) -> None:
+    linkage, frame = OTHERS.get(name, (PANDA, "tip"))
+    q = linkage.random_pose(3, 3)
+    assert_allclose(found[f"{name}.frames"], linkage.forward(q, frame=frame), atol=1e-14)
+    for axes in ("world", "local"):
+        assert_allclose(found[f"{name}.{axes}"], linkage.jacobian(q, frame, axes=axes), atol=1e-14)
+
+
+def test_a_trace_leaves_out_what_is_known() -> None:
+    trace = Trace(np.float64)
+    (x,) = trace.memory("x", 1)
+    assert x * 0.0 == 0.0
+    assert x * 1.0 is x
+    assert x + 0.0 is x
+    assert (x > -np.inf) is True
+    assert trace.of(larger)(x, -np.inf) is x
+    assert trace.of(larger)(x, 2.0) is trace.of(larger)(x, 2.0)  # known already
+    assert trace.lines == ["t0 = x[0] > k0", "t1 = choose(t0, x[0], k0)"]
+    with pytest.raises(TypeError, match="branch"):
+        bool(x > 0.0)
+
+
+class Memory:
+    """Memory of the host that says it is a card's: as far as its description goes."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.dtype = array, array.dtype
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {**self.array.__array_interface__, "version": 3}
+
+    def copy_to_host(self) -> Any:
+        return self.array.copy()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.int8, np.bool_])
+def test_arrays_go_to_other_libraries_and_come_from_them_without_a_copy(dtype: Any) -> None:
+    memory = Memory(np.arange(6).astype(dtype))
+    array = DeviceArray(memory, (2, 3))
+    interface = _Borrowed(array.__dlpack__(stream=None)).__cuda_array_interface__
+    assert interface["shape"] == (2, 3)
+    assert np.dtype(interface["typestr"]) == dtype
+    assert interface["data"][0] == memory.array.ctypes.data == array.__cuda_array_interface__["data"][0]
+    assert on_card(array)
+    assert not on_card(memory.array)
+    assert_array_equal(np.asarray(array), memory.array.reshape(2, 3))
+    assert_array_equal(to_host(memory.array), memory.array)
+    assert given_as(array, memory) is array
+    with pytest.raises(ValueError, match="copied"):
+        np.asarray(array, copy=False)
+
+
+def test_missing_parts_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    require_card.cache_clear()
+    monkeypatch.setattr(devices.importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(MissingExtraError, match=r"linkwork\[cuda\]"):
+        lw.solve_batch(PANDA, "tip", TARGETS, device="cuda")
+
+
+@simulated
+def test_no_card_and_too_old_a_driver_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba import cuda
+
+    require_card.cache_clear()
+    monkeypatch.setattr(cuda, "is_available", lambda: False)
+    with pytest.raises(DeviceError, match="nvidia-smi"):
+        lw.solve_batch(PANDA, "tip", TARGETS, device="cuda")
+    monkeypatch.setattr(cuda, "is_available", lambda: True)
+    monkeypatch.setattr(type(cuda.cudadrv.driver.driver), "get_version", lambda _driver: (11, 4))
+    with pytest.raises(DeviceError, match=r"11\.4; 12\.0 or newer"):
+        lw.solve_batch(PANDA, "tip", TARGETS, device="cuda")
+
+
+def test_arrays_of_a_card_are_not_for_the_processor() -> None:
+    there = DeviceArray(Memory(TARGETS.ravel()), TARGETS.shape)
+    with pytest.raises(DeviceError, match="device='cuda'"):
+        lw.solve_batch(PANDA, "tip", there)
+    with pytest.raises(DeviceError, match="one frame at a time"):
+        PANDA.forward(DeviceArray(Memory(np.zeros(7)), (1, 7)))
+
+
+def test_unknown_devices_are_refused() -> None:
+    with pytest.raises(OptionError, match="'cpu' or 'cuda'"):
+        lw.solve_batch(PANDA, "tip", TARGETS, device="tpu")
