@@ -271,6 +271,8 @@ def test_everything_has_something_to_show():
     assert all(link.visuals for link in shown.nodes)
     kinds = [visual.shape.kind for visual in shown.link("arm").visuals]
     assert kinds == ["capsule", "sphere"]
+    lost = bare.replace(links={"arm": {"visuals": (lw.Visual(lw.Mesh("lost.stl")),)}})
+    assert [visual.shape.kind for visual in dressed(lost, 1.5).link("arm").visuals] == kinds
 
 
 @pytest.mark.parametrize(("model", "flat"), [("planar:15,10,5", True), ("panda", False)])

@@ -14,7 +14,7 @@ import numpy as np
 from ..draw import is_flat
 from ..draw.sketch import LINKS, Sketch
 from ..formats.skins import Part, joined, parts
-from ..geometry import Sphere, Visual, bone
+from ..geometry import Mesh, Sphere, Visual, bone
 from ..linkage import Linkage
 from ..transforms import FloatArray
 
@@ -29,7 +29,7 @@ PROUD = 0.006  # of a part: how far the skin of a ghost stands out
 
 
 def dressed(linkage: Linkage, size: float) -> Linkage:
-    """Return a linkage that has something to show everywhere: capsules and balls for links that are bare.
+    """Return a linkage that has something to show everywhere: capsules and balls where nothing can be drawn.
 
     Args:
         linkage: The linkage.
@@ -40,11 +40,14 @@ def dressed(linkage: Linkage, size: float) -> Linkage:
     links = {}
     for index, link in enumerate(linkage.nodes):
         tint = LINKS[depth[index] % len(LINKS)]
-        own = [replace(v, color=v.color or tint) for v in link.visuals]
-        if not any(v.role == "visual" for v in own):
-            own += _skeleton(linkage, index, size)
-        links[link.name] = {"visuals": tuple(own)}
+        own = [replace(v, color=v.color or tint) for v in link.visuals if v.role == "visual" and _drawable(v)]
+        links[link.name] = {"visuals": tuple(own or _skeleton(linkage, index, size))}
     return linkage.replace(links=links)
+
+
+def _drawable(visual: Visual) -> bool:
+    """Return whether there is something to draw: a mesh whose file was not found is nothing."""
+    return not isinstance(visual.shape, Mesh) or visual.shape.file is not None
 
 
 def _skeleton(linkage: Linkage, index: int, size: float) -> list[Visual]:
