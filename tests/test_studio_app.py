@@ -280,6 +280,7 @@ def test_keys_are_set_chosen_changed_deleted_and_played(studio):
         asyncio.run(listener(SimpleNamespace(client=CLIENT, client_id=0, target=tab.play)))
     until(lambda: tab.playing and studio.session.scene.time > 0.1, "the motion")
     studio.do(tab.stop)
+    assert studio.idle(PATIENCE)
     ask(studio, tab.loop, False)
     assert not studio.session.scene.timeline.loop
     ask(studio, tab.keys, tab.keys.options[1])
