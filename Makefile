@@ -9,7 +9,7 @@ SECONDS ?= 60
 
 .PHONY: demo test check lint format types bench fuzz docs build clean
 
-demo: $(VENV)/plot.stamp
+demo: $(VENV)/studio.stamp
 	$(BIN)/linkwork demo
 
 test: $(VENV)/dev.stamp

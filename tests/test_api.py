@@ -104,6 +104,7 @@ PUBLIC = [
     "solve_batch",
     "solve_blocks",
     "solve_dataset",
+    "studio",
     "swivel",
     "track",
     "transforms",

@@ -97,6 +97,8 @@ def test_every_example_in_help_runs(line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("linkwork.gallery.FPS", 2)  # the whole gallery, in less time
     put_goals(line, tmp_path)
+    monkeypatch.setattr("linkwork.studio.app.Studio.wait", lambda _: None)  # it would serve until interrupted
+    monkeypatch.setattr("webbrowser.open", lambda _: True)
     result = run(*shlex.split(line))
     assert result.exit_code == 0, result.output
 

@@ -77,6 +77,7 @@ LAYERS = (
     "runs",
     "farm",
     "libraries",
+    "studio",
     "__init__",
     "console",
     "problems",
@@ -116,8 +117,9 @@ HEAVY = {
         "retarget_commands",
     },
     "rich": {"cli"},
-    "msgspec": {"formats"},
+    "msgspec": {"formats", "studio"},
     "yaml": {"formats"},
+    "viser": set(),
 }
 
 LONGEST_FILE, LONGEST_FUNCTION = 500, 60

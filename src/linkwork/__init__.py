@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         models as models,
         paths as paths,
         retargeting as retargeting,
+        studio as studio,
         transforms as transforms,
     )
     from .batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
@@ -110,6 +111,7 @@ _MODULES = (
     "models",
     "paths",
     "retargeting",
+    "studio",
     "transforms",
 )
 _NAMES = {

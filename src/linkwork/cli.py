@@ -7,6 +7,7 @@ goal not reached or remarks on a file, 2 wrong usage, 3 unreadable or invalid fi
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from .commands import AsJson, ModelOperand, examples, flag, takes
 from .console import (
     console,
     description,
+    is_file,
     placements,
     print_columns,
     print_json,
@@ -42,7 +44,9 @@ WRONG_USAGE, BAD_FILE, INTERRUPTED, BROKEN_PIPE = 2, 3, 130, 141
 TRY_NEXT = """Try next:
   linkwork info human
   linkwork pose panda --pose ready
-  linkwork draw human --pose wave -o wave.png"""
+  linkwork draw human --pose wave -o wave.png
+And drag a hand in the browser:
+  linkwork studio human"""
 UsageError: Any = typer.BadParameter.__base__  # typer itself names only this kind of it
 
 # The frame around every command
@@ -260,6 +264,32 @@ def demo(
         import webbrowser
 
         webbrowser.open(page.resolve().as_uri())
+
+
+@app.command(epilog=examples("studio", "studio human --port 8123 --no-browser"))
+def studio(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A file, or a ready-made model.")] = "panda",
+    port: Annotated[int, takes("N", "The port; the next free one if it is taken.", min=0, max=65535)] = 8080,
+    no_browser: Annotated[bool, flag("--no-browser", "Serve only; open no browser.")] = False,
+    host: Annotated[str, takes("ADDRESS", "The address to bind; others than this machine's open it to a network.")] = (
+        "127.0.0.1"
+    ),
+) -> None:
+    """Open the studio, a page in the browser to pose and animate.
+
+    It serves until interrupted with Ctrl-C. Everything stays on this machine, and it works without a network.
+    """
+    from .studio import open_studio
+
+    linkage = None if is_file(model) else read_model(model)
+    with open_studio(model if linkage is None else linkage, host=host, port=port) as opened:
+        print(f"The studio is at {opened.url}; Ctrl-C ends it.", flush=True)
+        if not no_browser:
+            import webbrowser
+
+            webbrowser.open(opened.url)
+        with contextlib.suppress(KeyboardInterrupt):  # the way to end it
+            opened.wait()
 
 
 def compile_steps() -> None:

@@ -14,7 +14,8 @@
     │   ├── PoseNotFoundError
     │   ├── ModelNotFoundError
     │   ├── ClipNotFoundError
-    │   └── MethodNotFoundError
+    │   ├── MethodNotFoundError
+    │   └── TargetNotFoundError
     ├── PoseError (ValueError)
     │   ├── PoseShapeError
     │   └── PoseValueError
@@ -147,6 +148,12 @@ class MethodNotFoundError(NotFoundError):
     """No solver method of that name."""
 
     kind, kinds = "method", "methods"
+
+
+class TargetNotFoundError(NotFoundError):
+    """No target of that name in the studio."""
+
+    kind, kinds = "target", "targets"
 
 
 class PoseError(LinkworkError, ValueError):

@@ -128,6 +128,7 @@ class Scene(Strict, kw_only=True):
     frames: list[Any] = []
     loops: list[Any] = []
     poses: dict[str, Any] = {}
+    studio: dict[str, Any] = {}  # targets and keys, which only the studio reads
 
 
 def saved_fields(owner: type) -> tuple[Field[Any], ...]:

@@ -1,0 +1,40 @@
+"""The studio: a page in the browser where a linkage is posed, solved and animated by hand.
+
+Imports the other files of this folder when a studio is opened, and viser (extra ``studio``) with them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..linkage import Linkage
+    from .app import Studio
+
+__all__ = ["open_studio"]
+
+
+def open_studio(thing: Linkage | str | Path | Any = "panda", *, host: str = "127.0.0.1", port: int = 8080) -> Studio:
+    """Open the studio and return it, serving: `url` says where, `wait` serves until interrupted, `close` ends it.
+
+    Args:
+        thing: A linkage, a file, or the name of a ready-made model.
+        host: The address to bind; by default only this machine can reach it.
+        port: The port; the next free one if it is taken, any for 0.
+
+    Raises:
+        MissingExtraError: If viser is not installed.
+    """
+    from ..formats import FORMATS, Content
+    from ..linkage import Linkage
+    from ..models import build
+    from .app import Studio, scene_from
+    from .saving import scene_of
+
+    if isinstance(thing, Linkage):
+        return Studio(scene_of(Content(thing)), host=host, port=port)
+    if Path(thing).suffix.lower() in FORMATS or Path(thing).exists():
+        scene, remarks, path = scene_from(Path(thing))
+        return Studio(scene, remarks=remarks, path=path, host=host, port=port)
+    return Studio(scene_of(Content(build(str(thing)))), host=host, port=port)

@@ -1,0 +1,114 @@
+"""Dials: what a person turns to pose a linkage, one for each value, three angles for a rotation kept as a quaternion.
+
+Imports `linkage`, `elements` and `transforms`. Nothing here knows of a page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..elements import moving_xyz
+from ..linkage import Linkage
+from ..transforms import FloatArray
+
+FEW = 14  # dials that are shown at once; more are put into folders
+
+
+@dataclass(frozen=True)
+class Dial:
+    """One value to turn.
+
+    Args:
+        label: Its name: a coordinate's, or a joint's and an axis.
+        joint: The joint it turns.
+        group: The limb that it belongs to.
+        unit: ``"rad"`` or ``"m"``.
+        low: Least value; one turn, or the linkage's length, below zero where there is no limit.
+        high: Largest value.
+        index: Where it is in the pose, or where the quaternion begins.
+        angle: Which of the three angles of a quaternion it is, or None.
+    """
+
+    label: str
+    joint: str
+    group: str
+    unit: str
+    low: float
+    high: float
+    index: int
+    angle: int | None = None
+
+    def read(self, q: FloatArray) -> float:
+        """Return its value in a pose, within its range."""
+        value = float(q[self.index]) if self.angle is None else float(self._angles(q)[self.angle])
+        if self.unit == "rad" and not self.low <= value <= self.high:
+            value = math.remainder(value, 2.0 * math.pi)
+        return min(max(value, self.low), self.high)
+
+    def write(self, q: FloatArray, value: float) -> FloatArray:
+        """Return a pose with another value."""
+        result = np.array(q)
+        if self.angle is None:
+            result[self.index] = value
+            return result
+        from scipy.spatial.transform import Rotation
+
+        angles = self._angles(q)
+        angles[self.angle] = value
+        turned = Rotation.from_euler("XYZ", angles)
+        result[self.index : self.index + 4] = turned.as_quat(scalar_first=True)
+        return result
+
+    def _angles(self, q: FloatArray) -> FloatArray:
+        return np.array(moving_xyz(q[self.index : self.index + 4]))
+
+    def scaled(self, degrees: bool) -> float:
+        """Return how many units of the page one radian or metre has."""
+        return math.degrees(1.0) if degrees and self.unit == "rad" else 1.0
+
+
+def dials(linkage: Linkage) -> list[Dial]:
+    """Return the dials of a linkage in the order of its pose.
+
+    Example:
+        >>> import linkwork as lw
+        >>> [dial.label for dial in dials(lw.models.planar([2, 1]))]
+        ['j1', 'j2']
+    """
+    return list(_dials(linkage))
+
+
+def _dials(linkage: Linkage) -> Iterator[Dial]:
+    groups = limbs(linkage)
+    length = max(linkage.length, 1e-3)
+    for arc, drive, group in zip(linkage.arcs, linkage.drives, groups, strict=True):
+        if arc.mimic is not None:
+            continue
+        for element in arc.articulation.elements:
+            k = drive.q + element.value
+            if element.kind == "ball":
+                for angle, letter in enumerate("xyz"):
+                    yield Dial(f"{arc.name} r{letter}", arc.name, group, "rad", -math.pi, math.pi, k, angle)
+                continue
+            unit = "m" if element.kind == "prismatic" else "rad"
+            wide = length if unit == "m" else math.pi
+            low, high = float(linkage.lower[k]), float(linkage.upper[k])
+            if not math.isfinite(low):
+                low = -wide if not math.isfinite(high) else high - 2.0 * wide
+            if not math.isfinite(high):
+                high = max(wide, low + 2.0 * wide) if low != -wide else wide
+            yield Dial(linkage.coordinates[k], arc.name, group, unit, low, high, k)
+
+
+def limbs(linkage: Linkage) -> list[str]:
+    """Return the limb of every joint: a run of joints without a branch, called after its first moving one."""
+    names: list[str] = []
+    for index, arc in enumerate(linkage.arcs):
+        parent = linkage.parents[index]
+        only = parent >= 0 and len(linkage.children[parent]) == 1
+        names.append(names[parent] if only and names[parent] else arc.name if arc.articulation.elements else "")
+    return [name or linkage.root.name for name in names]

@@ -1,0 +1,141 @@
+"""A solve looked into: at every iteration the Jacobian, its singular values, what damping keeps, and what is free.
+
+Imports `solvers` and what stands before it. `swing` moves a linkage along what its goals leave free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..goals import Goal
+from ..linkage import Linkage
+from ..poses import advance
+from ..solvers import METHODS, Problem, Solution, solve
+from ..solvers.problem import velocity_names
+from ..transforms import FloatArray
+
+FREE = 1e-6  # of the largest singular value: what is smaller moves nothing
+STRIDE = 0.03  # radians or metres that a swing goes before it is corrected
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """One iteration.
+
+    Attributes:
+        q: The pose it began with.
+        residual: The largest error there [m or rad].
+        jacobian: The weighted Jacobian of the goals, shape (rows, nv).
+        joints: The joint of each column.
+        singular_values: Of the Jacobian, largest first.
+        filters: How much of every singular direction the method keeps, from 0 to 1; None for methods without.
+        free: The null space: directions that change no goal, shape (k, nv).
+        step: The step it took, shape (nv,), or None at the end.
+        notes: What the method says about it, such as its damping.
+    """
+
+    q: FloatArray
+    residual: float
+    jacobian: FloatArray
+    joints: list[str]
+    singular_values: FloatArray
+    filters: FloatArray | None
+    free: FloatArray
+    step: FloatArray | None
+    notes: dict[str, float]
+
+
+def moments(solution: Solution) -> list[Moment]:
+    """Return the iterations of a solve that kept its trace, and last the pose it ended with.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> goal = lw.Reach("tip", position=(1, 2))
+        >>> seen = moments(lw.solve(arm, goal, start=[0.1, 0.2], method="damped", trace=True))
+        >>> seen[0].jacobian.shape, seen[-1].residual < 1e-4
+        ((2, 2), True)
+    """
+    problem = Problem(solution.linkage, solution.goals)
+    result = []
+    for record in solution.trace:
+        notes = {name: float(np.max(value)) for name, value in record.notes.items() if np.size(value)}
+        residual = float(record.residuals.max())
+        result.append(_moment(problem, solution.method, record.q, residual, record.step, notes))
+    result.append(_moment(problem, solution.method, solution.q, float(solution.residual), None, {}))
+    return result
+
+
+def _moment(
+    problem: Problem, method: str, q: FloatArray, residual: float, step: FloatArray | None, notes: dict[str, float]
+) -> Moment:
+    jacobian = problem.jacobian(q)
+    values, free = _split(jacobian)
+    filters = _filters(method, values, notes)
+    return Moment(q, residual, jacobian, velocity_names(problem.linkage), values, filters, free, step, notes)
+
+
+def _split(jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the singular values, and the directions that change nothing."""
+    if not jacobian.shape[0]:
+        return np.zeros(0), np.eye(jacobian.shape[1])
+    _, values, right = np.linalg.svd(jacobian, full_matrices=True)
+    rank = int((values > FREE * max(float(values.max(initial=0.0)), 1e-300)).sum())
+    return values, right[rank:]
+
+
+def _filters(method: str, values: FloatArray, notes: dict[str, float]) -> FloatArray | None:
+    """Return ``s² / (s² + damping²)``, or one where nothing is damped, for methods that invert the Jacobian."""
+    if "damping" in notes:
+        squared = values**2
+        return np.asarray(squared / (squared + notes["damping"] ** 2 + 1e-300))
+    kept = np.asarray((values > FREE * max(float(values.max(initial=0.0)), 1e-300)).astype(np.float64))
+    return kept if method in ("inverse", "pseudoinverse", "control", "alternative") and method in METHODS else None
+
+
+def free_directions(linkage: Linkage, goals: Sequence[Goal], q: FloatArray) -> FloatArray:
+    """Return the directions (k, nv) in which the linkage can move while its goals stay met."""
+    return _split(Problem(linkage, goals).jacobian(q))[1]
+
+
+def swing(linkage: Linkage, goals: Sequence[Goal], q: FloatArray, amount: float, *, direction: int = 0) -> FloatArray:
+    """Return a pose further along what the goals leave free: the elbow swings, the hand stays.
+
+    The way is cut into short strides, each along the null space of its own pose and corrected by a solve; it ends where
+    a limit or the goals themselves let it go no further.
+
+    Args:
+        linkage: The linkage.
+        goals: What stays met.
+        q: The pose to begin with.
+        amount: How far to go, along or against the direction [rad, m].
+        direction: Which of the free directions, counted from zero.
+    """
+    best, ahead = q, None
+    strides = max(1, int(np.ceil(abs(amount) / STRIDE)))
+    for _ in range(strides):
+        free = free_directions(linkage, goals, best)
+        if not len(free):
+            break
+        if ahead is None:
+            ahead = _signed(free[direction % len(free)]) * np.sign(amount)
+        ahead = free.T @ (free @ ahead)  # the same way on, as far as it is still free
+        length = float(np.linalg.norm(ahead))
+        if length < 1e-6:
+            break
+        ahead = ahead / length
+        there = linkage.clamp(advance(linkage, best, ahead * (abs(amount) / strides)))
+        found = solve(linkage, goals, start=there, method="damped", limits="project", max_iterations=20)
+        if not found.success:
+            break
+        best = found.q
+    return best
+
+
+def _signed(direction: FloatArray) -> FloatArray:
+    """Return a direction whose largest entry is positive, so that a slider goes the same way every time."""
+    largest = direction[int(np.abs(direction).argmax())]
+    return direction if largest >= 0.0 else -direction

@@ -1,0 +1,170 @@
+"""The tab for posing: the method, the goals in a list, and a slider for every value of the pose.
+
+Imports `dials` and `targets`; the studio is a parameter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..solvers import METHODS
+from .dials import FEW, Dial, dials
+from .targets import KINDS, Target
+
+if TYPE_CHECKING:
+    from .app import Studio
+
+PREFERRED = ("tip", "right_hand", "hand", "nose")
+
+
+class PosingTab:
+    """Method, goals, stored poses, sliders."""
+
+    def __init__(self, studio: Studio) -> None:
+        self.studio, gui = studio, studio.gui
+        self.method = gui.add_dropdown("Method", tuple(METHODS), initial_value="robust")
+        studio.on(self.method.on_update, self._set_method)
+        with gui.add_folder("Goals") as self._list:
+            self.kind = gui.add_dropdown("Kind", tuple(KINDS))
+            self.frame = gui.add_dropdown("Frame", ("",))
+            self.add = gui.add_button("Add goal")
+            studio.on(self.add.on_click, lambda _: self._add())
+        self._targets: dict[str, dict[str, Any]] = {}
+        with gui.add_folder("Pose") as self._pose:
+            self.stored = gui.add_dropdown("Stored pose", ("-",))
+            studio.on(self.stored.on_update, self._take_stored)
+            self.degrees = gui.add_checkbox("Degrees", True)
+            studio.on(self.degrees.on_update, lambda _: self._rebuild_sliders())
+        self._folders: list[Any] = []
+        self._sliders: list[tuple[Dial, Any]] = []
+
+    # Made anew
+
+    def rebuild(self) -> None:
+        """Show another linkage."""
+        linkage = self.studio.session.linkage
+        self.method.value = self.studio.session.scene.method
+        extra = [frame.name for frame in linkage.extra_frames]
+        self.frame.options = (*extra, *linkage.links)
+        self.frame.value = next((name for name in PREFERRED if name in linkage.frames), [*extra, linkage.links[-1]][0])
+        self.stored.options = ("-", *linkage.poses)
+        self.stored.value = "-"
+        self._rebuild_sliders()
+        self.rebuild_targets()
+
+    def _rebuild_sliders(self) -> None:
+        """Make a slider for every value, in folders by limb where there are many."""
+        for folder in self._folders:
+            folder.remove()
+        self._folders, self._sliders = [], []
+        gui, every = self.studio.gui, dials(self.studio.session.linkage)
+        groups: dict[str, list[Dial]] = {}
+        for dial in every:
+            groups.setdefault(dial.group if len(every) > FEW else "", []).append(dial)
+        with self._pose:
+            for group, members in groups.items():
+                folder = gui.add_folder(group or "Joints", expand_by_default=len(every) <= FEW)
+                self._folders.append(folder)
+                with folder:
+                    self._sliders += [(dial, self._slider(dial)) for dial in members]
+
+    def _slider(self, dial: Dial) -> Any:
+        scale = dial.scaled(self.degrees.value)
+        digits = 1 if scale > 1.0 else 3
+        low, high = round(dial.low * scale, 6), round(dial.high * scale, 6)
+        value = min(max(round(dial.read(self.studio.session.q) * scale, digits), low), high)
+        slider = self.studio.gui.add_slider(dial.label, low, high, 10.0**-digits, value)
+        self.studio.on(slider.on_update, lambda value: self._turn(dial, value / scale), name=f"turn {dial.label}")
+        return slider
+
+    def rebuild_targets(self) -> None:
+        """Show the targets as they are listed now."""
+        for controls in self._targets.values():
+            controls["folder"].remove()
+        self._targets = {}
+        targets = self.studio.session.scene.targets
+        with self._list:
+            for target in targets:
+                self._targets[target.name] = self._controls(target)
+
+    def _controls(self, target: Target) -> dict[str, Any]:
+        gui, on, name = self.studio.gui, self.studio.on, target.name
+        folder = gui.add_folder(name, expand_by_default=len(self.studio.session.scene.targets) <= 2)
+        with folder:
+            active = gui.add_checkbox("On", target.active)
+            on(active.on_update, lambda value: self._change(name, active=bool(value)))
+            weight = gui.add_number("Weight", float(target.weight), min=0.01, max=100.0, step=0.01)
+            on(weight.on_update, lambda value: self._change(name, weight=float(value)))
+            level = gui.add_number("Priority", target.priority, min=0, max=9, step=1)
+            on(level.on_update, lambda value: self._change(name, priority=int(value)))
+            controls = {"folder": folder, "active": active, "weight": weight, "level": level}
+            if target.kind == "reach":
+                controls["turn"] = turn = gui.add_checkbox("Orientation too", target.turn)
+                on(turn.on_update, lambda value: self._change(name, turn=bool(value)))
+            controls["remove"] = remove = gui.add_button("Remove")
+            on(remove.on_click, lambda _: self._remove(name))
+        return controls
+
+    # What a person does
+
+    def _set_method(self, name: str) -> None:
+        self.studio.session.set_method(name)
+        self.studio.session.solve()
+
+    def _add(self) -> None:
+        self.studio.session.add_target(self.kind.value, self.frame.value)
+        self._listed()
+
+    def _remove(self, name: str) -> None:
+        self.studio.session.remove_target(name)
+        self._listed()
+
+    def _listed(self) -> None:
+        self.rebuild_targets()
+        self.studio.gizmos.rebuild()
+        self.studio.say("Drag a goal on the stage: the body follows." if self._targets else "There are no goals.")
+
+    def _change(self, name: str, **values: Any) -> None:
+        session = self.studio.session
+        if values.get("turn"):  # the orientation asked for is the one it has
+            target = session.target(name)
+            place = np.array(target.place)
+            place[:3, :3] = session.linkage.forward(session.q, frame=target.frame)[:3, :3]
+            values["place"] = place
+        session.change_target(name, **values)
+        session.commit()
+        self.studio.gizmos.rebuild()
+        session.solve()
+
+    def _take_stored(self, name: str) -> None:
+        if name != "-":
+            session = self.studio.session
+            session.set_pose(name)
+            session.settle()
+            self._hold()
+
+    def _turn(self, dial: Dial, value: float) -> None:
+        session = self.studio.session
+        session.turn(dial.write(session.q, value), dial.joint)
+        session.settle()
+        self._hold()
+
+    def _hold(self) -> None:
+        """After a pose was set, let what is pinned pull the body back into place."""
+        session = self.studio.session
+        if any(target.active and target.kind == "pin" for target in session.scene.targets):
+            session.solve()
+        session.commit()
+
+    def refresh(self) -> None:
+        """Bring the sliders in line with the pose."""
+        q = self.studio.session.q
+        self.method.value = self.studio.session.scene.method
+        for dial, slider in self._sliders:
+            digits = 1 if slider.step > 0.01 else 3
+            shown = round(dial.read(q) * dial.scaled(self.degrees.value), digits)
+            value = min(max(shown, slider.min), slider.max)
+            if abs(slider.value - value) > 0.5 * slider.step:
+                slider.value = value

@@ -1,0 +1,142 @@
+"""The race: every method follows the same moving targets, one step at a time, and its error and speed are kept.
+
+Imports `solvers` and `session`'s targets. Nothing here knows of a page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..diagnosis import reach
+from ..errors import GoalError
+from ..goals import Goal
+from ..linkage import Linkage
+from ..poses import difference
+from ..solvers import METHODS, Method, Problem, Settings, configure
+from ..solvers.base import follow, settled
+from ..transforms import FloatArray
+from .targets import Target
+
+KEPT = 240  # steps that the curves show
+CURVES = ("error", "smallest singular value", "joint speed")
+DAMPING = 1.0 / 6.0  # of the linkage's length: the chapter's 5 for its arm of 30
+BEYOND = 1.15  # of its reach: how far the way through a singularity leads
+ASIDE = 0.3  # radians that the way back leads past the way out
+STILL = 1e-5  # radians or metres a step that nobody sees
+STEP = Settings(max_iterations=20, time_budget=0.02)
+
+
+class Runner:
+    """One method on its way. Damping is fixed here, as in the chapter: adaptive damping gives way near the goal.
+
+    Args:
+        name: The method.
+        problem: What it follows.
+        q: The pose it begins with.
+
+    Attributes:
+        q: Its pose.
+        curves: For each of `CURVES` the last values, oldest first.
+    """
+
+    def __init__(self, name: str, problem: Problem, q: FloatArray) -> None:
+        self.name, self.q = name, q
+        fixed = {"damping": DAMPING * max(problem.linkage.length, 1e-3)} if name == "damped" else {}
+        self.method, settings = configure(name, fixed)
+        self.method.accept(problem)
+        self.settings, self._memory = settled(settings, self.method), dict[str, Any]()
+        self._stepping = type(self.method).step is not Method.step and type(self.method).solve is Method.solve
+        self.curves: dict[str, deque[float]] = {name: deque(maxlen=KEPT) for name in CURVES}
+
+    def step(self, problem: Problem) -> None:
+        """Take one step towards the goals: as the chapter does, without a second try; closed forms take it whole."""
+        before = self.q
+        if self._stepping:
+            self.q = follow(self.method, problem, before, self.settings, 1, self._memory)
+        else:
+            self.q = self.method.solve(problem, before, STEP).q
+        error = float(problem.residuals(problem.error(self.q)).max())
+        jacobian = problem.jacobian(self.q)
+        values = np.linalg.svd(jacobian, compute_uv=False) if jacobian.size else np.zeros(1)
+        step = difference(problem.linkage, before, self.q, wrap=not self._stepping)  # steps may go round and round
+        moved = float(np.abs(step).max(initial=0.0))
+        for name, value in zip(CURVES, (error, float(values.min()), moved), strict=True):
+            self.curves[name].append(value)
+
+
+class Chase:
+    """All methods that can, on the same targets.
+
+    Args:
+        linkage: The linkage.
+        goals: What they follow at first.
+        q: The pose they all begin with.
+        methods: Names; all by default.
+
+    Attributes:
+        runners: Those on their way, by name.
+        refusals: Why the others are not, by name.
+    """
+
+    def __init__(
+        self, linkage: Linkage, goals: Sequence[Goal], q: FloatArray, *, methods: Sequence[str] = tuple(METHODS)
+    ) -> None:
+        self._problem = Problem(linkage, goals, q)
+        self.runners: dict[str, Runner] = {}
+        self.refusals: dict[str, str] = {}
+        self.steps = 0
+        for name in methods:
+            try:
+                self.runners[name] = Runner(name, self._problem, q)
+            except GoalError as error:
+                self.refusals[name] = str(error)
+
+    def step(self, goals: Sequence[Goal]) -> None:
+        """Let everyone take a step towards goals, which may have moved."""
+        self._problem = self._problem.aimed(list(goals))
+        self.steps += 1
+        for name, runner in list(self.runners.items()):
+            try:
+                runner.step(self._problem)
+            except GoalError as error:  # such as a closed form that has no answer there
+                self.refusals[name] = str(error)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nobody moves any more."""
+        return self.steps > 0 and all(runner.curves[CURVES[2]][-1] < STILL for runner in self.runners.values())
+
+    def curve(self, what: str) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """Return the steps, and one of `CURVES` for each runner, as long as each other."""
+        count = min(self.steps, KEPT)
+        steps = np.arange(self.steps - count, self.steps, dtype=np.float64)
+        rows = {}
+        for name, runner in self.runners.items():
+            values = np.array(runner.curves[what])
+            rows[name] = np.concatenate([np.full(count - len(values), np.nan), values])
+        return steps, rows
+
+
+def way_through_singularity(linkage: Linkage, target: Target, share: float) -> FloatArray:
+    """Return where a target is on its way out beyond its limb's reach and back, at a share of it.
+
+    Where the limb is stretched out its Jacobian loses a direction: the pseudoinverse explodes, damping does not. The
+    way back leads past the way out, on one side, so that a stretched limb can bend again.
+    """
+    center, _, most, _ = reach(linkage, target.frame)
+    if not math.isfinite(most):
+        raise GoalError(f"the limb of {target.frame!r} has no end to its reach; fix the root, or take another frame.")
+    out = target.place[:3, 3] - center
+    length = float(np.linalg.norm(out))
+    direction = out / length if length > 1e-9 else np.eye(3)[0]
+    aside = np.cross(np.eye(3)[2 if abs(direction[2]) < 0.9 else 0], direction)
+    angle = ASIDE * math.sin(2.0 * math.pi * share)
+    turned = math.cos(angle) * direction + math.sin(angle) * aside / np.linalg.norm(aside)
+    place = np.array(target.place)
+    place[:3, 3] = center + turned * (length + (BEYOND * most - length) * math.sin(math.pi * share) ** 2)
+    return place

@@ -1,0 +1,289 @@
+"""Files of the studio: scenes with their targets and keys, uploads that are trusted with nothing, and exports.
+
+Imports `formats`, `doctor`, `draw` and `session`. Everything that comes from a page is read in a private folder that is
+gone afterwards, and everything that goes to a page is made in one: no other file is touched.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from ..clips import Clip
+from ..doctor import examine
+from ..errors import FormatError, LinkworkError, listed
+from ..files import MAX_BYTES, read_bytes, read_text, write_text
+from ..formats import CLIP, FORMATS, Content, Remark, documents, read, write
+from ..formats.scene_document import document
+from ..geometry import Mesh, Visual
+from ..linkage import Linkage
+from ..transforms import FloatArray, read_only
+from .session import Scene, ready_pose, timeline_of
+from .targets import Target
+from .timeline import FPS, Key, Timeline
+
+UPLOAD_LIMIT = 16 * 2**20
+SCENES = (".yaml", ".yml", ".json")
+LONGEST_NAME = 80
+
+
+# Scenes
+
+
+class TargetEntry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A target in a file; its place is the upper three rows of a 4x4 transform."""
+
+    name: str
+    kind: str
+    frame: str
+    place: list[list[float]]
+    turn: bool = False
+    weight: float = 1.0
+    priority: int = 0
+    active: bool = True
+
+
+class KeyEntry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A key in a file."""
+
+    time: float
+    pose: list[float] | None = None
+    places: dict[str, list[list[float]]] = {}
+    kind: str = "cubic"
+
+
+class Section(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What a scene file says beside its linkage: the field ``studio``."""
+
+    pose: list[float] | None = None
+    method: str = "robust"
+    targets: list[TargetEntry] = []
+    keys: list[KeyEntry] = []
+    fps: float = FPS
+    loop: bool = True
+    time: float = 0.0
+
+
+def scene_text(scene: Scene, kind: str = "yaml") -> str:
+    """Return a scene as the text of a file that `read_scene` reads back to the last bit."""
+    line = scene.timeline
+    section = Section(
+        scene.q.tolist(),
+        scene.method,
+        [
+            TargetEntry(t.name, t.kind, t.frame, _rows(t.place), t.turn, float(t.weight), t.priority, t.active)
+            for t in scene.targets
+        ],
+        [
+            KeyEntry(
+                key.time,
+                None if key.pose is None else key.pose.tolist(),
+                {name: _rows(place) for name, place in key.places.items()},
+                key.kind,
+            )
+            for key in line.keys
+        ],
+        line.fps,
+        line.loop,
+        scene.time,
+    )
+    return documents.write(document(scene.linkage) | {"studio": msgspec.to_builtins(section)}, kind)
+
+
+def write_scene(scene: Scene, path: Path) -> None:
+    """Write a scene file, whole or not at all."""
+    write_text(path, scene_text(scene, "json" if path.suffix.lower() == ".json" else "yaml"))
+
+
+def read_scene(path: Path) -> tuple[Scene, tuple[Remark, ...]]:
+    """Return what is in a file as a scene, with everything there is to say about it.
+
+    A scene file may hold targets and keys; in any other file, the first motion becomes the keys.
+
+    Raises:
+        FormatError: If it cannot be read, or holds what cannot be.
+    """
+    content = read(path)
+    return scene_of(content, _section(path)), examine(content)
+
+
+def scene_of(content: Content, section: Section | None = None) -> Scene:
+    """Return the scene of a file's content, as its section says or as one begins with it."""
+    linkage = content.linkage
+    if section is None:
+        clip = next(iter(content.clips.values()), None)
+        q = ready_pose(linkage) if clip is None else clip.poses[0]
+        return Scene(linkage, read_only(np.array(q)), timeline=Timeline() if clip is None else timeline_of(clip))
+    targets = tuple(
+        Target(
+            entry.name,
+            entry.kind,
+            entry.frame,
+            _place(entry.place),
+            turn=entry.turn,
+            weight=entry.weight,
+            priority=entry.priority,
+            active=entry.active,
+        )
+        for entry in section.targets
+    )
+    for target in targets:
+        target.goal(linkage)
+    names = [target.name for target in targets]
+    if len(set(names)) < len(names):
+        raise LinkworkError(f"two targets of a scene share a name: {listed(names)}.")
+    timeline = Timeline(fps=_rate(section.fps), loop=section.loop)
+    for entry in section.keys:
+        pose = None if entry.pose is None else read_only(linkage.pose(entry.pose))
+        timeline = timeline.with_key(
+            Key(entry.time, pose, {name: _place(rows) for name, rows in entry.places.items()}, entry.kind)
+        )
+    q = ready_pose(linkage) if section.pose is None else linkage.pose(section.pose)
+    return Scene(linkage, read_only(linkage.clamp(q)), targets, section.method, timeline, section.time)
+
+
+def _section(path: Path) -> Section | None:
+    """Return what a scene file says to the studio, if it is one and says anything."""
+    if path.suffix.lower() not in SCENES:
+        return None
+    raw = documents.read(read_text(path), path, "json" if path.suffix.lower() == ".json" else "yaml")
+    if not isinstance(raw, dict) or "studio" not in raw:
+        return None
+    try:
+        return msgspec.convert(raw["studio"], Section)
+    except msgspec.ValidationError as error:
+        raise FormatError(path, f"studio: {error}.") from error
+
+
+def _rows(place: FloatArray) -> list[list[float]]:
+    rows: list[list[float]] = place[:3].tolist()
+    return rows
+
+
+def _place(rows: list[list[float]]) -> FloatArray:
+    if [len(row) for row in rows] != [4, 4, 4]:
+        raise LinkworkError(f"the place of a target is three rows of four numbers, got {rows!r}.")
+    return read_only(np.array([*rows, [0.0, 0.0, 0.0, 1.0]]))
+
+
+def _rate(fps: float) -> float:
+    if not 1.0 <= fps <= 1000.0:
+        raise LinkworkError(f"fps of a scene goes from 1 to 1000, got {fps:g}.")
+    return fps
+
+
+# Uploads
+
+
+def read_upload(name: str, content: bytes, *, limit: int = UPLOAD_LIMIT) -> tuple[Scene, tuple[Remark, ...]]:
+    """Return the scene in an uploaded file.
+
+    It is put into a folder of its own and read there by the reader of its kind. Meshes that it names are not looked
+    for: nothing of this machine is shown because a page asked for it.
+
+    Raises:
+        FormatError: If it is too large, of no known kind, or cannot be read; the message has the uploaded name.
+    """
+    label = safe_name(name)
+    if len(content) > limit:
+        raise FormatError(label, f"is larger than {limit / 2**20:.4g} MiB, the most that is uploaded.")
+    with private_folder(label) as folder:
+        path = folder / label
+        path.write_bytes(content)
+        scene, remarks = read_scene(path)
+        return replace(scene, linkage=without_files(scene.linkage)), tuple(_named(r, folder) for r in remarks)
+
+
+def safe_name(name: str) -> str:
+    """Return the last part of a file name with nothing in it but letters, digits, dots, dashes and underscores.
+
+    Example:
+        >>> safe_name("../../etc/pass wd.urdf")
+        'pass_wd.urdf'
+    """
+    last = PurePath(name.replace("\\", "/")).name
+    clean = re.sub(r"[^\w.-]", "_", last, flags=re.ASCII).lstrip(".")
+    return clean[-LONGEST_NAME:] or "upload"
+
+
+@contextmanager
+def private_folder(label: str) -> Iterator[Path]:
+    """Give out a folder that only this user may enter and that is gone afterwards; errors do not tell its name."""
+    with tempfile.TemporaryDirectory(prefix="linkwork-") as name:
+        try:
+            yield Path(name)
+        except (FormatError, LinkworkError) as error:
+            text = str(error).replace(f"{name}/", "").replace(f"{name}\\", "").replace(name, "").strip()
+            line = getattr(error, "line", None)
+            place = f"{label}:{line}: " if line is not None else f"{label}: "
+            raise FormatError(label, text.removeprefix(place), line=line) from error
+
+
+def _named(remark: Remark, folder: Path) -> Remark:
+    return replace(remark, text=remark.text.replace(f"{folder}/", "").replace(str(folder), ""))
+
+
+def without_files(linkage: Linkage) -> Linkage:
+    """Return a linkage whose meshes have their names but lie nowhere on this machine."""
+
+    def forgotten(visual: Visual) -> Visual:
+        shape = visual.shape
+        return replace(visual, shape=replace(shape, file=None)) if isinstance(shape, Mesh) else visual
+
+    links = {
+        link.name: {"visuals": tuple(map(forgotten, link.visuals))}
+        for link in linkage.nodes
+        if any(isinstance(visual.shape, Mesh) and visual.shape.file for visual in link.visuals)
+    }
+    return linkage.replace(links=links) if links else linkage
+
+
+# Exports
+
+Writer = Callable[[Clip, Path], Any]
+
+
+def _file(clip: Clip, path: Path) -> None:
+    write(Content(clip.linkage, {CLIP: clip}), path)
+
+
+def _film(clip: Clip, path: Path) -> None:
+    from ..draw import film
+
+    film(clip, path)
+
+
+# What the motion can be written as: one row a suffix.
+EXPORTS: dict[str, Writer] = {
+    ".bvh": _file,
+    ".glb": _file,
+    ".usda": _file,
+    ".csv": _file,
+    ".npz": _file,
+    ".gif": _film,
+    ".mp4": _film,
+    ".html": _film,
+}
+
+
+def export(clip: Clip, suffix: str) -> tuple[str, bytes]:
+    """Return the name and content of a file of the motion, of a kind in `EXPORTS`."""
+    if suffix not in EXPORTS:
+        raise FormatError(f"motion{suffix}", f"is not written; there are {listed(list(EXPORTS))}.")
+    label = safe_name(f"{clip.linkage.name}{suffix}")
+    with private_folder(label) as folder:
+        EXPORTS[suffix](clip, folder / label)
+        return label, read_bytes(folder / label, MAX_BYTES * 4)
+
+
+def uploadable() -> str:
+    """Return the suffixes that an upload may have, for the page's file chooser."""
+    return ",".join(suffix for suffix, row in FORMATS.items() if row.reads and row.linkages)

@@ -1,0 +1,210 @@
+"""The timeline: keys of poses and of targets' places, each with its own interpolation, and the motion they make.
+
+Imports `clips`, the library's `timeline` and `targets`. A timeline here never changes; edits give a new one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from .. import timeline
+from ..clips import KINDS, Clip, sample
+from ..errors import KeyFrameError
+from ..goals import Goal
+from ..linkage import Link, Linkage
+from ..loops import close
+from ..poses import checked
+from ..transforms import FloatArray, read_only
+from .targets import Target
+
+FPS = 24.0
+LONGEST = 3600.0  # seconds: beyond it a slip of the finger would fill the memory
+EASE = 0.25  # seconds over which a target with keys is taken up and let go
+SAME = 1e-6  # seconds: keys nearer than that are one
+
+# Where a target stands over time is interpolated as the pose of a single floating link.
+_BODY = Linkage([Link("target")], root="floating")
+
+
+@dataclass(frozen=True, eq=False)
+class Key:
+    """What is wanted at a time.
+
+    Args:
+        time: When [s].
+        pose: The pose of the linkage, or None where the key is about targets alone.
+        places: Where targets stand, by name, as 4x4 transforms.
+        kind: How the motion goes on from here: one of `KINDS`.
+    """
+
+    time: float
+    pose: FloatArray | None = None
+    places: dict[str, FloatArray] = field(default_factory=dict)
+    kind: str = "cubic"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.time, int | float) or not 0.0 <= self.time <= LONGEST:
+            raise KeyFrameError(f"a key's time goes from 0 to {LONGEST:g} s, got {self.time!r}.")
+        if self.kind not in KINDS:
+            raise KeyFrameError(f"no interpolation {self.kind!r}; there is {', '.join(KINDS)}.")
+        if self.pose is None and not self.places:
+            raise KeyFrameError(f"the key at {self.time:g} s is empty; give it a pose or the place of a target.")
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """Keys in the order of their times.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> line = Timeline().with_key(Key(0, np.zeros(2), kind="linear")).with_key(Key(2, np.ones(2)))
+        >>> line.pose_at(arm, 0.5).tolist()
+        [0.25, 0.25]
+    """
+
+    keys: tuple[Key, ...] = ()
+    fps: float = FPS
+    loop: bool = True
+
+    @property
+    def times(self) -> list[float]:
+        """The times of the keys [s]."""
+        return [key.time for key in self.keys]
+
+    @property
+    def duration(self) -> float:
+        """The time of the last key [s]."""
+        return self.keys[-1].time if self.keys else 0.0
+
+    def at(self, time: float) -> Key | None:
+        """Return the key at a time, if there is one."""
+        return next((key for key in self.keys if abs(key.time - time) <= SAME), None)
+
+    # Edits: each gives a new timeline
+
+    def with_key(self, key: Key) -> Timeline:
+        """Return a timeline with a key more; one that stands at its time is replaced."""
+        others = [other for other in self.keys if abs(other.time - key.time) > SAME]
+        return replace(self, keys=tuple(sorted([*others, key], key=lambda one: one.time)))
+
+    def without(self, time: float) -> Timeline:
+        """Return a timeline without the key at a time."""
+        return replace(self, keys=tuple(key for key in self.keys if key is not self._key(time)))
+
+    def moved(self, time: float, to: float) -> Timeline:
+        """Return a timeline whose key at a time stands at another."""
+        return self.without(time).with_key(replace(self._key(time), time=to))
+
+    def with_kind(self, time: float, kind: str) -> Timeline:
+        """Return a timeline whose key at a time is left in another way."""
+        return self.with_key(replace(self._key(time), kind=kind))
+
+    def _key(self, time: float) -> Key:
+        key = self.at(time)
+        if key is None:
+            listed = ", ".join(f"{one:g}" for one in self.times) or "none"
+            raise KeyFrameError(f"there is no key at {time:g} s; keys are at: {listed}.")
+        return key
+
+    # The motion
+
+    def wrapped(self, time: float) -> float:
+        """Return a time brought into the motion: around again if it loops, else held at its ends."""
+        if self.loop and self.duration > 0.0:
+            return math.fmod(time, self.duration) if time >= 0.0 else 0.0
+        return min(max(time, 0.0), self.duration)
+
+    def pose_at(self, linkage: Linkage, time: float) -> FloatArray | None:
+        """Return the pose that the keys give at a time; None where no key has a pose."""
+        keys = [(key.time, key.pose, key.kind) for key in self.keys if key.pose is not None]
+        return sampled(linkage, keys, np.array([time]))[0] if keys else None
+
+    def places_at(self, time: float) -> dict[str, FloatArray]:
+        """Return where the targets that have keys stand at a time."""
+        found = {}
+        for name in dict.fromkeys(name for key in self.keys for name in key.places):
+            keys = [(key.time, _as_pose(key.places[name]), key.kind) for key in self.keys if name in key.places]
+            found[name] = _BODY.forward(sampled(_BODY, keys, np.array([time]))[0], frame="target")
+        return found
+
+    @cached_property
+    def frame_times(self) -> FloatArray:
+        """The times of the frames from zero to the last key [s]."""
+        count = math.floor(self.duration * self.fps + 1e-9) + 1
+        return read_only(np.minimum(np.arange(count) / self.fps, self.duration))
+
+    def bake(
+        self,
+        linkage: Linkage,
+        targets: Sequence[Target],
+        *,
+        start: FloatArray,
+    ) -> Clip:
+        """Return the motion as a clip: poses from pose keys, then led so that targets with keys are met.
+
+        A target holds from its first key to its last, and is taken up and let go smoothly; one with a single key or
+        none holds all along, once some target has one.
+
+        Args:
+            linkage: The linkage.
+            targets: The targets; those switched off do not count.
+            start: The pose where no key has one.
+
+        Raises:
+            KeyFrameError: If there are no keys.
+        """
+        if not self.keys:
+            raise KeyFrameError("the timeline has no keys; set one first.")
+        times = self.frame_times
+        keys = [(key.time, key.pose, key.kind) for key in self.keys if key.pose is not None]
+        poses = sampled(linkage, keys, times) if keys else np.repeat(start[None], len(times), axis=0)
+        if linkage.loops:
+            poses = np.stack([closed(linkage, pose) for pose in poses])
+        body = Clip(linkage, times, poses, source="keys")
+        aims = [target for target in targets if target.active]
+        if not aims or not any(key.places for key in self.keys):
+            return body
+        return timeline.Timeline(linkage, [self._pin(linkage, aim) for aim in aims], body=body).play()
+
+    def _pin(self, linkage: Linkage, aim: Target) -> timeline.Pin:
+        """Return a target as what holds it: from its first key to its last, or all along if it has no two keys."""
+        held = [(key.time, _as_pose(key.places[aim.name]), key.kind) for key in self.keys if aim.name in key.places]
+        if len(held) < 2:
+            place = aim.place if not held else _BODY.forward(held[0][1], frame="target")
+            return timeline.Pin(0.0, self.duration, aim.moved(place).goal(linkage), ease=0.0)
+
+        def goal(time: float) -> Goal:
+            place = _BODY.forward(sampled(_BODY, held, np.array([time]))[0], frame="target")
+            return aim.moved(place).goal(linkage)
+
+        return timeline.Pin(held[0][0], held[-1][0], goal, ease=EASE)
+
+
+def sampled(linkage: Linkage, keys: Sequence[tuple[float, FloatArray, str]], times: FloatArray) -> FloatArray:
+    """Return poses (n, nq) at times (n,) from keys, every stretch in the way its first key says.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> keys = [(0.0, np.zeros(2), "step"), (1.0, np.ones(2), "linear"), (2.0, np.zeros(2), "linear")]
+        >>> sampled(arm, keys, np.array([0.5, 1.0, 1.5]))[:, 0].tolist()
+        [0.0, 1.0, 0.5]
+    """
+    at = np.array([time for time, _, _ in keys])
+    poses = checked(linkage, np.stack([pose for _, pose, _ in keys]))
+    return sample(linkage, at, poses, np.clip(times, at[0], at[-1]), kind=[kind for _, _, kind in keys])
+
+
+def closed(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Return the pose nearest to one in which the loops of a linkage close; itself where there are none."""
+    return close(linkage, q) if linkage.loops else q
+
+
+def _as_pose(place: FloatArray) -> FloatArray:
+    return _BODY.pose({"root": place})
