@@ -5,16 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from linkwork.contacts import Thresholds, find_contacts
 from linkwork.errors import OptionError
-from linkwork.retargeting.contacts import (
-    Thresholds,
-    faded,
-    find_contacts,
-    jerk,
-    smoothed,
-    spans,
-    turns_smoothed,
-)
+from linkwork.findings import runs
+from linkwork.rates import jerk
+from linkwork.retargeting.corrections import faded, smoothed, turns_smoothed
 
 
 def stepping(fps: float, *, steps: int = 4, stance: float = 0.6, swing: float = 0.4) -> tuple[np.ndarray, ...]:
@@ -31,9 +26,9 @@ def stepping(fps: float, *, steps: int = 4, stance: float = 0.6, swing: float = 
 def test_known_contacts_are_found_to_a_few_hundredths_of_a_second(fps):
     times, places, standing = stepping(fps)
     found = find_contacts(places, times, leg=0.9)
-    assert len(spans(found)) == len(spans(standing)) == 4
+    assert len(runs(found)) == len(runs(standing)) == 4
     late = max(2, round(0.06 * fps))
-    for (a, b), (c, d) in zip(spans(found), spans(standing), strict=True):
+    for (a, b), (c, d) in zip(runs(found), runs(standing), strict=True):
         assert abs(a - c) <= late
         assert abs(b - d) <= late
 
@@ -41,7 +36,7 @@ def test_known_contacts_are_found_to_a_few_hundredths_of_a_second(fps):
 def test_noise_does_not_make_contacts_chatter():
     times, places, standing = stepping(120.0)
     noisy = places + np.random.default_rng(0).normal(0.0, 5e-4, places.shape)
-    assert len(spans(find_contacts(noisy, times, leg=0.9))) == len(spans(standing))
+    assert len(runs(find_contacts(noisy, times, leg=0.9))) == len(runs(standing))
 
 
 def test_contacts_scale_with_the_leg():
