@@ -8,8 +8,6 @@ were compared; what counts is the ratio within one run. Results go into their se
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import platform
 import sys
@@ -22,7 +20,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-from results import RESULTS, write
+from results import arguments, publish
 
 import linkwork as lw
 import linkwork.kernels  # as after any forward kinematics
@@ -188,20 +186,14 @@ def _version(package: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="turns of every contender; ten times as many for URDF")
     parser.add_argument("--frames", type=int, default=5000, help="frames of the BVH file")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    parser.add_argument("--no-write", action="store_true", help="leave results.md alone")
     options = parser.parse_args()
     if min(options.rounds, options.frames) < 1:
         parser.error("--rounds and --frames are at least 1")
     report = run(rounds=options.rounds, frames=options.frames)
-    text = section(report)
-    print(json.dumps({**report, "verdicts": verdicts(report)}, indent=2) if options.json else text)
-    if not options.no_write:
-        write(SECTION, text)
-        print(f"updated {RESULTS.name}", file=sys.stderr)
+    publish(SECTION, section(report), {**report, "verdicts": verdicts(report)}, options)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ counts is the ratio within one run: absolute times move with the machine.
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import os
 import platform
@@ -26,7 +24,7 @@ from timeit import Timer
 from typing import Any
 
 import numpy as np
-from results import RESULTS, write
+from results import arguments, publish
 
 import linkwork as lw
 
@@ -393,24 +391,15 @@ def section(report: Report) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=15, help="turns for single calls; a third of it for batches")
     parser.add_argument("--tips", type=int, default=1_000_000, help="poses in the batch of tips")
     parser.add_argument("--frames", type=int, default=100_000, help="poses in the batch of all frames")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    parser.add_argument("--no-write", action="store_true", help="leave results.md alone")
     options = parser.parse_args()
     if min(options.rounds, options.tips, options.frames) < 1:
         parser.error("--rounds, --tips and --frames are at least 1")
     report = run(rounds=options.rounds, tips=options.tips, frames=options.frames)
-    text = section(report)
-    if options.json:
-        print(json.dumps({**vars(report), "verdicts": verdicts(report)}, indent=2))
-    else:
-        print(text)
-    if not options.no_write:
-        write(SECTION, text)
-        print(f"updated {RESULTS.name}", file=sys.stderr)
+    publish(SECTION, section(report), {**vars(report), "verdicts": verdicts(report)}, options)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import argparse
 import os
 import platform
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from ik_peers import Chain
-from results import write
+from results import say, write
 
 import linkwork as lw
 from linkwork.devices import DeviceArray, to_host
@@ -40,10 +39,6 @@ WANTED = {1: ("one goal under 200 us", 1 / 200e-6), 10_000: ("20 million a secon
 }
 CHUNK = 100_000
 STARTS, STEPS, BASELINE = 8, 24, 10_000  # of the solver in JAX: starts for each goal, steps, goals
-
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def timed(solve: Callable[[], Any], count: int) -> tuple[float, float, Any]:

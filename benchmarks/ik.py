@@ -32,7 +32,7 @@ import numpy as np
 from forward import machine
 from ik_peers import Array, Chain, Peer, Solve, eaik, toolbox
 from ik_report import FRAMES, OURS, PLAIN, SECTION, Report, Sizes, section, verdicts
-from results import write
+from results import arguments, publish, say
 
 import linkwork as lw
 
@@ -86,10 +86,6 @@ def stay_on_one_core() -> bool:
         return False
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     return True
-
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def share_verified(name: str, count: int) -> dict[str, Any]:
@@ -365,14 +361,12 @@ def run(sizes: Sizes, *, full: bool) -> Report:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = arguments(__doc__)
     parser.add_argument("--goals", type=int, help="goals of a batch (100,000)")
     parser.add_argument("--singles", type=int, help="goals solved one by one (2,000)")
     parser.add_argument("--rounds", type=int, help="turns, of which the best counts (5)")
     parser.add_argument("--quick", action="store_true", help="10,000 goals, 500 one by one, 2 rounds")
     parser.add_argument("--full", action="store_true", help="ten million goals too, for their memory")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    parser.add_argument("--no-write", action="store_true", help="leave results.md alone")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     sizes = Sizes(10_000, 500, 2) if options.quick else Sizes()
@@ -387,12 +381,8 @@ def main() -> None:
         print(json.dumps(rates(sizes.goals, sizes.rounds)))
         return
     report = run(sizes, full=options.full)
-    text = section(report)
     found = {**vars(report), "sizes": vars(sizes), "verdicts": list(map(str, verdicts(report)))}
-    print(json.dumps(found, indent=2) if options.json else text)
-    if not options.no_write:
-        write(SECTION, text)
-        say("updated results.md")
+    publish(SECTION, section(report), found, options)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
 from pathlib import Path
+from typing import Any
 
 RESULTS = Path(__file__).with_name("results.md")
 
@@ -14,3 +18,24 @@ def write(section: str, text: str) -> None:
     before, _, rest = page.partition(begin)
     after = rest.partition(end)[2]
     RESULTS.write_text(f"{before.rstrip()}\n\n{begin}\n{text.strip()}\n{end}\n{after.lstrip()}")
+
+
+def say(text: str) -> None:
+    """Print what is going on to where it does not mix with results."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def arguments(page: str | None) -> argparse.ArgumentParser:
+    """Return the parser of a benchmark, named by the first line of its module: all can print JSON or write nothing."""
+    parser = argparse.ArgumentParser(description=page.splitlines()[0] if page else None)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--no-write", action="store_true", help="leave results.md alone")
+    return parser
+
+
+def publish(section: str, text: str, found: dict[str, Any], options: argparse.Namespace) -> None:
+    """Print what was found, as its section or as JSON, and write the section unless it should not be."""
+    print(json.dumps(found, indent=2) if options.json else text)
+    if not options.no_write:
+        write(section, text)
+        say(f"updated {RESULTS.name}")

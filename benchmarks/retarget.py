@@ -9,18 +9,17 @@ this for humanoid robots, publishes 60 to 70 frames a second. Results go into th
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import platform
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import date
 from time import process_time
 from typing import Any
 
 import numpy as np
-from results import RESULTS, write
+from results import arguments, publish
 
 import linkwork as lw
 from linkwork.retargeting import transferred
@@ -96,7 +95,7 @@ def run(*, rounds: int, frames: int) -> dict[str, Any]:
         "solver": len(clip) / spent,
         "missed": missed,
         "retarget": len(clip) / whole,
-        "report": outcome.report.data(),
+        "report": asdict(outcome.report),
     }
 
 
@@ -137,20 +136,14 @@ def section(report: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="turns; the fastest counts")
     parser.add_argument("--frames", type=int, default=2000, help="frames of the walk")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    parser.add_argument("--no-write", action="store_true", help="leave results.md alone")
     options = parser.parse_args()
     if options.rounds < 1 or options.frames < 10:
         parser.error("--rounds is at least 1 and --frames at least 10")
     report = run(rounds=options.rounds, frames=options.frames)
-    text = section(report)
-    print(json.dumps({**report, "verdicts": verdicts(report)}, indent=2) if options.json else text)
-    if not options.no_write:
-        write(SECTION, text)
-        print(f"updated {RESULTS.name}", file=sys.stderr)
+    publish(SECTION, section(report), {**report, "verdicts": verdicts(report)}, options)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,7 @@ one run: absolute times move with the machine.
 
 from __future__ import annotations
 
-import argparse
 import gc
-import json
 import math
 import platform
 import tempfile
@@ -26,9 +24,9 @@ from typing import Any
 
 import numpy as np
 from forward import machine
-from ik import say, stay_on_one_core
+from ik import stay_on_one_core
 from ik_report import Verdict
-from results import write
+from results import arguments, publish, say
 from whole_body_peers import FRAMES, POSITION, ROTATION, SHIFT, TILT, Array, Body, Peer, linkwork, mink, pink, placo
 
 import linkwork as lw
@@ -240,22 +238,16 @@ def section(report: Report) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = arguments(__doc__)
     parser.add_argument("--goals", type=int, default=500, help="goals of a case (500)")
     parser.add_argument("--rounds", type=int, default=2, help="turns, of which the best counts (2)")
     parser.add_argument("--quick", action="store_true", help="50 goals, 1 round")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    parser.add_argument("--no-write", action="store_true", help="leave results.md alone")
     options = parser.parse_args()
     if options.goals < 10 or options.rounds < 1:
         parser.error("--goals is at least 10, --rounds at least 1")
     report = run(50, 1) if options.quick else run(options.goals, options.rounds)
-    text = section(report)
     found = {**vars(report), "verdicts": list(map(str, verdicts(report)))}
-    print(json.dumps(found, indent=2) if options.json else text)
-    if not options.no_write:
-        write(SECTION, text)
-        say("updated results.md")
+    publish(SECTION, section(report), found, options)
 
 
 if __name__ == "__main__":

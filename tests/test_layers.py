@@ -62,6 +62,7 @@ LAYERS = (
     "timeline",
     "findings",
     "contacts",
+    "footing",
     "report",
     "repairs",
     "models",

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.contacts import find_contacts
 from linkwork.errors import FormatError, FrameNotFoundError, MappingError, OptionError
+from linkwork.findings import runs
 from linkwork.kernels.fitting import fit_hinges
+from linkwork.rates import jerk
 from linkwork.retargeting import read_map, recognise, retarget_file, transferred, write_map
-from linkwork.retargeting.contacts import find_contacts, jerk, spans
 from linkwork.retargeting.transfer import shortest_turn
 from linkwork.retargeting.wishes import Wish, follow
 
@@ -97,8 +99,8 @@ def test_planted_feet_stay_and_hands_limits_and_calm_are_kept(walk, height):
     for side in SIDES:  # measured here once more: where the source stands, the target's ball of the foot is at rest
         planted = find_contacts(walk.forward(frame=f"{side}_ball")[:, :3, 3], walk.times, leg=0.855)
         places = clip.forward(frame=f"{side}_ball")[:, :3, 3]
-        for start, end in spans(planted):
-            inside = places[start + 3 : end - 3]
+        for first, last in runs(planted):
+            inside = places[first + 3 : last - 2]
             if len(inside) > 3:
                 assert np.ptp(inside, axis=0).max() < 0.01
                 assert abs(inside[:, 2]).max() < 0.01  # and on the ground

@@ -1,99 +1,108 @@
-"""Feet and the ground: which frames are feet, where the ground is, when a foot is planted, and what goes wrong there.
+"""Contacts with the ground: when a moving point stands still there, and where the ground is.
 
-Imports `findings` and what stands before it. The ground is a height along the world's z axis.
+Imports `findings` and `transforms`. A point is planted while it is low and slow; two thresholds each, one to begin and
+a looser one to end, so that a noisy signal does not chatter.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import roots
-from .clips import Clip
 from .errors import OptionError
-from .findings import Finding, extent, runs
-from .linkage import Linkage
-from .transforms import FloatArray
+from .findings import runs
+from .transforms import FloatArray, as_array
 
-FOOT = re.compile(r"foot|feet|sole|toe|ankle", re.IGNORECASE)
-LOW, SLOW = (
-    0.03,
-    0.15,
-)  # a planted foot: nearer to the ground than this, slower than this a second, in sizes of the figure
-SLIDE, DEPTH = 0.012, 0.012  # what is let pass, in sizes of the figure: 2 cm for a person
-SHORTEST = 0.08  # a foot is planted for at least this long [s]
+Mask = NDArray[np.bool_]
 
 
-def feet_of(linkage: Linkage) -> tuple[str, ...]:
-    """Return the frames whose names say that they are feet, or parts of them."""
-    return tuple(name for name in linkage.frames if FOOT.search(name))
+@dataclass(frozen=True)
+class Thresholds:
+    """What counts as planted, for a leg one metre long; lengths and speeds grow with the leg.
 
-
-def level(clip: Clip, feet: Sequence[str]) -> float:
-    """Return the height of the ground [m], taken from the feet: they are seldom lower."""
-    heights = [clip.forward(frame=foot)[:, 2, 3] for foot in feet]
-    return float(min(np.percentile(height, 5.0) for height in heights))
-
-
-def planted(clip: Clip, foot: str) -> NDArray[np.bool_]:
-    """Return in which frames a foot stands: about as low as it gets, and slow, for a while."""
-    places, size = clip.forward(frame=foot)[:, :3, 3], extent(clip)
-    if len(clip) < 2:
-        return np.zeros(len(clip), np.bool_)
-    low = places[:, 2] < np.percentile(places[:, 2], 5.0) + LOW * size
-    speeds = np.linalg.norm(np.gradient(places, clip.times, axis=0), axis=1)
-    result = np.zeros(len(clip), np.bool_)
-    for first, last in runs(low & (speeds < SLOW * size)):
-        if clip.times[last] - clip.times[first] >= SHORTEST:
-            result[first : last + 1] = True
-    return result
-
-
-def slides(clip: Clip, feet: Sequence[str], allowed: float | None) -> list[Finding]:
-    """Return planted feet that move along the ground by more than is allowed."""
-    found = []
-    most_allowed = SLIDE * extent(clip) if allowed is None else allowed
-    for foot in feet:
-        places = clip.forward(frame=foot)[:, :2, 3]
-        for first, last in runs(planted(clip, foot)):
-            away = np.linalg.norm(places[first : last + 1] - np.median(places[first : last + 1], axis=0), axis=1)
-            if away.max() > most_allowed:
-                text = f"{foot} is planted and slides up to {away.max():.3g} m from its place."
-                found.append(Finding("slide", first, last, foot, float(away.max()), "m", text))
-    return found
-
-
-def below(clip: Clip, ground: float, allowed: float | None) -> list[Finding]:
-    """Return links that are below the ground by more than is allowed."""
-    found, linkage = [], clip.linkage
-    depth = DEPTH * extent(clip) if allowed is None else allowed
-    heights = clip.forward().array[..., 2, 3]
-    for k, name in enumerate(linkage.frames):
-        under: FloatArray = ground - heights[:, k]
-        for first, last in runs(under > depth):
-            most = float(under[first : last + 1].max())
-            text = f"{name} is up to {most:.3g} m below the ground at {ground:.3g} m."
-            found.append(Finding("ground", first, last, name, most, "m", text))
-    return found
-
-
-def settled(clip: Clip, ground: Any, feet: Any) -> tuple[float | None, tuple[str, ...]]:
-    """Return the ground's height and the feet that a report should look at, None and none where there are none.
-
-    Without being told, only a linkage whose root floats is thought to walk; the ground is where its feet are lowest.
+    Args:
+        height: A contact begins below this height above the ground [m].
+        leave_height: It ends above this one.
+        speed: It begins below this speed [m/s].
+        leave_speed: It ends above this one.
+        shortest: Shorter contacts are overlooked [s].
+        gap: Shorter gaps between contacts are overlooked too [s]; 0 leaves them all.
     """
-    if feet is None:
-        names = feet_of(clip.linkage) if roots.floats(clip.linkage) else ()
-    else:
-        names = (feet,) if isinstance(feet, str) else tuple(feet)
-        for name in names:
-            clip.linkage.frame_index(name)
-    if ground is None:
-        return (level(clip, names) if names else None), names
-    if isinstance(ground, bool) or not isinstance(ground, int | float | np.number) or not np.isfinite(ground):
-        raise OptionError(f"the ground is a height in metres, got {ground!r}.")
-    return float(ground), names
+
+    height: float = 0.05
+    leave_height: float = 0.08
+    speed: float = 0.25
+    leave_speed: float = 0.5
+    shortest: float = 0.08
+    gap: float = 0.08
+
+    def __post_init__(self) -> None:
+        for low, high in (("height", "leave_height"), ("speed", "leave_speed")):
+            if not 0.0 < getattr(self, low) <= getattr(self, high) < np.inf:
+                raise OptionError(f"thresholds of contacts need 0 < {low} <= {high}, got {self!r}.")
+        for name in ("shortest", "gap"):
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise OptionError(f"the {name} of contacts is zero or more seconds, got {getattr(self, name)!r}.")
+
+
+def ground_level(heights: FloatArray, share: float = 10.0) -> float:
+    """Return the height of the ground under a point that stands on it now and then: low, but not one stray frame.
+
+    Args:
+        heights: Of the point over time [m], shape (frames,).
+        share: Of the frames, how many may be lower [%].
+
+    Example:
+        >>> ground_level(np.array([0.1, 0.0, 0.0, 0.0, 0.2]))
+        0.0
+    """
+    return float(np.percentile(heights, share))
+
+
+def find_contacts(
+    points: FloatArray,
+    times: FloatArray,
+    *,
+    leg: float = 1.0,
+    ground: float | None = None,
+    rules: Thresholds | None = None,
+) -> Mask:
+    """Return when a moving point is planted on the ground, shape (frames,).
+
+    Args:
+        points: Where it is, z up [m], shape (frames, 3).
+        times: Rising times [s], shape (frames,).
+        leg: Length of the leg [m], which thresholds are multiplied by.
+        ground: Height of the ground below the point [m]; by default it is found in the heights.
+        rules: Thresholds.
+
+    Example:
+        >>> t = np.linspace(0, 1, 101)
+        >>> x = np.where(t < 0.5, 0.0, 2.0 * (t - 0.5))
+        >>> planted = find_contacts(np.stack([x, 0 * x, 0.1 * x], axis=1), t)
+        >>> planted[:48].all().item(), planted[60:].any().item()
+        (True, False)
+    """
+    points, times = as_array(points, "points"), as_array(times, "times")
+    rules = rules or Thresholds()
+    if len(points) < 2:
+        return np.ones(len(points), np.bool_)
+    heights = (points[:, 2] - (ground_level(points[:, 2]) if ground is None else ground)) / leg
+    speeds = np.linalg.norm(np.gradient(points, times, axis=0), axis=1) / leg
+    begins = (heights < rules.height) & (speeds < rules.speed)
+    goes_on = (heights < rules.leave_height) & (speeds < rules.leave_speed)
+    planted = np.zeros(len(points), np.bool_)
+    for first, last in runs(goes_on):
+        inside = np.flatnonzero(begins[first : last + 1])
+        if len(inside):
+            planted[first + inside[0] : last + 1] = True
+    step = float(np.median(np.diff(times)))
+    for first, last in runs(~planted) if rules.gap > 0.0 else ():  # first gaps are closed, then moments forgotten
+        if first > 0 and last + 1 < len(planted) and last + 1 - first < max(2, round(rules.gap / step)):
+            planted[first : last + 1] = True
+    for first, last in runs(planted):
+        if last + 1 - first < max(2, round(rules.shortest / step)):
+            planted[first : last + 1] = False
+    return planted

@@ -1,4 +1,4 @@
-"""How fast a clip moves: velocities, accelerations and jerk, of rotations too.
+"""How fast a clip moves: velocities, accelerations and jerk, of rotations too; and how much a point shakes.
 
 Imports `clips` and what stands before it.
 """
@@ -52,3 +52,19 @@ def _at_zero(times: FloatArray, values: FloatArray, order: int) -> FloatArray:
     weights = np.linalg.solve(powers, wanted) / unit[:, None, None] ** order
     result: FloatArray = (weights * values).sum(axis=1)
     return result
+
+
+def jerk(points: FloatArray, times: FloatArray) -> float:
+    """Return the root mean square of the third derivative of a point's places (frames, 3) at even times [m/s³].
+
+    Differences of the frames themselves: a polynomial through five of them would smooth the shaking that is asked for.
+
+    Example:
+        >>> t = np.linspace(0, 1, 50)
+        >>> round(jerk(np.stack([t**3, 0 * t, 0 * t], axis=1), t), 6)
+        6.0
+    """
+    if len(points) < 4:
+        return 0.0
+    third = np.diff(points, 3, axis=0) / float(np.median(np.diff(times))) ** 3
+    return float(np.sqrt((third**2).sum(axis=1).mean()))

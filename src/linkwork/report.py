@@ -1,6 +1,6 @@
 """The continuity report: everything that is wrong with a motion, found in one call.
 
-Imports `findings`, `contacts`, `goals`, `solvers` and what stands before them.
+Imports `findings`, `footing`, `goals`, `solvers` and what stands before them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import contacts, findings
+from . import findings, footing
 from .clips import Clip
 from .errors import GoalError, KeyFrameError, OptionError
 from .findings import KINDS, Finding, runs
@@ -111,9 +111,9 @@ def inspect(
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0.0):
             raise OptionError(f"{name} is a number of metres, zero or more, got {value!r}.")
     settings = Settings(tolerance, rotation_tolerance)
-    height, names = contacts.settled(clip, ground, feet)
-    found = [*findings.jumps(clip), *findings.limits(clip), *contacts.slides(clip, names, slide)]
-    found += [] if height is None else contacts.below(clip, height, depth)
+    height, names = footing.settled(clip, ground, feet)
+    found = [*findings.jumps(clip), *findings.limits(clip), *footing.slides(clip, names, slide)]
+    found += [] if height is None else footing.below(clip, height, depth)
     found += missed(clip, goals, settings)
     found.sort(key=lambda finding: (KINDS.index(finding.kind), finding.first))
     options = {"goals": goals, "ground": ground, "feet": feet, "tolerance": tolerance, "slide": slide, "depth": depth}

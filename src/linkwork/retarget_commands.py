@@ -6,6 +6,7 @@ Imports typer, `console` and the options of `commands` at once, and the library 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,7 +74,7 @@ def retarget(
         )  # fmt: skip
     outcome.clip.save(path)
     if as_json:
-        print_json({"output": str(path), "map": _maps(outcome), "report": outcome.report.data()})
+        print_json({"output": str(path), "map": _maps(outcome), "report": asdict(outcome.report)})
         return
     print_columns(_rows(outcome, role or retargeting.LEADING))
     print(f"\n{path}: {_summary(outcome)}")

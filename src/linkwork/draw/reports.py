@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..contacts import planted
 from ..findings import runs
+from ..footing import planted
 from ..poses import between
 from ..report import errors
 from .panels import BLUE, FONT, GREEN, GREY, LARGE, ORANGE, RED, SMALL, TEAL, Picture, new_figure

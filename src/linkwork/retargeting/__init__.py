@@ -1,7 +1,7 @@
 """Retargeting: a motion of one skeleton made one of another, of any figure or robot arm.
 
 Imports the modules of this folder: `names` and `topology` tell what the links of a linkage are in a body, `skeletons`
-holds it, `transfer` hands over orientations, `contacts` finds planted feet, `plans` says where feet, hips and hands go,
+holds it, `transfer` hands over orientations, `corrections` smooth and fade, `plans` says where feet, hips and hands go,
 `figures` and `hands` put it together, `wishes` solves it, `report` judges it and `maps` reads and writes joint maps.
 """
 
@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from ..clips import Clip
+from ..contacts import Thresholds, find_contacts
 from ..errors import MappingError, OptionError
 from ..joints import Fixed
 from ..linkage import Linkage
 from . import figures
-from .contacts import Thresholds, find_contacts
 from .hands import HandPlan, arm_of, plan_hand
 from .maps import as_map, read_map, write_map
 from .names import ROLES

@@ -1,6 +1,6 @@
 """A motion of one figure given to another: orientations handed over, then feet, hands, hips and gaze as goals.
 
-Imports `plans`, `transfer`, `skeletons`, and of the package `clips`, `goals` and `solvers`.
+Imports `plans`, `transfer`, `skeletons`, and of the package `clips`, `contacts`, `goals` and `solvers`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from functools import cached_property
 import numpy as np
 
 from ..clips import Clip
+from ..contacts import Thresholds
 from ..errors import MappingError
 from ..linkage import Linkage
+from ..rates import jerk
 from ..transforms import FloatArray
 from . import plans, transfer
-from .contacts import Thresholds, jerk, smoothed, turns_smoothed
+from .corrections import smoothed, turns_smoothed
 from .names import SIDES
 from .skeletons import LEGS, Skeleton
 from .wishes import Progress, Wish, follow

@@ -13,7 +13,7 @@ from ..clips import Clip
 from ..errors import FrameNotFoundError, MappingError
 from ..linkage import Linkage
 from ..transforms import FloatArray
-from .contacts import smoothed
+from .corrections import smoothed
 from .plans import levelled
 from .skeletons import Skeleton
 from .transfer import anatomical_motion

@@ -1,7 +1,7 @@
 """Where feet, hips and hands of the target should be, frame by frame, from where those of the source were.
 
-Imports `contacts`, `skeletons` and `transfer`. Feet and hips are scaled by the legs, hands by the arms about their
-shoulders; planted feet are put flat on the ground, which is z = 0, and kept there.
+Imports `corrections`, `skeletons` and `transfer`, and of the package `contacts`. Feet and hips are scaled by the legs,
+hands by the arms about their shoulders; planted feet are put flat on the ground, which is z = 0, and kept there.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..clips import Clip
+from ..contacts import Mask, Thresholds, find_contacts, ground_level
 from ..linkage import Frame, Linkage
 from ..transforms import FloatArray, translation
-from .contacts import Mask, Thresholds, faded, find_contacts, ground_level, over_spans, smoothed
+from .corrections import faded, over_spans, smoothed
 from .names import SIDES
 from .skeletons import Skeleton
 from .transfer import anatomy, foot_direction, place_root

@@ -1,18 +1,18 @@
 """How good a retargeted motion is: feet that slide, hands that miss, jerk, limits and flips.
 
-Imports `contacts`, `figures` and `hands`.
+Imports `figures` and `hands`, and of the package `findings` and `rates`.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..clips import Clip
+from ..findings import runs
+from ..rates import jerk
 from ..transforms import FloatArray
-from .contacts import jerk, spans
 from .figures import Plan
 from .hands import HandPlan
 
@@ -46,10 +46,6 @@ class Report:
     jerk: float
     outside: int
     flips: int
-
-    def data(self) -> dict[str, Any]:
-        """Return the numbers by name."""
-        return asdict(self)
 
 
 def measure(plan: Plan | HandPlan, result: Clip) -> Report:
@@ -103,10 +99,10 @@ def _slide(plan: Plan, result: Clip) -> tuple[int, float]:
         world = result.forward(frame=foot.sole.body)
         for point, mask in ((foot.sole.toe, foot.planted), (foot.sole.ankle, foot.flat)):
             places = world[:, :3, :3] @ point + world[:, :3, 3]
-            for start, end in spans(mask):
-                inside = places[start:end]
+            for first, last in runs(mask):
+                inside = places[first : last + 1]
                 farthest = max(farthest, float(np.linalg.norm(inside - np.median(inside, axis=0), axis=1).max()))
-        count += len(spans(foot.planted))
+        count += len(runs(foot.planted))
     return count, farthest
 
 
