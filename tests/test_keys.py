@@ -199,6 +199,7 @@ def test_limits_are_kept_under_pins() -> None:
         lambda: lw.Timeline(ARM, KEYS, stiff={"j9": 2}),
         lambda: lw.Timeline(ARM, KEYS, stiff={"j1": 0}),
         lambda: lw.Pin.through([]),
+        lambda: lw.Pin.through([1, 2]),
         lambda: lw.Pin.through([(0, lw.Reach("tip", position=(1, 2))), (1, lw.Reach("link1", position=(1, 2)))]),
         lambda: lw.Pin.through([(1, lw.Reach("tip", position=(1, 2))), (0, lw.Reach("tip", position=(1, 2)))]),
     ],

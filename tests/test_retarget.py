@@ -218,6 +218,8 @@ def test_wrong_input_is_explained(walk):
         lw.retarget(lw.models.motion("snake:9"), human)
     with pytest.raises(MappingError, match="'source' and a 'target'"):
         lw.retarget(walk, human, map={"sources": {}})
+    with pytest.raises(MappingError, match="or the name of a file"):
+        lw.retarget(walk, human, map=["left_hand"])
 
 
 def test_skeletons_without_a_limb_in_common_are_refused(walk):

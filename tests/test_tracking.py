@@ -99,6 +99,8 @@ def test_goals_may_be_a_function_of_time_or_several_a_frame() -> None:
     ("call", "error"),
     [
         (lambda: lw.track(ARM, []), GoalError),
+        (lambda: lw.track(ARM, None), GoalError),
+        (lambda: lw.track(ARM, lambda t: lw.Reach("tip", position=(1, t)), frames=0), OptionError),
         (lambda: lw.track(ARM, lambda t: lw.Reach("tip", position=(1, t))), GoalError),
         (lambda: lw.track(ARM, lw.Reach("tip", position=(1, 2)), fps=0), OptionError),
         (lambda: lw.track(ARM, lw.Reach("tip", position=(1, 2)), steps=0), OptionError),

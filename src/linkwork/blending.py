@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from . import poses, roots
 from .clips import Clip
 from .errors import KeyFrameError, LinkageError, listed
-from .keys import check_times, even_times
+from .keys import check_count, check_times, even_times
 from .linkage import Linkage
 from .splines import exponential, product, sample, smooth, steady_signs, unit
 from .transforms import FloatArray, as_array, inverse, steady
@@ -166,6 +166,7 @@ def loop(clip: Clip, fade: float, cycles: int, travel: bool) -> Clip:
         raise KeyFrameError(f"a fade of {fade:g} s needs a clip of at least {2 * fade:g} s, got {clip.duration:g} s.")
     linkage, length = clip.linkage, clip.duration - fade
     count = max(2, round(length * clip.fps) + 1)
+    check_count(int(cycles) * (count - 1) + 1)
     since = np.linspace(0.0, length, count)
     values = at(clip, np.minimum(clip.times[0] + since, clip.times[-1]), "linear")
     seam = since < fade

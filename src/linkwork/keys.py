@@ -5,7 +5,7 @@ Imports `splines` and what stands before it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -17,6 +17,8 @@ from .errors import KeyFrameError
 from .linkage import Linkage
 from .splines import check_kind, sample
 from .transforms import FloatArray
+
+MOST_FRAMES = 10_000_000  # a day at 100 a second; more is a slip of the pen
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +79,8 @@ def read_keys(
 ) -> Track:
     """Return keys in order, checked; `kind` is that of keys which do not say."""
     check_kind(kind)
+    if not isinstance(keys, Iterable):
+        raise KeyFrameError(f"keys are a list of (time, pose) pairs, or of Key(time, pose, ...), got {keys!r}.")
     keys = list(keys)
     if not keys:
         raise KeyFrameError("there are no keys to interpolate; give at least one (time, pose).")
@@ -116,7 +120,14 @@ def even_times(start: float, end: float, fps: float) -> FloatArray:
     """Return even times from a start to an end, the last on the end or less than a frame before it."""
     check_fps(fps)
     count = int(np.floor((end - start) * fps * (1.0 + 1e-12) + 1e-9)) + 1
+    check_count(count)
     return np.minimum(start + np.arange(count) / fps, end)
+
+
+def check_count(count: int) -> None:
+    """Raise if a motion would have more frames than a machine can hold."""
+    if count > MOST_FRAMES:
+        raise KeyFrameError(f"a motion has at most {MOST_FRAMES} frames, this would be {count}; lower fps, or cut it.")
 
 
 def check_fps(fps: Any) -> None:

@@ -74,7 +74,9 @@ class Pin:
         """Return a pin that follows goal keys: (time, Reach) pairs of one frame, with a way of `kind` between them."""
         check_kind(kind)
         pairs = list(keys)
-        if not pairs or not all(len(pair) == 2 and isinstance(pair[1], Reach) for pair in pairs):
+        if not pairs or not all(
+            isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[1], Reach) for pair in pairs
+        ):
             raise KeyFrameError("goal keys are (time, Reach) pairs, at least one.")
         goals, times = [goal for _, goal in pairs], np.array([float(time) for time, _ in pairs])
         if len({goal.make for goal in goals}) > 1:

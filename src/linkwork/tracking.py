@@ -5,7 +5,7 @@ Imports `solvers`, `paths`, `clips` and `lookahead`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -106,6 +106,8 @@ def _clip(linkage: Linkage, fps: float, poses: FloatArray, residuals: list[Float
 
 def _series(linkage: Linkage, goals: Any, q: Any, fps: float, frames: int | None) -> list[Any]:
     """Return one goal, or list of goals, for every frame."""
+    if frames is not None and (isinstance(frames, bool) or not isinstance(frames, int) or frames < 1):
+        raise OptionError(f"frames must be a whole number, at least one, got {frames!r}.")
     if isinstance(goals, Goal):
         if not isinstance(goals, Reach):
             raise GoalError("a single goal is approached in a straight line only if it is a Reach.")
@@ -114,6 +116,8 @@ def _series(linkage: Linkage, goals: Any, q: Any, fps: float, frames: int | None
         if frames is None:
             raise GoalError("a path given as a function of time needs frames=, the number of frames.")
         return [goals(k / fps) for k in range(frames)]
+    if not isinstance(goals, Iterable):
+        raise GoalError(f"a track follows a goal, a list of goals or a function of the time, got {goals!r}.")
     series = list(goals)
     if not series:
         raise GoalError("the path is empty; give at least one goal.")

@@ -31,6 +31,8 @@ def as_map(given: Mapping[str, Any] | str | os.PathLike[str] | None) -> dict[str
     """
     if given is None:
         return {side: {} for side in SIDES_OF_MAP}
+    if not isinstance(given, Mapping | str | os.PathLike):
+        raise MappingError(f"a map is a mapping {{'source': ..., 'target': ...}} or the name of a file, got {given!r}.")
     content = given if isinstance(given, Mapping) else read_map(given)
     unknown = [key for key in content if key not in SIDES_OF_MAP]
     if unknown:
