@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ FINEST, FINISH = 1e-10, 60.0  # error that counts as none where a level is broug
 TRIES = 300
 ROUND = 8  # starts between two looks at the clock
 SAME = 1e-9  # errors that differ by less are the same
+LIGHT, HEAVY = 1e-3, 1e3  # weights of a level whose largest is beyond these are taken relative to it
 SHARES = 8  # blocks for each thread, so that one with hard problems holds up nothing
 
 
@@ -108,11 +109,21 @@ class PreparedFigure:
             raise GoalError(
                 f"this was prepared for {len(self._kinds)} goals of other kinds, frames or tolerances; prepare it anew."
             )
-        numbers, at = np.empty(self._stride), 0
+        numbers, at, weights = np.empty(self._stride), 0, self._weights(goals)
         for emphasis in self._emphasis:
-            for goal, factor in zip(goals, emphasis, strict=True):
-                at = write(self.linkage, goal, factor * goal.weight, numbers, at)
+            for goal, factor, weight in zip(goals, emphasis, weights, strict=True):
+                at = write(self.linkage, goal, factor * weight, numbers, at)
         return numbers
+
+    def _weights(self, goals: Sequence[Goal]) -> list[float]:
+        """Return what goals count beside the others of their level; where all count very much or little, beside one."""
+        weights = [goal.weight for goal in goals]
+        if min(weights) > LIGHT and max(weights) < HEAVY:
+            return weights
+        most = {goal.priority: 0.0 for goal in goals}
+        for goal in goals:
+            most[goal.priority] = max(most[goal.priority], goal.weight)
+        return [goal.weight / (1.0 if LIGHT < most[goal.priority] < HEAVY else most[goal.priority]) for goal in goals]
 
     def bound(self, goals: Goal | Sequence[Goal], start: FloatArray) -> tuple[Goal, ...]:
         """Return goals as they stand for a start."""
@@ -183,6 +194,8 @@ class PreparedFigure:
         pose, steps, residuals = q[0], int(report[0, 1]), report[0, whole.REPORT :]
         if not reached and len(self._emphasis) > 1:
             pose, residuals = self._no_worse(known, start, pose, residuals)
+            if (residuals <= self.settings.tolerances(self.problem)).all():
+                reached, ending = True, "reached"
         return Solution(
             self.linkage, known, "robust", start, pose, reached, residuals, steps, ending, (), self.settings
         )
@@ -212,7 +225,7 @@ class PreparedFigure:
         """Return the solutions for the same goals from many starts (..., nq)."""
         known, shape = self.bound(goals, starts), starts.shape[:-1]
         flat = starts.reshape(-1, self.linkage.nq)
-        q, report, status = self.search(np.tile(self.aims(known), (len(flat), 1)), flat)
+        (q, report, status), late = self._searched(np.tile(self.aims(known), (len(flat), 1)), flat)
         return Solution(
             self.linkage,
             known,
@@ -222,13 +235,13 @@ class PreparedFigure:
             status.astype(np.bool_).reshape(shape),
             report[:, whole.REPORT :].reshape(*shape, -1),
             report[:, 1].astype(np.int64).reshape(shape),
-            np.where(status == whole.REACHED, "reached", "closest").reshape(shape),
+            np.where(status == whole.REACHED, "reached", "time" if late else "closest").reshape(shape),
             (),
             self.settings,
         )
 
     def follow(
-        self, frames: Sequence[Goal | Sequence[Goal]], *, start: ArrayLike | str | None = None, restarts: bool = True
+        self, frames: Iterable[Goal | Sequence[Goal]], *, start: ArrayLike | str | None = None, restarts: bool = True
     ) -> Answers:
         """Return the poses that serve goals frame by frame, each begun with the pose before; what a clip is made of.
 
@@ -238,14 +251,14 @@ class PreparedFigure:
             start: Pose before the first frame; the neutral one by default.
             restarts: Whether a frame that misses its goals from there is also begun elsewhere, which makes it jump.
         """
-        pose = self._start(start)
+        pose, frames = self._start(start), list(frames)
         numbers = self._numbers(frames, pose)
         starts = np.broadcast_to(pose, (len(frames), len(pose)))
         return self._answers(self.search(numbers, starts, chained=True, tries=None if restarts else 0))
 
     def batch(
         self,
-        problems: Sequence[Goal | Sequence[Goal]],
+        problems: Iterable[Goal | Sequence[Goal]],
         *,
         start: ArrayLike | str | None = None,
         threads: int | None = None,
@@ -257,7 +270,7 @@ class PreparedFigure:
             start: One pose for all, or one for each; the neutral one by default.
             threads: How many at a time; by default as many as there are cores.
         """
-        poses = np.asarray(start_pose(self.linkage, start))
+        poses, problems = np.asarray(start_pose(self.linkage, start)), list(problems)
         count = len(problems)
         if poses.shape not in ((self.linkage.nq,), (count, self.linkage.nq)):
             raise OptionError(f"start has one pose or {count}, got shape {poses.shape}.")
@@ -285,19 +298,21 @@ class PreparedFigure:
             raise OptionError(f"one problem takes one start of shape ({self.linkage.nq},), got shape {pose.shape}.")
         return pose
 
-    def _searched(self, numbers: FloatArray, start: FloatArray) -> tuple[Any, bool]:
-        """Search once, or in rounds until the time is up; say whether it was."""
+    def _searched(self, numbers: FloatArray, starts: FloatArray) -> tuple[Any, bool]:
+        """Search once; or walk from every start, then from others until the time is up, and say whether it was."""
         if self.settings.time_budget is None:
-            return self.search(numbers, start), False
+            return self.search(numbers, starts), False
         deadline = time.perf_counter() + self.settings.time_budget
-        q, report, status = self.search(numbers, start, tries=0)
-        made = 1
-        while not status[0] and made <= self.restarts and time.perf_counter() < deadline:
-            again, found, status = self.search(numbers, q, first=made, tries=ROUND - 1)
-            made += ROUND
-            found[0, 1] += report[0, 1]
-            if status[0] or found[0, 0] < report[0, 0]:
-                q, report = again, found
+        q, report, status = self.search(numbers, starts, tries=0)
+        for made in range(1, self.restarts + 1, ROUND):
+            for k in np.flatnonzero(status == whole.MISSED).tolist():
+                if time.perf_counter() >= deadline:
+                    return (q, report, status), True
+                one, tries = slice(k, k + 1), min(ROUND, self.restarts + 1 - made) - 1
+                again, found, status[one] = self.search(numbers[one], q[one], begin=k, first=made, tries=tries)
+                found[0, 1] += report[k, 1]
+                if status[k] or found[0, 0] < report[k, 0]:
+                    q[one], report[one] = again, found
         return (q, report, status), time.perf_counter() >= deadline
 
 
