@@ -193,15 +193,28 @@ class PreparedFigure:
         ending = "reached" if reached else "time" if late else "closest"
         pose, steps, residuals = q[0], int(report[0, 1]), report[0, whole.REPORT :]
         if not reached and len(self._emphasis) > 1:
-            pose, residuals = self._no_worse(known, start, pose, residuals)
-            if (residuals <= self.settings.tolerances(self.problem)).all():
+            pose, residuals = self._no_worse(known, start, pose, residuals, self.restarts)
+            if self._reaches(residuals):
                 reached, ending = True, "reached"
         return Solution(
             self.linkage, known, "robust", start, pose, reached, residuals, steps, ending, (), self.settings
         )
 
+    def _reaches(self, residuals: FloatArray) -> bool:
+        return bool((residuals <= self.settings.tolerances(self.problem)).all())
+
+    def _firm(self, known: Sequence[tuple[Goal, ...]], starts: FloatArray, found: Any, tries: int) -> Any:
+        """Return what a search found, with no level worse off than it is without the last one."""
+        q, report, status = found
+        if len(self._emphasis) > 1:
+            for k in np.flatnonzero(status == whole.MISSED).tolist():
+                q[k], residuals = self._no_worse(known[k], starts[k], q[k], report[k, whole.REPORT :].copy(), tries)
+                report[k, whole.REPORT :] = residuals
+                status[k] = whole.REACHED if self._reaches(residuals) else whole.MISSED
+        return q, report, status
+
     def _no_worse(
-        self, goals: tuple[Goal, ...], start: FloatArray, q: FloatArray, residuals: FloatArray
+        self, goals: tuple[Goal, ...], start: FloatArray, q: FloatArray, residuals: FloatArray, restarts: int
     ) -> tuple[FloatArray, FloatArray]:
         """Return a pose that serves the levels above the last as well as one found without the last, and residuals.
 
@@ -209,9 +222,7 @@ class PreparedFigure:
         """
         last = max(goal.priority for goal in goals)
         above = tuple(goal for goal in goals if goal.priority < last)
-        alone = figure_for(Problem(self.linkage, above, start), self.settings, self.restarts, self.seed).solve(
-            above, start
-        )
+        alone = figure_for(Problem(self.linkage, above, start), self.settings, restarts, self.seed).solve(above, start)
         problem = Problem(self.linkage, goals, start)
         other = problem.residuals(problem.error(alone.q))
         ranks = np.array([problem.priorities[block.rows.start] for block in problem.blocks])
@@ -225,7 +236,8 @@ class PreparedFigure:
         """Return the solutions for the same goals from many starts (..., nq)."""
         known, shape = self.bound(goals, starts), starts.shape[:-1]
         flat = starts.reshape(-1, self.linkage.nq)
-        (q, report, status), late = self._searched(np.tile(self.aims(known), (len(flat), 1)), flat)
+        found, late = self._searched(np.tile(self.aims(known), (len(flat), 1)), flat)
+        q, report, status = found if late else self._firm([known] * len(flat), flat, found, self.restarts)
         return Solution(
             self.linkage,
             known,
@@ -252,9 +264,17 @@ class PreparedFigure:
             restarts: Whether a frame that misses its goals from there is also begun elsewhere, which makes it jump.
         """
         pose, frames = self._start(start), list(frames)
-        numbers = self._numbers(frames, pose)
-        starts = np.broadcast_to(pose, (len(frames), len(pose)))
-        return self._answers(self.search(numbers, starts, chained=True, tries=None if restarts else 0))
+        known, numbers = self._numbers(frames, pose)
+        tries = self.restarts if restarts else 0
+        if len(self._emphasis) == 1:
+            starts = np.broadcast_to(pose, (len(frames), len(pose)))
+            return self._answers(self.search(numbers, starts, chained=True, tries=tries))
+        parts: list[Any] = []
+        for k in range(len(frames)):  # each goes on from a pose where the levels above are as well off as alone
+            found = self.search(numbers[k : k + 1], pose[None], begin=k, tries=tries)
+            parts.append(self._firm(known[k:], pose[None], found, tries))
+            pose = parts[-1][0][0]
+        return self._answers(tuple(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def batch(
         self,
@@ -275,18 +295,27 @@ class PreparedFigure:
         if poses.shape not in ((self.linkage.nq,), (count, self.linkage.nq)):
             raise OptionError(f"start has one pose or {count}, got shape {poses.shape}.")
         starts = np.broadcast_to(poses, (count, self.linkage.nq))
-        numbers = self._numbers(problems, starts)
+        known, numbers = self._numbers(problems, starts)
+
+        def solved(rows: NDArray[np.int64]) -> Any:
+            found = self.search(numbers[rows], starts[rows], begin=int(rows[0]))
+            return self._firm(known[int(rows[0]) :], starts[rows], found, self.restarts)
+
         workers = os.cpu_count() or 1 if threads is None else whole_number("threads", threads, least=1)
         blocks = np.array_split(np.arange(count), min(count, SHARES * workers))
         with ThreadPoolExecutor(workers) as pool:
-            parts = list(pool.map(lambda rows: self.search(numbers[rows], starts[rows], begin=int(rows[0])), blocks))
+            parts = list(pool.map(solved, blocks))
         return self._answers(tuple(np.concatenate(part) for part in zip(*parts, strict=True)))
 
-    def _numbers(self, problems: Sequence[Goal | Sequence[Goal]], starts: FloatArray) -> FloatArray:
+    def _numbers(
+        self, problems: Sequence[Goal | Sequence[Goal]], starts: FloatArray
+    ) -> tuple[list[tuple[Goal, ...]], FloatArray]:
+        """Return the goals of problems as they stand for their starts, and their numbers."""
         if not len(problems):
             raise GoalError("there are no problems at all; give at least one list of goals.")
         each = np.broadcast_to(starts, (len(problems), self.linkage.nq))
-        return np.array([self.aims(self.bound(goals, q)) for goals, q in zip(problems, each, strict=True)])
+        known = [self.bound(goals, q) for goals, q in zip(problems, each, strict=True)]
+        return known, np.array([self.aims(goals) for goals in known])
 
     def _answers(self, found: Any) -> Answers:
         q, report, status = found
