@@ -380,3 +380,10 @@ def test_levels_above_a_wish_are_as_well_off_in_many_problems_as_in_one() -> Non
         ):
             assert success or not one.success
             assert success or residuals[1] <= one.residuals[1] + 1e-6
+
+
+def test_a_solve_of_wishes_alone_says_so() -> None:
+    reach = lw.Reach("right_hand", position=(0.3, -0.2, 1.2), tolerance=np.inf)
+    assert lw.solve(HUMAN, [reach, lw.Rest("stand", tolerance=np.inf)], start=STAND).reason.startswith(
+        "reached: nothing but wishes after"
+    )
