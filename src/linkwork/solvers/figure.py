@@ -31,6 +31,7 @@ TRIES = 300
 ROUND = 8  # starts between two looks at the clock
 SAME = 1e-9  # errors that differ by less are the same
 LIGHT, HEAVY = 1e-3, 1e3  # weights of a level whose largest is beyond these are taken relative to it
+FRAMES = 16  # of a motion in one compiled call, which cannot be interrupted
 SHARES = 8  # blocks for each thread, so that one with hard problems holds up nothing
 
 
@@ -266,14 +267,16 @@ class PreparedFigure:
         pose, frames = self._start(start), list(frames)
         known, numbers = self._numbers(frames, pose)
         tries = self.restarts if restarts else 0
-        if len(self._emphasis) == 1:
-            starts = np.broadcast_to(pose, (len(frames), len(pose)))
-            return self._answers(self.search(numbers, starts, chained=True, tries=tries))
+        at_once = (
+            FRAMES if len(self._emphasis) == 1 else 1
+        )  # levels go on from where those above are as well off as alone
         parts: list[Any] = []
-        for k in range(len(frames)):  # each goes on from a pose where the levels above are as well off as alone
-            found = self.search(numbers[k : k + 1], pose[None], begin=k, tries=tries)
-            parts.append(self._firm(known[k:], pose[None], found, tries))
-            pose = parts[-1][0][0]
+        for k in range(0, len(frames), at_once):
+            part = numbers[k : k + at_once]
+            starts = np.broadcast_to(pose, (len(part), len(pose)))
+            found = self.search(part, starts, chained=True, begin=k, tries=tries)
+            parts.append(self._firm(known[k:], starts, found, tries))
+            pose = parts[-1][0][-1]
         return self._answers(tuple(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def batch(
