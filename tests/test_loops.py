@@ -17,7 +17,7 @@ from linkwork.solvers.analytic import analytic_solutions
 
 CLOSED = 1e-9
 KINDS = ("point", "axis", "full")
-STRICT = ("damped", "pseudoinverse", "robust")
+STRICT = ("damped", "pseudoinverse", "robust", "prioritized")
 ALONG = ("selectively-damped", "control", "transpose")
 four_bars = pytest.mark.parametrize("lengths", [(0.4, 0.15, 0.35, 0.3), (1.0, 2.0, 1.9, 1.5), (4.0, 3.0, 2.0, 3.5)])
 
@@ -293,7 +293,7 @@ def test_loops_are_told_by_their_first_frame() -> None:
     far = bars.replace(frames=frames, loops=[lw.Loop("far", "coupler_end", "away")])
     solution = lw.solve(far, lw.Reach("point", position=(0.1, 0.3)), start="start")
     assert not solution.success
-    assert "Close 'coupler_end'" in solution.reason
+    assert "the loop of 'coupler_end' and 'away'" in solution.reason
 
 
 # Mobility and singular positions
