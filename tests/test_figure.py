@@ -306,3 +306,84 @@ def test_wrong_use_is_told() -> None:
     with pytest.raises(GoalError, match="nothing moves"):
         lw.prepare(fixed, [lw.Reach("stone", position=(0, 0, 1))])
     assert "6 goals" in repr(ik)
+
+
+def test_success_counts_what_the_levels_above_a_wish_reach() -> None:
+    arm, rng = lw.models.panda(), np.random.default_rng(1)
+    for _ in range(30):
+        place, start, rest = arm.forward(arm.random_pose(rng), frame="tip")[:3, 3], *arm.random_pose(rng, 2)
+        pointing = lw.Align("tip", axis="z", direction=rng.normal(size=3), priority=1)
+        goals = [lw.Reach("tip", position=place), pointing, lw.Rest(rest, priority=2)]
+        solution = lw.solve(arm, goals, start=start)
+        place_error, turn_error = (np.linalg.norm(goal.error(arm, solution.q)) for goal in goals[:2])
+        assert solution.success == (place_error <= 1e-4 and turn_error <= 1e-3)
+
+
+def test_goals_out_of_reach_end_where_no_step_helps() -> None:
+    figure, rng = lw.models.human(), np.random.default_rng(5)
+    for _ in range(4):
+        left, right = rng.normal(size=(2, 3)) * 2 + (0, 0, 1)
+        hands = [lw.Reach("left_hand", position=left), lw.Reach("right_hand", position=right)]
+        first = lw.solve(figure, [*hands, lw.Hold("left_foot")], start="stand", restarts=20)
+        again = lw.solve(figure, first.goals, start=first.q, restarts=0)
+        assert not first.success
+        assert_allclose(again.residuals, first.residuals, atol=1e-3)
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e-30, 1e30, 1e300])
+def test_weights_of_a_level_count_beside_each_other(weight: float) -> None:
+    arm = lw.models.planar([1, 1, 1])
+    plane = lw.OnPlane("link2", point=(0.5, 0, 0), normal="x", weight=weight)
+    assert lw.solve(arm, [lw.Reach("tip", position=(1, 1), weight=weight), plane], start=[0.1, 0.2, 0.3]).success
+
+
+def test_a_time_budget_counts_for_all_starts_together() -> None:
+    far = [lw.Reach("right_hand", position=(0, 0, 4)), *body_goals()[2:]]
+    solution = lw.solve(HUMAN, far, start=np.tile(STAND, (20, 1)), time_budget=1e-9)
+    assert set(solution.status.tolist()) == {"time"}
+    assert solution.iterations.max() < 500  # one walk each, while 300 other starts take thousands of steps
+
+
+def test_problems_may_come_from_a_generator() -> None:
+    ik = lw.prepare(HUMAN, body_goals())
+    for solve in (ik.batch, ik.follow):
+        assert solve((body_goals(height) for height in (1.1, 1.2)), start=STAND).success.all()
+    with pytest.raises(GoalError, match="there is no start"):
+        lw.solve(HUMAN, [lw.Hold("left_foot"), lw.Hold("right_foot")], start=np.zeros((0, HUMAN.nq)))
+
+
+def test_answers_have_unit_quaternions_also_of_joints_that_stay() -> None:
+    start = STAND.copy()
+    start[3:7] *= 7.3
+    ratio = lw.Couple({"left_elbow": 1.0, "right_elbow": -1.0})
+    solution = lw.solve(HUMAN, [ratio, lw.Rest("stand", gains={"left_elbow": 1.0})], start=start, limits="ignore")
+    assert_allclose(np.linalg.norm(solution.q[3:7]), 1.0, atol=1e-15)
+
+
+def test_levels_above_a_wish_are_as_well_off_in_many_problems_as_in_one() -> None:
+    arm, rng = lw.models.panda(), np.random.default_rng(1)
+    problems, starts = [], arm.random_pose(rng, 30)
+    for _ in starts:
+        place = arm.forward(arm.random_pose(rng), frame="tip")[:3, 3]
+        pointing = lw.Align("tip", axis="z", direction=rng.normal(size=3), priority=1)
+        problems.append([lw.Reach("tip", position=place), pointing, lw.Rest(arm.random_pose(rng), priority=2)])
+    ik = lw.prepare(arm, problems[0])
+    alone = [ik(goals, start=start) for goals, start in zip(problems, starts, strict=True)]
+    together, three = (ik.batch(problems, start=starts, threads=threads) for threads in (1, 3))
+    assert_array_equal(together.q, three.q)
+    for k, (goals, start, one) in enumerate(zip(problems, starts, alone, strict=True)):
+        followed, many = ik.follow([goals], start=start), lw.solve(arm, goals, start=start[None])
+        for success, residuals in (
+            (together.success[k], together.residuals[k]),
+            (followed.success[0], followed.residuals[0]),
+            (many.success[0], many.residuals[0]),
+        ):
+            assert success or not one.success
+            assert success or residuals[1] <= one.residuals[1] + 1e-6
+
+
+def test_a_solve_of_wishes_alone_says_so() -> None:
+    reach = lw.Reach("right_hand", position=(0.3, -0.2, 1.2), tolerance=np.inf)
+    assert lw.solve(HUMAN, [reach, lw.Rest("stand", tolerance=np.inf)], start=STAND).reason.startswith(
+        "reached: nothing but wishes after"
+    )

@@ -52,7 +52,7 @@ def reason(solution: Solution) -> Any:
     if np.ndim(solution.success):
         return [reason(one) for one in _each(solution)]
     if solution.success:
-        return f"reached: {_missed(solution)} after {_steps(solution.iterations)}."
+        return f"reached: {_missed(solution) or 'nothing but wishes'} after {_steps(solution.iterations)}."
     certain = _certain(solution)
     return certain.sentence if certain is not None else _ended(solution)
 
@@ -406,7 +406,9 @@ def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
         f"{linkage.lower[k] if poses[best, k] < linkage.lower[k] else linkage.upper[k]:.4g}"
         for k in np.flatnonzero(over[best] > 0.0)
     ]
-    text = f"{base} Without limits the goal{'s are' if many else ' is'} reached: {'; '.join(broken)}."
+    text = (
+        f"{base} Without limits the goal{'s are' if many else ' is'} reached{': ' * bool(broken)}{'; '.join(broken)}."
+    )
     alone = trials.limits_alone()
     if alone:
         units = {name: "rad" if _is_angle(linkage, k) else "m" for k, name in enumerate(linkage.coordinates)}

@@ -57,10 +57,10 @@ def checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
 
 
 def start_pose(linkage: Linkage, start: ArrayLike | str | None) -> FloatArray:
-    """Return where a solve begins: poses given, a stored one by name, or the neutral one."""
+    """Return where a solve begins: poses given, with unit quaternions; a stored one by name; or the neutral one."""
     if start is None:
         return linkage.neutral()
-    return linkage.stored_pose(start) if isinstance(start, str) else checked(linkage, start)
+    return linkage.stored_pose(start) if isinstance(start, str) else _normalized(linkage, checked(linkage, start))
 
 
 def pose(
@@ -81,7 +81,11 @@ def pose(
         q = linkage.stored_pose(base) if isinstance(base, str) else checked(linkage, base)
     for name, value in {**(values or {}), **(named or {})}.items():
         _assign(linkage, q, name, value)
-    q = checked(linkage, q)
+    return _normalized(linkage, checked(linkage, q))
+
+
+def _normalized(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Bring the quaternions of checked poses to length one, in place."""
     for k in linkage.quaternions:
         length = np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
         q[..., k : k + 4] /= np.where(np.abs(length - 1.0) < UNIT, 1.0, length)  # a unit one keeps its bits

@@ -219,6 +219,8 @@ class Hold(Goal):
         if self.at is not None:
             return self._reach(self.at)
         world = linkage.forward(start, frame=self.frame).reshape(-1, 4, 4)
+        if not len(world):
+            raise GoalError(f"frame {self.frame!r} has no place to be held at: there is no start; hold it at=... one.")
         if np.abs(world - world[:1]).max(initial=0.0) > SAME * max(linkage.length, 1.0):
             raise GoalError(
                 f"frame {self.frame!r} is in another place at each of the {len(world)} starts; hold it at=... one."

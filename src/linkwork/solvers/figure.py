@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -30,6 +30,8 @@ FINEST, FINISH = 1e-10, 60.0  # error that counts as none where a level is broug
 TRIES = 300
 ROUND = 8  # starts between two looks at the clock
 SAME = 1e-9  # errors that differ by less are the same
+LIGHT, HEAVY = 1e-3, 1e3  # weights of a level whose largest is beyond these are taken relative to it
+FRAMES = 16  # of a motion in one compiled call, which cannot be interrupted
 SHARES = 8  # blocks for each thread, so that one with hard problems holds up nothing
 
 
@@ -108,11 +110,21 @@ class PreparedFigure:
             raise GoalError(
                 f"this was prepared for {len(self._kinds)} goals of other kinds, frames or tolerances; prepare it anew."
             )
-        numbers, at = np.empty(self._stride), 0
+        numbers, at, weights = np.empty(self._stride), 0, self._weights(goals)
         for emphasis in self._emphasis:
-            for goal, factor in zip(goals, emphasis, strict=True):
-                at = write(self.linkage, goal, factor * goal.weight, numbers, at)
+            for goal, factor, weight in zip(goals, emphasis, weights, strict=True):
+                at = write(self.linkage, goal, factor * weight, numbers, at)
         return numbers
+
+    def _weights(self, goals: Sequence[Goal]) -> list[float]:
+        """Return what goals count beside the others of their level; where all count very much or little, beside one."""
+        weights = [goal.weight for goal in goals]
+        if min(weights) > LIGHT and max(weights) < HEAVY:
+            return weights
+        most = {goal.priority: 0.0 for goal in goals}
+        for goal in goals:
+            most[goal.priority] = max(most[goal.priority], goal.weight)
+        return [goal.weight / (1.0 if LIGHT < most[goal.priority] < HEAVY else most[goal.priority]) for goal in goals]
 
     def bound(self, goals: Goal | Sequence[Goal], start: FloatArray) -> tuple[Goal, ...]:
         """Return goals as they stand for a start."""
@@ -182,13 +194,28 @@ class PreparedFigure:
         ending = "reached" if reached else "time" if late else "closest"
         pose, steps, residuals = q[0], int(report[0, 1]), report[0, whole.REPORT :]
         if not reached and len(self._emphasis) > 1:
-            pose, residuals = self._no_worse(known, start, pose, residuals)
+            pose, residuals = self._no_worse(known, start, pose, residuals, self.restarts)
+            if self._reaches(residuals):
+                reached, ending = True, "reached"
         return Solution(
             self.linkage, known, "robust", start, pose, reached, residuals, steps, ending, (), self.settings
         )
 
+    def _reaches(self, residuals: FloatArray) -> bool:
+        return bool((residuals <= self.settings.tolerances(self.problem)).all())
+
+    def _firm(self, known: Sequence[tuple[Goal, ...]], starts: FloatArray, found: Any, tries: int) -> Any:
+        """Return what a search found, with no level worse off than it is without the last one."""
+        q, report, status = found
+        if len(self._emphasis) > 1:
+            for k in np.flatnonzero(status == whole.MISSED).tolist():
+                q[k], residuals = self._no_worse(known[k], starts[k], q[k], report[k, whole.REPORT :].copy(), tries)
+                report[k, whole.REPORT :] = residuals
+                status[k] = whole.REACHED if self._reaches(residuals) else whole.MISSED
+        return q, report, status
+
     def _no_worse(
-        self, goals: tuple[Goal, ...], start: FloatArray, q: FloatArray, residuals: FloatArray
+        self, goals: tuple[Goal, ...], start: FloatArray, q: FloatArray, residuals: FloatArray, restarts: int
     ) -> tuple[FloatArray, FloatArray]:
         """Return a pose that serves the levels above the last as well as one found without the last, and residuals.
 
@@ -196,9 +223,7 @@ class PreparedFigure:
         """
         last = max(goal.priority for goal in goals)
         above = tuple(goal for goal in goals if goal.priority < last)
-        alone = figure_for(Problem(self.linkage, above, start), self.settings, self.restarts, self.seed).solve(
-            above, start
-        )
+        alone = figure_for(Problem(self.linkage, above, start), self.settings, restarts, self.seed).solve(above, start)
         problem = Problem(self.linkage, goals, start)
         other = problem.residuals(problem.error(alone.q))
         ranks = np.array([problem.priorities[block.rows.start] for block in problem.blocks])
@@ -212,7 +237,8 @@ class PreparedFigure:
         """Return the solutions for the same goals from many starts (..., nq)."""
         known, shape = self.bound(goals, starts), starts.shape[:-1]
         flat = starts.reshape(-1, self.linkage.nq)
-        q, report, status = self.search(np.tile(self.aims(known), (len(flat), 1)), flat)
+        found, late = self._searched(np.tile(self.aims(known), (len(flat), 1)), flat)
+        q, report, status = found if late else self._firm([known] * len(flat), flat, found, self.restarts)
         return Solution(
             self.linkage,
             known,
@@ -222,13 +248,13 @@ class PreparedFigure:
             status.astype(np.bool_).reshape(shape),
             report[:, whole.REPORT :].reshape(*shape, -1),
             report[:, 1].astype(np.int64).reshape(shape),
-            np.where(status == whole.REACHED, "reached", "closest").reshape(shape),
+            np.where(status == whole.REACHED, "reached", "time" if late else "closest").reshape(shape),
             (),
             self.settings,
         )
 
     def follow(
-        self, frames: Sequence[Goal | Sequence[Goal]], *, start: ArrayLike | str | None = None, restarts: bool = True
+        self, frames: Iterable[Goal | Sequence[Goal]], *, start: ArrayLike | str | None = None, restarts: bool = True
     ) -> Answers:
         """Return the poses that serve goals frame by frame, each begun with the pose before; what a clip is made of.
 
@@ -238,14 +264,24 @@ class PreparedFigure:
             start: Pose before the first frame; the neutral one by default.
             restarts: Whether a frame that misses its goals from there is also begun elsewhere, which makes it jump.
         """
-        pose = self._start(start)
-        numbers = self._numbers(frames, pose)
-        starts = np.broadcast_to(pose, (len(frames), len(pose)))
-        return self._answers(self.search(numbers, starts, chained=True, tries=None if restarts else 0))
+        pose, frames = self._start(start), list(frames)
+        known, numbers = self._numbers(frames, pose)
+        tries = self.restarts if restarts else 0
+        at_once = (
+            FRAMES if len(self._emphasis) == 1 else 1
+        )  # levels go on from where those above are as well off as alone
+        parts: list[Any] = []
+        for k in range(0, len(frames), at_once):
+            part = numbers[k : k + at_once]
+            starts = np.broadcast_to(pose, (len(part), len(pose)))
+            found = self.search(part, starts, chained=True, begin=k, tries=tries)
+            parts.append(self._firm(known[k:], starts, found, tries))
+            pose = parts[-1][0][-1]
+        return self._answers(tuple(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def batch(
         self,
-        problems: Sequence[Goal | Sequence[Goal]],
+        problems: Iterable[Goal | Sequence[Goal]],
         *,
         start: ArrayLike | str | None = None,
         threads: int | None = None,
@@ -257,23 +293,32 @@ class PreparedFigure:
             start: One pose for all, or one for each; the neutral one by default.
             threads: How many at a time; by default as many as there are cores.
         """
-        poses = np.asarray(start_pose(self.linkage, start))
+        poses, problems = np.asarray(start_pose(self.linkage, start)), list(problems)
         count = len(problems)
         if poses.shape not in ((self.linkage.nq,), (count, self.linkage.nq)):
             raise OptionError(f"start has one pose or {count}, got shape {poses.shape}.")
         starts = np.broadcast_to(poses, (count, self.linkage.nq))
-        numbers = self._numbers(problems, starts)
+        known, numbers = self._numbers(problems, starts)
+
+        def solved(rows: NDArray[np.int64]) -> Any:
+            found = self.search(numbers[rows], starts[rows], begin=int(rows[0]))
+            return self._firm(known[int(rows[0]) :], starts[rows], found, self.restarts)
+
         workers = os.cpu_count() or 1 if threads is None else whole_number("threads", threads, least=1)
         blocks = np.array_split(np.arange(count), min(count, SHARES * workers))
         with ThreadPoolExecutor(workers) as pool:
-            parts = list(pool.map(lambda rows: self.search(numbers[rows], starts[rows], begin=int(rows[0])), blocks))
+            parts = list(pool.map(solved, blocks))
         return self._answers(tuple(np.concatenate(part) for part in zip(*parts, strict=True)))
 
-    def _numbers(self, problems: Sequence[Goal | Sequence[Goal]], starts: FloatArray) -> FloatArray:
+    def _numbers(
+        self, problems: Sequence[Goal | Sequence[Goal]], starts: FloatArray
+    ) -> tuple[list[tuple[Goal, ...]], FloatArray]:
+        """Return the goals of problems as they stand for their starts, and their numbers."""
         if not len(problems):
             raise GoalError("there are no problems at all; give at least one list of goals.")
         each = np.broadcast_to(starts, (len(problems), self.linkage.nq))
-        return np.array([self.aims(self.bound(goals, q)) for goals, q in zip(problems, each, strict=True)])
+        known = [self.bound(goals, q) for goals, q in zip(problems, each, strict=True)]
+        return known, np.array([self.aims(goals) for goals in known])
 
     def _answers(self, found: Any) -> Answers:
         q, report, status = found
@@ -285,19 +330,21 @@ class PreparedFigure:
             raise OptionError(f"one problem takes one start of shape ({self.linkage.nq},), got shape {pose.shape}.")
         return pose
 
-    def _searched(self, numbers: FloatArray, start: FloatArray) -> tuple[Any, bool]:
-        """Search once, or in rounds until the time is up; say whether it was."""
+    def _searched(self, numbers: FloatArray, starts: FloatArray) -> tuple[Any, bool]:
+        """Search once; or walk from every start, then from others until the time is up, and say whether it was."""
         if self.settings.time_budget is None:
-            return self.search(numbers, start), False
+            return self.search(numbers, starts), False
         deadline = time.perf_counter() + self.settings.time_budget
-        q, report, status = self.search(numbers, start, tries=0)
-        made = 1
-        while not status[0] and made <= self.restarts and time.perf_counter() < deadline:
-            again, found, status = self.search(numbers, q, first=made, tries=ROUND - 1)
-            made += ROUND
-            found[0, 1] += report[0, 1]
-            if status[0] or found[0, 0] < report[0, 0]:
-                q, report = again, found
+        q, report, status = self.search(numbers, starts, tries=0)
+        for made in range(1, self.restarts + 1, ROUND):
+            for k in np.flatnonzero(status == whole.MISSED).tolist():
+                if time.perf_counter() >= deadline:
+                    return (q, report, status), True
+                one, tries = slice(k, k + 1), min(ROUND, self.restarts + 1 - made) - 1
+                again, found, status[one] = self.search(numbers[one], q[one], begin=k, first=made, tries=tries)
+                found[0, 1] += report[k, 1]
+                if status[k] or found[0, 0] < report[k, 0]:
+                    q[one], report[one] = again, found
         return (q, report, status), time.perf_counter() >= deadline
 
 
