@@ -179,6 +179,13 @@ def _checked(linkage: Linkage, given: Mapping[str, Any], what: str) -> dict[str,
             result[role] = None if link is None else linkage.link_index(link)
         except LinkNotFoundError as error:
             raise MappingError(f"role {role!r} of the {what}: {error}") from error
+    limbs: dict[int, str] = {}
+    for role, index in result.items():
+        if role not in TRUNK and index is not None and limbs.setdefault(index, role) != role:
+            raise MappingError(
+                f"the map of the {what} names one link, {linkage.links[index]!r}, for {limbs[index]!r} and {role!r};"
+                " each part of a limb is a link of its own. Name another, or None (null) for a part that is not there."
+            )
     return result
 
 

@@ -90,7 +90,7 @@ def mirrored_limbs(shape: Shape) -> dict[str, dict[str, int]]:
         middle = (points[a] + points[b]) / 2.0 - root
         meeting = shape.meeting([a, b])
         reach = np.linalg.norm(points[a] - shape.places[meeting])
-        if abs(middle @ across) / width < MIRRORED * size and meeting >= 0 and reach > LEAST_REACH * size:
+        if abs(middle @ across) < MIRRORED * size * width and meeting >= 0 and reach > LEAST_REACH * size:
             found.append((across / width, a, b, meeting))
     if not found:
         return {}
