@@ -72,6 +72,16 @@ def angles_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.degrees(np.arccos(np.clip((a * b).sum(axis=-1), -1.0, 1.0)))
 
 
+def with_t_pose_first(clip: lw.Clip) -> lw.Clip:
+    """Return a motion with a first frame more: standing, arms stretched out, away from where the motion begins."""
+    linkage = clip.linkage
+    arms = {"left_shoulder": (1.5, 0.0, 0.0), "right_shoulder": (-1.5, 0.0, 0.0), "left_elbow": 0.0, "right_elbow": 0.0}
+    pose = linkage.pose(arms, base="stand")
+    pose[:2] -= 1.0
+    times = np.concatenate([clip.times[:1], clip.times + 1 / 60])
+    return lw.Clip(linkage, times, np.vstack([pose[None], clip.poses]), source="walk.bvh")
+
+
 def test_a_motion_onto_its_own_figure_stays_what_it_is(walk):
     outcome = transferred(walk, walk.linkage, smooth=0.0)
     for name in ("left_palm", "right_palm", "head"):
@@ -195,6 +205,31 @@ def test_the_first_frame_alone_can_be_retargeted(walk):
     assert len(lw.retarget(one, lw.models.panda())) == 1
 
 
+@pytest.mark.parametrize("target", [lw.models.human(height=1.4), lw.models.panda()], ids=["figure", "arm"])
+def test_a_first_frame_that_is_no_part_of_the_motion_is_left_out_unless_it_is_kept(walk, target):
+    posed = with_t_pose_first(walk)
+    outcome, plain = transferred(posed, target), transferred(walk, target)
+    assert outcome.remarks == ("frame 0 left out: it is a pose of its own, not of the motion",)
+    assert outcome.clip.source == "retargeted from walk.bvh without its first frame"
+    assert outcome.clip.times == pytest.approx(walk.times)
+    assert outcome.clip.poses == pytest.approx(plain.clip.poses)
+    assert plain.remarks == ()
+    kept = transferred(posed, target, first="keep")
+    assert (len(kept.clip), kept.remarks) == (len(walk) + 1, ())
+    with pytest.raises(OptionError, match="first is 'auto' or 'keep'"):
+        transferred(posed, target, first="drop")
+
+
+def test_few_poses_far_apart_in_time_are_all_part_of_the_motion(walk):
+    slow = with_t_pose_first(walk)
+    keys = lw.Clip(
+        slow.linkage, np.arange(8.0), np.concatenate([slow.poses[:1], np.repeat(slow.poses[1:2], 7, axis=0)])
+    )
+    short = lw.Clip(slow.linkage, slow.times[:4], slow.poses[:4])
+    for clip in (keys, short):
+        assert len(lw.retarget(clip, lw.models.human())) == len(clip)
+
+
 # What is refused
 
 
@@ -220,6 +255,14 @@ def test_wrong_input_is_explained(walk):
         lw.retarget(walk, human, map={"sources": {}})
     with pytest.raises(MappingError, match="or the name of a file"):
         lw.retarget(walk, human, map=["left_hand"])
+
+
+def test_a_map_that_gives_one_link_to_two_parts_of_limbs_is_refused(walk):
+    human = lw.models.human()
+    with pytest.raises(MappingError, match="target names one link, 'left_palm', for 'left_hand' and 'right_hand'"):
+        lw.retarget(walk, human, map={"target": {"left_hand": "left_palm", "right_hand": "left_palm"}})
+    shared = {"source": {"spine": "chest", "chest": "chest", "neck": "chest", "left_toe": None, "right_toe": None}}
+    assert len(lw.retarget(walk, human, map=shared)) == len(walk)
 
 
 def test_skeletons_without_a_limb_in_common_are_refused(walk):
@@ -270,17 +313,18 @@ def test_a_file_is_retargeted_whole_or_not_at_all(walk, tmp_path):
     assert not (tmp_path / "walk.urdf").exists()
 
 
-def test_the_command_writes_reports_and_shows_the_map(walk, tmp_path, monkeypatch, capsys):
+def run(*words: str) -> int:
+    """Run the command and return its exit code."""
     from linkwork.cli import app
 
+    with pytest.raises(SystemExit) as caught:
+        app(["retarget", *words])
+    return int(caught.value.code or 0)
+
+
+def test_the_command_writes_reports_and_shows_the_map(walk, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     walk.save("walk.bvh")
-
-    def run(*words: str) -> int:
-        with pytest.raises(SystemExit) as caught:
-            app(["retarget", *words])
-        return int(caught.value.code or 0)
-
     assert run("walk.bvh", "--to", "human:1.4", "--frames", "5:40", "--write-map", "map.yaml", "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert data["output"] == "walk-human.bvh"
@@ -296,6 +340,28 @@ def test_the_command_writes_reports_and_shows_the_map(walk, tmp_path, monkeypatc
     assert run("walk.bvh", "--to", "human", "--frames", "90:4") == 2
     assert run("walk.bvh", "--to", "human", "-o", "walk.urdf") == 2
     assert run("none.bvh", "--to", "human") == 3
+
+
+def test_the_command_exits_with_1_and_says_what_is_wrong(walk, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with_t_pose_first(walk).save("walk.bvh")
+    assert run("walk.bvh", "--to", "human", "-o", "good.bvh") == 0
+    assert "frame 0 left out" in capsys.readouterr().err
+    assert len(lw.load_clip("good.bvh")) == len(walk)
+    stiff = lw.models.human(root="floating")
+    limits = {f"{side}_elbow": {"lower": 1.8, "upper": 2.0} for side in SIDES}
+    lw.save(stiff.replace(joints=limits), "stiff.yaml")
+    assert run("walk.bvh", "--to", "stiff.yaml", "-o", "bad.npz", "--keep-first", "--json") == 1
+    said = capsys.readouterr()
+    made = json.loads(said.out)
+    assert (made["report"]["frames"], made["remarks"]) == (len(walk) + 1, [])
+    assert made["report"]["hands"] > 0.02
+    assert "linkwork: hands off the scaled path by" in said.err
+    assert "slide" not in said.err
+    assert Path("bad.npz").exists()
+    monkeypatch.setattr("linkwork.retarget_commands.SLID", 1e-5)
+    assert run("walk.bvh", "--to", "human", "-o", "good.bvh") == 1
+    assert "linkwork: planted feet slide by" in capsys.readouterr().err
 
 
 # The parts
@@ -357,7 +423,7 @@ def test_wishes_are_solved_as_their_goals_are(walk):
 
 
 @pytest.mark.parametrize(
-    ("file", "first", "last"), [("walk01.bvh", 0, 60), ("cmu_16_49.bvh", 1, 90), ("mocapbank_crlf.bvh", 60, 180)]
+    ("file", "first", "last"), [("walk01.bvh", 0, 60), ("cmu_16_49.bvh", 0, 90), ("mocapbank_crlf.bvh", 60, 180)]
 )
 def test_captured_motions_keep_their_promises(file, first, last):
     if not (DATA / "bvh" / file).exists():

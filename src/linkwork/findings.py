@@ -5,7 +5,7 @@ Imports `clips`, `eulers` and what stands before them; SciPy when rotations are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ RATIO = 6.0  # of a spike to the motion around it
 FASTEST = 4.0  # below so many radians, or sizes of the figure, a second, nothing is a spike
 WHOLE, CROWD = 0.4, 5  # if so many of the joints, and no fewer, stand out at once, it is a cut
 BODY = "whole body"
+BEGINNING, SPARSE = 6, 0.1  # as many frames say how fast a motion is after its first; frames further apart [s] do not
 AT_LIMIT, RESTING = 1e-9, 3  # how near a limit is on it; for how many frames in a row it is stuck there
 
 
@@ -161,6 +162,32 @@ def jumps(clip: Clip) -> list[Finding]:
             inner = (first + 1, last) if last > first else (first, last + 1)
             found.append(Finding("spike", *inner, arc.name, speed, unit, text))
     return found
+
+
+def first_apart(clip: Clip, found: Iterable[Finding] | None = None) -> bool:
+    """Return whether frame 0 is a pose of its own, such as a T-pose, from which the motion jumps away at once.
+
+    Args:
+        clip: The motion.
+        found: Its flips and spikes, where they are known. Where not, they are looked for in its first frames; a motion
+            of few frames, or of less than ten a second, does not tell.
+    """
+    if found is None:
+        if len(clip) < BEGINNING or clip.times[1] - clip.times[0] > SPARSE:
+            return False
+        found = jumps(Clip(clip.linkage, clip.times[:BEGINNING], clip.poses[:BEGINNING]))
+    return any(
+        one.kind in ("flip", "spike")
+        and (one.first, one.last) == (0, 1)
+        and one.where in (BODY, clip.linkage.root.name)
+        and "same rotation" not in one.text
+        for one in found
+    )
+
+
+def without_first(clip: Clip) -> Clip:
+    """Return a motion without its first frame, begun at the same time."""
+    return clip.slice(float(clip.times[1]), None).retime(start=float(clip.times[0]))
 
 
 def _numbers(clip: Clip) -> Iterator[Finding]:

@@ -52,7 +52,7 @@ def retarget_library(
         address: The Ray cluster; by default Ray on this computer alone.
         resume: Whether to continue a run that was interrupted.
         progress: Told what there is after each file.
-        **options: As in `retarget`: map, role, frame, root, smooth.
+        **options: As in `retarget`: map, role, frame, root, smooth, first.
 
     Returns:
         How many were ``written``; those that could not be read, or whose parts cannot be told, are ``missing``.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .clips import Clip
-from .findings import BODY, Finding, extent, movers, unwound_joint
+from .findings import BODY, Finding, extent, first_apart, movers, unwound_joint, without_first
 from .goals import Goal, Reach
 from .leading import lead, stiffness
 from .linkage import Linkage
@@ -113,11 +113,9 @@ def _weight(findings: Sequence[Finding]) -> tuple[int, int]:
 def _first_frame(report: Report) -> Repaired:
     """Leave out a first frame that is not part of the motion."""
     clip = report.clip
-    jumps = [f for f in (*report.of("spike"), *report.of("flip")) if f.first == 0 and f.last == 1]
-    if not any(f.where in (BODY, clip.linkage.root.name) and "same rotation" not in f.text for f in jumps):
+    if not first_apart(clip, report.findings):
         return clip, ""
-    rest = clip.slice(float(clip.times[1]), None).retime(start=float(clip.times[0]))
-    return rest, "frame 0 left out: it was a pose of its own, not of the motion."
+    return without_first(clip), "frame 0 left out: it was a pose of its own, not of the motion."
 
 
 def _unwound(report: Report) -> Repaired:

@@ -19,9 +19,9 @@ from .errors import MappingError, OptionError
 if TYPE_CHECKING:
     from .clips import Clip
     from .linkage import Linkage
-    from .retargeting import Outcome
+    from .retargeting import Outcome, Report
 
-MISSED = 0.02  # [m]: an arm that misses its path by more has not followed it
+MISSED, SLID = 0.02, 0.005  # [m]: hands that miss their places, and planted feet that slide, by more: no good motion
 
 MotionOperand = Annotated[str, typer.Argument(metavar="MOTION", help="A file with a motion, or a ready-made model.")]
 To = Annotated[str, takes("MODEL", "Who should move so: a file, or a ready-made model.", "--to")]
@@ -33,6 +33,7 @@ Tip = Annotated[str | None, takes("NAME", "Frame of a robot arm that is led: tip
 Frames = Annotated[str | None, takes("FIRST:LAST", "Frames of the motion to use, counted from 0: 1: or 10:200.")]
 Smooth = Annotated[float | None, takes("SECONDS", "Smooth the motion over this time; 0 not at all.", "--smooth")]
 KeepRoot = Annotated[bool, flag("--keep-root", "Leave a figure that is fixed to the ground fixed.")]
+KeepFirst = Annotated[bool, flag("--keep-first", "Keep a first frame that is a pose of its own, such as a T-pose.")]
 
 
 def retarget(
@@ -47,6 +48,7 @@ def retarget(
     frame: Tip = None,
     smooth: Smooth = None,
     keep_root: KeepRoot = False,
+    keep_first: KeepFirst = False,
     as_json: AsJson = False,
 ) -> None:
     """Give a motion to another figure or robot.
@@ -70,18 +72,25 @@ def retarget(
     with progress("solving") as report:
         outcome = retargeting.transferred(
             source, target, map=map_file, role=role, frame=frame, root="keep" if keep_root else "auto",
-            progress=lambda done, total: report(done / total, ""), **options,
+            first="keep" if keep_first else "auto", progress=lambda done, total: report(done / total, ""), **options,
         )  # fmt: skip
     outcome.clip.save(path)
     if as_json:
-        print_json({"output": str(path), "map": _maps(outcome), "report": asdict(outcome.report)})
-        return
-    print_columns(_rows(outcome, role or retargeting.LEADING))
-    print(f"\n{path}: {_summary(outcome)}")
-    if outcome.target is None:
-        say(f"{target.name} is an arm: its frame {outcome.frame} follows {role or retargeting.LEADING}")
-        if outcome.report.hands > MISSED:
-            raise typer.Exit(NOT_REACHED)
+        print_json(
+            {"output": str(path), "map": _maps(outcome), "report": asdict(outcome.report), "remarks": outcome.remarks}
+        )
+    else:
+        print_columns(_rows(outcome, role or retargeting.LEADING))
+        print(f"\n{path}: {_summary(outcome)}")
+        if outcome.target is None:
+            say(f"{target.name} is an arm: its frame {outcome.frame} follows {role or retargeting.LEADING}")
+    for remark in outcome.remarks:
+        say(f"{remark} (--keep-first keeps it)")
+    wrong = _wrong(outcome.report, "hands" if outcome.target else outcome.frame)
+    for words in wrong:
+        say(words)
+    if wrong:
+        raise typer.Exit(NOT_REACHED)
 
 
 COMMANDS: dict[Callable[..., None], str] = {
@@ -151,6 +160,18 @@ def _rows(outcome: Outcome, leading: str) -> list[tuple[str, ...]]:
         else:
             rows.append((role, link, "-", reason))
     return rows
+
+
+def _wrong(report: Report, hands: str) -> list[str]:
+    """Return what is too bad in a motion to be called good."""
+    words = []
+    if report.hands > MISSED:
+        words.append(
+            f"{hands} off the scaled path by {100.0 * report.hands:.2g} cm at worst, more than {100.0 * MISSED:g} cm"
+        )
+    if report.slide > SLID:
+        words.append(f"planted feet slide by {1000.0 * report.slide:.2g} mm, more than {1000.0 * SLID:g} mm")
+    return words
 
 
 def _summary(outcome: Outcome) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from ..clips import Clip
 from ..contacts import Thresholds, find_contacts
 from ..errors import MappingError, OptionError
+from ..findings import first_apart, without_first
 from ..joints import Fixed
 from ..linkage import Linkage
 from . import figures
@@ -46,6 +47,7 @@ __all__ = [
 SMOOTH = 0.01
 LEADING = "right_hand"
 LEAST_JOINTS = 3  # of an arm
+ALONE = "frame 0 left out: it is a pose of its own, not of the motion"
 MapLike = Mapping[str, Any] | str | os.PathLike[str] | None
 
 
@@ -59,6 +61,7 @@ class Outcome:
         target: Those of the target's; None for an arm that follows a hand.
         plan: What it should do.
         frame: The frame that follows the source, of an arm.
+        remarks: What was done to the source that nobody asked for, in words.
     """
 
     clip: Clip
@@ -66,6 +69,7 @@ class Outcome:
     target: Skeleton | None
     plan: figures.Plan | HandPlan
     frame: str = ""
+    remarks: tuple[str, ...] = ()
 
     @cached_property
     def report(self) -> Report:
@@ -82,6 +86,7 @@ def retarget(
     frame: str | None = None,
     root: str = "auto",
     smooth: float = SMOOTH,
+    first: str = "auto",
     contacts: Thresholds | None = None,
     progress: Progress | None = None,
 ) -> Clip:
@@ -101,6 +106,8 @@ def retarget(
         root: ``"auto"`` lets a figure with legs that is fixed to the ground float, in a linkage of its own;
             ``"keep"`` leaves it fixed.
         smooth: Over which time the motion is smoothed [s]; what shakes faster is noise. 0 leaves it as it is.
+        first: ``"auto"`` leaves out a first frame that is a pose of its own, such as a T-pose, from which the motion
+            jumps away at once; ``"keep"`` takes it as part of the motion.
         contacts: What counts as a planted foot.
         progress: Told how many frames of how many are solved.
 
@@ -114,8 +121,9 @@ def retarget(
         <Clip of 'human': 55 frames, 2.25 s>
     """
     return transferred(
-        clip, linkage, map=map, role=role, frame=frame, root=root, smooth=smooth, contacts=contacts, progress=progress
-    ).clip
+        clip, linkage, map=map, role=role, frame=frame, root=root, smooth=smooth, first=first, contacts=contacts,
+        progress=progress,
+    ).clip  # fmt: skip
 
 
 def transferred(
@@ -127,11 +135,15 @@ def transferred(
     frame: str | None = None,
     root: str = "auto",
     smooth: float = SMOOTH,
+    first: str = "auto",
     contacts: Thresholds | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Do what `retarget` does, and return the maps and a report beside the motion."""
-    _check(clip, linkage, role, root, smooth)
+    _check(clip, linkage, role, root, smooth, first)
+    origin, remarks = f"retargeted from {clip.source or clip.linkage.name}", ()
+    if first == "auto" and first_apart(clip):
+        clip, origin, remarks = without_first(clip), f"{origin} without its first frame", (ALONE,)
     given = as_map(map)
     source = recognise(clip.linkage, given["source"], what="source")
     target = None
@@ -139,22 +151,17 @@ def transferred(
         target = _figure(linkage, given["target"])
     if target is None:
         path = plan_hand(clip, source, linkage, role=role or LEADING, frame=frame, smooth=smooth, progress=progress)
-        result = Clip(linkage, clip.times, path.poses, name=clip.name, source=_origin(clip))
-        return Outcome(result, source, None, path, path.frame)
+        result = Clip(linkage, clip.times, path.poses, name=clip.name, source=origin)
+        return Outcome(result, source, None, path, path.frame, remarks)
     if root == "auto" and target.has_legs and isinstance(linkage.root.articulation, Fixed):
         target = Skeleton(linkage.replace(root="floating"), target.roles, target.reasons)
     plan = figures.plan(clip, source, target, contacts or Thresholds(), smooth)
     poses = figures.solve(plan, progress)
-    result = Clip(target.linkage, clip.times, poses, name=clip.name, source=_origin(clip))
-    return Outcome(result, source, target, plan)
+    result = Clip(target.linkage, clip.times, poses, name=clip.name, source=origin)
+    return Outcome(result, source, target, plan, remarks=remarks)
 
 
-def _origin(clip: Clip) -> str:
-    """Return where a retargeted motion comes from."""
-    return f"retargeted from {clip.source or clip.linkage.name}"
-
-
-def _check(clip: Any, linkage: Any, role: Any, root: Any, smooth: Any) -> None:
+def _check(clip: Any, linkage: Any, role: Any, root: Any, smooth: Any, first: Any) -> None:
     if not isinstance(clip, Clip):
         raise OptionError(f"retarget takes a clip and then a linkage; got {type(clip).__name__} first.")
     if not isinstance(linkage, Linkage):
@@ -163,6 +170,8 @@ def _check(clip: Any, linkage: Any, role: Any, root: Any, smooth: Any) -> None:
         raise MappingError(f"no role {role!r}; roles are {', '.join(ROLES)}.")
     if root not in ("auto", "keep"):
         raise OptionError(f"root is 'auto' or 'keep', got {root!r}.")
+    if first not in ("auto", "keep"):
+        raise OptionError(f"first is 'auto' or 'keep', got {first!r}.")
     if isinstance(smooth, bool) or not isinstance(smooth, int | float | np.number) or not 0.0 <= smooth < 10.0:
         raise OptionError(f"smooth is a time from 0 to 10 seconds, got {smooth!r}.")
 
