@@ -355,8 +355,8 @@ def solve_from(codes, numbers, settings, aims, size, seed, problem, first, tries
         if reached or (top > 0 and firm and attempt >= WISHES):
             break
     if not reached and top == 0:  # as near as it comes
-        finest, most = settings[FINEST], settings[FINISH]
-        _, _, more = descend(codes, numbers, settings, aims, top, finest, most, parts, q)
+        finest, rest = settings[FINEST], settings[FINISH]
+        _, _, more = descend(codes, numbers, settings, aims, top, finest, rest, settings[PATIENCE], parts, q)
         look(codes, numbers, aims, top, q, parts)
         best, _, reached = judge(codes, numbers, aims, top, math.inf, parts[ALL_ERRORS])
         count += more
