@@ -76,6 +76,9 @@ def targets() -> dict[str, tuple[lw.Linkage, tuple[str, ...], str]]:
             ("a walk", "CMU 106_28", "a bow and a kneel", "a pirouette"), "a bow and a kneel",
         ),
         "`lw.models.panda()`, right hand": (lw.models.panda(), ("a walk", "a bow and a kneel"), "a bow and a kneel"),
+        "skeleton of the pirouette": (
+            lw.load(DATA / "bvh" / "pirouette.bvh"), ("a walk", "CMU 106_28", "a bow and a kneel"), "",
+        ),
     }  # fmt: skip
 
 

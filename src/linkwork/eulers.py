@@ -50,9 +50,12 @@ def nearest(angles: FloatArray, order: str, near: FloatArray | None = None) -> F
     """
     middle = 0.0 if order[0] == order[2] else np.pi
     other = np.stack([angles[:, 0] + np.pi, middle - angles[:, 1], angles[:, 2] + np.pi], axis=1)
-    turn, result = 2.0 * np.pi, np.empty_like(angles)
-    last = angles[0] if near is None else near
-    for k, pair in enumerate(zip(angles, other, strict=True)):
-        steps = [(one - last + np.pi) % turn - np.pi for one in pair]
-        result[k] = last = last + min(steps, key=lambda step: np.abs(step).sum())
-    return result
+    start, both = angles[0] if near is None else near, np.stack([angles, other])
+    before = np.concatenate([np.broadcast_to(start, (2, 1, 3)), both[:, :-1]], axis=1)
+    steps = (both - before[:, None] + np.pi) % (2.0 * np.pi) - np.pi  # [i, j]: from set i of a frame to j of the next
+    ways = np.abs(steps).sum(axis=-1)
+    chosen = [0]
+    for shorter in (ways[:, 1] < ways[:, 0]).T.tolist():  # whether the other set is, from either set before
+        chosen.append(int(shorter[chosen[-1]]))
+    taken: FloatArray = steps[chosen[:-1], chosen[1:], np.arange(len(angles))]
+    return start + np.cumsum(taken, axis=0)

@@ -2,7 +2,8 @@
 
 Imports the modules of this folder: `names` and `topology` tell what the links of a linkage are in a body, `skeletons`
 holds it, `transfer` hands over orientations, `corrections` smooth and fade, `plans` says where feet, hips and hands go,
-`figures` and `hands` put it together, `wishes` solves it, `report` judges it and `maps` reads and writes joint maps.
+`figures` and `hands` put it together, `wishes` solves it, `turns` keeps it free of gimbal lock, `report` judges it and
+`maps` reads and writes joint maps.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from .maps import as_map, read_map, write_map
 from .names import ROLES
 from .report import Report, measure
 from .skeletons import Skeleton, recognise
+from .turns import with_angles, without_angles
 from .wishes import Progress
 
 __all__ = [
@@ -155,8 +157,9 @@ def transferred(
         return Outcome(result, source, None, path, path.frame, remarks)
     if root == "auto" and target.has_legs and isinstance(linkage.root.articulation, Fixed):
         target = Skeleton(linkage.replace(root="floating"), target.roles, target.reasons)
-    plan = figures.plan(clip, source, target, contacts or Thresholds(), smooth)
-    poses = figures.solve(plan, progress)
+    solved = Skeleton(without_angles(target.linkage), target.roles, target.reasons)
+    plan = figures.plan(clip, source, solved, contacts or Thresholds(), smooth)
+    poses = with_angles(target.linkage, solved.linkage, figures.solve(plan, progress))
     result = Clip(target.linkage, clip.times, poses, name=clip.name, source=origin)
     return Outcome(result, source, target, plan, remarks=remarks)
 

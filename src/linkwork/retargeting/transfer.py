@@ -255,15 +255,17 @@ def _fit(linkage: Linkage, bone: Bone, local: FloatArray, poses: FloatArray) -> 
     axes: list[FloatArray] = []
     columns: list[int] = []
     ball: tuple[int, FloatArray] | None = None
+    free = {arc for arc in bone.moving if linkage.arcs[arc].mimic is None}
+    turning = any(element.kind == "ball" for arc in free for element in linkage.arcs[arc].articulation.elements)
     for arc in bone.path:
         joint, drive = linkage.arcs[arc], linkage.drives[arc]
         constants[-1] = constants[-1] @ joint.placement[:3, :3]
         for element in joint.articulation.elements:
             column = drive.q + element.value
-            if arc in bone.moving and joint.mimic is None and element.kind == "ball":
+            if arc in free and element.kind == "ball" and ball is None:  # one does it all
                 ball = (column, constants[-1])
                 constants[-1] = np.eye(3)
-            elif arc in bone.moving and joint.mimic is None and element.kind == "revolute" and ball is None:
+            elif arc in free and element.kind == "revolute" and not turning:
                 axes.append(element.axis)
                 columns.append(column)
                 constants.append(np.eye(3))
