@@ -143,16 +143,18 @@ def retarget(
     map_file: Annotated[Path | None, takes("FILE", "Joint map, as retarget --write-map writes it.", "--map")] = None,
     role: Annotated[str | None, takes("ROLE", "What leads a robot arm: right_hand by default.", "--role")] = None,
     smooth: Annotated[float | None, takes("SECONDS", "Smooth motions over this time.", "--smooth")] = None,
+    keep_first: Annotated[bool, flag("--keep-first", "Keep first frames that are poses of their own.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Give every motion of a folder to another figure or robot.
 
-    Motions are written under the names they have in CLIPS. Exits with 1 if some are missing, because they cannot be
-    read or the parts of their figures cannot be told; those are listed.
+    Motions are written under the names they have in CLIPS, each without a first frame that is a pose of its own. Exits
+    with 1 if some are missing, because they cannot be read or the parts of their figures cannot be told; those are
+    listed.
     """
     from .libraries import retarget_library
 
-    given = {"map": map_file, "role": role, "smooth": smooth}
+    given = {"map": map_file, "role": role, "smooth": smooth, "first": "keep" if keep_first else None}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     with _resumable(), progress("retargeting") as report:
         harvest = retarget_library(

@@ -143,7 +143,8 @@ def transferred(
 ) -> Outcome:
     """Do what `retarget` does, and return the maps and a report beside the motion."""
     _check(clip, linkage, role, root, smooth, first)
-    origin, remarks = f"retargeted from {clip.source or clip.linkage.name}", ()
+    origin = f"retargeted from {clip.source or clip.linkage.name}"
+    remarks: tuple[str, ...] = ()
     if first == "auto" and first_apart(clip):
         clip, origin, remarks = without_first(clip), f"{origin} without its first frame", (ALONE,)
     given = as_map(map)

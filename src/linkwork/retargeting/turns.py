@@ -21,7 +21,7 @@ def without_angles(linkage: Linkage) -> Linkage:
         >>> import linkwork as lw
         >>> arm = lw.Builder("arm", base="palm").ball("wrist", "hand", euler="zxy").build()
         >>> without_angles(arm).coordinates
-        ('wrist.qw', 'wrist.qx', 'wrist.qy', 'wrist.qz')
+        ('wrist.w', 'wrist.x', 'wrist.y', 'wrist.z')
     """
     changed: dict[str, Articulation] = {}
     for joint, drive in zip(linkage.arcs, linkage.drives, strict=True):
