@@ -329,12 +329,12 @@ def test_a_file_is_retargeted_whole_or_not_at_all(walk, tmp_path):
     assert not (tmp_path / "walk.urdf").exists()
 
 
-def run(*words: str) -> int:
+def run(*words: str, command: tuple[str, ...] = ("retarget",)) -> int:
     """Run the command and return its exit code."""
     from linkwork.cli import app
 
     with pytest.raises(SystemExit) as caught:
-        app(["retarget", *words])
+        app([*command, *words])
     return int(caught.value.code or 0)
 
 
@@ -378,6 +378,15 @@ def test_the_command_exits_with_1_and_says_what_is_wrong(walk, tmp_path, monkeyp
     monkeypatch.setattr("linkwork.retarget_commands.SLID", 1e-5)
     assert run("walk.bvh", "--to", "human", "-o", "good.bvh") == 1
     assert "linkwork: planted feet slide by" in capsys.readouterr().err
+
+
+def test_libraries_leave_out_or_keep_first_frames_alike(walk, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("clips").mkdir()
+    with_t_pose_first(walk).save("clips/walk.bvh")
+    for folder, options, more in (("out", (), 0), ("kept", ("--keep-first",), 1)):
+        assert run("clips", "--to", "human", "-o", folder, *options, command=("batch", "retarget")) == 0
+        assert len(lw.load_clip(f"{folder}/walk.bvh")) == len(walk) + more
 
 
 # The parts
