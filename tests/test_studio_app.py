@@ -111,6 +111,14 @@ def test_every_model_is_shown(served, name):
     assert served.figure.missing == []
 
 
+def test_no_node_of_another_linkage_is_used_again(served):
+    names = []
+    for _ in range(2):
+        show(served, MODELS["two_link"].function())
+        names += [node.name for node in served.figure._nodes]
+    assert len(set(names)) == len(names)
+
+
 def test_a_slider_turns_its_joint_in_degrees_or_radians(studio):
     tab = studio.tab(PosingTab)
     k = studio.session.linkage.coordinate_index["panda_joint1"]
