@@ -393,6 +393,12 @@ def test_an_empty_timeline_makes_no_clip(arm):
         arm.clip()
 
 
+def test_a_scene_whose_method_is_unknown_is_refused(arm):
+    text = saving.scene_text(arm.scene).replace("studio:\n", "studio:\n  method: nope\n")
+    with pytest.raises(errors.FormatError, match="nope"):
+        saving.read_upload("scene.yaml", text.encode())
+
+
 # History and worker
 
 
@@ -403,6 +409,8 @@ def test_history_forgets_the_oldest_and_what_was_undone():
     assert [history.undo() for _ in range(4)] == [4, 3, 3, 3]
     history.record(9)
     assert not history.can_redo
+    history.record(10, instead=True)
+    assert (history.present, history.undo()) == (10, 3)
     assert history.undo() == 3
 
 

@@ -111,6 +111,14 @@ def test_every_model_is_shown(served, name):
     assert served.figure.missing == []
 
 
+def test_no_node_of_another_linkage_is_used_again(served):
+    names = []
+    for _ in range(2):
+        show(served, MODELS["two_link"].function())
+        names += [node.name for node in served.figure._nodes]
+    assert len(set(names)) == len(names)
+
+
 def test_a_slider_turns_its_joint_in_degrees_or_radians(studio):
     tab = studio.tab(PosingTab)
     k = studio.session.linkage.coordinate_index["panda_joint1"]
@@ -122,6 +130,19 @@ def test_a_slider_turns_its_joint_in_degrees_or_radians(studio):
     ask(studio, tab.degrees, True)
     ask(studio, tab.stored, "ready")
     np.testing.assert_array_equal(studio.session.q, studio.session.linkage.stored_pose("ready"))
+
+
+def test_one_stroke_of_a_slider_is_undone_at_once(studio, monkeypatch):
+    monkeypatch.setattr("linkwork.studio.posing_tab.STROKE", np.inf)  # however slow the machine
+    tab, before = studio.tab(PosingTab), studio.session.q
+    for value in (10.0, 20.0, 30.0):
+        ask(studio, tab._sliders[0][1], value)
+    one = studio.session.q
+    for value in (-20.0, -30.0):
+        ask(studio, tab._sliders[1][1], value)
+    for expected in (one, before):
+        ask(studio, studio.history_buttons, "Undo")
+        np.testing.assert_array_equal(studio.session.q, expected)
 
 
 def test_a_dragged_gizmo_is_followed_and_sliders_with_it(studio):
@@ -295,6 +316,16 @@ def test_keys_are_set_chosen_changed_deleted_and_played(studio):
 # Files
 
 
+def test_a_key_between_two_shown_digits_is_found(studio):
+    tab, time = studio.tab(TimelineTab), 31.0 / 30.0  # 1.03333 in the list
+    studio.do(lambda: studio.session.set_key(time))
+    assert studio.idle(PATIENCE)
+    until(lambda: len(tab.keys.options) == 2, "the key in the list")
+    ask(studio, tab.keys, tab.keys.options[1])
+    ask(studio, tab.key_kind, "step")
+    assert [key.kind for key in studio.session.scene.timeline.keys] == ["step"]
+
+
 def test_the_scene_is_downloaded_and_the_motion_exported(studio):
     tab = studio.tab(FilesTab)
     ask(studio, tab.save)
@@ -392,6 +423,12 @@ def test_an_upload_that_says_it_is_too_large_is_dropped(studio):
 def test_ports_that_cannot_be_are_refused(port):
     with pytest.raises(errors.OptionError, match="a port goes from 0"):
         open_studio("two_link", port=port)
+
+
+@pytest.mark.parametrize("host", ["999.1.1.1", "192.0.2.1", "\x00"])
+def test_an_address_that_cannot_be_bound_is_refused(host):
+    with pytest.raises(errors.OptionError, match="is no address of this machine"):
+        open_studio("two_link", host=host, port=0)
 
 
 def test_what_is_no_file_and_no_model_is_refused():

@@ -280,10 +280,13 @@ def studio(
     It serves until interrupted with Ctrl-C. Everything stays on this machine, and it works without a network.
     """
     from .studio import open_studio
+    from .studio.serving import HERE
 
     linkage = None if is_file(model) else read_model(model)
     with open_studio(model if linkage is None else linkage, host=host, port=port) as opened:
         print(f"The studio is at {opened.url}; Ctrl-C ends it.", flush=True)
+        if host not in HERE:
+            say(f"whoever reaches {host} can use the studio: there is no password.")
         if not no_browser:
             import webbrowser
 

@@ -45,11 +45,17 @@ class History(Generic[Snapshot]):
         """Whether a state was undone and nothing recorded since."""
         return self._at < len(self._states) - 1
 
-    def record(self, state: Snapshot) -> None:
-        """Keep a new state; what was undone is forgotten. The state one stands at is not kept twice."""
+    def record(self, state: Snapshot, *, instead: bool = False) -> None:
+        """Keep a new state; what was undone is forgotten. The state one stands at is not kept twice.
+
+        Args:
+            state: The new state.
+            instead: Whether it takes the place of the one that one stands at, as the next moment of the same change.
+        """
         if state is self.present:
             return
-        self._states = [*self._states[: self._at + 1], state][-self._longest :]
+        kept = self._at if instead and self._at > 0 else self._at + 1
+        self._states = [*self._states[:kept], state][-self._longest :]
         self._at = len(self._states) - 1
 
     def undo(self) -> Snapshot:

@@ -5,6 +5,7 @@ Imports `dials` and `targets`; the studio is a parameter.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .targets import KINDS, Target
 if TYPE_CHECKING:
     from .app import Studio
 
+STROKE = 1.0  # seconds: a slider that moves again within that is still the same change, undone at once
 PREFERRED = ("tip", "right_hand", "hand", "nose")
 
 
@@ -37,6 +39,7 @@ class PosingTab:
             studio.on(self.stored.on_update, self._take_stored)
             self.degrees = gui.add_checkbox("Degrees", True)
             studio.on(self.degrees.on_update, lambda _: self._rebuild_sliders())
+        self._stroke: tuple[str, float, Any] = ("", 0.0, None)  # the slider turned last, when, and the state it left
         self._folders: list[Any] = []
         self._sliders: list[tuple[Dial, Any]] = []
 
@@ -149,14 +152,16 @@ class PosingTab:
         session = self.studio.session
         session.turn(dial.write(session.q, value), dial.joint)
         session.settle()
-        self._hold()
+        (label, when, left), now = self._stroke, time.monotonic()
+        self._hold(instead=label == dial.label and now - when < STROKE and left is session.history.present)
+        self._stroke = dial.label, now, session.history.present
 
-    def _hold(self) -> None:
+    def _hold(self, *, instead: bool = False) -> None:
         """After a pose was set, let what is pinned pull the body back into place."""
         session = self.studio.session
         if any(target.active and target.kind == "pin" for target in session.scene.targets):
             session.solve()
-        session.commit()
+        session.commit(instead=instead)
 
     def refresh(self) -> None:
         """Bring the sliders in line with the pose."""

@@ -19,12 +19,13 @@ import numpy as np
 
 from ..clips import Clip
 from ..doctor import examine
-from ..errors import FormatError, LinkworkError, listed
+from ..errors import FormatError, LinkworkError, MethodNotFoundError, listed
 from ..files import MAX_BYTES, read_bytes, read_text, write_text
 from ..formats import CLIP, FORMATS, Content, Remark, documents, read, write
 from ..formats.scene_document import document
 from ..geometry import Mesh, Visual
 from ..linkage import Linkage
+from ..solvers import METHODS
 from ..transforms import FloatArray, read_only
 from .session import Scene, ready_pose, timeline_of
 from .targets import Target
@@ -140,6 +141,8 @@ def scene_of(content: Content, section: Section | None = None) -> Scene:
     names = [target.name for target in targets]
     if len(set(names)) < len(names):
         raise LinkworkError(f"two targets of a scene share a name: {listed(names)}.")
+    if section.method not in METHODS:
+        raise MethodNotFoundError(section.method, "linkwork", METHODS)
     timeline = Timeline(fps=_rate(section.fps), loop=section.loop)
     for entry in section.keys:
         pose = None if entry.pose is None else read_only(linkage.pose(entry.pose))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import socket
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -61,6 +62,7 @@ def make_server(host: str, port: int, *, label: str, upload_limit: int) -> Any:
         upload_limit: Bytes of an upload at most.
 
     Raises:
+        OptionError: If the address is none of this machine.
         MissingExtraError: If viser is not installed.
     """
     if not isinstance(port, int) or not 0 <= port <= 65535:
@@ -70,6 +72,8 @@ def make_server(host: str, port: int, *, label: str, upload_limit: int) -> Any:
         from viser import _messages as messages
     except ImportError as error:
         raise MissingExtraError("viser", "studio", "the studio") from error
+
+    _check_address(host)
 
     class LocalServer(viser.ViserServer):
         """A server that never opens a tunnel."""
@@ -99,6 +103,16 @@ def make_server(host: str, port: int, *, label: str, upload_limit: int) -> Any:
     connections.on_client_connect(only_own_pages)
     connections.register_handler(messages.FileTransferStartUpload, only_small_files)
     return server
+
+
+def _check_address(host: str) -> None:
+    """Say now if nothing can be bound at an address: viser would try for ever."""
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.bind(place)
+    except (OSError, UnicodeError) as error:
+        raise OptionError(f"host {host!r} is no address of this machine: {error}; 127.0.0.1 is this one.") from error
 
 
 def same_origin(headers: Any, host: str) -> bool:

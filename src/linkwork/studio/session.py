@@ -114,9 +114,9 @@ class Session:
         """Change the scene without a place in the history: it gets one from `commit`."""
         self.scene = replace(self.scene, **values)
 
-    def commit(self) -> None:
-        """Keep the scene as it is in the history."""
-        self.history.record(self.scene)
+    def commit(self, *, instead: bool = False) -> None:
+        """Keep the scene as it is in the history, or `instead` of the last one there if the same change goes on."""
+        self.history.record(self.scene, instead=instead)
 
     def undo(self) -> None:
         """Go back to the state before."""

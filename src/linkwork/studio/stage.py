@@ -5,6 +5,7 @@ Imports `formats.skins` for surfaces and `draw` for what is flat; the scene of v
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -91,6 +92,9 @@ def size_of(linkage: Linkage, q: FloatArray) -> float:
     return Sketch(linkage).extent(q[None]).size or 1.0
 
 
+_NUMBERS = itertools.count()
+
+
 class Figure:
     """A linkage on the stage: one node a link, below that of its parent, so that a hinge sends a turn and nothing else.
 
@@ -106,6 +110,7 @@ class Figure:
         self, scene: Any, name: str, linkage: Linkage, *, color: Color | None = None, opacity: float | None = None
     ) -> None:
         self.linkage, self.missing = linkage, list[str]()
+        name = f"{name}-{next(_NUMBERS)}"  # of its own: a page keeps the turn of a node whose name comes again
         self._root = scene.add_frame(name, show_axes=False)
         paths: list[str] = []
         for i, parent in enumerate(linkage.parents):

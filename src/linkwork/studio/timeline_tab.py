@@ -85,8 +85,8 @@ class TimelineTab:
         self.studio.say(f"Key set at {self.time.value:g} s.")
 
     def _chosen(self) -> float | None:
-        text = self.keys.value
-        return None if text == "-" else float(text.split(" s")[0])
+        keys = self.studio.session.scene.timeline.keys[:MOST_KEYS]  # by their text: it shows less than all digits
+        return next((key.time for key in keys if _listed(key) == self.keys.value), None)
 
     def _go_to(self, _: str) -> None:
         chosen = self._chosen()
@@ -214,7 +214,7 @@ class TimelineTab:
         self.time.max = max(LEAST_SPAN, round(line.duration, 2))
         self.time.value = min(round(scene.time, 2), self.time.max)
         self.loop.value = line.loop
-        listed = tuple(f"{key.time:g} s ({_holds(key)}, {key.kind})" for key in line.keys[:MOST_KEYS])
+        listed = tuple(map(_listed, line.keys[:MOST_KEYS]))
         if self.keys.options != ("-", *listed):
             self.keys.options = ("-", *listed)
             self.keys.value = next((text for text in listed if text.startswith(f"{scene.time:g} s")), "-")
@@ -236,6 +236,10 @@ class TimelineTab:
         order = sorted(rows, key=lambda name: -float(np.ptp(rows[name])))[:MOST_CURVES]
         colors = dict(zip(order, COLORS, strict=False))
         self.curves.show(clip.times[:: max(1, len(clip) // MOST_POINTS)], {name: rows[name] for name in order}, colors)
+
+
+def _listed(key: Any) -> str:
+    return f"{key.time:g} s ({_holds(key)}, {key.kind})"
 
 
 def _holds(key: Any) -> str:
