@@ -20,6 +20,7 @@ from ..draw.sketch import Sketch
 from ..errors import LinkworkError
 from ..formats import Remark
 from ..goals import Hold, Reach
+from ..mobility import degrees_of_freedom
 from ..solvers import Solution, solve
 from . import stage
 from .files_tab import FilesTab
@@ -127,7 +128,10 @@ class Studio:
             tab.rebuild()
         for client in self.server.get_clients().values():
             self.aim(client)
-        self.say(f"{scene.linkage.name}: {scene.linkage.nv} degrees of freedom. Add a goal and drag it.")
+        freedom = degrees_of_freedom(scene.linkage)
+        self.say(
+            f"{scene.linkage.name}: {freedom} degree{'' if freedom == 1 else 's'} of freedom. Add a goal and drag it."
+        )
         self.show(now=True)
 
     def _ground(self) -> None:
