@@ -1,13 +1,13 @@
-"""What `test_cuda` runs in numba-cuda's simulator: a process of its own, whose results it leaves in a file."""
+"""What `test_cuda` runs in numba-cuda's simulator: a process of its own, whose results it leaves in a file.
+
+It is started with ``NUMBA_ENABLE_CUDASIM=1``.
+"""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from typing import Any
-
-os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 
 import numpy as np
 from numba import cuda

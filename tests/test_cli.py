@@ -405,7 +405,9 @@ def test_demo_says_where_the_page_is(tmp_path, monkeypatch):
     assert page.exists()
     assert result.stdout.startswith(f"The gallery is at {page} (")
     assert opened == []
-    for line in result.stderr.splitlines()[1:]:
+    *_, invitation, studio = result.stderr.splitlines()
+    assert invitation == "And drag a hand in the browser:"
+    for line in [*result.stderr.splitlines()[1:-2], studio]:
         assert line.split()[0] == "linkwork"
     data = json.loads(run("demo", "two_link", "-o", page.parent, "--json", "--open").stdout)
     assert data == {"page": str(page), "bytes": page.stat().st_size}

@@ -31,7 +31,8 @@ simulated = pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, r
 def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What the simulator has found, by case and part."""
     path = tmp_path_factory.mktemp("cuda") / "found.npz"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((SOURCE, str(HERE)))}
+    paths = os.pathsep.join((SOURCE, str(HERE)))
+    environment = {**os.environ, "PYTHONPATH": paths, "NUMBA_ENABLE_CUDASIM": "1"}
     run = subprocess.run(
         [sys.executable, str(HERE / "cuda_simulated.py"), str(path)],
         env=environment,

@@ -495,12 +495,13 @@ def test_what_ray_cannot_do_ends_the_run_in_words(goals, tmp_path, one_process, 
 def test_a_driver_of_ray_that_is_killed_is_resumed_and_a_worker_that_is_killed_costs_no_row(many, tmp_path):
     out, words = tmp_path / "out", ("--engine", "ray", "--workers", "2", "--json")
     kill(begin(many, out, *words))
-    there = len(contents(out)) - 1
+    there = len(list(out.glob("part-*.parquet")))
     process = begin(many, out, *words, "--resume", parts=there + 3)
     workers = [number for number, name in descendants(process.pid).items() if "MapWorker" in name]
     assert len(workers) == 2
     os.kill(workers[0], signal.SIGKILL)
     data = json.loads(process.communicate(timeout=120)[0])
     assert process.returncode == 0
-    assert (data["resumed"], data["answered"], data["missing"]) == (100 * there, 6000, [])
+    assert 100 * there <= data["resumed"] < 6000  # workers may have ended a part after their driver
+    assert (data["answered"], data["missing"]) == (6000, [])
     assert contents(out) == contents(many.parent / "whole")
