@@ -103,7 +103,7 @@ def laid_out(codes, room):
     matrix = beyond(errors, codes[ERRORS])
     gradient = beyond(matrix, n * n)
     poses = beyond(gradient, n)
-    steps = beyond(poses, 3 * q)
+    steps = beyond(poses, 2 * q)
     return room, twists, sums, scratch, rows, weighted, errors, matrix, gradient, poses, steps
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..goals.joints import velocity_units
 from ..kernels import aims, figure, rows
-from ..linkage import Linkage
 from ..mass import masses
 from ..program import Rows
 from .base import Settings
@@ -82,7 +82,7 @@ class Program:
             + counts[figure.ERRORS]
             + 2 * n * n
             + 8 * n
-            + 3 * self.linkage.nq
+            + 2 * self.linkage.nq
             + counts[figure.GOALS]
         )
 
@@ -265,7 +265,7 @@ class Program:
         low = np.where(plain | (self.columns < root), low, -1.0)  # balls are turned at random, the root is not
         high = np.where(plain | (self.columns < root), high, 1.0)
         length = linkage.length / 4.0 or 1.0
-        slides = np.isin(self.columns, _sliding(linkage))
+        slides = np.array(velocity_units(linkage))[self.columns] == "m"
         weights = np.zeros((len(self.parents), 4))
         if any(goal.kind == aims.BALANCE for goal in self.goals):
             heavy = masses(linkage)
@@ -296,14 +296,3 @@ def _joint_columns(goal: Packed) -> list[int]:
         entries = zip(goal.items[0::4], goal.items[2::4], strict=True)
         return [v + k for kind, v in entries for k in range(3 if kind == aims.BALL_REST else 1)]
     return goal.items[1::2] if goal.kind == aims.COUPLE else []
-
-
-def _sliding(linkage: Linkage) -> list[int]:
-    """Return the velocities of slides."""
-    return [
-        drive.v + element.rate
-        for arc, drive in zip(linkage.arcs, linkage.drives, strict=True)
-        if arc.mimic is None
-        for element in arc.articulation.elements
-        if element.kind == "prismatic"
-    ]
