@@ -27,8 +27,8 @@ from ik_peers import Chain
 from results import say, write
 
 import linkwork as lw
-from linkwork.devices import DeviceArray, to_host
-from linkwork.gpu import card_of
+from linkwork.kernels.devices import DeviceArray, to_host
+from linkwork.solvers.cuda_batch import card_of
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 SECTION, FRAME, SEED = "gpu", "tip", 11

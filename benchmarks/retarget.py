@@ -23,7 +23,7 @@ from results import arguments, publish
 
 import linkwork as lw
 from linkwork.retargeting import transferred
-from linkwork.retargeting.wishes import Wish, follow
+from linkwork.retargeting.frame_goals import Wish, follow
 from linkwork.transforms import FloatArray
 
 SECTION = "retarget"

@@ -40,7 +40,7 @@ def main(out: Path) -> None:
 
     figure = Figure(figsize=(9.5, 4.5), layout="constrained")
     for axes, answer, title in zip(figure.subplots(1, 2), (batch, anyhow), ("hand down", "hand anyhow"), strict=True):
-        ease = lw.analysis.manipulability(arm, answer.q, "tip").measure
+        ease = lw.explain.manipulability(arm, answer.q, "tip").measure
         shown = np.where(answer.success, ease, np.nan).reshape(SIDE, SIDE)
         image = axes.imshow(shown, origin="lower", extent=(-EDGE, EDGE, -EDGE, EDGE), cmap="viridis")
         axes.plot(0, 0, "o", color="tab:red")

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from linkages import random_rotation
-from linkwork.joints import (
+from linkwork.linkage.joints import (
     Articulation,
     Ball,
     Continuous,
@@ -23,7 +23,7 @@ from linkwork.joints import (
     Screw,
     Universal,
 )
-from linkwork.linkage import Frame, Link, Linkage
+from linkwork.linkage.linkage import Frame, Link, Linkage
 
 AXES = ("x", "y", "z", "-x", "-y", "-z")
 

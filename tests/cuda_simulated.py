@@ -14,9 +14,9 @@ from numba import cuda
 
 import linkwork as lw
 from cuda_cases import CASES, OTHERS, PANDA, TARGETS, case_of, starts_of
-from linkwork import gpu_search as search
-from linkwork.devices import DeviceArray
-from linkwork.kernels.cuda_parts import Parts
+from linkwork.kernels.cuda_codegen import Parts
+from linkwork.kernels.devices import DeviceArray
+from linkwork.solvers import cuda_engine as search
 
 
 def there(array: Any) -> DeviceArray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwork.joints import (
+from linkwork.linkage.joints import (
     EULER_ORDERS,
     Articulation,
     Ball,
@@ -22,7 +22,7 @@ from linkwork.joints import (
     Screw,
     Universal,
 )
-from linkwork.linkage import Frame, Link, Linkage
+from linkwork.linkage.linkage import Frame, Link, Linkage
 from linkwork.transforms import quaternion_matrix
 
 OBLIQUE = (0.48, -0.6, 0.64)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from linkwork.formats import urdf
 from linkwork.formats.content import Content
 from linkwork.formats.options import Options
-from linkwork.linkage import Linkage
+from linkwork.linkage.linkage import Linkage
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 GOLDENS = sorted((DATA / "golden").glob("urdf__*.json"))

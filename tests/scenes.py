@@ -9,7 +9,7 @@ import numpy as np
 
 import linkwork as lw
 from linkages import JOINTS, OBLIQUE, one_joint, random_rotation, random_transform, random_tree
-from linkwork.joints import Articulation
+from linkwork.linkage.joints import Articulation
 from linkwork.transforms import transform
 
 ODD_NAMES = (

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
-from linkwork.analysis import euler_jacobian, is_singular, joint_map, manipulability, workspace
 from linkwork.errors import FrameNotFoundError, JointNotFoundError, OptionError, TransformError
+from linkwork.explain.workspaces import euler_jacobian, is_singular, joint_map, manipulability, workspace
 
 
 def test_the_two_link_arm_fills_its_annulus() -> None:

@@ -14,9 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import linkwork as lw
 from chains import errors, placed, random_chain, reachable, within
-from linkwork.batch import SMALLEST, Batch
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError, OptionError, PoseShapeError, PoseValueError
-from linkwork.limb import Limb
+from linkwork.solvers.batch import SMALLEST, Batch
+from linkwork.solvers.chain import Limb
 
 PANDA = lw.models.panda()
 COUNT = 8 * SMALLEST + 500
@@ -165,7 +165,7 @@ def test_unreachable_rows_say_so_and_cost_few_starts() -> None:
 
 def shells_of(arm: lw.Linkage) -> tuple[np.ndarray, float]:
     """Return the centre of an arm's reach and its radius, from random poses."""
-    from linkwork.limb import shells
+    from linkwork.solvers.chain import shells
 
     centre, _, extents = shells(Limb(arm, "tip"))
     return centre, float(extents[0, 1])
@@ -246,7 +246,7 @@ def test_joints_that_do_not_move_the_frame_keep_their_start() -> None:
 
 
 def test_a_start_for_each_row_needs_no_kernel_of_its_own() -> None:
-    from linkwork.kernels.search import search_many
+    from linkwork.kernels.search_many import search_many
 
     q = PANDA.random_pose(0, len(few))
     frozen = few.copy()
@@ -512,7 +512,7 @@ def test_a_stored_pose_is_a_start_here_too() -> None:
 
 
 def test_chains_of_every_size_share_one_kernel() -> None:
-    from linkwork.kernels.search import search_many
+    from linkwork.kernels.search_many import search_many
 
     lw.solve_batch(PANDA, "tip", few)
     known = len(search_many.signatures)

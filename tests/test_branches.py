@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import linkwork as lw
 from chains import AXES, errors, placed, serial, within
 from linkwork.errors import FrameNotFoundError, GoalError, OptionError
-from linkwork.joints import Prismatic, Revolute, Screw
+from linkwork.linkage.joints import Prismatic, Revolute, Screw
 
 D1, A2, A3, D4, D5, D6 = 0.089159, -0.425, -0.39225, 0.10915, 0.09465, 0.0823  # the maker's table of the UR5
 APART = 1e-2

@@ -9,7 +9,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from linkages import JOINTS, random_transform
-from linkwork.builder import Builder
 from linkwork.errors import (
     AxisError,
     DuplicateNameError,
@@ -21,8 +20,9 @@ from linkwork.errors import (
     MimicError,
     TransformError,
 )
-from linkwork.geometry import Box, Sphere
-from linkwork.joints import (
+from linkwork.linkage.builder import Builder
+from linkwork.linkage.geometry import Box, Sphere
+from linkwork.linkage.joints import (
     ARTICULATIONS,
     Ball,
     Continuous,
@@ -36,7 +36,7 @@ from linkwork.joints import (
     Screw,
     Universal,
 )
-from linkwork.linkage import Frame, Link, Linkage
+from linkwork.linkage.linkage import Frame, Link, Linkage
 
 PLACEMENT = random_transform(np.random.default_rng(1))
 

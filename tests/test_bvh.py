@@ -13,7 +13,6 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 from fuzz_bvh import read_anything
 from linkages import JOINTS, one_joint, random_tree
-from linkwork.clips import Clip
 from linkwork.errors import FormatError
 from linkwork.formats import bvh, bvh_text
 from linkwork.formats.bvh_numbers import numbers
@@ -21,7 +20,8 @@ from linkwork.formats.bvh_scale import choose_unit, guess_unit, guess_up
 from linkwork.formats.content import Content
 from linkwork.formats.options import Options
 from linkwork.formats.turns import UP
-from linkwork.joints import EULER_ORDERS
+from linkwork.linkage.joints import EULER_ORDERS
+from linkwork.motion.clips import Clip
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 GOLDENS = sorted(DATA.glob("golden/bvh__*.json"))

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork import analysis, figures, models
+from linkwork import models
 from linkwork.errors import FormatError, OptionError
-from linkwork.races import Lap, race
+from linkwork.explain import workspaces as analysis
+from linkwork.explain.races import Lap, race
+from linkwork.models import textbook as figures
 
 pytest.importorskip("matplotlib")
 
@@ -228,11 +230,11 @@ def test_charts_are_saved_in_every_format(tmp_path, laps, suffix):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: lw.draw.figure("5.20"), "lw.figures.figure"),
+        (lambda: lw.draw.figure("5.20"), "lw.textbook.figure"),
         (lambda: lw.draw.figure(figures.Figure("5.0", "nothing")), "no rows"),
         (lambda: lw.draw.race([]), "no method served"),
         (lambda: lw.draw.race([Lap("inverse", None, "not square")]), "no method served"),
-        (lambda: lw.draw.workspace(None), "lw.analysis.workspace"),
+        (lambda: lw.draw.workspace(None), "lw.explain.workspace"),
         (lambda: lw.draw.map([0, 1], [0, 1, 2], np.ones((3, 2)), names=("a", "b")), r"\(3, 2\)"),
         (lambda: lw.draw.map([0, 1], [0, 1], -np.ones((2, 2)), names=("a", "b")), "not negative"),
         (lambda: lw.draw.map([0, 1], [0, 1], np.ones((2, 2)), names="ab"), "two joints"),

@@ -18,7 +18,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import linkwork as lw
-from linkwork import cli
+from linkwork.cli import app as cli
 
 COMMANDS = sorted(get_command(cli.app).commands)
 DOCS = Path(__file__).parents[1] / "docs" / "cli.md"
@@ -95,7 +95,7 @@ def put_goals(line, folder):
 @pytest.mark.parametrize("line", help_examples())
 def test_every_example_in_help_runs(line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("linkwork.gallery.FPS", 2)  # the whole gallery, in less time
+    monkeypatch.setattr("linkwork.draw.gallery.FPS", 2)  # the whole gallery, in less time
     put_goals(line, tmp_path)
     monkeypatch.setattr("linkwork.studio.app.Studio.wait", lambda _: None)  # it would serve until interrupted
     monkeypatch.setattr("webbrowser.open", lambda _: True)
@@ -397,7 +397,7 @@ def test_without_matplotlib_it_says_what_to_install(words, tmp_path, monkeypatch
 
 
 def test_demo_says_where_the_page_is(tmp_path, monkeypatch):
-    monkeypatch.setattr("linkwork.gallery.FPS", 2)
+    monkeypatch.setattr("linkwork.draw.gallery.FPS", 2)
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     result = run("demo", "two_link", "-o", tmp_path / "new" / "gallery")
@@ -537,7 +537,7 @@ def test_version():
 
 
 def test_help_imports_nothing_heavy():
-    code = "import sys, linkwork.cli\ntry: linkwork.cli.app(['--help'])\nfinally: print(*sys.modules, file=sys.stderr)"
+    code = "import sys\nfrom linkwork.cli.app import app\ntry: app(['--help'])\nfinally: print(*sys.modules, file=sys.stderr)"
     loaded = set(python(code=code).stderr.decode().split())
     assert "typer" in loaded
     assert loaded.isdisjoint({"numpy", "scipy", "numba", "matplotlib", "yaml", "msgspec"})
@@ -566,7 +566,7 @@ def test_control_c_is_quiet(monkeypatch):
     def interrupted():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("linkwork.console.read_stdin", interrupted)
+    monkeypatch.setattr("linkwork.cli.console.read_stdin", interrupted)
     result = run("pose", "planar:2,1", "-")
     assert (result.exit_code, result.output) == (130, "")
 

@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
 import linkwork as lw
 from linkages import JOINTS, one_joint
-from linkwork.clips import KINDS, sample
 from linkwork.errors import FrameNotFoundError, KeyFrameError, LinkworkError, PoseError, PoseShapeError
+from linkwork.motion.clips import KINDS, sample
 
 EVEN = np.arange(6) / 2.0
 UNEVEN = np.array([-1.0, -0.9, 0.3, 0.8, 3.0, 3.4])  # neighbouring stretches differ up to twelvefold

@@ -16,9 +16,10 @@ from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
 import linkwork as lw
-from linkwork import cli, gallery
-from linkwork.figures import FIGURES, FRAMES, START, largest_step
-from linkwork.races import race
+from linkwork.cli import app as cli
+from linkwork.draw import gallery
+from linkwork.explain.races import race
+from linkwork.models.textbook import FIGURES, FRAMES, START, largest_step
 from linkwork.solvers import METHODS
 
 ARM = "planar:15,10,5"
@@ -373,15 +374,15 @@ def test_the_numbers_of_a_motion_are_the_same_in_every_file(tmp_path):
 def test_workspace_of_a_planar_arm_is_a_ring():
     got = data("workspace", "two_link:1,0.8", "--samples", 3000)
     assert got["annulus"] == pytest.approx([0.2, 1.8])
-    found = lw.analysis.workspace(lw.models.two_link(1, 0.8), "tip", samples=3000)
+    found = lw.explain.workspace(lw.models.two_link(1, 0.8), "tip", samples=3000)
     assert [got["extent"]["lower"], got["extent"]["upper"]] == [bound.tolist() for bound in found.extent]
     assert (got["points"], got["planar"], got["dexterous_share"]) == (3000, True, None)
     assert "0.2 to 1.8 m" in run("workspace", "two_link:1,0.8", "--samples", 10).stdout
 
 
 def test_workspace_tells_the_dexterous_share(monkeypatch):
-    full = lw.analysis.workspace
-    monkeypatch.setattr(lw.analysis, "workspace", lambda *a, **k: full(*a, **k, dexterous_samples=12))
+    full = lw.explain.workspace
+    monkeypatch.setattr(lw.explain, "workspace", lambda *a, **k: full(*a, **k, dexterous_samples=12))
     got = data("workspace", ARM, "--samples", 50, "--orientations", 2)
     found = full(lw.models.planar([15, 10, 5]), "tip", samples=50, orientations=2, dexterous_samples=12)
     assert got["dexterous_share"] == len(found.dexterous) / len(found.points)
@@ -409,7 +410,7 @@ def test_a_race_that_nobody_wins_exits_with_1():
 @pytest.mark.parametrize("number", FIGURES)
 def test_figure_gives_the_numbers_of_every_frame(number):
     got = data("figure", number)
-    assert got == lw.figures.figure(number).as_dict()
+    assert got == lw.textbook.figure(number).as_dict()
     assert list(got) == ["figure", "caption", "panels"]
     for panel in got["panels"]:
         assert list(panel) == ["title", "method", "goal", "options", "poses", "effector"]
@@ -438,7 +439,7 @@ def test_figure_as_text_says_what_it_shows_and_where_it_is(tmp_path, monkeypatch
 
 
 def test_all_figures_go_into_a_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("linkwork.figures.FIGURES", {number: FIGURES[number] for number in ("5.23", "5.25")})
+    monkeypatch.setattr("linkwork.models.textbook.FIGURES", {number: FIGURES[number] for number in ("5.23", "5.25")})
     result = run("figure", "all", "-o", tmp_path / "new" / "folder")
     assert result.exit_code == 0
     names = sorted(path.name for path in (tmp_path / "new" / "folder").iterdir())
@@ -472,9 +473,9 @@ def test_a_picture_goes_to_stdout_alone(words):
 
 
 def test_a_film_of_a_figure_shows_its_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr("linkwork.gallery.FPS", 2)
+    monkeypatch.setattr("linkwork.draw.gallery.FPS", 2)
     assert run("figure", "5.20", "-o", tmp_path / "a.gif").exit_code == 0
-    assert (tmp_path / "a.gif").read_bytes() == gallery.figure_film(lw.figures.figure("5.20"))
+    assert (tmp_path / "a.gif").read_bytes() == gallery.figure_film(lw.textbook.figure("5.20"))
 
 
 # Exit statuses

@@ -10,10 +10,10 @@ from numpy.testing import assert_allclose
 from typer.testing import CliRunner
 
 import linkwork as lw
-from linkwork.cli import app
-from linkwork.conflicts import Experiments, apart, called, joined, levels, pushed_limits, span
-from linkwork.diagnosis import diagnose
+from linkwork.cli.app import app
 from linkwork.errors import FrameNotFoundError, GoalError
+from linkwork.explain.conflicts import Experiments, apart, called, joined, levels, pushed_limits, span
+from linkwork.explain.diagnosis import diagnose
 from linkwork.solvers import METHODS
 
 ARM = lw.models.planar([1, 1, 1])

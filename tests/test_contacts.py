@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwork.contacts import Thresholds, find_contacts
 from linkwork.errors import OptionError
-from linkwork.findings import runs
+from linkwork.motion.checks import runs
+from linkwork.motion.contacts import Thresholds, find_contacts
 
 
 def stepping(fps: float, *, steps: int = 4, stance: float = 0.6, swing: float = 0.4) -> tuple[np.ndarray, ...]:

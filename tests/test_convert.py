@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 import linkwork as lw
 from linkwork import formats
-from linkwork.cli import app
+from linkwork.cli.app import app
+from linkwork.cli.file import MOST_LISTED, MOST_SAID
 from linkwork.errors import ClipNotFoundError, FormatError, MissingExtraError, OptionError
-from linkwork.file_commands import MOST_LISTED, MOST_SAID
 from linkwork.formats import CLIP, FORMATS, Content, Options
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwork.rates import jerk
-from linkwork.retargeting.corrections import faded, smoothed, turns_smoothed
+from linkwork.motion.derivatives import jerk
+from linkwork.retargeting.smoothing import faded, smoothed, turns_smoothed
 
 
 def test_corrections_hold_inside_and_vanish_outside_smoothly():

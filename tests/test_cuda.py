@@ -15,11 +15,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import linkwork as lw
 from cuda_cases import CASES, OTHERS, PANDA, TARGETS, case_of, starts_of
-from linkwork import devices
-from linkwork.devices import DeviceArray, _Borrowed, given_as, on_card, require_card, to_host
 from linkwork.errors import DeviceError, MissingExtraError, OptionError
+from linkwork.kernels import devices
 from linkwork.kernels.damped import larger
-from linkwork.kernels.trace import Trace
+from linkwork.kernels.devices import DeviceArray, _Borrowed, given_as, on_card, require_card, to_host
+from linkwork.kernels.symbolic import Trace
 
 HERE = Path(__file__).parent
 SOURCE = str(Path(lw.__file__).parents[1])

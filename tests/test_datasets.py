@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
-from linkwork.datasets import QUATERNION, ROTATION, open_goals, read_block
 from linkwork.errors import BlockError, FormatError, MissingExtraError, OptionError
+from linkwork.scale.goal_files import QUATERNION, ROTATION, open_goals, read_block
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from linkages import random_transform
-from linkwork.dh import DHRow, DHTable, from_dh
 from linkwork.errors import (
     DuplicateNameError,
     FrameNotFoundError,
@@ -20,7 +19,8 @@ from linkwork.errors import (
     LinkworkError,
     TransformError,
 )
-from linkwork.joints import (
+from linkwork.linkage.dh import DHRow, DHTable, from_dh
+from linkwork.linkage.joints import (
     Ball,
     Continuous,
     Fixed,
@@ -33,7 +33,7 @@ from linkwork.joints import (
     Screw,
     Universal,
 )
-from linkwork.linkage import Frame, Link, Linkage
+from linkwork.linkage.linkage import Frame, Link, Linkage
 from linkwork.transforms import transform
 
 NAN, INF, PI = math.nan, math.inf, math.pi

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linkwork as lw
-from linkwork.diagnosis import at_limits, diagnose, reach
 from linkwork.errors import OptionError
+from linkwork.explain.diagnosis import at_limits, diagnose, reach
 
 PLANAR = lw.models.planar([15, 10, 5])
 START = [math.pi / 8, math.pi / 4, math.pi / 4]

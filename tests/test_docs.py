@@ -148,7 +148,7 @@ def our_commands(page: Path) -> list[tuple[str, str, int]]:
 @pytest.mark.parametrize("page", [page for page in PAGES if our_commands(page)], ids=named)
 def test_commands_print_what_they_say(page, folder, monkeypatch):
     """What is shown is what a person would see: results, or results and talk. A command that fails must show how."""
-    from linkwork.cli import app
+    from linkwork.cli.app import app
 
     folder(page)
     monkeypatch.setenv("COLUMNS", "100")

@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 import linkwork as lw
-from linkwork.cli import app
-from linkwork.doctor import examine
+from linkwork.cli.app import app
 from linkwork.formats import Content, Remark
+from linkwork.formats.doctor import examine
 
 
 def hinge(**options: Any) -> lw.Builder:

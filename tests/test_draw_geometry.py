@@ -12,8 +12,8 @@ import linkwork as lw
 from linkages import one_joint, random_transform
 from linkwork.draw import is_flat, surfaces
 from linkwork.draw.gauges import gauges
-from linkwork.draw.hiding import Covers, Eye, hits, measures, visible
 from linkwork.draw.sketch import Part, Sketch
+from linkwork.draw.visibility import Covers, Eye, hits, measures, visible
 
 SOLIDS = {
     "box": (lw.Box((1.0, 0.6, 0.3)), 1.0 * 0.6 * 0.3),

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from linkages import JOINTS, one_joint, random_transform, random_tree
-from linkwork.builder import Builder
 from linkwork.errors import (
     DuplicateNameError,
     FrameNotFoundError,
@@ -21,9 +20,21 @@ from linkwork.errors import (
     PoseError,
     PoseValueError,
 )
-from linkwork.geometry import Inertia, Sphere
-from linkwork.joints import Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute, Screw
-from linkwork.linkage import Frame, Link, Linkage
+from linkwork.linkage.builder import Builder
+from linkwork.linkage.geometry import Inertia, Sphere
+from linkwork.linkage.joints import (
+    Ball,
+    Continuous,
+    Fixed,
+    Floating,
+    Joint,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    Screw,
+)
+from linkwork.linkage.linkage import Frame, Link, Linkage
 
 every_joint = pytest.mark.parametrize("articulation", JOINTS.values(), ids=JOINTS)
 random_trees = pytest.mark.parametrize("seed", range(10))

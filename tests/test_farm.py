@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 import linkwork as lw
-from linkwork import cli
+from linkwork.cli import app as cli
 from linkwork.errors import FormatError, OptionError, RunError
 from test_datasets import columns_of, spoil, write
 
@@ -134,7 +134,7 @@ def test_the_engine_cuda_is_one_call_for_each_block(goals, tmp_path, monkeypatch
         devices.append(device)
         return lw.solve_batch(*operands, **options)
 
-    monkeypatch.setattr("linkwork.farm.solve_batch", on_the_card)
+    monkeypatch.setattr("linkwork.scale.datasets.solve_batch", on_the_card)
     assert solve(goals, tmp_path / "out", engine="cuda").complete
     assert devices == ["cuda"] * (1 + COUNT // ROWS)  # one to see whether there is a card
     with pytest.raises(RunError, match="another device"):
@@ -309,7 +309,7 @@ def test_the_command_says_what_is_wrong(words, code, goals, tmp_path, monkeypatc
 
 
 def test_ctrl_c_says_how_to_go_on(goals, tmp_path, monkeypatch):
-    monkeypatch.setattr("linkwork.farm.run_local", Stop(1))
+    monkeypatch.setattr("linkwork.scale.datasets.run_local", Stop(1))
     monkeypatch.setattr(Stop, "__call__", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     result = run(goals, "--model", "panda", "-o", tmp_path / "out")
     assert result.exit_code == 130
@@ -483,7 +483,9 @@ def test_what_ray_cannot_do_ends_the_run_in_words(goals, tmp_path, one_process, 
         solve(goals, tmp_path / "dead", engine="ray")
     assert fake.calls[-1] == "shutdown"
     one_process()
-    monkeypatch.setattr("linkwork.farm.write_part", lambda path, *_: (_ for _ in ()).throw(FormatError(path, "full.")))
+    monkeypatch.setattr(
+        "linkwork.scale.datasets.write_part", lambda path, *_: (_ for _ in ()).throw(FormatError(path, "full."))
+    )
     with pytest.raises(RunError, match=r"part-00000.parquet: full"):
         solve(goals, tmp_path / "full", engine="ray")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "ray" else True)

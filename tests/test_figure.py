@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 import linkwork as lw
 from linkwork.errors import FrameNotFoundError, GoalError, OptionError
 from linkwork.goals import GOALS, Block, Goal
-from linkwork.kernels import kernel, whole
-from linkwork.kernels.figure import COLUMNS, ERRORS
+from linkwork.kernels import body_search as whole, kernel
+from linkwork.kernels.body_state import COLUMNS, ERRORS
 from linkwork.kernels.lanes import cells
 from linkwork.solvers import Problem, Settings
-from linkwork.solvers.figure import EMPHASIS, PreparedFigure, serves
-from linkwork.solvers.packing import PACKERS
+from linkwork.solvers.body_solver import EMPHASIS, PreparedFigure, serves
+from linkwork.solvers.goal_arrays import PACKERS
 from test_figure_goals import LINKAGES, VARIANTS, heavy, make, variant_of
 
 

@@ -14,7 +14,7 @@ from linkages import JOINTS, one_joint
 from linkwork.errors import FrameNotFoundError, GoalError, JointNotFoundError, LinkworkError
 from linkwork.goals import GOALS, Goal
 from linkwork.goals.balance import inner_radius
-from linkwork.poses import advance
+from linkwork.linkage.poses import advance
 from linkwork.solvers import Problem
 from linkwork.transforms import inverse
 

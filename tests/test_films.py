@@ -13,8 +13,8 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import linkwork as lw
-from linkwork import cli
-from linkwork.draw import cuts, film, reels, videos
+from linkwork.cli import app as cli
+from linkwork.draw import film, film_range as cuts, films as reels, mp4 as videos
 from linkwork.errors import FormatError, MissingExtraError, NotFoundError, OptionError
 
 SMALL = {"size": (1.2, 1.0)}

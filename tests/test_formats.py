@@ -17,13 +17,12 @@ from hypothesis import given, reject, strategies as st
 
 import linkwork as lw
 from linkages import JOINTS, random_transform
-from linkwork import files
 from linkwork.errors import DuplicateNameError, FormatError, LinkageError
-from linkwork.formats import FORMATS, documents, load, save, scene
-from linkwork.geometry import SHAPES
-from linkwork.joints import ARTICULATIONS, Articulation
+from linkwork.formats import FORMATS, atomic_files as files, load, save, scene, yaml_json as documents
+from linkwork.linkage.geometry import SHAPES
+from linkwork.linkage.joints import ARTICULATIONS, Articulation
+from linkwork.linkage.tree import LOOP_KINDS
 from linkwork.transforms import transform
-from linkwork.tree import LOOP_KINDS
 from scenes import LINKAGES, ODD_FLOATS, ODD_NAMES, bits, every_shape, firm_pose, odd_floats, odd_names, one, rotations
 
 kinds = pytest.mark.parametrize("kind", documents.KINDS)

@@ -14,10 +14,10 @@ pytest.importorskip("matplotlib")
 from PIL import Image
 
 import linkwork as lw
-from linkwork import gallery
+from linkwork.draw import gallery
 from linkwork.errors import FormatError, ModelNotFoundError
-from linkwork.figures import FIGURES
 from linkwork.models import MODELS
+from linkwork.models.textbook import FIGURES
 
 SLOW = 2  # frames a second: enough to see that it moves
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 1 1'/>"
@@ -141,7 +141,7 @@ def test_every_figure_of_the_chapter_has_a_card(tmp_path, monkeypatch):
     assert {card.section for card in cards} == {gallery.FIGURE_SECTION}
     for card, (number, (caption, _)) in zip(cards, FIGURES.items(), strict=True):
         assert card.text == caption
-        assert card.picture == gallery.figure_film(lw.figures.figure(number), fps=SLOW)
+        assert card.picture == gallery.figure_film(lw.textbook.figure(number), fps=SLOW)
         assert f"# linkwork figure {number} -o" in card.code
         exec(compile(card.code, number, "exec"), {})
         assert (tmp_path / f"figure-{number}.png").exists()

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from linkages import random_transform
 from linkwork.errors import LinkageError, LinkworkError, TransformError
-from linkwork.geometry import (
+from linkwork.linkage.geometry import (
     SHAPES,
     Box,
     Capsule,

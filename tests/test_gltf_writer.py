@@ -16,7 +16,7 @@ import pytest
 import linkwork as lw
 from gltf_files import UP, File, at, local_matrix, model, motion
 from linkwork.errors import FormatError
-from linkwork.formats import gltf, skins
+from linkwork.formats import gltf, mesh_export as skins
 from linkwork.formats.content import Content
 
 VALIDATOR = "gltf-validator@2.0.0-dev.3.10"

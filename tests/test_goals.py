@@ -13,7 +13,7 @@ from chains import AXES, placed
 from linkages import JOINTS, one_joint, random_rotation
 from linkwork.errors import GoalError
 from linkwork.goals import turn_between
-from linkwork.poses import advance
+from linkwork.linkage.poses import advance
 
 ARMS = {"panda": lw.models.panda, "stanford": lw.models.stanford, "planar": lambda: lw.models.planar([3, 2, 1])}
 FREE = {"none": None, **{axis: axis for axis in AXES}, "oblique": (1.0, -2.0, 2.0)}

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from linkages import JOINTS, OBLIQUE, one_joint, random_transform
 from linkwork.errors import AxisError, LimitError, LinkageError, LinkworkError, MimicError, PoseError, TransformError
-from linkwork.joints import (
+from linkwork.linkage.joints import (
     ARTICULATIONS,
     EULER_ORDERS,
     Articulation,

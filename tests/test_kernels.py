@@ -18,8 +18,8 @@ import linkwork as lw
 from linkages import JOINTS, one_joint, random_tree
 from linkwork.kernels import source_hash
 from linkwork.kernels.chain import jacobian_many, jacobian_one, tip_many, tip_one
-from linkwork.kernels.race import race_one
-from linkwork.kernels.search import search_many
+from linkwork.kernels.search_many import search_many
+from linkwork.kernels.search_one import race_one
 from linkwork.kernels.tree import frames_many, frames_one
 
 SLIDE = """

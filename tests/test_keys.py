@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import linkwork as lw
 from linkwork.errors import GoalError, KeyFrameError, LinkworkError
-from linkwork.leading import lead, stiffness
+from linkwork.motion.nearest_pose import lead, stiffness
 from linkwork.solvers import Problem
 from test_blending import recorded
 

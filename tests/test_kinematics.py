@@ -10,7 +10,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import linkwork as lw
 from linkages import JOINTS, one_joint, random_tree
-from linkwork.errors import FrameNotFoundError, LinkworkError, PoseError, PoseShapeError, PoseValueError, TransformError
+from linkwork.errors import (
+    FrameNotFoundError,
+    LinkworkError,
+    PoseError,
+    PoseShapeError,
+    PoseValueError,
+    TransformError,
+)
 
 BATCHES = [(), (1,), (3, 2), (9,), (0,)]
 EXACT = 1e-12

@@ -20,6 +20,7 @@ from numpy.testing import assert_array_equal
 
 import linkwork
 from linkwork.kernels import OPTIONS
+from linkwork.kernels.joint_step import LARGE_ANGLE, LARGE_ANGLE_32, sine_cosine
 from linkwork.kernels.lanes import (
     WIDTH,
     beyond,
@@ -40,7 +41,6 @@ from linkwork.kernels.lanes import (
     sqrt,
     store,
 )
-from linkwork.kernels.rows import LARGE_ANGLE, LARGE_ANGLE_32, sine_cosine
 
 WIDTHS = {str(dtype): width for dtype, width in WIDTH.items()}
 dtypes = pytest.mark.parametrize("dtype", WIDTHS)

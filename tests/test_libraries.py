@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import linkwork as lw
-from linkwork import cli
+from linkwork.cli import app as cli
 from linkwork.errors import FormatError, OptionError, RunError
 
 CHILD = lw.models.human(height=1.2, root="floating")

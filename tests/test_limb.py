@@ -11,9 +11,9 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 from chains import errors, placed, random_chain, random_placement, reachable, serial
 from linkages import JOINTS, one_joint, random_tree
-from linkwork.joints import Ball, Floating, Joint, Mimic, Prismatic, Revolute, Screw, Universal
-from linkwork.kernels.search import REACHED
-from linkwork.limb import PARALLEL, SLANTED, Limb, as_hinge, screw, shells, xyz_quaternion
+from linkwork.kernels.search_many import REACHED
+from linkwork.linkage.joints import Ball, Floating, Joint, Mimic, Prismatic, Revolute, Screw, Universal
+from linkwork.solvers.chain import PARALLEL, SLANTED, Limb, as_hinge, screw, shells, xyz_quaternion
 from linkwork.transforms import quaternion_matrix
 
 WIDE = {"tolerance": 1e6, "rotation_tolerance": 4.0}  # every pose is good enough, so that its own errors are reported

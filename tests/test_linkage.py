@@ -20,9 +20,9 @@ from linkwork.errors import (
     PoseShapeError,
     PoseValueError,
 )
-from linkwork.geometry import Box, Inertia, Sphere, Visual
-from linkwork.joints import Ball, Continuous, Floating, Joint, Mimic, Prismatic, Revolute, Screw
-from linkwork.linkage import Frame, Link, Linkage, Loop
+from linkwork.linkage.geometry import Box, Inertia, Sphere, Visual
+from linkwork.linkage.joints import Ball, Continuous, Floating, Joint, Mimic, Prismatic, Revolute, Screw
+from linkwork.linkage.linkage import Frame, Link, Linkage, Loop
 
 NAN, INF = math.nan, math.inf
 

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import linkwork as lw
 from linkwork.errors import GoalError, JointNotFoundError, LoopError, OptionError
 from linkwork.goals import closings
-from linkwork.poses import advance
+from linkwork.linkage.poses import advance
 from linkwork.solvers.analytic import analytic_solutions
 
 CLOSED = 1e-9
@@ -155,7 +155,7 @@ def test_the_compiled_search_refuses_loops() -> None:
         with pytest.raises(GoalError, match="loops"):
             door()
     with pytest.raises(OptionError, match="loops"):
-        lw.analysis.workspace(bars, "point")
+        lw.explain.workspace(bars, "point")
 
 
 # Closing

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import linkwork as lw
 from linkwork.errors import LinkageError
-from linkwork.poses import advance
+from linkwork.linkage.poses import advance
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "urdf"
 

@@ -10,7 +10,18 @@ from numpy.testing import assert_allclose
 
 import linkwork as lw
 from linkages import JOINTS, one_joint, random_tree
-from linkwork.joints import Ball, Continuous, Fixed, Floating, Joint, Planar, Prismatic, Revolute, Screw, Universal
+from linkwork.linkage.joints import (
+    Ball,
+    Continuous,
+    Fixed,
+    Floating,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Screw,
+    Universal,
+)
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed")
 

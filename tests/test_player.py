@@ -12,7 +12,7 @@ import pytest
 
 import linkwork as lw
 from linkwork import models
-from linkwork.draw import cuts, player
+from linkwork.draw import film_range as cuts, player
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SOFTWARE = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]

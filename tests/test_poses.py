@@ -18,7 +18,7 @@ from linkwork.errors import (
     PoseShapeError,
     PoseValueError,
 )
-from linkwork.poses import wrapped
+from linkwork.linkage.poses import wrapped
 
 BATCHES = [(), (1,), (3, 2), (9,), (0,)]
 joints = pytest.mark.parametrize("joint", JOINTS)

@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import linkwork as lw
 from chains import KINDS, errors, placed, serial, within
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError, OptionError, PoseShapeError, PoseValueError
-from linkwork.joints import Ball, Continuous, Mimic, Revolute
-from linkwork.solvers.prepared import MOST_KEPT, Found
+from linkwork.linkage.joints import Ball, Continuous, Mimic, Revolute
+from linkwork.solvers.chain_solver import MOST_KEPT, Found
 
 PANDA, UR5 = lw.models.panda(), lw.models.ur5()
 TARGETS = PANDA.forward(PANDA.random_pose(5, 60), frame="tip")

@@ -9,10 +9,10 @@ from scipy.optimize import lsq_linear
 
 import linkwork as lw
 from linkwork.errors import MissingExtraError
+from linkwork.explain.races import race
 from linkwork.goals import Goal
-from linkwork.races import race
 from linkwork.solvers import Problem
-from linkwork.solvers.base import Settings
+from linkwork.solvers.method import Settings
 from linkwork.solvers.prioritized import Prioritized, bounded_least_squares
 from linkwork.solvers.problem import State
 

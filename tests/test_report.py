@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 import linkwork as lw
 from linkages import JOINTS, one_joint
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError
-from linkwork.findings import runs
-from linkwork.repairs import limb_end
+from linkwork.motion.checks import runs
+from linkwork.motion.repairs import limb_end
 from test_blending import recorded
 
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.contacts import find_contacts
 from linkwork.errors import FormatError, FrameNotFoundError, MappingError, OptionError
-from linkwork.findings import runs
-from linkwork.kernels.fitting import fit_hinges
-from linkwork.rates import jerk
+from linkwork.kernels.hinge_fit import fit_hinges
+from linkwork.motion.checks import runs
+from linkwork.motion.contacts import find_contacts
+from linkwork.motion.derivatives import jerk
 from linkwork.retargeting import read_map, recognise, retarget_file, transferred, write_map
+from linkwork.retargeting.frame_goals import Wish, follow
+from linkwork.retargeting.quaternion_form import without_angles
 from linkwork.retargeting.transfer import shortest_turn
-from linkwork.retargeting.turns import without_angles
-from linkwork.retargeting.wishes import Wish, follow
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SIDES = ("left", "right")
@@ -331,7 +331,7 @@ def test_a_file_is_retargeted_whole_or_not_at_all(walk, tmp_path):
 
 def run(*words: str, command: tuple[str, ...] = ("retarget",)) -> int:
     """Run the command and return its exit code."""
-    from linkwork.cli import app
+    from linkwork.cli.app import app
 
     with pytest.raises(SystemExit) as caught:
         app([*command, *words])
@@ -375,7 +375,7 @@ def test_the_command_exits_with_1_and_says_what_is_wrong(walk, tmp_path, monkeyp
     assert "linkwork: hands off the scaled path by" in said.err
     assert "slide" not in said.err
     assert Path("bad.npz").exists()
-    monkeypatch.setattr("linkwork.retarget_commands.SLID", 1e-5)
+    monkeypatch.setattr("linkwork.cli.retarget.SLID", 1e-5)
     assert run("walk.bvh", "--to", "human", "-o", "good.bvh") == 1
     assert "linkwork: planted feet slide by" in capsys.readouterr().err
 

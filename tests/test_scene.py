@@ -16,11 +16,11 @@ from hypothesis import given, strategies as st
 
 import linkwork as lw
 from linkwork.errors import DuplicateNameError, FormatError, TreeError
-from linkwork.formats import documents, entries, load, scene
-from linkwork.geometry import SHAPES
-from linkwork.joints import ARTICULATIONS
+from linkwork.formats import load, scene, scene_schema as entries, yaml_json as documents
+from linkwork.linkage.geometry import SHAPES
+from linkwork.linkage.joints import ARTICULATIONS
+from linkwork.linkage.tree import LOOP_KINDS
 from linkwork.transforms import transform
-from linkwork.tree import LOOP_KINDS
 from scenes import LINKAGES, bits, one
 
 DOCS = Path(__file__).parents[1] / "docs" / "scene.md"

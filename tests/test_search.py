@@ -13,9 +13,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import linkwork as lw
 from chains import KINDS, errors, placed, random_chain, reachable, serial, within
 from linkages import random_rotation
-from linkwork.joints import Continuous, Mimic, Prismatic, Revolute, Screw
 from linkwork.kernels import starts
-from linkwork.limb import Limb
+from linkwork.linkage.joints import Continuous, Mimic, Prismatic, Revolute, Screw
+from linkwork.solvers.chain import Limb
 from robots import DATA
 
 CHAINS, GOALS = 40, 125  # 60,000 problems with all kinds of goal in both precisions

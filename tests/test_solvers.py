@@ -10,8 +10,8 @@ import linkwork as lw
 from linkages import JOINTS, one_joint
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError, MethodNotFoundError, OptionError
 from linkwork.solvers import METHODS, configure
-from linkwork.solvers.base import Settings
 from linkwork.solvers.jacobian import Control, times
+from linkwork.solvers.method import Settings
 from linkwork.solvers.problem import Problem, State
 
 START = np.array([np.pi / 8, np.pi / 4, np.pi / 4])
@@ -265,7 +265,7 @@ def test_the_gradient_moves_towards_the_desired_angles_and_the_printed_form_does
 
 
 def test_stiffer_joints_stay_nearer_their_desired_angle() -> None:
-    ends = [lw.figures.figure("5.22").panels[k].clip.poses[-1] for k in (0, 1)]
+    ends = [lw.textbook.figure("5.22").panels[k].clip.poses[-1] for k in (0, 1)]
     assert abs(ends[0][1]) < abs(ends[1][1])
     assert abs(ends[1][2]) < abs(ends[0][2])
 

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation, Slerp
 import linkwork as lw
 from linkages import JOINTS, one_joint
 from linkwork.errors import KeyFrameError
-from linkwork.splines import KINDS, sample
+from linkwork.motion.splines import KINDS, sample
 
 TIMES = np.array([0.0, 0.4, 1.5, 1.9, 3.0])
 HINGE = lw.models.planar([1.0])

@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 from linkwork.errors import GoalError, OptionError
-from linkwork.figures import FIGURES, FigureNotFoundError, figure, largest_step
-from linkwork.races import race
+from linkwork.explain.races import race
+from linkwork.models.textbook import FIGURES, FigureNotFoundError, figure, largest_step
 from linkwork.solvers import METHODS
 
 START = [np.pi / 8, np.pi / 4, np.pi / 4]
@@ -272,7 +272,7 @@ def test_the_race_beyond_reach_and_through_a_singularity() -> None:
 
 def test_a_race_as_rows_of_frames() -> None:
     laps = race(ARM, lw.Reach("tip", position=(-20, 5)), start=START, methods=["inverse", "damped", "ccd"])
-    rows = lw.figures.of_race(laps)
+    rows = lw.textbook.of_race(laps)
     assert [panel.method for panel in rows.panels] == ["damped", "ccd"]
     for panel, lap in zip(rows.panels, laps[1:], strict=True):
         assert_allclose(panel.clip.poses, lap.poses)
@@ -282,4 +282,4 @@ def test_a_race_as_rows_of_frames() -> None:
     assert rows.title == rows.caption
     assert len(lw.draw.figure(rows).axes) == sum(len(panel.shown) for panel in rows.panels)
     with pytest.raises(GoalError, match="nothing to show"):
-        lw.figures.of_race(laps[:1])
+        lw.textbook.of_race(laps[:1])

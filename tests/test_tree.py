@@ -20,8 +20,8 @@ from linkwork.errors import (
     TransformError,
     TreeError,
 )
-from linkwork.joints import Ball, Fixed, Floating, Joint, Mimic, Revolute
-from linkwork.linkage import Frame, Link, Linkage, Loop
+from linkwork.linkage.joints import Ball, Fixed, Floating, Joint, Mimic, Revolute
+from linkwork.linkage.linkage import Frame, Link, Linkage, Loop
 
 NAN, INF = math.nan, math.inf
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose
 
 from linkwork.errors import FormatError
-from linkwork.formats import markup, urdf
-from linkwork.geometry import Box, Capsule, Cylinder, Mesh, Sphere, Visual
-from linkwork.joints import Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute
+from linkwork.formats import urdf, xml as markup
+from linkwork.linkage.geometry import Box, Capsule, Cylinder, Mesh, Sphere, Visual
+from linkwork.linkage.joints import Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute
 from linkwork.transforms import IDENTITY
 from robots import DATA, LINK, MESH, agrees, arm, goldens, kinds, read, zero
 

@@ -12,14 +12,25 @@ from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose
 
 from linkages import JOINTS, one_joint, random_transform, random_tree
-from linkwork.clips import Clip
 from linkwork.errors import FormatError
 from linkwork.formats import urdf
 from linkwork.formats.content import Content, Remark
-from linkwork.geometry import Box, Capsule, Inertia, Mesh, Polyline, Sphere, Visual
-from linkwork.joints import Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute, Screw
-from linkwork.linkage import Frame, Link, Linkage
-from linkwork.tree import Loop
+from linkwork.linkage.geometry import Box, Capsule, Inertia, Mesh, Polyline, Sphere, Visual
+from linkwork.linkage.joints import (
+    Ball,
+    Continuous,
+    Fixed,
+    Floating,
+    Joint,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    Screw,
+)
+from linkwork.linkage.linkage import Frame, Link, Linkage
+from linkwork.linkage.tree import Loop
+from linkwork.motion.clips import Clip
 from robots import DATA, LINK, MESH, agrees, goldens, kinds, read
 
 

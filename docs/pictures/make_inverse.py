@@ -12,7 +12,7 @@ from typing import Any
 from make import shrink
 
 import linkwork as lw
-from linkwork.races import race
+from linkwork.explain.races import race
 
 HERE = Path(__file__).parent
 START = (math.pi / 8, math.pi / 4, math.pi / 4)
@@ -22,9 +22,9 @@ def pictures() -> dict[str, tuple[Any, int]]:
     """Return every picture by its name, with its resolution [dots per inch]."""
     arm = lw.models.planar([15, 10, 5])
     laps = race(arm, lw.Reach("tip", position=(-20, 5)), start=START)
-    space = lw.analysis.workspace(lw.models.two_link(1.5, 1.0), "tip", samples=3000)
+    space = lw.explain.workspace(lw.models.two_link(1.5, 1.0), "tip", samples=3000)
     return {
-        "figure_21.png": (lw.draw.figure(lw.figures.figure("5.21")), 110),
+        "figure_21.png": (lw.draw.figure(lw.textbook.figure("5.21")), 110),
         "race.png": (lw.draw.race(laps), 100),
         "workspace.png": (lw.draw.workspace(space), 75),
     }

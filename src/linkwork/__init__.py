@@ -17,40 +17,22 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import (
-        analysis as analysis,
-        doctor as doctor,
         draw as draw,
         errors as errors,
-        figures as figures,
+        explain as explain,
         formats as formats,
-        mass as mass,
         models as models,
-        paths as paths,
         retargeting as retargeting,
         studio as studio,
         transforms as transforms,
     )
-    from .batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
-    from .branches import Branches as Branches, solve_all as solve_all
-    from .builder import Builder as Builder
-    from .clips import Clip as Clip, interpolate as interpolate
-    from .dh import DHRow as DHRow, DHTable as DHTable, from_dh as from_dh
-    from .diagnosis import count_solutions as count_solutions, diagnose as diagnose
-    from .elbows import Swivel as Swivel, swivel as swivel
     from .errors import LinkworkError as LinkworkError
-    from .farm import Harvest as Harvest, solve_dataset as solve_dataset
-    from .formats import load as load, load_clip as load_clip, save as save
-    from .geometry import (
-        Box as Box,
-        Capsule as Capsule,
-        Cylinder as Cylinder,
-        Inertia as Inertia,
-        Mesh as Mesh,
-        Polyline as Polyline,
-        Sphere as Sphere,
-        Visual as Visual,
-        bone as bone,
-    )
+    from .explain.all_solutions import Branches as Branches, solve_all as solve_all
+    from .explain.diagnosis import count_solutions as count_solutions, diagnose as diagnose
+    from .explain.mobility import degrees_of_freedom as degrees_of_freedom, singular_positions as singular_positions
+    from .explain.races import race as race
+    from .explain.swivel import Swivel as Swivel, swivel as swivel
+    from .formats import doctor as doctor, load as load, load_clip as load_clip, save as save
     from .goals import (
         GOALS as GOALS,
         Align as Align,
@@ -68,7 +50,21 @@ if TYPE_CHECKING:
         Relate as Relate,
         Rest as Rest,
     )
-    from .joints import (
+    from .linkage import mass as mass
+    from .linkage.builder import Builder as Builder
+    from .linkage.dh import DHRow as DHRow, DHTable as DHTable, from_dh as from_dh
+    from .linkage.geometry import (
+        Box as Box,
+        Capsule as Capsule,
+        Cylinder as Cylinder,
+        Inertia as Inertia,
+        Mesh as Mesh,
+        Polyline as Polyline,
+        Sphere as Sphere,
+        Visual as Visual,
+        bone as bone,
+    )
+    from .linkage.joints import (
         Ball as Ball,
         Continuous as Continuous,
         Fixed as Fixed,
@@ -81,15 +77,18 @@ if TYPE_CHECKING:
         Screw as Screw,
         Universal as Universal,
     )
-    from .keys import Key as Key
-    from .libraries import retarget_library as retarget_library
-    from .linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
-    from .loops import close as close, drive as drive
-    from .mobility import degrees_of_freedom as degrees_of_freedom, singular_positions as singular_positions
-    from .races import race as race
-    from .repairs import repair as repair
-    from .report import Report as Report, inspect as inspect
+    from .linkage.linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
+    from .models import textbook as textbook
+    from .motion import paths as paths
+    from .motion.clips import Clip as Clip, interpolate as interpolate
+    from .motion.inspection import Report as Report, inspect as inspect
+    from .motion.keys import Key as Key
+    from .motion.repairs import repair as repair
+    from .motion.timeline import Pin as Pin, Timeline as Timeline
+    from .motion.tracking import track as track
     from .retargeting import retarget as retarget
+    from .scale.datasets import Harvest as Harvest, solve_dataset as solve_dataset
+    from .scale.folders import retarget_library as retarget_library
     from .solvers import (
         METHODS as METHODS,
         Prepared as Prepared,
@@ -97,36 +96,36 @@ if TYPE_CHECKING:
         prepare as prepare,
         solve as solve,
     )
-    from .timeline import Pin as Pin, Timeline as Timeline
-    from .tracking import track as track
+    from .solvers.batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
+    from .solvers.loops import close as close, drive as drive
 
-_MODULES = (
-    "analysis",
-    "doctor",
-    "draw",
-    "errors",
-    "figures",
-    "formats",
-    "mass",
-    "models",
-    "paths",
-    "retargeting",
-    "studio",
-    "transforms",
-)
+_MODULES = {
+    "doctor": "formats.doctor",
+    "draw": "draw",
+    "errors": "errors",
+    "explain": "explain",
+    "formats": "formats",
+    "mass": "linkage.mass",
+    "models": "models",
+    "paths": "motion.paths",
+    "retargeting": "retargeting",
+    "studio": "studio",
+    "textbook": "models.textbook",
+    "transforms": "transforms",
+}
 _NAMES = {
-    "batch": ("Batch", "solve_batch", "solve_blocks"),
-    "branches": ("Branches", "solve_all"),
-    "builder": ("Builder",),
-    "clips": ("Clip", "interpolate"),
-    "diagnosis": ("count_solutions", "diagnose"),
-    "dh": ("DHRow", "DHTable", "from_dh"),
-    "elbows": ("Swivel", "swivel"),
+    "solvers.batch": ("Batch", "solve_batch", "solve_blocks"),
+    "explain.all_solutions": ("Branches", "solve_all"),
+    "linkage.builder": ("Builder",),
+    "motion.clips": ("Clip", "interpolate"),
+    "explain.diagnosis": ("count_solutions", "diagnose"),
+    "linkage.dh": ("DHRow", "DHTable", "from_dh"),
+    "explain.swivel": ("Swivel", "swivel"),
     "errors": ("LinkworkError",),
-    "farm": ("Harvest", "solve_dataset"),
+    "scale.datasets": ("Harvest", "solve_dataset"),
     "formats": ("load", "load_clip", "save"),
-    "geometry": ("Box", "Capsule", "Cylinder", "Inertia", "Mesh", "Polyline", "Sphere", "Visual", "bone"),
-    "joints": (
+    "linkage.geometry": ("Box", "Capsule", "Cylinder", "Inertia", "Mesh", "Polyline", "Sphere", "Visual", "bone"),
+    "linkage.joints": (
         "Ball",
         "Continuous",
         "Fixed",
@@ -156,18 +155,18 @@ _NAMES = {
         "Relate",
         "Rest",
     ),
-    "keys": ("Key",),
-    "libraries": ("retarget_library",),
-    "linkage": ("Frame", "Link", "Linkage", "Loop"),
-    "loops": ("close", "drive"),
-    "mobility": ("degrees_of_freedom", "singular_positions"),
-    "races": ("race",),
-    "repairs": ("repair",),
-    "report": ("Report", "inspect"),
+    "motion.keys": ("Key",),
+    "scale.folders": ("retarget_library",),
+    "linkage.linkage": ("Frame", "Link", "Linkage", "Loop"),
+    "solvers.loops": ("close", "drive"),
+    "explain.mobility": ("degrees_of_freedom", "singular_positions"),
+    "explain.races": ("race",),
+    "motion.repairs": ("repair",),
+    "motion.inspection": ("Report", "inspect"),
     "retargeting": ("retarget",),
     "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),
-    "timeline": ("Pin", "Timeline"),
-    "tracking": ("track",),
+    "motion.timeline": ("Pin", "Timeline"),
+    "motion.tracking": ("track",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -176,7 +175,7 @@ __all__ = sorted((*_MODULES, *_HOME, "__version__"))
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f".{name}", __name__)
+        return import_module(f".{_MODULES[name]}", __name__)
     if name in _HOME:
         value = getattr(import_module(f".{_HOME[name]}", __name__), name)
         globals()[name] = value

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..clips import Clip
 from ..errors import FormatError, KeyFrameError, MissingExtraError, OptionError, PoseShapeError
-from ..files import replacing
-from ..linkage import Linkage
+from ..formats.atomic_files import replacing
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
 from ..transforms import FloatArray, as_array, as_vector
 from .charts import figure, map, race, report, workspace  # noqa: A004 - draw.map
-from .reels import FILMS as FILMS, film
+from .films import FILMS as FILMS, film
 from .sketch import Sketch, is_flat
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from ..transforms import FloatArray, as_array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..analysis import Workspace
-    from ..figures import Figure as ChapterFigure
-    from ..races import Lap
-    from ..report import Report
+    from ..explain.races import Lap
+    from ..explain.workspaces import Workspace
+    from ..models.textbook import Figure as ChapterFigure
+    from ..motion.inspection import Report
 
 __all__ = ["figure", "map", "race", "report", "workspace"]
 
@@ -42,13 +42,13 @@ def figure(figure: ChapterFigure, *, path: Target = None) -> Figure:
 
     Example:
         >>> import linkwork as lw
-        >>> len(lw.draw.figure(lw.figures.figure("5.20")).axes)
+        >>> len(lw.draw.figure(lw.textbook.figure("5.20")).axes)
         10
     """
-    from ..figures import Figure as Given
+    from ..models.textbook import Figure as Given
 
     if not isinstance(figure, Given):
-        raise OptionError(f"a figure is what lw.figures.figure('5.20') gives, got {type(figure).__name__}.")
+        raise OptionError(f"a figure is what lw.textbook.figure('5.20') gives, got {type(figure).__name__}.")
     if not figure.panels:
         raise OptionError(f"figure {figure.number} has no rows to draw.")
     target = _checked(path)
@@ -67,7 +67,7 @@ def race(laps: Sequence[Lap], *, goal: ArrayLike | None = None, path: Target = N
 
     Example:
         >>> import linkwork as lw
-        >>> from linkwork.races import race as run
+        >>> from linkwork.explain.races import race as run
         >>> laps = run(lw.models.planar([2, 1]), lw.Reach("tip", position=(1, 2)), start=[0.1, 0.2])
         >>> lw.draw.race(laps).axes[0].get_yscale()
         'log'
@@ -95,7 +95,7 @@ def report(report: Report, *, path: Target = None) -> Figure:
         >>> len(lw.draw.report(clip.report()).axes)
         2
     """
-    from ..report import Report as Given
+    from ..motion.inspection import Report as Given
 
     if not isinstance(report, Given):
         raise OptionError(f"a report is what lw.inspect(clip) gives, got {type(report).__name__}.")
@@ -117,14 +117,14 @@ def workspace(workspace: Workspace, *, path: Target = None) -> Figure:
 
     Example:
         >>> import linkwork as lw
-        >>> space = lw.analysis.workspace(lw.models.planar([2, 1]), "tip", samples=500)
+        >>> space = lw.explain.workspace(lw.models.planar([2, 1]), "tip", samples=500)
         >>> len(lw.draw.workspace(space).axes)
         1
     """
-    from ..analysis import Workspace as Given
+    from ..explain.workspaces import Workspace as Given
 
     if not isinstance(workspace, Given):
-        raise OptionError(f"a workspace is what lw.analysis.workspace(...) gives, got {type(workspace).__name__}.")
+        raise OptionError(f"a workspace is what lw.explain.workspace(...) gives, got {type(workspace).__name__}.")
     target = _checked(path)
     from . import plots
 
@@ -145,7 +145,7 @@ def map(  # noqa: A001 - always called as draw.map
 
     Example:
         >>> import linkwork as lw
-        >>> found = lw.analysis.joint_map(lw.models.planar([2, 1]), ("j1", "j2"), "tip", resolution=21)
+        >>> found = lw.explain.joint_map(lw.models.planar([2, 1]), ("j1", "j2"), "tip", resolution=21)
         >>> lw.draw.map(*found, names=("j1", "j2")).axes[0].get_ylabel()
         'j2 [rad]'
     """

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..elements import Element
-from ..linkage import Linkage
+from ..linkage.elements import Element
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, axis_rotation, plane_basis
 
 STEPS = 48  # points on the rim of a sector

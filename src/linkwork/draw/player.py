@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..clips import Clip
-from ..geometry import Box, Capsule, Cylinder, Polyline, Shape, Sphere, bone
+from ..linkage.geometry import Box, Capsule, Cylinder, Polyline, Shape, Sphere, bone
+from ..motion.clips import Clip
 from ..transforms import FloatArray
-from .cuts import Cut
+from .film_range import Cut
 from .sketch import BONE, DEFAULT_VIEW, VIEWS, Extent, Part, Sketch, nice_step
 
 CAPSULE, CYLINDER, BOX = 0.0, 1.0, 2.0  # the meshes of the page

@@ -37,8 +37,8 @@ from .sheets import Stage
 from .sketch import DEFAULT_VIEW, INK, Extent, Sketch, nice_step
 
 if TYPE_CHECKING:
-    from ..analysis import Workspace
-    from ..races import Lap
+    from ..explain.races import Lap
+    from ..explain.workspaces import Workspace
     from ..solvers import Solution
 
 COLORS = (BLUE, ORANGE, TEAL, PURPLE, "#CCAA22", "#66CCEE", INK)  # apart for colour-blind readers too

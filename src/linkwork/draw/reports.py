@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..findings import runs
-from ..footing import planted
-from ..poses import between
-from ..report import errors
+from ..linkage.poses import between
+from ..motion.checks import runs
+from ..motion.footing import planted
+from ..motion.inspection import errors
 from .panels import BLUE, FONT, GREEN, GREY, LARGE, ORANGE, RED, SMALL, TEAL, Picture, new_figure
 from .plots import COLORS, name_axes, new_axes
 from .rows import PURPLE, write
 from .sketch import INK
 
 if TYPE_CHECKING:
-    from ..report import Report
+    from ..motion.inspection import Report
 
 COLOR = {"flip": RED, "spike": ORANGE, "limit": PURPLE, "slide": BLUE, "ground": GREEN, "path": TEAL}
 WORDS = {

@@ -16,14 +16,14 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Annulus, Circle
 from matplotlib.textpath import TextPath
 
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .panels import BLUE, FONT, GREY, LARGE, NORMAL, SMALL, TEAL, Look, Panel as Drawing, Picture, new_figure
 from .sheets import AREA, GAP, NOTE, Stage
 from .sketch import INK, Extent, Sketch
 
 if TYPE_CHECKING:
-    from ..figures import Figure, Panel
+    from ..models.textbook import Figure, Panel
 
 PAGE = 11.0  # width at most [inch]
 CAPTION, TITLE, FRAME, BETWEEN = 0.36, 0.27, 0.24, 0.1
@@ -135,7 +135,7 @@ def _key(page: Picture, right: float, overlay: Overlay | None) -> None:
 
 def _ring(row: Row) -> tuple[FloatArray, float, float]:
     """Return the shoulder's place (2,) and the radii |L1 - L2| and L1 + L2 of what the arm reaches."""
-    from ..diagnosis import reach
+    from ..explain.diagnosis import reach
 
     center, least, most, _ = reach(row.linkage, row.panel.effector)
     return center[:2], least, most

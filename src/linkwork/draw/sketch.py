@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..geometry import Box, Mesh, Polyline, Shape, Sphere
-from ..linkage import Linkage
+from ..linkage.geometry import Box, Mesh, Polyline, Shape, Sphere
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from . import surfaces
 

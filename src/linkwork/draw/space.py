@@ -13,11 +13,11 @@ import numpy as np
 from matplotlib.collections import PolyCollection
 
 from ..transforms import FloatArray
-from . import rulers
-from .hiding import Covers, Eye, visible
+from . import axes3d as rulers
 from .panels import FONT, GREY, GRID, NORMAL, SHADOW, SMALL, Look, Panel, Region
 from .sketch import BONE, DEFAULT_VIEW, INK, JOINT, VIEWS, Extent, Points, Sketch, Solids, nice_step
 from .surfaces import outline, shaded
+from .visibility import Covers, Eye, visible
 
 FOCAL_LENGTH = 1.0  # mild perspective: the camera is five diagonals of the box away
 MOST_SHADOWS = 300

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ..geometry import Box, Capsule, Cylinder, Polyline, Shape, Sphere
+from ..linkage.geometry import Box, Capsule, Cylinder, Polyline, Shape, Sphere
 from ..transforms import FloatArray, plane_basis
 
 NO_FACES: FloatArray = np.zeros((0, 4, 3))

@@ -15,12 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from ..clips import Clip
-from ..errors import ClipNotFoundError, FormatError, LinkageError, LinkworkError, MissingExtraError, OptionError, listed
-from ..files import read_bytes
-from ..joints import ARTICULATIONS
-from ..linkage import Linkage
+from ..errors import (
+    ClipNotFoundError,
+    FormatError,
+    LinkageError,
+    LinkworkError,
+    MissingExtraError,
+    OptionError,
+    listed,
+)
+from ..linkage.joints import ARTICULATIONS
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
 from . import scene
+from .atomic_files import read_bytes
 from .content import Content, Remark
 from .options import DEFAULTS, FilePath, Options, as_options
 

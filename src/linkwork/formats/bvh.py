@@ -14,10 +14,21 @@ from pathlib import PurePath
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..clips import Clip
 from ..errors import FormatError, LinkworkError, listed
-from ..joints import EULER_ORDERS, Articulation, Ball, Fixed, Floating, Joint, Planar, Prismatic, Revolute, Universal
-from ..linkage import Frame, Link, Linkage
+from ..linkage.joints import (
+    EULER_ORDERS,
+    Articulation,
+    Ball,
+    Fixed,
+    Floating,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Universal,
+)
+from ..linkage.linkage import Frame, Link, Linkage
+from ..motion.clips import Clip
 from ..transforms import FloatArray, transform
 from .bvh_scale import guess_unit, guess_up, spread
 from .bvh_text import Bone, Text, parse

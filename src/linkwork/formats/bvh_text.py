@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import FormatError
-from ..files import MAX_BYTES, read_text
 from ..transforms import FloatArray
+from .atomic_files import MAX_BYTES, read_text
 from .options import FilePath
 
 MAX_JOINTS = 10_000

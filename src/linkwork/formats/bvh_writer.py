@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 import msgspec
 import numpy as np
 
-from ..clips import Clip, sample
 from ..errors import listed
-from ..files import write_text
-from ..joints import Articulation, Joint
-from ..linkage import Linkage
-from ..poses import wrapped
+from ..linkage.joints import Articulation, Joint
+from ..linkage.linkage import Linkage
+from ..linkage.poses import wrapped
+from ..motion.clips import Clip, sample
 from ..transforms import FloatArray
+from .atomic_files import write_text
 from .bvh_scale import WRITTEN, Unit, choose_unit, guess_up, spread
 from .content import Content, Remark
 from .naming import Names

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..clips import Clip
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ..dh import DHRow, DHTable
 from ..errors import FormatError, LinkworkError, listed
-from ..linkage import Linkage
+from ..linkage.dh import DHRow, DHTable
+from ..linkage.linkage import Linkage
 from ..transforms import as_angle, as_length, as_pair
-from . import documents
+from . import yaml_json as documents
 
 TABLE_KEYS = ("name", "model", "convention", "mdh", "n", "rows", "base", "tool", "joints")
 ROW_KEYS = ("theta", "d", "a", "alpha", "kind", "joint", "limits", "qlim", "offset", "flip", "mdh")

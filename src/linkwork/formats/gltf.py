@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..clips import Clip
 from ..errors import FormatError, LinkworkError, listed
-from ..joints import Articulation, Ball, Fixed, Floating, Joint
-from ..linkage import Link, Linkage
+from ..linkage.joints import Articulation, Ball, Fixed, Floating, Joint
+from ..linkage.linkage import Link, Linkage
+from ..linkage.tree import ROOT, fresh
+from ..motion.clips import Clip
 from ..transforms import FloatArray, quaternion_matrix, steady
-from ..tree import ROOT, fresh
 from . import gltf_extras
 from .content import Content, Remark
 from .gltf_data import Source

@@ -20,8 +20,8 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from numpy.typing import NDArray
 
 from ..errors import FormatError
-from ..files import MAX_BYTES, read_bytes
 from ..transforms import FloatArray
+from .atomic_files import MAX_BYTES, read_bytes
 from .options import Options
 
 MAGIC, JSON_CHUNK, BINARY_CHUNK = b"glTF", 0x4E4F534A, 0x004E4942

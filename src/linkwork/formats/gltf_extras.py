@@ -16,10 +16,10 @@ import msgspec
 import numpy as np
 from msgspec import Raw, Struct
 
-from ..clips import Clip
 from ..errors import FormatError, LinkworkError
-from ..joints import Joint
-from ..linkage import Linkage
+from ..linkage.joints import Joint
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
 from ..transforms import FloatArray, quaternion_matrix
 from . import scene
 from .content import Content, Remark

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..clips import Clip
 from ..errors import FormatError
-from ..files import replacing
+from ..linkage.tree import fresh
+from ..motion.clips import Clip
 from ..transforms import FloatArray, inverse, steady
-from ..tree import fresh
-from . import skins
+from . import mesh_export as skins
+from .atomic_files import replacing
 from .content import Content, Remark
 from .gltf_data import BINARY_CHUNK, JSON_CHUNK, MAGIC
 from .gltf_extras import clip_extras, joint_extras, linkage_extras, local_matrices, written_times

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import FormatError, LimitError, LinkworkError, MimicError
-from ..joints import Articulation, Ball, Fixed, Floating, Joint, Mimic, Prismatic, Revolute
-from ..linkage import Frame, Link, Linkage, Loop
+from ..linkage.joints import Articulation, Ball, Fixed, Floating, Joint, Mimic, Prismatic, Revolute
+from ..linkage.linkage import Frame, Link, Linkage, Loop
+from ..linkage.tree import fresh
 from ..transforms import IDENTITY, FloatArray, axis_rotation, transform
-from ..tree import fresh
 from .content import Content, Remark
 from .mjcf_model import MeshGeom, compiled, placed
 from .mjcf_shapes import Looks

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
+from ..linkage.geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
 from ..transforms import IDENTITY, FloatArray, quaternion_matrix, transform
 from .content import Remark
 from .meshes import MeshFinder

@@ -15,10 +15,10 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from ..errors import FormatError
-from . import markup
+from . import xml as markup
 from .content import Remark
-from .markup import Element
 from .options import FilePath, Options
+from .xml import Element
 
 MAX_DEPTH = 200
 MAX_READ = 50_000  # elements in all files together

@@ -20,15 +20,16 @@ import numpy as np
 from msgspec import UNSET, Struct
 
 from ..errors import DuplicateNameError, FormatError, LinkageError, LinkworkError, listed
-from ..files import read_text, write_text
-from ..geometry import SHAPES, Inertia, Mesh, Shape, Visual
-from ..joints import ARTICULATIONS, Articulation, Joint, Mimic
-from ..linkage import Frame, Link, Linkage, Loop
+from ..linkage.geometry import SHAPES, Inertia, Mesh, Shape, Visual
+from ..linkage.joints import ARTICULATIONS, Articulation, Joint, Mimic
+from ..linkage.linkage import Frame, Link, Linkage, Loop
 from ..transforms import IDENTITY, FloatArray, as_angle, as_rotation, transform
-from . import dh_table, documents, meshes
+from . import dh_table, meshes, yaml_json as documents
+from .atomic_files import read_text, write_text
 from .content import Content, Remark
-from .documents import Path
-from .entries import (
+from .options import DEFAULTS, FilePath, Options
+from .scene_document import VERSION, coordinate_names, document
+from .scene_schema import (
     JOINTS,
     LIMITS,
     ROOTS,
@@ -46,8 +47,7 @@ from .entries import (
     VisualEntry,
     saved_fields,
 )
-from .options import DEFAULTS, FilePath, Options
-from .scene_document import VERSION, coordinate_names, document
+from .yaml_json import Path
 
 T = TypeVar("T", bound=Struct)
 

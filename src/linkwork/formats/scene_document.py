@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import LinkageError
-from ..geometry import Inertia, Shape
-from ..joints import Articulation, Joint
-from ..linkage import ROOT, Link, Linkage
+from ..linkage.geometry import Inertia, Shape
+from ..linkage.joints import Articulation, Joint
+from ..linkage.linkage import ROOT, Link, Linkage
 from ..transforms import IDENTITY, FloatArray, as_rotation
-from .entries import LIMITS, saved_fields
+from .scene_schema import LIMITS, saved_fields
 
 VERSION = 1
 

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from ..clips import Clip
 from ..errors import FormatError, LinkworkError, MissingExtraError, listed
-from ..files import read_bytes, read_text, replacing, write_text
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
 from ..transforms import ANGLE_UNITS, FloatArray
 from . import scene
+from .atomic_files import read_bytes, read_text, replacing, write_text
 from .content import Content, Remark
 from .options import DEFAULTS, FilePath, Options
 

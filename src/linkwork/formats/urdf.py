@@ -14,16 +14,27 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FormatError, LimitError, LinkNotFoundError, LinkworkError, listed
-from ..joints import Articulation, Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute
-from ..linkage import Linkage
-from ..tree import Link
-from . import markup
+from ..linkage.joints import (
+    Articulation,
+    Ball,
+    Continuous,
+    Fixed,
+    Floating,
+    Joint,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+)
+from ..linkage.linkage import Linkage
+from ..linkage.tree import Link
+from . import xml as markup
 from .content import Content
-from .markup import Element
 from .options import DEFAULTS, FilePath, Options
 from .urdf_links import read_links
 from .urdf_source import Source
 from .urdf_writer import write as write
+from .xml import Element
 
 HOLLOW = ("gazebo", "transmission", "mujoco", "sensor")  # nothing in them is read
 OTHERS = {"mujoco": "an MJCF model; give it the suffix .xml", "sdf": "an SDF file, which is not read"}

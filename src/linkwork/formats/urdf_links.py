@@ -13,11 +13,11 @@ from itertools import chain
 import numpy as np
 
 from ..errors import FormatError, LinkworkError
-from ..geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
+from ..linkage.geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
+from ..linkage.tree import Link
 from ..transforms import FloatArray
-from ..tree import Link
-from .markup import Element
 from .urdf_source import Source
+from .xml import Element
 
 Color = tuple[float, float, float]
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")

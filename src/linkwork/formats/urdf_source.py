@@ -13,9 +13,9 @@ from typing import NoReturn
 from ..errors import FormatError
 from ..transforms import IDENTITY, FloatArray
 from .content import Remark
-from .markup import Element
 from .meshes import MeshFinder
 from .options import Options
+from .xml import Element
 
 INFINITIES = {"inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
 UNLIMITED = 1e300  # a limit of this size or more is none; URDF has no other way to write that

@@ -15,13 +15,24 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import files
 from ..errors import FormatError
-from ..geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
-from ..joints import Articulation, Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute, Screw
+from ..linkage.geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
+from ..linkage.joints import (
+    Articulation,
+    Ball,
+    Continuous,
+    Fixed,
+    Floating,
+    Joint,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    Screw,
+)
+from ..linkage.tree import ROOT, Frame, Link, fresh
 from ..transforms import IDENTITY, FloatArray
-from ..tree import ROOT, Frame, Link, fresh
-from . import meshes
+from . import atomic_files as files, meshes
 from .content import Content, Remark
 from .options import DEFAULTS, FilePath
 from .urdf_source import UNLIMITED, turn

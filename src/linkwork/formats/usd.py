@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from ..clips import Clip
 from ..errors import FormatError, LinkworkError, MissingExtraError
-from ..files import read_bytes
-from ..geometry import Box, Capsule, Cylinder, Shape, Sphere, Visual
-from ..joints import Articulation, Ball, Fixed, Floating, Joint
-from ..linkage import Link, Linkage
+from ..linkage.geometry import Box, Capsule, Cylinder, Shape, Sphere, Visual
+from ..linkage.joints import Articulation, Ball, Fixed, Floating, Joint
+from ..linkage.linkage import Link, Linkage
+from ..linkage.tree import fresh
+from ..motion.clips import Clip
 from ..transforms import IDENTITY, FloatArray, has_direction, inverse, quaternion_matrix, steady
-from ..tree import fresh
 from . import scene, usd_stage
+from .atomic_files import read_bytes
 from .content import Content, Remark
 from .naming import Names
 from .options import DEFAULTS, FilePath, Options

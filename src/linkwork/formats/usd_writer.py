@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..clips import Clip
 from ..errors import FormatError, MissingExtraError
-from ..files import replacing
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
 from ..transforms import FloatArray, inverse, steady
-from . import scene, skins
+from . import mesh_export as skins, scene
+from .atomic_files import replacing
 from .content import Content, Remark
 from .naming import Names
 from .options import FilePath

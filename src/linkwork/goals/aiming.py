@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_axis, cross_matrix, read_only
 from .base import (
     Block,

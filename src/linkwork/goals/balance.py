@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError
-from ..linkage import Linkage
-from ..mass import Masses, masses
+from ..linkage.linkage import Linkage
+from ..linkage.mass import Masses, masses
 from ..transforms import FloatArray, as_axis, as_number, plane_basis, read_only
 from .base import Block, Goal, as_place, key_of, moving_along, moving_rows, one_block, placed, position_of, reading
 from .reach import SAME

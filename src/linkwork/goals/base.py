@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError, LinkageError, TransformError
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_array, as_vector, read_only
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError
-from ..linkage import Linkage, Loop
+from ..linkage.linkage import Linkage, Loop
 from ..transforms import FloatArray, inverse
 from .aiming import without
 from .base import Block, Goal, moving_rows, turn_between
@@ -97,7 +97,7 @@ def closings(linkage: Linkage) -> tuple[Close, ...]:
 
 def _turn(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return the rotation vectors (..., 3) in the world that turn frames (..., 4, 4) as others are turned."""
-    from ..kernels.error import pose_errors
+    from ..kernels.pose_error import pose_errors
 
     local = inverse(second) @ first
     out = np.empty((*local.shape[:-2], 6))

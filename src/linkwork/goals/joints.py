@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError, JointNotFoundError
-from ..linkage import Linkage
-from ..poses import between
+from ..linkage.linkage import Linkage
+from ..linkage.poses import between
 from ..transforms import FloatArray, as_array, as_number, read_only
 from .base import Block, Goal, one_block, reading
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_array, as_axis, cross_matrix, inverse, plane_basis, read_only
 from .base import (
     Block,
@@ -98,7 +98,7 @@ class Relate(Goal):
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the way to the place in the world: metres, then the rotation vector."""
-        from ..kernels.error import pose_errors
+        from ..kernels.pose_error import pose_errors
 
         wanted = linkage.forward(q, frame=self.to) @ self._target()
         local = inverse(wanted) @ linkage.forward(q, frame=self.frame)

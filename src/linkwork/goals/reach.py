@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError, LinkworkError
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
 from ..transforms import AXES, FloatArray, as_array, as_axis, as_rotation, as_transform, read_only
 from .base import Block, Goal, as_frame, reading, turn_between
 
@@ -141,7 +141,7 @@ class Reach(Goal):
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the way to the goal in the world: metres, then the rotation vector."""
-        from ..kernels.error import pose_errors
+        from ..kernels.pose_error import pose_errors
 
         world = linkage.forward(q, frame=self.frame)
         out = np.empty((*world.shape[:-2], 6))

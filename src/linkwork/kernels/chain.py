@@ -8,8 +8,7 @@ would double the time it takes to compile. A `program` is the pair of arrays tha
 from __future__ import annotations
 
 from . import inner, kernel
-from .lanes import beyond, bits, cells, fill, flat, gather, load, scatter, store
-from .rows import (
+from .joint_step import (
     ADVANCE,
     AXIS,
     BALL,
@@ -24,6 +23,7 @@ from .rows import (
     start,
     step,
 )
+from .lanes import beyond, bits, cells, fill, flat, gather, load, scatter, store
 
 LANES = 8
 

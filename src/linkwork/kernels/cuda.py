@@ -20,7 +20,7 @@ from numba import config, cuda, float32, float64
 
 from ..errors import DeviceError
 from . import SOURCES, announce
-from .trace import Trace, compiled
+from .symbolic import Trace, compiled
 
 KINDS = {"float32": float32, "float64": float64}
 PER_TURN, HALF = np.float32(0.5 / math.pi), np.float32(0.5)

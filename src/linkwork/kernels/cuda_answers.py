@@ -11,9 +11,9 @@ from typing import Any
 from numba import cuda
 
 from .cuda import device
-from .cuda_parts import Parts
+from .cuda_codegen import Parts
 from .damped import ALIGNED, NEAR, ROTATION
-from .search import BEYOND, CLOSEST, CLOSING, INVALID, REACHED
+from .search_many import BEYOND, CLOSEST, CLOSING, INVALID, REACHED
 from .starts import CAUTION, FIRST_STARTS
 
 # counters: descents taken, problems left by a judge, by closing in or a race, and by another race

@@ -13,8 +13,8 @@ from numba import cuda
 
 from .chain import columns, keep, sweep, sweep_axes, to_local
 from .cuda import items, kernel, put, written
-from .rows import CODES
-from .trace import Cells, Trace
+from .joint_step import CODES
+from .symbolic import Cells, Trace
 
 
 def tip_kernel(codes: Any, numbers: Any, nq: int) -> Any:

@@ -40,9 +40,9 @@ from .cuda_answers import (
     polish_with,
     refuse_with,
 )
-from .cuda_parts import Parts
+from .cuda_codegen import Parts
 from .damped import ROTATION
-from .search import INVALID, REACHED, UNSOLVED
+from .search_many import INVALID, REACHED, UNSOLVED
 from .starts import CHECK, CLOSE, FIRST_STARTS, NARROW, RIVALS, STALLED, STEPS, WIDE
 
 UNREACHABLE = 2  # starts for a goal out of reach

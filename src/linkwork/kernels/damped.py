@@ -2,7 +2,7 @@
 
 Imports `lanes` and `rows`. It is the chapter's ``dq = J^T (J J^T + lambda I)^-1 e`` (equation 5.24) with a damping that
 fades with the error, and without the joints that push against a limit. Every function serves one problem (memory of
-numbers) and several side by side (memory of lanes). `linkwork.limb` writes what they read:
+numbers) and several side by side (memory of lanes). `linkwork.solvers.chain` writes what they read:
 
     codes, 3 a row:     motion, place of its value, form of its constant transform
     numbers:            base transform (12), tip transform (12), then 15 a row as `rows` has them; all axes are z, and a
@@ -15,8 +15,8 @@ numbers) and several side by side (memory of lanes). `linkwork.limb` writes what
 from __future__ import annotations
 
 from . import inner
+from .joint_step import ADVANCE, MULTIPLIER, NUMBERS, OFFSET, PRISMATIC, REVOLUTE, along, blend, sine_cosine, swing
 from .lanes import fill, load, select, sqrt, store
-from .rows import ADVANCE, MULTIPLIER, NUMBERS, OFFSET, PRISMATIC, REVOLUTE, along, blend, sine_cosine, swing
 
 MOTION, VALUE, FORM, CODES = 0, 1, 2, 3
 NONE, HINGE, GENERAL = 0, 1, 2
@@ -109,7 +109,7 @@ def sweep(codes, numbers, rows, q, work):
 
 @inner
 def end(numbers, spin, x, y, z, p):
-    """Return the frame at the tip. Its rotation is in the goal already (`linkwork.limb`), unless the frame may spin."""
+    """Return the frame at the tip. The goal holds its rotation already (see `solvers.chain`), unless the frame may spin."""
     if spin != 0.0:
         return moved(numbers, TIP, x, y, z, p)
     shift = blend(x, y, z, load(numbers, TIP + 9), load(numbers, TIP + 10), load(numbers, TIP + 11))

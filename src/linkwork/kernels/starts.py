@@ -1,6 +1,6 @@
 """Where descents begin and when they are given up: goals, starts from tables and from hashed numbers, hope.
 
-Imports `damped` and `lanes`. Shared by the searches for one goal and for many. `linkwork.limb` writes the settings:
+Shared by the searches for one goal and for many. `linkwork.solvers.chain` writes the settings:
 after those of a step come how many steps a start may take; after how many it must make progress, and how much (the
 ratio of squared errors), unless its squared error is below a bound; what the number of starts is measured by; and the
 shells around a centre that hold the tip and a point of the last axis, outside which nothing can be reached; and the

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from . import inner, kernel
 from .chain import LANES, block, first_flaw, flaw, give, keep, take
+from .joint_step import start, step
 from .lanes import beyond, cells, load
-from .rows import start, step
 
 
 @inner

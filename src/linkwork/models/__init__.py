@@ -16,15 +16,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..clips import Clip
 from ..errors import LinkageError, ModelNotFoundError
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
 from . import motions
 from .animals import quadruped, snake
 from .arms import panda, planar, scara, stanford, two_link, ur5
 from .closed import four_bar, jansen_leg, pantograph
-from .figures import human
 from .hands import hand
+from .humans import human
 from .mechanisms import engine, engine_pose, ferris_wheel, planets, pogo_stick
 from .motions import Motion
 

@@ -10,22 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..builder import Builder
-from ..geometry import Sphere, Visual, bone
-from ..linkage import Linkage
+from ..linkage.builder import Builder
+from ..linkage.geometry import Sphere, Visual, bone
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, transform
-from .parts import (
-    DARK,
-    GREEN,
-    RED,
-    YELLOW,
-    both_sides,
-    checked_count,
-    crossed_hinges,
-    euler_ball,
-    posed,
-    standing,
-)
+from .parts import DARK, GREEN, RED, YELLOW, both_sides, checked_count, crossed_hinges, euler_ball, posed, standing
 
 COAT, CREAM, BROWN = (0.74, 0.55, 0.35), (0.93, 0.87, 0.78), (0.50, 0.35, 0.22)
 SOLE = 0.03  # from the end of a leg to the ground [m]

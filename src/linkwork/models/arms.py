@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..builder import Builder
-from ..dh import from_dh
 from ..errors import LinkageError
-from ..geometry import Sphere, Visual, bone
-from ..joints import Joint, Revolute
-from ..linkage import Frame, Link, Linkage
+from ..linkage.builder import Builder
+from ..linkage.dh import from_dh
+from ..linkage.geometry import Sphere, Visual, bone
+from ..linkage.joints import Joint, Revolute
+from ..linkage.linkage import Frame, Link, Linkage
 from ..transforms import transform
 from .parts import (
     BLUE,

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..builder import Builder
 from ..errors import LinkageError
-from ..geometry import Cylinder, Polyline, Visual, bone
-from ..linkage import Linkage
+from ..linkage.builder import Builder
+from ..linkage.geometry import Cylinder, Polyline, Visual, bone
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, transform
 from .parts import BLUE, DARK, GREEN, ORANGE, PLUM, RED, SILVER, SKY, STEEL, TEAL, YELLOW, Color, checked_size
 

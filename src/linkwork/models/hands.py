@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..builder import Builder
 from ..errors import LinkageError
-from ..geometry import bone
-from ..joints import Mimic
-from ..linkage import Linkage
+from ..linkage.builder import Builder
+from ..linkage.geometry import bone
+from ..linkage.joints import Mimic
+from ..linkage.linkage import Linkage
 from ..transforms import transform
 from .parts import SKIN, crossed_hinges, posed, standing
 

@@ -9,10 +9,10 @@ import math
 from itertools import pairwise
 from typing import NamedTuple
 
-from ..builder import Builder
-from ..geometry import Cylinder, Polyline, Sphere, Visual, bone
-from ..joints import Mimic
-from ..linkage import Linkage
+from ..linkage.builder import Builder
+from ..linkage.geometry import Cylinder, Polyline, Sphere, Visual, bone
+from ..linkage.joints import Mimic
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, transform
 from .parts import (
     BLUE,

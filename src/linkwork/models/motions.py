@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..clips import Clip, interpolate
-from ..linkage import Linkage
-from ..loops import drive
-from ..mobility import singular_positions
+from ..explain.mobility import singular_positions
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip, interpolate
 from ..solvers.closed_forms import two_link_angles
+from ..solvers.loops import drive
 from ..transforms import FloatArray
 from .animals import LEGS, slither
 from .closed import FLOWER, flower

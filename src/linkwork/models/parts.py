@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import LinkageError
-from ..geometry import Box, Cylinder, Polyline, Visual, bone
-from ..joints import ARTICULATIONS, Ball, Joint, Universal
-from ..linkage import ROOT, Linkage
+from ..linkage.geometry import Box, Cylinder, Polyline, Visual, bone
+from ..linkage.joints import ARTICULATIONS, Ball, Joint, Universal
+from ..linkage.linkage import ROOT, Linkage
 from ..transforms import FloatArray, as_angle, as_axis, as_vector, axis_rotation, transform
 
 Color = tuple[float, float, float]

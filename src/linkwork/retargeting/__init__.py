@@ -16,20 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from ..clips import Clip
-from ..contacts import Thresholds, find_contacts
 from ..errors import MappingError, OptionError
-from ..findings import first_apart, without_first
-from ..joints import Fixed
-from ..linkage import Linkage
-from . import figures
-from .hands import HandPlan, arm_of, plan_hand
+from ..linkage.joints import Fixed
+from ..linkage.linkage import Linkage
+from ..motion.checks import first_apart, without_first
+from ..motion.clips import Clip
+from ..motion.contacts import Thresholds, find_contacts
+from . import body as figures
+from .arm import HandPlan, arm_of, plan_hand
+from .frame_goals import Progress
 from .maps import as_map, read_map, write_map
 from .names import ROLES
+from .quaternion_form import with_angles, without_angles
 from .report import Report, measure
 from .skeletons import Skeleton, recognise
-from .turns import with_angles, without_angles
-from .wishes import Progress
 
 __all__ = [
     "ROLES",

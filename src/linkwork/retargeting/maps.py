@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import FormatError, MappingError
-from ..files import read_text, write_text
-from ..formats import documents
-from ..linkage import Linkage
+from ..formats import yaml_json as documents
+from ..formats.atomic_files import read_text, write_text
+from ..linkage.linkage import Linkage
 from .names import ROLES
 from .skeletons import Skeleton
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..clips import Clip
-from ..contacts import Mask, Thresholds, find_contacts, ground_level
-from ..linkage import Frame, Linkage
+from ..linkage.linkage import Frame, Linkage
+from ..motion.clips import Clip
+from ..motion.contacts import Mask, Thresholds, find_contacts, ground_level
 from ..transforms import FloatArray, translation
-from .corrections import faded, over_spans, smoothed
 from .names import SIDES
 from .skeletons import Skeleton
+from .smoothing import faded, over_spans, smoothed
 from .transfer import anatomy, foot_direction, place_root
 
 BLEND = 0.15  # [s]: time in which the correction of a planted foot fades away

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..clips import Clip
-from ..findings import runs
-from ..rates import jerk
+from ..motion.checks import runs
+from ..motion.clips import Clip
+from ..motion.derivatives import jerk
 from ..transforms import FloatArray
-from .figures import Plan
-from .hands import HandPlan
+from .arm import HandPlan
+from .body import Plan
 
 SHAKEN = ("hips", "head", "left_hand", "right_hand", "left_ankle", "right_ankle")
 FLIP = 0.6  # [rad]: a joint that turns that much more in a frame than any bone of the source has flipped

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import LinkNotFoundError, MappingError, listed
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
 from ..models.parts import rest_pose
 from ..transforms import FloatArray
 from .names import LIMBS, ROLES, SIDES, TRUNK, Meaning, meaning_of_both

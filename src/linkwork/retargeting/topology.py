@@ -11,7 +11,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
 from ..models.parts import rest_pose
 from ..transforms import FloatArray
 from .names import FINGER, LIMBS, WORDS, Meaning

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..clips import Clip
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
 from ..transforms import FloatArray, axis_rotation
 from .names import SIDES
 from .skeletons import NEXT, Skeleton
@@ -249,7 +249,7 @@ def _fit(linkage: Linkage, bone: Bone, local: FloatArray, poses: FloatArray) -> 
     """Write the values of the joints of a bone that turn it nearest to local rotations (frames, 3, 3)."""
     from scipy.spatial.transform import Rotation
 
-    from ..kernels.fitting import fit_hinges
+    from ..kernels.hinge_fit import fit_hinges
 
     constants: list[FloatArray] = [np.eye(3)]
     axes: list[FloatArray] = []

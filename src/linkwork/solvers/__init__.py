@@ -15,16 +15,16 @@ from numpy.typing import ArrayLike
 
 from ..errors import MethodNotFoundError, OptionError
 from ..goals import Goal, Reach
-from ..linkage import Linkage
-from ..poses import start_pose
+from ..linkage.linkage import Linkage
+from ..linkage.poses import start_pose
 from .analytic import Analytic
-from .base import Method, Settings, Solution, run
+from .body_solver import PreparedFigure
 from .ccd import CyclicDescent, RankedDescent
+from .chain_solver import RESTARTS, Prepared, prepared_for
 from .fabrik import Fabrik
-from .figure import PreparedFigure
 from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
-from .prepared import RESTARTS, Prepared, prepared_for
-from .preparing import prepare
+from .method import Method, Settings, Solution, run
+from .prepare import prepare
 from .prioritized import Prioritized
 from .problem import Problem
 from .robust import Robust

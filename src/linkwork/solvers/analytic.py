@@ -13,15 +13,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..cones import clamped
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Goal, Reach
-from ..linkage import Linkage
-from ..poses import checked, difference, keeps_limits
+from ..linkage.linkage import Linkage
+from ..linkage.poses import checked, difference, keeps_limits
+from ..linkage.swing_twist import clamped
 from ..transforms import FloatArray, as_angle, as_vector
-from .base import Method, Settings, Solution, run
+from .analytic_arms import Limb, PlanarArm, Wish, arm_of
 from .closed_forms import three_link_angles as three_link_angles, two_link_angles as two_link_angles
-from .limbs import Limb, PlanarArm, Wish, arm_of
+from .method import Method, Settings, Solution, run
 from .problem import Problem, State
 
 EXACT = 1e-9  # metres per metre of the linkage, and radians

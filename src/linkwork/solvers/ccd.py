@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
-from ..kernels.descent import SLIDE, TURN, sweep_inward_many
+from ..kernels.ccd import SLIDE, TURN, sweep_inward_many
 from ..transforms import FloatArray, axis_rotation
-from .base import Method, Settings
+from .method import Method, Settings
 from .problem import Problem, State, velocity_names
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import GoalError, LinkageError, OptionError, OutOfReachError, TransformError
-from ..poses import wrapped
+from ..linkage.poses import wrapped
 from ..transforms import as_vector
 
 ELBOWS = ("down", "up")

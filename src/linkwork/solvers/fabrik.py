@@ -16,10 +16,10 @@ import numpy as np
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
-from ..kernels.reaching import reach_many, room
-from ..linkage import Linkage
+from ..kernels.fabrik import reach_many, room
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
-from .base import Method, Settings
+from .method import Method, Settings
 from .problem import Problem, State
 
 COINCIDENT = 1e-9  # of the linkage's length

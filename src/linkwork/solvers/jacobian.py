@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Reach
-from ..poses import between
+from ..linkage.poses import between
 from ..transforms import FloatArray, as_array
-from .base import Method
+from .method import Method
 from .problem import Problem, State
 
 RANK_TOLERANCE = 1e-10

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..errors import MissingExtraError
 from ..transforms import FloatArray
-from .base import Settings
 from .jacobian import RANK_TOLERANCE, Damped
+from .method import Settings
 from .problem import Problem, State
 
 OPEN = 1e30  # what DAQP takes as no bound

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..goals import Block, Close, Goal, closings
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 
 ROUNDING = 1e-13  # of a Jacobian: what is left of entries that should have gone

@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..goals import Reach
-from ..kernels.search import REACHED
+from ..kernels.search_many import REACHED
 from ..transforms import FloatArray
-from .base import Settings, Solution, run, whole
-from .figure import figure_for, serves
-from .found import NAMES
+from .body_solver import figure_for, serves
+from .chain_solution import NAMES
+from .chain_solver import RESTARTS, Prepared, prepared_for
 from .jacobian import Damped
-from .prepared import RESTARTS, Prepared, prepared_for
+from .method import Settings, Solution, run, whole
 from .problem import Problem
 
 TOGETHER = 64  # random starts of the NumPy form, all at once

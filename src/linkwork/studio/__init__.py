@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..linkage import Linkage
+    from ..linkage.linkage import Linkage
     from .app import Studio
 
 __all__ = ["open_studio"]
@@ -27,7 +27,7 @@ def open_studio(thing: Linkage | str | Path | Any = "panda", *, host: str = "127
         MissingExtraError: If viser is not installed.
     """
     from ..formats import FORMATS, Content
-    from ..linkage import Linkage
+    from ..linkage.linkage import Linkage
     from ..models import build
     from .app import Studio, scene_from
     from .saving import scene_of

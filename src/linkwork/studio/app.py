@@ -18,9 +18,9 @@ from typing import Any
 from ..draw import is_flat
 from ..draw.sketch import Sketch
 from ..errors import LinkworkError
+from ..explain.mobility import degrees_of_freedom
 from ..formats import Remark
 from ..goals import Hold, Reach
-from ..mobility import degrees_of_freedom
 from ..solvers import Solution, solve
 from . import stage
 from .files_tab import FilesTab

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..elements import moving_xyz
-from ..linkage import Linkage
+from ..linkage.elements import moving_xyz
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 
 FEW = 14  # dials that are shown at once; more are put into folders

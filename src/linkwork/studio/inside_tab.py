@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..elbows import swivel
 from ..errors import GoalError
+from ..explain.swivel import swivel
 from ..transforms import FloatArray, read_only
 from .inspection import Moment, free_directions, moments, swing
 from .stage import Figure

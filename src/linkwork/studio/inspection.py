@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..goals import Goal
-from ..linkage import Linkage
-from ..poses import advance
+from ..linkage.linkage import Linkage
+from ..linkage.poses import advance
 from ..solvers import METHODS, Problem, Solution, solve
 from ..solvers.problem import velocity_names
 from ..transforms import FloatArray

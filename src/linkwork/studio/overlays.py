@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis import manipulability, workspace
 from ..draw.surfaces import outline
 from ..errors import LinkworkError
-from ..linkage import Linkage
-from ..mass import center_of_mass
+from ..explain.workspaces import manipulability, workspace
+from ..linkage.linkage import Linkage
+from ..linkage.mass import center_of_mass
 from ..transforms import FloatArray
 from . import stage
 from .session import Why

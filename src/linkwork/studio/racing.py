@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..diagnosis import reach
 from ..errors import GoalError
+from ..explain.diagnosis import reach
 from ..goals import Goal
-from ..linkage import Linkage
-from ..poses import difference
+from ..linkage.linkage import Linkage
+from ..linkage.poses import difference
 from ..solvers import METHODS, Method, Problem, Settings, configure
-from ..solvers.base import follow, settled
+from ..solvers.method import follow, settled
 from ..transforms import FloatArray
 from .targets import Target
 

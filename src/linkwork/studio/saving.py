@@ -17,14 +17,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..clips import Clip
-from ..doctor import examine
 from ..errors import FormatError, LinkworkError, MethodNotFoundError, listed
-from ..files import MAX_BYTES, read_bytes, read_text, write_text
-from ..formats import CLIP, FORMATS, Content, Remark, documents, read, write
+from ..formats import CLIP, FORMATS, Content, Remark, read, write, yaml_json as documents
+from ..formats.atomic_files import MAX_BYTES, read_bytes, read_text, write_text
+from ..formats.doctor import examine
 from ..formats.scene_document import document
-from ..geometry import Mesh, Visual
-from ..linkage import Linkage
+from ..linkage.geometry import Mesh, Visual
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
 from ..solvers import METHODS
 from ..transforms import FloatArray, read_only
 from .session import Scene, ready_pose, timeline_of

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..clips import Clip
-from ..diagnosis import Diagnosis, at_limits, diagnose, reach
 from ..errors import KeyFrameError, MethodNotFoundError, OptionError, TargetNotFoundError
+from ..explain.diagnosis import Diagnosis, at_limits, diagnose, reach
 from ..formats import Remark
-from ..linkage import Linkage
-from ..loops import close
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
 from ..solvers import METHODS, Solution, solve
+from ..solvers.loops import close
 from ..transforms import FloatArray, read_only
 from .history import History
 from .targets import Target, new_target
@@ -45,7 +45,7 @@ class Why:
     """Why the targets were not reached.
 
     Attributes:
-        cause: As in `linkwork.diagnosis.Diagnosis`.
+        cause: As in `linkwork.explain.diagnosis.Diagnosis`.
         text: The sentence, and what to try.
         joints: The joints at their limits, or that would have to go beyond them.
         center: Where the limb of a target out of reach begins, shape (3,), or None.

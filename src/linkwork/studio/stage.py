@@ -14,9 +14,9 @@ import numpy as np
 
 from ..draw import is_flat
 from ..draw.sketch import LINKS, Sketch
-from ..formats.skins import Part, joined, parts
-from ..geometry import Mesh, Sphere, Visual, bone
-from ..linkage import Linkage
+from ..formats.mesh_export import Part, joined, parts
+from ..linkage.geometry import Mesh, Sphere, Visual, bone
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 
 Color = tuple[int, int, int]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import GoalError, OptionError, listed
 from ..goals import Balance, Bend, Goal, Hold, LookAt, Reach
-from ..linkage import Linkage
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_transform, read_only
 
 LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3
@@ -145,7 +145,7 @@ def new_target(linkage: Linkage, q: FloatArray, kind: str, frame: str, taken: tu
         length = float(np.linalg.norm(out))
         place[:3, 3] += size * (out / length if length > 1e-6 else world[:3, 0])
     elif kind == "balance":
-        from ..mass import center_of_mass
+        from ..linkage.mass import center_of_mass
 
         place[:3, 3] = center_of_mass(linkage, q) * [1.0, 1.0, 0.0]
     target = Target(_free(f"{kind} {frame}" if kind != "reach" else frame, taken), kind, frame, place)

@@ -12,13 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
-from .. import timeline
-from ..clips import KINDS, Clip, sample
 from ..errors import KeyFrameError
 from ..goals import Goal
-from ..linkage import Link, Linkage
-from ..loops import close
-from ..poses import checked
+from ..linkage.linkage import Link, Linkage
+from ..linkage.poses import checked
+from ..motion import timeline
+from ..motion.clips import KINDS, Clip, sample
+from ..solvers.loops import close
 from ..transforms import FloatArray, read_only
 from .targets import Target
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..clips import KINDS, Clip
 from ..errors import KeyFrameError
+from ..motion.clips import KINDS, Clip
 from .dials import dials
 from .plots import COLORS, Curves
 from .session import motion

@@ -1,0 +1,215 @@
+"""The commands about files: convert and doctor, in the pattern of `cli`.
+
+Imports typer, `console` and the options of `commands` at once, and the library when a command runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import FormatError, OptionError, listed
+from .console import is_file, print_columns, print_json, read_model, say
+from .ik import AsJson, examples, takes
+
+if TYPE_CHECKING:
+    from ..formats import Content, Options, Remark
+
+REMARKS, BAD_FILE = 1, 3
+MOST_SAID, MOST_LISTED = 3, 10  # remarks of one kind that convert says and doctor lists
+UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}
+
+SourceOperand = Annotated[str, typer.Argument(metavar="SOURCE", help="A file, or a ready-made model.")]
+TargetOperand = Annotated[Path, typer.Argument(metavar="TARGET", help="The file to write.")]
+FileOperand = Annotated[str, typer.Argument(metavar="FILE", help="The file to look at, or a ready-made model.")]
+Units = Annotated[str | None, takes("UNIT", "Unit of the file: m, cm, mm, in, ft, or how many metres.", "--units")]
+Up = Annotated[str | None, takes("AXIS", "Which axis of the file points up: x, y or z.", "--up")]
+Packages = Annotated[list[str] | None, takes("NAME=FOLDER", "Where package://NAME is; may be repeated.", "--package")]
+Folders = Annotated[list[str] | None, takes("FOLDER", "Meshes may be there too; may be repeated.", "--folder")]
+Positions = Annotated[str | None, takes("RULE", "BVH positions replace the offset, or add to it.", "--positions")]
+Mover = Annotated[str | None, takes("MODEL", "Whose motion it is: a file or a model.", "--linkage")]
+
+
+# Commands
+
+
+def convert(
+    source: SourceOperand,
+    target: TargetOperand,
+    clip: Annotated[str | None, takes("NAME", "Which motion to write, where there are several.", "--clip")] = None,
+    linkage: Mover = None,
+    units: Units = None,
+    up: Up = None,
+    packages: Packages = None,
+    folders: Folders = None,
+    positions: Positions = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a file in another format.
+
+    What was assumed about SOURCE and what TARGET cannot hold is said on stderr. A ready-made model brings its motion
+    along, where TARGET can hold one. Numbers alone (.csv) need --linkage to say whose they are.
+    """
+    from .. import formats
+    from ..errors import ClipNotFoundError
+
+    row = formats.FORMATS.get(target.suffix.lower())
+    if row is None or not row.writes:
+        known = listed([suffix for suffix, one in formats.FORMATS.items() if one.writes])
+        why = "its name must end" if row is None else f"{row.title} is read, not written; write a name that ends"
+        raise OptionError(f"cannot write {str(target)!r}: {why} in {known}")
+    content = _content(source, linkage, _options(units, up, packages, folders, positions), motions=row.clips)
+    if clip is not None:
+        if clip not in content.clips:
+            raise ClipNotFoundError(clip, source, content.clips)
+        content = formats.Content(content.linkage, {clip: content.clips[clip]}, content.remarks)
+    content, dropped = formats.fit(content, target)
+    dropped += formats.write(content, target)
+    if as_json:
+        parts = {"assumed": content.remarks, "dropped": dropped}
+        data = {"source": source, "target": str(target), **_summary(content)}
+        print_json(data | {key: [asdict(remark) for remark in remarks] for key, remarks in parts.items()})
+    else:
+        print(f"{target}: {_described(content)}")
+        for remark in (*_shortened(content.remarks, MOST_SAID), *_shortened(dropped, MOST_SAID)):
+            say(_sentence(remark))
+
+
+def doctor(
+    file: FileOperand,
+    linkage: Mover = None,
+    units: Units = None,
+    up: Up = None,
+    packages: Packages = None,
+    folders: Folders = None,
+    positions: Positions = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say everything that was assumed about a file, or is odd in it.
+
+    Exits with 0 if there is nothing to say, 1 if there is, and 3 if the file cannot be read.
+    """
+    from ..formats.doctor import examine
+
+    options = _options(units, up, packages, folders, positions)
+    try:
+        content = _content(file, linkage, options, motions=True)
+        remarks = examine(content)
+    except FormatError as error:
+        if not as_json:
+            raise
+        print_json({"file": file, "readable": False, "error": str(error), "line": error.line, "remarks": []})
+        raise typer.Exit(BAD_FILE) from None
+    if as_json:
+        data = {"file": file, "readable": True, **_summary(content)}
+        print_json(data | {"remarks": [asdict(remark) for remark in remarks]})
+    else:
+        print(f"{file}: {_described(content)}")
+        if remarks:
+            print_columns([("what", "where", "remark"), *map(_row, _shortened(remarks, MOST_LISTED))])
+        else:
+            print("nothing odd")
+    if remarks:
+        raise typer.Exit(REMARKS)
+
+
+COMMANDS: dict[Callable[..., None], str] = {
+    convert: examples(
+        "convert human walk.bvh",
+        "convert panda panda.urdf",
+        "convert snake:9 snake.csv --json",
+    ),
+    doctor: examples("doctor panda", "doctor human --json"),
+}
+
+
+# What both ask for
+
+
+def _options(
+    units: str | None,
+    up: str | None,
+    packages: Sequence[str] | None,
+    folders: Sequence[str] | None,
+    positions: str | None,
+) -> Options:
+    from ..formats.options import as_options
+
+    given: dict[str, Any] = {"up": up, "folders": tuple(folders or ()), "positions": positions or "replace"}
+    if units is not None:
+        try:
+            given["units"] = UNITS.get(units) or float(units)
+        except ValueError:
+            raise OptionError(f"--units is {listed(list(UNITS))} or a number of metres, got {units!r}") from None
+    named: dict[str, str] = {}
+    for word in packages or ():
+        name, equals, folder = word.partition("=")
+        if not name or not equals or not folder:
+            raise OptionError(f"--package takes NAME=FOLDER, got {word!r}")
+        named[name] = folder
+    return as_options(given | {"packages": named})
+
+
+def _content(source: str, linkage: str | None, options: Options, *, motions: bool) -> Content:
+    """Return all that is in a file, or a ready-made model with its motion."""
+    from .. import formats, models
+
+    if is_file(source):
+        mover = None if linkage is None else read_model(linkage)
+        return formats.read(source, options, linkage=mover)
+    model = read_model(source)
+    return formats.Content(model, {formats.CLIP: models.motion(source)} if motions else {})
+
+
+def _summary(content: Content) -> dict[str, Any]:
+    linkage = content.linkage
+    clips = [
+        {"name": name, "frames": len(clip), "seconds": float(clip.times[-1] - clip.times[0])}
+        for name, clip in content.clips.items()
+    ]
+    counts = {"links": len(linkage.links), "joints": len(linkage.joints), "nq": linkage.nq, "nv": linkage.nv}
+    return {"linkage": {"name": linkage.name, **counts}, "clips": clips}
+
+
+def _described(content: Content) -> str:
+    """Return in words what a file holds."""
+    from ..explain.mobility import degrees_of_freedom
+
+    linkage, freedom = content.linkage, degrees_of_freedom(content.linkage)
+    words = [f"{linkage.name}, {len(linkage.links)} links, {len(linkage.joints)} joints, {freedom} DOF"]
+    if len(content.clips) > 1:
+        words.append(f"{len(content.clips)} motions: {listed(list(content.clips))}")
+    else:
+        words += [f"motion {name}, {len(clip)} frames" for name, clip in content.clips.items()]
+    return "; ".join(words)
+
+
+def _shortened(remarks: Sequence[Remark], most: int) -> list[Remark]:
+    """Return remarks for people: of very many of one kind the first, and how many more; all of what is lost."""
+    from ..formats import Remark
+
+    result: list[Remark] = []
+    counts, seen = Counter(remark.kind for remark in remarks), Counter[str]()
+    for remark in remarks:
+        kind = remark.kind
+        seen[kind] += 1
+        if kind == "dropped" or counts[kind] <= most + 1 or seen[kind] <= most:
+            result.append(remark)
+        elif seen[kind] == counts[kind]:
+            result.append(Remark(kind, f"{counts[kind] - most} more like these; --json lists them all."))
+    return result
+
+
+def _sentence(remark: Remark) -> str:
+    line = "" if remark.line is None else f" (line {remark.line})"
+    return f"{remark.kind}: {remark.text}{line}"
+
+
+def _row(remark: Remark) -> tuple[str, str, str]:
+    place = remark.where if remark.line is None else f"{remark.where} line {remark.line}".strip()
+    return remark.kind, place, " ".join(remark.text.split())

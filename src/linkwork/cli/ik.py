@@ -1,0 +1,398 @@
+"""The commands of inverse kinematics: solve, track, workspace, race and figure, in the pattern of `cli`.
+
+Imports typer, `problems` and `answers` at once and the library when a command runs. What options look like is said
+here, for `cli` too, which gives the commands of the table `COMMANDS` to its program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import OptionError
+from ..formats.atomic_files import replacing
+from .console import print_columns, print_json, progress, read_model, say, writing
+from .output import (
+    csv_text,
+    motion_data,
+    motion_files,
+    print_figure,
+    print_laps,
+    print_motion,
+    print_solution,
+    solution_data,
+    solution_rows,
+    write_motion,
+)
+from .parsing import read_frame, read_goals, read_numbers, read_orientation, read_points, read_settings, read_start
+
+if TYPE_CHECKING:
+    from ..goals import Reach
+    from ..linkage.linkage import Linkage
+
+NOT_REACHED = 1
+
+
+# Options
+
+
+def examples(*lines: str) -> str:
+    """Return the end of a command's help: lines that can be typed as they stand."""
+    return "\b\nExample:\n" + "\n".join(f"  $ linkwork {line}" for line in lines)
+
+
+def flag(name: str, text: str) -> Any:
+    """Return an option that is given or not."""
+    return typer.Option(name, help=text)
+
+
+def takes(metavar: str, text: str, *names: str, **rules: Any) -> Any:
+    """Return an option with a value."""
+    return typer.Option(*names, metavar=metavar, help=text, **rules)
+
+
+ModelOperand = Annotated[str, typer.Argument(metavar="MODEL", help="A file, or a ready-made model.")]
+GoalsOperand = Annotated[str | None, typer.Argument(metavar="GOALS", help="Goals in a file; - reads stdin.")]
+NumberOperand = Annotated[str, typer.Argument(metavar="NUMBER", help="5.1, 5.2, 5.14, 5.19 to 5.25, or all.")]
+AsJson = Annotated[bool, flag("--json", "Print JSON.")]
+FrameName = Annotated[str | None, takes("NAME", "The frame that should get there: tip, or the last one.", "--frame")]
+Position = Annotated[str | None, takes("X,Y[,Z]", "Where it should be [m].", "--position")]
+Orientation = Annotated[str | None, takes("FORM=...", "How it should be turned: euler=xyz:0,0,90deg.", "--orientation")]
+MethodName = Annotated[str | None, takes("NAME", "The method.", "--method")]
+MethodNames = Annotated[list[str] | None, takes("NAME", "A method; may be repeated. By default all.", "--method")]
+Start = Annotated[list[str] | None, takes("POSE", "Where to begin: a stored pose, values, JOINT=VALUE.", "--start")]
+Tolerance = Annotated[float | None, takes("M", "Position error that counts as reached.", "--tolerance")]
+RotationTolerance = Annotated[float | None, takes("RAD", "Rotation error that does.", "--rotation-tolerance")]
+MaxIterations = Annotated[int | None, takes("N", "Steps at most.", "--max-iterations")]
+Limits = Annotated[str | None, takes("RULE", "Joint limits: clamp, project or ignore.", "--limits")]
+Set = Annotated[list[str] | None, takes("NAME=VALUE", "An option of the method; may be repeated.", "--set")]
+Picture = Annotated[Path | None, takes("FILE", "Draw it: .png, .svg or .pdf.", "--output", "-o")]
+Strips = Annotated[Path | None, takes("FILE", "Draw a strip of frames for each method too.", "--strips")]
+
+SOLVE_EXAMPLES = examples(
+    "solve planar:15,10,5 --position -20,5 --start ready",
+    "solve panda --position 0.4,0.2,0.5 --orientation wxyz=0,1,0,0 --start ready --explain",
+    "solve planar:15,10,5 --position -20,5 --method damped --set damping=5 --json",
+)
+
+
+# Commands
+
+
+def solve(
+    model: ModelOperand,
+    goals: GoalsOperand = None,
+    frame: FrameName = None,
+    position: Position = None,
+    orientation: Orientation = None,
+    method: MethodName = None,
+    start: Start = None,
+    tolerance: Tolerance = None,
+    rotation_tolerance: RotationTolerance = None,
+    max_iterations: MaxIterations = None,
+    limits: Limits = None,
+    options: Set = None,
+    explain: Annotated[bool, flag("--explain", "Say why, and what to try.")] = False,
+    as_csv: Annotated[bool, flag("--csv", "Print CSV, one row a goal.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find joint values that bring a frame to a goal.
+
+    Exits with 1 if a goal was not reached, and prints the closest pose found and the reason. An orientation is
+    wxyz=1,0,0,0, xyzw=0,0,0,1, euler=xyz:0,0,90deg, rotvec=0,0,1.57 or matrix= with nine numbers, row by row.
+
+    GOALS holds JSON, an object or a list of them, {"frame": "tip", "position": [1, 2], "orientation": {"wxyz":
+    [1, 0, 0, 0]}}, or CSV with the columns x,y[,z][,qw,qx,qy,qz]. Each goal is solved by itself, from the same start;
+    goals in a list within the list are solved at once.
+    """
+    from .. import solvers
+
+    if as_csv and as_json:
+        raise OptionError("--csv and --json are two forms of one answer; give one of them")
+    linkage = read_model(model)
+    if goals is None:
+        problems, many = [[_goal(linkage, frame, position, orientation)]], False
+    elif position is None and orientation is None:
+        problems, many = read_goals(linkage, goals, frame)
+    else:
+        raise OptionError("a goal stands in --position and --orientation or in GOALS, not in both")
+    settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
+    settings |= {} if method is None else {"method": method}
+    begin = read_start(linkage, start or [])
+    with progress("solving") as report:
+        solutions = []
+        for k, problem in enumerate(problems):
+            solutions.append(solvers.solve(linkage, problem, start=begin, **settings))
+            report((k + 1) / len(problems), f"goal {k}")
+    results = [solution_data(solution, explain=explain) for solution in solutions]
+    if as_json:
+        print_json(results if many else results[0])
+    elif as_csv:
+        print(csv_text(solution_rows(linkage, results)), end="")
+    else:
+        for k, result in enumerate(results):
+            print_solution(linkage, result, f"goal {k}:\n" if many else "")
+    if not all(solution.success for solution in solutions):
+        raise typer.Exit(NOT_REACHED)
+
+
+TRACK_EXAMPLES = examples(
+    "track planar:15,10,5 --position -20,5 --start ready -o reach.gif",
+    "track panda --position 0.4,0.2,0.5 --start ready --steps 1 --method transpose --json",
+)
+
+
+def track(
+    model: ModelOperand,
+    frame: FrameName = None,
+    position: Position = None,
+    orientation: Orientation = None,
+    points: Annotated[str | None, takes("FILE", "Points to pass: CSV with x,y[,z]; - reads stdin.", "--path")] = None,
+    closed: Annotated[bool, flag("--closed", "Let the path come back to its first point.")] = False,
+    frames: Annotated[int | None, takes("N", "How many frames: 21, or 48 along a path.", "--frames")] = None,
+    fps: Annotated[float, takes("RATE", "Frames a second.", "--fps")] = 24.0,
+    method: MethodName = None,
+    start: Start = None,
+    steps: Annotated[int | None, takes("N", "Take exactly N steps a frame.", "--steps")] = None,
+    lookahead: Annotated[bool, flag("--lookahead", "Choose among all branches of the whole path.")] = False,
+    tolerance: Tolerance = None,
+    rotation_tolerance: RotationTolerance = None,
+    max_iterations: MaxIterations = None,
+    limits: Limits = None,
+    options: Set = None,
+    output: Annotated[
+        Path | None,
+        takes(
+            "FILE", "A motion (.json, .csv, .bvh, .glb), a strip (.png), a film (.html, .mp4, .gif).", "--output", "-o"
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Move a frame along a line to a goal, or through points.
+
+    Exits with 1 if a frame missed its goal. With --steps, frames are taken as they come, one step each as in the
+    chapter, and the first is the start itself; they are not judged.
+    """
+    from .. import draw
+    from ..motion import paths, tracking
+    from ..solvers import Problem, configure
+
+    linkage = read_model(model)
+    name, begin, chosen = read_frame(linkage, frame), read_start(linkage, start or []), method or "damped"
+    if (points is None) == (position is None and orientation is None):
+        raise OptionError("give a goal with --position and --orientation, or points to pass with --path")
+    if closed and points is None:
+        raise OptionError("--closed is for a --path")
+    goal = None if points is not None else _goal(linkage, name, position, orientation)
+    timing = {} if frames is None else {"frames": frames}
+    settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
+    with _writing(output, (*draw.IMAGES, ".html", ".mp4", ".gif", ".json", ".csv", *motion_files()), as_json) as path:
+        if goal is not None:
+            goals = paths.line(linkage, goal, start=linkage.neutral() if begin is None else begin, **timing)
+        else:
+            goals = paths.spline(name, read_points(str(points)), closed=closed, **timing)
+        pace: dict[str, Any] = {"fps": fps, "steps": steps, "lookahead": lookahead}
+        clip = tracking.track(linkage, goals, start=begin, method=chosen, **pace, **settings)
+        _, loop = configure(chosen, settings)
+        data = motion_data(clip, name, loop.tolerances(Problem(linkage, goals[0])))
+        if path is not None:
+            write_motion(clip, data, None if goal is None else goal.position, path)
+    if as_json:
+        print_json(data)
+    elif str(output) != "-":
+        print_motion(clip, data)
+    if steps is None and data["missed"]:
+        raise typer.Exit(NOT_REACHED)
+
+
+def workspace(
+    model: ModelOperand,
+    frame: FrameName = None,
+    samples: Annotated[int, takes("N", "How many poses to try.", "--samples")] = 20_000,
+    orientations: Annotated[
+        int, takes("K", "Also try K orientations at some points: the dexterous workspace.", "--orientations")
+    ] = 0,
+    seed: Annotated[int, takes("N", "Where the random poses come from.", "--seed")] = 0,
+    output: Picture = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show where a frame can be."""
+    from .. import draw
+    from ..explain import workspaces as analysis
+
+    linkage = read_model(model)
+    name = read_frame(linkage, frame)
+    counts = {"samples": samples, "orientations": orientations, "seed": seed}
+    with _writing(output, draw.IMAGES, as_json) as path:
+        with progress("trying") as report:
+            found = analysis.workspace(linkage, name, **counts, progress=lambda share: report(share, name))
+        if path is not None:
+            draw.workspace(found, path=path)
+    lower, upper = found.extent
+    share = None if found.dexterity is None else float((found.dexterity >= 1.0).mean())
+    if as_json:
+        print_json(
+            {
+                "linkage": linkage.name,
+                "frame": name,
+                "points": len(found.points),
+                "planar": found.planar,
+                "extent": {"lower": lower.tolist(), "upper": upper.tolist()},
+                "center": found.center.tolist(),
+                "annulus": None if found.annulus is None else list(found.annulus),
+                "dexterous_share": share,
+            }
+        )
+        return
+    if str(output) == "-":
+        return
+    rows = [("", "from [m]", "to [m]")]
+    rows += [(axis, f"{low:.6g}", f"{high:.6g}") for axis, low, high in zip("xyz", lower, upper, strict=True)]
+    print_columns(rows)
+    if found.annulus is not None:
+        print(f"exactly: a ring about the first joint, {found.annulus[0]:.6g} to {found.annulus[1]:.6g} m from it")
+    if share is not None:
+        print(f"every orientation tried can be had at {share:.1%} of {len(found.points)} points")
+
+
+def race(
+    model: ModelOperand,
+    frame: FrameName = None,
+    position: Position = None,
+    orientation: Orientation = None,
+    methods: MethodNames = None,
+    start: Start = None,
+    tolerance: Tolerance = None,
+    rotation_tolerance: RotationTolerance = None,
+    max_iterations: MaxIterations = None,
+    limits: Limits = None,
+    options: Set = None,
+    output: Picture = None,
+    strips: Strips = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let every method solve the same problem, and compare.
+
+    Exits with 1 if no method reached the goal. A method that does not serve the goal says why.
+    """
+    from .. import draw
+    from ..explain.races import race as compare
+    from ..models import textbook as figures
+
+    linkage = read_model(model)
+    goal = _goal(linkage, frame, position, orientation)
+    settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
+    with _writing(output, draw.IMAGES, as_json) as path:
+        laps = compare(linkage, goal, start=read_start(linkage, start or []), methods=methods, **settings)
+        if path is not None:
+            draw.race(laps, goal=goal.position, path=path)
+    if strips is not None:
+        draw.figure(figures.of_race(laps), path=strips)
+    if as_json:
+        print_json([lap.as_dict() for lap in laps])
+    elif str(output) != "-":
+        print_laps(laps)
+    if not any(lap.solution is not None and lap.solution.success for lap in laps):
+        raise typer.Exit(NOT_REACHED)
+
+
+def figure(
+    number: NumberOperand,
+    output: Annotated[
+        Path | None, takes("FILE", "A .png, .svg, .pdf or .gif; for all, a folder.", "--output", "-o")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draw a figure of the chapter from its numbers.
+
+    Writes figure-NUMBER.png, or a folder figures with all of them, if no file is given. A .gif shows the motion. --json
+    prints the pose and the effector's place in all 21 frames of every row, and draws only into a file that is given.
+    """
+    from .. import draw
+    from ..draw import gallery
+    from ..models import textbook as figures
+
+    if number == "all":
+        folder = output or Path("figures")
+        targets = {one: folder / f"figure-{one}.png" for one in figures.FIGURES}
+    else:
+        targets = {number: output or Path(f"figure-{number}.png")}
+    drawn = output is not None or not as_json
+    made: list[figures.Figure] = []
+    with progress("computing") as report:
+        for one, target in targets.items():
+            report(len(made) / len(targets), f"figure {one}")
+            if number == "all" and drawn:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            with _writing(target if drawn else None, (*draw.IMAGES, ".gif"), as_json) as path:
+                made.append(figures.figure(one))
+                if path is not None and path.suffix.lower() == ".gif":
+                    with replacing(path) as file:
+                        file.write(gallery.figure_film(made[-1]))
+                elif path is not None:
+                    draw.figure(made[-1], path=path)
+    if as_json:
+        data = [one.as_dict() for one in made]
+        print_json(data if number == "all" else data[0])
+    elif str(output) != "-":
+        for drawing in made:
+            print_figure(drawing)
+            say(f"figure {drawing.number} is in {targets[drawing.number]}")
+
+
+COMMANDS: dict[Callable[..., None], str] = {
+    solve: SOLVE_EXAMPLES,
+    track: TRACK_EXAMPLES,
+    workspace: examples("workspace planar:15,10,5 -o workspace.png", "workspace ur5 --samples 5000 --json"),
+    race: examples(
+        "race planar:15,10,5 --position -20,5 --start ready",
+        "race panda --position 0.4,0.2,0.5 -o race.png",
+        "race planar:15,10,5 --position -20,5 --start ready --strips strips.png",
+    ),
+    figure: examples("figure 5.20", "figure 5.21 -o slow.gif", "figure 5.22 --json"),
+}
+
+
+# What several commands ask for
+
+
+@contextmanager
+def _writing(output: Path | None, suffixes: Sequence[str], as_json: bool) -> Iterator[Path | None]:
+    """Give a path that may be written to, checked ahead, or None if no file is asked for."""
+    if output is None:
+        yield None
+        return
+    if as_json and str(output) == "-":
+        raise OptionError("--json and -o - both write to stdout; give one of them")
+    with writing(output, suffixes) as path:
+        yield path
+
+
+def _goal(linkage: Linkage, frame: str | None, position: str | None, orientation: str | None) -> Reach:
+    from ..goals import Reach
+
+    if position is None and orientation is None:
+        raise OptionError("there is no goal; give --position, --orientation or both, such as --position 1,2")
+    place = None if position is None else read_numbers("--position", position)
+    turn = None if orientation is None else read_orientation(orientation)
+    return Reach(read_frame(linkage, frame), position=place, orientation=turn)
+
+
+def _settings(
+    words: Sequence[str] | None,
+    tolerance: float | None,
+    rotation_tolerance: float | None,
+    max_iterations: int | None,
+    limits: str | None,
+) -> dict[str, Any]:
+    return read_settings(
+        words or [],
+        tolerance=tolerance,
+        rotation_tolerance=rotation_tolerance,
+        max_iterations=max_iterations,
+        limits=limits,
+    )

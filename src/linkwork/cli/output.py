@@ -1,0 +1,202 @@
+"""What a solve, a motion, a race and a figure give, as plain data and as text.
+
+Imports `console`, and the library when a function runs. Angles are printed in radians and in degrees.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .console import by_coordinate, placements, print_columns, say
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..explain.races import Lap
+    from ..linkage.linkage import Linkage
+    from ..models.textbook import Figure
+    from ..motion.clips import Clip
+    from ..solvers import Solution
+    from ..transforms import FloatArray
+
+LAP_TITLES = ("method", "reached", "error", "iterations", "time [ms]", "largest step", "beyond limits", "why not")
+
+
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows as CSV, its lines ended as everywhere else."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+# Poses
+
+
+def units(linkage: Linkage) -> list[str]:
+    """Return the unit of every value of a pose: ``"rad"``, ``"m"``, or none in a quaternion."""
+    result = [""] * linkage.nq
+    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
+        if arc.mimic is None:
+            result[drive.q : drive.q + arc.articulation.nq] = arc.articulation.units
+    return result
+
+
+def in_degrees(linkage: Linkage, q: FloatArray) -> dict[str, float]:
+    """Return the angles of a pose in degrees, by coordinate."""
+    pairs = zip(by_coordinate(linkage, q).items(), units(linkage), strict=True)
+    return {name: math.degrees(value) for (name, value), unit in pairs if unit == "rad"}
+
+
+def print_pose(linkage: Linkage, pose: dict[str, float]) -> None:
+    """Print a pose: one row for each value, angles in degrees too."""
+    rows = [("joint", " value", "", " degrees")]
+    for (name, value), unit in zip(pose.items(), units(linkage), strict=True):
+        degrees = f"{math.degrees(value): .4f}" if unit == "rad" else ""
+        rows.append((name, f"{round(value, 6) + 0.0: .6f}", unit, degrees))
+    print_columns(rows)
+
+
+# Solves
+
+
+def solution_data(solution: Solution, *, explain: bool) -> dict[str, Any]:
+    """Return one solution as plain data, with a paragraph on why if it is asked for."""
+    from ..goals import Reach
+
+    linkage = solution.linkage
+    goals = [goal for goal in solution.goals if isinstance(goal, Reach)]
+    place = next(placements(linkage, solution.q[None], dict.fromkeys(goal.frame for goal in goals), matrix=False))
+    blocks = [
+        (getattr(goal, "frame", type(goal).__name__), block.unit) for goal in solution.goals for block in goal.blocks
+    ]
+    return {
+        "reached": solution.success,
+        "reason": solution.reason,
+        **({"explanation": solution.explain()} if explain else {}),
+        "method": solution.method,
+        "iterations": solution.iterations,
+        "residuals": [
+            {"frame": frame, "error": error, "unit": unit}
+            for (frame, unit), error in zip(blocks, solution.residuals.tolist(), strict=True)
+        ],
+        "freedom": solution.freedom,
+        "pose": place["pose"],
+        "degrees": in_degrees(linkage, solution.q),
+        "outside_limits": place["outside_limits"],
+        "frames": place["frames"],
+    }
+
+
+def print_solution(linkage: Linkage, data: dict[str, Any], title: str) -> None:
+    """Print one solution: how it ended, the pose, and how far each goal was missed."""
+    print(f"{title}{data.get('explanation', data['reason'])}")
+    print_pose(linkage, data["pose"])
+    for residual in data["residuals"]:
+        what = "position" if residual["unit"] == "m" else "rotation"
+        print(f"{what} error of {residual['frame']}: {residual['error']:.3g} {residual['unit']}")
+    print(f"method {data['method']}, iterations {data['iterations']}")
+
+
+def solution_rows(linkage: Linkage, results: Sequence[dict[str, Any]]) -> Iterator[list[Any]]:
+    """Yield the rows of a table of solutions, titles first."""
+    yield ["goal", "reached", "iterations", "position_error", "rotation_error", *linkage.coordinates]
+    for k, data in enumerate(results):
+        errors = [
+            max((one["error"] for one in data["residuals"] if one["unit"] == unit), default="") for unit in ("m", "rad")
+        ]
+        yield [k, str(data["reached"]).lower(), data["iterations"], *errors, *data["pose"].values()]
+
+
+# Motions
+
+
+def motion_data(clip: Clip, frame: str, tolerances: FloatArray) -> dict[str, Any]:
+    """Return a motion that was solved for as plain data; `tolerances` say which frames missed their goal."""
+    from ..models.textbook import largest_step
+
+    residuals = clip.residuals
+    missed = [] if residuals is None else [k for k, row in enumerate(residuals) if (row > tolerances).any()]
+    return {
+        "linkage": clip.linkage.name,
+        "frame": frame,
+        "coordinates": list(clip.linkage.coordinates),
+        "times": clip.times.tolist(),
+        "poses": clip.poses.tolist(),
+        "effector": clip.forward(frame=frame)[:, :3, 3].tolist(),
+        "residuals": None if residuals is None else residuals.tolist(),
+        "missed": missed,
+        "largest_step": largest_step(clip) if len(clip) > 1 else 0.0,
+    }
+
+
+def print_motion(clip: Clip, data: dict[str, Any]) -> None:
+    """Print how a motion went, and the pose it ends in."""
+    missed = len(data["missed"])
+    print(f"frames: {len(clip)} in {clip.times[-1]:.3g} s, {missed or 'none'} beyond the tolerance")
+    print(f"largest error: {max(map(max, data['residuals'])):.3g}")
+    print(f"largest change of a value from frame to frame: {data['largest_step']:.4g}")
+    print("the last pose:")
+    print_pose(clip.linkage, by_coordinate(clip.linkage, clip.poses[-1]))
+
+
+def motion_files() -> tuple[str, ...]:
+    """Return the suffixes of files that hold motions and that `track` does not write in its own way."""
+    from .. import formats
+
+    return tuple(suffix for suffix, row in formats.FORMATS.items() if row.clips and row.writes and suffix != ".csv")
+
+
+def write_motion(clip: Clip, data: dict[str, Any], goal: FloatArray | None, path: Path) -> None:
+    """Write a motion as its file is named: numbers (.json, .csv), a film, pictures or a format for motions."""
+    from .. import draw, formats
+    from ..formats.atomic_files import write_text
+
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        write_text(path, json.dumps(data, allow_nan=False) + "\n")
+    elif suffix == ".csv":
+        rows = zip(data["times"], data["poses"], data["effector"], strict=True)
+        titles = ["time", *data["coordinates"], "x", "y", "z"]
+        write_text(path, csv_text([titles, *([time, *pose, *point] for time, pose, point in rows)]))
+    elif suffix in (".html", ".mp4", ".gif"):
+        draw.film(clip, path, trail=data["frame"])
+    elif suffix in motion_files():
+        for remark in formats.write(formats.Content(clip.linkage, {formats.CLIP: clip}), path):
+            say(remark.text)
+    else:
+        draw.strip(clip, trail=data["frame"], goal=goal, path=path)
+
+
+# Races and figures
+
+
+def print_laps(laps: Sequence[Lap]) -> None:
+    """Print how methods fared, one row each."""
+    rows = [LAP_TITLES]
+    for lap in laps:
+        found = lap.solution
+        if found is None:
+            rows.append((lap.method, "refused", "", "", "", "", "", lap.refusal))
+            continue
+        ended = ("yes", "") if found.success else ("no", str(found.reason))
+        numbers = (f"{found.residual:.2g}", str(found.iterations), f"{1e3 * lap.seconds:.2f}")
+        rows.append((lap.method, ended[0], *numbers, f"{lap.largest_step:.3g}", str(lap.violations), ended[1]))
+    print_columns(rows)
+
+
+def print_figure(figure: Figure) -> None:
+    """Print what a figure shows and where each of its rows ends."""
+    from ..models.textbook import largest_step
+
+    print(f"Figure {figure.number}: {figure.caption}")
+    rows = [("row", "method", "goal", "the last frame's effector", "largest step")]
+    for panel in figure.panels:
+        goal = "" if panel.goal is None else ", ".join(f"{x:.4g}" for x in panel.goal)
+        end = ", ".join(f"{round(x, 4) + 0.0:.4f}" for x in panel.path[-1].tolist())
+        rows.append((panel.title, panel.method, goal, end, f"{largest_step(panel.clip):.4f}"))
+    print_columns(rows)

@@ -1,0 +1,186 @@
+"""The command retarget, in the pattern of `cli`.
+
+Imports typer, `console` and the options of `commands` at once, and the library when the command runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import MappingError, OptionError
+from .console import is_file, print_columns, print_json, progress, read_model, read_motion, say
+from .ik import NOT_REACHED, AsJson, examples, flag, takes
+
+if TYPE_CHECKING:
+    from ..linkage.linkage import Linkage
+    from ..motion.clips import Clip
+    from ..retargeting import Outcome, Report
+
+MISSED, SLID = 0.02, 0.005  # [m]: hands that miss their places, and planted feet that slide, by more: no good motion
+
+MotionOperand = Annotated[str, typer.Argument(metavar="MOTION", help="A file with a motion, or a ready-made model.")]
+To = Annotated[str, takes("MODEL", "Who should move so: a file, or a ready-made model.", "--to")]
+Output = Annotated[Path | None, takes("FILE", "Where to write; MOTION-MODEL.bvh by default.", "--output", "-o")]
+MapFile = Annotated[Path | None, takes("FILE", "Joint map to use, as --write-map writes it.", "--map")]
+WriteMap = Annotated[Path | None, takes("FILE", "Write the joint map that was found, to edit it.", "--write-map")]
+Role = Annotated[str | None, takes("ROLE", "What leads a robot arm: right_hand by default.", "--role")]
+Tip = Annotated[str | None, takes("NAME", "Frame of a robot arm that is led: tip, or the last link.", "--frame")]
+Frames = Annotated[str | None, takes("FIRST:LAST", "Frames of the motion to use, counted from 0: 1: or 10:200.")]
+Smooth = Annotated[float | None, takes("SECONDS", "Smooth the motion over this time; 0 not at all.", "--smooth")]
+KeepRoot = Annotated[bool, flag("--keep-root", "Leave a figure that is fixed to the ground fixed.")]
+KeepFirst = Annotated[bool, flag("--keep-first", "Keep a first frame that is a pose of its own, such as a T-pose.")]
+
+
+def retarget(
+    motion: MotionOperand,
+    to: To,
+    output: Output = None,
+    map_file: MapFile = None,
+    write_map: WriteMap = None,
+    clip: Annotated[str | None, takes("NAME", "Which motion, where a file holds several.", "--clip")] = None,
+    frames: Frames = None,
+    role: Role = None,
+    frame: Tip = None,
+    smooth: Smooth = None,
+    keep_root: KeepRoot = False,
+    keep_first: KeepFirst = False,
+    as_json: AsJson = False,
+) -> None:
+    """Give a motion to another figure or robot.
+
+    Which link is which part of the body is told from names and shape, and shown; --write-map writes it to a file that
+    can be edited and given back with --map. Planted feet stay where they are, hands and gaze are kept, limits hold. A
+    robot arm follows one hand.
+    """
+    from .. import formats, retargeting
+
+    source = _cut(_motion(motion, clip), frames)
+    target = read_model(to)
+    path = output or Path(f"{Path(motion.partition(':')[0]).stem}-{target.name}.bvh")
+    row = formats.FORMATS.get(path.suffix.lower())
+    if row is None or not (row.writes and row.clips):
+        known = ", ".join(suffix for suffix, one in formats.FORMATS.items() if one.writes and one.clips)
+        raise OptionError(f"cannot write a motion to {str(path)!r}: its name must end in {known}")
+    if write_map is not None:
+        _write_map(write_map, source.linkage, target, map_file)
+    options: dict[str, Any] = {} if smooth is None else {"smooth": smooth}
+    with progress("solving") as report:
+        outcome = retargeting.transferred(
+            source, target, map=map_file, role=role, frame=frame, root="keep" if keep_root else "auto",
+            first="keep" if keep_first else "auto", progress=lambda done, total: report(done / total, ""), **options,
+        )  # fmt: skip
+    outcome.clip.save(path)
+    if as_json:
+        print_json(
+            {"output": str(path), "map": _maps(outcome), "report": asdict(outcome.report), "remarks": outcome.remarks}
+        )
+    else:
+        print_columns(_rows(outcome, role or retargeting.LEADING))
+        print(f"\n{path}: {_summary(outcome)}")
+        if outcome.target is None:
+            say(f"{target.name} is an arm: its frame {outcome.frame} follows {role or retargeting.LEADING}")
+    for remark in outcome.remarks:
+        say(f"{remark} (--keep-first keeps it)")
+    wrong = _wrong(outcome.report, "hands" if outcome.target else outcome.frame)
+    for words in wrong:
+        say(words)
+    if wrong:
+        raise typer.Exit(NOT_REACHED)
+
+
+COMMANDS: dict[Callable[..., None], str] = {
+    retarget: examples(
+        "retarget human --to panda -o panda-waves.csv",
+        "retarget human:floating --to human:1.2 -o small.bvh --write-map map.yaml",
+    ),
+}
+
+
+def _motion(text: str, clip: str | None) -> Clip:
+    from .. import formats
+
+    if clip is not None:
+        return formats.load_clip(text, name=clip)
+    if is_file(text):
+        return formats.load_clip(text)
+    return read_motion(text, read_model(text))
+
+
+def _cut(clip: Clip, frames: str | None) -> Clip:
+    """Return the frames of a clip from the first to the last that a text such as ``1:`` or ``10:200`` names."""
+    from ..motion.clips import Clip
+
+    if frames is None:
+        return clip
+    first, colon, last = frames.partition(":")
+    try:
+        start, end = int(first or 0), int(last) + 1 if last else len(clip)
+    except ValueError:
+        start = end = -1
+    if not colon or not 0 <= start < end <= len(clip):
+        raise OptionError(f"--frames takes FIRST:LAST within 0:{len(clip) - 1}, got {frames!r}")
+    return Clip(clip.linkage, clip.times[start:end] - clip.times[start], clip.poses[start:end])
+
+
+def _maps(outcome: Outcome) -> dict[str, Any]:
+    target = {} if outcome.target is None else dict(outcome.target.roles)
+    return {"source": dict(outcome.source.roles), "target": target}
+
+
+def _write_map(path: Path, source: Linkage, target: Linkage, given: Path | None) -> None:
+    """Write the joint map, also where nothing is found: then it is there to be filled in."""
+    from ..retargeting import recognise, write_map
+    from ..retargeting.maps import as_map
+
+    known = as_map(given)
+    found: dict[str, Any] = {}
+    for side, linkage in (("source", source), ("target", target)):
+        try:
+            found[side] = recognise(linkage, known[side], what=side)
+        except MappingError:
+            found[side] = linkage
+    write_map(path, found["source"], found["target"])
+
+
+def _rows(outcome: Outcome, leading: str) -> list[tuple[str, ...]]:
+    """Return the joint map as a table."""
+    target = outcome.target
+    rows: list[tuple[str, ...]] = [("role", "source", "target", "found by")]
+    for role, link, reason in outcome.source.table():
+        if target is None:
+            rows += [(role, link, outcome.frame, reason)] if role == leading else []
+        elif role in target:
+            both = reason if reason == target.reasons[role] else f"{reason}, {target.reasons[role]}"
+            rows.append((role, link, target.roles[role], both))
+        else:
+            rows.append((role, link, "-", reason))
+    return rows
+
+
+def _wrong(report: Report, hands: str) -> list[str]:
+    """Return what is too bad in a motion to be called good."""
+    words = []
+    if report.hands > MISSED:
+        words.append(
+            f"{hands} off the scaled path by {100.0 * report.hands:.2g} cm at worst, more than {100.0 * MISSED:g} cm"
+        )
+    if report.slide > SLID:
+        words.append(f"planted feet slide by {1000.0 * report.slide:.2g} mm, more than {1000.0 * SLID:g} mm")
+    return words
+
+
+def _summary(outcome: Outcome) -> str:
+    report = outcome.report
+    words = [f"{report.frames} frames, scaled by {report.scale:.3g}"]
+    if report.contacts:
+        words.append(f"{report.contacts} footsteps that slide {1000.0 * report.slide:.2g} mm at most")
+    words.append(f"hands within {100.0 * report.hands:.2g} cm")
+    words.append(f"jerk {report.jerk:.2g} times the source's")
+    words.append("limits kept" if not report.outside else f"{report.outside} values outside their limits")
+    words.append(f"{report.flips} flips" if report.flips else "no flips")
+    return "; ".join(words)

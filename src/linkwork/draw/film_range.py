@@ -1,0 +1,168 @@
+"""The piece of a motion that a film shows: from when to when, how fast, and at which moments.
+
+Imports `clips` and what stands before it, NumPy only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import KeyFrameError, OptionError
+from ..motion import clips
+from ..motion.clips import Clip
+from ..transforms import FloatArray
+
+MOST_FRAMES = 50_000
+LEAST_SPLITS, MOST_SPLITS = 4, 64
+SLACK = 1e-9  # [s]: moments nearer than that are one
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """The frames of a film.
+
+    Args:
+        times: When each is shown [s], from 0.
+        poses: The pose in each, shape (n, nq).
+        moments: The time in the clip that each shows [s].
+        numbers: The number of the clip's frame at or before each.
+    """
+
+    times: FloatArray
+    poses: FloatArray
+    moments: FloatArray
+    numbers: NDArray[np.int64]
+
+    @property
+    def rate(self) -> float:
+        """Frames a second."""
+        return (len(self.times) - 1) / float(self.times[-1]) if len(self.times) > 1 else 1.0
+
+    def as_clip(self, clip: Clip) -> Clip:
+        """Return the frames as a motion of their own."""
+        return Clip(clip.linkage, self.times, self.poses)
+
+    def refined(self, clip: Clip) -> tuple[int, Clip]:
+        """Return the same piece in finer steps, in the clip's time, and in how many a frame was split: for a trail."""
+        step = float(np.median(np.diff(clip.times))) if len(clip) > 1 else 1.0
+        splits = int(np.clip(np.ceil(2.0 * np.diff(self.moments).max(initial=0.0) / step), LEAST_SPLITS, MOST_SPLITS))
+        count = len(self.moments)
+        moments = np.interp(np.arange(splits * (count - 1) + 1) / splits, np.arange(count), self.moments)
+        poses = clips.sample(clip.linkage, clip.times, clip.poses, moments, kind="linear")
+        return splits, Clip(clip.linkage, moments, poses)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked of a film, still to be checked.
+
+    Args:
+        fps: Frames a second; those of the clip by default.
+        frames: How many frames, evenly over the piece, in place of `fps`.
+        start: Where the piece begins, in the clip's time [s].
+        end: Where it ends.
+        speed: How fast it runs: 2 is twice as fast, 0.5 slow motion.
+    """
+
+    fps: float | None = None
+    frames: int | None = None
+    start: float | None = None
+    end: float | None = None
+    speed: float = 1.0
+
+    def span(self, clip: Clip) -> tuple[float, float]:
+        """Return where the piece begins and ends in the clip's time [s]."""
+        first, last = float(clip.times[0]), float(clip.times[-1])
+        begin = first if self.start is None else _number("start", self.start)
+        end = last if self.end is None else _number("end", self.end)
+        for name, value in (("start", begin), ("end", end)):
+            if not first - SLACK <= value <= last + SLACK:
+                raise OptionError(f"{name} is {value:g} s; the motion goes from {first:g} to {last:g} s.")
+        if begin > end:
+            raise OptionError(f"the piece would begin at {begin:g} s and end before, at {end:g} s.")
+        return begin, end
+
+
+def cut(clip: Clip, wish: Wish, *, most: float, what: str, even: bool = True) -> Cut:
+    """Return the frames that a film of a clip shows.
+
+    Args:
+        clip: The motion.
+        wish: What is asked for.
+        most: Frames a second that the film can have.
+        what: What the film is, in words: ``"a GIF"``.
+        even: Whether frames have to follow each other in even steps.
+    """
+    if not isinstance(clip, Clip):
+        raise OptionError(f"a film needs a Clip, got {type(clip).__name__}; lw.Clip(linkage, times, poses) makes one.")
+    speed = _number("speed", wish.speed)
+    if not 0.001 <= speed <= 1000.0:
+        raise OptionError(f"speed is from 0.001 to 1000, got {wish.speed!r}.")
+    begin, end = wish.span(clip)
+    moments = _moments(clip, wish, begin, end, speed, most, what, even)
+    if len(moments) > MOST_FRAMES:
+        raise OptionError(f"a film of {len(moments)} frames is too long, {MOST_FRAMES} is the most; lower fps or end.")
+    numbers = np.searchsorted(clip.times, moments + SLACK, side="right") - 1
+    whole = np.abs(clip.times[numbers] - moments) <= SLACK
+    poses = clip.poses[numbers]
+    if not whole.all():
+        poses = clips.sample(clip.linkage, clip.times, clip.poses, moments, kind="linear")
+    return Cut((moments - moments[0]) / speed, poses, moments, numbers)
+
+
+def _moments(
+    clip: Clip, wish: Wish, begin: float, end: float, speed: float, most: float, what: str, even: bool
+) -> FloatArray:
+    """Return the times in the clip that the film shows."""
+    seconds = (end - begin) / speed
+    if wish.frames is not None:
+        if wish.fps is not None:
+            raise OptionError("fps and frames both say how many frames there are; give one of them.")
+        count = _count(wish.frames)
+        if count > 1 and seconds < (count - 1) / most * (1.0 - 1e-9):
+            raise OptionError(f"{count} frames in {seconds:g} s are too many for {what}, which has {most:g} a second.")
+        return np.linspace(begin, end, count)
+    steps = np.diff(clip.times)
+    if wish.fps is None:
+        inside = clip.times[(clip.times >= begin - SLACK) & (clip.times <= end + SLACK)]
+        regular = not even or np.ptp(steps, axis=0).max(initial=0.0) <= 1e-3 * steps.min(initial=np.inf)
+        if len(inside) and speed == 1.0 and regular and steps.min(initial=np.inf) >= (1.0 - 1e-9) / most:
+            return np.asarray(inside)
+        rate = min(most, 1.0 / float(np.median(steps))) if len(steps) else 1.0
+    else:
+        rate = wish.fps if isinstance(wish.fps, int | float) and not isinstance(wish.fps, bool) else math.nan
+    if not 0.0 < rate <= most:
+        raise OptionError(f"fps of {what} is more than 0 and at most {most:g}, got {wish.fps!r}.")
+    count = int(min(np.floor(seconds * rate + 1e-6), MOST_FRAMES)) + 1
+    return np.asarray(np.minimum(begin + np.arange(count) * (speed / rate), end), dtype=np.float64)
+
+
+def panels(clip: Clip, wish: Wish, count: int) -> list[int]:
+    """Return the numbers of the clip's frames for a strip: so many, evenly over the piece, each once."""
+    if wish.fps is not None or wish.speed != 1.0:
+        raise OptionError("a strip of pictures has no speed and no fps; frames says how many there are.")
+    begin, end = wish.span(clip)
+    inside = np.flatnonzero((clip.times >= begin - SLACK) & (clip.times <= end + SLACK))
+    if not len(inside):
+        raise KeyFrameError(f"the motion has no frame from {begin:g} to {end:g} s.")
+    count = count if wish.frames is None else _count(wish.frames)
+    chosen = np.linspace(0, len(inside) - 1, min(count, len(inside))).round().astype(np.int64)
+    return [int(k) for k in inside[chosen]]
+
+
+def _number(name: str, value: Any) -> float:
+    plain = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not plain or not math.isfinite(value):
+        raise OptionError(f"{name} is a number, got {value!r}.")
+    return float(value)
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= MOST_FRAMES:
+        raise OptionError(f"frames is a whole number from 1 to {MOST_FRAMES}, got {value!r}.")
+    return int(value)

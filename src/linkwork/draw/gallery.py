@@ -1,0 +1,353 @@
+"""The gallery: one page of moving pictures, whole in itself, that opens from disk without a network.
+
+Imports `models`, `figures` and `draw`. A page is made of cards and knows nothing of linkages; `model_cards` makes one
+card for each ready-made model, `figure_cards` one for each figure of the chapter, and others can stand beside them.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import tempfile
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from itertools import accumulate, chain, pairwise
+from pathlib import Path
+
+import numpy as np
+
+from .. import draw, models
+from ..errors import FormatError
+from ..explain.mobility import degrees_of_freedom
+from ..formats.atomic_files import write_text
+from ..models import textbook as figures
+from ..motion.clips import Clip
+
+FPS = 12
+SUBTITLE = "Kinematic linkages: build them, pose them, see them. Every piece here is made by the code below it."
+CODE = """import linkwork as lw
+
+clip = lw.models.motion("{text}")
+lw.draw.film(clip, "{name}.gif", fps={fps:g})
+
+# linkwork draw {text} -o {name}.gif"""
+
+FIGURE_SECTION = "The chapter's figures"
+FIGURE_CODE = """import linkwork as lw
+
+figure = lw.textbook.figure("{number}")
+lw.draw.figure(figure, path="figure-{number}.png")
+
+# linkwork figure {number} -o figure-{number}.gif"""
+SHOWN_FPS = 12.0  # one frame of a figure at a time, slowly enough to follow
+STAY = 0.5  # seconds on the last frame
+BAND = 26  # pixels: room for a title
+
+Progress = Callable[[float, str], None]
+
+PICTURES = {b"GIF8": "image/gif", b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"<": "image/svg+xml"}
+
+STYLE = """
+:root { color-scheme: light dark; --page: #f4f3ef; --card: #ffffff; --ink: #1d2126; --soft: #5c6570; --line: #e2e0d9;
+  --accent: #b4531a; --code: #f7f6f2; --plate: #fcfcfc; }
+@media (prefers-color-scheme: dark) { :root { --page: #14171b; --card: #1d2127; --ink: #e9e7e2; --soft: #a2abb5;
+  --line: #2f353d; --accent: #f2a061; --code: #171a1f; --plate: #e8e8e8; } figure img { filter: brightness(.92); } }
+* { box-sizing: border-box; }
+html { scroll-behavior: smooth; scroll-padding-top: 4.5rem; }
+body { margin: 0; background: var(--page); color: var(--ink);
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
+header, main, footer { max-width: 92rem; margin: 0 auto; padding: 0 1.5rem; }
+header { padding-top: 3.25rem; padding-bottom: 1.25rem; }
+.brand { display: flex; align-items: center; gap: 1.1rem; }
+.brand svg { width: 4.5rem; height: auto; flex: none; color: var(--accent); }
+h1 { margin: 0; font-size: clamp(2.1rem, 5vw, 3rem); line-height: 1.1; letter-spacing: -.025em; }
+.brand p { margin: .3rem 0 0; color: var(--soft); font-size: 1.08rem; text-wrap: balance; }
+nav { position: sticky; top: 0; z-index: 1; background: var(--page); border-bottom: 1px solid var(--line); }
+nav div { max-width: 92rem; margin: 0 auto; padding: .65rem 1.5rem; display: flex; flex-wrap: wrap; gap: .4rem; }
+nav a, nav label { padding: .22rem .8rem; border: 1px solid var(--line); border-radius: 99px; color: var(--ink);
+  background: var(--card); text-decoration: none; font-size: .9rem; cursor: pointer; user-select: none; }
+nav a:hover, nav label:hover { border-color: var(--accent); color: var(--accent); }
+nav a b { font-weight: 400; color: var(--soft); margin-left: .3rem; }
+nav label { margin-left: auto; }
+#hold { position: absolute; opacity: 0; pointer-events: none; }
+#hold:focus-visible ~ nav label { outline: 2px solid var(--accent); outline-offset: 2px; }
+h2 { margin: 2.6rem 0 1rem; font-size: 1.4rem; letter-spacing: -.01em; }
+.grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(23rem, 100%), 1fr)); gap: 1.4rem; }
+article { display: flex; flex-direction: column; min-width: 0; background: var(--card); border: 1px solid var(--line);
+  border-radius: 14px; overflow: hidden; }
+figure { position: relative; margin: 0; aspect-ratio: 5 / 4; background: var(--plate); }
+figure img { position: absolute; inset: 0; width: 100%; height: 100%; padding: .5rem; object-fit: contain; }
+.still, #hold:checked ~ main .film { display: none; }
+#hold:checked ~ main .still { display: block; }
+@media (prefers-reduced-motion: reduce) { .film { display: none; } .still { display: block; }
+  html { scroll-behavior: auto; }
+  #hold:checked ~ main .film { display: block; } #hold:checked ~ main .still { display: none; } }
+.words { padding: 1rem 1.15rem 1.15rem; display: flex; flex-direction: column; flex: 1; gap: .55rem; min-width: 0;
+  border-top: 1px solid var(--line); }
+.head { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: .2rem .8rem; }
+h3 { margin: 0; font-size: 1.1rem; }
+.facts { color: var(--accent); font-size: .85rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.words p { margin: 0; color: var(--soft); font-size: .95rem; }
+.code { position: relative; margin-top: auto; min-width: 0; }
+pre { margin: .3rem 0 0; padding: .75rem .9rem; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--code);
+  border: 1px solid var(--line); border-radius: 8px;
+  font: .75rem/1.55 ui-monospace, "Cascadia Code", Menlo, Consolas, monospace; }
+button { position: absolute; top: .7rem; right: .4rem; padding: .1rem .55rem; border: 1px solid var(--line);
+  border-radius: 6px; background: var(--card); color: var(--soft); font-size: .75rem; cursor: pointer; opacity: 0; }
+.code:hover button, button:focus-visible { opacity: 1; }
+@media (hover: none) { button { opacity: 1; } }
+footer { padding-top: 2.5rem; padding-bottom: 3.5rem; color: var(--soft); font-size: .9rem; }
+footer code { color: var(--ink); }
+"""
+
+LOGO = """<svg viewBox="0 0 72 48" fill="none" stroke="currentColor" stroke-width="4" stroke-linecap="round"
+aria-hidden="true"><path d="M9 39 27 12 48 28 63 9"/><g fill="var(--page)"><circle cx="9" cy="39" r="5"/><circle
+cx="27" cy="12" r="5"/><circle cx="48" cy="28" r="5"/></g><circle cx="63" cy="9" r="3" fill="currentColor"/></svg>"""
+
+SCRIPT = """
+document.addEventListener("click", async event => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  const code = button.parentElement.querySelector("code");
+  try { await navigator.clipboard.writeText(code.textContent); button.textContent = "Copied"; }
+  catch { getSelection().selectAllChildren(code); button.textContent = "Selected"; }
+  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+});
+"""
+
+
+@dataclass(frozen=True)
+class Card:
+    """One piece of the gallery.
+
+    Args:
+        title: A few words.
+        text: One sentence.
+        picture: A GIF, PNG, JPEG or SVG file, or its bytes.
+        code: The code that made it.
+        section: The heading it stands under.
+        facts: A few more words beside the title, such as ``"7 DOF"``.
+    """
+
+    title: str
+    text: str
+    picture: Path | bytes
+    code: str
+    section: str
+    facts: str = ""
+
+
+def page(cards: Iterable[Card], *, title: str = "linkwork", subtitle: str = "") -> str:
+    """Return the page of cards, grouped by section, as HTML that needs no other file.
+
+    Example:
+        >>> dot = b"<svg viewBox='0 0 1 1'/>"
+        >>> page([Card("Arm", "It waves.", dot, "import linkwork", "Robots")]).count("<article")
+        1
+    """
+    sections: dict[str, list[Card]] = {}
+    for card in cards:
+        sections.setdefault(card.section, []).append(card)
+    links = "".join(
+        f'<a href="#section-{k}">{escape(name)}<b>{len(group)}</b></a>'
+        for k, (name, group) in enumerate(sections.items(), start=1)
+    )
+    bodies = "".join(
+        f'<section id="section-{k}"><h2>{escape(name)}</h2><div class="grid">{"".join(map(_article, group))}</div>'
+        "</section>\n"
+        for k, (name, group) in enumerate(sections.items(), start=1)
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<title>{escape(title)}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<header><div class="brand">{LOGO}<div><h1>{escape(title)}</h1><p>{escape(subtitle)}</p></div></div></header>
+<input type="checkbox" id="hold">
+<nav><div>{links}<label for="hold">Pause or play</label></div></nav>
+<main>
+{bodies}</main>
+<footer>Made by <code>linkwork demo</code>. Nothing on this page comes from elsewhere.</footer>
+<script>{SCRIPT}</script>
+</body>
+</html>
+"""
+
+
+def _article(card: Card) -> str:
+    picture = card.picture.read_bytes() if isinstance(card.picture, Path) else card.picture
+    kind, name = media_type(picture, f"card {card.title!r}"), escape(card.title)
+    images = [("film", kind, picture)]
+    if kind == "image/gif":
+        images.append(("still", "image/png", first_frame(picture)))
+    figure = "".join(
+        f'<img class="{role if len(images) > 1 else "picture"}" src="{_embedded(data, type_)}" alt="{name}">'
+        for role, type_, data in images
+    )
+    return (
+        f'<article><figure>{figure}</figure><div class="words"><div class="head"><h3>{name}</h3>'
+        f'<span class="facts">{escape(card.facts)}</span></div><p>{escape(card.text)}</p>'
+        f'<div class="code"><button type="button">Copy</button><pre><code>{escape(card.code)}</code></pre></div>'
+        "</div></article>\n"
+    )
+
+
+def _embedded(picture: bytes, kind: str) -> str:
+    return f"data:{kind};base64,{base64.b64encode(picture).decode()}"
+
+
+def media_type(picture: bytes, where: str) -> str:
+    """Return the media type of a picture, told by its first bytes."""
+    for start, kind in PICTURES.items():
+        if picture.lstrip().startswith(start):
+            return kind
+    raise FormatError(where, "its picture is not GIF, PNG, JPEG or SVG")
+
+
+def first_frame(film: bytes) -> bytes:
+    """Return the first frame of a GIF as PNG, for those who want no motion."""
+    from PIL import Image  # comes with matplotlib, which drew the film
+
+    out = BytesIO()
+    with Image.open(BytesIO(film)) as image:
+        image.convert("RGB").quantize(64).save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def build(
+    folder: str | os.PathLike[str],
+    texts: Sequence[str] | None = None,
+    *,
+    fps: float | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Write the gallery into a folder, which is made if need be.
+
+    Args:
+        folder: Where the page goes.
+        texts: Models as in `models.build`, such as ``"snake:9"``; by default the example of every model, and every
+            figure of the chapter.
+        fps: Frames a second of the films; `FPS` by default.
+        progress: Called with the share of the work that is done, from 0 to 1, and what it is at.
+
+    Returns:
+        The page, ``index.html``. It is written last, whole or not at all.
+    """
+    path = Path(folder, "index.html")
+    for text in texts or ():
+        models.build(text)  # a wrong name is said before anything is made
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if texts is not None:
+        cards: Iterable[Card] = model_cards(texts, fps=fps, progress=progress)
+    else:
+        share = len(models.MODELS) / (len(models.MODELS) + len(figures.FIGURES))
+        first, second = _stretch(progress, 0.0, share), _stretch(progress, share, 1.0)
+        cards = chain(model_cards(fps=fps, progress=first), figure_cards(fps=fps, progress=second))
+    write_text(path, page(cards, subtitle=SUBTITLE))
+    return path
+
+
+def _stretch(progress: Progress | None, start: float, end: float) -> Progress | None:
+    """Return what tells of a part of the work as of its stretch of the whole."""
+    return None if progress is None else lambda done, what: progress(start + (end - start) * done, what)
+
+
+def model_cards(
+    texts: Sequence[str] | None = None, *, fps: float | None = None, progress: Progress | None = None
+) -> Iterator[Card]:
+    """Yield a card for each ready-made model, with a film of its motion; arguments as in `build`."""
+    fps = FPS if fps is None else fps
+    texts = [model.example for model in models.MODELS.values()] if texts is None else texts
+    clips = [models.motion(text) for text in texts]
+    with tempfile.TemporaryDirectory() as folder:
+        for k, (text, clip) in enumerate(zip(texts, clips, strict=True)):
+            name, linkage = clip.linkage.name, clip.linkage
+            film = Path(folder, f"{name}.gif")
+
+            def at(done: int, total: int, k: int = k, name: str = name) -> None:
+                if progress is not None:
+                    progress((k + done / total) / len(texts), name)
+
+            draw.film(clip, film, fps=fps, progress=at)
+            model = models.MODELS[name]
+            yield Card(
+                title=name.upper() if name[-1].isdigit() else name.replace("_", " ").capitalize(),
+                text=model.description,
+                picture=film.read_bytes(),
+                code=CODE.format(text=text, name=name, fps=fps),
+                section=f"{model.category.capitalize()}s",
+                facts=f"{degrees_of_freedom(linkage)} DOF, {len(linkage.links)} links",
+            )
+
+
+def figure_cards(*, fps: float | None = None, progress: Progress | None = None) -> Iterator[Card]:
+    """Yield a card for each figure of the chapter, with a film of its rows; arguments as in `build`."""
+    for k, number in enumerate(figures.FIGURES):
+        figure = figures.figure(number)
+        yield Card(
+            title=f"Figure {number}",
+            text=figure.caption,
+            picture=figure_film(figure, fps=fps),
+            code=FIGURE_CODE.format(number=number),
+            section=FIGURE_SECTION,
+            facts=" | ".join(dict.fromkeys(panel.method for panel in figure.panels)),
+        )
+        if progress is not None:
+            progress((k + 1) / len(figures.FIGURES), f"figure {number}")
+
+
+def figure_film(figure: figures.Figure, *, fps: float | None = None) -> bytes:
+    """Return the motion of a figure as a GIF: its rows side by side, each under its title.
+
+    Args:
+        figure: What `figures.figure` computed.
+        fps: Frames a second, `FPS` by default; the frames themselves follow each other at `SHOWN_FPS`.
+    """
+    films = []
+    with tempfile.TemporaryDirectory() as folder:
+        for panel in figure.panels:
+            path = Path(folder, "panel.gif")
+            times = np.arange(len(panel.clip)) / SHOWN_FPS
+            times, poses = np.append(times, times[-1] + STAY), np.vstack([panel.clip.poses, panel.clip.poses[-1:]])
+            clip = Clip(panel.clip.linkage, times, poses)
+            draw.film(clip, path, fps=FPS if fps is None else fps, trail=panel.effector)
+            films.append(path.read_bytes())
+    return films[0] if len(films) == 1 else beside(films, [panel.title for panel in figure.panels])
+
+
+def beside(films: Sequence[bytes], titles: Sequence[str]) -> bytes:
+    """Return films as one GIF, side by side and each under its title."""
+    from PIL import Image, ImageDraw, ImageFont, ImageSequence  # comes with matplotlib, which drew the films
+
+    rows: list[list[Image.Image]] = []
+    ends: list[list[int]] = []  # when each frame ends [ms]; a frame like the one before is none of its own in a GIF
+    for film in films:
+        with Image.open(BytesIO(film)) as image:
+            frames = [(frame.convert("RGB"), int(frame.info["duration"])) for frame in ImageSequence.Iterator(image)]
+        rows.append([frame for frame, _ in frames])
+        ends.append(list(accumulate(duration for _, duration in frames)))
+    moments = sorted({end for row in ends for end in row})
+    width, height = sum(row[0].width for row in rows), max(row[0].height for row in rows)
+    font = ImageFont.load_default(15)
+    sheets = []
+    for moment in moments:
+        sheet = Image.new("RGB", (width, BAND + height), "white")
+        pen, left = ImageDraw.Draw(sheet), 0
+        for row, times, title in zip(rows, ends, titles, strict=True):
+            frame = row[min(bisect_left(times, moment), len(row) - 1)]
+            sheet.paste(frame, (left, BAND + (height - frame.height) // 2))
+            pen.text((left + frame.width / 2, BAND / 2), title, fill="#333333", font=font, anchor="mm")
+            left += frame.width
+        sheets.append(sheet.quantize(128, dither=Image.Dither.NONE))
+    out, durations = BytesIO(), [end - start for start, end in pairwise([0, *moments])]
+    sheets[0].save(out, "GIF", save_all=True, append_images=sheets[1:], duration=durations, loop=0)
+    return out.getvalue()

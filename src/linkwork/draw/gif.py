@@ -1,0 +1,117 @@
+"""A motion as an animated GIF: the ground is drawn once, the linkage again for every frame.
+
+Imports `panels`, matplotlib and Pillow, which matplotlib brings along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+from matplotlib.colors import to_rgb
+from numpy.typing import NDArray
+from PIL import Image
+
+from ..transforms import FloatArray
+from .panels import FAINT, GREY, GRID, ORANGE, Panel, Picture, calm
+from .sketch import INK
+
+COLORS = 128
+LEAST_DELAY = 0.02  # [s]: browsers show a frame of less than that for a tenth of a second
+
+Progress = Callable[[int, int], None]
+
+
+def durations(times: FloatArray) -> list[int]:
+    """Return how long each frame is shown [ms], in the whole hundredths of a second that a GIF counts in.
+
+    Rounding is carried over, so that the film as a whole keeps its time. The last frame stays as long as the one
+    before it.
+
+    Example:
+        >>> durations(np.array([0.0, 0.025, 0.05, 0.075]))
+        [20, 30, 30, 20]
+    """
+    steps = np.diff(times)
+    ends = np.concatenate([times[1:], [times[-1] + (steps[-1] if len(steps) else 1.0)]]) - times[0]
+    hundredths = np.diff(np.concatenate([[0], np.round(ends * 100.0).astype(np.int64)]))
+    return [int(10 * max(h, 2)) for h in hundredths]
+
+
+def frames(figure: Picture, panel: Panel, poses: FloatArray, numbers: Any) -> Iterator[Image.Image]:
+    """Yield the picture at each pose, re-using the ground and the axes."""
+    canvas: Any = figure.canvas
+    for artist in panel.moving:
+        artist.set_animated(True)
+    canvas.draw()
+    ground = canvas.copy_from_bbox(figure.bbox)
+    layers = sorted(panel.moving, key=lambda artist: artist.get_zorder())
+    for q, number in zip(poses, numbers, strict=True):
+        canvas.restore_region(ground)
+        panel.show(q, frame=int(number))
+        with calm():
+            for artist in layers:
+                if artist.get_visible():
+                    if hasattr(artist, "do_3d_projection"):
+                        artist.do_3d_projection()
+                    artist.draw(canvas.get_renderer())
+        yield Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+
+
+class Palette:
+    """A few colours that suit some pixels. White stays white, and thin lines keep colours of their own.
+
+    Args:
+        pixels: Red, green and blue from 0 to 255, shape (height, width, 3).
+    """
+
+    def __init__(self, pixels: NDArray[np.uint8]) -> None:
+        fixed = np.array([to_rgb(color) for color in ("white", ORANGE, FAINT, GRID, GREY, INK)]) * 255.0
+        self._image = Image.fromarray(pixels).quantize(COLORS - len(fixed), method=Image.Quantize.MEDIANCUT)
+        suited = np.array(self._image.getpalette()).reshape(-1, 3)
+        self._colors = np.concatenate([fixed.round(), suited]).astype(np.uint8).tobytes()
+        self._image.putpalette(self._colors)
+
+    def reduced(self, image: Image.Image) -> Image.Image:
+        """Return an image in these colours."""
+        indices = np.array(image.quantize(palette=self._image, dither=Image.Dither.NONE))
+        indices[(np.asarray(image) == 255).all(axis=2)] = 0  # white: Pillow takes what is nearly the nearest
+        result = Image.fromarray(indices)
+        result.putpalette(self._colors)
+        return result
+
+
+def write_gif(
+    file: BinaryIO,
+    figure: Picture,
+    panel: Panel,
+    poses: FloatArray,
+    times: FloatArray,
+    numbers: Any,
+    progress: Progress | None,
+) -> None:
+    """Write poses at times as a looping GIF with one palette."""
+    total = len(poses)
+    chosen = sorted({0, total // 3, 2 * total // 3, total - 1})
+    samples = [np.asarray(image) for image in frames(figure, panel, poses[chosen], np.asarray(numbers)[chosen])]
+    palette = Palette(np.concatenate(samples))
+
+    def reduced() -> Iterator[Image.Image]:
+        for done, image in enumerate(frames(figure, panel, poses, numbers), start=1):
+            yield palette.reduced(image)
+            if progress is not None:
+                progress(done, total)
+
+    images = reduced()
+    first = next(images)
+    first.save(
+        file,
+        format="GIF",
+        save_all=True,
+        append_images=images,
+        duration=durations(times) if total > 1 else 1000,
+        loop=0,
+        optimize=False,
+        disposal=1,
+    )

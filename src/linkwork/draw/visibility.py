@@ -1,0 +1,272 @@
+"""What a camera sees of solids: faces, or the pieces of them, that no other solid hides.
+
+Imports `sketch` and what stands before it, NumPy only. A point is hidden when the ray from it to the eye passes through
+a solid. The points that a convex solid hides form a convex set, so a face is cut straight across where its border
+enters one; what remains does not overlap on the page, however the solids pierce each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..linkage.geometry import Box, Capsule, Cylinder, Shape, Sphere
+from ..transforms import FloatArray
+from .sketch import BoolArray, IntArray, Part
+
+CORNERS = 8  # a face of four corners that was cut up to four times; fewer repeat the last
+BOX, TUBE, PILL = range(3)  # a cylinder is a tube; a capsule is a pill, and a sphere one of no length
+
+
+@dataclass(frozen=True)
+class Eye:
+    """Where a picture is seen from: a point, or with `weight` zero a direction."""
+
+    position: FloatArray
+    weight: float
+
+    @classmethod
+    def of(cls, projection: FloatArray, towards: FloatArray) -> Eye:
+        """Return the eye of a 4x4 projection: the point that appears nowhere, where x, y and w are all zero.
+
+        Args:
+            projection: Homogeneous projection of the world onto the page.
+            towards: Roughly the direction to the eye, to tell the front from the back.
+        """
+        eye = np.linalg.svd(projection[[0, 1, 3]])[2][-1]
+        if abs(eye[3]) < 1e-9:
+            return cls(eye[:3] * np.sign(eye[:3] @ towards), 0.0)
+        return cls(eye[:3] / eye[3], 1.0)
+
+    def from_points(self, points: FloatArray) -> FloatArray:
+        """Return the vectors that lead from points (..., 3) to the eye, or towards it when it is infinitely far."""
+        return np.broadcast_to(self.position, points.shape) - self.weight * points
+
+    def nearness(self, points: FloatArray) -> FloatArray:
+        """Return a number that rises as points (..., 3) come nearer."""
+        if self.weight == 0.0:
+            return np.asarray(points @ self.position)
+        return np.asarray(-np.linalg.norm(self.from_points(points), axis=-1))
+
+
+def measures(shape: Shape, grow: float = 0.0) -> tuple[int, tuple[float, float, float]] | None:
+    """Return the kind of a solid and its three sizes, made thicker or thinner; None for what has no inside."""
+    if isinstance(shape, Box):
+        x, y, z = (_grown(edge / 2.0, grow) for edge in shape.size)
+        return BOX, (x, y, z)
+    if isinstance(shape, Cylinder):
+        return TUBE, (_grown(shape.radius, grow), _grown(shape.length / 2.0, grow), 0.0)
+    if isinstance(shape, Sphere):
+        return PILL, (_grown(shape.radius, grow), 0.0, 0.0)
+    if isinstance(shape, Capsule):
+        return PILL, (_grown(shape.radius, grow), shape.length / 2.0, 0.0)
+    return None
+
+
+def _grown(size: float, grow: float) -> float:
+    return max(size + grow, 0.3 * size)
+
+
+def hits(kind: int, sizes: FloatArray, origins: FloatArray, directions: FloatArray) -> BoolArray:
+    """Return whether rays (..., 3), in a solid's own coordinates, pass through it.
+
+    Args:
+        kind: `BOX`, `TUBE` or `PILL`.
+        sizes: As `measures` gives them, shape (..., 3).
+        origins: Where the rays begin.
+        directions: Where they go.
+
+    Example:
+        >>> kind, sizes = measures(Sphere(1.0))
+        >>> origins = np.array([[0.0, 0.0, -3.0], [0.0, 2.0, -3.0]])
+        >>> hits(kind, np.array(sizes), origins, np.array([0.0, 0.0, 1.0])).tolist()
+        [True, False]
+    """
+    x, y, z = origins[..., 0], origins[..., 1], origins[..., 2]
+    u, v, w = directions[..., 0], directions[..., 1], directions[..., 2]
+    a, b, c = sizes[..., 0], sizes[..., 1], sizes[..., 2]
+    if kind == BOX:
+        return _meets(_slab(x, u, a), _slab(y, v, b), _slab(z, w, c))
+    near, along, speed = x * x + y * y, x * u + y * v, u * u + v * v
+    through = _meets(_round(near, along, speed, a), _slab(z, w, b))
+    if kind == TUBE:
+        return through
+    for end in (b, -b):
+        up = z - end
+        through |= _meets(_round(near + up * up, along + up * w, speed + w * w, a))
+    return through
+
+
+Span = tuple[FloatArray, FloatArray]
+
+
+def _slab(place: FloatArray, speed: FloatArray, half: FloatArray) -> Span:
+    """Return when rays enter and leave the space between two planes."""
+    pace = np.where(np.abs(speed) < 1e-15, 1e-15, speed)
+    middle, reach = -place / pace, half / np.abs(pace)
+    return middle - reach, middle + reach
+
+
+def _round(near: FloatArray, along: FloatArray, speed: FloatArray, radius: FloatArray) -> Span:
+    """Return when rays enter and leave a ball or an endless tube about the origin.
+
+    Args:
+        near: Squared distance of their origins from it.
+        along: Product of origin and direction.
+        speed: Square of the direction.
+        radius: Its radius.
+    """
+    pace = np.maximum(speed, 1e-30)
+    square = along * along - pace * (near - radius * radius)
+    reach = np.sqrt(np.maximum(square, 0.0)) / pace
+    middle = -along / pace
+    return np.where(square > 0.0, middle - reach, np.inf), middle + reach
+
+
+def _meets(*spans: Span) -> BoolArray:
+    """Return whether there is a time after the start that lies in all spans."""
+    enter, leave = spans[0]
+    for start, stop in spans[1:]:
+        enter, leave = np.maximum(enter, start), np.minimum(leave, stop)
+    return np.asarray((enter < leave) & (leave > 0.0))
+
+
+class Covers:
+    """Solids that stand before the eye and hide what is behind them.
+
+    Args:
+        parts: The solids; what has no inside hides nothing.
+        frames: world_from_frame, shape (frames, 4, 4).
+        eye: The eye.
+        slack: How near two surfaces are one and the same [m].
+        sag: How far flat faces lie below a round surface, in units of its radius.
+    """
+
+    def __init__(self, parts: list[Part], frames: FloatArray, eye: Eye, slack: float, sag: float) -> None:
+        self.solid = np.array([measures(part.shape) is not None for part in parts], dtype=np.bool_)
+        worlds = np.array([frames[part.link] @ part.matrix for part in parts]).reshape(-1, 4, 4)
+        self._turn, self._place = worlds[:, :3, :3], worlds[:, :3, 3]
+        self._weight = eye.weight
+        self._eye = np.einsum("ni,nij->nj", eye.position - eye.weight * self._place, self._turn)
+        self._kind = np.zeros(len(parts), dtype=np.int64)
+        self._sizes = np.zeros((2, len(parts), 3))
+        for k, part in enumerate(parts):
+            radius = getattr(part.shape, "radius", 0.0)
+            for thin, grow in ((0, slack), (1, -slack - sag * radius)):
+                if (measured := measures(part.shape, grow)) is not None:
+                    self._kind[k], self._sizes[thin, k] = measured
+
+    def hide(self, cover: int, thin: int, points: FloatArray) -> BoolArray:
+        """Return which points (..., 3) one solid hides, thick (0) or thin (1)."""
+        local = (points - self._place[cover]) @ self._turn[cover]
+        eye = self._eye[cover] - self._weight * local
+        return hits(int(self._kind[cover]), self._sizes[thin, cover], local, eye)
+
+    def hide_each(self, covers: IntArray, thin: IntArray, points: FloatArray) -> BoolArray:
+        """Return which points (n, k, 3) are hidden by a solid of their own, one for each n."""
+        local = (points - self._place[covers, None]) @ self._turn[covers]
+        eye = self._eye[covers, None] - self._weight * local
+        sizes = self._sizes[thin, covers, None]
+        hidden: BoolArray = np.zeros(points.shape[:2], dtype=np.bool_)
+        for kind in (BOX, TUBE, PILL):
+            of_kind = self._kind[covers] == kind
+            if of_kind.any():
+                hidden[of_kind] = hits(kind, sizes[of_kind], local[of_kind], eye[of_kind])
+        return hidden
+
+    def cut(self, polygons: FloatArray, covers: IntArray, thin: IntArray, halvings: int) -> tuple[FloatArray, IntArray]:
+        """Return what solids leave of polygons (n, 8, 3), one solid for each, and which of them it was.
+
+        Sutherland and Hodgman's clipping: corners that are seen stay, and an edge from a seen to a hidden corner ends
+        where the cover begins, found by halving.
+        """
+        shown = ~self.hide_each(covers, thin, polygons)
+        kept = np.flatnonzero(shown.any(axis=1))
+        polygons, shown = polygons[kept], shown[kept]
+        crossing = shown != np.roll(shown, -1, axis=1)
+        rows, _ = np.nonzero(crossing)
+        first, second = polygons[crossing], np.roll(polygons, -1, axis=1)[crossing]
+        leaving = shown[crossing][:, None]
+        start, end = np.where(leaving, first, second), np.where(leaving, second, first)
+        low, size = np.zeros((len(rows), 1)), 1.0
+        for _ in range(halvings):
+            size /= 2.0
+            middle = start + (low + size) * (end - start)
+            hidden = self.hide_each(covers[kept][rows], thin[kept][rows], middle[:, None])
+            low = np.where(hidden, low, low + size)
+        between = polygons.copy()
+        between[crossing] = start + low * (end - start)
+        slots = np.stack([polygons, between], axis=2).reshape(len(kept), 2 * CORNERS, 3)
+        used = np.stack([shown, crossing], axis=2).reshape(len(kept), 2 * CORNERS)
+        order = np.argsort(~used, axis=1, kind="stable")[:, :CORNERS]
+        last = np.minimum(used.sum(axis=1), CORNERS) - 1
+        every = np.arange(len(kept))
+        order = np.where(np.arange(CORNERS) <= last[:, None], order, order[every, last][:, None])
+        return slots[every[:, None], order], kept
+
+
+def visible(
+    faces: FloatArray, groups: IntArray, pages: FloatArray, covers: Covers, eye: Eye, *, halvings: int = 8
+) -> tuple[FloatArray, IntArray]:
+    """Return the visible pieces of faces that look towards the eye.
+
+    Where two surfaces coincide, that of the later part is seen.
+
+    Args:
+        faces: Faces in the world, shape (n, 4, 3), those of one part one after another.
+        groups: The part that each face belongs to, rising; further groups, such as bones, come after the parts.
+        pages: Where their corners appear on the page, shape (n, 4, 2).
+        covers: The parts as solids.
+        eye: Where they are seen from.
+        halvings: How often to halve an edge to find where a cover begins.
+
+    Returns:
+        Polygons of shape (m, 8, 3), and the face each is a piece of.
+    """
+    gone, split = _first_look(faces, groups, pages, covers, eye)
+    split = split[~gone[split[:, 0]]]
+    whole = np.ones(len(faces), dtype=np.bool_)
+    whole[split[:, 0]] = False
+    whole &= ~gone
+    index = np.unique(split[:, 0])
+    polygons = np.repeat(faces[index], CORNERS // 4, axis=1)
+    split = split[np.argsort(split[:, 0], kind="stable")]
+    turns = np.arange(len(split)) - np.searchsorted(split[:, 0], split[:, 0])
+    for turn in range(int(turns.max(initial=-1)) + 1):  # a face meets its covers one after another
+        face, cover, thin = split[turns == turn].T
+        here = np.isin(index, face)
+        jobs = np.searchsorted(face, index[here])
+        pieces, kept = covers.cut(polygons[here], cover[jobs], thin[jobs], halvings)
+        polygons = np.concatenate([polygons[~here], pieces])
+        index = np.concatenate([index[~here], index[here][kept]])
+    untouched = np.flatnonzero(whole)
+    return np.concatenate([np.repeat(faces[untouched], CORNERS // 4, axis=1), polygons]), np.r_[untouched, index]
+
+
+def _first_look(
+    faces: FloatArray, groups: IntArray, pages: FloatArray, covers: Covers, eye: Eye
+) -> tuple[BoolArray, IntArray]:
+    """Return which faces are hidden altogether by one solid, and (face, solid, thin) where one hides some corners."""
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    stops = [*starts[1:].tolist(), len(groups)]
+    low, high = pages.min(axis=1), pages.max(axis=1)
+    lowest, highest = np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)
+    near = eye.nearness(faces)
+    nearest, furthest = np.maximum.reduceat(near.max(axis=1), starts), np.minimum.reduceat(near.min(axis=1), starts)
+    names = groups[starts]
+    solid = np.array([name < len(covers.solid) and bool(covers.solid[name]) for name in names])
+    gone, split = np.zeros(len(faces), dtype=np.bool_), [np.zeros((0, 3), dtype=np.int64)]
+    for k, (start, stop) in enumerate(zip(starts.tolist(), stops, strict=True)):
+        before = solid & (lowest < highest[k]).all(axis=1) & (highest > lowest[k]).all(axis=1) & (nearest > furthest[k])
+        before[k] = False
+        for j in np.flatnonzero(before).tolist():
+            meets = (low[start:stop] < highest[j]).all(axis=1) & (high[start:stop] > lowest[j]).all(axis=1)
+            some = start + np.flatnonzero(meets & ~gone[start:stop])
+            thin = int(k > j)
+            hidden = covers.hide(int(names[j]), thin, faces[some])
+            every = hidden.all(axis=1)
+            gone[some[every]] = True
+            partly = some[hidden.any(axis=1) & ~every]
+            split.append(np.stack([partly, np.full_like(partly, names[j]), np.full_like(partly, thin)], axis=1))
+    return gone, np.concatenate(split)

@@ -1,0 +1,189 @@
+"""All solutions of a goal: found from many starts and told apart.
+
+Imports `solvers`. A six-joint arm has up to sixteen isolated poses for one goal; a redundant one has a continuum, of
+which samples are returned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import GoalError, OptionError
+from ..goals import Goal, Reach
+from ..linkage.linkage import Linkage
+from ..linkage.poses import advance, limited, start_pose, wrapped
+from ..solvers import Prepared, Settings
+from ..solvers.chain_solver import prepared_for
+from ..solvers.method import positive, whole
+from ..transforms import FloatArray
+
+NEAR, EXACT = 1e-5, 1e-9  # tolerance of the search, and of the poses after Newton's method: branches must not blur
+NEWTON, LONGEST_STEP = 8, 0.3
+FIRST, MOST, SEEN = 512, 16384, 8
+CONTINUUM = 1e-6  # smallest singular value, against the largest, of a Jacobian of full rank
+
+
+@dataclass(frozen=True, eq=False)
+class Branches:
+    """The poses that reach a goal.
+
+    Attributes:
+        linkage: The linkage.
+        goal: The goal.
+        q: One pose for each branch, shape (k, nq), the most often found first; samples where there is a continuum.
+        hits: How many starts led to each.
+        starts: How many starts were made.
+        dimension: Of the continuum around the poses; 0 where they are isolated, -1 where there are none.
+        angles: Places in the pose of the values that are angles of hinges.
+    """
+
+    linkage: Linkage
+    goal: Reach
+    q: FloatArray
+    hits: tuple[int, ...]
+    starts: int
+    dimension: int
+    angles: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def nearest(self, pose: ArrayLike | str) -> FloatArray:
+        """Return the solution nearest to a pose, its angles turned by whole turns towards it where limits allow."""
+        if not len(self.q):
+            raise GoalError("there is no solution to be near to.")
+        start = start_pose(self.linkage, pose)
+        turned = self.q.copy()
+        angles = self.angles
+        near = start[angles] + wrapped(self.q[:, angles] - start[angles])
+        inside = (near >= self.linkage.lower[angles]) & (near <= self.linkage.upper[angles])
+        turned[:, angles] = np.where(inside, near, self.q[:, angles])
+        away = self.linkage.difference(start, turned)
+        closest: FloatArray = turned[int(np.argmin((away * away).sum(axis=-1)))]
+        return closest
+
+    def __repr__(self) -> str:
+        kind = "isolated" if self.dimension == 0 else f"samples of a {self.dimension}-dimensional set"
+        return f"<Branches of {self.linkage.name!r}: {f'{len(self)} {kind}' if len(self) else 'none'}>"
+
+
+def solve_all(
+    linkage: Linkage,
+    goal: Goal,
+    *,
+    apart: float = 1e-2,
+    starts: int | None = None,
+    most: int = 64,
+    limits: bool = True,
+    seed: int = 0,
+) -> Branches:
+    """Return every distinct pose that reaches a goal.
+
+    Starts are made until the rarest branch has been found several times, so that one not found at all is unlikely; it
+    cannot be excluded. Angles that differ by whole turns are one solution.
+
+    Args:
+        linkage: The linkage.
+        goal: A `Reach`.
+        apart: By how much, in some value, two poses must differ to be two [rad, m].
+        starts: How many starts to make; by default as many as it takes.
+        most: Poses at most, where they form a continuum.
+        limits: Whether joints keep within their limits.
+        seed: Where starts come from.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> lw.solve_all(arm, lw.Reach("tip", position=(1, 2)))
+        <Branches of 'planar': 2 isolated>
+    """
+    if not isinstance(goal, Reach):
+        raise GoalError(f"all solutions are found of one Reach goal, got {goal!r}.")
+    positive("apart", apart)
+    if not np.isfinite(apart) or not isinstance(limits, bool):
+        raise OptionError(f"apart is a finite number and limits True or False, got {apart!r} and {limits!r}.")
+    starts, most = None if starts is None else whole("starts", starts, least=1), whole("most", most, least=1)
+    settings = Settings(NEAR, NEAR, limits="project" if limits else "ignore")
+    prepared = prepared_for(linkage, goal, settings, 1, whole("seed", seed))
+    prepared.limb.check()
+    found = _Found(prepared, apart, most)
+    made, count = 0, starts or FIRST
+    while count:
+        poses = _sharpened(prepared, goal, prepared.candidates(goal.target, count, first=made))
+        made += count
+        if len(poses) and found.dimension is None:
+            found.dimension = _dimension(linkage, goal, poses)
+        found.add(poses)
+        enough = starts is not None or made >= MOST or (found.hits and min(found.hits) >= SEEN) or found.full
+        count = 0 if enough else made  # twice as many in all
+    order = np.argsort([-hits for hits in found.hits], kind="stable")
+    q = np.array([found.poses[k] for k in order]).reshape(-1, linkage.nq)
+    dimension = -1 if found.dimension is None else found.dimension
+    inside, outside = prepared.limb.plain
+    hits, angles = tuple(found.hits[k] for k in order), outside[prepared.limb.turning[inside]]
+    return Branches(linkage, goal, q, hits, made, dimension, angles)
+
+
+def _sharpened(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:
+    """Return poses brought onto their solutions by Newton's method, those that get there.
+
+    Undamped, it also arrives at singular poses, which the search only creeps up to.
+    """
+    linkage, ignored = prepared.linkage, prepared.settings.limits == "ignore"
+    for _ in range(NEWTON if len(poses) else 0):
+        step = np.linalg.pinv(goal.jacobian(linkage, poses), rcond=1e-10) @ goal.error(linkage, poses)[..., None]
+        size = np.abs(step).max(axis=(-2, -1), keepdims=True)
+        step *= np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP))
+        poses = advance(linkage, poses, step[..., 0])
+        if not ignored:
+            poses = limited(linkage, poses)
+    left = goal.error(linkage, poses) if len(poses) else np.zeros((0, 1))
+    exact: FloatArray = poses[np.abs(left).max(axis=-1, initial=0.0) < EXACT * (1.0 + linkage.length)]
+    return exact
+
+
+class _Found:
+    """Poses apart from each other, and how often each was found."""
+
+    def __init__(self, prepared: Prepared, apart: float, most: int) -> None:
+        self.prepared, self.apart, self.most = prepared, apart, most
+        self.poses: list[FloatArray] = []
+        self.hits: list[int] = []
+        self.dimension: int | None = None
+
+    @property
+    def full(self) -> bool:
+        """Whether a continuum has given as many samples as are wanted."""
+        return bool(self.dimension) and len(self.poses) >= self.most
+
+    def add(self, poses: FloatArray) -> None:
+        left = self.prepared.pose(poses, self.prepared.linkage.neutral()) if len(poses) else poses
+        while len(left) and not self.full:
+            one, known = left[0], False
+            for k, other in enumerate(self.poses):
+                same = self._same(other, left)
+                self.hits[k] += int(same.sum())
+                known = known or bool(same[0])
+                left = left[~same]
+                if not len(left) or known:
+                    break
+            if not known and len(left):
+                self.poses.append(one)
+                self.hits.append(0)
+
+    def _same(self, pose: FloatArray, others: FloatArray) -> NDArray[np.bool_]:
+        away = self.prepared.away(pose, others)
+        result: NDArray[np.bool_] = np.abs(away).max(axis=-1, initial=0.0) < self.apart
+        return result
+
+
+def _dimension(linkage: Linkage, goal: Reach, poses: FloatArray) -> int:
+    """Return the dimension of the solutions around poses: the velocities that leave the goal as it is."""
+    jacobian = goal.jacobian(linkage, poses[:16])
+    moving = np.abs(jacobian).max(axis=(0, 1)) > 0.0
+    values = np.linalg.svd(jacobian[..., moving], compute_uv=False)
+    ranks = (values > CONTINUUM * values[:, :1]).sum(axis=-1)
+    return int(moving.sum() - ranks.max())

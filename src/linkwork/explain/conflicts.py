@@ -1,0 +1,384 @@
+"""Goals that cannot be had together: which, whom leaving out would help, which limits stand in the way, by how much.
+
+Imports `solvers` and what stands before it. `apart` and `levels` tell from geometry and from what a solve left behind;
+`Experiments` solves again with goals left out, ranked otherwise, or with a limit gone, in bounded time.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..goals import Goal, Reach
+from ..kernels import joint_step as rows
+from ..linkage.linkage import Linkage
+from ..linkage.program import chain_program
+from ..solvers import Problem, Robust, Solution
+from ..transforms import FloatArray
+
+SECONDS = 10.0  # for all experiments about one solve
+TRIES = 24  # other starts of each
+MOST_LIMITS = 6  # that are tried one by one
+AT_LIMIT = 1e-9
+PUSHING = 1e-3  # of the strongest push against a limit, what is still called one
+
+
+def called(goal: Goal, among: Sequence[Goal] = ()) -> str:
+    """Return a goal's kind and frame, ``Hold 'left_foot'``, and its place in a list where that has another like it."""
+    loop = getattr(goal, "loop", None)
+    if loop is not None:
+        return f"the loop of {loop.first!r} and {loop.second!r}"
+    frame, kind = getattr(goal, "frame", None), getattr(goal, "called", type(goal).__name__)
+    name = str(kind) if frame is None else f"{kind} {frame!r}"
+    alike = sum(called(other) == name for other in among)
+    return f"{name} (goal {place_of(goal, among)})" if alike > 1 else name
+
+
+def place_of(goal: Goal, among: Sequence[Goal]) -> int:
+    """Return which of a list a goal is, from 0."""
+    return next(k for k, other in enumerate(among) if other is goal)
+
+
+def amount(value: float, unit: str) -> str:
+    """Return a distance in metres, an angle in degrees."""
+    return f"{value:.3g} m" if unit == "m" else f"{math.degrees(value):.3g} deg"
+
+
+def joined(words: Sequence[str], last: str = "and") -> str:
+    """Return ``"a, b and c"``."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def misses(solution: Solution, goal: Goal) -> dict[str, float]:
+    """Return by how much a goal of a solution is missed, by unit."""
+    at = 0
+    for other in solution.goals:
+        if other is goal:
+            return dict(zip([b.unit for b in goal.blocks], solution.residuals[at:].tolist(), strict=False))
+        at += len(other.blocks)
+    return {}
+
+
+def is_judged(goal: Goal) -> bool:
+    """Return whether a goal can be missed at all; a wish, of infinite tolerance, cannot."""
+    return any(goal.tolerance_of(block.unit) != math.inf for block in goal.blocks)
+
+
+# What geometry tells
+
+
+class Apart(NamedTuple):
+    """Two goals whose places are further from each other than the limbs between their frames extend."""
+
+    first: Goal
+    second: Goal
+    wanted: float
+    most: float
+    unit: str
+    among: Sequence[Goal]
+
+    @property
+    def sentence(self) -> str:
+        """Which they are, and by how much they disagree."""
+        pair = " and ".join(called(goal, self.among) for goal in (self.first, self.second))
+        if self.unit == "rad":
+            return f"conflict: {pair} want one frame turned in two ways, {amount(self.wanted, 'rad')} apart."
+        if self.most == 0.0:
+            return f"conflict: {pair} want one frame in two places, {amount(self.wanted, 'm')} apart."
+        return (
+            f"conflict: {pair} are to be {self.wanted:.4g} m apart, the limbs between them extend {self.most:.4g} m: "
+            f"{self.wanted - self.most:.3g} m too far."
+        )
+
+
+def apart(solution: Solution) -> Apart | None:
+    """Return the first pair of goals that contradict each other by their places alone."""
+    placed = [goal for goal in solution.goals if isinstance(goal, Reach) and is_judged(goal)]
+    for first, second in combinations(placed, 2):
+        found = _far(solution, first, second) or _turned(solution, first, second)
+        if found is not None:
+            return found
+    return None
+
+
+def _room(solution: Solution, goals: Sequence[Goal], unit: str) -> float:
+    own = solution.settings.tolerance if unit == "m" else solution.settings.rotation_tolerance
+    return sum(own if (given := goal.tolerance_of(unit)) is None else given for goal in goals)
+
+
+def _far(solution: Solution, first: Reach, second: Reach) -> Apart | None:
+    common = np.intersect1d(first.rows[: first.coordinates], second.rows[: second.coordinates])
+    distance = float(np.linalg.norm(first.target[common, 3] - second.target[common, 3]))
+    if distance <= _room(solution, (first, second), "m"):
+        return None
+    most = span(solution.linkage, first.frame, second.frame)
+    if distance <= most + _room(solution, (first, second), "m"):
+        return None
+    return Apart(first, second, distance, most, "m", solution.goals)
+
+
+def _turned(solution: Solution, first: Reach, second: Reach) -> Apart | None:
+    one, two = first.orientation, second.orientation
+    if first.frame != second.frame or one is None or two is None:
+        return None
+    if first.free is None and second.free is None:
+        sine = float(np.linalg.norm(one - two)) / (2.0 * math.sqrt(2.0))
+        angle = 2.0 * math.asin(min(sine, 1.0))
+    elif first.free is not None and second.free is not None and np.array_equal(first.free, second.free):
+        angle = math.acos(float(np.clip((one @ first.free) @ (two @ first.free), -1.0, 1.0)))
+    else:
+        return None
+    if angle <= _room(solution, (first, second), "rad"):
+        return None
+    return Apart(first, second, angle, 0.0, "rad", solution.goals)
+
+
+def span(linkage: Linkage, first: str, second: str) -> float:
+    """Return the largest distance two frames can have: the segments of the limbs between them laid straight.
+
+    Limits of hinges aside; infinite where something between them slides without end.
+    """
+    if first == second:
+        return 0.0
+    chains = [list(_segments(linkage, frame)) for frame in (first, second)]
+    shared = 0
+    for one, two in zip(*chains, strict=False):
+        if one.key != two.key or one.key[0] == rows.STAY:
+            break
+        shared += 1
+    branches = [chain[shared:] for chain in chains]
+    ends = [branch[0].offset if branch else np.zeros(3) for branch in branches]
+    total = float(np.linalg.norm(ends[0] - ends[1]))
+    for branch in branches:
+        total += sum(float(np.linalg.norm(row.offset)) for row in branch[1:]) + sum(row.stroke for row in branch)
+    return total
+
+
+class _Segment(NamedTuple):
+    """A row of a chain: what tells it from others, where it begins after the one before, how far it slides."""
+
+    key: tuple[Any, ...]
+    offset: FloatArray
+    stroke: float
+
+
+def _segments(linkage: Linkage, frame: str) -> Iterator[_Segment]:
+    codes, numbers, _ = chain_program(linkage, frame)
+    table = numbers.reshape(-1, rows.NUMBERS)
+    for code, row in zip(codes.reshape(-1, rows.CODES), table, strict=True):
+        motion, value, stroke = code[rows.MOTION], code[rows.VALUE], 0.0
+        if motion in (rows.PRISMATIC, rows.SCREW):
+            ends = row[rows.MULTIPLIER] * np.array([linkage.lower[value], linkage.upper[value]]) + row[rows.OFFSET]
+            stroke = float(np.abs(ends).max() * abs(row[rows.ADVANCE]))
+        yield _Segment((int(motion), *code.tolist(), *row.tolist()), row[9:12], stroke)
+
+
+# What levels tell
+
+
+class Level(NamedTuple):
+    """A level of priority: whether all its goals are reached, and if not, the one furthest off."""
+
+    rank: int
+    worst: str = ""
+    missed: float = 0.0
+    unit: str = "m"
+
+    @property
+    def reached(self) -> bool:
+        """Whether none of its goals is missed."""
+        return not self.worst
+
+    @property
+    def words(self) -> str:
+        """``level 1 gave way: Reach 'tip' by 0.31 m``; the level of loops is before the first."""
+        if self.reached:
+            return "the loops are closed" if self.rank < 0 else f"level {self.rank} is reached"
+        who = "the loops stay open" if self.rank < 0 else f"level {self.rank} gave way"
+        return f"{who}: {self.worst} by {amount(self.missed, self.unit)}"
+
+
+def levels(solution: Solution) -> list[Level]:
+    """Return how the levels of a solution stand, the first first; wishes are not judged."""
+    found: dict[int, list[tuple[float, Goal, float, str]]] = {}
+    at = 0
+    for goal in solution.goals:
+        for block in goal.blocks:
+            missed, room = float(solution.residuals[at]), _room(solution, (goal,), block.unit)
+            at += 1
+            if room < math.inf:
+                found.setdefault(goal.priority, []).append((missed / room, goal, missed, block.unit))
+    result = []
+    for rank in sorted(found):
+        ratio, goal, missed, unit = max(found[rank], key=lambda row: row[0])
+        result.append(Level(rank) if ratio <= 1.0 else Level(rank, called(goal, solution.goals), missed, unit))
+    return result
+
+
+# What experiments tell
+
+
+@dataclass(frozen=True, eq=False)
+class Conflict:
+    """Goals that cannot be had together, and what would help.
+
+    Attributes:
+        goals: A smallest set of them: without any one of these, the others of the set are reached.
+        removable: Those of them without which all other goals of the problem are reached.
+        gives_way: For each of these, by how much it is missed when all others are served first: ``{"m": 0.31}``.
+        finished: Whether there was time for all experiments.
+        among: All goals of the problem.
+    """
+
+    goals: tuple[Goal, ...]
+    removable: tuple[Goal, ...]
+    gives_way: tuple[dict[str, float], ...]
+    finished: bool
+    among: tuple[Goal, ...]
+
+    @property
+    def sentence(self) -> str:
+        """Which goals conflict, and what each would have to give."""
+        names = [called(goal, self.among) for goal in self.goals]
+        return f"Conflict: {joined(names)} cannot be had together. {self.help}".strip()
+
+    @property
+    def help(self) -> str:
+        """What leaving one of them out would bring, and what each would have to give."""
+        if not self.removable:
+            more = "Leaving out one goal is not enough: others conflict too."
+            return more if self.finished else "There was no time to try all."
+        names = [called(goal, self.among) for goal in self.removable]
+        text = f"Without {joined(names, 'or')} all other goals are reached"
+        ways = [
+            f"{name} misses by {joined([amount(value, unit) for unit, value in missed.items()])}"
+            for name, missed in zip(names, self.gives_way, strict=True)
+            if missed
+        ]
+        text += f"; where it gives way to them, {joined(ways, 'or')}." if ways else "."
+        return text if self.finished else f"{text} There was no time to try all."
+
+
+class Experiments:
+    """Solves of a problem again, a little changed, from where the solve ended and a few other poses.
+
+    Args:
+        solution: A solve that missed its goals.
+        seconds: What all experiments may take.
+    """
+
+    def __init__(self, solution: Solution, seconds: float = SECONDS) -> None:
+        self.solution, self.linkage = solution, solution.linkage
+        limits = "project" if solution.settings.limits != "ignore" else "ignore"
+        self.settings = replace(solution.settings, trace=False, max_iterations=None, limits=limits)
+        self.goals = [goal for goal in solution.goals if is_judged(goal)]
+        for some in (
+            (self.goals[:1], self.goals) if self.goals else ()
+        ):  # the first solve of a kind may have to compile: no part of the time
+            Robust(restarts=1).solve(self._problem(some), solution.q, self.settings)
+        self.deadline = time.perf_counter() + seconds
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is used up."""
+        return time.perf_counter() > self.deadline
+
+    def solved(self, goals: Sequence[Goal], linkage: Linkage | None = None, **changes: Any) -> Solution:
+        """Return a solve of some goals, in what time there is left; with settings changed."""
+        left = max(self.deadline - time.perf_counter(), 1e-3)
+        settings = replace(self.settings, time_budget=left, **changes)
+        return Robust(restarts=TRIES).solve(self._problem(goals, linkage), self.solution.q, settings)
+
+    def _problem(self, goals: Sequence[Goal], linkage: Linkage | None = None) -> Problem:
+        return Problem(linkage or self.linkage, list(goals), self.solution.start)
+
+    def together(self, linkage: Linkage | None = None, **changes: Any) -> Solution:
+        """Return a solve of all goals that can be missed, on one level."""
+        return self.solved([_ranked(goal, 0) for goal in self.goals], linkage, **changes)
+
+    def reachable(self, goals: Sequence[Goal]) -> bool:
+        """Return whether some goals can be had together, whatever their levels."""
+        return not goals or bool(self.solved([_ranked(goal, 0) for goal in goals]).success)
+
+    def conflict(self, core: Sequence[Goal] = ()) -> Conflict:
+        """Return a smallest set of goals that cannot be had together, and which of them could be left out.
+
+        Each goal is left out in turn, and stays out if the others still cannot be had.
+
+        Args:
+            core: The set, where it is known.
+        """
+        known = list(core) or self._core()
+        removable, ways = [], []
+        for goal in known if len(self.goals) > 1 else []:
+            others = [other for other in self.goals if other is not goal]
+            if not self.late and goal.priority >= 0 and self.reachable(others):
+                removable.append(goal)
+                ways.append({} if self.late else self._gives_way(goal, others))
+        return Conflict(tuple(known), tuple(removable), tuple(ways), not self.late, self.solution.goals)
+
+    def _core(self) -> list[Goal]:
+        loops, core = [goal for goal in self.goals if goal.priority < 0], list(self.goals)
+        if loops and not self.reachable(loops) and not self.late:
+            return loops
+        for goal in self.goals:
+            if self.late or goal.priority < 0:  # loops belong to the linkage: they cannot be left out
+                continue
+            rest = [other for other in core if other is not goal]
+            if rest and not self.reachable(rest) and not self.late:  # what was cut short proves nothing
+                core = rest
+        return core
+
+    def _gives_way(self, goal: Goal, others: Sequence[Goal]) -> dict[str, float]:
+        """Return by how much a goal is missed where all others come first."""
+        last = _ranked(goal, 1)
+        found = self.solved([*(_ranked(other, 0) for other in others), last])
+        missed = misses(found, next(g for g in found.goals if g.priority == 1 and g.make == last.make))
+        rooms = {unit: _room(self.solution, (goal,), unit) for unit in missed}
+        return {unit: value for unit, value in missed.items() if value > rooms[unit]}
+
+    def limits_alone(self) -> dict[str, float]:
+        """Return the limits that alone stand in the way: without one of them, how far beyond it the joint would go.
+
+        Those are tried that joints push against at the end of the solve, the hardest pushed first.
+        """
+        found: dict[str, float] = {}
+        for name in pushed_limits(self.solution)[:MOST_LIMITS]:
+            if self.late:
+                break
+            freed = self.linkage.replace(joints={name: {"lower": -math.inf, "upper": math.inf}})
+            again = self.together(freed)
+            k = self.linkage.coordinates.index(name)
+            if again.success:
+                found[name] = float(max(self.linkage.lower[k] - again.q[k], again.q[k] - self.linkage.upper[k]))
+        return found
+
+
+def _ranked(goal: Goal, rank: int) -> Goal:
+    """Return a goal on another level; loops keep theirs, before all others."""
+    if goal.priority < 0 or goal.priority == rank:
+        return goal
+    result = copy.copy(goal)
+    result.__dict__["priority"] = rank
+    return result
+
+
+def pushed_limits(solution: Solution) -> list[str]:
+    """Return the joints that sit at a limit while the goals pull beyond it, the hardest pulled first."""
+    linkage, problem = solution.linkage, Problem(solution.linkage, solution.goals, solution.start)
+    pull = problem.jacobian(solution.q).T @ problem.wanted(problem.error(solution.q))
+    q, v, _ = linkage.plain_values
+    values, low, high = solution.q[q], linkage.lower[q], linkage.upper[q]
+    down = np.where(values <= low + AT_LIMIT, -pull[v], 0.0)
+    up = np.where(values >= high - AT_LIMIT, pull[v], 0.0)
+    push = np.where(low < high, np.maximum(np.maximum(down, up), 0.0), 0.0)
+    order = np.argsort(-push, kind="stable")
+    strong = [int(k) for k in order if push[k] > PUSHING * float(np.abs(pull).max())]
+    return [linkage.coordinates[q[k]] for k in strong if linkage.coordinates[q[k]] in linkage.joints]

@@ -1,0 +1,491 @@
+"""Why a solve failed, with evidence; and how many solutions there are.
+
+Imports `conflicts` and what stands before it. `reason` is one sentence from what the solve itself left behind;
+`diagnose` makes experiments: it goes on, starts elsewhere, lets limits go, leaves goals out, and reports what helped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from ..errors import OptionError
+from ..goals import Block, Goal, Reach
+from ..kernels import joint_step as rows
+from ..linkage.joints import mid_range
+from ..linkage.linkage import Linkage
+from ..linkage.poses import wrapped
+from ..linkage.program import chain_program
+from ..solvers import METHODS, Damped, Problem, Solution, configure, run
+from ..solvers.problem import velocity_names
+from ..transforms import FloatArray
+from .conflicts import Conflict, Experiments, amount, apart, called, joined, levels, place_of
+
+STARTS = 128
+SINGULAR = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """What kept a solve from its goals.
+
+    Attributes:
+        cause: ``reached``, ``out-of-reach``, ``too-close``, ``out-of-plane``, ``over-constrained``, ``limits``,
+            ``conflict``, ``open-loop``, ``local-minimum``, ``diverged``, ``iterations``, ``time`` or ``unknown``.
+        sentence: What happened, with numbers.
+        advice: What to try.
+        evidence: The numbers, by name.
+    """
+
+    cause: str
+    sentence: str
+    advice: str = ""
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+
+def reason(solution: Solution) -> Any:
+    """Return one sentence on how a solve ended; a list of them for a batch."""
+    if np.ndim(solution.success):
+        return [reason(one) for one in _each(solution)]
+    if solution.success:
+        return f"reached: {_missed(solution) or 'nothing but wishes'} after {_steps(solution.iterations)}."
+    certain = _certain(solution)
+    return certain.sentence if certain is not None else _ended(solution)
+
+
+def explain(solution: Solution) -> str:
+    """Return a paragraph: what happened, why, and what to try."""
+    if np.ndim(solution.success):
+        ends = ", ".join(f"{int(np.sum(solution.status == name))} {name}" for name in np.unique(solution.status))
+        return f"{np.size(solution.success)} problems by {solution.method!r}: {ends}. Solve one alone to hear why."
+    found = diagnose(solution)
+    return " ".join(part for part in (found.sentence, found.advice) if part)
+
+
+def diagnose(solution: Solution) -> Diagnosis:
+    """Return why a single solve ended as it did, from experiments where the solve itself does not tell."""
+    if np.ndim(solution.success):
+        raise OptionError("a diagnosis is of one problem; solve it alone.")
+    if solution.success:
+        return _reached(solution)
+    certain = _certain(solution)
+    if certain is None:
+        return _experiments(solution)
+    return certain if len(solution.goals) == 1 else _beside_others(solution, certain)
+
+
+def freedom(solution: Solution) -> int:
+    """Return the dimension of the set of solutions around a pose: velocities less the rank of the goals' Jacobian."""
+    q = solution.q if solution.q.ndim == 1 else solution.q.reshape(-1, solution.linkage.nq)[0]
+    return solution.linkage.nv - _rank(Problem(solution.linkage, solution.goals), q)
+
+
+def _rank(problem: Problem, q: FloatArray) -> int:
+    return int(np.linalg.matrix_rank(problem.jacobian(q), rtol=1e-9)) if len(problem.rows) else 0
+
+
+@dataclass(frozen=True, eq=False)
+class Count:
+    """How many solutions a goal has.
+
+    Attributes:
+        number: 0, a number of isolated poses, or infinity where they form a continuum.
+        dimension: Dimension of that continuum; zero for isolated poses, -1 where there is none.
+        poses: Those found, apart from each other, shape (k, nq).
+    """
+
+    number: float
+    dimension: int
+    poses: FloatArray
+
+
+def count_solutions(
+    linkage: Linkage, goals: Goal | Sequence[Goal], *, starts: int = 256, seed: int = 0, **options: Any
+) -> Count:
+    """Return how many poses reach the goals: none found, some, or a continuum and its dimension.
+
+    Found by many random starts, so a number is a lower bound: what has a small basin may be missed.
+
+    Example:
+        >>> import linkwork as lw
+        >>> lw.count_solutions(lw.models.planar([2, 1]), lw.Reach("tip", position=(1, 2))).number
+        2
+    """
+    settings = {"tolerance": 1e-8, "rotation_tolerance": 1e-8, "limits": "project", "max_iterations": 200} | options
+    method, loop = configure("damped", settings)
+    problem = Problem(linkage, goals)
+    tried = run(method, problem, linkage.random_pose(seed, starts), loop)
+    found = tried.q[tried.success]
+    if not len(found):
+        return Count(0, -1, found)
+    ranks = [_rank(problem, q) for q in found[:8]]
+    dimension = linkage.nv - max(ranks)
+    if dimension > 0:
+        return Count(float("inf"), dimension, found)
+    distinct = _distinct(linkage, found)
+    return Count(len(distinct), 0, distinct)
+
+
+def _distinct(linkage: Linkage, poses: FloatArray, apart: float = 1e-3) -> FloatArray:
+    """Return poses that differ from each other by more than rounding, whole turns aside."""
+    kept: list[FloatArray] = []
+    for q in poses:
+        if all(np.abs(linkage.difference(other, q)).max() > apart for other in kept):
+            kept.append(q)
+    return np.array(kept)
+
+
+def _each(solution: Solution) -> list[Solution]:
+    """Return the problems of a batch one by one."""
+    count = np.size(solution.success)
+    parts = {
+        name: np.reshape(
+            getattr(solution, name), (count, *np.shape(getattr(solution, name))[np.ndim(solution.success) :])
+        )
+        for name in ("start", "q", "success", "residuals", "iterations", "status")
+    }
+    return [
+        replace(
+            solution,
+            trace=(),
+            success=bool(parts["success"][i]),
+            iterations=int(parts["iterations"][i]),
+            status=str(parts["status"][i]),
+            start=parts["start"][i],
+            q=parts["q"][i],
+            residuals=parts["residuals"][i],
+        )
+        for i in range(count)
+    ]
+
+
+def _steps(count: int) -> str:
+    return f"{count} iteration{'s' * (count != 1)}"
+
+
+def _missed(solution: Solution) -> str:
+    """Return the errors in words: ``"position error 2.1e-05 m, rotation error 0.3 rad"``; the largest of many goals."""
+    owners = [(goal, block.unit) for goal in solution.goals for block in goal.blocks]
+    errors = [(value, unit, goal) for (goal, unit), value in zip(owners, solution.residuals.tolist(), strict=True)]
+    if len(solution.goals) > 1:
+        judged = [row for row in errors if row[2].tolerance_of(row[1]) != np.inf]
+        largest = (
+            max((row for row in judged if row[1] == unit), key=itemgetter(0), default=None) for unit in ("m", "rad")
+        )
+        errors = [row for row in largest if row is not None]
+    many = len(solution.goals) > 1
+    return ", ".join(
+        f"{'largest ' * many}{'position' if unit == 'm' else 'rotation'} error {value:.3g} {unit}"
+        f"{f' ({called(goal)})' * many}"
+        for value, unit, goal in errors
+    )
+
+
+def _ended(solution: Solution) -> str:
+    how = {
+        "stalled": "no longer came nearer",
+        "closest": "no start came nearer",
+        "beyond": "the limb does not extend that far",
+        "diverged": "diverged",
+        "iterations": "used up its iterations",
+        "time": "used up its time",
+    }[solution.status]
+    text = f"not reached: {how} after {_steps(solution.iterations)}, with {_missed(solution)}"
+    ranks = levels(solution)
+    if len(ranks) > 1:
+        text += f"; {', '.join(rank.words for rank in ranks)}"
+    held = at_limits(solution.linkage, solution.q)
+    return f"{text}; at their limits: {', '.join(held)}." if held else f"{text}."
+
+
+def _reached(solution: Solution) -> Diagnosis:
+    left = freedom(solution)
+    more = f" The goal leaves {left} degree{'s' * (left != 1)} of freedom open." if left else ""
+    return Diagnosis("reached", f"{reason(solution)}{more}", evidence={"freedom": left})
+
+
+def at_limits(linkage: Linkage, q: FloatArray) -> list[str]:
+    """Return the coordinates that sit at a limit, in words."""
+    result = []
+    for name, value, low, high in zip(linkage.coordinates, q, linkage.lower, linkage.upper, strict=True):
+        if low < high and value <= low + 1e-9:
+            result.append(f"{name} (lower {low:.4g})")
+        elif low < high and value >= high - 1e-9:
+            result.append(f"{name} (upper {high:.4g})")
+    return result
+
+
+# What follows from geometry alone
+
+
+def _certain(solution: Solution) -> Diagnosis | None:
+    """Return a cause that needs no experiment, if there is one."""
+    for goal in solution.goals:
+        if isinstance(goal, Reach) and goal.position is not None:
+            found = _beyond_reach(solution, goal)
+            if found is not None:
+                return found
+    return _contradiction(solution) or _unchangeable(solution)
+
+
+def _contradiction(solution: Solution) -> Diagnosis | None:
+    """Return the pair of goals that cannot both be had, whatever the pose."""
+    pair = apart(solution)
+    if pair is None:
+        return None
+    places = [place_of(goal, solution.goals) for goal in (pair.first, pair.second)]
+    evidence = {"goals": places, "wanted": pair.wanted, "most": pair.most, "unit": pair.unit}
+    return Diagnosis("conflict", pair.sentence, "Leave one of them out, or bring them nearer.", evidence)
+
+
+def _beside_others(solution: Solution, certain: Diagnosis) -> Diagnosis:
+    """Return a certain cause with what it means for the other goals, and how the levels stand."""
+    trials = Experiments(solution)
+    found = trials.conflict([solution.goals[k] for k in certain.evidence["goals"]])
+    ranks = levels(solution)
+    told = f"Of the levels, {joined([rank.words for rank in ranks])}." if len(ranks) > 1 else ""
+    text = " ".join(part for part in (certain.sentence, found.help, told) if part)
+    return replace(certain, sentence=text, evidence=certain.evidence | _evidence(trials, found) | _levels(solution))
+
+
+def _levels(solution: Solution) -> dict[str, Any]:
+    """Return how the levels stand, as evidence."""
+    return {
+        "levels": [
+            {"level": r.rank, "reached": r.reached, "missed": r.missed, "unit": r.unit} for r in levels(solution)
+        ]
+    }
+
+
+def reach(linkage: Linkage, frame: str) -> tuple[FloatArray, float, float, str]:
+    """Return where a chain begins to move, the least and largest distance its end can have from there, and the joint.
+
+    Bounds by the lengths of its segments laid straight, limits of hinges aside: nothing outside them can be reached.
+    """
+    codes, numbers, rates = chain_program(linkage, frame)
+    motions, values = codes.reshape(-1, rows.CODES)[:, [rows.MOTION, rows.VALUE]].T
+    table = numbers.reshape(-1, rows.NUMBERS)
+    joint = velocity_names(linkage)[rates[0]] if len(rates) else linkage.root.name
+    segments = np.linalg.norm(table[1:, 9:12], axis=1)  # the first row's constant lies before anything moves
+    origin = table[0, 9:12] if len(table) else np.zeros(3)
+    slack = 0.0
+    for motion, value, row in zip(motions, values, table, strict=True):
+        if motion in (rows.PRISMATIC, rows.SCREW):
+            ends = row[rows.MULTIPLIER] * np.array([linkage.lower[value], linkage.upper[value]]) + row[rows.OFFSET]
+            slack += float(np.abs(ends).max() * abs(row[rows.ADVANCE]))
+    total = float(segments.sum()) + slack
+    return origin, max(0.0, 2.0 * float(segments.max(initial=0.0)) - total), total, joint
+
+
+def _beyond_reach(solution: Solution, goal: Reach) -> Diagnosis | None:
+    origin, least, most, joint = reach(solution.linkage, goal.frame)
+    if goal.position is None or not np.isfinite(most):
+        return None
+    along = goal.rows[: goal.coordinates]
+    distance = float(np.linalg.norm(goal.target[along, 3] - origin[along]))
+    numbers = {
+        "distance": distance,
+        "least": least,
+        "most": most,
+        "from": joint,
+        "goals": [place_of(goal, solution.goals)],
+    }
+    place = f"goal of {goal.frame!r} is {distance:.4g} m from {joint!r}"
+    room = goal.tolerance_of("m") or solution.settings.tolerance
+    if distance > most + room:
+        text = f"out of reach: the {place}, the limb reaches {most:.4g} m: {distance - most:.3g} m too far"
+        return Diagnosis("out-of-reach", f"{text}.", "Move the goal nearer or the base towards it.", numbers)
+    planar = not goal.masked and not solution.linkage.evaluator.moving_rows(goal.frame)[2]
+    whole = goal.coordinates == 3 or planar
+    if whole and distance < least - room:
+        text = f"too close: the {place}, the limb cannot fold nearer than {least:.4g} m"
+        return Diagnosis("too-close", f"{text}.", "Move the goal further away.", numbers)
+    return None
+
+
+def _unchangeable(solution: Solution) -> Diagnosis | None:
+    problem = Problem(solution.linkage, solution.goals)
+    error = problem.error(solution.q)
+    fixed = np.setdiff1d(np.arange(len(error)), problem.rows)
+    for block, limit in zip(problem.blocks, solution.settings.tolerances(problem).tolist(), strict=True):
+        inside = [row for row in fixed if block.rows.start <= row < block.rows.stop]
+        missing = float(np.linalg.norm(error[inside]))
+        if missing > limit:
+            what = "lies outside the plane or line it moves in" if block.unit == "m" else "is turned as it cannot turn"
+            text = f"over-constrained: the goal {what}, by {missing:.3g} {block.unit} that no joint can change"
+            evidence = {"missing": missing, "goals": [_owner(solution, block)]}
+            return Diagnosis("out-of-plane", f"{text}.", "Leave that component out of the goal.", evidence)
+    return None
+
+
+def _owner(solution: Solution, block: Block) -> int:
+    """Return which goal a block of the stacked rows belongs to."""
+    ends = np.cumsum([goal.blocks[-1].rows.stop for goal in solution.goals])
+    return int(np.searchsorted(ends, block.rows.start, side="right"))
+
+
+# What experiments tell
+
+
+def _experiments(solution: Solution) -> Diagnosis:
+    problem = Problem(solution.linkage, solution.goals)
+    base = _ended(solution)
+    if solution.status == "diverged" and solution.method != "robust":
+        return Diagnosis("diverged", base, "Use a smaller scale or step, or the method 'damped'.", {})
+    longer = _continued(solution, problem)
+    if longer is not None:
+        return longer
+    trials = Experiments(solution)
+    if len(trials.goals) > 1:
+        return _several(trials, base)
+    settings = replace(solution.settings, trace=False, time_budget=None, max_iterations=200)
+    starts = np.concatenate([solution.q[None], solution.linkage.random_pose(0, STARTS)])
+    project = replace(settings, limits="project" if settings.limits != "ignore" else "ignore")
+    others = run(Damped(), problem, starts, project)
+    if others.success.any():
+        return _local_minimum(solution, base, others)
+    free = run(Damped(), problem, starts, replace(settings, limits="ignore"))
+    if settings.limits != "ignore" and free.success.any():
+        return _limits(trials, base, free.q[free.success])
+    return _nowhere(solution, problem, base, others if settings.limits != "ignore" else free)
+
+
+def _several(trials: Experiments, base: str) -> Diagnosis:
+    """Return why several goals were missed."""
+    again = trials.together()
+    if again.success:
+        text = f"{base} It is a local minimum of this start: from another the goals are reached."
+        return Diagnosis(
+            "local-minimum", text, "Start elsewhere, or use the method 'robust', which does.", {"pose": again.q}
+        )
+    if trials.settings.limits != "ignore":
+        free = trials.together(limits="ignore")
+        if free.success:
+            return _limits(trials, base, free.q[None])
+    return _conflict(trials, base)
+
+
+def _continued(solution: Solution, problem: Problem) -> Diagnosis | None:
+    """Go on from where the budget ran out."""
+    if solution.status not in ("iterations", "time") or solution.method not in METHODS:
+        return None
+    settings = replace(solution.settings, trace=False, time_budget=None, max_iterations=2000)
+    further = METHODS[solution.method]().solve(problem, solution.q, settings)
+    if not further.success:
+        return None
+    needed = solution.iterations + further.iterations
+    text = f"{_ended(solution)[:-1]}; it gets there after {_steps(needed)} in all."
+    return Diagnosis(solution.status, text, f"Give it max_iterations={needed}.", {"needed": needed})
+
+
+def _local_minimum(solution: Solution, base: str, others: Solution) -> Diagnosis:
+    share = float(np.mean(others.success[1:]))
+    away = np.abs(solution.linkage.difference(solution.start, others.q)).max(axis=-1)
+    best = int(np.argmin(np.where(others.success, away, np.inf)))
+    text = f"{base} It is a local minimum of this start: {share:.0%} of {STARTS} random starts reach the goal."
+    evidence = {"share": share, "pose": others.q[best]}
+    return Diagnosis("local-minimum", text, "Start elsewhere, or use the method 'robust', which does.", evidence)
+
+
+def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
+    """Return which limits stand in the way of what poses (n, nq) without limits reach."""
+    linkage, many = trials.linkage, len(trials.goals) > 1
+    turns, _, _ = linkage.plain_values
+    poses = free.copy()
+    angles = turns[[_is_angle(linkage, int(k)) for k in turns]] if len(turns) else turns
+    middle = mid_range(linkage.lower, linkage.upper)
+    poses[:, angles] = middle[angles] + wrapped(poses[:, angles] - middle[angles])
+    over = np.maximum(np.maximum(linkage.lower - poses, poses - linkage.upper), 0.0)
+    best = int(np.argmin(over.sum(axis=-1)))
+    broken = [
+        f"{linkage.coordinates[k]} would be {poses[best, k]:.4g}, beyond its limit "
+        f"{linkage.lower[k] if poses[best, k] < linkage.lower[k] else linkage.upper[k]:.4g}"
+        for k in np.flatnonzero(over[best] > 0.0)
+    ]
+    text = (
+        f"{base} Without limits the goal{'s are' if many else ' is'} reached{': ' * bool(broken)}{'; '.join(broken)}."
+    )
+    alone = trials.limits_alone()
+    if alone:
+        units = {name: "rad" if _is_angle(linkage, k) else "m" for k, name in enumerate(linkage.coordinates)}
+        ways = [f"that of {name} (it goes {amount(value, units[name])} beyond)" for name, value in alone.items()]
+        text += f" Lifting one limit is enough: {joined(ways, 'or')}."
+    evidence = {"pose": poses[best], "violations": dict(zip(linkage.coordinates, over[best].tolist(), strict=True))}
+    evidence |= {"alone": alone, **_levels(trials.solution)}
+    if many:
+        found = trials.conflict()
+        evidence |= _evidence(trials, found)
+        if len(found.goals) > 1:
+            text += f" Within limits: {found.sentence[0].lower()}{found.sentence[1:]}"
+    return Diagnosis("limits", text, "Widen those limits or move the goal.", evidence)
+
+
+def _conflict(trials: Experiments, base: str) -> Diagnosis:
+    """Several goals that no start reaches, with or without limits."""
+    found = trials.conflict()
+    evidence = {**_evidence(trials, found), **_levels(trials.solution)}
+    if all(goal.priority < 0 for goal in found.goals):
+        return _open_loop(trials, found, base, evidence)
+    if len(found.goals) > 1:
+        advice = "Leave one of them out, bring them nearer, or give one a lower priority."
+        return Diagnosis("conflict", f"{base} {found.sentence}", advice, evidence)
+    alone = trials.solved(found.goals)
+    why = diagnose(alone) if not alone.success else _reached(alone)
+    text = f"{base} {called(found.goals[0])} cannot be reached even alone: {why.sentence}"
+    return Diagnosis(why.cause, text, why.advice, evidence | why.evidence)
+
+
+def _open_loop(trials: Experiments, found: Conflict, base: str, evidence: dict[str, Any]) -> Diagnosis:
+    """Loops that no pose closes, whatever the goals."""
+    worst = levels(trials.solved(found.goals))[0]
+    evidence["gap"] = worst.missed
+    text = f"{base} No pose was found that closes {worst.worst}: {amount(worst.missed, worst.unit)} are left."
+    return Diagnosis("open-loop", text, "Make the links of the loop longer or its ends nearer.", evidence)
+
+
+def _evidence(trials: Experiments, found: Conflict) -> dict[str, Any]:
+    """Return a conflict as evidence: goals by their places in the solution's list."""
+    removable = [place_of(goal, trials.solution.goals) for goal in found.removable]
+    return {
+        "goals": [place_of(goal, trials.solution.goals) for goal in found.goals],
+        "removable": removable,
+        "gives_way": dict(zip(removable, found.gives_way, strict=True)),
+        "finished": found.finished,
+    }
+
+
+def _is_angle(linkage: Linkage, k: int) -> bool:
+    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
+        for element in arc.articulation.elements:
+            if arc.mimic is None and drive.q + element.value == k:
+                return element.kind == "revolute"
+    return False
+
+
+def _nowhere(solution: Solution, problem: Problem, base: str, others: Solution) -> Diagnosis:
+    """Nothing reached it: over-constrained, or beyond reach in a way that lengths alone do not show."""
+    asked, velocities = len(problem.rows), solution.linkage.nv
+    costs = np.linalg.norm(problem.error(others.q) * problem.scale, axis=-1)
+    best = others.q[int(np.argmin(costs))]
+    left, values, _ = np.linalg.svd(problem.jacobian(best), full_matrices=True)
+    rank = int((values > SINGULAR * values[0]).sum())
+    evidence: dict[str, Any] = {"rows": asked, "velocities": velocities, "rank": rank, "pose": best}
+    if asked > velocities:
+        text = f"{base} Over-constrained: the goals ask for {asked} numbers, the linkage can change {velocities}."
+        return Diagnosis("over-constrained", text, "Ask for less, or give the goals weights.", evidence)
+    if rank < asked:
+        wanted = problem.wanted(problem.error(best))
+        lost = left[:, rank:]
+        share = float(np.linalg.norm(lost.T @ wanted)) / max(float(np.linalg.norm(wanted)), 1e-300)
+        evidence |= {"direction": lost[:, -1], "share": share, "singular_values": values}
+        text = (
+            f"{base} At the closest pose the linkage is singular (singular values {values[0]:.3g} to "
+            f"{values[-1]:.3g}) and {share:.0%} of what is missing lies in a direction it has lost: the edge of reach."
+        )
+        return Diagnosis("out-of-reach", text, "Move the goal nearer.", evidence)
+    text = f"{base} None of {STARTS} other starts reached it, with or without limits."
+    return Diagnosis("unknown", text, "The goal is probably out of reach in this orientation.", evidence)

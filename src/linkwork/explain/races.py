@@ -1,0 +1,110 @@
+"""Every method on the same linkage and goal, side by side.
+
+Imports `solvers`, `diagnosis` and what stands before them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import GoalError, MissingExtraError
+from ..goals import Goal
+from ..linkage import swing_twist as cones
+from ..linkage.linkage import Linkage
+from ..linkage.poses import start_pose
+from ..solvers import METHODS, Solution, solve
+from ..transforms import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Lap:
+    """How one method fared.
+
+    Attributes:
+        method: Its name.
+        solution: What it found, with its trace, or None if it does not serve this goal.
+        refusal: Why not, in its own words.
+        seconds: How long it took, the faster of two runs.
+        largest_step: Largest change of one joint value in a step [rad, m].
+        violations: How many values were beyond their limits at some step; zero when limits are kept.
+    """
+
+    method: str
+    solution: Solution | None
+    refusal: str = ""
+    seconds: float = 0.0
+    largest_step: float = 0.0
+    violations: int = 0
+
+    @property
+    def errors(self) -> FloatArray:
+        """The largest residual at every iteration."""
+        if self.solution is None:
+            return np.zeros(0)
+        ends = [record.residuals.max() for record in self.solution.trace]
+        return np.array([*ends, self.solution.residual])
+
+    @property
+    def poses(self) -> FloatArray:
+        """The pose at every iteration, shape (iterations + 1, nq)."""
+        if self.solution is None:
+            raise GoalError(self.refusal)
+        return np.array([*(record.q for record in self.solution.trace), self.solution.q])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the row as plain values, for JSON."""
+        if self.solution is None:
+            return {"method": self.method, "served": False, "reason": self.refusal}
+        return {
+            "method": self.method,
+            "served": True,
+            "reached": self.solution.success,
+            "error": float(self.solution.residual),
+            "iterations": self.solution.iterations,
+            "seconds": self.seconds,
+            "largest_step": self.largest_step,
+            "violations": self.violations,
+            "reason": self.solution.reason,
+        }
+
+
+def race(
+    linkage: Linkage,
+    goals: Goal | Sequence[Goal],
+    *,
+    start: ArrayLike | str | None = None,
+    methods: Sequence[str] | None = None,
+    **settings: Any,
+) -> list[Lap]:
+    """Return how every method fares on the same problem.
+
+    Args:
+        linkage: The linkage.
+        goals: One goal or several.
+        start: The pose all begin with.
+        methods: Names of methods; all by default.
+        **settings: What every method takes, as in `solve`.
+    """
+    pose = start_pose(linkage, start)
+    return [_lap(linkage, goals, pose, name, settings) for name in (METHODS if methods is None else methods)]
+
+
+def _lap(linkage: Linkage, goals: Any, start: FloatArray, method: str, settings: dict[str, Any]) -> Lap:
+    try:
+        solution = solve(linkage, goals, start=start, method=method, **{**settings, "trace": True})
+    except (GoalError, MissingExtraError) as error:
+        return Lap(method, None, str(error))
+    begin = time.perf_counter()
+    solve(linkage, goals, start=start, method=method, **settings)
+    seconds = time.perf_counter() - begin
+    poses = np.array([*(record.q for record in solution.trace), solution.q])
+    steps = np.abs(linkage.difference(poses[:-1], poses[1:])).max(initial=0.0) if len(poses) > 1 else 0.0
+    beyond = ((poses < linkage.lower) | (poses > linkage.upper)).any(axis=0).sum()
+    beyond += sum(bool(cones.beyond([cone], poses).any()) for cone in linkage.cones)
+    return Lap(method, solution, "", seconds, float(steps), int(beyond))

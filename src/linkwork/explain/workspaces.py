@@ -1,0 +1,275 @@
+"""What a linkage can do: its workspace, where it is singular, how well it moves.
+
+Imports `diagnosis`, `solvers` and what stands before them. Sampled with the compiled kernels; exact where geometry is
+simple enough.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import OptionError, TransformError
+from ..goals import Reach
+from ..linkage.linkage import Linkage
+from ..linkage.poses import checked
+from ..solvers import Damped, Problem, Settings, run
+from ..transforms import FloatArray, as_axis, axis_rotation
+
+BLOCK = 100_000
+GIMBAL_LOCK = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace:
+    """Where a frame can be.
+
+    Attributes:
+        linkage: The linkage.
+        frame: The frame.
+        points: Sampled positions, shape (n, 3).
+        dexterity: For each, the share of sampled orientations that can be had there, or None if not asked for.
+        planar: Whether all points lie in one plane parallel to x and y.
+        annulus: Least and largest distance from the first joint, exact for a planar arm of unlimited hinges, else None.
+        center: The first joint's place, which the annulus is about.
+    """
+
+    linkage: Linkage
+    frame: str
+    points: FloatArray
+    dexterity: FloatArray | None
+    planar: bool
+    annulus: tuple[float, float] | None
+    center: FloatArray
+
+    @property
+    def dexterous(self) -> FloatArray:
+        """The points where every sampled orientation can be had."""
+        if self.dexterity is None:
+            raise OptionError("the dexterous workspace was not asked for; call workspace(..., orientations=8).")
+        return self.points[self.dexterity >= 1.0]
+
+    @property
+    def extent(self) -> tuple[FloatArray, FloatArray]:
+        """Smallest and largest coordinates of the points."""
+        return self.points.min(axis=0), self.points.max(axis=0)
+
+
+def workspace(
+    linkage: Linkage,
+    frame: str,
+    *,
+    samples: int = 20_000,
+    seed: int = 0,
+    orientations: int = 0,
+    dexterous_samples: int = 400,
+    progress: Callable[[float], None] | None = None,
+) -> Workspace:
+    """Return the reachable workspace of a frame, sampled over its joints' ranges; and the dexterous one on request.
+
+    Args:
+        linkage: The linkage.
+        frame: Name of the frame.
+        samples: How many poses to sample.
+        seed: Where they come from.
+        orientations: How many orientations to try at each point; zero leaves the dexterous workspace out. A planar
+            linkage turns about z alone.
+        dexterous_samples: How many of the points to try them at: that takes a solve each.
+        progress: Called with the share that is done.
+    """
+    for name, value, least in (
+        ("samples", samples, 1),
+        ("orientations", orientations, 0),
+        ("dexterous_samples", dexterous_samples, 1),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise OptionError(f"{name} must be a whole number, at least {least}, got {value!r}.")
+    if linkage.loops:
+        raise OptionError(
+            f"the closed loops of linkage {linkage.name!r} are not sampled; follow a frame with lw.drive."
+        )
+    rng = np.random.default_rng(seed)
+    points = np.empty((samples, 3))
+    for first in range(0, samples, BLOCK):
+        size = min(BLOCK, samples - first)
+        points[first : first + size] = linkage.forward(linkage.random_pose(rng, size), frame=frame)[:, :3, 3]
+    planar = not linkage.evaluator.moving_rows(frame)[[2, 3, 4]].any()
+    dexterity = None
+    if orientations:
+        points = points[:dexterous_samples]
+        dexterity = _dexterity(linkage, frame, points, orientations, planar, rng, progress)
+    annulus, center = _annulus(linkage, frame, planar)
+    return Workspace(linkage, frame, points, dexterity, planar, annulus, center)
+
+
+def _annulus(linkage: Linkage, frame: str, planar: bool) -> tuple[tuple[float, float] | None, FloatArray]:
+    """Return the exact ring of a planar arm of unlimited hinges: what the lengths of its links allow."""
+    from .diagnosis import reach
+
+    center, least, most, _ = reach(linkage, frame)
+    free = np.isinf(linkage.lower).all() and np.isinf(linkage.upper).all()
+    hinges = all(arc.articulation.kind in ("fixed", "revolute", "continuous") for arc in linkage.arcs)
+    serial = all(len(below) <= 1 for below in linkage.children) and not any(arc.mimic for arc in linkage.arcs)
+    return ((least, most) if planar and free and hinges and serial else None), center
+
+
+def _dexterity(
+    linkage: Linkage,
+    frame: str,
+    points: FloatArray,
+    orientations: int,
+    planar: bool,
+    rng: np.random.Generator,
+    progress: Callable[[float], None] | None,
+) -> FloatArray:
+    """Return for each point the share of orientations that some start reaches."""
+    turns = _orientations(orientations, planar, rng)
+    starts = linkage.random_pose(rng, 24)
+    settings = Settings(limits="project", max_iterations=60)
+    result = np.zeros(len(points))
+    for k, point in enumerate(points):
+        for turn in turns:
+            problem = Problem(linkage, Reach(frame, position=point, orientation=turn))
+            result[k] += bool(run(Damped(), problem, starts, settings).success.any())
+        if progress is not None:
+            progress((k + 1) / len(points))
+    return result / len(turns)
+
+
+def _orientations(count: int, planar: bool, rng: np.random.Generator) -> list[FloatArray]:
+    if planar:
+        return [axis_rotation(np.array([0.0, 0.0, 1.0]), 2.0 * math.pi * k / count) for k in range(count)]
+    from scipy.spatial.transform import Rotation
+
+    return list(Rotation.random(count, rng=rng).as_matrix())
+
+
+@dataclass(frozen=True, eq=False)
+class Manipulability:
+    """How well a frame moves at a pose.
+
+    Attributes:
+        measure: Yoshikawa's ``sqrt(det(J J^T))``: the volume of the ellipsoid of velocities, zero at a singularity.
+        singular_values: Half axes of that ellipsoid, largest first, shape (..., rows).
+        axes: Its directions, columns, shape (..., rows, rows).
+        condition: Largest over smallest half axis; infinite at a singularity.
+    """
+
+    measure: Any
+    singular_values: FloatArray
+    axes: FloatArray
+    condition: Any
+
+
+def manipulability(linkage: Linkage, q: ArrayLike, frame: str, *, rows: str = "position") -> Manipulability:
+    """Return how well a frame moves, at poses (..., nq).
+
+    Args:
+        linkage: The linkage.
+        q: Poses.
+        frame: Name of the frame.
+        rows: ``"position"``, ``"orientation"`` or ``"both"``; directions that no joint ever moves it in are left out.
+    """
+    choices = {"position": slice(0, 3), "orientation": slice(3, 6), "both": slice(0, 6)}
+    if rows not in choices:
+        raise OptionError(f"rows is one of {', '.join(map(repr, choices))}, got {rows!r}.")
+    kept = np.flatnonzero(linkage.evaluator.moving_rows(frame))
+    kept = kept[(kept >= choices[rows].start) & (kept < choices[rows].stop)]
+    if not len(kept):
+        raise OptionError(f"no joint ever changes the {rows} of frame {frame!r}.")
+    jacobian = linkage.jacobian(checked(linkage, q), frame)[..., kept, :]
+    axes, values, _ = np.linalg.svd(jacobian, full_matrices=False)
+    values = np.concatenate([values, np.zeros((*values.shape[:-1], len(kept) - values.shape[-1]))], axis=-1)
+    smallest = values[..., -1]
+    rounding = np.finfo(np.float64).eps * max(jacobian.shape[-2:]) * values[..., 0]
+    safe = np.where(smallest > rounding, smallest, 1.0)
+    condition = np.where(smallest > rounding, values[..., 0] / safe, np.inf)
+    measure = np.where(smallest > rounding, values.prod(axis=-1), 0.0)
+    single = measure.ndim == 0
+    return Manipulability(
+        float(measure) if single else measure, values, axes, float(condition) if single else condition
+    )
+
+
+def euler_jacobian(linkage: Linkage, q: ArrayLike, frame: str, *, order: str = "xyz") -> FloatArray:
+    """Return the Jacobian (..., 6, nv) of a frame's position over the rates of its Euler angles.
+
+    The angular velocity is ``omega = B rates``, where the columns of B are the axes that the angles turn about, carried
+    by the turns outside them; so the lower rows are ``B^-1`` times those of `Linkage.jacobian`.
+
+    Args:
+        linkage: The linkage.
+        q: Poses of shape (..., nq).
+        frame: Name of the frame.
+        order: Three axes as in SciPy: lower case about fixed axes, upper case about moving ones.
+
+    Raises:
+        TransformError: At gimbal lock, where no rates of the angles give every angular velocity.
+    """
+    from scipy.spatial.transform import Rotation
+
+    poses = checked(linkage, q)
+    jacobian, world = linkage.jacobian(poses, frame), linkage.forward(poses, frame=frame)
+    rotation: Any = Rotation.from_matrix(world[..., :3, :3].reshape(-1, 3, 3))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # gimbal lock, which is refused below
+            turned = rotation.as_euler(order)
+    except (TypeError, ValueError) as error:
+        raise TransformError(f"order is three axes such as 'xyz' or 'ZYX', got {order!r}: {error}.") from error
+    letters, angles = order.lower(), turned
+    if order.islower():  # fixed axes: the last turn is outermost
+        letters, angles = letters[::-1], turned[:, ::-1]
+    first, second, third = (as_axis(letter) for letter in letters)
+    outer = axis_rotation(first, angles[:, 0])
+    both = outer @ axis_rotation(second, angles[:, 1])
+    B = np.stack([np.broadcast_to(first, (len(angles), 3)), outer @ second, both @ third], axis=-1)
+    B = B[:, :, ::-1] if order.islower() else B
+    if (np.abs(np.linalg.det(B)) < GIMBAL_LOCK).any():
+        raise TransformError(f"frame {frame!r} is at gimbal lock for the order {order!r}; another order is not.")
+    result = jacobian.copy()
+    result[..., 3:, :] = np.linalg.solve(B.reshape(*poses.shape[:-1], 3, 3), jacobian[..., 3:, :])
+    return result
+
+
+def is_singular(linkage: Linkage, q: ArrayLike, frame: str, *, rows: str = "position", ratio: float = 1e-6) -> Any:
+    """Return whether a frame has lost a direction of motion at poses (..., nq), by the ratio of singular values."""
+    values = manipulability(linkage, q, frame, rows=rows).singular_values
+    result: NDArray[np.bool_] = values[..., -1] <= ratio * values[..., 0]
+    return bool(result) if result.ndim == 0 else result
+
+
+def joint_map(
+    linkage: Linkage,
+    joints: tuple[str, str],
+    frame: str,
+    *,
+    base: ArrayLike | None = None,
+    resolution: int = 101,
+    rows: str = "position",
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the manipulability over the ranges of two joints, the others at a base pose.
+
+    Returns:
+        Values of the first joint (n,), of the second (n,), and the measure (n, n), first joint along the first axis.
+    """
+    if isinstance(resolution, bool) or not isinstance(resolution, int) or resolution < 2:
+        raise OptionError(f"resolution must be a whole number, at least 2, got {resolution!r}.")
+    index = [linkage.coordinate_index.get(name, -1) for name in joints]
+    for name, k in zip(joints, index, strict=True):
+        if k < 0:
+            linkage.arc_index(name)
+            raise OptionError(f"joint {name!r} has no single value; name one of its coordinates.")
+    pose = linkage.neutral() if base is None else linkage.pose(base=base)
+    low = np.where(np.isfinite(linkage.lower), linkage.lower, -math.pi)
+    high = np.where(np.isfinite(linkage.upper), linkage.upper, math.pi)
+    first, second = (np.linspace(low[k], high[k], resolution) for k in index)
+    q = np.broadcast_to(pose, (resolution, resolution, linkage.nq)).copy()
+    q[..., index[0]], q[..., index[1]] = first[:, None], second[None, :]
+    return first, second, np.asarray(manipulability(linkage, q, frame, rows=rows).measure)

@@ -1,0 +1,105 @@
+"""Files at the border: read with a limit, written whole or not at all.
+
+Imports `errors`. Every file that linkwork reads or writes by itself goes through here.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from ..errors import FormatError, LinkworkError
+
+MAX_BYTES = 64 * 2**20
+
+
+def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
+    """Return what is in a file, if it is no more than `limit` bytes, `MAX_BYTES` by default.
+
+    Raises:
+        FormatError: If there is no such file, it is a directory or too large.
+    """
+    limit = MAX_BYTES if limit is None else limit
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(limit + 1)
+    except (OSError, ValueError) as error:
+        raise FormatError(path, f"cannot be read: {_reason(error)}.") from error
+    if len(data) > limit:
+        raise FormatError(path, f"is larger than {limit / 2**20:.4g} MiB, the most that is read.")
+    return data
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a UTF-8 file of at most `MAX_BYTES`, without its byte order mark.
+
+    Raises:
+        FormatError: If there is no such file, it is a directory, too large or not UTF-8.
+    """
+    data = read_bytes(path)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = data[error.start]
+        raise FormatError(path, f"is not UTF-8 text: byte 0x{byte:02x}; save it as UTF-8.", line=line) from error
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a UTF-8 file so that it is there in full or, if anything fails, as it was before."""
+    data = text.encode()
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to be written whole or not at all.
+
+    What is written goes to a temporary file beside the target, is flushed to the disk and then takes the target's
+    place; if anything fails, the target is as it was before. A link is followed, and the permissions of a file that is
+    replaced are kept.
+
+    Raises:
+        FormatError: If the file cannot be written.
+    """
+    try:
+        target = Path(os.path.realpath(path))
+        draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
+        file = draft.open("xb")
+        try:
+            with file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if target.exists():
+                shutil.copymode(target, draft)
+            draft.replace(target)
+            _settle(target.parent)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+    except LinkworkError:  # what was to be written could not be made
+        raise
+    except (OSError, ValueError) as error:
+        raise FormatError(path, f"cannot be written: {_reason(error)}.") from error
+
+
+def _settle(folder: Path) -> None:
+    """Flush a folder's list of names to the disk, where the system can."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _reason(error: Exception) -> str:
+    text = getattr(error, "strerror", None) or str(error)
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,117 @@
+"""What a person should know about a file's content: what its reader assumed, and what is odd about the linkage itself.
+
+Imports `formats` and what stands before it. Everything is a `Remark`; nothing is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..goals import closings
+from ..linkage import swing_twist as cones
+from ..linkage.geometry import Inertia
+from ..linkage.joints import ONE_DOF
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+from . import Content, Remark
+
+OPEN = 1e-6  # a gap of a loop that is no rounding [m or rad]
+SLACK = 1e-9  # how far beyond a limit rounding may lead [rad or m]
+TRIANGLE_TOLERANCE = 1e-6
+
+
+def examine(content: Content) -> tuple[Remark, ...]:
+    """Return the remarks of the reader, then those on joints, masses, poses and motions.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.Builder("arm").revolute("elbow", "hand", limits=(0.5, 0.5)).build()
+        >>> [(remark.kind, remark.where) for remark in examine(Content(arm))]
+        [('zero-range', 'elbow')]
+    """
+    linkage = content.linkage
+    checks = (_limits(linkage), _masses(linkage), _poses(linkage), _loops(linkage), _clips(content))
+    return content.remarks + tuple(remark for check in checks for remark in check)
+
+
+def _limits(linkage: Linkage) -> Iterator[Remark]:
+    """Yield joints that cannot move, and hinges and sliders without limits (a wheel needs none)."""
+    for joint in linkage.arcs:
+        lower, upper = joint.articulation.limits
+        for name, low, high in zip(joint.coordinates, lower.tolist(), upper.tolist(), strict=True):
+            if low == high:
+                yield Remark("zero-range", f"{name!r} cannot move: both limits are {low:.6g}.", where=name)
+            elif joint.articulation.kind in ONE_DOF and joint.mimic is None and not np.isfinite([low, high]).all():
+                sides = "no limits" if np.isinf([low, high]).all() else "a limit on one side only"
+                yield Remark("no-limits", f"{name!r} ({joint.articulation.kind}) has {sides}.", where=name)
+
+
+def _masses(linkage: Linkage) -> Iterator[Remark]:
+    """Yield links whose mass cannot be; a linkage without any masses has nothing to be said about them."""
+    weighed = [node for node in linkage.nodes if node.inertia is not None]
+    for node in weighed:
+        problem = _mass_problem(node.inertia) if node.inertia is not None else None
+        if problem:
+            yield Remark("inertia", f"link {node.name!r} {problem}.", where=node.name)
+
+
+def _mass_problem(inertia: Inertia) -> str | None:
+    moments = np.linalg.eigvalsh(inertia.matrix)
+    size = float(np.abs(moments).max())
+    if inertia.mass == 0.0:
+        return "has no mass but moments of inertia" if size > 0.0 else None
+    if moments[0] < -TRIANGLE_TOLERANCE * size:
+        return f"has a negative moment of inertia, {moments[0]:.4g} kg m²"
+    if moments[0] + moments[1] < moments[2] - TRIANGLE_TOLERANCE * size:
+        shown = ", ".join(f"{moment:.4g}" for moment in moments)
+        return f"has moments of inertia {shown} kg m²: of no body is one larger than the other two together"
+    return None
+
+
+def _poses(linkage: Linkage) -> Iterator[Remark]:
+    for name, pose in linkage.poses.items():
+        for k, excess in _beyond(linkage, pose[None]):
+            coordinate = linkage.coordinates[k]
+            text = f"pose {name!r} leads {coordinate!r} beyond its limits by {_amount(linkage, k, excess)}."
+            yield Remark("pose-beyond-limits", text, where=coordinate)
+
+
+def _clips(content: Content) -> Iterator[Remark]:
+    for name, clip in content.clips.items():
+        for k, excess in _beyond(clip.linkage, clip.poses):
+            coordinate, frames = clip.linkage.coordinates[k], np.flatnonzero(excess)
+            count = f"{len(frames)} of {len(clip)} frames, the first at {clip.times[frames[0]]:.4g} s"
+            most = _amount(clip.linkage, k, excess)
+            text = f"motion {name!r} leads {coordinate!r} beyond its limits by up to {most} in {count}."
+            yield Remark("unreachable-key", text, where=coordinate)
+
+
+def _amount(linkage: Linkage, k: int, excess: FloatArray) -> str:
+    """Return the largest excess of a coordinate with its unit."""
+    units = [unit for arc in linkage.arcs if arc.mimic is None for unit in arc.articulation.units]
+    return f"{excess.max():.4g} {units[k] or 'rad'}"
+
+
+def _beyond(linkage: Linkage, poses: FloatArray) -> Iterator[tuple[int, FloatArray]]:
+    """Yield the coordinates that leave their limits, and by how much in each of poses (n, nq)."""
+    excess = np.maximum(linkage.lower - poses, poses - linkage.upper)
+    for cone in linkage.cones:
+        excess[:, cone.q] = cones.excess(cone, poses)
+    excess = np.where(excess > SLACK, excess, 0.0)
+    for k in np.flatnonzero(excess.any(axis=0)).tolist():
+        yield k, excess[:, k]
+
+
+def _loops(linkage: Linkage) -> Iterator[Remark]:
+    for goal in closings(linkage):
+        loop = goal.loop
+        text = f"{loop.first!r} and {loop.second!r} close a loop ({loop.kind}): a solve closes it, a pose need not."
+        yield Remark("loop", text, where=loop.name)
+        for name, pose in linkage.poses.items():
+            gap = float(np.abs(goal.error(linkage, pose)).max())
+            if gap > OPEN:
+                yield Remark(
+                    "open-loop", f"pose {name!r} leaves loop {loop.name!r} open by {gap:.4g}.", where=loop.name
+                )

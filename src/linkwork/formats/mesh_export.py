@@ -1,0 +1,217 @@
+"""Link geometry as triangles and lines: shapes, and simple bones for links that have none.
+
+Imports `geometry`, `linkage` and `files`; trimesh when a mesh file is drawn and it is installed. That is given the
+bytes of the file alone, so that no other file a mesh names is opened.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..linkage.geometry import Box, Capsule, Cylinder, Mesh, Polyline, Shape, Sphere
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+from .atomic_files import read_bytes
+
+AROUND, UPWARDS = 24, 8  # facets of round things: around the axis, and over a half circle
+BONE_COLOR, COLOR = (0.85, 0.62, 0.25), (0.72, 0.74, 0.78)
+BONE_WIDTH, JOINT_SIZE, SMALLEST = 0.08, 0.01, 1e-3  # of the bone, of the linkage, of the linkage
+MAX_VERTICES = 2_000_000
+MESH_TYPES = ("stl", "obj", "ply", "off", "glb", "dae")
+
+IntArray = NDArray[np.int64]
+Color = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Facets:
+    """Corners, their normals, and triangles as indices of three; or lines without normals as indices of two."""
+
+    corners: FloatArray
+    normals: FloatArray | None
+    indices: IntArray
+
+
+@dataclass(frozen=True)
+class Part:
+    """Facets of one link in its own axes, and their color."""
+
+    link: int
+    facets: Facets
+    color: Color
+
+
+def parts(linkage: Linkage, missing: list[str]) -> Iterator[Part]:
+    """Return what to draw of every link: its visual shapes, or a bone to whatever hangs on it.
+
+    Args:
+        linkage: The linkage.
+        missing: Takes the paths of meshes that could not be read.
+    """
+    for index, link in enumerate(linkage.nodes):
+        drawn = False
+        for visual in link.visuals:
+            if visual.role != "visual":
+                continue
+            facets = _facets(visual.shape)
+            if facets is None:
+                missing.append(getattr(visual.shape, "path", visual.shape.kind))
+                continue
+            drawn = True
+            yield Part(index, placed(facets, link.matrix @ visual.placement), visual.color or COLOR)
+        if not drawn:
+            yield Part(index, _bones(linkage, index), BONE_COLOR)
+
+
+def placed(facets: Facets, matrix: FloatArray) -> Facets:
+    """Return facets moved by a rigid transform."""
+    corners = facets.corners @ matrix[:3, :3].T + matrix[:3, 3]
+    normals = None if facets.normals is None else facets.normals @ matrix[:3, :3].T
+    return Facets(corners, normals, facets.indices)
+
+
+def _facets(shape: Shape) -> Facets | None:
+    match shape:
+        case Box():
+            return _flat(_BOX * np.array(shape.size) / 2.0)
+        case Sphere():
+            return _turned(*_arc(shape.radius, 0.0, -1.0, 1.0))
+        case Cylinder():
+            return _cylinder(shape.radius, shape.length / 2.0)
+        case Capsule():
+            lower, upper = (
+                _arc(shape.radius, -shape.length / 2.0, -1.0, 0.0),
+                _arc(shape.radius, shape.length / 2.0, 0.0, 1.0),
+            )
+            return _turned(np.vstack([lower[0], upper[0]]), np.vstack([lower[1], upper[1]]))
+        case Polyline():
+            points = np.array(shape.points)
+            ends = np.arange(len(points) if shape.closed else len(points) - 1)
+            return Facets(points, None, np.stack([ends, (ends + 1) % len(points)], axis=1))
+        case Mesh():
+            return _mesh(shape)
+    return None
+
+
+def _corners_of_box() -> FloatArray:
+    """Return the 12 triangles of the box from -1 to 1, shape (36, 3)."""
+    quad = np.array([[-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, -1, 1], [1, 1, 1], [-1, 1, 1]], np.float64)
+    sides = [quad, quad * [-1, 1, -1]]  # turned about y: the far side, counter-clockwise again
+    return np.concatenate([side[:, roll] for roll in ([0, 1, 2], [1, 2, 0], [2, 0, 1]) for side in sides])
+
+
+_BOX = _corners_of_box()
+
+
+def _flat(corners: FloatArray) -> Facets:
+    """Return facets of separate triangles, three corners each, with the normals of their planes."""
+    triangles = corners.reshape(-1, 3, 3)
+    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    length = np.linalg.norm(normals, axis=1, keepdims=True)
+    kept = length[:, 0] > 0.0
+    normals = np.repeat(normals[kept] / length[kept], 3, axis=0)
+    corners = triangles[kept].reshape(-1, 3)
+    return Facets(corners, normals, np.arange(len(corners)).reshape(-1, 3))
+
+
+def _arc(radius: float, height: float, low: float, high: float) -> tuple[FloatArray, FloatArray]:
+    """Return a profile (radius, z) of a circle between two sines of latitude, and its normals."""
+    count = UPWARDS if high - low > 1.5 else UPWARDS // 2
+    angles = np.linspace(math.asin(low), math.asin(high), count + 1)
+    normals = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    normals[np.abs(normals) < 1e-12] = 0.0
+    return normals * radius + [0.0, height], normals
+
+
+def _cylinder(radius: float, half: float) -> Facets:
+    side = np.array([[radius, -half], [radius, half]])
+    wall = _turned(side, np.array([[1.0, 0.0], [1.0, 0.0]]))
+    floor = _turned(np.array([[0.0, -half], [radius, -half]]), np.array([[0.0, -1.0], [0.0, -1.0]]))
+    roof = _turned(np.array([[radius, half], [0.0, half]]), np.array([[0.0, 1.0], [0.0, 1.0]]))
+    return joined([wall, floor, roof])
+
+
+def _turned(profile: FloatArray, normals: FloatArray) -> Facets:
+    """Return the surface that a profile of (radius, z) from bottom to top makes when it turns about z."""
+    angles = np.linspace(0.0, 2.0 * np.pi, AROUND + 1)
+    around = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+    def swept(rows: FloatArray) -> FloatArray:
+        flat = rows[:, None, :1] * around
+        heights = np.broadcast_to(rows[:, None, 1:], (*flat.shape[:2], 1))
+        return np.concatenate([flat, heights], axis=2).reshape(-1, 3)
+
+    row, column = np.meshgrid(np.arange(len(profile) - 1), np.arange(AROUND), indexing="ij")
+    a = (row * (AROUND + 1) + column).ravel()
+    b, c, d = a + 1, a + AROUND + 2, a + AROUND + 1
+    low, high = profile[row.ravel(), 0] > 0.0, profile[row.ravel() + 1, 0] > 0.0  # at a pole there is one triangle
+    triangles = [np.stack([a, b, c], axis=1)[low], np.stack([a, c, d], axis=1)[high]]
+    return Facets(swept(profile), swept(normals), np.concatenate(triangles))
+
+
+def joined(pieces: list[Facets]) -> Facets:
+    """Return several facets of one kind as one."""
+    starts = np.cumsum([0, *(len(piece.corners) for piece in pieces[:-1])])
+    normals = [piece.normals for piece in pieces if piece.normals is not None]
+    return Facets(
+        np.concatenate([piece.corners for piece in pieces]),
+        np.concatenate(normals) if normals else None,
+        np.concatenate([piece.indices + start for piece, start in zip(pieces, starts, strict=True)]),
+    )
+
+
+def _mesh(shape: Mesh) -> Facets | None:
+    """Return the triangles of a mesh file, or None where there is no file or nothing that reads it."""
+    if shape.file is None:
+        return None
+    try:
+        import trimesh
+
+        kind, data = PurePath(shape.file).suffix.lower().removeprefix("."), read_bytes(shape.file)
+        entities = b"<!" in data.replace(b"<!--", b"") or b"\0" in data  # or another encoding, which may hide them
+        if kind not in MESH_TYPES or (kind == "dae" and entities):
+            return None
+        mesh: Any = trimesh.load(io.BytesIO(data), file_type=kind, force="mesh")
+        corners, triangles = np.asarray(mesh.vertices, np.float64), np.asarray(mesh.faces, np.int64)
+    except Exception:  # any reader of any format may fail in any way; a bone is drawn instead, and it is said
+        return None
+    if not 0 < len(triangles) <= MAX_VERTICES // 3 or not np.isfinite(corners).all():
+        return None
+    corners = (corners * np.array(shape.scale))[triangles]
+    if np.prod(np.sign(shape.scale)) < 0.0:  # a mirror turns triangles inside out
+        corners = corners[:, ::-1]
+    facets = _flat(corners.reshape(-1, 3))
+    return facets if len(facets.indices) else None
+
+
+def _bones(linkage: Linkage, index: int) -> Facets:
+    """Return a link as slim double pyramids from its origin to all that hangs on it, or a small one."""
+    size = linkage.length or 1.0
+    name = linkage.links[index]
+    ends = [linkage.arcs[child].placement[:3, 3] for child in linkage.children[index]]
+    ends += [frame.placement[:3, 3] for frame in linkage.extra_frames if frame.link == name]
+    far = [end for end in ends if np.linalg.norm(end) > SMALLEST * size]
+    small = JOINT_SIZE * size
+    return joined([_bone(end) for end in far] or [_bone(np.array([0.0, 0.0, small]), small / 2.0)])
+
+
+def _bone(end: FloatArray, width: float | None = None) -> Facets:
+    length = float(np.linalg.norm(end))
+    z = end / length
+    x = np.cross(np.eye(3)[np.abs(z).argmin()], z)
+    x /= np.linalg.norm(x)
+    y = np.cross(z, x)
+    waist = (width or BONE_WIDTH * length) * np.array([x, y, -x, -y]) + 0.2 * end
+    triangles = []
+    for k in range(4):
+        a, b = waist[k], waist[(k + 1) % 4]
+        triangles += [np.zeros(3), b, a, end, a, b]
+    return _flat(np.array(triangles))

@@ -1,0 +1,157 @@
+"""What stands in a scene file: one msgspec struct for each kind of mapping in it.
+
+Imports `joints`, `geometry` and `linkage`. The parameters of joints and shapes are taken from the fields of their
+classes, so that a new kind needs nothing here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, Field, fields
+from typing import Any, TypeVar, cast, get_type_hints
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from ..linkage.geometry import SHAPES
+from ..linkage.joints import ARTICULATIONS, AxisLike
+from ..linkage.linkage import ROOT
+
+T = TypeVar("T", bound=Struct)
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+Amount = float | str  # a number, or a text with its unit such as "45deg"
+LIMITS = ("lower", "upper")
+
+
+class Strict(Struct, forbid_unknown_fields=True):
+    """Base of everything in the file: a mapping with these keys and no others."""
+
+
+class Rotation(Strict, kw_only=True):
+    """A rotation in one of its forms."""
+
+    wxyz: Quaternion | UnsetType = UNSET
+    xyzw: Quaternion | UnsetType = UNSET
+    euler: tuple[str, list[Amount]] | UnsetType = UNSET
+    rotvec: Vector | UnsetType = UNSET
+    matrix: tuple[Vector, Vector, Vector] | UnsetType = UNSET
+
+
+class Placed(Strict, kw_only=True):
+    """Anything with a place: a position [m] and a rotation, none of both by default."""
+
+    at: Vector = (0.0, 0.0, 0.0)
+    rotation: dict[str, Any] | None = None
+
+
+class VisualEntry(Placed, kw_only=True):
+    """A shape, written here or named in `shapes`, standing in a link."""
+
+    shape: str | dict[str, Any]
+    color: Vector | None = None
+    role: str = "visual"
+
+
+class LinkEntry(Strict, kw_only=True):
+    """A link, its node transform and what it looks like."""
+
+    name: str
+    node: dict[str, Any] | None = None
+    visuals: list[Any] = []
+    inertia: dict[str, Any] | None = None
+
+
+class InertiaEntry(Strict, kw_only=True):
+    """A link's mass [kg], where its centre is [m] and its moments about that [kg m²]."""
+
+    mass: float
+    center: Vector = (0.0, 0.0, 0.0)
+    matrix: tuple[Vector, Vector, Vector] = ((0.0, 0.0, 0.0),) * 3
+
+
+class LoopEntry(Strict, kw_only=True):
+    """Two frames that must coincide."""
+
+    name: str
+    first: str
+    second: str
+    kind: str = "point"
+
+
+class FrameEntry(Placed, kw_only=True):
+    """A named frame on a link."""
+
+    name: str
+    link: str
+
+
+class MimicEntry(Strict, kw_only=True):
+    """The joint that another one follows."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: Amount = 0.0
+
+
+class RootEntry(Placed, kw_only=True):
+    """The root arc; the parameters of its articulation are added for each kind."""
+
+    name: str = ROOT
+    kind: str = "fixed"
+
+
+class JointEntry(Placed, kw_only=True):
+    """A joint; the parameters of its articulation are added for each kind."""
+
+    name: str
+    parent: str
+    child: str
+    kind: str = "fixed"
+    mimic: str | dict[str, Any] | None = None
+
+
+class ShapeEntry(Strict, kw_only=True):
+    """A shape; its measures are added for each kind."""
+
+    kind: str
+
+
+class Scene(Strict, kw_only=True):
+    """The whole file."""
+
+    linkwork: int
+    name: str = "linkage"
+    root: str | dict[str, Any] = {}
+    shapes: dict[str, Any] = {}
+    links: list[Any] = []
+    joints: list[Any] = []
+    frames: list[Any] = []
+    loops: list[Any] = []
+    poses: dict[str, Any] = {}
+    studio: dict[str, Any] = {}  # targets and keys, which only the studio reads
+
+
+def saved_fields(owner: type) -> tuple[Field[Any], ...]:
+    """Return the fields of an articulation, a shape or a mimic that a file holds: those that are compared."""
+    return tuple(field for field in fields(owner) if field.compare)
+
+
+def _with_fields(entry: type[T], owner: type) -> type[T]:
+    """Return an entry of the file that also takes the fields of an articulation or a shape."""
+    hints = get_type_hints(owner)
+    more: list[Any] = []
+    for field in saved_fields(owner):
+        hint: Any = hints[field.name]
+        if field.name in LIMITS:
+            hint = Amount | None | list[Amount | None]
+        elif hint == AxisLike:
+            hint = str | Vector
+        optional = field.default is not MISSING or field.default_factory is not MISSING
+        more.append((field.name, hint | UnsetType, UNSET) if optional else (field.name, hint))
+    name = f"{owner.__name__}{entry.__name__}"
+    return cast(type[T], msgspec.defstruct(name, more, bases=(entry,), kw_only=True))
+
+
+ROOTS = {kind: _with_fields(RootEntry, cls) for kind, cls in ARTICULATIONS.items()}
+JOINTS = {kind: _with_fields(JointEntry, cls) for kind, cls in ARTICULATIONS.items()}
+SHAPE_ENTRIES = {kind: _with_fields(ShapeEntry, cls) for kind, cls in SHAPES.items()}

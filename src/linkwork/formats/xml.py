@@ -1,0 +1,171 @@
+"""XML as a tree of elements that know their line, read with limits and without trust.
+
+Imports `errors`, `files` and `options`. The parser is defusedxml's: no document types, no entities, no other files.
+Names keep their prefixes as they are written, declared or not, as robot files have both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from xml.sax import SAXParseException
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.expatreader import DefusedExpatParser
+
+from ..errors import FormatError
+from . import atomic_files as files
+from .options import FilePath
+
+MAX_BYTES = 16 * 2**20
+MAX_DEPTH = 64
+MAX_ELEMENTS = 50_000
+MAX_ATTRIBUTES = 250_000
+LONGEST_TAG = 2**20
+
+_BLANKS = b" \t\r\n"
+_MARK = b"\xef\xbb\xbf"
+_LONG_TAG = re.compile(rb"<[^<]{%d}" % LONGEST_TAG)  # "<" cannot stand inside a tag
+
+
+class Element:
+    """An element: its name, its attributes, the elements in it, its file and the line on which it begins."""
+
+    __slots__ = ("attributes", "children", "line", "path", "tag")
+
+    def __init__(self, tag: str, attributes: Mapping[str, str], path: FilePath, line: int) -> None:
+        self.tag, self.attributes, self.path, self.line = tag, attributes, path, line
+        self.children: list[Element] = []
+
+    def first(self, tag: str) -> Element | None:
+        """Return the first element of a name directly inside, or None."""
+        return next(self.all(tag), None)
+
+    def all(self, *tags: str) -> Iterator[Element]:
+        """Return all elements of some names directly inside, in file order."""
+        return (child for child in self.children if child.tag in tags)
+
+    def walk(self) -> Iterator[Element]:
+        """Return this element and all in it, in file order; what is taken out of one on the way is not met."""
+        waiting = [self]
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting += reversed(element.children)
+
+
+@dataclass(frozen=True)
+class Document:
+    """An XML file.
+
+    Args:
+        root: Its outermost element.
+        text: What was read, without blanks before it.
+        blanks: Whether blanks stand before the XML declaration, where strict readers allow none.
+        elements: How many elements it has.
+    """
+
+    root: Element
+    text: bytes
+    blanks: bool = False
+    elements: int = 0
+
+
+def read(
+    path: FilePath, *, hollow: Collection[str] = (), depth: int = MAX_DEPTH, elements: int = MAX_ELEMENTS
+) -> Document:
+    """Return the elements of an XML file.
+
+    Args:
+        path: The file.
+        hollow: Names of elements whose inside is not kept.
+        depth: How deep elements may stand in each other.
+        elements: How many there may be.
+
+    Raises:
+        FormatError: If it is no XML, or more than is read: with the line.
+    """
+    data = files.read_bytes(path, MAX_BYTES).removeprefix(_MARK)
+    text = data.lstrip(_BLANKS)
+    skipped = data[: len(data) - len(text)].count(b"\n")
+    if not text:
+        raise FormatError(path, "is empty.")
+    if long := _LONG_TAG.search(text):
+        line = text.count(b"\n", 0, long.start()) + skipped + 1
+        raise FormatError(path, f"more than {LONGEST_TAG // 2**10} KiB without a tag.", line=line)
+    tree = _Tree(path, skipped, hollow, depth, elements)
+    try:
+        tree.feed(text)
+        tree.close()
+    except FormatError:
+        raise
+    except DefusedXmlException as error:
+        message = (
+            "a document type (<!DOCTYPE>), and with it perhaps entities, stands here; neither is read, take it out."
+        )
+        raise FormatError(path, message, line=tree.line) from error
+    except SAXParseException as error:
+        line = (error.getLineNumber() or 1) + skipped
+        raise FormatError(path, f"not XML: {error.getMessage()}.", line=line) from error
+    except (LookupError, ValueError) as error:  # it says that it is in an encoding that there is not
+        raise FormatError(path, f"not XML: {error}.", line=tree.line) from error
+    if tree.root is None:
+        raise FormatError(path, "not XML: no element found.")
+    blanks = len(text) < len(data) and text.startswith(b"<?xml")
+    return Document(tree.root, text, blanks, tree.elements)
+
+
+class _Tree(DefusedExpatParser):
+    """Keeps the elements that the parser finds."""
+
+    _parser: Any
+
+    def __init__(self, path: FilePath, skipped: int, hollow: Collection[str], deepest: int, most: int) -> None:
+        super().__init__(forbid_dtd=True)
+        self.path, self.skipped, self.hollow = path, skipped, hollow
+        self.deepest, self.most = deepest, most
+        self.root: Element | None = None
+        self.open: list[Element] = []
+        self.elements = self.attributes = 0
+        self.depth = 0
+        self.hidden = deepest  # depth below which nothing is kept
+
+    def reset(self) -> None:
+        """Begin a file."""
+        super().reset()
+        self._parser.CharacterDataHandler = None  # only elements and attributes say something
+
+    @property
+    def line(self) -> int:
+        """The line that has been reached."""
+        return int(self._parser.CurrentLineNumber) + self.skipped
+
+    def start_element(self, name: str, attrs: Mapping[str, str]) -> None:
+        """Keep an element that begins."""
+        self.depth += 1
+        self.elements += 1
+        self.attributes += len(attrs)
+        if self.elements > self.most or self.attributes > MAX_ATTRIBUTES:
+            message = f"more than {self.most:,} elements or {MAX_ATTRIBUTES:,} attributes."
+            raise FormatError(self.path, message, line=self.line)
+        if self.depth > self.deepest:
+            raise FormatError(self.path, f"nested deeper than {self.deepest} levels.", line=self.line)
+        if self.depth > self.hidden:
+            return
+        element = Element(name, attrs, self.path, self._parser.CurrentLineNumber + self.skipped)
+        if self.open:
+            self.open[-1].children.append(element)
+        else:
+            self.root = element
+        if name in self.hollow:
+            self.hidden = self.depth
+        self.open.append(element)
+
+    def end_element(self, name: str) -> None:  # noqa: ARG002  (the parser calls it so)
+        """Close an element."""
+        if self.depth <= self.hidden:
+            self.open.pop()
+            self.hidden = self.deepest
+        self.depth -= 1

@@ -1,0 +1,297 @@
+"""The device functions of a search on a graphics card, written for one limb and one kind of target.
+
+Imports `cuda`, `trace` and the functions of `damped` and `starts`, which it writes out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import lanes
+from .cuda import KINDS, cast, choose, device, items, put, shared, written
+from .damped import CODES, LOWER, ROTATION, SPIN, UPPER, damped_step, look
+from .starts import (
+    CAUTION,
+    CENTRE,
+    CHECK,
+    CLOSE,
+    POINT_SHELL,
+    RIVALS,
+    SETTINGS,
+    STALLED,
+    STEPS,
+    TABLE,
+    hope,
+    in_reach,
+    random_value,
+    read_goal,
+)
+from .symbolic import Cells, Symbol, Trace, compiled, rebuilt
+
+NOTHING = 1e-15  # numbers below it are what is left of a zero
+SORTING = (  # which of eight to compare, so that they end in order
+    (0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (1, 2), (5, 6),
+    (0, 4), (1, 5), (2, 6), (3, 7), (2, 4), (3, 5), (1, 2), (3, 4), (5, 6),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a search is written for.
+
+    Attributes:
+        codes: The limb's codes.
+        settings: Settings of a search, in double precision and in that of its descents.
+        limits: The limb's limits, (values, 4).
+        numbers: The limb's numbers.
+        table: The narrow table's frames, a row each; see `starts.rank`.
+        turn: What targets are turned by, where a frame may spin; or None.
+        shape: Shape of one target: (4, 4), (3, 3), (3,) or (2,).
+        neutral: The pose of joints that nothing moves.
+        bounds: Limits of the whole pose, (2, nq); infinite where they are ignored.
+        plain: Places of values in the limb and in the pose, (n, 2).
+        balls: Places of three angles in the limb and of their quaternion in the pose.
+        open: Places in the pose of angles that are brought near to those of the start.
+        whole: Whether the limb's values are the pose.
+        given: Whether each target has a start of its own.
+        asked: Whether position and rotation are asked for.
+        dtype: Precision of descents.
+    """
+
+    codes: NDArray[np.int64]
+    settings: tuple[NDArray[Any], NDArray[Any]]
+    limits: NDArray[Any]
+    numbers: NDArray[Any]
+    table: NDArray[Any]
+    turn: NDArray[Any] | None
+    shape: tuple[int, ...]
+    neutral: NDArray[Any]
+    bounds: NDArray[Any]
+    plain: NDArray[np.int64]
+    balls: tuple[tuple[int, int], ...]
+    open: tuple[int, ...]
+    whole: bool
+    given: bool
+    asked: tuple[bool, bool]
+    dtype: Any
+
+    @property
+    def values(self) -> int:
+        """How many values the limb has."""
+        return len(self.limits)
+
+    @property
+    def nq(self) -> int:
+        """Size of a pose."""
+        return len(self.neutral)
+
+
+def _memory(numbers: NDArray[Any]) -> Cells:
+    """Return known numbers as memory, without what rounding has left of zeros and ones."""
+    flat = np.asarray(numbers, np.float64).ravel().copy()
+    for exact in (-1.0, 0.0, 1.0):
+        flat[np.abs(flat - exact) < NOTHING] = exact
+    return Cells(flat.tolist())
+
+
+def _truth(value: Any) -> str:
+    return value.name if isinstance(value, Symbol) else str(bool(value))
+
+
+@dataclass
+class Parts:
+    """Device functions; `key` says what they were written from.
+
+    Attributes:
+        step: A step in the descents' precision: of a pose and a goal, the pose after it and the squared errors before.
+        exact_step: The same in double precision, with a caution.
+        exact_look: Squared errors of a pose, in double precision.
+        within: A pose brought within limits.
+        read: Of targets, a place and settings: a goal, whether it is one, whether it may be in reach.
+        answer: The whole pose, of a limb's values and the pose it started with.
+        ranked: Of a goal: the narrow table's nearest frames, four to a number, nearest first.
+        ranked_widely: The same of a goal, a table, and the range of its blocks.
+        random_start: Of settings and limits, seed, problem and start: a random start.
+        hope: How many starts are worth trying.
+    """
+
+    task: Task
+    key: str = field(init=False, default="")
+
+    def __post_init__(self) -> None:
+        task = self.task
+        kind = np.dtype(task.dtype).name
+        self.step = self._step(task.dtype, task.settings[1], known_caution=True)
+        self.exact_step = self._step(np.float64, task.settings[0], known_caution=False)
+        self.exact_look, self.within = self._look(), self._within()
+        self.read, self.answer = self._read(), self._answer()
+        self.ranked, self.ranked_widely = self._ranked(task.table), self._ranked(None)
+        self.random_start = self._random_start(kind)
+        self.hope = rebuilt(hope, {lanes.load: shared(_item)}, device)
+        self.take_goal, self.put_goal = items("take_goal", 12), put("put_goal", 12)
+        self.take_values, self.put_values = items("take_values", task.values), put("put_values", task.values)
+        self.single = cast("single", task.values, kind)
+        self.take_base, self.put_pose = items("take_base", task.nq), put("put_pose", task.nq)
+        self.rounded, self.exact = cast("rounded", 12, kind), cast("exact", task.values, "float64")
+        rules = [float(s[k]) for s in task.settings for k in (ROTATION, STEPS, CHECK, STALLED, CLOSE, CAUTION)]
+        whole = f"{self.key} {task.given} {task.asked} {task.shape} {task.values} {task.nq} {kind} {rules}"
+        self.key = hashlib.sha256(whole.encode()).hexdigest()
+
+    def _written(self, trace: Trace, name: str, parameters: list[str], results: list[str], **options: Any) -> Any:
+        function, text = written(trace, name, parameters, results, **options)
+        self.key += text
+        return function
+
+    def _rows(self) -> int:
+        return len(self.task.codes) // CODES
+
+    def _step(self, dtype: Any, settings: NDArray[Any], *, known_caution: bool) -> Any:
+        task, trace, n = self.task, Trace(dtype), self.task.values
+        work, after = Cells([0.0] * 6 * max(self._rows(), n)), Cells([0.0] * n)
+        caution: Any = 0.0 if known_caution else Symbol(trace, "caution")
+        p, r = trace.of(damped_step)(
+            Cells(task.codes.tolist()),
+            _memory(task.numbers),
+            self._rows(),
+            _memory(settings),
+            Cells(task.limits.ravel().tolist()),
+            n,
+            trace.memory("goal", 12),
+            trace.memory("q", n),
+            work,
+            after,
+            caution,
+        )
+        parameters = ["q", "goal"] if known_caution else ["q", "goal", "caution"]
+        turning = bool(np.abs(task.limits[:, [LOWER, UPPER]]).max() > 7.0)
+        results = [trace.tuple(after), trace.text(p), trace.text(r)]
+        return self._written(trace, "step", parameters, results, turning=turning)
+
+    def _look(self) -> Any:
+        task, trace, n = self.task, Trace(np.float64), self.task.values
+        _, _, _, p, r = trace.of(look)(
+            Cells(task.codes.tolist()),
+            _memory(task.numbers),
+            self._rows(),
+            _memory(task.settings[0]),
+            trace.memory("goal", 12),
+            trace.memory("q", n),
+            Cells([0.0] * 6 * self._rows()),
+        )
+        return self._written(trace, "exact_look", ["q", "goal"], [trace.text(p), trace.text(r)])
+
+    def _within(self) -> Any:
+        trace = Trace(np.float64)
+        results = []
+        for k, x in enumerate(trace.memory("q", self.task.values)):
+            lower, upper = self.task.limits[k, [LOWER, UPPER]].tolist()
+            at_least = trace.select(x > lower, x, lower)
+            results.append(trace.select(at_least < upper, at_least, upper))
+        return self._written(trace, "within", ["q"], [trace.tuple(results)])
+
+    def _read(self) -> Any:
+        task, trace = self.task, Trace(np.float64)
+        matrix: list[Any] = np.eye(4).ravel().tolist()
+        places = {(4, 4): range(16), (3, 3): (0, 1, 2, 4, 5, 6, 8, 9, 10), (3,): (3, 7, 11), (2,): (3, 7)}[task.shape]
+        for k, place in enumerate(places):
+            matrix[place] = trace.line(f"float64(targets[at + {k}])")
+        if task.turn is not None:
+            rows = [matrix[4 * i : 4 * i + 3] for i in range(3)]
+            for i, row in enumerate(rows):
+                for j in range(3):
+                    column = task.turn[:, j].tolist()
+                    matrix[4 * i + j] = row[0] * column[0] + row[1] * column[1] + row[2] * column[2]
+        known = task.settings[0].tolist()
+        settings = Cells(
+            [trace.line(f"settings[{k}]") if CENTRE <= k < POINT_SHELL + 2 else x for k, x in enumerate(known)]
+        )
+        goal = Cells([0.0] * 12)
+        valid = trace.of(read_goal)(_memory(task.numbers), known[SPIN], Cells(matrix), 0, goal)
+        reach = trace.of(in_reach)(settings, goal)
+        results = [trace.tuple(goal), _truth(valid), _truth(reach)]
+        return self._written(trace, "read", ["targets", "at", "settings"], results)
+
+    def _answer(self) -> Any:
+        task, trace = self.task, Trace(np.float64)
+        values = trace.memory("values", task.values)
+        base: list[Any] = trace.memory("base", task.nq) if task.given else task.neutral.tolist()
+        q = list(base)
+        for inside, outside in task.plain.tolist():
+            q[outside] = values[inside]
+        for inside, outside in task.balls:
+            q[outside : outside + 4] = _quaternion(trace, values[inside : inside + 3])
+        for k in () if task.whole else range(task.nq):
+            lower, upper = task.bounds[:, k].tolist()
+            q[k] = trace.select(q[k] > lower, q[k], lower)
+            q[k] = trace.select(q[k] < upper, q[k], upper)
+        for k in task.open:
+            q[k] = base[k] + trace.line(f"wrapped({trace.text(q[k] - base[k])})")
+        return self._written(trace, "answer", ["values", "base"], [trace.tuple(q)])
+
+    def _ranked(self, table: NDArray[Any] | None) -> Any:
+        """Write the ranking of a table: its nearest frame for each of eight lanes, in order; see `starts.rank`.
+
+        A table that is known becomes part of the function; one that is not is an array, looked at from block to block.
+        """
+        names: dict[str, Any] = {"choose": shared(choose), "far": self.task.dtype(math.inf)}
+        lines = [f"b{k}, w{k} = far, 0" for k in range(RIVALS)]
+        if table is None:
+            lines.append("for block in range(first, end):")
+            lines.append(f"    at = {RIVALS * TABLE} * block")
+            for k in range(RIVALS):
+                terms = "".join(f" + table[at + {k * TABLE + 1 + m}] * goal[{m}]" for m in range(TABLE - 1))
+                lines += _nearer(f"table[at + {k * TABLE}]{terms}", f"{RIVALS} * block + {k}", k, "    ")
+        else:
+            terms = "".join(f" + goal[{m}] * frame[{m + 1}]" for m in range(TABLE - 1) if table[:, m + 1].any())
+            away = compiled("away", f"def away(goal, frame):\n    return frame[0]{terms}\n", {})
+            names["away"] = device(away, fast=self.task.dtype is np.float32)
+            for frame, row in enumerate(table):
+                names[f"k{frame}"] = tuple(row)
+                lines += _nearer(f"away(goal, k{frame})", f"{frame}", frame % RIVALS, "")
+        for a, b in SORTING:
+            lines.append(f"less = b{b} < b{a}")
+            for x in "bw":
+                lines.append(f"{x}{a}, {x}{b} = choose(less, {x}{b}, {x}{a}), choose(less, {x}{a}, {x}{b})")
+        words = [" | ".join(f"(w{4 * half + k} << {16 * k})" for k in range(4)) for half in range(2)]
+        body = "".join(f"    {line}\n" for line in lines)
+        parameters = "goal" if table is not None else "goal, table, first, end"
+        text = f"def ranked({parameters}):\n{body}    return {words[0]}, {words[1]}\n"
+        self.key += f"{text} {'' if table is None else table.tolist()}"
+        return device(compiled("ranked", text, names), fast=self.task.dtype is np.float32)
+
+    def _random_start(self, kind: str) -> Any:
+        one = rebuilt(random_value, {lanes.load: shared(_limit)}, device)
+        listed = ", ".join(f"{kind}(one(known, seed, problem, start, {k}))" for k in range(self.task.values))
+        text = f"def random_start(known, seed, problem, start):\n    return ({listed},)\n"
+        return device(compiled("random_start", text, {"one": one, **KINDS}))
+
+
+def _nearer(distance: str, frame: str, lane: int, indent: str) -> list[str]:
+    """Return lines that keep a frame if it is the nearest of its lane."""
+    lines = (
+        f"d = {distance}",
+        f"w{lane} = choose(d < b{lane}, {frame}, w{lane})",
+        f"b{lane} = choose(d < b{lane}, d, b{lane})",
+    )
+    return [indent + line for line in lines]
+
+
+def _item(memory, item):
+    return memory[item]
+
+
+def _limit(memory, item):
+    """Return one of the limits, which stand after the settings."""
+    return memory[SETTINGS + item]
+
+
+def _quaternion(trace: Trace, angles: list[Any]) -> list[Any]:
+    """Return the quaternion of turns about moving x, y and z axes; see `linkwork.solvers.chain`."""
+    (d, a), (e, b), (f, c) = (trace.sine_cosine(angle * 0.5) for angle in angles)
+    return [a * b * c - d * e * f, d * b * c + a * e * f, a * e * c - d * b * f, d * e * c + a * b * f]

@@ -1,0 +1,231 @@
+"""Graphics cards and the memory on them: whether one can be used, arrays that come from other libraries and go there.
+
+Imports `errors` and the kernels for cards, when they are needed. Arrays are taken and given without a copy, by
+``__cuda_array_interface__`` and DLPack, which CuPy, PyTorch, JAX and Numba speak.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import importlib.util
+import math
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DeviceError, MissingExtraError
+
+OLDEST = (12, 0)  # CUDA version of the oldest driver that will do
+CUDA = 2  # DLPack's name for a card's memory
+KINDS = {"i": 0, "u": 1, "f": 2, "b": 6}  # DLPack's names for kinds of numbers
+LIBRARIES: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {  # by the package of their arrays: how they take ours
+    "torch": ("torch", lambda torch, array: torch.as_tensor(array, device="cuda")),
+    "cupy": ("cupy", lambda cupy, array: cupy.asarray(array)),
+    "jax": ("jax.numpy", lambda numpy, array: numpy.from_dlpack(array)),
+    "jaxlib": ("jax.numpy", lambda numpy, array: numpy.from_dlpack(array)),
+}
+
+
+class _Tensor(ctypes.Structure):
+    """DLPack's DLTensor."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+class _Managed(ctypes.Structure):
+    """DLPack's DLManagedTensor."""
+
+
+_Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
+_Managed._fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", _Deleter))
+_lent: dict[int, tuple[Any, ...]] = {}  # what other libraries hold, by the address of its description
+
+
+def _forget(managed: Any) -> None:
+    _lent.pop(ctypes.addressof(managed.contents), None)
+
+
+_give_back = _Deleter(_forget)
+
+
+@atexit.register
+def _let_go() -> None:
+    """Leave what others still hold at the end to them: then there is no Python left to give it back to."""
+    for managed, *_ in _lent.values():
+        managed.deleter = _Deleter()
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(managed))
+
+
+class DeviceArray:
+    """An array on a graphics card, C-contiguous. Other libraries take it without a copy: ``torch.from_dlpack(array)``.
+
+    Attributes:
+        shape: Its shape.
+        dtype: Its NumPy type.
+        lease: Held for as long as the array is in use.
+    """
+
+    def __init__(self, memory: Any, shape: tuple[int, ...], lease: object = None) -> None:
+        self.memory, self.shape, self.dtype, self.lease = memory, shape, np.dtype(memory.dtype), lease
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return dict(self.memory.__cuda_array_interface__, shape=self.shape, strides=None)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return CUDA, 0
+
+    def __dlpack__(self, **_options: Any) -> Any:
+        shape = (ctypes.c_int64 * len(self.shape))(*self.shape)
+        pointer = self.__cuda_array_interface__["data"][0]
+        tensor = _Tensor(pointer, CUDA, 0, len(self.shape), KINDS[self.dtype.kind], self.dtype.itemsize * 8, 1)
+        tensor.shape = ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64))
+        managed = _Managed(tensor, None, _give_back)
+        _lent[ctypes.addressof(managed)] = (managed, shape, self)
+        capsule = ctypes.pythonapi.PyCapsule_New
+        capsule.restype, capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return capsule(ctypes.addressof(managed), b"dltensor", None)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("an array on a graphics card is copied to become a NumPy array.")
+        host: NDArray[Any] = self.memory.copy_to_host().reshape(self.shape)
+        return host if dtype is None else host.astype(dtype)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<DeviceArray {self.shape} {self.dtype}>"
+
+
+class _Borrowed:
+    """What a DLPack capsule describes, as ``__cuda_array_interface__`` says it; the capsule is kept meanwhile."""
+
+    def __init__(self, capsule: Any) -> None:
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        tensor = ctypes.cast(pointer(capsule, b"dltensor"), ctypes.POINTER(_Managed)).contents.tensor
+        kind = next((kind for kind, code in KINDS.items() if code == tensor.code), None)
+        if kind is None or tensor.lanes != 1:
+            raise DeviceError("this array of a card holds no plain numbers.")
+        size, shape = tensor.bits // 8, tuple(tensor.shape[: tensor.ndim])
+        strides = tuple(size * step for step in tensor.strides[: tensor.ndim]) if tensor.strides else None
+        self.capsule = capsule
+        self.__cuda_array_interface__ = {
+            "shape": shape,
+            "typestr": f"|b{size}" if kind == "b" else f"<{kind}{size}",
+            "data": ((tensor.data or 0) + tensor.byte_offset, True),
+            "strides": strides,
+            "version": 3,
+        }
+
+
+def on_card(array: Any) -> bool:
+    """Return whether an array of any library lies in a card's memory."""
+    if isinstance(array, np.ndarray | list | tuple | float | int):
+        return False
+    place = getattr(array, "__dlpack_device__", None)
+    if place is not None:
+        return int(place()[0]) == CUDA
+    return hasattr(array, "__cuda_array_interface__")
+
+
+def taken(array: Any) -> tuple[Any, tuple[int, ...]]:
+    """Return an array of a card as flat memory that kernels read, without a copy, and its shape."""
+    from numba import cuda
+
+    if isinstance(array, DeviceArray):
+        return array.memory, array.shape
+    ready = getattr(array, "block_until_ready", None)  # JAX computes when it likes
+    if ready is not None:
+        ready()
+    source = array.detach() if hasattr(array, "detach") else array  # PyTorch
+    if not hasattr(source, "__cuda_array_interface__"):
+        source = _Borrowed(source.__dlpack__())
+    memory = cuda.as_cuda_array(source)
+    if not memory.is_c_contiguous():
+        raise DeviceError("an array on a graphics card must be C-contiguous; make it so before it is handed over.")
+    return memory.reshape(math.prod(memory.shape)), tuple(memory.shape)
+
+
+def given_as(array: DeviceArray, like: Any) -> Any:
+    """Return an array as the library of another one has them; as it is where that one is not known."""
+    name, take = LIBRARIES.get(type(like).__module__.partition(".")[0], ("", None))
+    return array if take is None or name not in sys.modules else take(sys.modules[name], array)
+
+
+def to_host(array: Any) -> NDArray[Any]:
+    """Return an array of the host or of a card as a NumPy array."""
+    if not on_card(array):
+        return np.asarray(array)
+    memory, shape = taken(array)
+    host: NDArray[Any] = memory.copy_to_host().reshape(shape)
+    return host
+
+
+@cache
+def require_card() -> None:
+    """Raise what is missing where no graphics card can be used.
+
+    Raises:
+        MissingExtraError: If numba-cuda is not installed.
+        DeviceError: If there is no driver, no card, or too old a driver.
+    """
+    if importlib.util.find_spec("numba_cuda") is None:
+        raise MissingExtraError("numba-cuda", "cuda", "solving on a graphics card")
+    from numba import config, cuda
+
+    if config.ENABLE_CUDASIM:
+        return
+    if not cuda.is_available():
+        driver = cuda.cudadrv.driver.driver
+        why = str(driver.initialization_error or "no device was found").strip().splitlines()[0]
+        raise DeviceError(
+            f"no graphics card can be used here ({why}); device='cuda' needs an NVIDIA card and its driver. "
+            "Use device='cpu', or see `nvidia-smi`."
+        )
+    version = cuda.cudadrv.driver.driver.get_version()
+    if tuple(version) < OLDEST:
+        has, needs = (".".join(map(str, v)) for v in (version, OLDEST))
+        raise DeviceError(f"the driver of the graphics card is for CUDA {has}; {needs} or newer is needed: update it.")
+
+
+def free_memory() -> int:
+    """Return how many bytes of the card's memory are free."""
+    from numba import config, cuda
+
+    if config.ENABLE_CUDASIM:
+        return 1 << 30
+    return int(cuda.current_context().get_memory_info()[0])
+
+
+def mapped(kernel: Any, poses: Any, shape: tuple[int, ...]) -> Any:
+    """Return what a kernel of `kernels.cuda_chain` gives for poses (n, nq) of a card, shape (n, *shape), there."""
+    from numba import cuda
+
+    from .cuda import THREADS
+
+    memory, given = taken(poses)
+    count = math.prod(given[:-1])
+    out = cuda.device_array(count * math.prod(shape), np.float64)
+    if count:
+        kernel[-(-count // THREADS), THREADS](memory, out, count)
+        cuda.synchronize()
+    return given_as(DeviceArray(out, (*given[:-1], *shape)), poses)

@@ -1,0 +1,476 @@
+"""FABRIK's two passes, inward from the goals and outward from the root, through the real joints.
+
+Imports `lanes`, `rotations` and the rotation error of `error`. Every fit goes by the sum M of ``weight ray place^T``
+over rays and the places they should point to: turned by a rotation Q, they agree by ``trace(Q M)``. Memory goes in
+groups; vectors lie in it by three numbers, matrices by nine:
+
+    Skeleton    count, turns, effectors: how many there are; of each bone: bone (the bone above or -1, first turn, end
+                of turns), depth (for each other bone: how many bones further up it is, or -1), offset (the point it
+                turns about, in the bone above); of each turn: value and rate (its place in pose and velocity), before
+                (constant rotation before it), axis (zero for a ball), low, high; of each effector: holder (its bone, -1
+                if nothing moves it), tool and grip (bone_from_effector: matrix and point)
+    Goals       of each effector: asks (coordinates of the position, orientation or not), aim and spot (target: matrix
+                and point), weight, reach (length of the chain); load (of each bone: weight of all goals it carries);
+                size (mean length of the bones), radius (metres that a radian counts)
+    Body        of each turn: angle, turn (matrix); of each bone: frame (matrix), point; of each effector: tip
+    Work        M, moved, base, Q, S, T: matrices; room: for `best_rotation`
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+
+from . import inner, kernel, part
+from .lanes import beyond, flat
+from .pose_error import turn_between
+from .rotations import (
+    add_ray,
+    applied,
+    axis_matrix,
+    back_product,
+    best_rotation,
+    best_turn,
+    copy,
+    cross,
+    length,
+    matrix,
+    minus,
+    place,
+    plus,
+    product,
+    product_back,
+    quaternion_into,
+    scaled_unit,
+    times,
+    turn_terms,
+    vector,
+)
+
+ABOVE, FIRST, END, BONE = 0, 1, 2, 3
+SWEEPS = 4  # through the turns about one point, each made as well as it can be
+STEADY = 1.0e-6  # how much the present orientation counts where the points leave a turn free
+BACK = 0.1  # how much the way to the root counts beside what pulls at a bone from outside
+ROUND = 1.0e-9
+FAR = 1.0e3  # times the reach: where to look for what is out of reach
+BEND = 0.5  # [rad] at most, to get out of a straight line
+SLANT = (0.36, 0.48, 0.8)  # an axis along which no bone is likely to lie
+
+# Numba knows this kind of named tuple only
+Skeleton = namedtuple(
+    "Skeleton", "count turns effectors bone depth value rate holder offset before axis low high tool grip"
+)
+Goals = namedtuple("Goals", "asks aim spot weight reach load size radius")
+Body = namedtuple("Body", "angle turn frame point tip")
+Work = namedtuple("Work", "M moved base Q S T room")
+
+
+@inner
+def is_ball(s, t):
+    """Return whether a turn is a ball's."""
+    return s.axis[3 * t] == 0.0 and s.axis[3 * t + 1] == 0.0 and s.axis[3 * t + 2] == 0.0
+
+
+@inner
+def above(s, b):
+    """Return the bone that a bone hangs on, or -1."""
+    return s.bone[BONE * b]
+
+
+@part
+def hang(s, turns, b, body, base, S):
+    """Put a bone on the one above, in `body`: write the frame it hangs on, its point, and its frame by some turns."""
+    offset, up, frame = vector(s.offset, b), above(s, b), matrix(body.frame, b)
+    scaled_unit(1.0, base)
+    if up >= 0:
+        copy(matrix(body.frame, up), base)
+        offset = plus(vector(body.point, up), applied(base, offset))
+    place(offset, body.point, b)
+    copy(base, frame)
+    for t in range(s.bone[BONE * b + FIRST], s.bone[BONE * b + END]):
+        product(frame, matrix(s.before, t), S)
+        product(S, matrix(turns, t), frame)
+
+
+@part
+def put_tips(s, body):
+    """Put the effectors where the bones are."""
+    for k in range(s.effectors):
+        b = s.holder[k]
+        if b >= 0:
+            place(plus(vector(body.point, b), applied(matrix(body.frame, b), vector(s.grip, k))), body.tip, k)
+
+
+@part
+def put(s, body, work):
+    """Put every bone and effector where the turns say."""
+    for b in range(s.count):
+        hang(s, body.turn, b, body, work.base, work.S)
+    put_tips(s, body)
+
+
+@part
+def fit(s, angle, turns, first, end, outward, base, frame, work):
+    """Make the turns between two bones, outward or inward, that bring the rays in M nearest to their places.
+
+    The turns are changed in place; `frame` becomes that of the bone they lead to. Inward, each is undone in reverse
+    order, about its axis the other way round.
+    """
+    M, Q, S, T = work.M, work.Q, work.S, work.T
+    for _ in range(SWEEPS if end - first > 1 else 1):
+        copy(base, frame)
+        for step in range(end - first):
+            t = first + step if outward else end - 1 - step
+            before, turn = matrix(s.before, t), matrix(turns, t)
+            if outward:
+                product(frame, before, S)
+                copy(S, frame)
+            if is_ball(s, t):
+                best_rotation(M, work.room, Q)
+            else:
+                a = times(1.0 if outward else -1.0, applied(frame, vector(s.axis, t)))
+                cosine, sine = turn_terms(M, a)
+                change = best_turn(cosine, sine, s.low[t] - angle[t], s.high[t] - angle[t])
+                angle[t] += change
+                axis_matrix(a, change, Q)
+            product(Q, M, S)
+            copy(S, M)
+            if outward:
+                product(frame, turn, S)
+                product(Q, S, T)
+                back_product(frame, T, turn)
+                copy(T, frame)
+            else:
+                product_back(frame, turn, S)
+                product(Q, S, T)
+                back_product(T, frame, turn)
+                product_back(T, before, frame)
+
+
+@inner
+def root_of(s, b):
+    """Return the bone on the ground that carries a bone, and how many bones there are from one to the other."""
+    count = 1
+    while above(s, b) >= 0:
+        b, count = above(s, b), count + 1
+    return b, count
+
+
+@inner
+def wanted_place(goals, tip, k):
+    """Return where an effector should be; a coordinate that its goal leaves alone stays as it is."""
+    asked, spot, now = goals.asks[2 * k], vector(goals.spot, k), vector(tip, k)
+    return spot[0] if asked > 0 else now[0], spot[1] if asked > 1 else now[1], spot[2] if asked > 2 else now[2]
+
+
+@part
+def is_straight(s, body, b, root, aim, tip):
+    """Return whether the points from a bone to the root lie, with the tip and its aim, on one line."""
+    start = vector(body.point, root)
+    ray, other = minus(aim, start), minus(tip, start)
+    if length(other) > length(ray):
+        ray, other = other, ray
+    off, largest = length(cross(ray, other)), length(ray)
+    while b != root:
+        way = minus(vector(body.point, b), start)
+        off, largest = max(off, length(cross(ray, way))), max(largest, length(way))
+        b = above(s, b)
+    return off <= ROUND * largest * largest
+
+
+@part
+def bend(s, body, b, amount, work):
+    """Turn every joint from a bone to the root by an amount, within its limits."""
+    while b >= 0:
+        for t in range(s.bone[BONE * b + FIRST], s.bone[BONE * b + END]):
+            turn = matrix(body.turn, t)
+            if is_ball(s, t):
+                axis_matrix(SLANT, amount, work.Q)
+                product(turn, work.Q, work.S)
+                copy(work.S, turn)
+            else:
+                angle = body.angle[t]
+                body.angle[t] += amount if angle + amount <= s.high[t] else max(-amount, s.low[t] - angle)
+                axis_matrix(vector(s.axis, t), body.angle[t], turn)
+        b = above(s, b)
+
+
+@part
+def loosen(s, goals, body, work):
+    """Bend the chains that lie, with their goal, on one line, out of which no pass would move a point."""
+    bent = False
+    for k in range(s.effectors):
+        b = s.holder[k]
+        if b < 0 or above(s, b) < 0 or not goals.reach[k] > 0.0 or goals.asks[2 * k] == 0:
+            continue
+        aim, tip = wanted_place(goals, body.tip, k), vector(body.tip, k)
+        root, count = root_of(s, b)
+        if is_straight(s, body, b, root, aim, tip):
+            gap = length(minus(aim, tip))
+            bend(
+                s, body, b, min(math.sqrt(24.0 * gap / goals.reach[k]) / count, BEND), work
+            )  # an arc that much shorter
+            bent = True
+    if bent:
+        put(s, body, work)
+
+
+@part
+def aim_beyond(s, goals, body, overshoot, stretch, aims):
+    """Write where to reach for: beyond the goals, further on from the tips; or far out from the root.
+
+    What is out of reach is sought out there, where the bones lie on one line: the plain passes would come to that ever
+    more slowly.
+    """
+    for k in range(s.effectors):
+        if s.holder[k] >= 0:
+            aim, factor = wanted_place(goals, body.tip, k), overshoot
+            ray = minus(aim, vector(body.tip, k))
+            root, _ = root_of(s, s.holder[k])
+            out = minus(aim, vector(body.point, root))
+            size = length(out)
+            if stretch and goals.asks[2 * k] > 0 and size > 0.0 and size >= goals.reach[k] * (1.0 - ROUND):
+                ray, factor = out, FAR * goals.reach[k] / size
+            place(plus(aim, times(factor, ray)), aims, k)
+
+
+@part
+def toward_root(s, body, b, moved, origin, towards, weight, foresight, M):
+    """Add the rays from a point to the places of a bone and those above it, which would rather not move."""
+    while b >= 0:
+        point = vector(body.point, b)
+        add_ray(M, weight, applied(moved, minus(point, origin)), minus(point, towards))
+        weight *= foresight
+        b = above(s, b)
+
+
+@part
+def through(s, goals, body, b, c, foresight, want, work):
+    """Write the frame of a bone drawn after its only child, through the joint between them."""
+    first, end = s.bone[BONE * c + FIRST], s.bone[BONE * c + END]
+    moved, frame = work.moved, matrix(want.frame, c)
+    copy(frame, moved)
+    for step in range(end - first):
+        t = end - 1 - step
+        want.angle[t] = body.angle[t]
+        copy(matrix(body.turn, t), matrix(want.turn, t))
+        product_back(moved, matrix(body.turn, t), work.S)
+        product_back(work.S, matrix(s.before, t), moved)
+    product_back(moved, matrix(body.frame, b), work.S)
+    copy(work.S, moved)
+    for i in range(9):
+        work.M[i] = STEADY * goals.size * goals.size * moved[i]
+    toward_root(s, body, b, moved, vector(body.point, c), vector(want.point, c), 1.0, foresight, work.M)
+    fit(s, want.angle, want.turn, first, end, False, frame, matrix(want.frame, b), work)
+
+
+@part
+def between(s, goals, body, b, foresight, want, work):
+    """Write the frame of a bone that branches or effectors pull at.
+
+    Return the middle of the points they pull at, in the bone, and the middle of where they want them: the sub-base.
+    """
+    now, M, load = matrix(body.frame, b), work.M, goals.load
+    mid, center = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for k in range(s.effectors):
+        if s.holder[k] == b:
+            w = goals.weight[k] / load[b]
+            mid, center = plus(mid, times(w, vector(s.grip, k))), plus(center, times(w, vector(want.tip, k)))
+    for c in range(b + 1, s.count):
+        if above(s, c) == b:
+            w = load[c] / load[b]
+            mid, center = plus(mid, times(w, vector(s.offset, c))), plus(center, times(w, vector(want.point, c)))
+    scaled_unit(1.0, work.moved)
+    scaled_unit(STEADY * goals.size * goals.size, M)
+    middle = plus(vector(body.point, b), applied(now, mid))
+    toward_root(s, body, b, work.moved, middle, center, BACK, foresight, M)
+    for k in range(s.effectors):
+        if s.holder[k] == b:
+            ray = applied(now, minus(vector(s.grip, k), mid))
+            add_ray(M, goals.weight[k] / load[b], ray, minus(vector(want.tip, k), center))
+    for c in range(b + 1, s.count):
+        if above(s, c) == b:
+            ray = applied(now, minus(vector(s.offset, c), mid))
+            add_ray(M, load[c] / load[b], ray, minus(vector(want.point, c), center))
+    best_rotation(M, work.room, work.Q)
+    product(work.Q, now, matrix(want.frame, b))
+    return mid, center
+
+
+@part
+def inward(s, goals, body, foresight, want, work):
+    """Put the effectors on their aims and draw the bones after them, the root last."""
+    for step in range(s.count):
+        b = s.count - 1 - step
+        pinned, held, children, child = -1, 0, 0, -1
+        for k in range(s.effectors):
+            if s.holder[k] == b:
+                held += 1
+                if pinned < 0 and goals.asks[2 * k + 1]:
+                    pinned = k
+        for c in range(b + 1, s.count):
+            if above(s, c) == b:
+                children, child = children + 1, c
+        if pinned >= 0:
+            product_back(matrix(goals.aim, pinned), matrix(s.tool, pinned), matrix(want.frame, b))
+            mid, center = vector(s.grip, pinned), vector(want.tip, pinned)
+        elif children == 1 and held == 0:
+            through(s, goals, body, b, child, foresight, want, work)
+            mid, center = vector(s.offset, child), vector(want.point, child)
+        else:
+            mid, center = between(s, goals, body, b, foresight, want, work)
+        place(minus(center, applied(matrix(want.frame, b), mid)), want.point, b)
+
+
+@part
+def outward(s, goals, body, foresight, want, new, work):
+    """Put the root back in its place and turn bone after bone towards what was wanted."""
+    M, moved, S = work.M, work.moved, work.S
+    steady = goals.size * goals.size
+    for b in range(s.count):
+        frame, point = matrix(new.frame, b), vector(body.point, b)
+        hang(s, body.turn, b, new, work.base, S)
+        origin = vector(new.point, b)
+        product_back(frame, matrix(body.frame, b), moved)
+        scaled_unit(STEADY * steady, M)
+        for c in range(b + 1, s.count):
+            deep = s.depth[s.count * c + b]
+            if deep > 0:
+                ray = applied(moved, minus(vector(body.point, c), point))
+                add_ray(M, goals.load[c] * foresight ** (deep - 1), ray, minus(vector(want.point, c), origin))
+        for k in range(s.effectors):
+            holder = s.holder[k]
+            if holder >= 0 and s.depth[s.count * holder + b] >= 0:
+                pull = goals.weight[k] * foresight ** s.depth[s.count * holder + b]
+                if goals.asks[2 * k] > 0:
+                    ray = applied(moved, minus(vector(body.tip, k), point))
+                    add_ray(M, pull, ray, minus(vector(want.tip, k), origin))
+                if goals.asks[2 * k + 1]:
+                    product(moved, matrix(body.frame, holder), S)
+                    product_back(S, matrix(want.frame, holder), work.T)
+                    for i in range(9):
+                        M[i] += pull * steady * work.T[i]
+        fit(s, body.angle, body.turn, s.bone[BONE * b + FIRST], s.bone[BONE * b + END], True, work.base, frame, work)
+    put_tips(s, new)
+
+
+@part
+def cost_of(s, goals, new, S):
+    """Return how far the effectors are from their goals, as the loop weighs it."""
+    total = 0.0
+    for k in range(s.effectors):
+        b = s.holder[k]
+        if b < 0:
+            continue
+        square = 0.0
+        for i in range(goals.asks[2 * k]):
+            gap = goals.spot[3 * k + i] - new.tip[3 * k + i]
+            square += gap * gap
+        if goals.asks[2 * k + 1]:
+            product(matrix(new.frame, b), matrix(s.tool, k), S)
+            turn = goals.radius * length(turn_between(S, matrix(goals.aim, k), 3))
+            square += turn * turn
+        total += goals.weight[k] * goals.weight[k] * square
+    return total
+
+
+@part
+def begin_at(s, q, begin):
+    """Read the turns of a pose."""
+    for t in range(s.turns):
+        at, turn = s.value[t], matrix(begin.turn, t)
+        begin.angle[t] = q[at]
+        if is_ball(s, t):
+            quaternion_into(q[at], q[at + 1], q[at + 2], q[at + 3], turn)
+        else:
+            axis_matrix(vector(s.axis, t), q[at], turn)
+
+
+@part
+def write_change(s, begin, body, work, change):
+    """Write the velocity that leads from one set of turns to another."""
+    for t in range(s.turns):
+        at = s.rate[t]
+        if is_ball(s, t):
+            back_product(matrix(begin.turn, t), matrix(body.turn, t), work.Q)
+            scaled_unit(1.0, work.S)
+            change[at], change[at + 1], change[at + 2] = turn_between(work.S, work.Q, 3)
+        else:
+            change[at] = body.angle[t] - begin.angle[t]
+
+
+@inner
+def body_in(memory, which, count, turns, effectors):
+    """Return the memory of one of several bodies that lie one after another."""
+    angle = beyond(memory, which * body_size(count, turns, effectors))
+    turn = beyond(angle, turns)
+    frame = beyond(turn, 9 * turns)
+    point = beyond(frame, 9 * count)
+    return Body(angle, turn, frame, point, beyond(point, 3 * count))
+
+
+@kernel
+def reach_many(skeleton, goals, q, trials, memory, change, chosen):
+    """Write the change of pose (n, nv) that the best of several trials (foresight, overshoot) of both passes asks for.
+
+    `skeleton` and `goals` are what `Skeleton` and `Goals` say, as tuples of arrays and numbers; `memory` has `room` for
+    the work; `chosen` (n,) tells which trial was the best.
+    """
+    bone, depth, value, rate, holder, offset, before, axis, low, high, tool, grip = skeleton
+    asks, aim, spot, weight, reach, load, size, radius = goals
+    count, turns, effectors = load.size, value.size, holder.size
+    s = Skeleton(
+        count, turns, effectors, flat(bone), flat(depth), flat(value), flat(rate), flat(holder), flat(offset),
+        flat(before), flat(axis), flat(low), flat(high), flat(tool), flat(grip),
+    )  # fmt: skip
+    g = Goals(flat(asks), flat(aim), flat(spot), flat(weight), flat(reach), flat(load), size, radius)
+    cells, pairs = flat(memory), flat(trials)
+    M = beyond(cells, 4 * body_size(count, turns, effectors))
+    work = Work(M, matrix(M, 1), matrix(M, 2), matrix(M, 3), matrix(M, 4), matrix(M, 5), matrix(M, 6))
+    bodies = (
+        body_in(cells, 0, count, turns, effectors),
+        body_in(cells, 1, count, turns, effectors),
+        body_in(cells, 2, count, turns, effectors),
+        body_in(cells, 3, count, turns, effectors),
+    )
+    nq, nv = q.shape[1], change.shape[1]
+    for i in range(q.shape[0]):
+        best = best_trial(
+            s, g, beyond(flat(q), nq * i), pairs, trials.shape[0], bodies, work, beyond(flat(change), nv * i)
+        )
+        chosen[i] = best
+
+
+@part
+def best_trial(s, goals, q, trials, count, bodies, work, change):
+    """Make all trials from a pose; write the change that the best one asks for, and return which it is."""
+    begin, body, want, new = bodies
+    far, least, best = 0.0, math.inf, 0
+    for trial in range(count):
+        far = max(far, trials[2 * trial + 1])
+    begin_at(s, q, begin)
+    for trial in range(count):
+        foresight, overshoot = trials[2 * trial], trials[2 * trial + 1]
+        for i in range(10 * s.turns):  # angles and, behind them, matrices
+            body.angle[i] = begin.angle[i]
+        put(s, body, work)
+        loosen(s, goals, body, work)
+        aim_beyond(s, goals, body, overshoot, overshoot == far, want.tip)
+        inward(s, goals, body, foresight, want, work)
+        outward(s, goals, body, foresight, want, new, work)
+        cost = cost_of(s, goals, new, work.S)
+        if cost < least or trial == 0:
+            least, best = cost, trial
+            write_change(s, begin, body, work, change)
+    return best
+
+
+@inner
+def body_size(count, turns, effectors):
+    """Return how many numbers a body takes."""
+    return 10 * turns + 12 * count + 3 * effectors
+
+
+def room(count: int, turns: int, effectors: int) -> int:
+    """Return how many numbers the work of `reach_many` takes: four bodies, six matrices and 32 numbers."""
+    return int(4 * body_size.py_func(count, turns, effectors) + 6 * 9 + 32)

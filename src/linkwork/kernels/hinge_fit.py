@@ -1,0 +1,116 @@
+"""Hinges in a row fitted to rotations, frame after frame: how a limb's joints take over a given orientation.
+
+Imports `error`, which turns matrices into a turn. Damped least squares from the angles of the frame before, so that
+angles go on without jumps, also where the hinges line up (gimbal lock) and only the sum of two of them matters.
+"""
+
+from __future__ import annotations
+
+import math
+
+from . import kernel, part
+from .lanes import beyond, flat
+from .pose_error import turn_between
+from .rotations import vector
+
+FIRST, LATER = 200, 12  # steps for the first frame, and for those that start from the one before
+LONGEST = 0.3  # [rad]: step of the first frame
+SETTLED = 1e-10
+SWING = 2.0  # how far hinges go in a frame, beside their stride, for every radian that is wanted of them
+
+
+@part
+def hinge_chain(constants, axes, angles, count, turned, directions):
+    """Write the rotation of a row of hinges (9,) and the directions of their axes (3 count,).
+
+    The rotation is ``C0 R(a0, t0) C1 R(a1, t1) ... Cn``.
+    """
+    for k in range(9):
+        turned[k] = constants[k]
+    for h in range(count):
+        x, y, z = vector(axes, h)
+        for i in range(3):
+            directions[3 * h + i] = turned[3 * i] * x + turned[3 * i + 1] * y + turned[3 * i + 2] * z
+        c, s = math.cos(angles[h]), math.sin(angles[h])
+        t = 1.0 - c
+        r00, r01, r02 = c + t * x * x, t * x * y - s * z, t * x * z + s * y
+        r10, r11, r12 = t * x * y + s * z, c + t * y * y, t * y * z - s * x
+        r20, r21, r22 = t * x * z - s * y, t * y * z + s * x, c + t * z * z
+        for i in range(3):
+            a, b, d = turned[3 * i], turned[3 * i + 1], turned[3 * i + 2]
+            e, f, g = a * r00 + b * r10 + d * r20, a * r01 + b * r11 + d * r21, a * r02 + b * r12 + d * r22
+            for j in range(3):
+                m = 9 * (h + 1) + j
+                turned[3 * i + j] = e * constants[m] + f * constants[m + 3] + g * constants[m + 6]
+
+
+@part
+def hinge_step(directions, free, count, error, damping, step):
+    """Write the damped step ``J^T (J J^T + damping)^-1 e`` of the hinges that are free to move."""
+    a00, a11, a22 = damping, damping, damping
+    a01, a02, a12 = 0.0, 0.0, 0.0
+    for h in range(count):
+        if free[h]:
+            x, y, z = vector(directions, h)
+            a00, a11, a22 = a00 + x * x, a11 + y * y, a22 + z * z
+            a01, a02, a12 = a01 + x * y, a02 + x * z, a12 + y * z
+    c00, c01, c02 = a11 * a22 - a12 * a12, a02 * a12 - a01 * a22, a01 * a12 - a02 * a11
+    c11, c12, c22 = a00 * a22 - a02 * a02, a01 * a02 - a00 * a12, a00 * a11 - a01 * a01
+    scale = 1.0 / (a00 * c00 + a01 * c01 + a02 * c02)
+    e0, e1, e2 = error
+    x0 = scale * (c00 * e0 + c01 * e1 + c02 * e2)
+    x1 = scale * (c01 * e0 + c11 * e1 + c12 * e2)
+    x2 = scale * (c02 * e0 + c12 * e1 + c22 * e2)
+    for h in range(count):
+        x, y, z = vector(directions, h)
+        step[h] = x * x0 + y * x1 + z * x2 if free[h] else 0.0
+
+
+@part
+def hinge_bounds(lower, upper, before, goal, last, stride, count, low, high):
+    """Write where hinges may be in a frame: within their limits, and not far from where they were in the one before."""
+    x, y, z = turn_between(last, goal, 3)
+    most = stride + SWING * math.sqrt(x * x + y * y + z * z)
+    for h in range(count):
+        low[h], high[h] = max(lower[h], before[h] - most), min(upper[h], before[h] + most)
+
+
+@kernel
+def fit_hinges(constants, axes, lower, upper, wanted, angles, work, free, damping, stride):
+    """Fit angles (frames, n), whose first row is the start, to rotations wanted (frames, 3, 3).
+
+    `constants` (n + 1, 3, 3) and `axes` (n, 3) describe the row of hinges, `work` (6 n + 9,) and `free` (n,) are room.
+    A hinge at its limit that is pushed outwards rests. Where the best fit jumps to another, hinges swing over to it by
+    steps of a `stride` [rad].
+    """
+    count = axes.shape[0]
+    turned, directions, step = flat(work), beyond(flat(work), 9), beyond(flat(work), 9 + 3 * count)
+    low, high = beyond(step, count), beyond(step, 2 * count)
+    fixed, turns = flat(constants), flat(axes)
+    targets, values = flat(wanted), flat(angles)
+    for h in range(count):
+        low[h], high[h] = lower[h], upper[h]
+    for f in range(wanted.shape[0]):
+        now, goal = beyond(values, f * count), beyond(targets, 9 * f)
+        if f > 0:
+            before = beyond(values, (f - 1) * count)
+            for h in range(count):
+                now[h] = before[h]
+            hinge_bounds(lower, upper, before, goal, beyond(targets, 9 * f - 9), stride, count, low, high)
+        for _ in range(FIRST if f == 0 else LATER):
+            hinge_chain(fixed, turns, now, count, turned, directions)
+            error = turn_between(turned, goal, 3)
+            for h in range(count):
+                free[h] = True
+            hinge_step(directions, free, count, error, damping, step)
+            for h in range(count):
+                free[h] = not ((now[h] <= low[h] and step[h] < 0.0) or (now[h] >= high[h] and step[h] > 0.0))
+            hinge_step(directions, free, count, error, damping, step)
+            largest = 0.0
+            for h in range(count):
+                largest = max(largest, abs(step[h]))
+            shrink = min(1.0, LONGEST / max(largest, 1e-300))
+            for h in range(count):
+                now[h] = min(max(now[h] + shrink * step[h], low[h]), high[h])
+            if largest < SETTLED:
+                break

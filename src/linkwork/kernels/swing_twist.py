@@ -1,0 +1,120 @@
+"""Ball joints with limits of swing and twist: the directions that lead out of them, and the way back.
+
+The compiled form of `linkwork.linkage.swing_twist`, whose docstrings have the formulas. A
+cone is six numbers: the twist axis in the child's frame, the largest swing, the least and the largest twist.
+"""
+
+from __future__ import annotations
+
+import math
+
+from . import inner, part
+from .lanes import beyond
+from .rotations import cross, dot, length, minus, place, plus, times, vector
+from .starts import uniform
+
+AXIS, SWING, LOW, HIGH, CONE = 0, 3, 4, 5, 6
+TINY = 1.0e-12
+OPEN = 1.0e300  # beyond this there is no limit
+
+
+@inner
+def parts_of(axis, q):
+    """Return w, the part of the quaternion's vector along the axis, and the part across it; w is not negative."""
+    sign = -1.0 if q[0] < 0.0 else 1.0
+    v = times(sign, (q[1], q[2], q[3]))
+    along = dot(v, axis)
+    return sign * q[0], along, minus(v, times(along, axis))
+
+
+@part
+def swing_twist(cone, q):
+    """Return the angles of swing and twist."""
+    w, along, across = parts_of(vector(cone, 0), q)
+    both = math.sqrt(w * w + along * along)
+    twist = 2.0 * math.atan2(along, w) if both > TINY else 0.0
+    return 2.0 * math.atan2(length(across), both), twist
+
+
+@inner
+def aside_of(axis):
+    """Return some unit vector across an axis."""
+    other = (1.0, 0.0, 0.0) if abs(axis[0]) < 0.6 else (0.0, 1.0, 0.0)
+    normal = cross(axis, other)
+    return times(1.0 / length(normal), normal)
+
+
+@part
+def cone_ways(cone, q, out):
+    """Write three directions of the ball's velocity, at right angles: out of the swing, out of the twist, the third.
+
+    Return how fast the twist grows along the second.
+    """
+    axis = vector(cone, 0)
+    w, along, across = parts_of(axis, q)
+    aside = cross(axis, across)
+    turns = plus(times(w * w + along * along, axis), plus(times(w, aside), times(along, across)))
+    size = length(turns)
+    second = times(1.0 / size, turns) if size > TINY else axis
+    grows = minus(times(w, across), times(along, aside))
+    first = times(1.0 / length(grows), grows) if length(grows) > TINY else aside_of(second)
+    place(first, out, 0)
+    place(second, out, 1)
+    place(cross(first, second), out, 2)
+    return size / max(w * w + along * along, TINY)
+
+
+@part
+def cone_bounds(cone, q, room, low, high):
+    """Write how far the ball may go along each of its three directions."""
+    rate = cone_ways(cone, q, room)
+    swing, twist = swing_twist(cone, q)
+    low[0], high[0] = -math.inf, max(cone[SWING] - swing, 0.0)
+    low[1], high[1] = min((cone[LOW] - twist) / rate, 0.0), max((cone[HIGH] - twist) / rate, 0.0)
+    low[2], high[2] = -math.inf, math.inf
+
+
+@part
+def compose(cone, swing, twist, hinge, out):
+    """Write the quaternion of a swing about a hinge across the axis, times a twist about the axis."""
+    cs, ss, ct, st = math.cos(0.5 * swing), math.sin(0.5 * swing), math.cos(0.5 * twist), math.sin(0.5 * twist)
+    axis = vector(cone, 0)
+    v = plus(times(cs * st, axis), plus(times(ss * ct, hinge), times(ss * st, cross(hinge, axis))))
+    out[0] = cs * ct
+    place(v, beyond(out, 1), 0)
+
+
+@inner
+def apart(a, b):
+    """Return how far two angles are from each other, the shorter way round."""
+    turns = (a - b + math.pi) / (2.0 * math.pi)
+    return abs((turns - math.floor(turns)) * 2.0 * math.pi - math.pi)
+
+
+@part
+def back_to_cone(cone, q):
+    """Bring a quaternion that is beyond its limits onto the cone and to the nearer end of its range of twist."""
+    swing, twist = swing_twist(cone, q)
+    if swing <= cone[SWING] and cone[LOW] <= twist <= cone[HIGH]:
+        return
+    axis = vector(cone, 0)
+    w, along, across = parts_of(axis, q)
+    turned = plus(times(w, across), times(along, cross(axis, across)))
+    hinge = turned if w * w + along * along > TINY * TINY else across
+    hinge = times(1.0 / length(hinge), hinge) if length(hinge) > TINY else (0.0, 0.0, 0.0)
+    if not cone[LOW] <= twist <= cone[HIGH]:
+        twist = cone[LOW] if apart(twist, cone[LOW]) < apart(twist, cone[HIGH]) else cone[HIGH]
+    compose(cone, min(swing, cone[SWING]), twist, hinge, q)
+
+
+@part
+def random_in_cone(cone, seed, problem, attempt, v, q):
+    """Write a random rotation within a cone: its axis uniform on the sphere, its twist in its range."""
+    least = math.cos(min(cone[SWING], math.pi))
+    swing = math.acos(min(max(least + (1.0 - least) * uniform(seed, problem, attempt, v), -1.0), 1.0))
+    low, high = (cone[LOW], cone[HIGH]) if cone[LOW] > -OPEN else (-math.pi, math.pi)
+    twist = low + (high - low) * uniform(seed, problem, attempt, v + 1)
+    turn = 2.0 * math.pi * uniform(seed, problem, attempt, v + 2)
+    first = aside_of(vector(cone, 0))
+    second = cross(vector(cone, 0), first)
+    compose(cone, swing, twist, plus(times(math.cos(turn), first), times(math.sin(turn), second)), q)

@@ -1,0 +1,220 @@
+"""The kernels' functions written out for one chain: straight lines of arithmetic that fit into a thread's registers.
+
+Imports `lanes` and `rows`. A function of this package is run once, as Python, on symbols instead of numbers: `codes`
+and constants are known, so that its loops and branches are gone and terms with 0 and 1 with them; what is left is noted
+line by line. So the processor's lanes and a graphics card's threads run one source.
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+from collections.abc import Callable, Iterable, Sequence
+from types import FunctionType
+from typing import Any
+
+from . import lanes
+from .joint_step import sine_cosine
+
+COMPARED: dict[str, Callable[[float, float], bool]] = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+class Cells(list[Any]):
+    """Memory of symbols and numbers, as `lanes.load` and `lanes.store` see it."""
+
+    def beyond(self, items: int) -> Cells:
+        """Return a copy of the memory some items further on: to be read only."""
+        return Cells(self[items:])
+
+
+class Symbol:
+    """A number, or a truth value, that is known only when the code runs."""
+
+    __slots__ = ("name", "trace")
+
+    def __init__(self, trace: Trace, name: str) -> None:
+        self.trace, self.name = trace, name
+
+    def __bool__(self) -> bool:
+        raise TypeError("a branch on what is known only when the code runs")
+
+    def __add__(self, other: Any) -> Any:
+        return self if other == 0.0 else self.trace.note("+", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self if other == 0.0 else self.trace.note("+", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self if other == 0.0 else self.trace.note("-", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self if other == 0.0 else self.trace.note("-", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return 0.0 if other == 0.0 else self if other == 1.0 else self._scaled(other)
+
+    def _scaled(self, other: Any) -> Any:
+        return -self if other == -1.0 else self.trace.note("*", self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return self * (1.0 / other) if isinstance(other, float) else self.trace.note("/", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self.trace.note("/", other, self)
+
+    def __neg__(self) -> Any:
+        return self.trace.line(f"-{self.name}")
+
+    def __pow__(self, power: int) -> Any:
+        return self * self if power == 2 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def __lt__(self, other: Any) -> Any:
+        return self.trace.compare("<", self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.trace.compare("<=", self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.trace.compare(">", self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.trace.compare(">=", self, other)
+
+    def __and__(self, other: Any) -> Any:
+        if isinstance(other, Symbol):
+            return self.trace.note("&", self, other)
+        return self if other else False
+
+    def __or__(self, other: Any) -> Any:
+        if isinstance(other, Symbol):
+            return self.trace.note("|", self, other)
+        return True if other else self
+
+    __rand__, __ror__ = __and__, __or__
+
+
+class Trace:
+    """What a function does, line by line.
+
+    Args:
+        dtype: A NumPy type that all numbers have.
+    """
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+        self.lines: list[str] = []
+        self.names: dict[str, Any] = {}  # constants by name
+        self._known: dict[str, Symbol] = {}
+        self._constants: dict[float, str] = {}
+
+    # Notes
+
+    def line(self, expression: str) -> Symbol:
+        """Note an expression, unless it is known, and return its value."""
+        if expression not in self._known:
+            name = f"t{len(self.lines)}"
+            self.lines.append(f"{name} = {expression}")
+            self._known[expression] = Symbol(self, name)
+        return self._known[expression]
+
+    def text(self, operand: Any) -> str:
+        """Return the name of a symbol or of a constant."""
+        if isinstance(operand, Symbol):
+            return operand.name
+        value = float(operand)
+        if value not in self._constants:
+            self._constants[value] = f"k{len(self._constants)}"
+            self.names[self._constants[value]] = self.dtype(value)
+        return self._constants[value]
+
+    def note(self, sign: str, a: Any, b: Any) -> Symbol:
+        """Note an operation."""
+        return self.line(f"{self.text(a)} {sign} {self.text(b)}")
+
+    def compare(self, sign: str, a: Any, b: Any) -> Any:
+        """Note a comparison, which is known where one side is infinite."""
+        if isinstance(b, float) and math.isinf(b):
+            return COMPARED[sign](0.0, b)
+        return self.note(sign, a, b)
+
+    # What stands in for the lanes' own functions
+
+    def select(self, mask: Any, yes: Any, no: Any) -> Any:
+        """Return one of two, by a mask."""
+        if not isinstance(mask, Symbol):
+            return yes if mask else no
+        return self.line(f"choose({mask.name}, {self.text(yes)}, {self.text(no)})")
+
+    def sine_cosine(self, angle: Any) -> tuple[Any, Any]:
+        """Return the target's own sine and cosine."""
+        if not isinstance(angle, Symbol):
+            return math.sin(angle), math.cos(angle)
+        pair = self.line(f"sine_cosine({angle.name})")
+        return self.line(f"{pair.name}[0]"), self.line(f"{pair.name}[1]")
+
+    def sqrt(self, x: Any) -> Any:
+        """Return a square root."""
+        return self.line(f"sqrt({x.name})") if isinstance(x, Symbol) else math.sqrt(x)
+
+    def of(self, function: Any) -> Callable[..., Any]:
+        """Return a kernel's function as one that runs on symbols, with all that it calls."""
+        stand_ins: dict[Any, Any] = {
+            lanes.load: lambda memory, item: memory[item],
+            lanes.store: lambda memory, item, value: memory.__setitem__(item, value),
+            lanes.fill: lambda _memory, value: value,
+            lanes.beyond: lambda memory, items: memory.beyond(items),
+            lanes.select: self.select,
+            lanes.sqrt: self.sqrt,
+            sine_cosine: self.sine_cosine,
+        }
+        result: Callable[..., Any] = rebuilt(function, stand_ins, lambda plain: plain)
+        return result
+
+    # The function
+
+    def memory(self, name: str, count: int) -> Cells:
+        """Return the items of a tuple that the written function is given."""
+        return Cells(Symbol(self, f"{name}[{k}]") for k in range(count))
+
+    def tuple(self, items: Iterable[Any]) -> str:
+        """Return a tuple's text."""
+        return "(" + "".join(f"{self.text(item)}, " for item in items) + ")"
+
+    def source(self, name: str, parameters: Sequence[str], results: Sequence[str]) -> str:
+        """Return the text of the function."""
+        body = "".join(f"    {line}\n" for line in self.lines)
+        return f"def {name}({', '.join(parameters)}):\n{body}    return {', '.join(results)}\n"
+
+
+def rebuilt(function: Any, stand_ins: dict[Any, Any], finish: Callable[[Any], Any]) -> Any:
+    """Return a kernel's function, and all that it calls, with other functions in place of some, each one finished."""
+    plain = function.py_func
+    names = dict(plain.__globals__)
+    for name in plain.__code__.co_names:
+        value = names.get(name)
+        if value.__hash__ is not None and value in stand_ins:
+            names[name] = stand_ins[value]
+        elif hasattr(value, "py_func"):
+            stand_ins[value] = names[name] = rebuilt(value, stand_ins, finish)
+    return finish(FunctionType(plain.__code__, names, plain.__name__))
+
+
+def compiled(name: str, source: str, names: dict[str, Any]) -> Callable[..., Any]:
+    """Return the function of a text; tracebacks show its lines."""
+    file = f"<linkwork {name} {hash(source):x}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    exec(compile(source, file, "exec"), names)
+    function: Callable[..., Any] = names[name]
+    return function

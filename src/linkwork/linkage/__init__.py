@@ -1,0 +1,1 @@
+"""The model: links, joints, shapes, the tree, poses, forward kinematics, Jacobians, mass."""

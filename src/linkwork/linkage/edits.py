@@ -1,0 +1,251 @@
+"""Edits of a frozen linkage: each returns a new one.
+
+Imports `linkage` and what stands before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, replace as replaced
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import LimitError, LinkageError, MimicError
+from ..transforms import IDENTITY, FloatArray
+from . import poses as pose_vectors
+from .joints import Articulation, Fixed, Joint
+from .linkage import Frame, Link, Linkage, Loop
+from .tree import ROOT, as_root, fresh
+
+JOINT_FIELDS = ("name", "placement", "mimic", "articulation")
+
+
+def replace(
+    linkage: Linkage,
+    *,
+    name: str | None = None,
+    root: Any = None,
+    links: Mapping[str, Link | Mapping[str, Any]] | None = None,
+    joints: Mapping[str, Joint | Articulation | Mapping[str, Any]] | None = None,
+    frames: Iterable[Frame] | None = None,
+    poses: Mapping[str, ArrayLike] | None = None,
+    loops: Iterable[Loop] | None = None,
+) -> Linkage:
+    """Return a linkage with parts changed.
+
+    Args:
+        linkage: The linkage to start from.
+        name: A new name.
+        root: A new root arc, as in `Linkage`; name and placement are kept when only an articulation is given.
+        links: Changes by link name: a `Link`, or fields of it (``{"hand": {"visuals": Sphere(0.05)}}``).
+        joints: Changes by joint name: an articulation, fields of it (``{"j2": {"upper": 1.2}}``), fields of the joint
+            (``{"j2": {"placement": ...}}``), or a `Joint`. A new ``name`` is followed by what refers to it.
+        frames: All further frames.
+        poses: All named poses. By default they are kept, with neutral values for what they did not hold: a value is
+            kept where there still is one of its name and unit, a quaternion as a whole.
+        loops: All loops.
+    """
+    new_links = _changed(linkage.nodes, links or {}, linkage.link_index, _changed_link)
+    new_joints = _changed(linkage.arcs, joints or {}, linkage.arc_index, _changed_joint)
+    link_names = {old.name: new.name for old, new in zip(linkage.nodes, new_links, strict=True)}
+    joint_names = {old.name: new.name for old, new in zip(linkage.arcs, new_joints, strict=True)}
+    new_joints = [_renamed(joint, link_names, joint_names) for joint in new_joints]
+    if frames is None:
+        frames = [replaced(frame, link=link_names[frame.link]) for frame in linkage.extra_frames]
+    if loops is None:
+        ends = [(_new_name(loop.first, link_names), _new_name(loop.second, link_names)) for loop in linkage.loops]
+        loops = [replaced(loop, first=a, second=b) for loop, (a, b) in zip(linkage.loops, ends, strict=True)]
+    new_root = new_joints[0]
+    if isinstance(root, str | Articulation):
+        new_root = replaced(new_root, articulation=as_root(root))
+    elif root is not None:
+        new_root = root
+    name = linkage.name if name is None else name
+    result = Linkage(new_links, new_joints[1:], name=name, frames=frames, root=new_root, loops=loops)
+    if poses is None:
+        return _with_poses_of(linkage, result, joint_names)
+    return _with_poses(result, poses)
+
+
+def _changed(old: Iterable[Any], changes: Mapping[str, Any], index: Callable[[str], int], change: Any) -> list[Any]:
+    result = list(old)
+    for name, value in changes.items():
+        i = index(name)
+        result[i] = change(result[i], value)
+    return result
+
+
+def _changed_link(link: Link, change: Any) -> Link:
+    if isinstance(change, Link):
+        return change
+    what = f"link {link.name!r}"
+    _only_known(_fields(change, what), {f.name for f in fields(Link)}, what)
+    return replaced(link, **change)
+
+
+def _changed_joint(joint: Joint, change: Any) -> Joint:
+    if isinstance(change, Joint):
+        return change
+    if isinstance(change, Articulation):
+        return replaced(joint, articulation=change)
+    what = f"joint {joint.name!r} ({joint.articulation.kind})"
+    new = replaced(joint, **{key: value for key, value in _fields(change, what).items() if key in JOINT_FIELDS})
+    inside = {f.name for f in fields(new.articulation)}
+    _only_known(change, inside.union(JOINT_FIELDS), what)
+    motion = {key: value for key, value in change.items() if key in inside}
+    return replaced(new, articulation=replaced(new.articulation, **motion)) if motion else new
+
+
+def _fields(change: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(change, Mapping):
+        raise LinkageError(f"a change of {what} is a mapping of fields, got {change!r}.")
+    return change
+
+
+def _only_known(change: Mapping[str, Any], known: set[str], what: str) -> None:
+    for key in change:
+        if key not in known:
+            raise LinkageError(f"{what} has no field {key!r}; it has {', '.join(sorted(known))}.")
+
+
+def _renamed(joint: Joint, links: Mapping[str, str], joints: Mapping[str, str]) -> Joint:
+    """Let a joint refer to links and to the joint it mimics by their new names."""
+    mimic = joint.mimic
+    if mimic is not None:
+        mimic = replaced(mimic, joint=joints.get(mimic.joint, mimic.joint))
+    return replaced(joint, parent=_new_name(joint.parent, links), child=_new_name(joint.child, links), mimic=mimic)
+
+
+def _new_name(name: Any, names: Mapping[str, str]) -> Any:
+    return names.get(name, name) if isinstance(name, str) else name  # what is no name, the linkage will refuse
+
+
+def _with_poses(linkage: Linkage, poses: Mapping[str, ArrayLike]) -> Linkage:
+    if not poses:
+        return linkage
+    parts: dict[str, Any] = {"frames": linkage.extra_frames, "root": linkage.root, "loops": linkage.loops}
+    return Linkage(linkage.nodes, linkage.arcs[1:], name=linkage.name, poses=poses, **parts)
+
+
+def _with_poses_of(old: Linkage, new: Linkage, joint_names: Mapping[str, str] | None = None) -> Linkage:
+    """Give an edited linkage the named poses of the one it comes from, value by value."""
+    source, target = _places(old, joint_names or {}), _places(new, {})
+    kept = [place for place in target if place in source]
+    poses = {}
+    for name, pose in old.poses.items():
+        values = new.neutral()
+        for place in kept:
+            values[target[place]] = pose[source[place]]
+        poses[name] = values
+    return _with_poses(new, poses)
+
+
+def _places(linkage: Linkage, names: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
+    """Return positions in the pose by joint, which may have a new name, coordinate and unit."""
+    return {
+        (names.get(arc.name, arc.name), coordinate, unit): drive.q + k
+        for arc, drive in zip(linkage.arcs, linkage.drives, strict=True)
+        if arc.mimic is None
+        for k, (coordinate, unit) in enumerate(zip(arc.articulation.coordinates, arc.articulation.units, strict=True))
+    }
+
+
+def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:
+    """Return a linkage with a joint welded at a value; joints that mimic it are welded too."""
+    i = linkage.arc_index(joint)
+    leader = linkage.arcs[i].mimic
+    if leader is not None:
+        raise MimicError(f"joint {joint!r} mimics {leader.joint!r}; freeze that one.")
+    count = linkage.arcs[i].articulation.nq
+    if count == 0:
+        return linkage
+    first = linkage.drives[i].q
+    q = pose_vectors.pose(linkage, {joint: at})
+    arcs = []
+    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
+        if arc.articulation.nq and drive.q == first:
+            values = drive.multiplier * q[first : first + arc.articulation.nq] + drive.offset
+            arc = replaced(
+                arc, articulation=Fixed(), placement=arc.placement @ arc.articulation.matrix(values), mimic=None
+            )
+        arcs.append(arc)
+    parts: dict[str, Any] = {"frames": linkage.extra_frames, "loops": linkage.loops}
+    result = Linkage(linkage.nodes, arcs[1:], name=linkage.name, root=arcs[0], **parts)
+    return _with_poses_of(linkage, result)
+
+
+def subtree(linkage: Linkage, link: str) -> Linkage:
+    """Return the part of a linkage that hangs below a link, which becomes the root at the origin.
+
+    A loop stays where both its frames do.
+    """
+    top = linkage.link_index(link)
+    end = top + 1
+    while end < len(linkage.nodes) and linkage.parents[end] >= top:  # depth-first order: a subtree is a run
+        end += 1
+    inside = {arc.name for arc in linkage.arcs[top + 1 : end]}
+    for arc in linkage.arcs[top + 1 : end]:
+        if arc.mimic is not None and arc.mimic.joint not in inside:
+            raise MimicError(
+                f"joint {arc.name!r} below {link!r} mimics {arc.mimic.joint!r} above it; freeze that first."
+            )
+    nodes = linkage.nodes[top:end]
+    names = {node.name for node in nodes}
+    frames = [frame for frame in linkage.extra_frames if frame.link in names]
+    names.update(frame.name for frame in frames)
+    loops = [loop for loop in linkage.loops if {loop.first, loop.second} <= names]
+    result = Linkage(nodes, linkage.arcs[top + 1 : end], name=link, frames=frames, loops=loops)
+    return _with_poses_of(linkage, result)
+
+
+def split(linkage: Linkage) -> Linkage:
+    """Return a linkage of one-DOF joints: complex joints become several, joined by zero-length links.
+
+    Joint ``hip`` of three turns becomes ``hip.rx``, ``hip.ry`` and ``hip.rz``, with links named likewise in between. A
+    moving root arc of several values stands on a new root link ``root`` that stays where the arc began. A new name that
+    is taken is lengthened.
+    """
+    links, joints, root = list(linkage.nodes), [], linkage.root
+    arcs = list(linkage.arcs[1:])
+    link_names, joint_names = set(linkage.frames), {arc.name for arc in linkage.arcs}
+    if root.articulation.nq > 1:
+        base = Link(fresh(root.name, link_names))
+        links.insert(0, base)
+        link_names.add(base.name)
+        arcs.insert(0, Joint(root.name, base.name, root.child, root.articulation))
+        root = Joint(ROOT, None, base.name, placement=root.placement)
+    for arc in arcs:
+        if arc.articulation.nq <= 1:
+            joints.append(arc)
+            continue
+        if any(getattr(arc.articulation, name, None) is not None for name in ("swing", "twist")):
+            what = f"joint {arc.name!r} of linkage {linkage.name!r}"
+            raise LimitError(
+                f"the swing and twist limits of {what} are none of single turns; replace them by None first."
+            )
+        parent, placement, parts = arc.parent, arc.placement, arc.articulation.split()
+        for k, (suffix, articulation) in enumerate(parts, start=1):
+            name, child = fresh(f"{arc.name}.{suffix}", joint_names), arc.child
+            if k < len(parts):
+                child = fresh(f"{arc.name}.{suffix}", link_names)
+                links.append(Link(child))
+            joints.append(Joint(name, parent, child, articulation, placement))
+            joint_names.add(name)
+            link_names.add(child)
+            parent, placement = child, IDENTITY
+    kept: dict[str, Any] = {"frames": linkage.extra_frames, "loops": linkage.loops}
+    result = Linkage(links, joints, name=linkage.name, root=root, **kept)
+    return _with_poses(result, {name: split_pose(linkage, pose) for name, pose in linkage.poses.items()})
+
+
+def split_pose(linkage: Linkage, q: ArrayLike) -> FloatArray:
+    """Return the pose of the split linkage that puts every link where it is at `q`, shape (..., nq of the split)."""
+    values = pose_vectors.checked(linkage, q)
+    columns = [
+        arc.articulation.split_values(values[..., drive.q : drive.q + arc.articulation.nq])
+        for arc, drive in zip(linkage.arcs, linkage.drives, strict=True)
+        if arc.mimic is None
+    ]
+    return np.concatenate(columns, axis=-1)

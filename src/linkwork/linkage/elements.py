@@ -1,0 +1,71 @@
+"""Elementary motions: the turns, slides and screws that every joint is made of.
+
+Imports `transforms`. Elements are shared between joints that are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..transforms import FloatArray, axis_rotation, quaternion_matrix, read_only
+
+NO_AXIS = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Element:
+    """One elementary motion of a joint.
+
+    Args:
+        kind: ``"revolute"``, ``"prismatic"``, ``"screw"`` or ``"ball"``.
+        axis: Unit axis, shape (3,); a ball has none and holds zeros.
+        value: Index of the joint's value that drives it (a ball takes four from there on).
+        rate: Index of the joint's velocity that drives it (a ball takes three).
+        advance: Travel along the axis per radian, of a screw [m/rad].
+    """
+
+    kind: str
+    axis: FloatArray
+    value: int
+    rate: int
+    advance: float = 0.0
+
+    def matrix(self, values: FloatArray) -> FloatArray:
+        """Return the 4x4 motion for joint values of shape (..., nq)."""
+        result = np.broadcast_to(np.eye(4), (*values.shape[:-1], 4, 4)).copy()
+        if self.kind == "ball":
+            result[..., :3, :3] = quaternion_matrix(values[..., self.value : self.value + 4])
+            return result
+        amount = values[..., self.value]
+        if self.kind != "prismatic":
+            result[..., :3, :3] = axis_rotation(self.axis, amount)
+        if self.kind != "revolute":
+            travel = amount * (1.0 if self.kind == "prismatic" else self.advance)
+            result[..., :3, 3] = travel[..., None] * self.axis
+        return result
+
+
+def _new_element(kind: str, axis: Any, index: int = 0, advance: float = 0.0) -> Element:
+    return Element(kind, read_only(np.array(axis, np.float64)), index, index, advance)
+
+
+shared_element: Callable[..., Element] = lru_cache(maxsize=4096)(_new_element)  # joints that are alike share theirs
+
+
+def moving_xyz(quaternions: FloatArray) -> FloatArray:
+    """Return the angles about moving x, y, z axes of quaternions (..., 4).
+
+    Near gimbal lock only the sum of the first and the third is known well. So the third is read from what is left when
+    the first is undone, and the three make up the rotation whatever the first is.
+    """
+    m = quaternion_matrix(quaternions)
+    first = np.arctan2(0.0 - m[..., 1, 2], m[..., 2, 2] + 0.0)  # no negative zeros, lest it be half a turn at the lock
+    second = np.arctan2(m[..., 0, 2], np.hypot(m[..., 1, 2], m[..., 2, 2]))
+    c, s = np.cos(first), np.sin(first)
+    third = np.arctan2(c * m[..., 1, 0] + s * m[..., 2, 0], c * m[..., 1, 1] + s * m[..., 2, 1])
+    return np.stack([first, second, third], axis=-1)

@@ -1,0 +1,488 @@
+"""Joints: the arcs of the tree, each a constant placement and a variable articulation.
+
+Imports `errors`, `transforms` and `elements`. Every articulation is described by its elements, the elementary motions
+it is made of (turn, slide, screw, or turn by a quaternion). Matrices, split forms and compiled kernels all follow from
+the elements, so a new kind of joint is one class here and one row in `ARTICULATIONS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import AxisError, LimitError, LinkageError, MimicError, PoseValueError, TransformError
+from ..transforms import (
+    AXES,
+    IDENTITY,
+    FloatArray,
+    Value,
+    as_array,
+    as_axis,
+    as_limits,
+    as_number,
+    as_pair,
+    as_transform,
+    has_direction,
+    plane_basis,
+    read_only,
+)
+from .elements import NO_AXIS, Element, moving_xyz, shared_element
+
+INF = math.inf
+AxisLike = str | ArrayLike
+Bound = float | str
+EULER_ORDERS = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
+
+
+@dataclass(frozen=True)
+class Articulation:
+    """How the link below a joint may move: the variable half of an arc."""
+
+    kind: ClassVar[str]
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the values, one for each entry of the pose; a single value has the empty name."""
+        return ("",)
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        """The elementary motions, from the parent outwards."""
+        raise NotImplementedError
+
+    @property
+    def nq(self) -> int:
+        """Number of values in the pose."""
+        return len(self.coordinates)
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities: one less than `nq` where a quaternion is among the values."""
+        return sum(3 if element.kind == "ball" else 1 for element in self.elements)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of each value: ``"m"``, ``"rad"``, or none (``""``) in a quaternion."""
+        units = [""] * self.nq
+        for e in self.elements:
+            if e.kind != "ball":
+                units[e.value] = "m" if e.kind == "prismatic" else "rad"
+        return tuple(units)
+
+    @property
+    def limits(self) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper limits of the values, shape (nq,) each; infinite where there are none."""
+        lower, upper = getattr(self, "lower", None), getattr(self, "upper", None)
+        if lower is None or upper is None:
+            return np.full(self.nq, -INF), np.full(self.nq, INF)
+        return np.array(lower, np.float64, ndmin=1), np.array(upper, np.float64, ndmin=1)
+
+    def _checked(self, values: ArrayLike) -> FloatArray:
+        """Return values of shape (..., nq) as an array, or say why they are none of this joint's."""
+        try:
+            x = as_array(values, f"values of a {self.kind} joint")
+        except TransformError as error:
+            raise PoseValueError(str(error)) from error
+        if x.ndim == 0 or x.shape[-1] != self.nq:
+            raise PoseValueError(f"values of a {self.kind} joint have shape (..., {self.nq}), got {x.shape}.")
+        if not np.isfinite(x).all():
+            raise PoseValueError(f"values of a {self.kind} joint must be finite.")
+        if not all(has_direction(x[..., e.value : e.value + 4]) for e in self.elements if e.kind == "ball"):
+            raise PoseValueError(f"the quaternion of a {self.kind} joint has no direction; 1, 0, 0, 0 is no rotation.")
+        return x
+
+    def matrix(self, values: ArrayLike) -> FloatArray:
+        """Return the 4x4 articulation matrices for values of shape (..., nq), the chapter's Amatrix."""
+        values = self._checked(values)
+        result = np.broadcast_to(np.eye(4), (*values.shape[:-1], 4, 4)).copy()
+        for element in self.elements:
+            result = result @ element.matrix(values)
+        return result
+
+    def split(self) -> list[tuple[str, Articulation]]:
+        """Return one-DOF articulations that, one after another, move as this one does, each with a name.
+
+        A quaternion becomes three turns about moving x, y and z axes.
+        """
+        lower, upper = self.limits
+        parts: list[tuple[str, Articulation]] = []
+        for e in self.elements:
+            if e.kind == "ball":
+                parts += [(f"r{letter}", Revolute(letter)) for letter in "xyz"]
+                continue
+            bounds: dict[str, Any] = {"lower": float(lower[e.value]), "upper": float(upper[e.value])}
+            if e.kind == "screw":
+                bounds["lead"] = e.advance * 2.0 * math.pi
+            parts.append((self.coordinates[e.value], ONE_DOF[e.kind](e.axis, **bounds)))
+        return parts
+
+    def split_values(self, values: ArrayLike) -> FloatArray:
+        """Return the values of the `split` parts that give the same matrix, shape (..., number of parts)."""
+        values = self._checked(values)
+        columns = []
+        for e in self.elements:
+            if e.kind == "ball":
+                columns += list(np.moveaxis(moving_xyz(values[..., e.value : e.value + 4]), -1, 0))
+            else:
+                columns.append(values[..., e.value])
+        return np.stack(columns, axis=-1) if columns else np.zeros((*values.shape[:-1], 0))
+
+
+def _read_axes(joint: Articulation, *names: str) -> None:
+    """Check axes and keep them as unit tuples."""
+    try:
+        for name in names:
+            axis = as_axis(getattr(joint, name), f"axis of a {joint.kind} joint")
+            object.__setattr__(joint, name, tuple(axis.tolist()))
+    except TransformError as error:
+        raise AxisError(str(error)) from error
+
+
+def _read_limits(joint: Articulation) -> None:
+    """Check the limits of a joint with several plain values and keep them as tuples."""
+    units, ends, what = joint.units, [], f"a {joint.kind} joint"
+    for name, endless in (("lower", -INF), ("upper", INF)):
+        given = getattr(joint, name)
+        values = (endless,) * len(units) if given is None else given
+        if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or len(values) != len(units):
+            raise LimitError(f"{name} of {what} must be {len(units)} values, got {given!r}.")
+        ends.append(values)
+    limits = [as_limits(low, high, unit, what) for low, high, unit in zip(*ends, units, strict=True)]
+    object.__setattr__(joint, "lower", tuple(low for low, _ in limits))
+    object.__setattr__(joint, "upper", tuple(high for _, high in limits))
+
+
+@dataclass(frozen=True)
+class Fixed(Articulation):
+    """No motion: the child is welded to its parent."""
+
+    kind: ClassVar[str] = "fixed"
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class _OneAxis(Articulation):
+    """Shared by joints with one value along or about one axis."""
+
+    axis: AxisLike = (0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        _read_axes(self, "axis")
+
+
+@dataclass(frozen=True)
+class _OneValue(_OneAxis):
+    """Shared by those that may have limits."""
+
+    lower: Bound = -INF
+    upper: Bound = INF
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        lower, upper = as_limits(self.lower, self.upper, self.units[0], f"a {self.kind} joint")
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "upper", upper)
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        return (shared_element(self.kind, self.axis),)
+
+
+@dataclass(frozen=True)
+class Revolute(_OneValue):
+    """A hinge: turns about an axis, between limits if given [rad]. Without limits it wraps around.
+
+    Example:
+        >>> Revolute("z", lower="-90deg", upper="90deg").upper
+        1.5707963267948966
+    """
+
+    kind: ClassVar[str] = "revolute"
+
+
+@dataclass(frozen=True)
+class Continuous(_OneAxis):
+    """A wheel: turns about an axis without limits, and wraps around."""
+
+    kind: ClassVar[str] = "continuous"
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        return (shared_element("revolute", self.axis),)
+
+
+@dataclass(frozen=True)
+class Prismatic(_OneValue):
+    """A slider: moves along an axis, between limits if given [m]."""
+
+    kind: ClassVar[str] = "prismatic"
+
+
+@dataclass(frozen=True)
+class Screw(_OneValue):
+    """A screw: turns about an axis [rad] and moves along it by `lead` metres for each full turn."""
+
+    lead: float = 0.0
+    kind: ClassVar[str] = "screw"
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "lead", as_number(self.lead, "lead of a screw joint"))
+        except TransformError as error:
+            raise LinkageError(str(error)) from error
+        super().__post_init__()
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        return (shared_element("screw", self.axis, 0, self.lead / (2.0 * math.pi)),)
+
+
+@dataclass(frozen=True)
+class Universal(Articulation):
+    """Two crossing hinges: turns about `axis`, then about `second` as the first has turned it [rad]."""
+
+    axis: AxisLike = (1.0, 0.0, 0.0)
+    second: AxisLike = (0.0, 1.0, 0.0)
+    lower: Sequence[Bound] | None = None
+    upper: Sequence[Bound] | None = None
+    kind: ClassVar[str] = "universal"
+
+    def __post_init__(self) -> None:
+        _read_axes(self, "axis", "second")
+        first, second = (element.axis for element in self.elements)
+        if np.linalg.norm(np.cross(first, second)) < 1e-9:
+            raise AxisError("the two axes of a universal joint must not be parallel.")
+        _read_limits(self)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return ("first", "second")
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        return (shared_element("revolute", self.axis, 0), shared_element("revolute", self.second, 1))
+
+
+@dataclass(frozen=True)
+class Planar(Articulation):
+    """Slides along two directions of a plane [m], then turns about its normal `axis` [rad].
+
+    The directions are the next two coordinate axes: x and y for a normal z, y and z for x, z and x for y.
+    """
+
+    axis: AxisLike = (0.0, 0.0, 1.0)
+    lower: Sequence[Bound] | None = None
+    upper: Sequence[Bound] | None = None
+    kind: ClassVar[str] = "planar"
+
+    def __post_init__(self) -> None:
+        _read_axes(self, "axis")
+        _read_limits(self)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return ("x", "y", "angle")
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        u, v, normal = map(tuple, plane_basis(np.array(self.axis, np.float64)).T.tolist())
+        return (
+            shared_element("prismatic", u, 0),
+            shared_element("prismatic", v, 1),
+            shared_element("revolute", normal, 2),
+        )
+
+
+@dataclass(frozen=True)
+class Ball(Articulation):
+    """A ball and socket: any rotation about one point.
+
+    Args:
+        euler: None stores a quaternion (w, x, y, z): four values, three velocities, no gimbal lock. One of the twelve
+            orders (``"xyz"``, ``"zxz"``, ...) stores three angles [rad] instead.
+        sense: Euler angles turn about ``"moving"`` axes, carried by the turns before, or about ``"fixed"`` ones.
+        lower: Lower limits of the three angles; a quaternion has none.
+        upper: Upper limits.
+        swing: Of a quaternion, the largest angle between `axis` in the parent and in the child [rad]: a cone.
+        twist: The range (low, high) of the turn about `axis` before that swing [rad], within -pi and pi.
+        axis: The twist axis, in the child's frame.
+    """
+
+    euler: str | None = None
+    sense: str = "moving"
+    lower: Sequence[Bound] | None = None
+    upper: Sequence[Bound] | None = None
+    swing: Bound | None = None
+    twist: Sequence[Bound] | None = None
+    axis: AxisLike = (0.0, 0.0, 1.0)
+    kind: ClassVar[str] = "ball"
+
+    def __post_init__(self) -> None:
+        if self.sense not in ("moving", "fixed"):
+            raise LinkageError(f"sense of a ball joint is 'moving' or 'fixed', got {self.sense!r}.")
+        if self.euler is None:
+            if self.lower is not None or self.upper is not None:
+                raise LimitError("a ball joint stored as a quaternion has no limits by value; give it Euler angles.")
+        else:
+            _check_order(self.euler)
+            _read_limits(self)
+            if self.swing is not None or self.twist is not None:
+                raise LimitError(
+                    "a ball joint with Euler angles has limits by value; swing and twist are for one without."
+                )
+        _read_axes(self, "axis")
+        self._read_cone()
+
+    def _read_cone(self) -> None:
+        """Check swing and twist, and keep them as numbers."""
+        if self.swing is not None:
+            _, swing = as_limits(0.0, self.swing, "rad", "the swing of a ball joint")
+            if not swing <= math.pi:
+                raise LimitError(f"swing of a ball joint is an angle from 0 to pi, got {self.swing!r}.")
+            object.__setattr__(self, "swing", swing)
+        if self.twist is not None:
+            low, high = as_limits(*as_pair(self.twist, "the twist of a ball joint"), "rad", "the twist of a ball joint")
+            if not -math.pi <= low <= high <= math.pi:
+                raise LimitError(f"twist of a ball joint is a range within -pi and pi, got {self.twist!r}.")
+            object.__setattr__(self, "twist", (low, high))
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        if self.euler is None:
+            return ("w", "x", "y", "z")
+        return _turn_names(self.euler)
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        if self.euler is None:
+            return (shared_element("ball", NO_AXIS),)
+        turns = [shared_element("revolute", AXES[letter], k) for k, letter in enumerate(self.euler)]
+        return tuple(turns if self.sense == "moving" else reversed(turns))  # fixed axes: the last turn is outermost
+
+
+@dataclass(frozen=True)
+class Floating(Articulation):
+    """Free in space: position x, y, z [m], then a rotation.
+
+    Stored as a quaternion, its six velocities are the linear one along the parent's axes and the angular one along the
+    child's own.
+
+    Args:
+        euler: None stores the rotation as a quaternion (w, x, y, z). One of the twelve orders (``"zxy"``, ...) stores
+            three angles [rad] about moving axes instead, as motion files do: then every value has its own velocity.
+    """
+
+    euler: str | None = None
+    kind: ClassVar[str] = "floating"
+
+    def __post_init__(self) -> None:
+        if self.euler is not None:
+            _check_order(self.euler)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        turns = ("qw", "qx", "qy", "qz") if self.euler is None else _turn_names(self.euler)
+        return ("x", "y", "z", *turns)
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        slides = [shared_element("prismatic", axis, k) for k, axis in enumerate(AXES.values())]
+        if self.euler is None:
+            return (*slides, shared_element("ball", NO_AXIS, 3))
+        return (*slides, *(shared_element("revolute", AXES[letter], k) for k, letter in enumerate(self.euler, start=3)))
+
+
+def _check_order(euler: object) -> None:
+    if euler not in EULER_ORDERS:
+        raise LinkageError(f"Euler order {euler!r} is not one of {', '.join(EULER_ORDERS)}.")
+
+
+def _turn_names(euler: str) -> tuple[str, ...]:
+    """Return the coordinates of Euler angles: ``rz, rx, ry``, or ``rz, rx, rz2`` where an axis comes twice."""
+    names = [f"r{letter}" for letter in euler]
+    return (*names[:2], names[2] + ("2" if names[2] == names[0] else ""))
+
+
+ONE_DOF: dict[str, type[_OneValue]] = {cls.kind: cls for cls in (Revolute, Prismatic, Screw)}
+ARTICULATIONS: dict[str, type[Articulation]] = {
+    cls.kind: cls for cls in (Fixed, Revolute, Continuous, Prismatic, Screw, Universal, Planar, Ball, Floating)
+}
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """Makes a one-DOF joint follow another: ``value = multiplier * value of joint + offset``."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.joint, str):
+            raise MimicError(f"a mimic joint follows another by name, got {self.joint!r}.")
+        for name in ("multiplier", "offset"):
+            value = getattr(self, name)
+            try:
+                object.__setattr__(self, name, as_number(value, name))
+            except TransformError as error:
+                raise MimicError(f"{name} of a mimic joint must be a finite number, got {value!r}.") from error
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(Value):
+    """An arc of the tree: places the child link on its parent and lets it move there.
+
+    Args:
+        name: Name, unique among the joints of a linkage.
+        parent: Name of the link above; None for the root arc, whose parent is the world.
+        child: Name of the link below; of a root arc it may be left empty.
+        articulation: How it moves.
+        placement: parent_from_child at zero articulation, 4x4 or a position: the chapter's Lmatrix.
+        mimic: Follow another joint instead of having a value of its own.
+    """
+
+    name: str
+    parent: str | None
+    child: str
+    articulation: Articulation = field(default_factory=Fixed)
+    placement: FloatArray = field(default_factory=lambda: IDENTITY)
+    mimic: Mimic | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.articulation, Articulation):  # a caller without a type checker
+            kinds = ", ".join(cls.__name__ for cls in ARTICULATIONS.values())
+            raise LinkageError(f"joint {self.name!r} needs an articulation ({kinds}), got {self.articulation!r}.")
+        placement = read_only(as_transform(self.placement, f"placement of joint {self.name!r}"))
+        object.__setattr__(self, "placement", placement)
+        if self.mimic is None:
+            return
+        if not isinstance(self.mimic, Mimic):
+            raise MimicError(f"joint {self.name!r} follows another by a Mimic, got {self.mimic!r}.")
+        if self.articulation.nq != 1 or self.parent is None:
+            what = "is a root arc" if self.parent is None else f"has {self.articulation.nq} values"
+            raise MimicError(f"joint {self.name!r} {what}; only one-DOF joints can mimic, and no root arc can.")
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Full names of the joint's values in the pose: ``"hip"`` or ``"hip.rx"``."""
+        return tuple(f"{self.name}.{c}" if c else self.name for c in self.articulation.coordinates)
+
+
+def mid_range(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return the middle of limits, or the value nearest zero where a side is open."""
+    bounded = np.isfinite(lower) & np.isfinite(upper)
+    low, high = np.where(bounded, lower, 0.0), np.where(bounded, upper, 0.0)
+    middle: FloatArray = np.clip(low / 2.0 + high / 2.0, lower, upper)  # halves first: their sum cannot overflow
+    return middle

@@ -1,0 +1,288 @@
+"""Forward kinematics, Jacobians and changes of frame: functions of a linkage and a pose, any leading batch axes.
+
+Imports `linkage`, `program` and the kernels. `Evaluator` is the fast array form; `traverse` is the chapter's walk with
+its stack; both give the same answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import DeviceError, PoseShapeError, PoseValueError, TransformError
+from ..kernels.chain import LANES, jacobian_many, jacobian_one, tip_many, tip_one
+from ..kernels.devices import mapped, on_card, require_card
+from ..kernels.tree import frames_many, frames_one
+from ..transforms import FloatArray, as_array, inverse
+from . import poses
+from .geometry import Visual
+from .joints import Joint
+from .linkage import WORLD, Link, Linkage
+from .program import chain_program, tree_program
+
+STRUCTURAL_ZERO = 1e-12
+MOST_CHAINS = 256
+FLOAT64 = np.dtype(np.float64)
+
+
+class FrameMap(Mapping[str, FloatArray]):
+    """World transforms by frame name, views into one array.
+
+    Attributes:
+        names: Frame names, in the linkage's order.
+        array: All transforms, shape (..., number of frames, 4, 4).
+    """
+
+    __slots__ = ("_index", "array", "names")
+
+    def __init__(self, linkage: Linkage, array: FloatArray) -> None:
+        self.names, self.array, self._index = linkage.frames, array, linkage.frame_index
+
+    def __getitem__(self, name: str) -> FloatArray:
+        view: FloatArray = self.array[..., self._index(name), :, :]
+        return view
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a frame's transforms, or a default where there is no such frame."""
+        return super().get(name, default) if name in self else default
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FrameMap):
+            return NotImplemented
+        return self.names == other.names and np.array_equal(self.array, other.array)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"<FrameMap of {len(self)} frames, shape {self.array.shape}>"
+
+
+class Evaluator:
+    """A linkage packed for the kernels. Made once and kept on the linkage; use its methods instead."""
+
+    __slots__ = ("_chains", "_kernels", "_linkage", "_moving", "_nq", "_nv", "_shape", "_tree")
+
+    def __init__(self, linkage: Linkage) -> None:
+        self._linkage, self._nq, self._nv, self._shape = linkage, linkage.nq, linkage.nv, (linkage.nq,)
+        self._chains: dict[str, tuple[Any, ...]] = {}
+        self._kernels: dict[tuple[str, str], Any] = {}
+        self._moving: dict[str, NDArray[np.bool_]] = {}
+        self._tree: tuple[Any, ...] | None = None
+
+    def _chain(self, frame: str) -> tuple[Any, ...]:
+        try:
+            return self._chains[frame]
+        except (KeyError, TypeError):
+            codes, numbers, rates = chain_program(self._linkage, frame)
+            chain = (codes, numbers, rates, 6 * rates.size)  # the last: how much room its Jacobian takes
+            if len(self._chains) >= MOST_CHAINS:  # a long chain asked for frame by frame would fill the memory
+                self._chains.clear()
+            self._chains[frame] = chain
+            return chain
+
+    def _poses(self, q: ArrayLike) -> FloatArray:
+        """Return poses as a contiguous array; wrong shapes are refused here, wrong values by the kernels."""
+        if q.__class__ is np.ndarray and q.dtype is FLOAT64 and q.shape == self._shape and q.flags.carray:
+            return q  # one pose, as it should be: the way of a control loop
+        x = q if isinstance(q, np.ndarray) else _array(q)
+        if x.dtype.kind not in "fiu":
+            x = poses.checked(self._linkage, q)  # says what is wrong
+        x = np.ascontiguousarray(x, np.float64)
+        if x.shape[-1] != self._nq or (self._nq == 1 and np.ndim(q) == 0):
+            raise PoseShapeError(self._nq, np.shape(q), self._linkage.name)
+        return x if x.flags.writeable else x.copy()  # Numba would compile every kernel again for a read-only array
+
+    def one_frame(self, q: ArrayLike, frame: str) -> FloatArray:
+        """Return world_from_frame, shape (..., 4, 4)."""
+        codes, numbers, _, _ = self._chain(frame)
+        if q.__class__ is not np.ndarray and on_card(q):
+            there: FloatArray = self._there(q, frame, "tip", (4, 4))
+            return there
+        x = self._poses(q)
+        if x.ndim == 1:
+            out = np.empty((4, 4))
+            if not tip_one(codes, numbers, x, out):
+                self._refuse(x)
+            return out
+        if x.size == self._nq > 0:
+            return self.one_frame(x.reshape(-1), frame).reshape(*x.shape[:-1], 4, 4)
+        return self._many(tip_many, (codes, numbers), x, (), (4, 4), 16)
+
+    def all_frames(self, q: ArrayLike) -> FrameMap:
+        """Return every frame's transform by name."""
+        if q.__class__ is not np.ndarray and on_card(q):
+            raise DeviceError("poses on a graphics card are put one frame at a time: forward(q, frame='tip').")
+        if self._tree is None:
+            self._tree = tree_program(self._linkage)
+        x = self._poses(q)
+        shape = (len(self._linkage.frames), 4, 4)
+        if x.ndim == 1:
+            out = np.empty(shape)
+            if not frames_one(*self._tree, x, out.reshape(-1)):
+                self._refuse(x)
+            return FrameMap(self._linkage, out)
+        return FrameMap(self._linkage, self._many(frames_many, self._tree, x, (), shape, math.prod(shape)))
+
+    def jacobian(self, q: ArrayLike, frame: str, axes: str) -> FloatArray:
+        """Return the Jacobian, shape (..., 6, nv)."""
+        if axes not in ("world", "local"):
+            raise TransformError(f"axes of a Jacobian are 'world' or 'local', got {axes!r}.")
+        codes, numbers, rates, work = self._chain(frame)
+        if q.__class__ is not np.ndarray and on_card(q):
+            there: FloatArray = self._there(q, frame, axes, (6, self._nv))
+            return there
+        x = self._poses(q)
+        local = axes == "local"
+        if x.ndim == 1:
+            out = np.empty((6, self._nv))
+            if not jacobian_one(codes, numbers, rates, x, local, np.empty(work), out):
+                self._refuse(x)
+            return out
+        if x.size == self._nq > 0:
+            return self.jacobian(x.reshape(-1), frame, axes).reshape(*x.shape[:-1], 6, self._nv)
+        return self._many(jacobian_many, (codes, numbers, rates), x, (local,), (6, self._nv), work + 6 * self._nv)
+
+    def _there(self, q: Any, frame: str, what: str, shape: tuple[int, int]) -> Any:
+        """Return the frame or the Jacobian for poses on a graphics card, there; they are not looked at for NaNs."""
+        require_card()
+        from ..kernels.cuda_chain import jacobian_kernel, tip_kernel
+
+        if not len(q.shape) or q.shape[-1] != self._nq or not self._nq:
+            raise PoseShapeError(self._nq, tuple(q.shape), self._linkage.name)
+        if (frame, what) not in self._kernels:
+            codes, numbers, rates, _ = self._chain(frame)
+            self._kernels[frame, what] = (
+                tip_kernel(codes, numbers, self._nq)
+                if what == "tip"
+                else jacobian_kernel(codes, numbers, rates, self._nq, self._nv, what == "local")
+            )
+        return mapped(self._kernels[frame, what], q, shape)
+
+    def moving_rows(self, frame: str) -> NDArray[np.bool_]:
+        """Return which rows of a frame's Jacobian some joint can change at all: a planar arm stays in its plane."""
+        if frame not in self._moving:
+            samples = np.concatenate([self._linkage.neutral()[None], self._linkage.random_pose(0, 7)])
+            largest = np.abs(self.jacobian(samples, frame, "world")).max(axis=(0, 2), initial=0.0)
+            size = max(self._linkage.length, 1e-9)
+            self._moving[frame] = largest > STRUCTURAL_ZERO * np.array([size] * 3 + [1.0] * 3)
+        return self._moving[frame]
+
+    def _many(
+        self,
+        kernel: Any,
+        program: tuple[Any, ...],
+        x: FloatArray,
+        options: tuple[Any, ...],
+        shape: tuple[int, ...],
+        work: int,
+    ) -> FloatArray:
+        """Run a kernel over a batch of poses; one smaller than the lanes is filled up with its last pose.
+
+        A kernel gets room for the poses of one block of lanes and `work` numbers more for each of them.
+        """
+        batch = x.shape[:-1]
+        count = math.prod(batch)
+        out = np.empty((max(count, LANES if count else 0), *shape))
+        if out.size:
+            flat = x.reshape(count, self._nq)
+            if count < LANES:
+                flat = np.concatenate([flat, np.repeat(flat[-1:], LANES - count, axis=0)])
+            room = np.empty((self._nq + work, LANES))
+            bad = kernel(*program, flat.reshape(-1), self._nq, *options, room, out.reshape(-1))
+            if bad < len(out):
+                self._refuse(x, np.unravel_index(min(bad, count - 1), batch))
+        return out[:count].reshape(*batch, *shape)
+
+    def _refuse(self, x: FloatArray, where: tuple[Any, ...] = ()) -> NoReturn:
+        poses.checked(self._linkage, x)  # says which value, and in which pose
+        which = f"pose {tuple(map(int, where))}" if where else "the pose"
+        raise PoseValueError(f"{which} takes linkage {self._linkage.name!r} beyond the largest floating-point number.")
+
+
+def _array(q: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(q)
+    except (TypeError, ValueError):
+        return np.asarray(None)  # an object, which is refused
+
+
+@dataclass(frozen=True, eq=False)
+class Visit:
+    """One stop of the walk over the tree.
+
+    Attributes:
+        node: The link.
+        joint: The arc that led to it.
+        matrix: world_from_link, shape (..., 4, 4): what the links below inherit.
+    """
+
+    node: Link
+    joint: Joint
+    matrix: FloatArray
+
+    @property
+    def data(self) -> list[tuple[Visual, FloatArray]]:
+        """The link's shapes and where to draw them: world_from_shape, with the node transform that no one inherits."""
+        ready = self.matrix @ self.node.matrix
+        return [(visual, ready @ visual.placement) for visual in self.node.visuals]
+
+
+def traverse(linkage: Linkage, q: ArrayLike) -> Iterator[Visit]:
+    """Walk the tree depth first (figure 5.13) and return the `Visit` of every node in turn.
+
+    The pseudocode's recursion is a stack of (arc, matrix of the node above): an arc's location and articulation are
+    concatenated to the matrix saved for it, and the result is pushed for every arc below.
+    """
+    return _walk(linkage, poses.checked(linkage, q))
+
+
+def _walk(linkage: Linkage, values: FloatArray) -> Iterator[Visit]:
+    stack = [(0, np.eye(4))]
+    while stack:
+        i, matrix = stack.pop()
+        joint, drive = linkage.arcs[i], linkage.drives[i]
+        matrix = matrix @ joint.placement
+        if count := joint.articulation.nq:
+            amounts = drive.multiplier * values[..., drive.q : drive.q + count] + drive.offset
+            matrix = matrix @ joint.articulation.matrix(amounts)
+        elif i == 0:
+            matrix = np.broadcast_to(matrix, (*values.shape[:-1], 4, 4)).copy()
+        matrix.setflags(write=False)  # the links below inherit it
+        yield Visit(linkage.nodes[i], joint, matrix)
+        stack += [(child, matrix) for child in reversed(linkage.children[i])]
+
+
+def convert(
+    linkage: Linkage, points: ArrayLike, q: ArrayLike, *, source: str = WORLD, target: str = WORLD
+) -> FloatArray:
+    """Return points given in one frame as coordinates in another: up the tree from one, down to the other."""
+    points = as_array(points, "points")
+    if points.ndim == 0 or points.shape[-1] != 3:
+        raise TransformError(f"points must have shape (..., 3), got {points.shape}.")
+    if not np.isfinite(points).all():
+        raise TransformError("points must be finite.")
+    target_from_source = inverse(_world_from(linkage, q, target)) @ _world_from(linkage, q, source)
+    poses.joint_shape(points.shape[:-1], target_from_source.shape[:-2])
+    rotated = np.einsum("...ij,...j->...i", target_from_source[..., :3, :3], points)
+    return np.asarray(rotated + target_from_source[..., :3, 3], dtype=np.float64)
+
+
+def _world_from(linkage: Linkage, q: ArrayLike, frame: str) -> FloatArray:
+    if frame == WORLD and WORLD not in linkage.frames:
+        shape = poses.checked(linkage, q).shape[:-1]
+        return np.broadcast_to(np.eye(4), (*shape, 4, 4))
+    return linkage.forward(q, frame=frame)

@@ -1,0 +1,498 @@
+"""The linkage: a frozen tree of links (nodes) and joints (arcs), checked once when it is built.
+
+Imports what stands before it (`errors`, `transforms`, `joints`, `tree`). What one does with a linkage lives in
+later modules; the methods here only hand over to them, importing them when they are first called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import (
+    FrameNotFoundError,
+    JointNotFoundError,
+    LinkageError,
+    LinkNotFoundError,
+    PoseError,
+    PoseNotFoundError,
+)
+from ..transforms import IDENTITY, FloatArray, read_only
+from .joints import Articulation, Fixed, Joint, mid_range
+from .swing_twist import Cone, cones_of, neutral_turn
+from .tree import (
+    ROOT,
+    Drive,
+    Frame,
+    Link,
+    Loop,
+    as_parts,
+    check_link,
+    check_loops,
+    check_names,
+    depth_first,
+    layout,
+    root_arc,
+)
+
+if TYPE_CHECKING:
+    from .dh import DHTable
+    from .kinematics import Evaluator, FrameMap, Visit
+
+__all__ = ["ROOT", "WORLD", "Drive", "Frame", "Link", "Linkage", "Loop"]
+
+WORLD = "world"
+
+
+class Linkage:
+    """A tree of links and joints, frozen once built: edits give a new one.
+
+    Args:
+        links: The nodes.
+        joints: The arcs between them, in any order.
+        name: What to call it in messages and files.
+        frames: Further named frames fixed to links.
+        root: The root arc that places the whole linkage in the world: a `Joint` without parent, an articulation, one of
+            ``"fixed"``, ``"planar"`` and ``"floating"``, or a 4x4 transform. Fixed at the origin by default. It is
+            called ``"root"`` unless it brings a name, or is fixed and another joint is called so.
+        poses: Named poses, each of shape (nq,).
+        loops: Where the mechanism closes: pairs of frames that must coincide, in a solve; poses are free to leave them.
+
+    Raises:
+        LinkageError: If the parts do not make one tree; nothing is half-built.
+
+    Example:
+        >>> from linkwork import Link, Joint, Linkage, Revolute
+        >>> arm = Linkage([Link("base"), Link("hand")], [Joint("wrist", "base", "hand", Revolute("z"))], name="arm")
+        >>> arm
+        <Linkage 'arm': 2 links, 1 joint, nq=1, nv=1>
+    """
+
+    name: str
+    arcs: tuple[Joint, ...]
+    nodes: tuple[Link, ...]
+    parents: tuple[int, ...]
+    drives: tuple[Drive, ...]
+    coordinates: tuple[str, ...]
+    nq: int
+    nv: int
+    lower: FloatArray
+    upper: FloatArray
+    poses: Mapping[str, FloatArray]
+    extra_frames: tuple[Frame, ...]
+    loops: tuple[Loop, ...]
+
+    def __init__(
+        self,
+        links: Iterable[Link],
+        joints: Iterable[Joint] = (),
+        *,
+        name: str = "linkage",
+        frames: Iterable[Frame] = (),
+        root: Joint | Articulation | str | ArrayLike | None = None,
+        poses: Mapping[str, ArrayLike] | None = None,
+        loops: Iterable[Loop] = (),
+    ) -> None:
+        where = f"linkage {name!r}"
+        links, joints = as_parts(Link, links, where), as_parts(Joint, joints, where)
+        frames, loops = as_parts(Frame, frames, where), as_parts(Loop, loops, where)
+        link_names, joint_names = [link.name for link in links], [joint.name for joint in joints]
+        check_names("link", link_names, where)
+        check_names("joint", joint_names, where)
+        check_names("frame", link_names + [frame.name for frame in frames], where)
+        nodes, arcs, parents = depth_first(links, joints, where)
+        first = root_arc(root, nodes[0].name, set(joint_names), where)
+        known = dict.fromkeys(link_names)
+        for frame in frames:
+            check_link(frame.link, known, f"{where} (frame {frame.name!r})")
+        values = self.__dict__
+        values.update(name=name, nodes=tuple(nodes), arcs=(first, *arcs), parents=tuple(parents))
+        check_loops(loops, {name: name for name in link_names} | {frame.name: frame.link for frame in frames}, where)
+        values.update(extra_frames=tuple(frames), loops=tuple(loops))
+        values.update(layout(values["arcs"], where))
+        values["poses"] = MappingProxyType({})
+        check_names("pose", poses or (), where)
+        values["poses"] = MappingProxyType({key: self._stored(key, pose) for key, pose in (poses or {}).items()})
+
+    # What it is made of
+
+    @cached_property
+    def links(self) -> tuple[str, ...]:
+        """Names of the links, depth first, children in the order given."""
+        return tuple(link.name for link in self.nodes)
+
+    @cached_property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints, depth first. The root arc is among them when it moves."""
+        return tuple(joint.name for joint in self.arcs[1 if isinstance(self.root.articulation, Fixed) else 0 :])
+
+    @cached_property
+    def frames(self) -> tuple[str, ...]:
+        """Names of all frames: one for each link, then the further ones."""
+        return self.links + tuple(frame.name for frame in self.extra_frames)
+
+    @property
+    def root(self) -> Joint:
+        """The root arc: it places the root link, and so everything, in the world."""
+        return self.arcs[0]
+
+    @cached_property
+    def _link_index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.links)}
+
+    @cached_property
+    def _arc_index(self) -> dict[str, int]:
+        return {joint.name: i for i, joint in enumerate(self.arcs)}
+
+    @cached_property
+    def _frame_index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.frames)}
+
+    def link(self, name: str) -> Link:
+        """Return the link of a name."""
+        return self.nodes[self.link_index(name)]
+
+    def joint(self, name: str) -> Joint:
+        """Return the joint of a name; ``"root"`` is the root arc, unless it has another name."""
+        return self.arcs[self.arc_index(name)]
+
+    def link_index(self, name: str) -> int:
+        """Return the position of a link in `links`; its joint has the same position in `arcs`."""
+        try:
+            return self._link_index[name]
+        except (KeyError, TypeError):
+            raise LinkNotFoundError(name, f"linkage {self.name!r}", self.links) from None
+
+    def arc_index(self, name: str) -> int:
+        """Return the position of a joint in `arcs`, where the root arc comes first."""
+        try:
+            return self._arc_index[name]
+        except (KeyError, TypeError):
+            raise JointNotFoundError(name, f"linkage {self.name!r}", self.joints) from None
+
+    def frame_index(self, name: str) -> int:
+        """Return the position of a frame in `frames`."""
+        try:
+            return self._frame_index[name]
+        except (KeyError, TypeError):
+            raise FrameNotFoundError(name, f"linkage {self.name!r}", self.frames) from None
+
+    def path_to(self, frame: str) -> tuple[list[int], FloatArray]:
+        """Return the positions in `arcs` of the joints from the root to a frame, and link_from_frame at the end."""
+        index, placement = self.frame_index(frame), IDENTITY
+        if index >= len(self.links):
+            extra = self.extra_frames[index - len(self.links)]
+            index, placement = self.link_index(extra.link), extra.placement
+        path = []
+        while index >= 0:
+            path.append(index)
+            index = self.parents[index]
+        return path[::-1], placement
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Indices of the links directly below each link."""
+        below: list[list[int]] = [[] for _ in self.nodes]
+        for child, parent in enumerate(self.parents[1:], start=1):
+            below[parent].append(child)
+        return tuple(map(tuple, below))
+
+    @cached_property
+    def length(self) -> float:
+        """All placements of joints and frames laid end to end [m]: how large the linkage is, roughly."""
+        placements = [arc.placement for arc in self.arcs[1:]] + [frame.placement for frame in self.extra_frames]
+        return sum(float(np.linalg.norm(placement[:3, 3])) for placement in placements)
+
+    # Poses
+
+    def neutral(self) -> FloatArray:
+        """Return the neutral pose: mid-range where limited, else zero or no rotation."""
+        q = mid_range(self.lower, self.upper)
+        q[list(self.quaternions)] = 1.0
+        for cone in self.cones:
+            q[cone.q : cone.q + 4] = neutral_turn(cone)
+        return q
+
+    @cached_property
+    def cones(self) -> tuple[Cone, ...]:
+        """The swing and twist limits of ball joints, and where their quaternions are in the pose."""
+        return tuple(cones_of(self.arcs, self.drives))
+
+    @cached_property
+    def coordinate_index(self) -> Mapping[str, int]:
+        """Positions in the pose by coordinate name."""
+        return MappingProxyType({name: k for k, name in enumerate(self.coordinates)})
+
+    @cached_property
+    def quaternions(self) -> tuple[int, ...]:
+        """Pose indices where a quaternion begins."""
+        return tuple(k for k, _ in self.quaternion_values)
+
+    @cached_property
+    def quaternion_values(self) -> tuple[tuple[int, int], ...]:
+        """The first pose index and the first velocity index of every quaternion."""
+        return tuple((q, v) for q, v, kind in self._values() if kind == "ball")
+
+    @cached_property
+    def plain_values(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Pose and velocity indices of all values outside quaternions, and which wrap around.
+
+        Those are the angles without limits, unless a follower would notice a whole turn: a slider, or a ratio that is
+        no whole number.
+        """
+        geared = {
+            drive.q
+            for joint, drive in zip(self.arcs, self.drives, strict=True)
+            if joint.mimic is not None
+            and (joint.articulation.elements[0].kind != "revolute" or drive.multiplier % 1.0 != 0.0)
+        }
+        plain = [(q, v, kind == "revolute" and q not in geared) for q, v, kind in self._values() if kind != "ball"]
+        q = np.array([q for q, _, _ in plain], dtype=np.int64)
+        v = np.array([v for _, v, _ in plain], dtype=np.int64)
+        angles = np.array([angle for _, _, angle in plain], dtype=np.bool_)
+        return read_only(q), read_only(v), read_only(angles & np.isinf(self.lower[q]) & np.isinf(self.upper[q]))
+
+    def _values(self) -> Iterator[tuple[int, int, str]]:
+        for joint, drive in zip(self.arcs, self.drives, strict=True):
+            if joint.mimic is None:
+                for element in joint.articulation.elements:
+                    yield drive.q + element.value, drive.v + element.rate, element.kind
+
+    def pose(
+        self, values: Mapping[str, Any] | ArrayLike | None = None, /, *, base: ArrayLike | None = None, **named: Any
+    ) -> FloatArray:
+        """Return a pose from values by name: joints (``elbow=0.5``), or single coordinates (``{"hip.rx": "30deg"}``).
+
+        Args:
+            values: Values by joint or coordinate name, or a whole pose to check. A joint with several values takes a
+                sequence; a quaternion takes anything that says its order (a SciPy ``Rotation``, ``{"wxyz": ...}``).
+            base: The pose to change, of shape (..., nq), or the name of a stored one; the neutral pose by default.
+            **named: More values by joint name.
+
+        Example:
+            >>> import linkwork as lw
+            >>> lw.models.planar([2, 1]).pose(j2="90deg").round(4).tolist()
+            [0.0, 1.5708]
+        """
+        from . import poses
+
+        return poses.pose(self, values, base=base, named=named)
+
+    def _stored(self, name: str, values: Mapping[str, Any] | ArrayLike) -> FloatArray:
+        pose = self.pose(values)
+        if pose.ndim != 1:
+            raise PoseError(f"pose {name!r} of linkage {self.name!r} has shape ({self.nq},), got {pose.shape}.")
+        return read_only(pose)
+
+    def stored_pose(self, name: str) -> FloatArray:
+        """Return a copy of a named pose."""
+        try:
+            return self.poses[name].copy()
+        except (KeyError, TypeError):
+            raise PoseNotFoundError(name, f"linkage {self.name!r}", tuple(self.poses)) from None
+
+    def random_pose(self, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> FloatArray:
+        """Return random poses within the limits: shape (nq,), or `size` followed by nq."""
+        from . import poses
+
+        return poses.random_pose(self, rng, size)
+
+    def clamp(self, q: ArrayLike) -> FloatArray:
+        """Return poses with every limited value brought within its limits."""
+        from . import poses
+
+        return poses.clamp(self, q)
+
+    def difference(self, start: ArrayLike, end: ArrayLike) -> FloatArray:
+        """Return the velocity (..., nv) that leads from one pose to another in unit time, the short way round."""
+        from . import poses
+
+        return poses.difference(self, start, end)
+
+    def integrate(self, q: ArrayLike, velocity: ArrayLike) -> FloatArray:
+        """Return the pose reached from `q` by a velocity (..., nv) kept for unit time."""
+        from . import poses
+
+        return poses.integrate(self, q, velocity)
+
+    def interpolate(self, start: ArrayLike, end: ArrayLike, t: ArrayLike, *, wrap: bool = True) -> FloatArray:
+        """Return the poses a fraction `t` of the way from one pose to another; quaternions turn the short way.
+
+        Args:
+            start: The pose at zero, shape (..., nq).
+            end: The pose at one.
+            t: Fractions of shape (...), which broadcast against the poses' leading axes.
+            wrap: Let unlimited angles go the short way round; False keeps whole turns.
+        """
+        from . import poses
+
+        return poses.interpolate(self, start, end, t, wrap=wrap)
+
+    # Kinematics
+
+    @cached_property
+    def evaluator(self) -> Evaluator:
+        """The linkage packed for the compiled kernels, made at first use."""
+        from .kinematics import Evaluator
+
+        return Evaluator(self)
+
+    @overload
+    def forward(self, q: ArrayLike, *, frame: None = None) -> FrameMap: ...
+    @overload
+    def forward(self, q: ArrayLike, *, frame: str) -> FloatArray: ...
+    def forward(self, q: ArrayLike, *, frame: str | None = None) -> FrameMap | FloatArray:
+        """Return where frames are in the world.
+
+        Args:
+            q: Poses of shape (..., nq).
+            frame: Name of one frame; then only what leads to it is computed.
+
+        Returns:
+            A mapping from frame name to world_from_frame of shape (..., 4, 4), or that one array for a single frame.
+
+        Example:
+            >>> import linkwork as lw
+            >>> lw.models.planar([2, 1]).forward([0, 0], frame="tip")[:3, 3].tolist()
+            [3.0, 0.0, 0.0]
+        """
+        if frame is None:
+            return self.evaluator.all_frames(q)
+        return self.evaluator.one_frame(q, frame)
+
+    def jacobian(self, q: ArrayLike, frame: str, *, axes: Literal["world", "local"] = "world") -> FloatArray:
+        """Return the Jacobian (..., 6, nv) of a frame: linear velocity rows over angular ones.
+
+        Args:
+            q: Poses of shape (..., nq).
+            frame: Name of the frame whose origin and orientation move.
+            axes: Express both velocities along the axes of the ``"world"`` or of the frame itself (``"local"``).
+
+        Example:
+            >>> import linkwork as lw
+            >>> lw.models.planar([2, 1]).jacobian([0, 0], "tip")[:2].tolist()
+            [[0.0, 0.0], [3.0, 1.0]]
+        """
+        return self.evaluator.jacobian(q, frame, axes)
+
+    def convert(self, points: ArrayLike, q: ArrayLike, *, source: str = WORLD, target: str = WORLD) -> FloatArray:
+        """Return points (..., 3) given in one frame as coordinates in another.
+
+        Args:
+            points: Coordinates in `source`; leading axes broadcast against those of `q`.
+            q: Poses of shape (..., nq).
+            source: Frame of the points; ``"world"`` is the global one.
+            target: Frame of the result.
+
+        Example:
+            >>> import linkwork as lw
+            >>> lw.models.planar([2, 1]).convert([0, 0, 0], [0, 0], source="tip", target="link2").tolist()
+            [1.0, 0.0, 0.0]
+        """
+        from . import kinematics
+
+        return kinematics.convert(self, points, q, source=source, target=target)
+
+    def traverse(self, q: ArrayLike) -> Iterator[Visit]:
+        """Walk the tree depth first as the chapter does, with a stack of matrices and no recursion.
+
+        Each visit has `node` (the link), `joint` (the arc that led there), `matrix` (world_from_link, inherited below)
+        and `data` (the shapes and where to draw them, node transform included).
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.models.planar([2, 1])
+            >>> [(visit.node.name, visit.matrix[0, 3].item()) for visit in arm.traverse([0, 0])]
+            [('link0', 0.0), ('link1', 0.0), ('link2', 2.0)]
+        """
+        from . import kinematics
+
+        return kinematics.traverse(self, q)
+
+    # Edits: each gives a new linkage
+
+    def replace(self, **changes: Any) -> Linkage:
+        """Return a linkage with parts changed; see `linkwork.linkage.edits.replace`.
+
+        Example:
+            >>> import linkwork as lw
+            >>> lw.models.planar([2, 1]).replace(joints={"j2": {"lower": 0.0, "upper": 2.0}}).upper.tolist()
+            [inf, 2.0]
+        """
+        from . import edits
+
+        return edits.replace(self, **changes)
+
+    def freeze(self, joint: str, *, at: Any) -> Linkage:
+        """Return a linkage with a joint welded at a value, together with the joints that mimic it."""
+        from . import edits
+
+        return edits.freeze(self, joint, at=at)
+
+    def subtree(self, link: str) -> Linkage:
+        """Return the part of the linkage that hangs below a link, with that link as its root."""
+        from . import edits
+
+        return edits.subtree(self, link)
+
+    def split(self) -> Linkage:
+        """Return a linkage of one-DOF joints only: complex joints become several, joined by zero-length links."""
+        from . import edits
+
+        return edits.split(self)
+
+    def split_pose(self, q: ArrayLike) -> FloatArray:
+        """Return the pose of `split()` that puts every link where it is at `q`."""
+        from . import edits
+
+        return edits.split_pose(self, q)
+
+    def as_dh(self, frame: str | None = None, *, convention: Literal["standard", "modified"] = "standard") -> DHTable:
+        """Return the Denavit-Hartenberg table of the chain from the root to a frame (the last frame by default)."""
+        from . import dh
+
+        return dh.as_dh(self, frame, convention=convention)
+
+    # A frozen value
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise LinkageError(f"a Linkage is frozen; use linkage.replace(...) to make one with another {name!r}.")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        self.__setattr__(name, None)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Linkage):
+            return NotImplemented
+        parts = ("name", "nodes", "arcs", "extra_frames", "loops")
+        if any(getattr(self, part) != getattr(other, part) for part in parts):
+            return False
+        same_names = list(self.poses) == list(other.poses)
+        return same_names and all(np.array_equal(self.poses[key], other.poses[key]) for key in self.poses)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.links, self.coordinates))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.nodes, self.arcs, self.name, self.extra_frames, dict(self.poses), self.loops)
+
+    def __repr__(self) -> str:
+        links, joints = len(self.links), len(self.joints)
+        counts = f"{links} link{'s' * (links != 1)}, {joints} joint{'s' * (joints != 1)}"
+        return f"<Linkage {self.name!r}: {counts}, nq={self.nq}, nv={self.nv}>"
+
+
+def _rebuild(
+    nodes: Sequence[Link],
+    arcs: Sequence[Joint],
+    name: str,
+    frames: Sequence[Frame],
+    poses: Mapping[str, ArrayLike],
+    loops: Sequence[Loop] = (),
+) -> Linkage:
+    return Linkage(nodes, arcs[1:], name=name, frames=frames, root=arcs[0], poses=poses, loops=loops)

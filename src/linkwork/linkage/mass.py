@@ -1,0 +1,133 @@
+"""How heavy a linkage is and where its centre of mass is: from the links' inertia, or by volume of their shapes.
+
+Imports `kinematics` and what stands before it. Everything broadcasts over leading axes of poses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import LinkageError
+from ..transforms import FloatArray, cross_matrix, read_only
+from .geometry import Box, Capsule, Cylinder, Shape, Sphere
+from .linkage import Link, Linkage
+
+DENSITY = 1000.0  # of shapes, where the model names no mass [kg/m³]: water, and nearly people
+
+VOLUMES: dict[type[Shape], Callable[[Any], float]] = {
+    Box: lambda box: math.prod(box.size),
+    Sphere: lambda ball: 4.0 / 3.0 * math.pi * ball.radius**3,
+    Cylinder: lambda rod: math.pi * rod.radius**2 * rod.length,
+    Capsule: lambda rod: math.pi * rod.radius**2 * (rod.length + 4.0 / 3.0 * rod.radius),
+}
+
+
+class Masses:
+    """The masses of a linkage, packed: only links that have one.
+
+    Attributes:
+        links: Names of the links that weigh something.
+        masses: Their masses [kg], shape (n,).
+        centers: Their centres of mass in their own axes [m], shape (n, 3).
+        total: The mass of all [kg].
+        by_volume: Whether the model names no mass and the shapes were weighed.
+    """
+
+    def __init__(self, linkage: Linkage) -> None:
+        rows = [_by_inertia(link) for link in linkage.nodes]
+        self.by_volume = not any(mass for mass, _ in rows)
+        if self.by_volume:
+            rows = [_by_volume(link) for link in linkage.nodes]
+        heavy = [k for k, (mass, _) in enumerate(rows) if mass > 0.0]
+        if not heavy:
+            raise LinkageError(
+                f"linkage {linkage.name!r} has no mass: none of its links has an Inertia or a solid shape "
+                f"({', '.join(shape.kind for shape in VOLUMES)}); give links an Inertia(mass, center)."
+            )
+        self.linkage = linkage
+        self.links = tuple(linkage.links[k] for k in heavy)
+        self.masses = read_only(np.array([rows[k][0] for k in heavy]))
+        self.centers = read_only(np.array([rows[k][1] for k in heavy]))
+        self.total = float(self.masses.sum())
+        self._index, self._shares = np.array(heavy), self.masses / self.total
+
+    def center(self, q: ArrayLike) -> FloatArray:
+        """Return the centre of mass in the world, shape (..., 3)."""
+        points = self._points(q)
+        result: FloatArray = np.einsum("i,...ij->...j", self._shares, points[0] + points[1])
+        return result
+
+    def jacobian(self, q: ArrayLike) -> FloatArray:
+        """Return how velocities move the centre of mass, shape (..., 3, nv)."""
+        arms = cross_matrix(self._points(q)[1])
+        result = np.zeros((*arms.shape[:-3], 3, self.linkage.nv))
+        for k, link in enumerate(self.links):
+            moving = self.linkage.jacobian(q, link)
+            result += self._shares[k] * (moving[..., :3, :] - arms[..., k, :, :] @ moving[..., 3:, :])
+        return result
+
+    def _points(self, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the origins of the links, and from there the centres of their masses, along the world's axes."""
+        frames = self.linkage.forward(q).array[..., self._index, :, :]
+        return frames[..., :3, 3], np.einsum("...nij,nj->...ni", frames[..., :3, :3], self.centers)
+
+
+def masses(linkage: Linkage) -> Masses:
+    """Return the masses of a linkage, packed; they are kept on it.
+
+    Raises:
+        LinkageError: If nothing of it weighs anything.
+    """
+    kept: dict[str, Any] = linkage.__dict__
+    if "_masses" not in kept:
+        kept["_masses"] = Masses(linkage)
+    found: Masses = kept["_masses"]
+    return found
+
+
+def total_mass(linkage: Linkage) -> float:
+    """Return the mass of a linkage [kg], by volume of its shapes where no link names one.
+
+    Example:
+        >>> import linkwork as lw
+        >>> round(total_mass(lw.Linkage([lw.Link("brick", lw.Box((0.24, 0.115, 0.05)))])), 2)
+        1.38
+    """
+    return masses(linkage).total
+
+
+def center_of_mass(linkage: Linkage, q: ArrayLike) -> FloatArray:
+    """Return the centre of mass in the world for poses (..., nq), shape (..., 3) [m].
+
+    Example:
+        >>> import linkwork as lw
+        >>> figure = lw.models.human()
+        >>> center_of_mass(figure, figure.stored_pose("stand")).round(2).tolist()
+        [0.0, 0.0, 0.99]
+    """
+    return masses(linkage).center(q)
+
+
+def center_of_mass_jacobian(linkage: Linkage, q: ArrayLike) -> FloatArray:
+    """Return how velocities move the centre of mass for poses (..., nq), shape (..., 3, nv)."""
+    return masses(linkage).jacobian(q)
+
+
+def _by_inertia(link: Link) -> tuple[float, FloatArray]:
+    return (0.0, np.zeros(3)) if link.inertia is None else (link.inertia.mass, link.inertia.center)
+
+
+def _by_volume(link: Link) -> tuple[float, FloatArray]:
+    """Weigh what is drawn, or what collides where nothing solid is drawn; overlaps count twice."""
+    for role in ("visual", "collision"):
+        solid = [v for v in link.visuals if v.role == role and type(v.shape) in VOLUMES]
+        if solid:
+            weights = np.array([DENSITY * VOLUMES[type(v.shape)](v.shape) for v in solid])
+            places = np.array([(link.matrix @ v.placement)[:3, 3] for v in solid])
+            return float(weights.sum()), weights @ places / weights.sum()
+    return 0.0, np.zeros(3)

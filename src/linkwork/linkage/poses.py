@@ -1,0 +1,287 @@
+"""Pose vectors: by name, checked, compared, moved along and interpolated.
+
+Imports `linkage` and what stands before it; SciPy when a quaternion is met. Angles without limits wrap around; limited
+ones do not; quaternions turn the short way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import JointNotFoundError, PoseError, PoseShapeError, PoseValueError, TransformError
+from ..transforms import (
+    LONGEST,
+    SHORTEST,
+    FloatArray,
+    as_angle,
+    as_array,
+    as_rotation,
+    as_transform,
+    as_vector,
+    transform,
+)
+from .joints import Joint
+from .linkage import Linkage
+from .swing_twist import beyond, clamped, sampled
+
+UNIT = 4e-16
+FASTEST = 1e100
+
+
+def checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
+    """Return poses as a new float64 array of shape (..., nq), or say which value cannot be."""
+    try:
+        x = as_array(q, "a pose")
+    except TransformError as error:
+        raise PoseValueError(f"{error} Linkage {linkage.name!r} takes {linkage.nq} numbers.") from error
+    if x.ndim == 0 or x.shape[-1] != linkage.nq:
+        raise PoseShapeError(linkage.nq, x.shape, linkage.name)
+    if not np.isfinite(x).all():
+        *before, k = (int(i) for i in np.argwhere(~np.isfinite(x))[0])
+        where = tuple(before)
+        place = f" of pose {where}" if where else ""
+        raise PoseValueError(f"{linkage.coordinates[k]!r}{place} is {x[(*where, k)]}; a pose must be finite.")
+    for k in linkage.quaternions:
+        size = np.abs(x[..., k : k + 4]).max(axis=-1)
+        useless = (size < SHORTEST) | (size > LONGEST)
+        if useless.any():
+            where = tuple(int(i) for i in np.argwhere(useless)[0])
+            joint, place = linkage.coordinates[k].rsplit(".", 1)[0], f" of pose {where}" if where else ""
+            what = f"has no direction (largest entry {size[where]:.3g}); 1, 0, 0, 0 is no rotation"
+            raise PoseValueError(f"the quaternion of joint {joint!r}{place} {what}.")
+    return x
+
+
+def start_pose(linkage: Linkage, start: ArrayLike | str | None) -> FloatArray:
+    """Return where a solve begins: poses given, with unit quaternions; a stored one by name; or the neutral one."""
+    if start is None:
+        return linkage.neutral()
+    return linkage.stored_pose(start) if isinstance(start, str) else _normalized(linkage, checked(linkage, start))
+
+
+def pose(
+    linkage: Linkage,
+    values: Mapping[str, Any] | ArrayLike | None = None,
+    *,
+    base: ArrayLike | None = None,
+    named: Mapping[str, Any] | None = None,
+) -> FloatArray:
+    """Return a pose from values by name; see `Linkage.pose`."""
+    if values is not None and not isinstance(values, Mapping):
+        if base is not None:
+            raise PoseValueError("a whole pose and a base contradict each other; give one of them.")
+        base, values = values, {}
+    if base is None:
+        q = linkage.neutral()
+    else:
+        q = linkage.stored_pose(base) if isinstance(base, str) else checked(linkage, base)
+    for name, value in {**(values or {}), **(named or {})}.items():
+        _assign(linkage, q, name, value)
+    return _normalized(linkage, checked(linkage, q))
+
+
+def _normalized(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Bring the quaternions of checked poses to length one, in place."""
+    for k in linkage.quaternions:
+        length = np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
+        q[..., k : k + 4] /= np.where(np.abs(length - 1.0) < UNIT, 1.0, length)  # a unit one keeps its bits
+    return q
+
+
+def _assign(linkage: Linkage, q: FloatArray, name: str, value: Any) -> None:
+    """Write one joint's values, or one coordinate's, into a pose."""
+    if isinstance(name, str) and name in linkage.coordinate_index:
+        number = _number(value, name)
+        if np.ndim(number) and np.shape(number) != q.shape[:-1]:
+            raise PoseValueError(f"{name!r} takes one value{' a pose' * (q.ndim > 1)}, got {value!r}.")
+        q[..., linkage.coordinate_index[name]] = number
+        return
+    known = [joint.name for joint in linkage.arcs if joint.articulation.nq]
+    if name not in known:
+        raise JointNotFoundError(name, f"linkage {linkage.name!r}", known)
+    i = linkage.arc_index(name)
+    joint = linkage.arcs[i]
+    if joint.mimic is not None:
+        raise PoseValueError(f"joint {name!r} mimics {joint.mimic.joint!r} and has no value of its own; set that one.")
+    first, count = linkage.drives[i].q, joint.articulation.nq
+    q[..., first : first + count] = _joint_values(joint, value)
+
+
+def _number(value: Any, name: str) -> Any:
+    try:
+        if isinstance(value, str):
+            return as_angle(value)
+        return as_array(value, f"value of {name!r}")
+    except TransformError as error:
+        raise PoseValueError(f"value of {name!r}: {error}") from error
+
+
+def _joint_values(joint: Joint, value: Any) -> FloatArray:
+    """Return the values of a joint that has several."""
+    kind, count = joint.articulation.kind, joint.articulation.nq
+    try:
+        if kind == "ball" and count == 4:
+            return _quaternion(as_rotation(value, f"value of {joint.name!r}"))
+        if kind == "floating" and count == 7:
+            return _floating_values(joint, value)
+        if isinstance(value, str):
+            raise TypeError("a text is not a sequence of values")
+        return as_vector([_number(v, joint.name) for v in value], f"value of {joint.name!r}", count)
+    except TypeError as error:
+        names = ", ".join(joint.articulation.coordinates)
+        raise PoseValueError(f"joint {joint.name!r} takes {count} values ({names}), got {value!r}.") from error
+    except TransformError as error:
+        raise PoseValueError(str(error)) from error
+
+
+def _floating_values(joint: Joint, value: Any) -> FloatArray:
+    """Read a position, a rigid transform, or a mapping of a position and an orientation."""
+    what = f"value of {joint.name!r}"
+    if isinstance(value, Mapping):
+        spec = dict(value)
+        matrix = transform(spec.pop("position", (0.0, 0.0, 0.0)), spec or None, what)
+    else:
+        matrix = as_transform(value, what)
+    return np.concatenate([matrix[:3, 3], _quaternion(matrix[:3, :3])])
+
+
+def _quaternion(rotation: FloatArray) -> FloatArray:
+    from scipy.spatial.transform import Rotation
+
+    quaternion: FloatArray = Rotation.from_matrix(rotation).as_quat(scalar_first=True, canonical=True)
+    return quaternion
+
+
+def difference(linkage: Linkage, start: ArrayLike, end: ArrayLike, *, wrap: bool = True) -> FloatArray:
+    """Return the velocity that leads from one pose to another in unit time; see `Linkage.difference`."""
+    a, b = checked(linkage, start), checked(linkage, end)
+    joint_shape(a.shape[:-1], b.shape[:-1])
+    return between(linkage, a, b, wrap=wrap)
+
+
+def between(linkage: Linkage, start: FloatArray, end: FloatArray, *, wrap: bool = True) -> FloatArray:
+    """Do what `difference` does, for arrays that have been checked: the inside of a solver's loop."""
+    a, b = np.broadcast_arrays(start, end)
+    result = np.zeros((*a.shape[:-1], linkage.nv))
+    q, v, wraps = linkage.plain_values
+    step = b[..., q] - a[..., q]
+    if wrap:
+        step = np.where(wraps, wrapped(step), step)
+    result[..., v] = step
+    for k, j in linkage.quaternion_values:
+        turn = _rotation(a[..., k : k + 4]).inv() * _rotation(b[..., k : k + 4])
+        result[..., j : j + 3] = turn.as_rotvec().reshape(*a.shape[:-1], 3)
+    return result
+
+
+def integrate(linkage: Linkage, q: ArrayLike, velocity: ArrayLike) -> FloatArray:
+    """Return the pose reached by a velocity kept for unit time; see `Linkage.integrate`."""
+    start = checked(linkage, q)
+    try:
+        rates = as_array(velocity, "a velocity")
+    except TransformError as error:
+        raise PoseValueError(str(error)) from error
+    if rates.ndim == 0 or rates.shape[-1] != linkage.nv:
+        raise PoseShapeError(linkage.nv, rates.shape, linkage.name, what="velocity")
+    if not (np.abs(rates) < FASTEST).all():
+        raise PoseValueError(f"a velocity of linkage {linkage.name!r} must be finite and below {FASTEST:g}.")
+    joint_shape(start.shape[:-1], rates.shape[:-1])
+    return advance(linkage, start, rates)
+
+
+def joint_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the batch shape of operands together, or say that they do not go together."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError as error:
+        listed = " and ".join(map(str, shapes))
+        raise PoseError(f"leading axes {listed} do not go together; NumPy's rules of broadcasting apply.") from error
+
+
+def advance(linkage: Linkage, q: FloatArray, rates: FloatArray) -> FloatArray:
+    """Do what `integrate` does, for arrays that have been checked: the inside of a solver's loop."""
+    if not linkage.quaternions:  # then values and velocities correspond one by one
+        return q + rates
+    shape = np.broadcast_shapes(q.shape[:-1], rates.shape[:-1])
+    result = np.broadcast_to(q, (*shape, linkage.nq)).copy()
+    rates = np.broadcast_to(rates, (*shape, linkage.nv))
+    i, v, _ = linkage.plain_values
+    result[..., i] += rates[..., v]
+    for k, j in linkage.quaternion_values:
+        turned = _rotation(result[..., k : k + 4]) * _rotation(rates[..., j : j + 3])
+        result[..., k : k + 4] = turned.as_quat(scalar_first=True).reshape(*shape, 4)
+    return result
+
+
+def interpolate(linkage: Linkage, start: ArrayLike, end: ArrayLike, t: ArrayLike, *, wrap: bool = True) -> FloatArray:
+    """Return poses a fraction of the way from one to another; see `Linkage.interpolate`."""
+    fraction = as_array(t, "t")
+    if not np.isfinite(fraction).all():
+        raise PoseValueError("the fraction t must be finite.")
+    a, b = checked(linkage, start), checked(linkage, end)
+    step = difference(linkage, a, b, wrap=wrap)
+    joint_shape(fraction.shape, step.shape[:-1])
+    fraction = fraction[..., None]
+    result = integrate(linkage, a, fraction * step)
+    # Measured from the nearer end, both ends are met to the bit and no rounding leads beyond limits.
+    q, v, _ = linkage.plain_values
+    late = (fraction >= 0.5) & (step[..., v] == b[..., q] - a[..., q])
+    result[..., q] = np.where(late, b[..., q] - (1.0 - fraction) * step[..., v], result[..., q])
+    return result
+
+
+def wrapped(angle: FloatArray) -> FloatArray:
+    """Return angles brought to [-pi, pi) by whole turns; angles already there keep their bits.
+
+    Example:
+        >>> wrapped(np.array([4.0, -4.0, 1.0])).round(4).tolist()
+        [-2.2832, 2.2832, 1.0]
+    """
+    turn = 2.0 * np.pi
+    return np.where(np.abs(angle) < np.pi, angle, (angle + np.pi) % turn - np.pi)
+
+
+def _rotation(values: FloatArray) -> Any:
+    """Return SciPy rotations from quaternions (..., 4) or rotation vectors (..., 3), as one flat batch."""
+    from scipy.spatial.transform import Rotation
+
+    flat = np.array(values.reshape(-1, values.shape[-1]))  # SciPy wants to own its memory
+    return Rotation.from_quat(flat, scalar_first=True) if flat.shape[1] == 4 else Rotation.from_rotvec(flat)
+
+
+def clamp(linkage: Linkage, q: ArrayLike) -> FloatArray:
+    """Return poses with every limited value, and every ball with a cone, brought within its limits."""
+    return limited(linkage, checked(linkage, q))
+
+
+def limited(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Do what `clamp` does, for arrays that have been checked: the inside of a solver's loop."""
+    return clamped(linkage.cones, np.minimum(np.maximum(q, linkage.lower), linkage.upper))
+
+
+def keeps_limits(linkage: Linkage, q: FloatArray) -> NDArray[np.bool_]:
+    """Return which poses (..., nq) break no limit, shape (...)."""
+    return np.asarray(((q >= linkage.lower) & (q <= linkage.upper)).all(axis=-1) & ~beyond(linkage.cones, q))
+
+
+def random_pose(linkage: Linkage, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> FloatArray:
+    """Return random poses: uniform within limits, open values within a turn or a metre, rotations uniform."""
+    rng = np.random.default_rng(rng)
+    shape = (int(size),) if isinstance(size, int | np.integer) else tuple(size)
+    q, _, wraps = linkage.plain_values
+    reach = np.full(linkage.nq, 1.0)
+    reach[q] = np.where(wraps, np.pi, 1.0)
+    open_below = np.where(np.isfinite(linkage.upper), linkage.upper - 2.0 * reach, -reach)
+    lower = np.where(np.isfinite(linkage.lower), linkage.lower, open_below)
+    upper = np.where(np.isfinite(linkage.upper), linkage.upper, lower + 2.0 * reach)
+    result = np.clip(lower + (upper - lower) * rng.random((*shape, linkage.nq)), linkage.lower, linkage.upper)
+    for k in linkage.quaternions:
+        quaternion = rng.normal(size=(*shape, 4))
+        result[..., k : k + 4] = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    for cone in linkage.cones:
+        result[..., cone.q : cone.q + 4] = sampled(cone, rng, shape)
+    return result

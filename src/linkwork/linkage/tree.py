@@ -1,0 +1,313 @@
+"""The parts of a tree and how they are put in order: links, further frames, depth-first order, places in the pose.
+
+Imports `errors`, `transforms`, `geometry` and `joints`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..errors import (
+    DuplicateNameError,
+    FrameNotFoundError,
+    JointNotFoundError,
+    LimitError,
+    LinkageError,
+    LinkNotFoundError,
+    MimicError,
+    TreeError,
+    listed,
+)
+from ..transforms import IDENTITY, FloatArray, Value, as_transform, read_only
+from .geometry import Inertia, Visual, as_visuals
+from .joints import ARTICULATIONS, Articulation, Joint, Mimic
+
+ROOT = "root"
+LOOP_KINDS = ("point", "axis", "full")
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True, eq=False)
+class Link(Value):
+    """A node of the tree: an object part in position to be articulated.
+
+    Args:
+        name: Name, unique among the links and frames of a linkage.
+        visuals: What it looks like; a shape may be shared by many links.
+        matrix: The node transform that readies the data for articulation, used for drawing and never inherited.
+        inertia: How heavy it is, where that is known.
+    """
+
+    name: str
+    visuals: tuple[Visual, ...] = ()
+    matrix: FloatArray = field(default_factory=lambda: IDENTITY)
+    inertia: Inertia | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "visuals", as_visuals(self.visuals))
+        matrix = read_only(as_transform(self.matrix, f"node transform of link {self.name!r}"))
+        object.__setattr__(self, "matrix", matrix)
+        if self.inertia is not None and not isinstance(self.inertia, Inertia):
+            raise LinkageError(f"inertia of link {self.name!r} must be an Inertia, got {self.inertia!r}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Frame(Value):
+    """A named coordinate system fixed to a link: a tool tip, a palm, a sensor.
+
+    Args:
+        name: Name, unique among the links and frames of a linkage.
+        link: Name of the link that carries it.
+        placement: link_from_frame, 4x4 or a position.
+    """
+
+    name: str
+    link: str
+    placement: FloatArray = field(default_factory=lambda: IDENTITY)
+
+    def __post_init__(self) -> None:
+        placement = read_only(as_transform(self.placement, f"placement of frame {self.name!r}"))
+        object.__setattr__(self, "placement", placement)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A place where the mechanism closes: two frames of different links that must coincide.
+
+    The tree itself stays open there; forward kinematics does not look at loops.
+
+    Args:
+        name: Name, unique among the loops of a linkage.
+        first: Name of one frame.
+        second: Name of the other.
+        kind: What must coincide: ``"point"`` the origins, ``"axis"`` origins and z axes, ``"full"`` everything.
+    """
+
+    name: str
+    first: str
+    second: str
+    kind: str = "point"
+
+    def __post_init__(self) -> None:
+        if self.kind not in LOOP_KINDS:
+            raise LinkageError(
+                f"kind of loop {self.name!r} is {listed(list(map(repr, LOOP_KINDS)))}, got {self.kind!r}."
+            )
+
+
+@dataclass(frozen=True)
+class Drive:
+    """Where a joint's values come from: ``value = multiplier * pose[q] + offset``.
+
+    A joint with a value of its own has multiplier one and offset zero; a mimic joint points at its leader's entry.
+    """
+
+    q: int
+    v: int
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+def as_parts(kind: type[Part], given: Iterable[Part], where: str) -> list[Part]:
+    """Return links, joints or frames as a list, or say what is none."""
+    parts = list(given)
+    for part in parts:
+        if not isinstance(part, kind):  # a caller without a type checker
+            raise LinkageError(f"a {kind.__name__.lower()} of {where} must be a {kind.__name__}, got {part!r}.")
+    return parts
+
+
+def check_name(kind: str, name: str, taken: Collection[str], where: str) -> None:
+    """Raise if a name is no name, or is taken."""
+    if not isinstance(name, str) or not name:
+        raise LinkageError(f"a {kind} in {where} needs a name of at least one letter, got {name!r}.")
+    if name in taken:
+        raise DuplicateNameError(kind, name, where)
+
+
+def check_names(kind: str, names: Iterable[str], where: str) -> None:
+    """Raise if a name is no name, or appears twice."""
+    seen: set[str] = set()
+    for name in names:
+        check_name(kind, name, seen, where)
+        seen.add(name)
+
+
+def check_link(name: str | None, links: Collection[str], where: str) -> None:
+    """Raise if a joint or frame refers to a link that is not there."""
+    if not isinstance(name, str) or name not in links:
+        raise LinkNotFoundError(name, where, links)
+
+
+def check_loops(loops: Sequence[Loop], frames: Mapping[str, str], where: str) -> None:
+    """Raise if a loop's name is taken, or it does not close on two links; `frames` maps frames to their links."""
+    check_names("loop", [loop.name for loop in loops], where)
+    for loop in loops:
+        for name in (loop.first, loop.second):
+            if not isinstance(name, str) or name not in frames:
+                raise FrameNotFoundError(name, f"{where} (loop {loop.name!r})", frames)
+        if frames[loop.first] == frames[loop.second]:
+            link = frames[loop.first]
+            raise LinkageError(f"loop {loop.name!r} in {where} joins two frames of one link, {link!r}.")
+
+
+def fresh(name: str, taken: Collection[str]) -> str:
+    """Return a name, lengthened if it is taken."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def depth_first(links: list[Link], joints: list[Joint], where: str) -> tuple[list[Link], list[Joint], list[int]]:
+    """Return links, the joints that lead to all but the first, and parent indices, in depth-first order."""
+    by_name = {link.name: link for link in links}
+    below: dict[str, list[Joint]] = {link.name: [] for link in links}
+    above: dict[str, Joint] = {}
+    for joint in joints:
+        if joint.parent is None:
+            raise TreeError(f"joint {joint.name!r} in {where} hangs on no link; give the arc to the world as the root.")
+        check_link(joint.parent, by_name, f"{where} (joint {joint.name!r})")
+        check_link(joint.child, by_name, f"{where} (joint {joint.name!r})")
+        if joint.child in above:
+            first = above[joint.child].name
+            raise TreeError(f"link {joint.child!r} in {where} hangs on two joints, {first!r} and {joint.name!r}.")
+        above[joint.child] = joint
+        below[joint.parent].append(joint)
+    roots = [name for name in by_name if name not in above]
+    if not roots:
+        raise TreeError(f"{where} has no root: {_cycle(above) or 'it has no links at all'}.")
+    if len(roots) > 1:
+        raise TreeError(f"{where} has {len(roots)} roots, {listed(roots)}; join them with joints to make one tree.")
+    nodes, arcs, parents = [by_name[roots[0]]], [], [-1]
+    stack = [(joint, 0) for joint in reversed(below[roots[0]])]
+    while stack:
+        joint, parent = stack.pop()
+        here = len(nodes)
+        nodes.append(by_name[joint.child])
+        arcs.append(joint)
+        parents.append(parent)
+        stack += [(deeper, here) for deeper in reversed(below[joint.child])]
+    if len(nodes) < len(links):
+        raise TreeError(f"{where} is not one tree: {_cycle(above)}.")
+    return nodes, arcs, parents
+
+
+def _cycle(above: Mapping[str, Joint]) -> str:
+    """Return a sentence naming the links of a cycle, if there is one."""
+    done: set[str] = set()
+    for start in above:
+        path: dict[str, None] = {}
+        name = start
+        while name in above and name not in done and name not in path:
+            path[name] = None
+            name = str(above[name].parent)
+        if name in path:
+            ring = list(path)[list(path).index(name) :]
+            return f"links {listed([*reversed(ring), ring[-1]])} form a cycle"
+        done.update(path)
+    return ""
+
+
+def root_arc(root: Any, child: str, taken: Collection[str], where: str) -> Joint:
+    """Return the root arc from any of the forms that `Linkage` takes.
+
+    Args:
+        root: What is given.
+        child: Name of the root link.
+        taken: Names of the other joints. A fixed arc gives way to one called ``"root"``, as many files have it:
+            nothing refers to the arc.
+        where: What to call the linkage in an error.
+    """
+    name, articulation, placement = ROOT, ARTICULATIONS["fixed"](), root
+    if isinstance(root, Joint):
+        if root.parent is not None:
+            raise TreeError(f"the root arc hangs on the world, not on a link, got parent {root.parent!r}.")
+        if root.child not in ("", child):
+            raise TreeError(f"the root arc leads to {root.child!r}, but the root of {where} is {child!r}.")
+        name, articulation, placement = root.name, root.articulation, root.placement
+    elif isinstance(root, str | Articulation):
+        articulation, placement = as_root(root), IDENTITY
+    elif root is None:
+        placement = IDENTITY
+    if name == ROOT and articulation.nq == 0:
+        name = fresh(name, taken)
+    check_name("joint", name, taken, where)
+    return Joint(name, None, child, articulation, placement)
+
+
+def as_root(root: str | Articulation) -> Articulation:
+    """Return the articulation of a root arc, which may be given by its kind."""
+    if isinstance(root, Articulation):
+        return root
+    if root not in ("fixed", "planar", "floating"):
+        raise LinkageError(f"root is 'fixed', 'planar' or 'floating', got {root!r}.")
+    return ARTICULATIONS[root]()
+
+
+def layout(arcs: Sequence[Joint], where: str) -> dict[str, Any]:
+    """Give every joint its place in the pose and velocity vectors; followers share their leader's."""
+    drives: dict[str, Drive] = {}
+    coordinates: list[str] = []
+    lower: list[float] = []
+    upper: list[float] = []
+    nq = nv = 0
+    for joint in arcs:
+        if joint.mimic is None:
+            drives[joint.name] = Drive(nq, nv)
+            coordinates += joint.coordinates
+            low, high = joint.articulation.limits
+            lower += low.tolist()
+            upper += high.tolist()
+            nq, nv = nq + joint.articulation.nq, nv + joint.articulation.nv
+    by_name = {joint.name: joint for joint in arcs}
+    for joint in arcs:
+        if joint.mimic is not None:
+            _follow(joint, by_name, drives, where)
+            _narrow(joint, drives[joint.name], coordinates, lower, upper, where)
+    check_names("pose coordinate", coordinates, where)
+    places = {"drives": tuple(drives[joint.name] for joint in arcs), "coordinates": tuple(coordinates)}
+    return places | {"nq": nq, "nv": nv, "lower": read_only(np.array(lower)), "upper": read_only(np.array(upper))}
+
+
+def _follow(joint: Joint, by_name: Mapping[str, Joint], drives: dict[str, Drive], where: str) -> None:
+    """Find what drives a mimic joint, and on the way there the joints that it follows."""
+    followers: dict[str, Mimic] = {}
+    leader = joint
+    while leader.mimic is not None and leader.name not in drives:
+        if leader.name in followers:
+            raise MimicError(f"joints {listed(list(followers))} of {where} mimic each other in a circle.")
+        followers[leader.name] = leader.mimic
+        if leader.mimic.joint not in by_name:
+            raise JointNotFoundError(leader.mimic.joint, f"{where} (mimicked by {leader.name!r})", by_name)
+        leader = by_name[leader.mimic.joint]
+    drive, count = drives[leader.name], leader.articulation.nq
+    for name, mimic in reversed(followers.items()):
+        if count != 1:
+            raise MimicError(f"joint {name!r} mimics {leader.name!r}, which has {count} values, not one.")
+        multiplier, offset = mimic.multiplier * drive.multiplier, mimic.multiplier * drive.offset + mimic.offset
+        if not math.isfinite(multiplier) or not math.isfinite(offset):
+            raise MimicError(f"joint {name!r} in {where} follows {leader.name!r} by a factor beyond all numbers.")
+        drives[name] = drive = Drive(drive.q, drive.v, multiplier, offset)
+
+
+def _narrow(
+    joint: Joint, drive: Drive, coordinates: Sequence[str], lower: list[float], upper: list[float], where: str
+) -> None:
+    """Narrow a leader's limits so that its follower keeps its own too."""
+    low, high = (float(bound[0]) - drive.offset for bound in joint.articulation.limits)
+    if drive.multiplier == 0.0:  # it stands still, within its limits or beyond them
+        ends = [-math.inf, math.inf] if low <= 0.0 <= high else [math.inf, -math.inf]
+    else:
+        ends = sorted((low / drive.multiplier, high / drive.multiplier))
+    q = drive.q
+    low, high = max(lower[q], ends[0]), min(upper[q], ends[1])
+    if low <= high:
+        lower[q], upper[q] = low, high
+    elif not math.isclose(low, high, rel_tol=1e-12):  # else it is the rounding of the division: the leader's stay
+        what = f"{joint.name!r}, which mimics {coordinates[q]!r} in {where}"
+        raise LimitError(f"the limits of {what}, leave it no value at all.")

@@ -1,0 +1,1 @@
+"""Clips, keys, splines, blending, tracking, the timeline, contacts, inspection and repair."""

@@ -1,0 +1,247 @@
+"""Clips cut, timed anew and put together: slices, resampling, cross-fades, blends and loops.
+
+Imports `clips`, `roots` and what stands before them. Quaternions keep to one side from frame to frame in all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import KeyFrameError, LinkageError, listed
+from ..linkage import poses
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray, as_array, inverse, steady
+from . import root_motion as roots
+from .clips import Clip
+from .keys import check_count, check_times, even_times
+from .splines import exponential, product, sample, smooth, steady_signs, unit
+
+SAME_TIME, SAME_PLACE = 1e-9, 1e-9
+
+
+# Cut and timed anew
+
+
+def at(clip: Clip, times: ArrayLike, kind: str) -> FloatArray:
+    """Return the poses of a clip at times within it; see `Clip.at`."""
+    wanted = as_array(times, "times")
+    first, last = clip.times[0], clip.times[-1]
+    room = SAME_TIME * (1.0 + abs(first) + abs(last))
+    if not ((wanted >= first - room) & (wanted <= last + room)).all():  # NaN is not either
+        raise KeyFrameError(f"the clip lasts from {first:g} to {last:g} s; there is no pose at {times!r}.")
+    flat = np.clip(wanted.ravel(), first, last)
+    found = sample(clip.linkage, clip.times, clip.poses, flat, kind=kind)
+    if kind not in ("linear", "step") and _within(clip):
+        found = np.clip(found, clip.linkage.lower, clip.linkage.upper)
+    return found.reshape(*wanted.shape, clip.linkage.nq)
+
+
+def _within(clip: Clip) -> bool:
+    return bool(((clip.poses >= clip.linkage.lower) & (clip.poses <= clip.linkage.upper)).all())
+
+
+def cut(clip: Clip, start: float | None, end: float | None) -> Clip:
+    """Return the frames between two times; see `Clip.slice`."""
+    first = clip.times[0] if start is None else _number(start, "start of a slice")
+    last = clip.times[-1] if end is None else _number(end, "end of a slice")
+    inside = (clip.times >= first - SAME_TIME) & (clip.times <= last + SAME_TIME)
+    if not inside.any():
+        whole = f"{clip.times[0]:g} to {clip.times[-1]:g} s"
+        raise KeyFrameError(f"there is no frame between {first:g} and {last:g} s; the clip lasts from {whole}.")
+    residuals = None if clip.residuals is None else clip.residuals[inside]
+    return replace(clip, times=clip.times[inside], poses=clip.poses[inside], residuals=residuals)
+
+
+def resample(clip: Clip, fps: float | None, times: ArrayLike | None, kind: str) -> Clip:
+    """Return a clip at other times; see `Clip.resample`."""
+    if fps is not None and times is None:
+        samples = even_times(clip.times[0], clip.times[-1], fps)
+    elif times is not None and fps is None:
+        samples = as_array(times, "times")
+    else:
+        raise KeyFrameError("give either fps= or times= to resample a clip.")
+    if samples.ndim != 1 or not len(samples):
+        raise KeyFrameError(f"times of a clip have shape (n,), got {samples.shape}.")
+    check_times(samples)
+    return replace(clip, times=samples, poses=at(clip, samples, kind), residuals=None)
+
+
+def reverse(clip: Clip) -> Clip:
+    """Return a clip played backwards; see `Clip.reverse`."""
+    times = clip.times[0] + clip.times[-1] - clip.times[::-1]
+    return replace(clip, times=times, poses=clip.poses[::-1], residuals=_rows(clip, slice(None, None, -1)))
+
+
+def retime(clip: Clip, speed: float | None, duration: float | None, start: float | None) -> Clip:
+    """Return the same poses at other times; see `Clip.retime`."""
+    if speed is not None and duration is not None:
+        raise KeyFrameError("speed and duration both say how fast; give one of them.")
+    factor = 1.0
+    if speed is not None:
+        factor = 1.0 / _positive(speed, "speed")
+    elif duration is not None:
+        if len(clip) < 2:
+            raise KeyFrameError("a clip of one frame cannot be stretched to a duration.")
+        factor = _positive(duration, "duration") / clip.duration
+    begin = clip.times[0] if start is None else _number(start, "start")
+    return replace(clip, times=begin + (clip.times - clip.times[0]) * factor)
+
+
+def _rows(clip: Clip, which: Any) -> FloatArray | None:
+    return None if clip.residuals is None else clip.residuals[which]
+
+
+# Put together
+
+
+def concatenate(clips: Sequence[Clip], fade: float, align: bool) -> Clip:
+    """Return clips one after another; see `Clip.concatenate`."""
+    _number(fade, "fade")
+    if fade < 0.0:
+        raise KeyFrameError(f"fade is how many seconds two clips share, zero or more, got {fade!r}.")
+    result = clips[0]
+    for other in clips[1:]:
+        result = _joined(result, same(result, other), float(fade), align)
+    return result
+
+
+def _joined(clip: Clip, other: Clip, fade: float, align: bool) -> Clip:
+    if fade > min(clip.duration, other.duration):
+        short = min(clip.duration, other.duration)
+        raise KeyFrameError(f"a fade of {fade:g} s does not fit in a clip of {short:g} s; take a shorter one.")
+    begin = clip.times[-1] - fade if fade else clip.times[-1] + 1.0 / clip.fps
+    if align:
+        place = roots.heading(clip.linkage, at(clip, clip.times[-1] - fade, "linear"))
+        there = roots.heading(clip.linkage, other.poses[0])
+        other = roots.moved(other, place @ inverse(there))
+    end = begin + other.duration
+    after = even_times(begin, end, clip.fps) if fade else begin + other.times - other.times[0]
+    kept = clip.times < after[0] - SAME_TIME
+    later = other.poses.copy()
+    if fade:
+        later = at(other, np.minimum(other.times[0] + after - begin, other.times[-1]), "linear")
+    shared = after <= clip.times[-1] + SAME_TIME if fade else np.zeros(len(after), np.bool_)
+    if shared.any():
+        weight = smooth((after[shared] - begin) / fade)
+        earlier = at(clip, np.minimum(after[shared], clip.times[-1]), "linear")
+        later[shared] = mixed(clip.linkage, earlier, later[shared], weight)
+    values = steady_signs(clip.linkage, np.vstack([clip.poses[kept], later]))
+    return replace(clip, times=np.append(clip.times[kept], after), poses=values, residuals=None)
+
+
+def blend(
+    clip: Clip, other: Clip, weight: float | ArrayLike | Callable[[FloatArray], ArrayLike], stretch: bool
+) -> Clip:
+    """Return a mixture of two clips; see `Clip.blend`."""
+    same(clip, other)
+    since = clip.times - clip.times[0]
+    shares = as_array(weight(since) if callable(weight) else weight, "weight of a blend")
+    if shares.shape not in ((), (len(clip),)) or not ((shares >= 0.0) & (shares <= 1.0)).all():
+        raise KeyFrameError(f"the weight of a blend is from 0 to 1: one number, or one for each of {len(clip)} frames.")
+    if stretch and len(clip) > 1:
+        since = since * (other.duration / clip.duration)
+    elif clip.duration > other.duration + SAME_TIME:
+        raise KeyFrameError(
+            f"the other clip lasts {other.duration:g} s, this one {clip.duration:g} s; give stretch=True, or cut one."
+        )
+    beside = at(other, np.minimum(other.times[0] + since, other.times[-1]), "linear")
+    values = mixed(clip.linkage, clip.poses, beside, np.broadcast_to(shares, len(clip)))
+    return replace(clip, poses=steady_signs(clip.linkage, values), residuals=None)
+
+
+def loop(clip: Clip, fade: float, cycles: int, travel: bool) -> Clip:
+    """Return a cycle without a seam; see `Clip.loop`.
+
+    The cycle lasts as long as the clip less the fade. Over its first `fade` seconds it goes over from the clip's last
+    ones to its first, so that the end of a cycle and the beginning of the next are one motion.
+    """
+    _positive(fade, "fade")
+    if isinstance(cycles, bool) or not isinstance(cycles, int | np.integer) or cycles < 1:
+        raise KeyFrameError(f"cycles is a whole number, at least one, got {cycles!r}.")
+    if 2.0 * fade > clip.duration:
+        raise KeyFrameError(f"a fade of {fade:g} s needs a clip of at least {2 * fade:g} s, got {clip.duration:g} s.")
+    linkage, length = clip.linkage, clip.duration - fade
+    count = max(2, round(length * clip.fps) + 1)
+    check_count(int(cycles) * (count - 1) + 1)
+    since = np.linspace(0.0, length, count)
+    values = at(clip, np.minimum(clip.times[0] + since, clip.times[-1]), "linear")
+    seam = since < fade
+    tail = replace(clip, times=since[seam], poses=at(clip, clip.times[0] + length + since[seam], "linear"))
+    step = np.eye(4)
+    if travel and roots.floats(linkage):
+        step = roots.heading(linkage, tail.poses[0]) @ inverse(roots.heading(linkage, clip.poses[0]))
+        tail = roots.moved(tail, inverse(step))
+    values[seam] = mixed(linkage, tail.poses, values[seam], smooth(since[seam] / fade))
+    cycle = replace(clip, times=clip.times[0] + since, poses=steady_signs(linkage, values), residuals=None)
+    parts, place = [cycle.poses], np.eye(4)
+    for _ in range(int(cycles) - 1):
+        place = step @ place
+        parts.append((roots.moved(cycle, place) if roots.floats(linkage) else cycle).poses[1:])
+    values = steady_signs(linkage, np.vstack(parts))
+    times = clip.times[0] + np.arange(len(values)) * (length / (count - 1))
+    return replace(cycle, times=times, poses=values)
+
+
+def mixed(linkage: Linkage, one: FloatArray, other: FloatArray, share: FloatArray) -> FloatArray:
+    """Return poses (n, nq) a share (n,) of the way from one motion to another, frame by frame.
+
+    The way is the short one at the first frame and follows on from there: where the motions come to be more than half a
+    turn apart, it does not change sides.
+    """
+    part, result = share[:, None], np.array(one)
+    q, _, wraps = linkage.plain_values
+    way = other[:, q] - one[:, q]
+    way[:, wraps] = np.unwrap(poses.wrapped(way[:, wraps]), axis=0)
+    end = np.where(wraps, one[:, q] + way, other[:, q])
+    result[:, q] = np.where(part < 0.5, one[:, q] + part * way, end - (1.0 - part) * way)
+    for k, _ in linkage.quaternion_values:
+        start, target = (unit(values[:, k : k + 4]) for values in (one, other))
+        between = product(start * (1.0, -1.0, -1.0, -1.0), target)
+        between = steady(between * np.where(between[:1, :1] < 0.0, -1.0, 1.0))
+        sine = np.linalg.norm(between[:, 1:], axis=1, keepdims=True)
+        turn = between[:, 1:] * (2.0 * np.arctan2(sine, between[:, :1]) / np.where(sine > 0.0, sine, 1.0))
+        result[:, k : k + 4] = product(start, exponential(part * turn))
+    return result
+
+
+# What is asked for
+
+
+def same(clip: Clip, other: Any) -> Clip:
+    """Return the other of two clips, once it is sure that both are of one linkage."""
+    if not isinstance(other, Clip):
+        raise KeyFrameError(f"expected a Clip, got {type(other).__name__}; lw.Clip(linkage, times, poses) makes one.")
+    one, two = clip.linkage, other.linkage
+    if one is two:
+        return other
+    if one.coordinates != two.coordinates:
+        strange = [name for name in two.coordinates if name not in one.coordinate_index] or list(two.coordinates)
+        raise LinkageError(
+            f"the clips are of two linkages, {one.name!r} and {two.name!r}: only the second has {listed(strange)}. "
+            "Retarget one of them, or load it with linkage=."
+        )
+    for a, b in zip(one.arcs, two.arcs, strict=True):
+        away = np.abs(a.placement - b.placement).max()
+        if a.articulation != b.articulation or away > SAME_PLACE * (1.0 + one.length):
+            raise LinkageError(
+                f"the clips are of two linkages, {one.name!r} and {two.name!r}: joint {a.name!r} stands or turns "
+                "otherwise in the second. Retarget one of them."
+            )
+    return other
+
+
+def _number(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not np.isfinite(value):
+        raise KeyFrameError(f"{what} is a number of seconds, got {value!r}.")
+    return float(value)
+
+
+def _positive(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
+        raise KeyFrameError(f"{what} must be a positive number, got {value!r}.")
+    return float(value)

@@ -1,0 +1,272 @@
+"""What can be wrong with the values of a motion: flips, spikes and limits, each with frames, joint and amount.
+
+Imports `clips`, `eulers` and what stands before them; SciPy when rotations are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..linkage.euler_angles import euler_order, nearest
+from ..linkage.joints import Joint
+from ..linkage.poses import between, wrapped
+from ..linkage.tree import Drive
+from ..transforms import FloatArray
+from .clips import Clip
+
+KINDS = ("flip", "spike", "limit", "slide", "ground", "path")
+FLIP = 1.0  # a jump of an angle that is no motion [rad]
+RATIO = 6.0  # of a spike to the motion around it
+FASTEST = 4.0  # below so many radians, or sizes of the figure, a second, nothing is a spike
+WHOLE, CROWD = 0.4, 5  # if so many of the joints, and no fewer, stand out at once, it is a cut
+BODY = "whole body"
+BEGINNING, SPARSE = 6, 0.1  # as many frames say how fast a motion is after its first; frames further apart [s] do not
+AT_LIMIT, RESTING = 1e-9, 3  # how near a limit is on it; for how many frames in a row it is stuck there
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong.
+
+    Attributes:
+        kind: ``"flip"`` (a joint jumps to another branch, or to other numbers of the same rotation), ``"spike"`` (far
+            faster than before and after), ``"limit"`` (beyond a limit, or stuck at one), ``"slide"`` (a planted foot
+            moves), ``"ground"`` (below the ground), ``"path"`` (a goal is missed).
+        first: First frame concerned.
+        last: Last frame concerned.
+        where: The joint, link or goal.
+        amount: How bad it is at its worst.
+        unit: Of the amount: ``"rad"``, ``"m"``, ``"rad/s"``, ``"m/s"``.
+        text: A sentence.
+    """
+
+    kind: str
+    first: int
+    last: int
+    where: str
+    amount: float
+    unit: str
+    text: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        frames = f"frame {self.first}" if self.first == self.last else f"frames {self.first} to {self.last}"
+        return f"{self.kind}: {frames}: {self.text}"
+
+
+def runs(mask: NDArray[np.bool_] | np.bool_, least: int = 1) -> list[tuple[int, int]]:
+    """Return the first and last index of every stretch of true values that is long enough.
+
+    Example:
+        >>> runs(np.array([True, True, False, True]))
+        [(0, 1), (3, 3)]
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= least]
+
+
+def extent(clip: Clip) -> float:
+    """Return how large the linkage is in the first frame [m]."""
+    places = clip.linkage.forward(clip.poses[0]).array[:, :3, 3]
+    return max(float(np.ptp(places, axis=0).max()), 1e-9)
+
+
+def movers(clip: Clip) -> Iterator[tuple[Joint, Drive]]:
+    """Yield the joints that have values of their own."""
+    for arc, drive in zip(clip.linkage.arcs, clip.linkage.drives, strict=True):
+        if arc.mimic is None and arc.articulation.nv:
+            yield arc, drive
+
+
+def outliers(clip: Clip, steps: FloatArray) -> NDArray[np.bool_]:
+    """Return which steps between frames (n - 1, nv) stand out from the motion before and after them.
+
+    The level of a motion at a step is the median of three steps, one before it and one after, whichever is more: so a
+    motion may begin and end suddenly. Next neighbours are left out, since a single wrong frame makes two steps.
+    """
+    padded = np.pad(steps, ((4, 4), (0, 0)))
+    count = len(steps)
+    before = np.median([padded[k : k + count] for k in (0, 1, 2)], axis=0)
+    after = np.median([padded[k : k + count] for k in (6, 7, 8)], axis=0)
+    level = np.maximum(before, after)
+    gaps = np.diff(clip.times)[:, None]
+    floor = np.clip(FASTEST * gaps, 0.02, 0.15) * np.where(_turning(clip), 1.0, extent(clip) / 4.0)
+    result: NDArray[np.bool_] = steps > RATIO * level + floor
+    return result
+
+
+def turns_and_slides(clip: Clip, first: Any = slice(None, -1), last: Any = slice(1, None)) -> FloatArray:
+    """Return how far joints really turn and slide from frames to others (m, nv), whatever numbers say so.
+
+    Whole turns are none. Of Euler angles, the angle of the rotation stands in the place of the first of them, and zero
+    in those of the others: near gimbal lock they run fast while the joint hardly moves.
+    """
+    from scipy.spatial.transform import Rotation
+
+    linkage = clip.linkage
+    here, there = clip.poses[first], clip.poses[last]
+    way = np.abs(between(linkage, here, there, wrap=False))
+    for arc, drive in movers(clip):
+        order = euler_order(arc.articulation)
+        for element in arc.articulation.elements:
+            if element.kind == "revolute":
+                k = drive.q + element.value
+                way[:, drive.v + element.rate] = np.abs(wrapped(there[:, k] - here[:, k]))
+        if order is not None:
+            end = drive.q + arc.articulation.nq
+            one, two = (Rotation.from_euler(order, poses[:, end - 3 : end]) for poses in (here, there))
+            turning = slice(drive.v + arc.articulation.nv - 3, drive.v + arc.articulation.nv)
+            way[:, turning] = np.stack([(one.inv() * two).magnitude()] + [np.zeros(len(way))] * 2, axis=1)
+    return way
+
+
+def _turning(clip: Clip) -> NDArray[np.bool_]:
+    """Return which velocities are angular."""
+    result = np.zeros(clip.linkage.nv, np.bool_)
+    for arc, drive in movers(clip):
+        for element in arc.articulation.elements:
+            if element.kind != "prismatic":
+                result[drive.v + element.rate : drive.v + element.rate + (3 if element.kind == "ball" else 1)] = True
+    return result
+
+
+def jumps(clip: Clip) -> list[Finding]:
+    """Return flips and spikes."""
+    if len(clip) < 3 or not clip.linkage.nv:
+        return []
+    steps, turning = turns_and_slides(clip), _turning(clip)
+    wild = outliers(clip, steps)
+    found = [*_signs(clip), *_numbers(clip), *_cuts(clip, wild, steps)]
+    for arc, drive in movers(clip):
+        columns = slice(drive.v, drive.v + arc.articulation.nv)
+        for first, last in runs(wild[:, columns].any(axis=1)):
+            part = np.where(wild[first : last + 1, columns], steps[first : last + 1, columns], 0.0)
+            row, column = np.unravel_index(int(part.argmax()), part.shape)
+            angular, most = bool(turning[drive.v + int(column)]), float(part.max())
+            stays = turns_and_slides(clip, [first], [last + 1])[0, columns].max() > FLIP / 2.0
+            if angular and most >= FLIP and stays:
+                text = f"{arc.name} jumps by {most:.3g} rad to another branch."
+                found.append(Finding("flip", first, last + 1, arc.name, most, "rad", text))
+                continue
+            gap = float(clip.times[first + int(row) + 1] - clip.times[first + int(row)])
+            unit, speed = "rad/s" if angular else "m/s", most / gap
+            text = f"{arc.name} moves at {speed:.3g} {unit}, far faster than before and after."
+            inner = (first + 1, last) if last > first else (first, last + 1)
+            found.append(Finding("spike", *inner, arc.name, speed, unit, text))
+    return found
+
+
+def first_apart(clip: Clip, found: Iterable[Finding] | None = None) -> bool:
+    """Return whether frame 0 is a pose of its own, such as a T-pose, from which the motion jumps away at once.
+
+    Args:
+        clip: The motion.
+        found: Its flips and spikes, where they are known. Where not, they are looked for in its first frames; a motion
+            of few frames, or of less than ten a second, does not tell.
+    """
+    if found is None:
+        if len(clip) < BEGINNING or clip.times[1] - clip.times[0] > SPARSE:
+            return False
+        found = jumps(Clip(clip.linkage, clip.times[:BEGINNING], clip.poses[:BEGINNING]))
+    return any(
+        one.kind in ("flip", "spike")
+        and (one.first, one.last) == (0, 1)
+        and one.where in (BODY, clip.linkage.root.name)
+        and "same rotation" not in one.text
+        for one in found
+    )
+
+
+def without_first(clip: Clip) -> Clip:
+    """Return a motion without its first frame, begun at the same time."""
+    return clip.slice(float(clip.times[1]), None).retime(start=float(clip.times[0]))
+
+
+def _numbers(clip: Clip) -> Iterator[Finding]:
+    """Yield jumps to other numbers of the same rotation, where numbers nearer to those before would do."""
+    for arc, drive in movers(clip):
+        values = clip.poses[:, drive.q : drive.q + arc.articulation.nq]
+        steps = np.abs(np.diff(values, axis=0))
+        if steps.max(initial=0.0) < FLIP:
+            continue
+        turned = np.abs(np.diff(unwound_joint(arc, values), axis=0))
+        for k in np.flatnonzero((steps - turned > FLIP).any(axis=1)).tolist():
+            most = float(steps[k].max())
+            text = f"{arc.name} jumps by {most:.3g} rad to other numbers of the same rotation."
+            yield Finding("flip", k, k + 1, arc.name, most, "rad", text)
+
+
+def unwound_joint(joint: Joint, values: FloatArray) -> FloatArray:
+    """Return the values of a joint (n, nq) of the same rotations, each the nearest to the ones before."""
+    result, order = values.copy(), euler_order(joint.articulation)
+    if order is not None:
+        result[:, -3:] = nearest(values[:, -3:], order, values[0, -3:])
+        return result
+    for element in joint.articulation.elements:
+        if element.kind == "revolute":
+            result[:, element.value] = np.unwrap(values[:, element.value])
+    return result
+
+
+def _cuts(clip: Clip, wild: NDArray[np.bool_], steps: FloatArray) -> Iterator[Finding]:
+    """Yield steps at which most joints stand out at once, and take them out of `wild`."""
+    joints = np.stack([wild[:, drive.v : drive.v + arc.articulation.nv].any(axis=1) for arc, drive in movers(clip)])
+    counts = joints.sum(axis=0)
+    for k in np.flatnonzero((counts >= CROWD) & (counts >= WHOLE * len(joints))).tolist():
+        wild[k] = False
+        what = "frame 0 is a pose of its own, not of the motion" if k == 0 else "a cut"
+        speed = float(steps[k].max() / (clip.times[k + 1] - clip.times[k]))
+        text = f"{counts[k]} of {len(joints)} joints jump at once: {what}."
+        yield Finding("spike", k, k + 1, BODY, speed, "rad/s", text)
+
+
+def _signs(clip: Clip) -> Iterator[Finding]:
+    """Yield quaternions that jump to their other sign: the same rotation, but not to who blends numbers."""
+    for arc, drive in movers(clip):
+        for element in arc.articulation.elements:
+            if element.kind == "ball":
+                start = drive.q + element.value
+                values = clip.poses[:, start : start + 4]
+                for k in np.flatnonzero((values[1:] * values[:-1]).sum(axis=1) < 0.0).tolist():
+                    text = f"the quaternion of {arc.name} jumps to its other sign: other numbers of the same rotation."
+                    yield Finding("flip", k, k + 1, arc.name, float(2.0 * np.pi), "rad", text)
+
+
+def limits(clip: Clip) -> list[Finding]:
+    """Return values beyond their limits, and those that are stuck at one: moved into it and held there for a while."""
+    found, linkage = list[Finding](), clip.linkage
+    for arc, drive in movers(clip):
+        for k in range(drive.q, drive.q + arc.articulation.nq):
+            for bound, side in ((linkage.lower[k], -1.0), (linkage.upper[k], 1.0)):
+                if np.isfinite(bound):
+                    found += _at_limit(clip, arc.name, k, float(bound), side)
+    return found
+
+
+def _at_limit(clip: Clip, joint: str, k: int, bound: float, side: float) -> Iterator[Finding]:
+    over = side * (clip.poses[:, k] - bound)
+    name, unit = clip.linkage.coordinates[k], "m" if not _turning_value(clip, k) else "rad"
+    for first, last in runs(over > AT_LIMIT):
+        most = float(over[first : last + 1].max())
+        text = f"{name} is up to {most:.3g} {unit} beyond its limit {bound:.4g} {unit}."
+        yield Finding("limit", first, last, joint, most, unit, text)
+    steps = np.abs(np.diff(over))
+    for first, last in runs(np.abs(over) <= AT_LIMIT, RESTING):
+        entering = steps[first - 1] if first > 0 else 0.0
+        leaving = steps[last] if last < len(steps) else 0.0
+        if max(entering, leaving) > FASTEST / 20.0 * float(np.diff(clip.times).mean()):  # cut off, not come to rest
+            text = f"{name} is stuck at its limit {bound:.4g} {unit}."
+            yield Finding("limit", first, last, joint, 0.0, unit, text)
+
+
+def _turning_value(clip: Clip, k: int) -> bool:
+    q, v, _ = clip.linkage.plain_values
+    return bool(_turning(clip)[v[q == k]].any())

@@ -1,0 +1,287 @@
+"""Motion: poses of one linkage over time, and key frames made into it.
+
+Imports `keys`, `splines` and what stands before them. What one does with a clip lives in later modules (`blending`,
+`roots`, `mirrors`, `rates`, `report`); the methods here hand over to them, importing them when they are first called.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import KeyFrameError, PoseShapeError
+from ..linkage import poses
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray, as_array
+from .keys import Key, even_times, read_keys
+from .splines import KINDS, sample
+
+if TYPE_CHECKING:
+    from ..formats import Remark
+    from .inspection import Report
+
+__all__ = ["KINDS", "Clip", "interpolate", "sample"]
+
+STILL_FPS = 24.0  # of a clip of one frame
+
+
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """Poses of one linkage at rising times.
+
+    Args:
+        linkage: The linkage that moves.
+        times: Times [s], shape (n,).
+        poses: One pose for each time, shape (n, nq).
+        residuals: How far each frame's goals were missed, where it was solved for, shape (n, blocks).
+        name: What it is called, in files that name their motions.
+        source: Where it comes from: a file, or what made it.
+    """
+
+    linkage: Linkage
+    times: FloatArray
+    poses: FloatArray
+    residuals: FloatArray | None = None
+    name: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        times, values = as_array(self.times, "times of a clip"), poses.checked(self.linkage, self.poses)
+        if times.ndim != 1 or len(times) == 0 or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
+            raise KeyFrameError("a clip needs at least one time, and times that rise.")
+        if values.shape != (len(times), self.linkage.nq):
+            raise PoseShapeError(self.linkage.nq, values.shape, self.linkage.name, what=f"clip of {len(times)} poses")
+        for name in ("name", "source"):
+            if not isinstance(getattr(self, name), str):
+                raise KeyFrameError(f"{name} of a clip is a text, got {getattr(self, name)!r}.")
+        for array in (times, values):
+            array.setflags(write=False)
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "poses", values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(
+            getattr(self, field.name) for field in fields(self)
+        )  # read-only again at the other end
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __repr__(self) -> str:
+        return f"<Clip of {self.linkage.name!r}: {len(self)} frames, {self.duration:.3g} s>"
+
+    # What it is
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints that move."""
+        return self.linkage.joints
+
+    @property
+    def duration(self) -> float:
+        """Time from the first frame to the last [s]."""
+        return float(self.times[-1] - self.times[0])
+
+    @property
+    def fps(self) -> float:
+        """Frames a second, on average over the clip; 24 where there is but one frame."""
+        return (len(self) - 1) / self.duration if len(self) > 1 else STILL_FPS
+
+    def forward(self, *, frame: str | None = None) -> Any:
+        """Return where frames are over the whole clip; as `Linkage.forward`, with a leading time axis."""
+        return self.linkage.forward(self.poses) if frame is None else self.linkage.forward(self.poses, frame=frame)
+
+    @property
+    def velocities(self) -> FloatArray:
+        """Velocities (n, nv) at every frame [rad/s, m/s]; of ball and floating joints, along the child's own axes."""
+        from . import derivatives as rates
+
+        return rates.derivative(self, 1)
+
+    @property
+    def accelerations(self) -> FloatArray:
+        """Accelerations (n, nv) at every frame [rad/s², m/s²]: how the velocities change."""
+        from . import derivatives as rates
+
+        return rates.derivative(self, 2)
+
+    @property
+    def jerk(self) -> FloatArray:
+        """How the accelerations change (n, nv) at every frame [rad/s³, m/s³]."""
+        from . import derivatives as rates
+
+        return rates.derivative(self, 3)
+
+    # Cut and timed anew
+
+    def at(self, times: ArrayLike, *, kind: str = "linear") -> FloatArray:
+        """Return the poses (..., nq) at times within the clip; between frames as `lw.interpolate` goes between keys."""
+        from . import blending
+
+        return blending.at(self, times, kind)
+
+    def slice(self, start: float | None, end: float | None) -> Clip:
+        """Return the frames from a time to another [s], both included; None is where the clip begins or ends."""
+        from . import blending
+
+        return blending.cut(self, start, end)
+
+    def __getitem__(self, span: Any) -> Clip:
+        if not isinstance(span, slice) or span.step is not None:
+            raise KeyFrameError(
+                f"a clip is cut by seconds, as in clip[0.5:2.0], got {span!r}; clip.poses[k] is the pose of a frame, "
+                "and clip.resample(fps=...) changes their number."
+            )
+        return self.slice(span.start, span.stop)
+
+    def resample(self, *, fps: float | None = None, times: ArrayLike | None = None, kind: str = "catmull-rom") -> Clip:
+        """Return the motion at other times: `fps` even ones, or those given. Limits that were kept stay kept."""
+        from . import blending
+
+        return blending.resample(self, fps, times, kind)
+
+    def reverse(self) -> Clip:
+        """Return the motion backwards, over the same times."""
+        from . import blending
+
+        return blending.reverse(self)
+
+    def retime(self, *, speed: float | None = None, duration: float | None = None, start: float | None = None) -> Clip:
+        """Return the same poses at other times: faster by a factor, stretched to a duration [s], begun elsewhere."""
+        from . import blending
+
+        return blending.retime(self, speed, duration, start)
+
+    # Put together
+
+    def concatenate(self, *others: Clip, fade: float = 0.0, align: bool = False) -> Clip:
+        """Return this motion and others after it.
+
+        Args:
+            *others: Clips of the same linkage.
+            fade: How long one goes over into the next [s]: so much of both is blended. Without, the next begins one
+                frame after the end.
+            align: Move the root of what follows to where the one before has brought it, heading included.
+        """
+        from . import blending
+
+        return blending.concatenate((self, *others), fade, align)
+
+    def blend(
+        self, other: Clip, weight: float | ArrayLike | Callable[[FloatArray], ArrayLike], *, stretch: bool = False
+    ) -> Clip:
+        """Return a mixture of this motion and another, over the times of this one.
+
+        Args:
+            other: A clip of the same linkage.
+            weight: How much of the other: a number from 0 to 1, one for each frame, or a function of the time since the
+                start [s].
+            stretch: Play the other slower or faster so that both last equally long.
+        """
+        from . import blending
+
+        return blending.blend(self, other, weight, stretch)
+
+    def loop(self, *, fade: float, cycles: int = 1, travel: bool = True) -> Clip:
+        """Return a motion that can be repeated without a seam: its end goes over into its beginning.
+
+        Args:
+            fade: How long the end is blended into the beginning [s]; the cycle is shorter by this.
+            cycles: How often to repeat it.
+            travel: Let a floating root go on from where a cycle has brought it; False brings it back within the seam.
+        """
+        from . import blending
+
+        return blending.loop(self, fade, cycles, travel)
+
+    # Moved
+
+    def offset(self, *, position: ArrayLike = (0.0, 0.0, 0.0), turn: float | str = 0.0) -> Clip:
+        """Return the motion elsewhere: the path of a floating root turned about the vertical, then moved.
+
+        Args:
+            position: By how much to move it [m], (x, y) or (x, y, z).
+            turn: By how much to turn it about the world's z axis [rad], or a text such as ``"90deg"``.
+        """
+        from . import root_motion as roots
+
+        return roots.offset(self, position, turn)
+
+    def mirror(
+        self,
+        *,
+        pairs: Mapping[str, str] | None = None,
+        normal: str | ArrayLike | None = None,
+        point: ArrayLike = (0.0, 0.0, 0.0),
+    ) -> Clip:
+        """Return the motion as a mirror shows it: what the left did, the right does.
+
+        Args:
+            pairs: Joints that change places, by name. By default they are found from names (left and right) and
+                checked against the geometry; `mirrors.symmetry(linkage)` says what was found.
+            normal: Direction across the mirror, an axis or three numbers; by default from right to left.
+            point: A point of the mirror [m].
+        """
+        from . import mirrors
+
+        return mirrors.mirror(self, pairs, normal, point)
+
+    # Judged and kept
+
+    def report(self, **options: Any) -> Report:
+        """Return what is wrong with the motion: flips, spikes, limits, sliding feet and more; see `lw.inspect`."""
+        from . import inspection as report
+
+        return report.inspect(self, **options)
+
+    def named(self, name: str, *, source: str | None = None) -> Clip:
+        """Return the clip with a name, and where it comes from."""
+        return replace(self, name=name, source=self.source if source is None else source)
+
+    def save(self, path: str | os.PathLike[str]) -> tuple[Remark, ...]:
+        """Write the motion to a file, as its suffix says; see `linkwork.save`.
+
+        Returns:
+            Remarks on what a file of this kind cannot hold; they are logged as warnings too.
+        """
+        from .. import formats
+
+        return formats.save(self, path)
+
+
+def interpolate(
+    linkage: Linkage,
+    keys: Sequence[Key | tuple[float, ArrayLike]],
+    *,
+    fps: float = 24.0,
+    kind: str = "cubic",
+    wrap: bool = True,
+) -> Clip:
+    """Return the motion through key poses, at even times from the first key to the last.
+
+    Args:
+        linkage: The linkage.
+        keys: (time, pose) pairs with rising times [s], or `Key` objects with a kind of their own; a pose may be the
+            name of a stored one.
+        fps: Frames a second. The last frame falls on the last key or up to one frame before it.
+        kind: ``"linear"``; ``"ease"`` (slow out of and into every key), ``"ease-in"`` (slow out of it), ``"ease-out"``
+            (slow into the next); ``"cubic"`` (a spline with continuous acceleration); ``"catmull-rom"`` (continuous
+            velocity, each stretch shaped by its four nearest keys); ``"tcb"`` (the same, with tension, continuity and
+            bias at each key); ``"squad"`` (the same velocities, rotations by spherical quadrangles); ``"step"``.
+            Splines may swing a little beyond their keys, and so beyond limits: `Linkage.clamp` brings them back.
+        wrap: Let unlimited angles go the short way round between keys; False keeps whole turns.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> lw.interpolate(arm, [(0, [0, 0]), (1, [1, 2])], fps=2, kind="linear").poses.tolist()
+        [[0.0, 0.0], [0.5, 1.0], [1.0, 2.0]]
+    """
+    track = read_keys(linkage, keys, kind=kind, wrap=wrap)
+    samples = even_times(track.times[0], track.times[-1], fps)
+    return Clip(linkage, samples, track.at(samples), source="keys")

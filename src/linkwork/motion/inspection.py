@@ -1,0 +1,158 @@
+"""The continuity report: everything that is wrong with a motion, found in one call.
+
+Imports `findings`, `footing`, `goals`, `solvers` and what stands before them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import GoalError, KeyFrameError, OptionError
+from ..goals import Goal
+from ..solvers import Problem, Settings
+from ..transforms import FloatArray
+from . import checks as findings, footing
+from .checks import KINDS, Finding, runs
+from .clips import Clip
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What was found in a clip.
+
+    Attributes:
+        clip: The clip.
+        findings: What is wrong, in the order of kinds, then of frames.
+        ground: Height of the ground that was taken [m], or None.
+        feet: The frames that were taken for feet.
+        options: What the report was asked for.
+    """
+
+    clip: Clip
+    findings: tuple[Finding, ...]
+    ground: float | None
+    feet: tuple[str, ...]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each kind."""
+        counted = Counter(finding.kind for finding in self.findings)
+        return {kind: counted[kind] for kind in KINDS}
+
+    def of(self, kind: str) -> tuple[Finding, ...]:
+        """Return the findings of one kind."""
+        return tuple(finding for finding in self.findings if finding.kind == kind)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        clip = self.clip
+        return {
+            "clip": clip.name,
+            "linkage": clip.linkage.name,
+            "frames": len(clip),
+            "seconds": clip.duration,
+            "fps": clip.fps,
+            "ground": self.ground,
+            "feet": list(self.feet),
+            "counts": self.counts,
+            "findings": [finding.as_dict() for finding in self.findings],
+        }
+
+    def __str__(self) -> str:
+        if self.ok:
+            return f"nothing wrong in {len(self.clip)} frames"
+        return "\n".join(map(str, self.findings))
+
+
+def inspect(
+    clip: Clip,
+    *,
+    goals: Any = None,
+    ground: float | None = None,
+    feet: str | Sequence[str] | None = None,
+    tolerance: float = 1e-3,
+    rotation_tolerance: float = 1e-2,
+    slide: float | None = None,
+    depth: float | None = None,
+) -> Report:
+    """Return what is wrong with a motion: flips, spikes, limits, sliding feet, what is below the ground, goals missed.
+
+    Args:
+        clip: The motion.
+        goals: What it should follow, as for `lw.track`: one goal, or list of goals, for each frame; or a function of
+            the time [s]. Without, the residuals of a clip that was solved for are judged.
+        ground: Height of the ground [m]; by default where the feet of a floating figure are lowest.
+        feet: Names of the frames that should not slide while they stand; by default found by name.
+        tolerance: Largest position error of a goal that is let pass [m].
+        rotation_tolerance: Largest rotation error [rad].
+        slide: How far a planted foot may move from its place [m]; 1.2 % of the figure's size by default.
+        depth: How far below the ground something may be [m]; 1.2 % of the figure's size by default.
+
+    Example:
+        >>> import linkwork as lw
+        >>> clip = lw.interpolate(lw.models.planar([2, 1]), [(0, [0, 0]), (1, [1, 2])])
+        >>> print(lw.inspect(clip))
+        nothing wrong in 25 frames
+    """
+    if not isinstance(clip, Clip):
+        raise KeyFrameError(f"a report is of a Clip, got {type(clip).__name__}; lw.load_clip(path) reads one.")
+    for name, value in (("slide", slide), ("depth", depth)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0.0):
+            raise OptionError(f"{name} is a number of metres, zero or more, got {value!r}.")
+    settings = Settings(tolerance, rotation_tolerance)
+    height, names = footing.settled(clip, ground, feet)
+    found = [*findings.jumps(clip), *findings.limits(clip), *footing.slides(clip, names, slide)]
+    found += [] if height is None else footing.below(clip, height, depth)
+    found += missed(clip, goals, settings)
+    found.sort(key=lambda finding: (KINDS.index(finding.kind), finding.first))
+    options = {"goals": goals, "ground": ground, "feet": feet, "tolerance": tolerance, "slide": slide, "depth": depth}
+    return Report(clip, tuple(found), height, names, {**options, "rotation_tolerance": rotation_tolerance})
+
+
+def missed(clip: Clip, goals: Any, settings: Settings) -> list[Finding]:
+    """Return stretches of frames in which goals are missed."""
+    found = []
+    for (where, unit), row in errors(clip, goals).items():
+        allowed = settings.rotation_tolerance if unit == "rad" else settings.tolerance
+        for first, last in runs(row > allowed):
+            most = float(row[first : last + 1].max())
+            text = f"{where} misses its goal by up to {most:.3g} {unit or 'm'}."
+            found.append(Finding("path", first, last, where, most, unit or "m", text))
+    return found
+
+
+def errors(clip: Clip, goals: Any) -> dict[tuple[str, str], FloatArray]:
+    """Return how far every goal is missed in each frame (n,), by the frame's name and the unit."""
+    if goals is None:
+        rows = clip.residuals
+        return {} if rows is None else {(f"goal {k}", ""): rows[:, k] for k in range(rows.shape[1])}
+    result: dict[tuple[str, str], FloatArray] = {}
+    for k, several in enumerate(series(clip, goals)):
+        problem = Problem(clip.linkage, several, clip.poses[0])
+        residuals = problem.residuals(problem.error(clip.poses[k])).tolist()
+        names = [(getattr(goal, "frame", type(goal).__name__), b.unit) for goal in problem.goals for b in goal.blocks]
+        for name, error in zip(names, residuals, strict=True):
+            row = result.setdefault(name, np.zeros(len(clip)))
+            row[k] = max(row[k], error)
+    return result
+
+
+def series(clip: Clip, goals: Any | Callable[[float], Any]) -> list[Any]:
+    """Return the goals of every frame."""
+    if callable(goals) and not isinstance(goals, Goal):
+        return [goals(float(time)) for time in clip.times]
+    listed = list(goals) if not isinstance(goals, Goal) else [goals] * len(clip)
+    if len(listed) != len(clip):
+        raise GoalError(f"a clip of {len(clip)} frames is compared with one goal for each, got {len(listed)}.")
+    return listed

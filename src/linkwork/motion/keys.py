@@ -1,0 +1,136 @@
+"""Key poses: a pose at a time, and how to go on from it.
+
+Imports `splines` and what stands before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import KeyFrameError
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+from .splines import check_kind, sample
+
+MOST_FRAMES = 10_000_000  # a day at 100 a second; more is a slip of the pen
+
+
+@dataclass(frozen=True, eq=False)
+class Key:
+    """A pose at a time.
+
+    Args:
+        time: When [s].
+        pose: The pose (nq,), values by joint name, or the name of a stored pose.
+        kind: How to go from here to the next key, as in `lw.interpolate`; that of the whole motion by default.
+        tension: For ``"tcb"``: 1 makes the curve tight at this key, -1 round.
+        continuity: For ``"tcb"``: away from 0, the motion has a corner here.
+        bias: For ``"tcb"``: 1 overshoots after the key, -1 swings before it.
+
+    Example:
+        >>> Key(0.5, [0.1, 0.2], kind="ease-out")
+        Key(time=0.5, pose=[0.1, 0.2], kind='ease-out')
+    """
+
+    time: float
+    pose: Any
+    kind: str | None = None
+    tension: float = field(default=0.0, kw_only=True)
+    continuity: float = field(default=0.0, kw_only=True)
+    bias: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.kind is not None:
+            check_kind(self.kind)
+        for name in ("tension", "continuity", "bias"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not np.isfinite(value):
+                raise KeyFrameError(f"{name} of a key is a number, usually from -1 to 1, got {value!r}.")
+
+    def __repr__(self) -> str:
+        kind = "" if self.kind is None else f", kind={self.kind!r}"
+        return f"Key(time={self.time!r}, pose={self.pose!r}{kind})"
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """Keys read and checked: times (n,), poses (n, nq), the kind of way after each, and its shape (n, 3)."""
+
+    linkage: Linkage
+    times: FloatArray
+    poses: FloatArray
+    kinds: tuple[str, ...]
+    shape: FloatArray
+    wrap: bool = True
+
+    def at(self, samples: FloatArray) -> FloatArray:
+        """Return the poses at sample times."""
+        return sample(self.linkage, self.times, self.poses, samples, kind=self.kinds, wrap=self.wrap, shape=self.shape)
+
+
+def read_keys(
+    linkage: Linkage, keys: Sequence[Key | tuple[float, ArrayLike]], *, kind: str = "cubic", wrap: bool = True
+) -> Track:
+    """Return keys in order, checked; `kind` is that of keys which do not say."""
+    check_kind(kind)
+    if not isinstance(keys, Iterable):
+        raise KeyFrameError(f"keys are a list of (time, pose) pairs, or of Key(time, pose, ...), got {keys!r}.")
+    keys = list(keys)
+    if not keys:
+        raise KeyFrameError("there are no keys to interpolate; give at least one (time, pose).")
+    try:
+        read = [key if isinstance(key, Key) else Key(*_pair(key)) for key in keys]
+        times = np.array([float(key.time) for key in read])
+    except (TypeError, ValueError) as error:
+        if isinstance(error, KeyFrameError):
+            raise
+        raise KeyFrameError(f"keys are (time, pose) pairs, or Key(time, pose, ...): {error}.") from error
+    check_times(times)
+    values = [linkage.pose(key.pose) if isinstance(key.pose, dict) else linkage.pose(base=key.pose) for key in read]
+    for value in values:
+        if value.ndim != 1:
+            raise KeyFrameError(f"a key takes one pose of shape ({linkage.nq},), got shape {value.shape}.")
+    shape = np.array([(key.tension, key.continuity, key.bias) for key in read], dtype=np.float64)
+    return Track(linkage, times, np.stack(values), tuple(key.kind or kind for key in read), shape, wrap)
+
+
+def _pair(key: Any) -> tuple[float, Any]:
+    time, pose = key
+    return float(time), pose
+
+
+def check_times(times: FloatArray) -> None:
+    """Raise unless times of keys are finite and rise."""
+    if not np.isfinite(times).all():
+        raise KeyFrameError(f"key times must be finite, got {times.tolist()}.")
+    for before, after in pairwise(times):
+        if after <= before:
+            what = "two keys at" if after == before else f"a key at {before:g} s before one at"
+            advice = "keep one of them" if after == before else "put them in order"
+            raise KeyFrameError(f"key times must rise; there is {what} {after:g} s: {advice}.")
+
+
+def even_times(start: float, end: float, fps: float) -> FloatArray:
+    """Return even times from a start to an end, the last on the end or less than a frame before it."""
+    check_fps(fps)
+    count = int(np.floor((end - start) * fps * (1.0 + 1e-12) + 1e-9)) + 1
+    check_count(count)
+    return np.minimum(start + np.arange(count) / fps, end)
+
+
+def check_count(count: int) -> None:
+    """Raise if a motion would have more frames than a machine can hold."""
+    if count > MOST_FRAMES:
+        raise KeyFrameError(f"a motion has at most {MOST_FRAMES} frames, this would be {count}; lower fps, or cut it.")
+
+
+def check_fps(fps: Any) -> None:
+    """Raise unless it is a positive number."""
+    if isinstance(fps, bool) or not isinstance(fps, int | float | np.number) or not 0.0 < fps < np.inf:
+        raise KeyFrameError(f"fps must be a positive number, got {fps!r}.")

@@ -1,0 +1,151 @@
+"""Choosing among the branches of a path of goals as a whole, by dynamic programming.
+
+Imports `branches`, `solvers` and what stands before them. The pose nearest to the last one may lead into a dead end: a
+limit that is in the way later, or a branch that ends. Who looks ahead takes another one in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import GoalError
+from ..explain.all_solutions import solve_all
+from ..goals import Goal, Reach
+from ..linkage.linkage import Linkage
+from ..linkage.poses import between, wrapped
+from ..solvers import Method, Problem, Settings
+from ..transforms import FloatArray
+
+SEEDS = 9  # frames at which all solutions are looked for; from there they are followed to the next ones
+SAMPLES = 24  # of a continuum of solutions
+APART = 1e-2  # by how much two solutions of a frame differ at least [rad, m]
+MOST = 512  # poses weighed at a frame
+LONGEST_STEP = 0.5  # change of a value from frame to frame that counts as a jump [rad, m]
+JUMP, MISS = 1e6, 1e12  # costs, beside the squares of all changes
+
+
+def choose(
+    linkage: Linkage, series: Sequence[Any], start: FloatArray, method: Method, settings: Settings
+) -> FloatArray:
+    """Return poses (n, nq) along a path of goals, with as few misses, then jumps, then motion as can be found."""
+    goals = [_reach(goals) for goals in series]
+    branches = [_followed(linkage, goals, k, start, method, settings) for k in _seeds(len(goals))]
+    costs: list[FloatArray] = []
+    nodes: list[FloatArray] = []
+    parents: list[NDArray[np.int64]] = []
+    for k, goal in enumerate(goals):
+        found = np.concatenate([rows[k] for rows in branches if k in rows])
+        poses, missed = _candidates(linkage, goal, found, start, settings)
+        if nodes:
+            way = between(linkage, nodes[-1][:, None], poses[None])
+            steps = (way * way).sum(axis=-1) + JUMP * (np.abs(way).max(axis=-1, initial=0.0) > LONGEST_STEP)
+            total = costs[-1][:, None] + steps
+            parents.append(total.argmin(axis=0))
+            costs.append(total.min(axis=0) + MISS * missed)
+        else:
+            way = between(linkage, start, poses)
+            costs.append((way * way).sum(axis=-1) + MISS * missed)
+        nodes.append(poses)
+    chosen = [int(costs[-1].argmin())]
+    for back in reversed(parents):
+        chosen.append(int(back[chosen[-1]]))
+    return np.stack([poses[k] for poses, k in zip(nodes, reversed(chosen), strict=True)])
+
+
+def _reach(goals: Any) -> Reach:
+    several = [goals] if isinstance(goals, Goal) else list(goals)
+    if len(several) != 1 or not isinstance(several[0], Reach):
+        raise GoalError("looking ahead weighs all solutions of one Reach a frame; leave lookahead out for other goals.")
+    return several[0]
+
+
+def _seeds(count: int) -> list[int]:
+    return sorted({round(k) for k in np.linspace(0, count - 1, min(count, SEEDS)).tolist()})
+
+
+def _followed(
+    linkage: Linkage, goals: Sequence[Reach], seed: int, start: FloatArray, method: Method, settings: Settings
+) -> dict[int, FloatArray]:
+    """Return poses by frame: all solutions at one frame, and what becomes of them up to the next such frames."""
+    found = solve_all(linkage, goals[seed], most=SAMPLES, limits=settings.limits != "ignore")
+    poses = np.stack([_near(linkage, found.angles, pose, start) for pose in found.q]) if len(found) else found.q
+    if not len(poses):  # out of reach here: as near as one gets
+        poses = method.solve(Problem(linkage, goals[seed], start), start, settings).q[None]
+    isolated = found.dimension == 0
+    loose = replace(settings, limits="ignore") if isolated else settings  # whole turns may bring them back within
+    reached, around = {seed: poses}, _seeds(len(goals))
+    place = around.index(seed)
+    for way, end in ((1, around[min(place + 1, len(around) - 1)]), (-1, around[max(place - 1, 0)])):
+        q, problem = poses, Problem(linkage, goals[seed], start)
+        for k in range(seed + way, end + way, way):
+            problem = problem.aimed(goals[k])
+            q = method.solve(problem, q, loose).q
+            reached[k] = q
+    return reached
+
+
+def _near(linkage: Linkage, angles: NDArray[np.int64], pose: FloatArray, start: FloatArray) -> FloatArray:
+    result = pose.copy()
+    result[angles] = start[angles] + wrapped(pose[angles] - start[angles])
+    return np.where((result >= linkage.lower) & (result <= linkage.upper), result, pose)
+
+
+def _candidates(
+    linkage: Linkage, goal: Reach, poses: FloatArray, start: FloatArray, settings: Settings
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return poses within limits, those that whole turns lead to among them, and which of them miss the goal."""
+    poses = _distinct(linkage, poses)
+    if settings.limits != "ignore":
+        poses = np.clip(np.concatenate([_turned(linkage, pose) for pose in poses]), linkage.lower, linkage.upper)
+    if len(poses) > MOST:
+        away = between(linkage, start, poses)
+        poses = poses[np.argsort((away * away).sum(axis=-1), kind="stable")[:MOST]]
+    problem = Problem(linkage, goal, start)
+    missed = np.asarray((problem.residuals(problem.error(poses)) > settings.tolerances(problem)).any(axis=-1))
+    return poses, missed
+
+
+def _distinct(linkage: Linkage, poses: FloatArray) -> FloatArray:
+    """Return poses without those that differ from one before by little more than whole turns."""
+    way = between(linkage, poses[:, None], poses[None], wrap=False)
+    q, v, _ = linkage.plain_values
+    turning = v[_hinges(linkage)[q]]
+    way[..., turning] = wrapped(way[..., turning])
+    same = np.abs(way).max(axis=-1, initial=0.0) < APART
+    kept: FloatArray = poses[[not same[k, :k].any() for k in range(len(poses))]]
+    return kept
+
+
+def _turned(linkage: Linkage, pose: FloatArray) -> FloatArray:
+    """Return a pose and those that differ by whole turns of limited hinges, within limits."""
+    q, _, wraps = linkage.plain_values
+    turning = _hinges(linkage)[q] & ~wraps
+    choices, count = [], 1
+    for k in q[turning].tolist():
+        turns = 2.0 * np.pi * np.arange(-2, 3) + pose[k]
+        inside = turns[(turns >= linkage.lower[k]) & (turns <= linkage.upper[k])].tolist()
+        kept = inside if inside and count * len(inside) <= MOST else [pose[k]]  # many joints with many turns: enough
+        choices.append(kept)
+        count *= len(kept)
+    result = np.tile(pose, (count, 1))
+    result[:, q[turning]] = np.array(list(product(*choices))).reshape(len(result), -1)
+    return result
+
+
+def _hinges(linkage: Linkage) -> NDArray[np.bool_]:
+    """Return which values of a pose are angles that a whole turn leaves as they are."""
+    result, geared = np.zeros(linkage.nq, np.bool_), set()
+    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
+        if arc.mimic is not None:
+            geared.add(drive.q)
+            continue
+        for element in arc.articulation.elements:
+            result[drive.q + element.value] = element.kind == "revolute"
+    result[list(geared)] = False
+    return result

@@ -1,0 +1,227 @@
+"""Mirror images of motions: which joints change places, in which plane, and what becomes of their values.
+
+Imports `clips`, `roots`, `eulers` and what stands before them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import JointNotFoundError, LinkageError, listed
+from ..linkage.euler_angles import turn_values
+from ..linkage.joints import Ball, Fixed, Floating
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray, as_axis, as_vector
+from . import root_motion as roots
+from .clips import Clip
+from .splines import steady_signs
+
+ALIKE, EXACT = 0.05, 1e-6  # how far pairs may be from mirror images, as a share of the size; axes, from each other's
+SIDES = (("left", "right"), ("l", "r"))
+BONES = ("hip", "femur", "tibia", "foot", "toe", "clav", "humerus", "radius", "wrist", "hand", "thumb", "fing")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
+
+
+@dataclass(frozen=True, eq=False)
+class Symmetry:
+    """What is left and what is right in a linkage.
+
+    Attributes:
+        linkage: The linkage.
+        pairs: The partner of every joint that moves; joints in the middle are their own.
+        normal: Direction across the plane of symmetry, from right to left, in the pose of all zeros.
+        point: A point of that plane [m].
+        mismatch: How far the joints are from their partners' mirror images at most [m].
+    """
+
+    linkage: Linkage
+    pairs: Mapping[str, str]
+    normal: FloatArray
+    point: FloatArray
+    mismatch: float
+
+    def __str__(self) -> str:
+        sides = [f"{a} - {b}" for a, b in self.pairs.items() if a < b]
+        middle = [a for a, b in self.pairs.items() if a == b]
+        across = ", ".join(f"{x:.3g}" for x in self.normal.tolist())
+        return (
+            f"pairs: {listed(sides) or 'none'}; alone: {listed(middle) or 'none'}; across: ({across}); "
+            f"mirror images to {self.mismatch:.3g} m"
+        )
+
+
+def symmetry(
+    linkage: Linkage, *, pairs: Mapping[str, str] | None = None, normal: str | ArrayLike | None = None
+) -> Symmetry:
+    """Return which joints of a linkage change places in a mirror: from names, checked against the geometry.
+
+    Args:
+        linkage: The linkage.
+        pairs: Joints that change places, over what names say; a joint paired with itself stays in the middle.
+        normal: Direction across the plane of symmetry; by default from the joints on the right to those on the left.
+
+    Example:
+        >>> import linkwork as lw
+        >>> symmetry(lw.models.human()).pairs["left_elbow"]
+        'right_elbow'
+    """
+    moving = [arc.name for arc in linkage.arcs if not isinstance(arc.articulation, Fixed) and arc.mimic is None]
+    if not moving:
+        raise LinkageError(f"nothing moves in linkage {linkage.name!r}; there is nothing to mirror.")
+    found = {name: other_side(name) for name in moving}
+    found = {a: b if b in found and found[b] == a else a for a, b in found.items()}
+    for a, b in (pairs or {}).items():
+        for name in (a, b):
+            if name not in found:
+                raise JointNotFoundError(name, f"linkage {linkage.name!r}", moving)
+        for old in {found[a], found[b]} - {a, b}:
+            found[old] = old
+        found[a], found[b] = b, a
+    rest = _rest(linkage)
+    spots = {name: rest[linkage.joint(name).child][:3, 3] for name in moving}
+    ways = np.array([spots[a] - spots[b] for a, b in found.items() if is_left(a, b)]).reshape(-1, 3)
+    if normal is not None:
+        across = as_axis(normal, "normal of a mirror")
+    elif len(ways) and np.linalg.norm(ways.sum(axis=0)) > 0.0:
+        across = ways.sum(axis=0) / np.linalg.norm(ways.sum(axis=0))
+        across = np.where(np.abs(across) < ALIKE, 0.0, across)
+        across = across / np.linalg.norm(across) + 0.0
+    else:
+        raise LinkageError(
+            f"no left and no right found among the joints of linkage {linkage.name!r} ({listed(moving)}); say which "
+            "change places with pairs={'this': 'that'}, or across which direction to mirror with normal='y'."
+        )
+    middle = np.mean([spots[a] + spots[b] for a, b in found.items()], axis=0) / 2.0
+    far = [_reflected(spots[b], across, middle) - spots[a] for a, b in found.items()]
+    return Symmetry(linkage, found, across, middle, float(np.linalg.norm(far, axis=1).max(initial=0.0)))
+
+
+def other_side(name: str) -> str:
+    """Return a name with left and right exchanged, or the same name.
+
+    Example:
+        >>> [other_side(name) for name in ("left_elbow", "RightUpLeg", "l_knee", "LThumb", "spine", "arm.R")]
+        ['right_elbow', 'LeftUpLeg', 'r_knee', 'RThumb', 'spine', 'arm.L']
+    """
+    words = _WORDS.findall(name)
+    for left, right in SIDES:
+        for k, word in enumerate(words):
+            for one, two in ((left, right), (right, left)):
+                if word.lower() == one:
+                    return "".join([*words[:k], _cased(two, word), *words[k + 1 :]])
+                if k == 0 and len(one) > 1 and word.lower().startswith(one) and len(word) > len(one):  # leftarm
+                    return "".join([_cased(two, word[: len(one)]) + word[len(one) :], *words[1:]])
+    first, rest = name[:1], name[1:]
+    if first and first in "lr" and rest.startswith(BONES):
+        return ("r" if first == "l" else "l") + rest  # lhipjoint, as the CMU library names them
+    if first and first in "LR" and rest[:1].isupper():
+        return ("R" if first == "L" else "L") + rest
+    return name
+
+
+def is_left(name: str, other: str) -> bool:
+    """Tell whether, of a pair of joints, this one is on the left: the first letter that differs says it."""
+    first = next(((a, b) for a, b in zip(name.lower(), other.lower(), strict=False) if a != b), ("", ""))
+    return first == ("l", "r") or (first != ("r", "l") and name < other)
+
+
+def _cased(word: str, like: str) -> str:
+    if like.isupper() and (len(like) > 1 or len(word) == 1):
+        return word.upper()
+    return word.capitalize() if like[:1].isupper() else word
+
+
+def _rest(linkage: Linkage) -> Mapping[str, FloatArray]:
+    zero = np.zeros(linkage.nq)
+    zero[list(linkage.quaternions)] = 1.0
+    return linkage.forward(zero)
+
+
+def _reflected(point: FloatArray, normal: FloatArray, through: FloatArray) -> FloatArray:
+    result: FloatArray = point - 2.0 * normal * ((point - through) @ normal)
+    return result
+
+
+def mirror(clip: Clip, pairs: Mapping[str, str] | None, normal: str | ArrayLike | None, point: ArrayLike) -> Clip:
+    """Return the mirror image of a motion; see `Clip.mirror`."""
+    linkage, through = clip.linkage, as_vector(point, "point of a mirror")
+    own = not roots.floats(linkage)  # what stands fast can be mirrored only in its own plane
+    try:
+        found = symmetry(linkage, pairs=pairs, normal=normal if own else None)
+    except LinkageError:
+        if normal is None or own:
+            raise
+        found = symmetry(linkage, pairs=pairs, normal=normal)
+    size = max(linkage.length, 1e-300)
+    if found.mismatch > ALIKE * size:
+        raise LinkageError(
+            f"linkage {linkage.name!r} is not symmetric about the plane found; {found}. Say which joints change places "
+            "with pairs=, or across which direction to mirror with normal=."
+        )
+    flip = np.eye(3) - 2.0 * np.outer(found.normal, found.normal)
+    rest, values = _rest(linkage), np.empty_like(clip.poses)
+    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
+        if arc.mimic is None and arc.articulation.nq and not (arc is linkage.root and roots.floats(linkage)):
+            columns = slice(drive.q, drive.q + arc.articulation.nq)
+            values[:, columns] = _joint_values(clip, arc.name, found.pairs[arc.name], flip, rest)
+    if own:
+        return replace(clip, poses=steady_signs(linkage, values), residuals=None)
+    across = found.normal if normal is None else as_axis(normal, "normal of a mirror")
+    world, zero = roots.places(linkage, clip.poses), rest[linkage.links[0]]
+    image = world.copy()
+    body = zero[:3, :3].T @ flip @ zero[:3, :3]
+    image[:, :3, :3] = (np.eye(3) - 2.0 * np.outer(across, across)) @ world[:, :3, :3] @ body
+    image[:, :3, 3] -= 2.0 * ((world[:, :3, 3] - through) @ across)[:, None] * across
+    values[:, : linkage.root.articulation.nq] = clip.poses[:, : linkage.root.articulation.nq]
+    return roots.replaced(replace(clip, poses=steady_signs(linkage, values)), image)
+
+
+def _joint_values(clip: Clip, name: str, partner: str, flip: FloatArray, rest: Mapping[str, FloatArray]) -> FloatArray:
+    """Return the values of a joint from those of its partner.
+
+    Where a pair's axes are mirror images, a value keeps its size: a turn changes its sense in a mirror and a slide does
+    not. A ball's rotation vector w becomes ``-F w`` with the reflection F between the joints' own axes.
+    """
+    linkage = clip.linkage
+    here, there = linkage.joint(name), linkage.joint(partner)
+    drive = linkage.drives[linkage.arc_index(partner)]
+    theirs = clip.poses[:, drive.q : drive.q + there.articulation.nq]
+    elements = here.articulation.elements, there.articulation.elements
+    change = rest[here.child][:3, :3].T @ flip @ rest[there.child][:3, :3]
+    if [e.kind for e in elements[0]] != [e.kind for e in elements[1]]:
+        raise LinkageError(f"joints {name!r} and {partner!r} move in different ways and cannot change places.")
+    result = theirs.copy()
+    for one, other in zip(*elements, strict=True):
+        if one.kind == "ball":
+            result[:, one.value + 1 : one.value + 4] = -theirs[:, other.value + 1 : other.value + 4] @ change.T
+            continue
+        sense = 1.0 if one.kind == "prismatic" else -1.0
+        sign = float(sense * (np.asarray(one.axis) @ change @ np.asarray(other.axis)))
+        if abs(abs(sign) - 1.0) > EXACT:
+            return _turned(clip, name, partner, change)
+        result[:, one.value] = np.sign(sign) * theirs[:, other.value]
+    return result
+
+
+def _turned(clip: Clip, name: str, partner: str, change: FloatArray) -> FloatArray:
+    """Return the values of a ball joint with Euler angles about axes that are no mirror images, by its rotations."""
+    linkage = clip.linkage
+    here, there = linkage.joint(name), linkage.joint(partner)
+    if not isinstance(here.articulation, Ball | Floating):
+        raise LinkageError(
+            f"the axes of joints {name!r} and {partner!r} are no mirror images; they cannot change places. Other pairs "
+            "can be given with pairs=, another plane with normal=."
+        )
+    frames = linkage.forward(clip.poses)
+    above = linkage.links[linkage.parents[linkage.arc_index(partner)]]
+    local = there.placement[:3, :3].T @ np.swapaxes(frames[above][:, :3, :3], 1, 2) @ frames[there.child][:, :3, :3]
+    turned = change @ local @ change.T
+    slides = here.articulation.nq - (4 if here.articulation.nq in (4, 7) else 3)
+    if slides:
+        raise LinkageError(f"floating joint {name!r} stands askew to its partner {partner!r} and cannot be mirrored.")
+    return turn_values(here.articulation, turned)

@@ -1,0 +1,102 @@
+"""The pose nearest to a given one that meets goals: how pins lead a body without changing more of it than they must.
+
+Imports `solvers` and what stands before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..errors import OptionError
+from ..linkage.linkage import Linkage
+from ..linkage.poses import advance, between
+from ..solvers import Problem
+from ..transforms import FloatArray
+
+# How far a step goes back towards the base, in turn: bent goals make whole steps swing to and fro, and the last ones
+# only meet the goals.
+SHARES = (1.0,) * 4 + (0.5,) * 24 + (0.25,) * 12 + (0.0,) * 8
+LONGEST_STEP, STILL = 0.5, 1e-12
+DAMPING, LEAST = 1e-3, 1e-12
+ROOT = 10.0  # how much firmer the root is than what it carries
+
+
+def stiffness(linkage: Linkage, given: Mapping[str, float] | None = None) -> FloatArray:
+    """Return how firmly each velocity keeps to the given pose (nv,).
+
+    A joint is as firm as the number of links it carries, so that a hand is led by its arm rather than by the spine; the
+    root is firmer than all of them.
+
+    Args:
+        linkage: The linkage.
+        given: Numbers by joint that it is so many times as firm.
+    """
+    carried = np.ones(len(linkage.links))
+    for k in range(len(carried) - 1, 0, -1):  # depth first: children come after their parents
+        carried[linkage.parents[k]] += carried[k]
+    result = np.ones(linkage.nv)
+    for arc, drive, count in zip(linkage.arcs, linkage.drives, carried, strict=True):
+        if arc.mimic is None:
+            result[drive.v : drive.v + arc.articulation.nv] = count
+    result[: linkage.root.articulation.nv] *= ROOT
+    for name, value in (given or {}).items():
+        k = linkage.arc_index(name)
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
+            raise OptionError(f"stiffness of joint {name!r} must be positive and finite, got {value!r}.")
+        if linkage.arcs[k].mimic is None:
+            result[linkage.drives[k].v : linkage.drives[k].v + linkage.arcs[k].articulation.nv] *= value
+    return result
+
+
+def lead(problem: Problem, base: FloatArray, start: FloatArray, firm: FloatArray, *, precision: float) -> FloatArray:
+    """Return the pose that meets the goals of a problem and is nearest to a base pose, within limits.
+
+    Newton's method on ``min |G (q - base)|² where e(q) = 0``: with d the way already gone from the base, a step is
+    ``x = -s d + W J^T (J W J^T + l I)^-1 (e + s J d)``, ``W = G^-2``, ``s <= 1``; the damping l vanishes with the
+    error. Values that would leave their limits are set on them, and the others do their part.
+
+    Args:
+        problem: What to meet.
+        base: The pose to stay near to.
+        start: Where to begin.
+        firm: How firmly each velocity keeps to the base, the diagonal of G.
+        precision: Largest error that is left alone once the pose is at rest [m, or rad as far away].
+    """
+    linkage = problem.linkage
+    q = np.clip(start, linkage.lower, linkage.upper)
+    best, least = q, np.inf
+    for share in SHARES:
+        wanted = problem.wanted(problem.error(q))
+        size = float(np.linalg.norm(wanted))
+        if size <= max(least, precision):
+            best, least = q, size
+        step = _step(problem, q, share * between(linkage, base, q), wanted, firm)
+        longest = float(np.abs(step).max(initial=0.0))
+        if longest < STILL or (size <= precision and longest < precision):
+            break
+        if longest > LONGEST_STEP:
+            step = step * (LONGEST_STEP / longest)
+        q = np.clip(advance(linkage, q, step), linkage.lower, linkage.upper)
+    return best
+
+
+def _step(problem: Problem, q: FloatArray, gone: FloatArray, wanted: FloatArray, firm: FloatArray) -> FloatArray:
+    linkage, J = problem.linkage, problem.jacobian(q)
+    damping = DAMPING * float(wanted @ wanted) + LEAST
+    i, v, _ = linkage.plain_values
+    free, step = np.ones(linkage.nv), np.zeros(linkage.nv)
+    for _ in range(linkage.nv):
+        yielding = free / firm**2
+        JW = J * yielding
+        left = wanted - J @ (step * (1.0 - free)) + J @ (gone * free)
+        push = np.linalg.solve(JW @ J.T + damping * np.eye(len(wanted)), left)
+        step = np.where(free > 0.0, JW.T @ push - gone, step)
+        low, high = linkage.lower[i] - q[i], linkage.upper[i] - q[i]
+        beyond = (free[v] > 0.0) & ((step[v] < low) | (step[v] > high))
+        if not beyond.any():
+            break
+        step[v[beyond]] = np.clip(step[v], low, high)[beyond]
+        free[v[beyond]] = 0.0
+    return step

@@ -1,0 +1,336 @@
+"""Motions put right, as far as that can be done without making them up: unwound, solved anew, bridged, pinned.
+
+Imports `report`, `timeline`, `leading` and what stands before them. One function a kind of finding; `repair` tries them
+in turn and keeps what helps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..goals import Goal, Reach
+from ..linkage.linkage import Linkage
+from ..linkage.poses import advance, between
+from ..solvers import Problem
+from ..transforms import FloatArray
+from .checks import BODY, Finding, extent, first_apart, movers, unwound_joint, without_first
+from .clips import Clip
+from .inspection import Report, inspect, series
+from .nearest_pose import lead, stiffness
+from .splines import sample, steady_signs
+from .timeline import PRECISION, Pin, Timeline
+
+REACHED = 1e-3  # how well a branch must follow the old path [m, or rad as far away]
+BESIDE = 0.05  # how far the end of a limb may go while the limb flips, in sizes of the figure
+REJOINED = 1e-2  # how near to the old pose it is the same again [rad, m]
+HOMING, SLOWLY = 0.1, 0.03  # of the way back to the old pose that a limb goes in a frame, where it can [rad]
+RIGID = 1e4  # how firmly the rest of a body stands while a limb is solved anew
+WIDTHS = (0, 2, 4, 8)  # frames more on both sides that a bridge over a spike may take
+SMOOTHING = 4  # frames on both sides that a corner at a limit is rounded over
+EASE = 0.2  # for how long feet are brought to their place, and let go [s]
+
+Repaired = tuple[Clip, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """What became of a motion.
+
+    Attributes:
+        clip: The motion, put right as far as could be.
+        done: What was done, in words.
+        before: The report of the motion as it was.
+        after: The report of the motion as it is: what remains.
+    """
+
+    clip: Clip
+    done: tuple[str, ...]
+    before: Report
+    after: Report
+
+    def __str__(self) -> str:
+        return "\n".join([*self.words, f"what remains: {self.after}"])
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What was done, or that nothing was."""
+        nothing = "there was nothing to do" if self.before.ok else "nothing could be done"
+        return self.done or (nothing,)
+
+
+def repair(clip: Clip, **options: Any) -> Repair:
+    """Return a motion put right, what was done to it and what remains.
+
+    Flips to other numbers of a rotation are unwound; flips to another branch are solved anew from the frame before, the
+    end of the limb on its old path; spikes are bridged; values beyond limits are brought back and smoothed; sliding
+    feet are pinned and what is below the ground is lifted onto it; goals that were missed are solved for again. A step
+    that leaves more wrong than before is not kept.
+
+    Args:
+        clip: The motion.
+        **options: As for `lw.inspect`.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> clip = lw.interpolate(arm, [(0, [3, 0]), (1, [3.5, 1])])
+        >>> wound = lw.Clip(arm, clip.times, (clip.poses + 3.14159265) % 6.2831853 - 3.14159265)
+        >>> print(lw.repair(wound))
+        1 joint unwound: the same rotations in numbers that do not jump.
+        what remains: nothing wrong in 25 frames
+    """
+    before = report = inspect(clip, **options)
+    done: list[str] = []
+    for step in STEPS:
+        if report.ok:
+            break
+        changed, words = step(report)
+        if not words:
+            continue
+        kept = dict(options)
+        if len(changed) != len(clip) and kept.get("goals") is not None:
+            continue
+        again = inspect(changed, **kept)
+        if _weight(again.findings) < _weight(report.findings):
+            report, clip = again, changed
+            done.append(words)
+    return Repair(clip, tuple(done), before, report)
+
+
+def _weight(findings: Sequence[Finding]) -> tuple[int, int]:
+    """Return how much is wrong: how many things, then over how many frames."""
+    return len(findings), sum(finding.last - finding.first + 1 for finding in findings)
+
+
+# Values
+
+
+def _first_frame(report: Report) -> Repaired:
+    """Leave out a first frame that is not part of the motion."""
+    clip = report.clip
+    if not first_apart(clip, report.findings):
+        return clip, ""
+    return without_first(clip), "frame 0 left out: it was a pose of its own, not of the motion."
+
+
+def _unwound(report: Report) -> Repaired:
+    """Write every rotation in numbers that follow on from those of the frame before."""
+    clip = report.clip
+    values, changed = clip.poses.copy(), 0
+    lower, upper = clip.linkage.lower, clip.linkage.upper
+    wanted = {finding.where for finding in report.of("flip")}
+    for arc, drive in movers(clip):
+        if arc.name not in wanted:
+            continue
+        columns = slice(drive.q, drive.q + arc.articulation.nq)
+        own = unwound_joint(arc, values[:, columns])
+        inside = (own >= lower[columns] - 1e-9) & (own <= upper[columns] + 1e-9)
+        if inside.all():
+            values[:, columns] = own
+            changed += 1
+    values = steady_signs(clip.linkage, values)
+    if np.array_equal(values, clip.poses):
+        return clip, ""
+    count = "1 joint" if changed == 1 else f"{changed} joints"
+    return replace(clip, poses=values), f"{count} unwound: the same rotations in numbers that do not jump."
+
+
+def _branches(report: Report) -> Repaired:
+    """Follow the path of a limb that has flipped with the nearest poses, from the frame before."""
+    clip, linkage, done = report.clip, report.clip.linkage, 0
+    values = clip.poses.copy()
+    for first in sorted({finding.first for finding in report.of("flip")}):
+        names = [f.where for f in report.of("flip") if f.first == first and linkage.joint(f.where).parent is not None]
+        limbs = {limb_end(linkage, name): name for name in reversed(names)}  # of one limb, the uppermost joint
+        for end, name in limbs.items():
+            if np.abs(between(linkage, values[first], values[first + 1])[limb(linkage, name, end)]).max() > REJOINED:
+                solved = _followed(report, values, first, name, end)
+                values, done = (values, done) if solved is None else (solved, done + 1)
+    words = f"solved anew, so that a limb keeps its branch and its end its path, flips: {done}."
+    return replace(clip, poses=steady_signs(linkage, values), residuals=None), words if done else ""
+
+
+def limb(linkage: Linkage, joint: str, end: str) -> NDArray[np.bool_]:
+    """Return which velocities are those of the joints from one down to the frame at the end of its limb."""
+    path, _ = linkage.path_to(end)
+    result = np.zeros(linkage.nv, np.bool_)
+    for k in path[path.index(linkage.arc_index(joint)) :]:
+        arc, drive = linkage.arcs[k], linkage.drives[k]
+        result[drive.v : drive.v + (arc.articulation.nv if arc.mimic is None else 0)] = True
+    return result
+
+
+def limb_end(linkage: Linkage, joint: str) -> str:
+    """Return the frame at the end of the limb below a joint: as far down as it does not branch."""
+    index = linkage.link_index(linkage.joint(joint).child)
+    while len(linkage.children[index]) == 1:
+        index = linkage.children[index][0]
+    link = linkage.links[index]
+    return next((frame.name for frame in reversed(linkage.extra_frames) if frame.link == link), link)
+
+
+def _followed(report: Report, values: FloatArray, first: int, joint: str, end: str) -> FloatArray | None:
+    """Return poses in which a limb goes on from a frame without a jump, or None if its path cannot be followed.
+
+    It meets the goals of the motion where they are known, or else keeps its end in its place: turned as it was, or,
+    where that cannot be, turned as may be.
+    """
+    clip, linkage = report.clip, report.clip.linkage
+    places, own = linkage.forward(values, frame=end), limb(linkage, joint, end)
+    if np.linalg.norm(places[first + 1, :3, 3] - places[first, :3, 3]) > BESIDE * extent(clip):
+        return None  # the end jumps too: this is no other branch of one path
+    turned: list[Any] = [Reach(end, orientation=place) for place in places]
+    paths = [turned, [Reach(end, position=place[:3, 3]) for place in places]]
+    if report.options.get("goals") is not None:
+        paths.insert(0, series(clip, report.options["goals"]))
+    firm = np.where(own, 1.0, RIGID)
+    for path in paths:
+        result = values.copy()
+        for k in range(first + 1, len(clip)):
+            step = np.where(own, between(linkage, values[k], result[k - 1], wrap=False), 0.0)
+            start = advance(linkage, values[k], step)  # the limb of the frame before on the body of this one
+            base = advance(linkage, values[k], step - np.clip(HOMING * step, -SLOWLY, SLOWLY))
+            problem = Problem(linkage, path[k], start)
+            result[k] = lead(problem, base, start, firm, precision=PRECISION)
+            if np.linalg.norm(problem.wanted(problem.error(result[k]))) > REACHED * (1.0 + linkage.length):
+                break
+            if k > first + 1 and np.abs(between(linkage, values[k], result[k])).max() < REJOINED:
+                return result  # it has flipped back: from here on it is the old motion
+        else:
+            return result
+    return None
+
+
+def _bridged(report: Report) -> Repaired:
+    """Lead each joint across its spikes, from the good frames before to the good ones after."""
+    clip = report.clip
+    found = [f for f in (*report.of("spike"), *report.of("flip")) if f.where != BODY]
+    best, count = clip, len(found)
+    for width in WIDTHS:
+        values = clip.poses.copy()
+        for finding in found:
+            values = _across(clip, values, finding, width)
+        tried = replace(clip, poses=steady_signs(clip.linkage, values), residuals=None)
+        left = len([f for f in inspect(tried, ground=report.ground).findings if f.kind in ("spike", "flip")])
+        if left < count:
+            best, count = tried, left
+        if not left:
+            break
+    return best, f"bridged from the frames around them, spikes and jumps: {len(found)}." if best is not clip else ""
+
+
+def _across(clip: Clip, values: FloatArray, finding: Finding, width: int) -> FloatArray:
+    step = finding.kind == "flip" or finding.last == finding.first + 1
+    more = max(0, width - 1) if step else width
+    first, last = finding.first - more, finding.last + more
+    bad = np.zeros(len(clip), np.bool_)
+    bad[max(first, 1) : min(last, len(clip) - 2) + 1] = True
+    if not bad.any():
+        return values
+    k = clip.linkage.arc_index(finding.where)
+    columns = slice(clip.linkage.drives[k].q, clip.linkage.drives[k].q + clip.linkage.arcs[k].articulation.nq)
+    filled = sample(clip.linkage, clip.times[~bad], values[~bad], clip.times[bad], kind="catmull-rom", wrap=False)
+    result = values.copy()
+    result[bad, columns] = np.clip(filled, clip.linkage.lower, clip.linkage.upper)[:, columns]
+    return result
+
+
+def _within(report: Report) -> Repaired:
+    """Bring values back within their limits and round the corners where they come to them."""
+    clip, linkage = report.clip, report.clip.linkage
+    names = sorted({finding.where for finding in report.of("limit")})
+    if not names:
+        return clip, ""
+    values = clip.poses.copy()
+    kernel = np.hanning(2 * SMOOTHING + 3)[1:-1]
+    kernel /= kernel.sum()
+    for finding in report.of("limit"):
+        k = linkage.arc_index(finding.where)
+        near = np.zeros(len(clip))
+        near[max(0, finding.first - 2 * SMOOTHING) : finding.last + 2 * SMOOTHING + 1] = 1.0
+        share = np.convolve(np.pad(near, SMOOTHING, mode="edge"), kernel, mode="valid")
+        for column in range(linkage.drives[k].q, linkage.drives[k].q + linkage.arcs[k].articulation.nq):
+            if np.isfinite(linkage.lower[column]) or np.isfinite(linkage.upper[column]):
+                own = np.clip(values[:, column], linkage.lower[column], linkage.upper[column])
+                smooth = np.convolve(np.pad(own, SMOOTHING, mode="edge"), kernel, mode="valid")
+                values[:, column] = np.clip(own + share * (smooth - own), linkage.lower[column], linkage.upper[column])
+    words = f"brought within limits, and smoothed there: {', '.join(names)}."
+    return replace(clip, poses=values, residuals=None), words
+
+
+# Places
+
+
+def _grounded(report: Report) -> Repaired:
+    """Pin feet that slide where they stood most of the time, and lift what is below the ground onto it."""
+    clip, pins = report.clip, list[Pin]()
+    for finding in report.of("slide"):
+        places = clip.forward(frame=finding.where)[finding.first : finding.last + 1, :3, 3]
+        spot = np.median(places, axis=0)
+        if report.ground is not None:
+            spot[2] = max(float(spot[2]), report.ground)
+        pins.append(_pin(clip, finding, Reach(finding.where, position=spot)))
+    held = {(branch(clip.linkage, f.where), k) for f in report.of("slide") for k in range(f.first, f.last + 1)}
+    for finding in sorted(report.of("ground"), key=lambda f: -f.amount):  # of one limb, what is deepest
+        frames = {(branch(clip.linkage, finding.where), k) for k in range(finding.first, finding.last + 1)}
+        if not frames & held:
+            held |= frames
+            pins.append(_pin(clip, finding, _lifted(clip, finding.where, report.ground or 0.0)))
+    if not pins:
+        return clip, ""
+    played = Timeline(clip.linkage, pins, body=clip).play()
+    slid, sunk = len(report.of("slide")), len(report.of("ground"))
+    words = [f"sliding feet pinned: {slid}"] * bool(slid) + [f"stretches lifted onto the ground: {sunk}"] * bool(sunk)
+    return replace(played, residuals=None, source=clip.source), f"{', '.join(words)}; the rest of the body follows."
+
+
+def _pin(clip: Clip, finding: Finding, goal: Goal | Callable[[float], Goal]) -> Pin:
+    return Pin(float(clip.times[finding.first]), float(clip.times[finding.last]), goal, ease=EASE)
+
+
+def branch(linkage: Linkage, frame: str) -> int:
+    """Return where a frame's limb begins: the first joint on the way to it after the tree has branched last."""
+    path, _ = linkage.path_to(frame)
+    return next((k for k in reversed(path) if len(linkage.children[max(linkage.parents[k], 0)]) > 1), path[0])
+
+
+def _lifted(clip: Clip, frame: str, ground: float) -> Callable[[float], Goal]:
+    """Return the goal that keeps a frame as it is but not below the ground."""
+
+    def goal(time: float) -> Goal:
+        place = clip.linkage.forward(clip.at(np.clip(time, clip.times[0], clip.times[-1])), frame=frame).copy()
+        place[2, 3] = max(float(place[2, 3]), ground)
+        return Reach(frame, orientation=place)
+
+    return goal
+
+
+def _resolved(report: Report) -> Repaired:
+    """Solve for goals that were missed, each from the pose that missed it."""
+    clip, goals = report.clip, report.options.get("goals")
+    found = report.of("path")
+    if goals is None or not found:
+        return clip, ""
+    values, wanted, firm = clip.poses.copy(), series(clip, goals), stiffness(clip.linkage)
+    for k in sorted({k for finding in found for k in range(finding.first, finding.last + 1)}):
+        problem = Problem(clip.linkage, wanted[k], values[k])
+        values[k] = lead(problem, values[k], values[k], firm, precision=PRECISION)
+    words = f"solved for again, stretches of missed goals: {len(found)}."
+    return replace(clip, poses=steady_signs(clip.linkage, values), residuals=None), words
+
+
+STEPS: tuple[Callable[[Report], Repaired], ...] = (
+    _first_frame,
+    _unwound,
+    _branches,
+    _bridged,
+    _within,
+    _grounded,
+    _within,  # legs that straighten again come to their limits with a corner
+    _resolved,
+)

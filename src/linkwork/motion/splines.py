@@ -1,0 +1,237 @@
+"""Ways between key poses: straight, eased, and splines, for angles, lengths and rotations alike.
+
+Imports `poses` and `linkage`; SciPy for cubic splines, when one is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import KeyFrameError
+from ..linkage import poses
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray, steady
+
+LONGEST_HANDLE = 0.9 * np.pi
+KINDS = ("linear", "ease", "cubic", "catmull-rom", "ease-in", "ease-out", "tcb", "squad", "step")
+
+
+def sample(
+    linkage: Linkage,
+    times: FloatArray,
+    keys: FloatArray,
+    samples: FloatArray,
+    *,
+    kind: str | Sequence[str] = "cubic",
+    wrap: bool = True,
+    shape: FloatArray | None = None,
+) -> FloatArray:
+    """Return the poses (m, nq) at sample times (m,) between key poses (n, nq) at rising times (n,).
+
+    Args:
+        linkage: The linkage.
+        times: Times of the keys [s].
+        keys: Poses of the keys.
+        samples: When to look.
+        kind: One of `KINDS`, or one for every key: how to go from it to the next.
+        wrap: Let unlimited angles go the short way round between keys; False keeps whole turns.
+        shape: Tension, continuity and bias at every key (n, 3), for ``"tcb"``; zero by default, as Catmull-Rom.
+    """
+    kinds = [kind] * len(times) if isinstance(kind, str) else list(kind)
+    for name in kinds:
+        check_kind(name)
+    if len(kinds) != len(times):
+        raise KeyFrameError(f"there are {len(times)} keys but {len(kinds)} kinds; give one, or one for every key.")
+    if len(times) == 1:
+        return np.repeat(keys, len(samples), axis=0)
+    keys = unwound(linkage, keys) if wrap else keys
+    span = np.clip(np.searchsorted(times, samples, side="right") - 1, 0, len(times) - 2)
+    t = (samples - times[span]) / (times[span + 1] - times[span])
+    result, first = np.empty((len(samples), linkage.nq)), 0
+    for name, group in groupby(kinds[:-1]):
+        last = first + len(list(group))
+        inside = (span >= first) & (span < last)
+        if name == "cubic":  # one spline over all stretches in a row that ask for it
+            run = slice(first, last + 1)
+            result[inside] = _cubic(linkage, times[run], keys[run], samples[inside])
+        elif inside.any():
+            tcb = shape if name == "tcb" and shape is not None else np.zeros((len(times), 3))
+            result[inside] = WAYS[name](_Stretches(linkage, times, keys, span[inside], t[inside], tcb))
+        first = last
+    return steady_signs(linkage, result)
+
+
+def check_kind(kind: object) -> None:
+    """Raise if there is no interpolation of that name."""
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise KeyFrameError(f"no interpolation {kind!r}; there is {', '.join(KINDS)}.")
+
+
+def steady_signs(linkage: Linkage, values: FloatArray) -> FloatArray:
+    """Choose, of the two quaternions of every rotation, the one nearer that of the frame before; in place."""
+    for k, _ in linkage.quaternion_values:
+        values[:, k : k + 4] = steady(values[:, k : k + 4])
+    return values
+
+
+def unwound(linkage: Linkage, keys: FloatArray) -> FloatArray:
+    """Add whole turns to unlimited angles so that neighbouring poses are less than half a turn apart."""
+    q, _, wraps = linkage.plain_values
+    turning = q[wraps]
+    result = keys.copy()
+    steps = poses.wrapped(np.diff(keys[:, turning], axis=0))
+    result[1:, turning] = keys[0, turning] + np.cumsum(steps, axis=0)
+    return result
+
+
+def smooth(t: FloatArray) -> FloatArray:
+    """Return shares from 0 to 1 that leave and arrive at rest: ``3 t² - 2 t³``."""
+    return t * t * (3.0 - 2.0 * t)
+
+
+@dataclass(frozen=True, eq=False)
+class _Stretches:
+    """Samples between keys: after which key each lies, which share of the way, and the shape of the splines."""
+
+    linkage: Linkage
+    times: FloatArray
+    keys: FloatArray
+    span: NDArray[np.int64]
+    t: FloatArray
+    shape: FloatArray
+
+    @property
+    def gaps(self) -> FloatArray:
+        return np.diff(self.times)
+
+    def between(self, start: FloatArray, end: FloatArray, t: FloatArray) -> FloatArray:
+        return poses.interpolate(self.linkage, start, end, t, wrap=False)
+
+    def straight(self, t: FloatArray) -> FloatArray:
+        return self.between(self.keys[self.span], self.keys[self.span + 1], t)
+
+    def tangents(self, *, share: float) -> tuple[FloatArray, FloatArray]:
+        """Return the velocities (n, nv) with which the motion comes to every key and leaves it.
+
+        They are means of the rates before and after a key, weighted by their nearness; tension shortens them,
+        continuity sets the two apart and bias leans both to one side (Kochanek and Bartels). Kept for a `share` of the
+        way to the next key, none turns by more than half a turn: it would then point the other way.
+        """
+        gaps, linkage = self.gaps, self.linkage
+        rates = poses.difference(linkage, self.keys[:-1], self.keys[1:], wrap=False) / gaps[:, None]
+        tension, continuity, bias = self.shape.T[..., None]
+        tight = 1.0 - tension
+        before, after = np.vstack([rates[:1], rates]), np.vstack([rates, rates[-1:]])
+        near = np.full(len(self.times), 0.5)
+        near[1:-1] = gaps[1:] / (gaps[:-1] + gaps[1:])
+        early, late = near[:, None] * (1.0 + bias) * before, (1.0 - near)[:, None] * (1.0 - bias) * after
+        coming = tight * ((1.0 - continuity) * early + (1.0 + continuity) * late)
+        leaving = tight * ((1.0 + continuity) * early + (1.0 - continuity) * late)
+        for end in (0, -1):  # the first and the last key have a rate on one side only
+            coming[end] = leaving[end] = tight[end] * before[end]
+        longest = np.maximum(np.append(gaps, 0.0), np.insert(gaps, 0, 0.0))
+        for _, j in linkage.quaternion_values:
+            for tangents in (coming, leaving):
+                reach = np.linalg.norm(tangents[:, j : j + 3], axis=1) * longest * share
+                tangents[:, j : j + 3] *= np.minimum(1.0, LONGEST_HANDLE / np.maximum(reach, 1e-300))[:, None]
+        return coming, leaving
+
+
+def _bezier(at: _Stretches) -> FloatArray:
+    """Cubic stretches with the tangents of their keys.
+
+    Each is drawn by de Casteljau's construction, interpolating between interpolations, which serves angles, lengths and
+    quaternions alike.
+    """
+    coming, leaving = at.tangents(share=1.0 / 3.0)
+    linkage, keys, span = at.linkage, at.keys, at.span
+    third = at.gaps[span][:, None] / 3.0
+    corners: list[FloatArray] = [
+        keys[span],
+        poses.integrate(linkage, keys[span], third * leaving[span]),
+        poses.integrate(linkage, keys[span + 1], -third * coming[span + 1]),
+        keys[span + 1],
+    ]
+    while len(corners) > 1:
+        corners = [at.between(a, b, at.t) for a, b in pairwise(corners)]
+    return corners[0]
+
+
+def _squad(at: _Stretches) -> FloatArray:
+    """Shoemake's spherical quadrangle: between the turn from key to key and the turn of two inner poses.
+
+    ``q(t) = slerp(slerp(q0, q1, t), slerp(s0, s1, t), 2 t (1 - t))``, with inner poses such that the velocity at a key
+    is that of Catmull-Rom, whatever the times. For angles and lengths the two are one curve.
+    """
+    result = _bezier(at)
+    coming, leaving = at.tangents(share=1.0)
+    keys, span, t = at.keys, at.span, at.t[:, None]
+    gap = at.gaps[span][:, None]
+    way = poses.difference(at.linkage, keys[span], keys[span + 1], wrap=False)
+    for k, j in at.linkage.quaternion_values:
+        turn = slice(j, j + 3)
+        first = unit(keys[span, k : k + 4])
+        last = product(first, exponential(way[:, turn]))
+        early = product(first, exponential((gap * leaving[span] - way)[:, turn] / 2.0))
+        late = product(last, exponential((way - gap * coming[span + 1])[:, turn] / 2.0))
+        result[:, k : k + 4] = _arc(_arc(first, last, t), _arc(early, late, t), 2.0 * t * (1.0 - t))
+    return result
+
+
+def unit(quaternions: FloatArray) -> FloatArray:
+    """Return quaternions (n, 4) of length one."""
+    return np.asarray(quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True))
+
+
+def product(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the products of quaternions (n, 4); unlike rotations, they keep their sign."""
+    w, v, x, u = a[:, :1], a[:, 1:], b[:, :1], b[:, 1:]
+    return np.hstack([w * x - (v * u).sum(axis=1, keepdims=True), w * u + x * v + np.cross(v, u)])
+
+
+def exponential(turn: FloatArray) -> FloatArray:
+    """Return the quaternions (n, 4) of rotation vectors (n, 3), up to a whole turn."""
+    angle = np.linalg.norm(turn, axis=1, keepdims=True)
+    return np.hstack([np.cos(angle / 2.0), turn * (np.sinc(angle / (2.0 * np.pi)) / 2.0)])
+
+
+def _arc(a: FloatArray, b: FloatArray, t: FloatArray) -> FloatArray:
+    """Return points on the great arcs between quaternions (n, 4) as they are, without a choice of sign."""
+    angle = 2.0 * np.arctan2(np.linalg.norm(a - b, axis=1, keepdims=True), np.linalg.norm(a + b, axis=1, keepdims=True))
+    sine = np.sin(angle)
+    near = sine < 1e-9
+    safe = np.where(near, 1.0, sine)
+    early = np.where(near, 1.0 - t, np.sin((1.0 - t) * angle) / safe)
+    result = early * a + np.where(near, t, np.sin(t * angle) / safe) * b
+    return unit(result)
+
+
+def _cubic(linkage: Linkage, times: FloatArray, keys: FloatArray, samples: FloatArray) -> FloatArray:
+    """Natural cubic splines for plain values, SciPy's rotation splines for quaternions."""
+    from scipy.interpolate import CubicSpline
+    from scipy.spatial.transform import Rotation, RotationSpline
+
+    result = np.empty((len(samples), linkage.nq))
+    q, _, _ = linkage.plain_values
+    result[:, q] = CubicSpline(times, keys[:, q], bc_type="natural")(samples)
+    for k, _ in linkage.quaternion_values:
+        spline = RotationSpline(times, Rotation.from_quat(keys[:, k : k + 4], scalar_first=True))
+        result[:, k : k + 4] = spline(samples).as_quat(scalar_first=True)
+    return result
+
+
+WAYS: dict[str, Callable[[_Stretches], FloatArray]] = {
+    "linear": lambda at: at.straight(at.t),
+    "ease": lambda at: at.straight(smooth(at.t)),
+    "ease-in": lambda at: at.straight(at.t * at.t),
+    "ease-out": lambda at: at.straight(at.t * (2.0 - at.t)),
+    "catmull-rom": _bezier,
+    "tcb": _bezier,
+    "squad": _squad,
+    "step": lambda at: at.keys[at.span + (at.t >= 1.0)],
+}

@@ -1,0 +1,246 @@
+"""Pose keys and goal keys on one timeline: a body that plays, and pins that hold parts of it to goals for a while.
+
+Imports `clips`, `keys`, `leading` and what stands before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import GoalError, KeyFrameError
+from ..goals import Block, Goal, Hold, Reach
+from ..linkage.euler_angles import turn_values
+from ..linkage.joints import Floating
+from ..linkage.linkage import Link, Linkage
+from ..linkage.poses import advance, between
+from ..solvers import Problem
+from ..transforms import FloatArray
+from .clips import Clip
+from .keys import Key, check_times, even_times, read_keys
+from .nearest_pose import lead, stiffness
+from .splines import check_kind, sample, smooth, steady_signs
+
+SUDDEN = 3.0  # how fast what pins do to a value changes if it is a jump [rad/s, m/s]
+HOMING = 0.25  # in how long most of the way back to the body is gone after one [s]
+FAINT = 0.25  # weight of pins below which a pose is eased back to the body as a whole
+PRECISION = 1e-7  # of a pin [m, or rad as far away]
+_FREE = Linkage([Link("goal")], root=Floating(), name="goal")
+
+
+@dataclass(frozen=True, eq=False)
+class Pin:
+    """A goal that holds from one time to another, and is taken up and let go smoothly.
+
+    Args:
+        start: From when it holds [s].
+        end: Until when [s].
+        goal: What holds: a goal; a function of the time [s] that gives one; or the name of a frame, which stays where
+            the body has it at the start.
+        ease: For how long before the start it is taken up, and after the end let go [s]; or a pair of both.
+
+    Example:
+        >>> import linkwork as lw
+        >>> Pin(0.5, 1.5, lw.Reach("tip", position=(1, 2))).weight(np.array([0.0, 0.375, 1.0, 1.75])).tolist()
+        [0.0, 0.5, 1.0, 0.0]
+    """
+
+    start: float
+    end: float
+    goal: Goal | Callable[[float], Goal] | str
+    ease: Any = field(default=0.25, kw_only=True)
+
+    def __post_init__(self) -> None:
+        try:
+            eases = np.broadcast_to(np.asarray(self.ease, np.float64), 2)
+            times = np.array([self.start, self.end, *eases], dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise KeyFrameError(f"times of a pin are numbers of seconds: {error}.") from error
+        if not np.isfinite(times).all() or self.end < self.start or (times[2:] < 0.0).any():
+            raise KeyFrameError(
+                f"a pin holds from a time to a later one and eases over zero seconds or more; got {self.start!r} to "
+                f"{self.end!r}, ease {self.ease!r}."
+            )
+        if not (isinstance(self.goal, Goal | str) or callable(self.goal)):
+            raise GoalError(f"a pin holds a goal such as Reach(...), or a frame by name, got {self.goal!r}.")
+        object.__setattr__(self, "ease", tuple(times[2:].tolist()))
+
+    @classmethod
+    def through(cls, keys: Sequence[tuple[float, Reach]], *, kind: str = "ease", ease: Any = 0.25) -> Pin:
+        """Return a pin that follows goal keys: (time, Reach) pairs of one frame, with a way of `kind` between them."""
+        check_kind(kind)
+        pairs = list(keys)
+        if not pairs or not all(
+            isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[1], Reach) for pair in pairs
+        ):
+            raise KeyFrameError("goal keys are (time, Reach) pairs, at least one.")
+        goals, times = [goal for _, goal in pairs], np.array([float(time) for time, _ in pairs])
+        if len({goal.make for goal in goals}) > 1:
+            raise GoalError("goal keys of one pin are of one frame and ask for the same things; make a pin for each.")
+        check_times(times)
+        targets = np.stack([goal.target for goal in goals])
+        poses = np.hstack([targets[:, :3, 3], turn_values(Floating(), targets[:, :3, :3])])
+
+        def goal(time: float) -> Reach:
+            now = np.clip(np.array([time]), times[0], times[-1])
+            return goals[0].moved(_FREE.forward(sample(_FREE, times, poses, now, kind=kind)[0], frame="goal"))
+
+        return cls(float(times[0]), float(times[-1]), goal, ease=ease)
+
+    def weight(self, times: FloatArray) -> FloatArray:
+        """Return how firmly it holds at times: 0 not at all, 1 fully."""
+        shares = np.ones_like(times)
+        for away, ease in ((self.start - times, self.ease[0]), (times - self.end, self.ease[1])):
+            out = away > 1e-9
+            shares[out] = 0.0 if ease == 0.0 else smooth(np.clip(1.0 - away[out] / ease, 0.0, 1.0))
+        return shares
+
+    def at(self, time: float, linkage: Linkage, body: Clip) -> Goal:
+        """Return the goal at a time."""
+        if isinstance(self.goal, Goal):
+            goal = self.goal
+        elif isinstance(self.goal, str):
+            goal = Hold(self.goal)
+        else:
+            goal = self.goal(time)
+            if not isinstance(goal, Goal):
+                raise GoalError(f"the function of a pin gives a goal for every time, got {goal!r} at {time:g} s.")
+        begin = np.clip(self.start, body.times[0], body.times[-1])
+        return goal.bound(linkage, body.at(begin))
+
+
+@dataclass(frozen=True, eq=False)
+class Faded(Goal):
+    """A goal taken up in part: what it leaves to go is a share of what the body leaves."""
+
+    goal: Goal
+    left: FloatArray
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Those of the goal."""
+        return self.goal.blocks
+
+    @property
+    def make(self) -> tuple[Any, ...]:
+        """That of the goal."""
+        return "Faded", self.goal.make
+
+    def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return what is still to go."""
+        return self.goal.error(linkage, q) - self.left
+
+    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the goal's Jacobian."""
+        return self.goal.jacobian(linkage, q)
+
+    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
+        """Return which rows can change at all."""
+        return self.goal.changeable(linkage)
+
+
+class Timeline:
+    """Pose keys and pins of one linkage, in any order of the two.
+
+    Args:
+        linkage: The linkage.
+        items: `Key` objects or (time, pose) pairs, with rising times, and `Pin` objects among them.
+        body: A clip that plays beneath the pins, in place of keys.
+        fps: Frames a second, of keys.
+        kind: The way between keys that do not say, as in `lw.interpolate`.
+        wrap: Let unlimited angles go the short way round between keys.
+        stiff: How many times as firmly as others a joint keeps to what the body plays, numbers by name. By itself, one
+            that carries more of the body is led aside less.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([15, 10, 5])
+        >>> pin = lw.Pin(0.5, 1.0, lw.Reach("tip", position=(10, 15)))
+        >>> clip = lw.Timeline(arm, [(0, [0.1, 0.5, 0.5]), pin, (2, [1.5, 0.5, 0.5])]).play()
+        >>> held = clip[0.5:1.0].forward(frame="tip")[:, :2, 3]
+        >>> bool(abs(held - (10, 15)).max() < 1e-4)
+        True
+    """
+
+    def __init__(
+        self,
+        linkage: Linkage,
+        items: Sequence[Key | Pin | tuple[float, ArrayLike]],
+        *,
+        body: Clip | None = None,
+        fps: float = 24.0,
+        kind: str = "cubic",
+        wrap: bool = True,
+        stiff: Mapping[str, float] | None = None,
+    ) -> None:
+        items = list(items)
+        self.linkage = linkage
+        self.pins = tuple(item for item in items if isinstance(item, Pin))
+        keys = [item for item in items if not isinstance(item, Pin)]
+        if body is not None:
+            if keys:
+                raise KeyFrameError("the body plays a clip or goes through keys, not both; leave one of them out.")
+            if not isinstance(body, Clip) or body.linkage is not linkage:
+                raise KeyFrameError(f"the body of a timeline is a clip of its own linkage, {linkage.name!r}.")
+            self.body = body
+        else:
+            track = read_keys(linkage, keys, kind=kind, wrap=wrap)
+            times = even_times(track.times[0], track.times[-1], fps)
+            self.body = Clip(linkage, times, track.at(times), source="keys")
+        first, last = self.body.times[0], self.body.times[-1]
+        for pin in self.pins:
+            if pin.start > last or pin.end < first:
+                raise KeyFrameError(
+                    f"a pin from {pin.start:g} to {pin.end:g} s is outside the motion, {first:g} to {last:g} s."
+                )
+        self._firm = stiffness(linkage, stiff)
+
+    def play(self) -> Clip:
+        """Return the motion: the body's, led by its pins.
+
+        Returns:
+            A clip whose `residuals` (n, pins) say how far each pin was missed at the frames where it fully holds.
+        """
+        body, linkage = self.body, self.linkage
+        weights = np.array([pin.weight(body.times) for pin in self.pins]).reshape(len(self.pins), len(body)).T
+        values, residuals = body.poses.copy(), np.zeros((len(body), len(self.pins)))
+        last = np.zeros(linkage.nv)  # what the pins have changed at the frame before
+        for k in range(len(body)):
+            active = np.flatnonzero(weights[k])
+            if not len(active):
+                last[:] = 0.0
+                continue
+            base = body.poses[k]
+            goals = [self._goal(self.pins[i], float(body.times[k]), float(weights[k, i]), base) for i in active]
+            start = advance(linkage, base, last)
+            gap = float(body.times[k] - body.times[k - 1]) if k else np.inf  # before the first frame nothing can jump
+            values[k] = self._led(Problem(linkage, goals, start), base, start, last, gap)
+            last = between(linkage, base, values[k], wrap=False)
+            if weights[k].max() < FAINT:  # what the goals leave open goes back to the body too
+                values[k] = advance(linkage, base, smooth(weights[k].max() / FAINT) * last)
+            for i, goal in zip(active, goals, strict=True):
+                if weights[k, i] == 1.0:
+                    problem = Problem(linkage, goal, start)
+                    residuals[k, i] = problem.residuals(problem.error(values[k])).max()
+        return Clip(linkage, body.times, steady_signs(linkage, values), residuals, body.name, f"{body.source}, pins")
+
+    def _led(self, problem: Problem, base: FloatArray, start: FloatArray, last: FloatArray, gap: float) -> FloatArray:
+        """Return the pose nearest to the body or, if that is a jump from the frame before, one that goes on from it."""
+        found = lead(problem, base, start, self._firm, precision=PRECISION)
+        jump = np.abs(between(problem.linkage, start, found)).max(initial=0.0)
+        if jump > SUDDEN * gap:
+            near = advance(problem.linkage, base, np.exp(-gap / HOMING) * last)
+            other = lead(problem, near, start, self._firm, precision=PRECISION)
+            if np.abs(between(problem.linkage, start, other)).max(initial=0.0) < jump:
+                return other
+        return found
+
+    def _goal(self, pin: Pin, time: float, weight: float, base: FloatArray) -> Goal:
+        goal = pin.at(time, self.linkage, self.body)
+        left = (1.0 - weight) * goal.error(self.linkage, base)
+        share, tolerance, priority = goal.common
+        return Faded(goal, left, weight=share, tolerance=tolerance, priority=priority)

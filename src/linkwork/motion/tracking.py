@@ -1,0 +1,124 @@
+"""Solving along a series of goals, so that the path of the end effector is prescribed.
+
+Imports `solvers`, `paths`, `clips` and `lookahead`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import GoalError, OptionError
+from ..goals import Goal, Reach
+from ..linkage.linkage import Linkage
+from ..linkage.poses import start_pose
+from ..solvers import Method, Problem, configure
+from ..solvers.method import follow, settled
+from ..transforms import FloatArray
+from .clips import Clip
+from .lookahead import choose
+from .paths import line
+from .splines import steady_signs
+
+Goals = Goal | Sequence[Goal]
+
+
+def track(
+    linkage: Linkage,
+    goals: Goals | Sequence[Goals] | Callable[[float], Goals],
+    *,
+    fps: float = 24.0,
+    frames: int | None = None,
+    method: str | Method = "damped",
+    start: ArrayLike | str | None = None,
+    steps: int | None = None,
+    lookahead: bool = False,
+    **options: Any,
+) -> Clip:
+    """Return the motion that follows goals over time, each solved from the pose before.
+
+    So it is the nearest solution that the method finds, and stays on its branch. Where that leads into a limit,
+    `lookahead` weighs all solutions of the whole path.
+
+    Args:
+        linkage: The linkage.
+        goals: What should be reached at each frame: a list with one goal (or list of goals) a frame; a function of the
+            time [s], with `frames`; or one `Reach`, which is approached in a straight line.
+        fps: Frames a second.
+        frames: Number of frames, for a function or a single goal (21 by default).
+        method: A method's name.
+        start: Pose before the first frame, or the name of a stored one; the neutral pose by default.
+        steps: Take exactly this many steps a frame, as the chapter does with one; the first frame is then the start
+            itself. None solves each frame.
+        lookahead: Choose among the branches of all frames, by dynamic programming, so that as few goals as possible are
+            missed, then as few jumps made, then as little moved; for one `Reach` a frame.
+        **options: As in `solve`.
+
+    Returns:
+        A clip whose `residuals` say how far each goal was missed, shape (frames, blocks).
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([15, 10, 5])
+        >>> clip = lw.track(arm, lw.Reach("tip", position=(-20, 5)), start=[0.39, 0.79, 0.79])
+        >>> len(clip), bool(clip.residuals.max() < 1e-3)
+        (21, True)
+    """
+    _check(fps, steps, lookahead)
+    q = start_pose(linkage, start)
+    series = _series(linkage, goals, q, fps, frames)
+    chosen, settings = configure(method, options)
+    problem = Problem(linkage, series[0], q)
+    chosen.accept(problem)
+    ahead = choose(linkage, series, q, chosen, settings) if lookahead else None
+    poses, residuals, memory = np.empty((len(series), linkage.nq)), [], dict[str, Any]()
+    for k, wanted in enumerate(series):
+        problem = problem.aimed(wanted)
+        if ahead is not None:
+            q = ahead[k]
+        elif steps is None:
+            q = chosen.solve(problem, q, settings).q
+        elif k:
+            q = follow(chosen, problem, q, settled(settings, chosen), steps, memory)
+        poses[k] = q
+        residuals.append(problem.residuals(problem.error(q)))
+    return _clip(linkage, fps, poses, residuals, chosen.name)
+
+
+def _check(fps: float, steps: int | None, lookahead: bool) -> None:
+    if not np.isfinite(fps) or fps <= 0.0:
+        raise OptionError(f"fps must be positive, got {fps!r}.")
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+        raise OptionError(f"steps must be a whole number, at least one, got {steps!r}.")
+    if lookahead and steps is not None:
+        raise OptionError("steps takes frames as they come and lookahead chooses among them; give one of them.")
+
+
+def _clip(linkage: Linkage, fps: float, poses: FloatArray, residuals: list[FloatArray], method: str) -> Clip:
+    if len({len(row) for row in residuals}) != 1:
+        raise GoalError("every frame of a track needs goals of the same kinds, so that their errors can be compared.")
+    values, times = steady_signs(linkage, poses), np.arange(len(poses)) / fps
+    return Clip(linkage, times, values, np.stack(residuals), source=f"track, {method}")
+
+
+def _series(linkage: Linkage, goals: Any, q: Any, fps: float, frames: int | None) -> list[Any]:
+    """Return one goal, or list of goals, for every frame."""
+    if frames is not None and (isinstance(frames, bool) or not isinstance(frames, int) or frames < 1):
+        raise OptionError(f"frames must be a whole number, at least one, got {frames!r}.")
+    if isinstance(goals, Goal):
+        if not isinstance(goals, Reach):
+            raise GoalError("a single goal is approached in a straight line only if it is a Reach.")
+        return list(line(linkage, goals, start=q, frames=21 if frames is None else frames))
+    if callable(goals):
+        if frames is None:
+            raise GoalError("a path given as a function of time needs frames=, the number of frames.")
+        return [goals(k / fps) for k in range(frames)]
+    if not isinstance(goals, Iterable):
+        raise GoalError(f"a track follows a goal, a list of goals or a function of the time, got {goals!r}.")
+    series = list(goals)
+    if not series:
+        raise GoalError("the path is empty; give at least one goal.")
+    return series if frames is None else series[:frames]

@@ -1,0 +1,149 @@
+"""One hand's path given to a robot arm: scaled about its middle until all of it is within reach.
+
+Imports `skeletons`, `transfer`, `plans` and `wishes`, and of the package `clips` and `linkage`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import FrameNotFoundError, MappingError
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
+from ..transforms import FloatArray
+from .frame_goals import Progress, Wish, follow
+from .plans import levelled
+from .skeletons import Skeleton
+from .smoothing import smoothed
+from .transfer import anatomical_motion
+
+PATH, STEADY, STYLE = 20.0, 0.05, 0.05
+REACHED = 1e-3  # [m]: a path is followed if no place is missed by more
+SMALLER, TRIES = 0.8, 12
+SAMPLES = 512  # poses that say how far an arm reaches
+
+
+@dataclass(frozen=True)
+class HandPlan:
+    """A path for the tip of an arm.
+
+    Args:
+        source: The source's skeleton.
+        linkage: The arm.
+        frame: Its tip.
+        role: What of the source leads it.
+        motion: The motion of the source.
+        places: Where the tip should be, (frames, 3).
+        scale: What the path was multiplied by.
+        poses: The poses that follow it, (frames, nq).
+    """
+
+    source: Skeleton
+    linkage: Linkage
+    frame: str
+    role: str
+    motion: Clip
+    places: FloatArray
+    scale: float
+    poses: FloatArray
+
+
+def arm_of(linkage: Linkage) -> list[int]:
+    """Return the links that everything which moves at an end hangs on, from the root outwards: an arm, if it is one.
+
+    Example:
+        >>> import linkwork as lw
+        >>> panda = lw.models.panda()
+        >>> panda.links[arm_of(panda)[-1]]
+        'panda_hand'
+    """
+    moving = [arc.articulation.nv > 0 for arc in linkage.arcs]
+    ends = [linkage.path_to(linkage.links[link])[0] for link, below in enumerate(linkage.children) if not below]
+    paths = [path for path in ends if any(moving[link] for link in path)]
+    return [links[0] for links in zip(*paths, strict=False) if len(set(links)) == 1]
+
+
+def tip_of(linkage: Linkage, frame: str | None) -> str:
+    """Return the frame that follows a path: the one named, else ``"tip"``, else the last that all fingers hang on."""
+    if frame is None:
+        arm = arm_of(linkage)
+        return "tip" if "tip" in linkage.frames or not arm else linkage.links[arm[-1]]
+    if frame not in linkage.frames:
+        raise FrameNotFoundError(frame, f"linkage {linkage.name!r}", linkage.frames)
+    return frame
+
+
+def plan_hand(
+    motion: Clip,
+    source: Skeleton,
+    linkage: Linkage,
+    *,
+    role: str,
+    frame: str | None = None,
+    smooth: float = 0.0,
+    progress: Progress | None = None,
+) -> HandPlan:
+    """Return the path of a part of the source, seen from its body, as an arm that stands still can follow it.
+
+    Forward, left and up of the body become x, y and z. The middle of the path is put where the tip is in the pose
+    ``"ready"``, or else the neutral one, and the path is made smaller until the arm reaches all of it.
+    """
+    if role not in source:
+        raise MappingError(
+            f"{source.linkage.name!r} has no {role!r} that could lead {linkage.name!r};"
+            f" it has {', '.join(source.roles)}."
+        )
+    tip = tip_of(linkage, frame)
+    path = _seen_from_body(motion, source, role, smooth)
+    middle = (path.min(axis=0) + path.max(axis=0)) / 2.0
+    ready = linkage.stored_pose("ready") if "ready" in linkage.poses else linkage.neutral()
+    world = linkage.forward(ready, frame=tip)
+    scale = _reach(linkage, tip) / max(_size(source, role), 1e-9)
+    for _ in range(TRIES):
+        places = world[:3, 3] + scale * (path - middle)
+        poses = _followed(linkage, tip, places, world[:3, :3], ready, progress)
+        missed = np.linalg.norm(linkage.forward(poses, frame=tip)[:, :3, 3] - places, axis=1).max()
+        if missed <= REACHED:
+            break
+        scale *= SMALLER
+    return HandPlan(source, linkage, tip, role, motion, places, scale, poses)
+
+
+def _seen_from_body(motion: Clip, source: Skeleton, role: str, smooth: float) -> FloatArray:
+    """Return places (frames, 3) of a role, forward, left and up of the shoulder, or of the hips."""
+    side, _, part = role.partition("_")
+    base = f"{side}_shoulder" if part in ("elbow", "hand") and f"{side}_shoulder" in source else "hips"
+    way = motion.forward(frame=source.roles[role])[:, :3, 3] - motion.forward(frame=source.roles[base])[:, :3, 3]
+    axes = levelled(anatomical_motion(motion, source)["hips"])
+    seen = np.einsum("tji,tj->ti", axes, way)
+    return smoothed(seen, motion.times, smooth)
+
+
+def _size(source: Skeleton, role: str) -> float:
+    side = role.partition("_")[0]
+    chain = [f"{side}_{part}" for part in ("shoulder", "elbow", "hand")]
+    return source.length(*chain) if all(name in source for name in chain) else source.linkage.length / 4.0
+
+
+def _reach(linkage: Linkage, tip: str) -> float:
+    """Return how far a tip gets from its first joint that moves."""
+    path = [arc for arc in linkage.path_to(tip)[0] if linkage.arcs[arc].articulation.nv]
+    if not path:
+        raise MappingError(f"nothing moves frame {tip!r} of {linkage.name!r}; name another by frame= (--frame).")
+    poses = linkage.random_pose(0, SAMPLES)
+    ways = linkage.forward(poses, frame=tip) - linkage.forward(poses, frame=linkage.links[path[0]])
+    return float(np.percentile(np.linalg.norm(ways[:, :3, 3], axis=1), 95.0))
+
+
+def _followed(
+    linkage: Linkage, tip: str, places: FloatArray, turn: FloatArray, ready: FloatArray, progress: Progress | None
+) -> FloatArray:
+    frames, ones = len(places), np.ones(len(places))
+    wishes = [
+        Wish("place", tip, places, PATH * ones),
+        Wish("turn", tip, np.broadcast_to(turn, (frames, 3, 3)), STEADY * ones),
+        Wish("pose", "", np.broadcast_to(ready, (frames, linkage.nq)), STYLE * ones),
+    ]
+    return follow(linkage, wishes, ready, progress)

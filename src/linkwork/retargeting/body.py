@@ -1,0 +1,240 @@
+"""A motion of one figure given to another: orientations handed over, then feet, hands, hips and gaze as goals.
+
+Imports `plans`, `transfer`, `skeletons`, and of the package `clips`, `contacts`, `goals` and `solvers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import MappingError
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
+from ..motion.contacts import Thresholds
+from ..motion.derivatives import jerk
+from ..transforms import FloatArray
+from . import plans, transfer
+from .frame_goals import Progress, Wish, follow
+from .names import SIDES
+from .skeletons import LEGS, Skeleton
+from .smoothing import smoothed, turns_smoothed
+
+# How much each goal counts: metres and radians, times these.
+PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 20.0, 4.0, 3.0, 1.0, 0.3, 0.3, 0.3, 0.1
+SOLES, FIRM = 0.1, 6.0
+SHORTEST = 1e-6  # [m]: limbs without length are none
+CALM = 1.2  # hips that shake more than planned by this factor are smoothed
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that the target should do, before it is solved for.
+
+    Args:
+        source: The source's skeleton.
+        target: The target's skeleton.
+        motion: The motion of the source.
+        poses: Poses with the source's orientations, as nearly as joints and limits let them, (frames, nq).
+        feet: Foot by side.
+        hands: Places of the hands by side, (frames, 3).
+        gaze: Where the face of the target should point, (frames, 3), or None.
+        scale: Length of the target's legs (or arms) over that of the source's.
+        hips: Where the hips should be, (frames, 4, 4).
+        chest: How the chest should be turned, (frames, 3, 3), or None.
+        firmness: How much more than usual hips and chest count.
+    """
+
+    source: Skeleton
+    target: Skeleton
+    motion: Clip
+    poses: FloatArray
+    feet: Mapping[str, plans.FootPlan]
+    hands: Mapping[str, FloatArray]
+    gaze: FloatArray | None
+    scale: float
+    hips: FloatArray
+    chest: FloatArray | None = None
+    firmness: float = 1.0
+
+    @cached_property
+    def points(self) -> tuple[Linkage, dict[str, dict[str, str]]]:
+        """The target with frames at ankles and toes, and the names of these by side."""
+        return plans.with_points(self.target.linkage, dict(self.feet))
+
+    @property
+    def linkage(self) -> Linkage:
+        """The linkage that goals are for: the target with frames at ankles and toes."""
+        return self.points[0]
+
+    @cached_property
+    def wishes(self) -> list[Wish]:
+        """All goals of all frames."""
+        target, ones = self.target, np.ones(len(self.poses))
+        result: list[Wish] = []
+        for side, foot in self.feet.items():
+            names = self.points[1][side]
+            result.append(Wish("place", names["ankle"], foot.ankle, ANKLES + (PLANTED - ANKLES) * foot.heel_grip))
+            result.append(Wish("place", names["toe"], foot.toe, TOES + (PLANTED - TOES) * foot.toe_grip))
+            result.append(Wish("turn", foot.sole.body, foot.rotation, SOLES * ones))
+        for side, places in self.hands.items():
+            result.append(Wish("place", target.roles[f"{side}_hand"], places, HANDS * ones))
+        upright = np.sqrt(self.firmness) * UPRIGHT * ones
+        if self.feet:
+            result.append(Wish("place", target.roles["hips"], self.hips[:, :3, 3], self.firmness * HIPS * ones))
+            result.append(Wish("turn", target.roles["hips"], self.hips[:, :3, :3], upright))
+        if self.chest is not None:
+            result.append(Wish("turn", target.roles["chest"], self.chest, upright))
+        if self.gaze is not None:
+            result.append(Wish("direction", target.body("head"), self.gaze, GAZE * ones, axis=self.face))
+        return [*result, Wish("pose", "", self.poses, STYLE * ones)]
+
+    @cached_property
+    def face(self) -> FloatArray:
+        """The way forward in the coordinates of the target's head."""
+        return transfer.anatomy(self.target)["head"][:, 0]
+
+
+def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, smooth: float = 0.0) -> Plan:
+    """Return what the target should do, so that it moves as the source does.
+
+    Args:
+        motion: The motion of the source.
+        source: The source.
+        target: The target.
+        rules: What counts as a planted foot.
+        smooth: Over which time the source is smoothed [s].
+    """
+    both = [role for role in source.roles if role in target.roles]
+    _check(source, target, both)
+    times = motion.times
+    axes = transfer.anatomical_motion(motion, source)
+    axes = {role: turns_smoothed(turn, times, smooth) for role, turn in axes.items()}
+    world = motion.forward()
+    places = {role: smoothed(world[link][:, :3, 3], times, smooth) for role, link in source.roles.items()}
+    legs = all(skeleton.has_legs and skeleton.length(*LEGS[:3]) > SHORTEST for skeleton in (source, target))
+    free = _floats(target.linkage)
+    if not free:
+        axes, places = _seen_from_hips(target, axes, places)
+    wanted = transfer.wanted_rotations(target, axes)
+    feet: dict[str, plans.FootPlan] = {}
+    scale = _scale(source, target)
+    if legs and free:
+        steps = {side: plans.stride(motion, source, side, rules, smooth) for side in SIDES}
+        for side in SIDES:
+            foot = plans.plan_foot(target, side, steps[side], axes[f"{side}_ankle"], scale, times)
+            feet[side] = foot
+            wanted[f"{side}_ankle"] = foot.rotation
+            if f"{side}_toe" in target:
+                wanted[f"{side}_toe"] = plans.plan_toes(target, side, foot)
+    poses = transfer.joint_values(target, wanted)
+    if feet:
+        middle = (places["left_hip"] + places["right_hip"]) / 2.0
+        centre = scale * middle
+        level = np.mean([steps[side].level for side in SIDES])
+        ankles = np.mean([foot.sole.height for foot in feet.values()])
+        centre[:, 2] = scale * (middle[:, 2] - level) + ankles
+        plans.plan_hips(target, poses, centre, feet, times)
+    elif free:
+        transfer.place_root(target.linkage, poses, [target.roles["hips"]], scale * places["hips"])
+    hands = _hands(source, target, places, poses, times)
+    for side, goal in hands.items() if feet else ():
+        goal[:, 2] = plans.above_ground(goal[:, 2], scale * (places[f"{side}_hand"][:, 2] - level) + ankles)
+    gaze = axes["head"][:, :, 0] if "head" in axes and "head" in target else None
+    hips = target.linkage.forward(poses, frame=target.roles["hips"])
+    return Plan(source, target, motion, poses, feet, hands, gaze, scale, hips, wanted.get("chest"))
+
+
+def _check(source: Skeleton, target: Skeleton, both: Sequence[str]) -> None:
+    limbs = [role for role in both if role.endswith(("_hand", "_ankle", "_elbow", "_knee"))]
+    if limbs:
+        return
+    raise MappingError(
+        f"{source.linkage.name!r} and {target.linkage.name!r} have no limb in common: the source has"
+        f" {', '.join(source.roles)}; the target has {', '.join(target.roles)}. Give the missing roles by map= (--map);"
+        f" --write-map writes what was found."
+    )
+
+
+def _floats(linkage: Linkage) -> bool:
+    kinds = [element.kind for element in linkage.root.articulation.elements]
+    return kinds.count("prismatic") == 3
+
+
+def _scale(source: Skeleton, target: Skeleton) -> float:
+    """Return the length of legs, or else of arms, of the target over that of the source."""
+    for roles in (LEGS, *(tuple(f"{side}_{part}" for part in ("shoulder", "elbow", "hand")) for side in SIDES)):
+        if all(role in source and role in target for role in roles):
+            chains = [roles[k : k + 3] for k in range(0, len(roles), 3)]
+            lengths = [sum(skeleton.length(*chain) for chain in chains) for skeleton in (source, target)]
+            if min(lengths) > 0.0:
+                return lengths[1] / lengths[0]
+    return 1.0
+
+
+def _seen_from_hips(
+    target: Skeleton, axes: dict[str, FloatArray], places: dict[str, FloatArray]
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+    """Return axes and places as they are seen from the hips, for a target whose hips stand still."""
+    rest = np.stack([target.forward, np.cross(target.up, target.forward), target.up], axis=1)
+    turn = rest @ np.swapaxes(axes["hips"], -1, -2)
+    return (
+        {role: turn @ value for role, value in axes.items()},
+        {role: (turn @ (value - places["hips"])[..., None])[..., 0] for role, value in places.items()},
+    )
+
+
+def _hands(
+    source: Skeleton, target: Skeleton, places: Mapping[str, FloatArray], poses: FloatArray, times: FloatArray
+) -> dict[str, FloatArray]:
+    arms: dict[str, dict[str, FloatArray]] = {}
+    scales: dict[str, float] = {}
+    for side in SIDES:
+        roles = [f"{side}_{part}" for part in ("shoulder", "elbow", "hand")]
+        if all(role in source and role in target for role in roles):
+            length = source.length(*roles)
+            if min(length, target.length(*roles)) < SHORTEST:
+                continue
+            arms[side] = {"shoulder": places[roles[0]], "hand": places[roles[2]], "arm": np.array([length])}
+            scales[side] = target.length(*roles) / length
+    return plans.plan_hands(arms, target, poses, scales, times) if arms else {}
+
+
+def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
+    """Return the poses (frames, nq) that serve a plan best.
+
+    Where limits do not let the trunk go as planned, it leaves its path at one frame and comes back at another. Then the
+    way it went is smoothed, and all is solved again with a trunk that keeps to it.
+    """
+    poses = follow(plan.linkage, plan.wishes, plan.poses[0], progress)
+    if not plan.feet or len(poses) < 4:
+        return poses
+    linkage, roles, times = plan.target.linkage, plan.target.roles, plan.motion.times
+    top = roles.get("head", roles["hips"])
+    shaken = [
+        [jerk(linkage.forward(q, frame=name)[:, :3, 3], times) for q in (poses, plan.poses)]
+        for name in (roles["hips"], top)
+    ]
+    if all(after <= CALM * before for after, before in shaken):
+        return poses
+    hips = linkage.forward(poses, frame=roles["hips"])
+    calm = plan.hips.copy()
+    calm[:, :3, 3] += smoothed(hips[:, :3, 3] - plan.hips[:, :3, 3], times, plans.GIVING_WAY)
+    calm[:, :3, :3] = _calmed(hips[:, :3, :3], plan.hips[:, :3, :3], times)
+    chest = plan.chest
+    if chest is not None:
+        chest = _calmed(linkage.forward(poses, frame=roles["chest"])[:, :3, :3], chest, times)
+    firm = replace(plan, hips=calm, chest=chest, firmness=FIRM)
+    return follow(plan.linkage, firm.wishes, poses[0], progress)
+
+
+def _calmed(turned: FloatArray, planned: FloatArray, times: FloatArray) -> FloatArray:
+    """Return planned rotations (frames, 3, 3) that give way, smoothly, towards those that were possible."""
+    from scipy.spatial.transform import Rotation
+
+    away = Rotation.from_matrix(turned @ np.swapaxes(planned, -1, -2)).as_rotvec()
+    result: FloatArray = Rotation.from_rotvec(smoothed(away, times, plans.GIVING_WAY)).as_matrix() @ planned
+    return result

@@ -1,0 +1,57 @@
+"""Joints of Euler angles, solved for as what they are: free rotations, which have no gimbal lock.
+
+Imports of the package `eulers`, `joints` and `linkage`. Near gimbal lock a small turn takes large steps of angles: a
+solver that leans towards angles can come to rest far away and jump back later. Quaternions have no such place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..linkage.euler_angles import euler_order, turn_values
+from ..linkage.joints import Articulation, Ball, Floating, Joint
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+
+
+def without_angles(linkage: Linkage) -> Linkage:
+    """Return a linkage in which joints of Euler angles hold quaternions, but for those with limits.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.Builder("arm", base="palm").ball("wrist", "hand", euler="zxy").build()
+        >>> without_angles(arm).coordinates
+        ('wrist.w', 'wrist.x', 'wrist.y', 'wrist.z')
+    """
+    changed: dict[str, Articulation] = {}
+    for joint, drive in zip(linkage.arcs, linkage.drives, strict=True):
+        columns = slice(drive.q, drive.q + joint.articulation.nq)
+        free = np.isinf(linkage.lower[columns]).all() and np.isinf(linkage.upper[columns]).all()
+        if free and joint.mimic is None and not _has_cone(joint) and euler_order(joint.articulation) is not None:
+            changed[joint.name] = Ball() if isinstance(joint.articulation, Ball) else Floating()
+    return linkage.replace(joints=changed) if changed else linkage
+
+
+def _has_cone(joint: Joint) -> bool:
+    """Return whether a ball joint's swing or twist has limits."""
+    ball = joint.articulation
+    return isinstance(ball, Ball) and (ball.swing is not None or ball.twist is not None)
+
+
+def with_angles(linkage: Linkage, other: Linkage, poses: FloatArray) -> FloatArray:
+    """Return poses (frames, nq) of a linkage from those of the one without angles, each set nearest to the one before.
+
+    Args:
+        linkage: The linkage.
+        other: What `without_angles` made of it.
+        poses: Poses of that.
+    """
+    result = np.empty((len(poses), linkage.nq))
+    for k, (joint, solved) in enumerate(zip(linkage.arcs, other.arcs, strict=True)):
+        at, start = linkage.drives[k].q, other.drives[k].q
+        values = poses[:, start : start + solved.articulation.nq]
+        if joint.articulation != solved.articulation:
+            turned = solved.articulation.matrix(values)[:, :3, :3]
+            values = np.hstack([values[:, :-4], turn_values(joint.articulation, turned, np.zeros(3))])
+        result[:, at : at + joint.articulation.nq] = values
+    return result

@@ -1,0 +1,93 @@
+"""Corrections of a motion over time: shaking smoothed away, and what holds while a foot stands fading out after it.
+
+Imports `contacts`, `findings` and `transforms` of the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..motion.checks import runs
+from ..motion.contacts import Mask
+from ..transforms import FloatArray
+
+
+def smoothed(values: FloatArray, times: FloatArray, width: float) -> FloatArray:
+    """Return values (frames, ...) smoothed by a bell curve whose standard deviation is a time [s]."""
+    from scipy.ndimage import gaussian_filter1d
+
+    if len(times) < 2 or width <= 0.0:
+        return values
+    result: FloatArray = gaussian_filter1d(values, width / float(np.median(np.diff(times))), axis=0, mode="nearest")
+    return result
+
+
+def turns_smoothed(rotations: FloatArray, times: FloatArray, width: float) -> FloatArray:
+    """Return rotations (frames, 3, 3) smoothed in the same way."""
+    if len(times) < 2 or width <= 0.0:
+        return rotations
+    mixed = smoothed(rotations, times, width)
+    ahead = mixed[..., 0] / np.linalg.norm(mixed[..., 0], axis=-1, keepdims=True)
+    up = np.cross(ahead, mixed[..., 1])  # square to each other again
+    up /= np.linalg.norm(up, axis=-1, keepdims=True)
+    return np.stack([ahead, np.cross(up, ahead), up], axis=-1)
+
+
+def faded(values: FloatArray, mask: Mask, blend: int) -> FloatArray:
+    """Return corrections that hold where a mask does and fade away smoothly elsewhere, shape (frames, n).
+
+    Where the mask ends, the correction goes on with the speed it had, and comes to nothing within `blend` frames; a gap
+    shorter than two of these is bridged from one end to the other. So the corrected motion starts and stops without a
+    jerk.
+    """
+    result = np.where(mask[:, None], values, 0.0)
+    frames = len(mask)
+    for start, last in runs(~mask):
+        end = last + 1
+        length = end - start + 1
+        left = _edge(values, start - 1, -1, mask) if start > 0 else None
+        right = _edge(values, end, 1, mask) if end < frames else None
+        t = np.arange(1, length)
+        if left is not None and right is not None and length <= 2 * blend:
+            result[start:end] = _bridge(t / length, left, right, length)
+            continue
+        nothing = (np.zeros(values.shape[1]), np.zeros(values.shape[1]))
+        if left is not None:
+            near = t[t < blend]
+            result[start : start + len(near)] += _bridge(near / blend, left, nothing, blend)
+        if right is not None:
+            back = (length - t)[length - t < blend]
+            result[end - len(back) : end] += _bridge(1.0 - back / blend, nothing, right, blend)
+    return result
+
+
+def _edge(values: FloatArray, frame: int, inward: int, mask: Mask) -> tuple[FloatArray, FloatArray]:
+    """Return value and velocity per frame of a correction where its mask begins or ends."""
+    within = frame + inward
+    if not 0 <= within < len(mask) or not mask[within]:
+        return values[frame], np.zeros(values.shape[1])
+    return values[frame], inward * (values[within] - values[frame])
+
+
+def _bridge(
+    t: FloatArray, start: tuple[FloatArray, FloatArray], end: tuple[FloatArray, FloatArray], length: float
+) -> FloatArray:
+    """Return a cubic from one value and velocity to another, at fractions of its length."""
+    t = t[:, None]
+    (a, u), (b, v) = start, end
+    return np.asarray(
+        (1.0 + 2.0 * t) * (1.0 - t) ** 2 * a
+        + t * (1.0 - t) ** 2 * length * u
+        + t * t * (3.0 - 2.0 * t) * b
+        - t * t * (1.0 - t) * length * v
+    )
+
+
+def over_spans(values: FloatArray, mask: Mask, choose: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """Return values with those of each stretch of a mask replaced by one that is chosen from them."""
+    result = values.copy()
+    for first, last in runs(mask):
+        result[first : last + 1] = choose(values[first : last + 1])
+    return result

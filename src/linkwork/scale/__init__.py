@@ -1,0 +1,1 @@
+"""Datasets of goals and folders of motions: threads, a graphics card, a cluster."""

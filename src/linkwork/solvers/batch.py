@@ -1,0 +1,399 @@
+"""Many targets of one frame: dealt out in blocks to threads, solved by the compiled search.
+
+Imports `solvers`. Answers do not depend on the number of threads, and memory beyond targets and answers is that of a
+few blocks.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import DeviceError, GoalError, OptionError
+from ..kernels.devices import given_as, on_card, to_host
+from ..kernels.search_many import CLOSEST, INVALID, REACHED, UNSOLVED
+from ..linkage.linkage import Linkage
+from ..linkage.poses import start_pose
+from ..transforms import FloatArray
+from .chain_solution import NAMES
+from .chain_solver import MOST_KEPT, NO_STARTS, RESTARTS, Prepared
+from .cuda_batch import BLOCK as CARD_BLOCK, SEATS, Card, card_of
+from .method import positive, whole
+from .prepare import prepare
+
+SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had
+Progress = bool | Callable[[int, int], None] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """What a batch of solves gives back, a row for each target.
+
+    Attributes:
+        linkage: The linkage.
+        frame: The frame that targets are for.
+        q: Poses, shape (n, nq): answers, or the closest found; the neutral pose where a target is invalid.
+        success: Whether each is within tolerance and limits, shape (n,).
+        residuals: Position [m] and rotation [rad] errors, those asked for, shape (n, 1 or 2); NaN where invalid.
+        restarts: Starts that each took, shape (n,).
+        status: ``reached``, ``closest``, ``beyond`` (reach), ``invalid`` (no finite rigid transform) or ``time``.
+    """
+
+    linkage: Linkage
+    frame: str
+    q: FloatArray
+    success: NDArray[np.bool_]
+    residuals: FloatArray
+    restarts: NDArray[np.int32]
+    codes: NDArray[np.int8]
+
+    @property
+    def status(self) -> NDArray[np.str_]:
+        """How each ended, in a word."""
+        words = np.array([NAMES[code] for code in range(len(NAMES))])
+        result: NDArray[np.str_] = words[to_host(self.codes)]
+        return result
+
+    @property
+    def residual(self) -> FloatArray:
+        """The largest of each row's residuals."""
+        largest: FloatArray = to_host(self.residuals).max(axis=-1)
+        return largest
+
+    def reason(self, row: int) -> str:
+        """Return one sentence on how a row ended."""
+        if on_card(self.codes):
+            return self.on_host().reason(row)
+        word = NAMES[int(self.codes[row])]
+        if word == "invalid":
+            return f"target {row} is no rigid transform of finite numbers."
+        missed = " and ".join(f"{value:.3g}" for value in self.residuals[row])
+        how = {
+            "reached": "reached",
+            "closest": "not reached: no start came nearer; errors",
+            "beyond": "out of reach: the limb does not extend there; errors of the closest pose",
+            "time": "not reached: the time was used up; errors",
+        }[word]
+        return f"{how} {missed} after {int(self.restarts[row])} starts."
+
+    def on_host(self) -> Batch:
+        """Return the same with NumPy arrays; it is itself where they are."""
+        if not on_card(self.q):
+            return self
+        arrays = (self.q, self.success, self.residuals, self.restarts, self.codes)
+        return Batch(self.linkage, self.frame, *map(to_host, arrays))
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __repr__(self) -> str:
+        return f"<Batch of {self.frame!r}: {int(to_host(self.success).sum())} of {len(self)} reached>"
+
+
+def solve_batch(
+    linkage: Linkage,
+    frame: str,
+    targets: ArrayLike,
+    *,
+    start: ArrayLike | str | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    dtype: str | None = None,
+    time_budget: float | None = None,
+    progress: Progress = None,
+    first: int = 0,
+    **options: Any,
+) -> Batch:
+    """Return poses that bring a frame to each of many targets.
+
+    Args:
+        linkage: The linkage.
+        frame: Name of the frame.
+        targets: Shape (n, 4, 4). With ``orientation=False`` also positions (n, 3), with ``position=False`` rotations
+            (n, 3, 3). A target that is not finite or not rigid fails alone.
+        start: A pose (nq,), the name of a stored one, or a pose for each target (n, nq), to begin with.
+        device: Where to solve: ``"cpu"``, or ``"cuda"``: an NVIDIA graphics card. There, targets and starts may be
+            arrays of CuPy, PyTorch, JAX or whatever else speaks DLPack or ``__cuda_array_interface__``, which are used
+            where they are; answers are then arrays of the same library, on the card.
+        threads: How many; all cores by default. Answers do not depend on it.
+        dtype: ``"float64"``, or ``"float32"``: faster; every answer is checked, and if need be finished, in float64.
+            By default float64 on the processor, float32 on a card.
+        time_budget: Seconds after which targets not yet looked at are left, with status ``time``.
+        progress: True for a bar, False for none, a function of (done, total); by default a bar on a terminal when it
+            takes longer than a second.
+        first: Number of the first target, where these are some of more: random starts are drawn by number.
+        **options: As in `prepare`: position, orientation, free, tolerance, rotation_tolerance, limits, restarts, seed.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.panda()
+        >>> targets = arm.forward(arm.random_pose(0, 1000), frame="tip")
+        >>> lw.solve_batch(arm, "tip", targets)
+        <Batch of 'tip': 1000 of 1000 reached>
+    """
+    work = _work(device)(linkage, frame, dtype, threads, time_budget, options)
+    work.first = whole("first", first)
+    if isinstance(work, _CardWork) and on_card(targets):
+        return work.solve_there(targets, start)
+    array = _as_array(targets, frame)
+    base = _starts(linkage, start, len(array))
+    return work.solve(array, base, start is not None, progress)
+
+
+def solve_blocks(
+    linkage: Linkage,
+    frame: str,
+    blocks: Iterable[ArrayLike],
+    *,
+    device: str = "cpu",
+    threads: int | None = None,
+    dtype: str | None = None,
+    **options: Any,
+) -> Iterator[Batch]:
+    """Yield a batch for each block of targets as it comes: any number of them in the memory of one.
+
+    Random starts are drawn as if all blocks were one batch, so that the answers are the same.
+    """
+    work = _work(device)(linkage, frame, dtype, threads, None, options)
+    for block in blocks:
+        targets = _as_array(block, frame)
+        yield work.solve(targets, linkage.neutral(), False, False)
+        work.first += len(targets)
+
+
+class _Work:
+    """The prepared limb, and how its work is dealt out to the threads of a processor."""
+
+    PRECISION = "float64"
+
+    def __init__(
+        self,
+        linkage: Linkage,
+        frame: str,
+        dtype: str | None,
+        threads: int | None,
+        time_budget: float | None,
+        options: dict[str, Any],
+    ) -> None:
+        dtype = self.PRECISION if dtype is None else dtype
+        if dtype not in ("float32", "float64"):
+            raise OptionError(f"dtype is 'float64' or 'float32', got {dtype!r}.")
+        if time_budget is not None:
+            positive("time_budget", time_budget)
+        self.prepared = _prepared(linkage, frame, options)
+        self.dtype, self.time_budget, self.first = np.dtype(dtype), time_budget, 0
+        self.threads = cores() if threads is None else whole("threads", threads, least=1)
+
+    def solve(self, targets: NDArray[Any], base: FloatArray, given: bool, progress: Progress) -> Batch:
+        prepared, count = self.prepared, len(targets)
+        linkage = prepared.linkage
+        prepared.as_targets(np.zeros((0, *targets.shape[1:])))  # refuses a wrong shape before any work
+        self.get_ready(targets, given)
+        q, codes = np.empty((count, linkage.nq)), np.zeros(count, np.int8)
+        residuals = np.full((count, len(prepared.goal.blocks)), np.nan)
+        restarts = np.zeros(count, np.int32)
+        block = self.block(count)
+        deadline = np.inf if self.time_budget is None else time.perf_counter() + self.time_budget
+
+        def work(at: int) -> int:
+            rows = slice(at, min(at + block, count))
+            start = base if base.ndim == 1 else base[rows]
+            if time.perf_counter() > deadline:
+                q[rows] = start
+                return rows.stop - rows.start
+            answers = self.answers(targets[rows], start, given, self.first + at)
+            q[rows], residuals[rows], restarts[rows], codes[rows] = answers
+            return rows.stop - rows.start
+
+        with _reporting(progress, count) as report:
+            done = 0
+            for size in _dealt(work, range(0, count, block), self.threads):
+                done += size
+                report(done)
+        return Batch(linkage, prepared.goal.frame, q, codes == REACHED, residuals, restarts, codes)
+
+    def get_ready(self, _targets: NDArray[Any], _given: bool) -> None:
+        """Do what need not be done in every thread."""
+        for kind in {self.dtype, np.dtype(np.float64)}:
+            self.prepared.packed(kind, bounded=True)
+
+    def block(self, count: int) -> int:
+        """Return how many targets go together."""
+        return min(max(count // (SHARES * self.threads), SMALLEST), BLOCK)
+
+    def answers(self, block: NDArray[Any], start: FloatArray, given: bool, first: int) -> tuple[Any, ...]:
+        """Return poses, residuals, restarts and codes for a block of targets."""
+        prepared = self.prepared
+        values, report, status = self._block(block, start, given, first)
+        q, residuals = prepared.pose(values, start), prepared.residuals(report)
+        invalid = status == INVALID
+        if invalid.any():
+            q[invalid] = start if start.ndim == 1 else start[invalid]
+            residuals[invalid] = np.nan
+        return q, residuals, report[:, 2], status
+
+    def _block(
+        self, block: NDArray[Any], start: FloatArray, given: bool, first: int
+    ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+        prepared = self.prepared
+        targets = prepared.as_targets(np.asarray(block, np.float64))
+        status = np.zeros(len(targets), np.int64)
+        starts = NO_STARTS
+        if given:
+            values = prepared.limb.values_of(start)
+            starts = np.array(np.broadcast_to(values, (len(targets), prepared.limb.values)))  # one that may be written
+        if self.dtype == np.float64:
+            values, report = prepared.search(targets, status, given=starts, first=first, bounded=True)
+            return values, report, status
+        values, report = prepared.search(targets, status, given=starts, first=first, dtype=np.float32, bounded=True)
+        valid = np.where(status[:, None, None] == INVALID, np.eye(4), targets) if INVALID in status else targets
+        good = prepared.check(valid, values, report)  # and within limits, which single precision rounds to either side
+        again = (status == CLOSEST) | ((status == REACHED) & ~good)
+        if again.any():
+            left = np.where(again, UNSOLVED, REACHED)
+            more, further = prepared.search(targets, left, given=values, first=first, bounded=True)
+            further[:, 2:] += report[:, 2:]
+            values[again], report[again], status[again] = more[again], further[again], left[again]
+        return values, report, status
+
+
+class _CardWork(_Work):
+    """The same on a graphics card: a few threads keep blocks under way there, one travels while another is solved."""
+
+    PRECISION = "float32"
+
+    def get_ready(self, targets: NDArray[Any], given: bool) -> None:
+        self.threads = SEATS
+        self.card.engine(targets.shape[1:], given)  # compiled once
+
+    @cached_property
+    def card(self) -> Card:
+        """The prepared limb on the card."""
+        return card_of(self.prepared, self.dtype)
+
+    def block(self, count: int) -> int:
+        return max(min(count, CARD_BLOCK), 1)
+
+    def answers(self, block: NDArray[Any], start: FloatArray, given: bool, first: int) -> tuple[Any, ...]:
+        found = self.card.solve(block, start if given else None, first)
+        count = len(block)
+        return found.q.reshape(count, -1), found.residuals.reshape(count, -1), found.restarts, found.codes
+
+    def solve_there(self, targets: Any, start: Any) -> Batch:
+        """Return answers, on the card, to targets that are there."""
+        linkage = self.prepared.linkage
+        if start is not None and not on_card(start):
+            start = start_pose(linkage, start)
+        found = self.card.solve_there(targets, start, self.first)
+        arrays = (found.q, found.reached, found.residuals, found.restarts, found.codes)
+        return Batch(linkage, self.prepared.goal.frame, *(given_as(array, targets) for array in arrays))
+
+
+def _work(device: str) -> type[_Work]:
+    """Return who does the work."""
+    try:
+        return {"cpu": _Work, "cuda": _CardWork}[device]
+    except (KeyError, TypeError):
+        raise OptionError(f"device is 'cpu' or 'cuda', got {device!r}.") from None
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
+def _dealt(work: Callable[[int], int], blocks: range, threads: int) -> Iterator[int]:
+    """Yield what each block gives, as it is done; idle threads take the next, so that a busy core holds up nothing."""
+    if threads == 1 or len(blocks) < 2:
+        yield from map(work, blocks)
+        return
+    with ThreadPoolExecutor(min(threads, len(blocks))) as pool:
+        futures = [pool.submit(work, at) for at in blocks]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+
+
+@contextmanager
+def _reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]]:
+    """Give a function that reports how many are done: to a bar, to the caller's own function, or to no one."""
+    if callable(progress):
+        yield lambda done: progress(done, total)
+        return
+    if progress not in (None, True, False):
+        raise OptionError(f"progress is True, False, None or a function of (done, total), got {progress!r}.")
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    if progress is False or total == 0 or (progress is None and not terminal):
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("solving"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    begin = time.perf_counter()
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("solving", total=total, visible=progress is True)
+
+        def report(done: int) -> None:
+            late = progress is True or time.perf_counter() - begin > 1.0
+            bar.update(task, completed=done, visible=late)
+
+        yield report
+
+
+def _prepared(linkage: Linkage, frame: str, options: dict[str, Any]) -> Prepared:
+    known = ("position", "orientation", "free", "tolerance", "rotation_tolerance", "limits", "restarts", "seed")
+    for name in options:
+        if name not in known:
+            raise OptionError(f"a batch has no option {name!r}; it has {', '.join(known)}.")
+    options.setdefault("restarts", RESTARTS)
+    kept: dict[Any, Prepared] = linkage.__dict__.setdefault("_batches", {})
+    key = (frame, *((name, type(options[name]), options[name]) for name in sorted(options)))
+    try:
+        return kept[key]
+    except KeyError:
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[key] = prepare(linkage, frame, **options)
+        return kept[key]
+    except TypeError:  # an axis given as an array
+        return prepare(linkage, frame, **options)
+
+
+def _as_array(targets: ArrayLike, frame: str) -> NDArray[Any]:
+    if on_card(targets):
+        raise DeviceError(
+            f"targets of {frame!r} are on a graphics card; solve them there with solve_batch(..., device='cuda'), "
+            "or copy them to NumPy first."
+        )
+    try:
+        array = np.asarray(targets)
+    except ValueError as error:
+        raise GoalError(f"targets of {frame!r} are an array of numbers, one row each: {error}.") from error
+    if array.dtype.kind not in "fiu" or array.ndim < 2:
+        raise GoalError(f"targets of {frame!r} are an array of numbers, one row each; got {array.dtype} {array.shape}.")
+    return array
+
+
+def _starts(linkage: Linkage, start: ArrayLike | str | None, count: int) -> FloatArray:
+    if start is None:
+        return linkage.neutral()
+    poses = start_pose(linkage, start)
+    if poses.shape not in ((linkage.nq,), (count, linkage.nq)):
+        raise OptionError(f"start has shape ({linkage.nq},) or ({count}, {linkage.nq}), got {poses.shape}.")
+    return poses

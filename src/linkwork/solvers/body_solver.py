@@ -1,0 +1,376 @@
+"""A figure and a list of goals, packed once for the compiled solver of whole figures: what `robust` and `prepare` call.
+
+Imports `figure_program`, `packing`, `problem`, `base` and the kernels. `preparing.prepare` is the public way to one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import GoalError, OptionError
+from ..goals import Goal
+from ..kernels import body_search as whole
+from ..linkage.poses import limited, start_pose
+from ..transforms import FloatArray
+from .body_program import Program
+from .goal_arrays import PACKERS, write
+from .method import Settings, Solution, whole as whole_number
+from .problem import Problem, bound_goals
+
+EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
+WISH = 0.1  # what a wish of a lower level counts on the first walk
+FINEST, FINISH = 1e-10, 60.0  # error that counts as none where a level is brought to rest, and steps for it
+TRIES = 300
+ROUND = 8  # starts between two looks at the clock
+SAME = 1e-9  # errors that differ by less are the same
+LIGHT, HEAVY = 1e-3, 1e3  # weights of a level whose largest is beyond these are taken relative to it
+FRAMES = 16  # of a motion in one compiled call, which cannot be interrupted
+SHARES = 8  # blocks for each thread, so that one with hard problems holds up nothing
+
+
+class Pace(NamedTuple):
+    """How a walk goes on and when it ends.
+
+    Attributes:
+        gain: Damping for each squared error.
+        floor: Damping at least, times the square of a quarter of the linkage's length.
+        steps: Steps at most, from one start.
+        patience: After so many steps without progress, a start is given up.
+        stalled: Progress is a squared error below this share of the last that was.
+        settled: A wish is followed until a step gains less than this share of the squared error.
+    """
+
+    gain: float = 0.02
+    floor: float = 1e-12
+    steps: float = 60.0
+    patience: float = 5.0
+    stalled: float = 0.6
+    settled: float = 1e-3
+
+
+class Answers(NamedTuple):
+    """What many problems of one figure give.
+
+    Attributes:
+        q: Poses, shape (problems, nq).
+        success: Whether each serves its goals, shape (problems,).
+        residuals: How far each block of errors is off, shape (problems, blocks).
+    """
+
+    q: FloatArray
+    success: NDArray[np.bool_]
+    residuals: FloatArray
+
+
+class PreparedFigure:
+    """Inverse kinematics of a list of goals, packed: call it with goals of the same kinds.
+
+    Attributes:
+        problem: The goals it was made for.
+        program: What the kernels read.
+        settings: Tolerances and limits.
+        restarts: Other starts at most, for one problem.
+        seed: Where they come from.
+    """
+
+    def __init__(
+        self, problem: Problem, settings: Settings, *, restarts: int, seed: int, pace: Pace | None = None
+    ) -> None:
+        self.linkage, self.problem, self.settings = problem.linkage, problem, settings
+        self.restarts, self.seed = min(restarts, TRIES), seed
+        self.program = Program(problem, settings)
+        levels = self.program.levels
+        strict = [EMPHASIS[levels[goal.priority]] for goal in problem.goals]
+        wishes = [goal.tolerance is not None and np.isinf(goal.tolerance).any() for goal in problem.goals]
+        alike = [max(factor, WISH) if wish else 1.0 for factor, wish in zip(strict, wishes, strict=True)]
+        self._emphasis = [strict] if len(levels) == 1 else [strict, alike]
+        self._stride = len(self._emphasis) * self.program.size
+        self._kinds = [_kind(goal) for goal in problem.goals]
+        length = self.linkage.length / 4.0 or 1.0
+        finest, flags = FINEST * max(length, 1.0), (float(alike != strict), float(any(wishes)))
+        own = pace or Pace()
+        self._steering = np.array([own.gain, own.floor * length**2, *own[2:], finest, FINISH, *flags])
+        self._width = whole.REPORT + len(problem.blocks)
+
+    def __repr__(self) -> str:
+        return (
+            f"<PreparedFigure of {self.linkage.name!r}: {len(self._kinds)} goals, {len(self.program.columns)} columns>"
+        )
+
+    def aims(self, goals: Sequence[Goal]) -> FloatArray:
+        """Return the numbers of bound goals of the kinds that it was made for; weights and targets may be others."""
+        if [_kind(goal) for goal in goals] != self._kinds:
+            raise GoalError(
+                f"this was prepared for {len(self._kinds)} goals of other kinds, frames or tolerances; prepare it anew."
+            )
+        numbers, at, weights = np.empty(self._stride), 0, self._weights(goals)
+        for emphasis in self._emphasis:
+            for goal, factor, weight in zip(goals, emphasis, weights, strict=True):
+                at = write(self.linkage, goal, factor * weight, numbers, at)
+        return numbers
+
+    def _weights(self, goals: Sequence[Goal]) -> list[float]:
+        """Return what goals count beside the others of their level; where all count very much or little, beside one."""
+        weights = [goal.weight for goal in goals]
+        if min(weights) > LIGHT and max(weights) < HEAVY:
+            return weights
+        most = {goal.priority: 0.0 for goal in goals}
+        for goal in goals:
+            most[goal.priority] = max(most[goal.priority], goal.weight)
+        return [goal.weight / (1.0 if LIGHT < most[goal.priority] < HEAVY else most[goal.priority]) for goal in goals]
+
+    def bound(self, goals: Goal | Sequence[Goal], start: FloatArray) -> tuple[Goal, ...]:
+        """Return goals as they stand for a start."""
+        return bound_goals(self.linkage, goals, start)
+
+    def search(
+        self,
+        numbers: FloatArray,
+        starts: FloatArray,
+        *,
+        chained: bool = False,
+        begin: int = 0,
+        first: int = 0,
+        tries: int | None = None,
+    ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+        """Return poses (m, nq), reports and status for the numbers of m problems and their starts (m, nq).
+
+        Args:
+            numbers: What `aims` gives for each, shape (m, size).
+            starts: A pose for each; with `chained`, only the first counts.
+            chained: Begin every problem with the answer to the one before.
+            begin: Number of the first problem, which its random starts depend on.
+            first: Number of the first start; 0 is the pose itself.
+            tries: Starts after the first.
+        """
+        program, status = self.program, np.zeros(len(numbers), np.int64)
+        out = np.array(starts) if self.settings.limits == "ignore" else self._within(starts)
+        report = np.zeros((len(numbers), self._width))
+        whole.figure_many(
+            program.codes,
+            program.numbers,
+            self._steering,
+            numbers.reshape(-1),
+            program.size,
+            begin,
+            chained,
+            self.seed,
+            first,
+            self.restarts if tries is None else tries,
+            np.empty(program.room),
+            out.reshape(-1),
+            report.reshape(-1),
+            status,
+        )
+        return out, report, status
+
+    def _within(self, poses: FloatArray) -> FloatArray:
+        return np.array(limited(self.linkage, poses))
+
+    def __call__(self, goals: Goal | Sequence[Goal], *, start: ArrayLike | str | None = None) -> Solution:
+        """Return the pose that serves goals, begun from a pose (the neutral one by default).
+
+        Example:
+            >>> import linkwork as lw
+            >>> figure = lw.models.human()
+            >>> ik = lw.prepare(figure, [lw.Hold("left_foot"), lw.Reach("right_hand", position=(0.4, -0.2, 1.2))])
+            >>> ik([lw.Hold("left_foot"), lw.Reach("right_hand", position=(0.4, -0.1, 1.1))], start="stand").success
+            True
+        """
+        return self.solve(goals, self._start(start))
+
+    def solve(self, goals: Goal | Sequence[Goal], start: FloatArray) -> Solution:
+        """Return the solution from a checked start."""
+        known = self.bound(goals, start)
+        (q, report, status), late = self._searched(self.aims(known)[None], start[None])
+        reached = bool(status[0])
+        ending = "reached" if reached else "time" if late else "closest"
+        pose, steps, residuals = q[0], int(report[0, 1]), report[0, whole.REPORT :]
+        if not reached and len(self._emphasis) > 1:
+            pose, residuals = self._no_worse(known, start, pose, residuals, self.restarts)
+            if self._reaches(residuals):
+                reached, ending = True, "reached"
+        return Solution(
+            self.linkage, known, "robust", start, pose, reached, residuals, steps, ending, (), self.settings
+        )
+
+    def _reaches(self, residuals: FloatArray) -> bool:
+        return bool((residuals <= self.settings.tolerances(self.problem)).all())
+
+    def _firm(self, known: Sequence[tuple[Goal, ...]], starts: FloatArray, found: Any, tries: int) -> Any:
+        """Return what a search found, with no level worse off than it is without the last one."""
+        q, report, status = found
+        if len(self._emphasis) > 1:
+            for k in np.flatnonzero(status == whole.MISSED).tolist():
+                q[k], residuals = self._no_worse(known[k], starts[k], q[k], report[k, whole.REPORT :].copy(), tries)
+                report[k, whole.REPORT :] = residuals
+                status[k] = whole.REACHED if self._reaches(residuals) else whole.MISSED
+        return q, report, status
+
+    def _no_worse(
+        self, goals: tuple[Goal, ...], start: FloatArray, q: FloatArray, residuals: FloatArray, restarts: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return a pose that serves the levels above the last as well as one found without the last, and residuals.
+
+        The last level may have led into another valley, where those above it are worse off.
+        """
+        last = max(goal.priority for goal in goals)
+        above = tuple(goal for goal in goals if goal.priority < last)
+        alone = figure_for(Problem(self.linkage, above, start), self.settings, restarts, self.seed).solve(above, start)
+        problem = Problem(self.linkage, goals, start)
+        other = problem.residuals(problem.error(alone.q))
+        ranks = np.array([problem.priorities[block.rows.start] for block in problem.blocks])
+        for rank in np.unique(ranks)[:-1]:
+            mine, theirs = (float(np.linalg.norm(values[ranks == rank])) for values in (residuals, other))
+            if abs(mine - theirs) > SAME:
+                return (alone.q, other) if theirs < mine else (q, residuals)
+        return q, residuals
+
+    def solve_many(self, goals: Goal | Sequence[Goal], starts: FloatArray) -> Solution:
+        """Return the solutions for the same goals from many starts (..., nq)."""
+        known, shape = self.bound(goals, starts), starts.shape[:-1]
+        flat = starts.reshape(-1, self.linkage.nq)
+        found, late = self._searched(np.tile(self.aims(known), (len(flat), 1)), flat)
+        q, report, status = found if late else self._firm([known] * len(flat), flat, found, self.restarts)
+        return Solution(
+            self.linkage,
+            known,
+            "robust",
+            starts,
+            q.reshape(starts.shape),
+            status.astype(np.bool_).reshape(shape),
+            report[:, whole.REPORT :].reshape(*shape, -1),
+            report[:, 1].astype(np.int64).reshape(shape),
+            np.where(status == whole.REACHED, "reached", "time" if late else "closest").reshape(shape),
+            (),
+            self.settings,
+        )
+
+    def follow(
+        self, frames: Iterable[Goal | Sequence[Goal]], *, start: ArrayLike | str | None = None, restarts: bool = True
+    ) -> Answers:
+        """Return the poses that serve goals frame by frame, each begun with the pose before; what a clip is made of.
+
+        Args:
+            frames: Goals of every frame, all of the kinds that it was made for. A goal that keeps something where it is
+                keeps it where it is at the start.
+            start: Pose before the first frame; the neutral one by default.
+            restarts: Whether a frame that misses its goals from there is also begun elsewhere, which makes it jump.
+        """
+        pose, frames = self._start(start), list(frames)
+        known, numbers = self._numbers(frames, pose)
+        tries = self.restarts if restarts else 0
+        at_once = (
+            FRAMES if len(self._emphasis) == 1 else 1
+        )  # levels go on from where those above are as well off as alone
+        parts: list[Any] = []
+        for k in range(0, len(frames), at_once):
+            part = numbers[k : k + at_once]
+            starts = np.broadcast_to(pose, (len(part), len(pose)))
+            found = self.search(part, starts, chained=True, begin=k, tries=tries)
+            parts.append(self._firm(known[k:], starts, found, tries))
+            pose = parts[-1][0][-1]
+        return self._answers(tuple(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def batch(
+        self,
+        problems: Iterable[Goal | Sequence[Goal]],
+        *,
+        start: ArrayLike | str | None = None,
+        threads: int | None = None,
+    ) -> Answers:
+        """Return the poses that serve many problems, each on its own, on all cores; the same for any number of threads.
+
+        Args:
+            problems: Goals of every problem, all of the kinds that it was made for.
+            start: One pose for all, or one for each; the neutral one by default.
+            threads: How many at a time; by default as many as there are cores.
+        """
+        poses, problems = np.asarray(start_pose(self.linkage, start)), list(problems)
+        count = len(problems)
+        if poses.shape not in ((self.linkage.nq,), (count, self.linkage.nq)):
+            raise OptionError(f"start has one pose or {count}, got shape {poses.shape}.")
+        starts = np.broadcast_to(poses, (count, self.linkage.nq))
+        known, numbers = self._numbers(problems, starts)
+
+        def solved(rows: NDArray[np.int64]) -> Any:
+            found = self.search(numbers[rows], starts[rows], begin=int(rows[0]))
+            return self._firm(known[int(rows[0]) :], starts[rows], found, self.restarts)
+
+        workers = os.cpu_count() or 1 if threads is None else whole_number("threads", threads, least=1)
+        blocks = np.array_split(np.arange(count), min(count, SHARES * workers))
+        with ThreadPoolExecutor(workers) as pool:
+            parts = list(pool.map(solved, blocks))
+        return self._answers(tuple(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def _numbers(
+        self, problems: Sequence[Goal | Sequence[Goal]], starts: FloatArray
+    ) -> tuple[list[tuple[Goal, ...]], FloatArray]:
+        """Return the goals of problems as they stand for their starts, and their numbers."""
+        if not len(problems):
+            raise GoalError("there are no problems at all; give at least one list of goals.")
+        each = np.broadcast_to(starts, (len(problems), self.linkage.nq))
+        known = [self.bound(goals, q) for goals, q in zip(problems, each, strict=True)]
+        return known, np.array([self.aims(goals) for goals in known])
+
+    def _answers(self, found: Any) -> Answers:
+        q, report, status = found
+        return Answers(q, status.astype(np.bool_), report[:, whole.REPORT :])
+
+    def _start(self, start: ArrayLike | str | None) -> FloatArray:
+        pose = start_pose(self.linkage, start)
+        if pose.ndim != 1:
+            raise OptionError(f"one problem takes one start of shape ({self.linkage.nq},), got shape {pose.shape}.")
+        return pose
+
+    def _searched(self, numbers: FloatArray, starts: FloatArray) -> tuple[Any, bool]:
+        """Search once; or walk from every start, then from others until the time is up, and say whether it was."""
+        if self.settings.time_budget is None:
+            return self.search(numbers, starts), False
+        deadline = time.perf_counter() + self.settings.time_budget
+        q, report, status = self.search(numbers, starts, tries=0)
+        for made in range(1, self.restarts + 1, ROUND):
+            for k in np.flatnonzero(status == whole.MISSED).tolist():
+                if time.perf_counter() >= deadline:
+                    return (q, report, status), True
+                one, tries = slice(k, k + 1), min(ROUND, self.restarts + 1 - made) - 1
+                again, found, status[one] = self.search(numbers[one], q[one], begin=k, first=made, tries=tries)
+                found[0, 1] += report[k, 1]
+                if status[k] or found[0, 0] < report[k, 0]:
+                    q[one], report[one] = again, found
+        return (q, report, status), time.perf_counter() >= deadline
+
+
+def _kind(goal: Goal) -> tuple[Any, ...]:
+    """Return a goal's make but for its weight."""
+    make = goal.make
+    return make[:-3] + make[-2:]
+
+
+def serves(problem: Problem) -> bool:
+    """Return whether the compiled solver knows all goals of a problem, and its number of levels."""
+    known = all(type(goal) in PACKERS for goal in problem.goals)
+    return known and len(np.unique(problem.priorities)) <= len(EMPHASIS)
+
+
+def figure_for(problem: Problem, settings: Settings, restarts: int, seed: int) -> PreparedFigure:
+    """Return the prepared solver for a problem's kind of goals; it is kept on the linkage."""
+    kept: dict[Any, PreparedFigure] = problem.linkage.__dict__.setdefault("_figures", {})
+    kinds = tuple(_kind(goal) for goal in problem.goals)
+    key = (kinds, settings.tolerance, settings.rotation_tolerance, settings.limits == "ignore", restarts, seed)
+    found = kept.get(key)
+    if found is None or settings.time_budget != found.settings.time_budget:
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[key] = found = PreparedFigure(problem, settings, restarts=restarts, seed=seed)
+    return found
+
+
+MOST_KEPT = 64

@@ -1,0 +1,355 @@
+"""A limb: the chain from the world to a frame, packed for the compiled search.
+
+Imports `linkage`, `program` and the kernels, whose `damped` and `starts` say what the arrays hold. Joints of several
+values become turns and slides here; hinges are put in Denavit-Hartenberg form, which takes a third of the arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import GoalError, listed
+from ..kernels import damped, joint_step as rows, starts
+from ..linkage.elements import moving_xyz
+from ..linkage.joints import mid_range
+from ..linkage.linkage import Linkage
+from ..linkage.program import chain_program
+from ..transforms import FloatArray, plane_basis
+
+PARALLEL = 1e-12  # sine of the angle between axes that count as parallel
+SLANTED = 1e-2  # ... below which the common normal lies too far away to be used
+TURNS = np.stack([plane_basis(axis) for axis in np.eye(3)])  # their last columns are the axes
+NARROW, WIDE = 0.6, 1.0  # shares of the range that the tables' poses are drawn from
+TABLE_SEED = 7
+PROBES, ROUNDS, MARGIN = 32, 6, 0.01
+
+
+@dataclass
+class Row:
+    """A joint of one value about, or along, its own z axis: ``constant`` puts it on the one before."""
+
+    motion: int
+    value: int
+    constant: FloatArray
+    multiplier: float
+    offset: float
+    advance: float
+    hinge: tuple[float, float, float, float] | None = None
+
+    def carry(self, angle: float, travel: float) -> None:
+        """Put a screw about z behind the joint; it commutes with its motion, so it can stand before it."""
+        if self.hinge is None:
+            self.constant = self.constant @ screw(angle, travel)
+        else:
+            self.offset += angle
+            self.hinge = (*self.hinge[:3], self.hinge[3] + travel)
+
+    def numbers(self) -> list[float]:
+        """Return what the kernel reads."""
+        constant = _columns(self.constant) if self.hinge is None else [*self.hinge, *[0.0] * 8]
+        return [*constant, self.multiplier, self.offset, self.advance]
+
+
+def screw(angle: float, travel: float) -> FloatArray:
+    """Return the 4x4 turn about z and move along it."""
+    result = np.eye(4)
+    c, s = math.cos(angle), math.sin(angle)
+    result[:2, :2] = (c, -s), (s, c)
+    result[2, 3] = travel
+    return result
+
+
+def as_hinge(constant: FloatArray) -> tuple[tuple[float, float], tuple[float, float, float, float], float] | None:
+    """Return a transform as a screw about z, a hinge (a screw about x, a move along the new z) and a turn about z.
+
+    The screw about x runs along the common normal of the two z axes. None if they are nearly, but not quite, parallel:
+    the normal then lies far away.
+
+    Example:
+        >>> before, hinge, after = as_hinge(screw(0.5, 2.0))
+        >>> before, hinge, after
+        ((0.0, 2.0), (1.0, 0.0, 0.0, 0.0), 0.5)
+    """
+    rotation, p = constant[:3, :3], constant[:3, 3].tolist()
+    sine = math.hypot(rotation[0, 2], rotation[1, 2])
+    cosine = float(rotation[2, 2])
+    if sine < PARALLEL:
+        length, cosine = math.hypot(p[0], p[1]), math.copysign(1.0, cosine)
+        before = math.atan2(p[1], p[0]) if length else 0.0
+        left = screw(-before, 0.0)[:3, :3] @ rotation
+        return (before, p[2]), (cosine, 0.0, length, 0.0), math.atan2(cosine * left[1, 0], left[0, 0])
+    if sine < SLANTED:
+        return None
+    before, after = math.atan2(rotation[0, 2], -rotation[1, 2]), math.atan2(rotation[2, 0], rotation[2, 1])
+    c, s = math.cos(before), math.sin(before)
+    length = c * p[0] + s * p[1]
+    travel = (s * p[0] - c * p[1]) / sine  # along the second axis, as seen from above the first
+    return (before, p[2] - travel * cosine), (cosine, sine, length, travel), after
+
+
+def xyz_quaternion(angles: FloatArray) -> FloatArray:
+    """Return the quaternions (..., 4) of turns about moving x, y and z axes (..., 3)."""
+    (a, b, c), (d, e, f) = (np.moveaxis(part(angles / 2.0), -1, 0) for part in (np.cos, np.sin))
+    return np.stack(
+        [a * b * c - d * e * f, d * b * c + a * e * f, a * e * c - d * b * f, d * e * c + a * b * f], axis=-1
+    )
+
+
+def _columns(matrix: FloatArray) -> list[float]:
+    return [*matrix[:3, :3].T.ravel().tolist(), *matrix[:3, 3].tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class Limb:
+    """The joints that move a frame, as the kernels want them.
+
+    Args:
+        linkage: The linkage.
+        frame: Name of the frame at the end.
+        free: The frame's own axis that it may spin about, a unit vector, or None.
+
+    Attributes:
+        codes: Codes of the rows.
+        numbers: Base, tip and rows.
+        limits: Lower, upper, and the range of random starts, for every value; shape (n, 4).
+        plain: Places of values in the limb and in the pose.
+        balls: Places of three angles in the limb and of their quaternion in the pose.
+        turning: Which values are angles of hinges alone: a whole turn more or less changes nothing.
+        length: All its segments and slides laid end to end [m]; 1 where there are none.
+    """
+
+    linkage: Linkage
+    frame: str
+    free: FloatArray | None = None
+    codes: NDArray[np.int64] = field(init=False)
+    numbers: FloatArray = field(init=False)
+    limits: FloatArray = field(init=False)
+    plain: tuple[NDArray[np.int64], NDArray[np.int64]] = field(init=False)
+    balls: tuple[tuple[int, int], ...] = field(init=False)
+    turning: NDArray[np.bool_] = field(init=False)
+    length: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        joints, tip, places = _rows(self.linkage, self.frame)
+        if self.free is not None:
+            spin = np.eye(4)
+            spin[:3, :3] = plane_basis(self.free)
+            tip = tip @ spin
+        for before, row in pairwise(joints):
+            parts = as_hinge(row.constant) if row.motion == rows.REVOLUTE else None
+            if parts is not None:
+                (angle, travel), row.hinge, after = parts
+                row.offset += after
+                before.carry(angle, travel)
+        forms = [damped.GENERAL if row.hinge is None else damped.HINGE for row in joints]
+        forms[:1] = [damped.NONE] * len(joints[:1])
+        base = joints[0].constant if joints else np.eye(4)
+        codes = [(row.motion, row.value, form) for row, form in zip(joints, forms, strict=True)]
+        numbers = [*_columns(base), *_columns(tip), *(x for row in joints for x in row.numbers())]
+        plain = [(k, q) for k, (q, ball) in enumerate(places) if not ball]
+        self.__dict__.update(
+            codes=np.array(codes, np.int64).ravel(),
+            numbers=np.array(numbers, np.float64),
+            plain=tuple(np.array(plain, np.int64).reshape(-1, 2).T.copy()),
+            balls=tuple((k, q) for k, (q, ball) in enumerate(places) if ball and (k == 0 or places[k - 1][0] != q)),
+        )
+        count = len(places)
+        motions = [{row.motion for row in joints if row.value == k} for k in range(count)]
+        fractions = {row.value for row in joints if row.multiplier % 1.0}  # a whole turn of these turns another by less
+        turning = np.array([m == {rows.REVOLUTE} and k not in fractions for k, m in enumerate(motions)], np.bool_)
+        segments = [np.linalg.norm(m[:3, 3]) for m in (*(row.constant for row in joints[1:]), tip)]
+        self.__dict__.update(turning=turning, length=float(sum(segments)) or 1.0)
+        self.__dict__["limits"] = self._limits([kinds == {rows.PRISMATIC} for kinds in motions])
+
+    @property
+    def values(self) -> int:
+        """Number of values that move the frame; none where the search would not keep what holds them."""
+        return len(self.limits)
+
+    def check(self) -> None:
+        """Raise GoalError if the search cannot serve the limb, and say why."""
+        if not self.values:
+            why = hindrance(self.linkage, self.frame) or "nothing moves it"
+            raise GoalError(f"no search for poses of frame {self.frame!r} in linkage {self.linkage.name!r}: {why}.")
+
+    def _limits(self, slides: list[bool]) -> FloatArray:
+        inside, outside = self.plain
+        limits = np.tile([-np.inf, np.inf, 0.0, 0.0], (len(slides), 1))
+        limits[inside, 0], limits[inside, 1] = self.linkage.lower[outside], self.linkage.upper[outside]
+        middle = mid_range(limits[:, 0], limits[:, 1])
+        room = np.where(slides, self.length, math.pi)
+        limits[:, 2] = np.where(np.isfinite(limits[:, 0]), limits[:, 0], np.minimum(middle, limits[:, 1]) - room)
+        limits[:, 3] = np.where(np.isfinite(limits[:, 1]), limits[:, 1], np.maximum(middle, limits[:, 0]) + room)
+        return limits
+
+    def values_of(self, q: FloatArray) -> FloatArray:
+        """Return the limb's values in poses (..., nq), shape (..., values)."""
+        inside, outside = self.plain
+        result = np.empty((*q.shape[:-1], self.values))
+        result[..., inside] = q[..., outside]
+        for k, place in self.balls:
+            result[..., k : k + 3] = moving_xyz(q[..., place : place + 4])
+        return result
+
+    def put(self, values: FloatArray, q: FloatArray) -> FloatArray:
+        """Write the limb's values (..., values) into poses (..., nq), and return these."""
+        inside, outside = self.plain
+        q[..., outside] = values[..., inside]
+        for k, place in self.balls:
+            q[..., place : place + 4] = xyz_quaternion(values[..., k : k + 3])
+        return q
+
+    def goals(self, targets: FloatArray) -> FloatArray:
+        """Return targets (..., 4, 4) of the frame as the kernels' goals, shape (..., 12)."""
+        rotations = targets[..., :3, :3]
+        if self.free is None:
+            rotations = rotations @ self.numbers[damped.TIP : damped.TIP + 9].reshape(3, 3)
+        else:
+            rotations = rotations @ plane_basis(self.free)
+        columns = np.swapaxes(rotations, -1, -2).reshape(*targets.shape[:-2], 9)
+        return np.concatenate([columns, targets[..., :3, 3]], axis=-1)
+
+    @cached_property
+    def table(self) -> tuple[FloatArray, FloatArray]:
+        """Poses to begin with, as values of the limb (k, n), and the goals (k, 12) that they reach."""
+        generator = np.random.default_rng(TABLE_SEED)
+        spread = np.concatenate(
+            [
+                share * (generator.random((frames, self.values)) - 0.5)
+                for share, frames in ((NARROW, starts.NARROW), (WIDE, starts.WIDE))
+            ]
+        )
+        low, high = self.limits[:, 2], self.limits[:, 3]
+        values = low + (high - low) * (0.5 + spread)
+        poses = self.put(values, np.tile(self.linkage.neutral(), (len(values), 1)))
+        return values, self.goals(self.linkage.forward(poses, frame=self.frame))
+
+
+def hindrance(linkage: Linkage, frame: str) -> str:
+    """Return what the compiled search does not know about the joints that move a frame, in words; empty if nothing."""
+    linkage.frame_index(frame)
+    if linkage.loops:
+        return f"it closes {len(linkage.loops)} loops, which `solve` keeps with method 'damped' or 'robust'"
+    path, _ = linkage.path_to(frame)
+    places = {linkage.drives[i].q for i in path}
+    held = [linkage.coordinates[cone.q].rsplit(".", 1)[0] for cone in linkage.cones if cone.q in places]
+    return f"the swing or twist of {listed(held)} is limited, which `solve` keeps" if held else ""
+
+
+def _rows(linkage: Linkage, frame: str) -> tuple[list[Row], FloatArray, list[tuple[int, bool]]]:
+    """Return the joints of a chain, all about their z axes; the tip's transform; and where each value stands in a pose.
+
+    A ball becomes three turns about moving x, y and z axes. Where loops or cones hold the joints, which the search does
+    not know, there are none.
+    """
+    if hindrance(linkage, frame):
+        return [], np.eye(4), []
+    codes, numbers, _ = chain_program(linkage, frame)
+    joints: list[Row] = []
+    places: list[tuple[int, bool]] = []
+    waiting = np.eye(4)
+    for (motion, axis, place, _), row in zip(
+        codes.reshape(-1, rows.CODES).tolist(), numbers.reshape(-1, rows.NUMBERS), strict=True
+    ):
+        constant = np.eye(4)
+        constant[:3, :3], constant[:3, 3] = row[:9].reshape(3, 3).T, row[9:12]
+        waiting = waiting @ constant
+        if motion == rows.STAY:
+            continue
+        ball = motion == rows.BALL
+        for axis_of_turn in (0, 1, 2) if ball else (axis,):
+            follows = not ball and (place, False) in places
+            value = places.index((place, False)) if follows else len(places)
+            if not follows:
+                places.append((place, ball))
+            basis = np.eye(4)
+            basis[:3, :3] = TURNS[axis_of_turn]
+            kind = rows.REVOLUTE if ball else motion
+            joints.append(Row(kind, value, waiting @ basis, *row[rows.MULTIPLIER :].tolist()))
+            waiting = basis.T
+    return joints, waiting, places
+
+
+def shells(limb: Limb) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the centre, the point of the last axis in the kernels' goal frame, and the extents of tip and point.
+
+    The centre lies on the first axis, nearest to the second. The last axis does not move its own points, so that a
+    goal for the frame says where the point must be. The extents (2, 2) are the least and the largest distance from the
+    centre of the tip and of the point, found by moving one value after another to its best place, from many poses, with
+    a margin. They are 0 and infinity where they are not known: slides without end, screws and followers.
+    """
+    joints, _, _ = _rows(limb.linkage, limb.frame)
+    motions, followed = {row.motion for row in joints}, len(joints) != limb.values
+    base, tip = limb.numbers[:12], limb.numbers[damped.TIP : damped.TIP + 12]
+    last = limb.numbers[damped.ROWS + rows.NUMBERS * (len(joints) - 1) :]
+    hinged = len(joints) > 1 and limb.codes[-1] == damped.HINGE
+    point = tip[9:] + np.array([0.0, 0.0, last[3] if hinged else 0.0])
+    centre = base[9:]
+    extents = np.array([[0.0, np.inf], [0.0, np.inf]])
+    if not joints or followed or rows.SCREW in motions or joints[-1].motion != rows.REVOLUTE:
+        return centre, point, extents
+    slides = np.array([row.motion == rows.PRISMATIC for row in joints])
+    if not np.isfinite(limb.limits[slides, :2]).all() or joints[0].motion != rows.REVOLUTE:
+        return centre, point, extents
+
+    def distance(values: FloatArray) -> FloatArray:
+        """Return the squared distances of tip (first half of the poses) and point (second half)."""
+        poses = limb.put(values, np.tile(limb.linkage.neutral(), (len(values), 1)))
+        goals = limb.goals(limb.linkage.forward(poses, frame=limb.frame))
+        places = goals[:, 9:].copy()
+        half = len(values) // 2
+        axes = goals[half:, :9].reshape(-1, 3, 3)
+        places[half:] -= np.einsum("nij,i->nj", axes, point)
+        return np.asarray(((places - centre) ** 2).sum(axis=1))
+
+    generator = np.random.default_rng(TABLE_SEED)
+    low, high = limb.limits[:, 2], limb.limits[:, 3]
+    for side in (0, 1):
+        values = low + (high - low) * generator.random((2 * PROBES, limb.values))
+        for _ in range(ROUNDS):
+            for k in range(limb.values):
+                values[:, k] = _best(distance, values, k, limb.limits[k], bool(slides[k]), largest=side == 1)
+        found = np.sqrt(distance(values)).reshape(2, PROBES)
+        extents[:, side] = found.max(axis=1) * (1.0 + MARGIN) if side else found.min(axis=1) * (1.0 - MARGIN)
+    if limb.free is not None:
+        extents[1] = 0.0, np.inf
+    return centre, point, extents
+
+
+def _best(distance: Any, values: FloatArray, k: int, limits: FloatArray, slides: bool, *, largest: bool) -> FloatArray:
+    """Return the best place of one value, others as they are; a squared distance is a parabola or a cosine of it."""
+    lower, upper = limits[:2]
+    probe = values.copy()
+    if slides:
+        step = max(upper - lower, 1e-6) / 2.0
+        knots = (lower, lower + step, lower + 2.0 * step)
+    else:
+        knots = (0.0, math.pi / 2.0, math.pi)
+    a, b, c = (distance(_with(probe, k, x)) for x in knots)
+    if slides:
+        bend, slope = (a - 2.0 * b + c) / 2.0, (c - a) / 2.0
+        best = lower + step - step * slope / np.where(np.abs(bend) > 1e-12, 2.0 * bend, np.inf)
+    else:
+        cosine, sine = (a - c) / 2.0, b - (a + c) / 2.0
+        best = np.arctan2(sine, cosine) + (0.0 if largest else math.pi)
+        if np.isfinite(lower):
+            best = lower + np.mod(best - lower, 2.0 * math.pi)
+        elif np.isfinite(upper):
+            best = upper - np.mod(upper - best, 2.0 * math.pi)
+    choices = [np.clip(best, lower, upper)]
+    choices += [np.full(len(values), x) for x in (lower, upper) if np.isfinite(x)]
+    scores = np.stack([distance(_with(probe, k, x)) for x in choices])
+    chosen = scores.argmax(axis=0) if largest else scores.argmin(axis=0)
+    return np.asarray(np.stack(choices)[chosen, np.arange(len(values))])
+
+
+def _with(values: FloatArray, k: int, x: Any) -> FloatArray:
+    values[:, k] = x
+    return values

@@ -1,0 +1,78 @@
+"""What the compiled search gives back for one target.
+
+Imports `base` and the kernels' outcomes; the prepared solver it came from makes one.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..goals import Reach
+from ..kernels.damped import ROTATION
+from ..kernels.search_many import BEYOND, CLOSEST, INVALID, REACHED, UNSOLVED
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+from .method import Settings, Solution
+
+if TYPE_CHECKING:
+    from .chain_solver import Prepared
+
+NAMES = {REACHED: "reached", CLOSEST: "closest", BEYOND: "beyond", INVALID: "invalid", UNSOLVED: "time"}
+
+
+class Found(Solution):
+    """A solution of the compiled search: what is seldom looked at is worked out when it is."""
+
+    prepared: Prepared
+    outcome: int
+    out: FloatArray
+    method = "robust"
+    trace = ()
+
+    @cached_property
+    def linkage(self) -> Linkage:
+        return self.prepared.linkage
+
+    @cached_property
+    def target(self) -> FloatArray:
+        """Where the frame should be, 4x4."""
+        return self.prepared.target_of(self.out)
+
+    @cached_property
+    def start(self) -> FloatArray:
+        return self.prepared.start_of(self.out)
+
+    @cached_property
+    def report(self) -> FloatArray:
+        return self.prepared.report_of(self.out)
+
+    @cached_property
+    def goals(self) -> tuple[Reach, ...]:
+        return (self.prepared.goal.moved(self.target),)
+
+    @cached_property
+    def residuals(self) -> FloatArray:
+        return self.prepared.residuals(self.report)
+
+    @cached_property
+    def iterations(self) -> int:
+        return int(self.report[3])
+
+    @property
+    def starts(self) -> int:
+        """How many starts were made, the given one aside."""
+        return int(self.report[2])
+
+    @property
+    def cost(self) -> float:
+        """The squared error, rotations weighted, by which poses that miss are compared."""
+        return float(self.report[0] + self.report[1] * self.prepared.numbers[ROTATION] ** 2)
+
+    @cached_property
+    def status(self) -> str:
+        return NAMES[self.outcome]
+
+    @cached_property
+    def settings(self) -> Settings:
+        return self.prepared.settings

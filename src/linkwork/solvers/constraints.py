@@ -1,0 +1,53 @@
+"""Steps along limits and closed loops: the velocities that are barred, and poses brought back.
+
+Imports `loops`, `cones` and `problem`. Methods with levels close loops as their first level; the others that can step
+along them do it here: what would open a loop is taken out of their steps, and Newton's method closes what is left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..linkage.linkage import Linkage
+from ..linkage.swing_twist import outward
+from ..transforms import FloatArray
+from .loops import Closure
+from .problem import State
+
+RANK = 1e-9  # of the largest singular value: below, a row says nothing new
+
+
+def leaving_cones(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Return the velocities (..., k, nv) that lead ball joints at their cones out of them; zero rows for others."""
+    result = np.zeros((*q.shape[:-1], 2 * len(linkage.cones), linkage.nv))
+    for k, cone in enumerate(linkage.cones):
+        for side, way in enumerate(outward(cone, q)):
+            result[..., 2 * k + side, cone.v : cone.v + 3] = way
+    return result
+
+
+def opening(state: State, excluded: NDArray[np.bool_] | None = None, held: FloatArray | None = None) -> FloatArray:
+    """Return an orthonormal basis (..., k, nv) of the velocities that open loops, joints held at limits given."""
+    problem, velocities = state.problem, state.linkage.nv
+    rows = [problem.all_rows_jacobian(state.q)[..., problem.priorities < 0, :]]
+    if excluded is not None:
+        rows.append(np.eye(velocities) * excluded[..., None, :])
+    if held is not None:
+        rows.append(held)
+    _, sigma, Vt = np.linalg.svd(np.concatenate(rows, axis=-2), full_matrices=False)
+    kept = sigma > RANK * np.maximum(sigma[..., :1], 1e-300)
+    basis: FloatArray = np.where(kept[..., None], Vt, 0.0)
+    return basis
+
+
+def closed(closure: Closure | None, q: FloatArray, *, far: bool = False) -> FloatArray:
+    """Return poses (n, nq) with their loops closed, where Newton's method does it; from `far`, damped steps first."""
+    if closure is None:
+        return q
+    result, free = q.copy(), np.ones(closure.linkage.nv, np.bool_)
+    for k, pose in enumerate(q):
+        found = closure.newton(closure.approach(pose, free) if far else pose, free)
+        if found is not None:
+            result[k] = found
+    return result

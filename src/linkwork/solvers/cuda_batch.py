@@ -1,0 +1,170 @@
+"""Batches on a graphics card: targets of the host travel there and back in blocks, those of the card stay.
+
+Imports `gpu_search`. `batch` hands over to it.
+"""
+
+from __future__ import annotations
+
+import math
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DeviceError, GoalError
+from ..kernels.devices import DeviceArray, free_memory, require_card, taken, to_host
+from ..linkage.poses import limited
+from .chain_solver import Prepared
+from .cuda_engine import ANSWERS, Answers, Engine
+
+SHAPES = ((4, 4), (3, 3), (3,), (2,))
+BLOCK, SEATS = 1 << 18, 4  # targets of the host that travel together, and how many blocks are under way at once
+
+
+class Seat:
+    """A stream, and memory of card and host, for a block of targets that comes from the host and goes back there."""
+
+    def __init__(self, engine: Engine, capacity: int) -> None:
+        from numba import cuda
+
+        self.capacity, self.stream = capacity, cuda.stream()
+        self.room, self.out = engine.room(capacity), engine.answers(capacity)
+        size, task = math.prod(engine.task.shape), engine.task
+        self.sizes = (size, engine.values, task.nq) if engine.given else (size,)
+        self.inputs = [(cuda.pinned_array(n * capacity), cuda.device_array(n * capacity)) for n in self.sizes]
+        self.results = Answers(
+            *(cuda.pinned_array(w * capacity, kind) for w, kind in zip(engine.widths, ANSWERS, strict=True))
+        )
+
+    def solve(self, engine: Engine, arrays: list[NDArray[Any]], first: int) -> Answers:
+        """Return the answers to targets and, where there are any, their starts: values of the limb, and poses."""
+        count = len(arrays[0])
+        for (staged, memory), array, size in zip(self.inputs, arrays, self.sizes, strict=True):
+            staged[: size * count].reshape(array.shape)[:] = array
+            memory[: size * count].copy_to_device(staged[: size * count], self.stream)
+        values, base = (self.inputs[1][1], self.inputs[2][1]) if engine.given else (None, None)
+        engine.run(
+            self.inputs[0][1], count, self.room, self.out, first=first, values=values, base=base, stream=self.stream
+        )
+        results = self.results.rows(0, count, engine.widths)
+        for memory, host in zip(self.out.rows(0, count, engine.widths), results, strict=True):
+            memory.copy_to_host(host, self.stream)
+        self.stream.synchronize()
+        return results
+
+
+class Card:
+    """A prepared solver on a graphics card.
+
+    Args:
+        prepared: The solver.
+        dtype: Precision of descents.
+    """
+
+    def __init__(self, prepared: Prepared, dtype: Any) -> None:
+        require_card()
+        self.prepared, self.dtype = prepared, np.dtype(dtype)
+        self._engines: dict[tuple[tuple[int, ...], bool], Engine] = {}
+        self._lock = Lock()
+
+    def engine(self, shape: tuple[int, ...], given: bool) -> Engine:
+        """Return the search for targets of a shape, with or without starts; it is kept."""
+        with self._lock:
+            if (shape, given) not in self._engines:
+                self.prepared.as_targets(np.zeros((0, *shape)))  # refuses a wrong shape
+                self._engines[shape, given] = Engine(self.prepared, shape, given, self.dtype)
+            return self._engines[shape, given]
+
+    def solve(self, targets: NDArray[Any], start: NDArray[Any] | None, first: int) -> Answers:
+        """Return answers, arrays of the host, to a block of its targets; `start` is a pose, or one for each."""
+        engine, count = self.engine(targets.shape[1:], start is not None), len(targets)
+        arrays = [np.asarray(targets)]
+        if start is not None:
+            arrays += self._poses(engine, start, count)
+        try:
+            seat = engine.seats.pop()
+        except IndexError:
+            seat = None
+        if seat is None or seat.capacity < count:
+            seat = self._seat(engine, count)
+        results = Answers(*(np.array(a) for a in seat.solve(engine, arrays, first)))
+        engine.seats.append(seat)
+        return results
+
+    def _seat(self, engine: Engine, count: int) -> Seat:
+        try:
+            return Seat(engine, count)
+        except Exception as error:
+            raise _out_of_memory(error, count) from error
+
+    def solve_there(self, targets: Any, start: Any, first: int) -> Answers:
+        """Return answers, arrays of the card, to targets that are there; as many at once as its memory has room for."""
+        memory, shape = taken(targets)
+        if len(shape) < 2 or shape[1:] not in SHAPES or memory.dtype.kind != "f":
+            raise GoalError(f"targets are floating-point numbers of shape (n, 4, 4), got {memory.dtype} {shape}.")
+        engine, count, size = self.engine(shape[1:], start is not None), shape[0], math.prod(shape[1:])
+        values, base = self._starts(engine, start, count)
+        try:
+            (out, lease), room = engine.lent(count), engine.kept_room(count)
+            block = room.count
+        except Exception as error:
+            raise _out_of_memory(error, count) from error
+        for at in range(0, count, block):
+            n = min(block, count - at)
+            rows = [
+                a if a is None or n == count else a[w * at : w * (at + n)]
+                for a, w in ((memory, size), (values, engine.values), (base, engine.task.nq))
+            ]
+            some = out if n == count else out.rows(at, n, engine.widths)
+            engine.run(rows[0], n, room, some, first=first + at, values=rows[1], base=rows[2], stream=0)
+        engine.keep(room)
+        return Answers(
+            *(
+                DeviceArray(a, (count, w) if k < 2 else (count,), lease)
+                for k, (a, w) in enumerate(zip(out, engine.widths, strict=True))
+            )
+        )
+
+    def _starts(self, engine: Engine, start: Any, count: int) -> tuple[Any, Any]:
+        """Return starts on the card: values of the limb, and poses. Those of a whole linkage need not be copied."""
+        from numba import cuda
+
+        if start is None:
+            return None, None
+        if engine.task.whole and getattr(start, "shape", None) == (count, engine.task.nq) and not _of_host(start):
+            base, _ = taken(start)
+            return base, base
+        values, poses = self._poses(engine, to_host(start), count)
+        return tuple(cuda.to_device(np.ascontiguousarray(a).ravel()) for a in (values, poses))
+
+    def _poses(self, engine: Engine, start: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return a start for each target: values of the limb, and poses whose other joints keep their limits."""
+        poses = np.broadcast_to(start, (count, engine.task.nq))
+        values = self.prepared.limb.values_of(poses)
+        if self.prepared.settings.limits != "ignore" and not engine.task.whole:
+            poses = limited(self.prepared.linkage, poses)
+        return values, poses
+
+
+def _of_host(array: Any) -> bool:
+    return isinstance(array, np.ndarray)
+
+
+def _out_of_memory(error: Exception, count: int) -> Exception:
+    """Return what to raise where memory could not be had: a word on it, or the error as it came."""
+    if "OUT_OF_MEMORY" not in f"{error}" and "out of memory" not in f"{error}".lower():
+        return error
+    return DeviceError(
+        f"the card's memory has no room for the answers to {count:,} targets, {free_memory() / 2**30:.1f} GiB are free;"
+        " solve them in parts, or hand over NumPy arrays, which are solved block by block."
+    )
+
+
+def card_of(prepared: Prepared, dtype: Any) -> Card:
+    """Return a prepared solver on the card; it is kept there."""
+    kept: dict[Any, Card] = prepared.__dict__.setdefault("_cards", {})
+    key = np.dtype(dtype)
+    if key not in kept:
+        kept[key] = Card(prepared, key)
+    return kept[key]

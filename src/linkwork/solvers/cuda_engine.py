@@ -1,0 +1,360 @@
+"""The search on a graphics card: kernels written for a limb, the memory they work in, and the rounds they are run in.
+
+Imports `solvers` and, when a card is asked for, the kernels for it. `gpu` brings targets there and answers back.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from functools import cached_property
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import damped, starts
+from ..kernels.devices import free_memory
+from ..transforms import plane_basis
+from .chain_solver import FLOOR, Prepared
+
+RACERS, CROWD = 8, 256  # threads that race for a goal in the rounds: the first ones, and later
+FEW, FIELD = 32768, 256  # problems that are raced for at once, and the starts of such a race
+RIVAL_STARTS = 64  # starts of a race for what the first descents of many problems have left
+STRAGGLERS, HEATS = 16384, 1 << 20  # problems that whole blocks race for, and all their starts together
+GRAIN = 8  # descents that a thread takes at once where there are plenty
+ANSWERS = (np.float64, np.float64, np.int32, np.int8, np.bool_)
+SHARE, KEPT = 0.7, 0.2  # of the free memory: what a batch may take to work in, and what is kept for the next one
+LITTLE, SMALL = 1 << 26, 4096  # bytes, and problems, that need no thought
+FINEST = 2e-5  # error of single precision, as a share of the limb's length: below it, double precision takes over
+
+
+class Answers(NamedTuple):
+    """Memory for answers, flat, by problem: of a card, or of the host."""
+
+    q: Any
+    residuals: Any
+    restarts: Any
+    codes: Any
+    reached: Any
+
+    def rows(self, first: int, count: int, widths: tuple[int, ...]) -> Answers:
+        """Return the memory of some problems, each with so many numbers."""
+        return Answers(*(a[w * first : w * (first + count)] for a, w in zip(self, widths, strict=True)))
+
+
+class Lease:
+    """What keeps lent memory from being used again."""
+
+
+class Engine:
+    """The search for one prepared solver and kind of target.
+
+    Args:
+        prepared: The solver.
+        shape: Shape of one target.
+        given: Whether targets have starts.
+        dtype: Precision of descents.
+    """
+
+    def __init__(self, prepared: Prepared, shape: tuple[int, ...], given: bool, dtype: Any) -> None:
+        from numba import cuda
+
+        from ..kernels.cuda_codegen import Parts
+        from ..kernels.cuda_search import search_kernels
+
+        self.prepared, self.dtype, self.tries = prepared, np.dtype(dtype), prepared.restarts
+        exact = prepared.packed(np.float64, bounded=True)[: starts.SETTINGS]
+        frames, poses = _tables(prepared, self.dtype)
+        self.task = _task(prepared, exact, frames[: starts.NARROW], shape, given, self.dtype.type)
+        self.kernels = search_kernels(Parts(self.task))
+        self.given, self.values = given, int(self.task.values)
+        self.seats: list[Any] = []  # memory of blocks that come from the host: `gpu` fills it
+        self._room: Room | None = None
+        self._returned: dict[int, Answers] = {}
+        self._lock = Lock()
+        fine = (FINEST * prepared.limb.length) ** 2 if self.dtype == np.float32 else 0.0
+        turned = fine / max(float(exact[damped.ROTATION]) ** 2, 1e-30)
+        near = max(0.81 * float(exact[damped.NEAR]), fine), max(0.81 * float(exact[damped.ALIGNED]), turned)
+        self.tolerances = tuple(self.dtype.type(x) for x in near)
+        self.exacting = near[0] > float(exact[damped.NEAR]) or near[1] > float(exact[damped.ALIGNED])
+        known = np.concatenate([exact, prepared.limb.limits.ravel()])
+        self.known, self.table, self.poses, self.neutral = (
+            cuda.to_device(array.ravel()) for array in (known, frames, poses, prepared.linkage.neutral())
+        )
+
+    @cached_property
+    def threads(self) -> int:
+        """How many descents run side by side."""
+        from numba import cuda
+
+        from ..kernels.cuda import SIMULATED, THREADS
+
+        processors = 1 if SIMULATED else int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
+        threads: int = 4 * THREADS * processors
+        return threads
+
+    def room(self, count: int) -> Room:
+        """Return memory to work in."""
+        return Room(count, self.values, self.dtype, self.threads)
+
+    def kept_room(self, count: int) -> Room:
+        """Return memory to work in for that many problems, or for as many as there is room for."""
+        with self._lock:
+            room, self._room = self._room, None
+        if room is None or not count <= room.count <= max(4 * count, SMALL):
+            del room
+            wanted = max(count, 1) * self.bytes_each
+            fits = count if wanted < LITTLE else int(SHARE * free_memory()) // self.bytes_each
+            room = self.room(max(1, min(count, fits)))
+        return room
+
+    def keep(self, room: Room) -> None:
+        """Keep memory for the next batch, unless it is much."""
+        if room.count * self.bytes_each < LITTLE or room.count * self.bytes_each < KEPT * free_memory():
+            self._room = room
+
+    def lent(self, count: int) -> tuple[Answers, Lease]:
+        """Return memory for answers that comes back, for the next batch of that size, when no one holds its lease."""
+        out = self._returned.pop(count, None)
+        self._returned.clear()
+        if out is None:
+            out = self.answers(count)
+        lease = Lease()
+        if count * self.bytes_each < LITTLE or count * self.bytes_each < KEPT * free_memory():
+            weakref.finalize(lease, self._returned.__setitem__, count, out).atexit = False
+        return out, lease
+
+    def answers(self, count: int) -> Answers:
+        """Return memory for answers."""
+        from numba import cuda
+
+        return Answers(*(cuda.device_array(count * w, kind) for w, kind in zip(self.widths, ANSWERS, strict=True)))
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many numbers of each kind an answer has."""
+        return self.task.nq, sum(self.task.asked), 1, 1, 1
+
+    @property
+    def bytes_each(self) -> int:
+        """How much memory a problem takes to work on, beside its target and its answer."""
+        return (13 + self.values) * int(self.dtype.itemsize) + 8 * (self.values + 3) + 20
+
+    def run(
+        self, targets: Any, count: int, room: Room, out: Answers, *, first: int, values: Any, base: Any, stream: Any
+    ) -> None:
+        """Search for targets, a row each; `values` and `base` are starts of the limb and of the whole pose."""
+        search = _Rounds(self, targets, room, out, first, values, base, stream, count)
+        if self.given:
+            search.prepare()
+        elif not search.races():
+            return
+        for low, high in [(-1, 0)] * self.given + [(0, starts.RIVALS), (starts.RIVALS, starts.FIRST_STARTS)]:
+            search.round(low, high, last=False)
+            if not search.left:
+                return
+        while search.close():
+            search.round(starts.FIRST_STARTS, self.tries, last=True)
+            if not search.left:
+                return
+
+
+class Room:
+    """Device memory that a search works in.
+
+    Args:
+        count: Problems at most.
+        values: Values of the limb.
+        dtype: Precision of descents.
+        threads: Descents that run side by side.
+    """
+
+    def __init__(self, count: int, values: int, dtype: Any, threads: int) -> None:
+        from numba import cuda
+
+        from ..kernels.cuda_answers import COUNTERS, NO_ONE
+
+        slots = max(count, min(threads, CROWD * count))
+        self.count, self.slots = count, slots
+        self.goal, self.pose = cuda.device_array(12 * count, dtype), cuda.device_array(values * slots, dtype)
+        self.error, self.found = cuda.device_array(slots, dtype), cuda.device_array(slots, np.int32)
+        self.order, self.counters = cuda.device_array(2 * count, np.int64), cuda.to_device(np.zeros(COUNTERS, np.int32))
+        self.allowed, self.begun = cuda.device_array(count, np.int32), cuda.device_array(count, np.int32)
+        self.listed, self.following = cuda.device_array(count, np.int32), cuda.device_array(count, np.int32)
+        self.best, self.nearest = cuda.device_array(values * count, np.float64), cuda.device_array(count, np.float64)
+        self.keys = cuda.to_device(np.full(min(count, threads), NO_ONE, np.int32))  # judges leave it so
+
+
+class _Rounds:
+    """A search under way."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        targets: Any,
+        room: Room,
+        out: Answers,
+        first: int,
+        values: Any,
+        base: Any,
+        stream: Any,
+        count: int,
+    ) -> None:
+        self.engine, self.targets, self.room, self.out, self.stream = engine, targets, room, out, stream
+        self.first, self.values = first, engine.known if values is None else values
+        self.base = engine.neutral if base is None else base
+        self.left, self.whole, self.fresh = count, True, True
+        self.counters = np.zeros(room.counters.size, np.int32)
+
+    def _grid(self, count: int) -> tuple[int, int, Any]:
+        from ..kernels.cuda import THREADS
+
+        return -(-max(count, 1) // THREADS), THREADS, self.stream
+
+    def _count(self, which: int) -> int:
+        from ..kernels.cuda import fetch
+
+        fetch(self.room.counters, self.counters, self.stream)
+        self.room.listed, self.room.following = self.room.following, self.room.listed
+        self.whole = False
+        return int(self.counters[which])
+
+    def races(self) -> int:
+        """Race for all problems; return how many are not reached: the rounds are for them."""
+        from ..kernels.cuda import THREADS
+        from ..kernels.cuda_answers import LAST, OPEN
+
+        few, low, high = self.left <= FEW, 0, FIELD
+        if not few:
+            self.prepare()
+            self.sweep()
+            low, high = starts.RIVALS, RIVAL_STARTS
+        if self.left:
+            self._race(low, high, starts.RIVALS, OPEN)
+        if 0 < self.left <= STRAGGLERS:
+            self._race(high, high + HEATS // self.left, THREADS, LAST)
+        if self.left and few:
+            self.prepare()
+        return self.left
+
+    def _race(self, low: int, high: int, racers: int, tally: int) -> None:
+        """Race for all problems that are left, with some of the starts."""
+        from ..kernels.cuda import THREADS
+
+        e, room, count = self.engine, self.room, self.left
+        numbers = (count, racers, low, min(high, e.tries), e.prepared.seed, self.first, int(self.whole), tally)
+        e.kernels.race[-(-count * racers // THREADS), THREADS, self.stream](
+            self.targets, e.known, e.poses, self.base, room.listed, room.following, room.counters, *self.out, numbers,
+            e.tolerances,
+        )  # fmt: skip
+        self.left = self._count(tally)
+
+    def prepare(self) -> None:
+        """Read targets and rank the first starts."""
+        e, room, count = self.engine, self.room, self.left
+        e.kernels.prepare[self._grid(max(count, len(self.counters)))](
+            self.targets, e.known, room.listed, room.goal, room.order, room.allowed, room.begun, self.out.codes,
+            room.counters, count, e.tries, int(self.whole),
+        )  # fmt: skip
+
+    def _descend(self, low: int, high: int, racers: int) -> None:
+        from ..kernels.cuda import THREADS
+
+        e, room, count = self.engine, self.room, self.left
+        grain = GRAIN if count * racers > 4 * GRAIN * e.threads else 1
+        numbers = (count, racers, grain, low, high, e.prepared.seed, self.first, int(self.whole))
+        blocks = min(-(-count * racers // THREADS), e.threads // THREADS)
+        e.kernels.descend[blocks, THREADS, self.stream](
+            room.goal, room.order, e.poses, self.values, e.known, room.listed, room.allowed, room.begun, room.keys,
+            room.pose, room.error, room.found, room.counters, numbers, e.tolerances,
+        )  # fmt: skip
+
+    def sweep(self) -> None:
+        """Make the first descents of all problems, and accept what they have found."""
+        from ..kernels.cuda_answers import LEFT
+
+        e, room, count = self.engine, self.room, self.left
+        if e.exacting:
+            self.round(0, starts.RIVALS, last=False)
+            return
+        self._descend(0, starts.RIVALS, 1)
+        e.kernels.accept[self._grid(count)](
+            self.targets, e.known, self.base, room.following, room.pose, room.found, room.counters, *self.out, count
+        )
+        self.left = self._count(LEFT)
+
+    def round(self, low: int, high: int, *, last: bool) -> None:
+        """Make the descents of some starts for all problems that are left, and judge them."""
+        from ..kernels.cuda_answers import LEFT
+
+        e, room, out, count = self.engine, self.room, self.out, self.left
+        most = CROWD if last else min(RACERS, high - low)
+        racers = max(1, min(most, 2 ** int(math.log2(max(e.threads // count, 1)))))
+        if low == starts.RIVALS:
+            e.kernels.rank[self._grid(count)](e.table, room.goal, room.listed, room.order, count)
+        self._descend(low, high, racers)
+        e.kernels.judge[self._grid(count)](
+            self.targets, e.known, self.base, room.listed, room.following, room.allowed, room.begun, room.keys,
+            room.pose, room.error, room.found, room.counters, room.best, room.nearest, *out,
+            (count, racers, high, int(self.whole), int(self.fresh), int(last)),
+        )  # fmt: skip
+        self.fresh = False
+        self.left = self._count(LEFT)
+
+    def close(self) -> int:
+        """Close in on the best poses of the problems that are left; return how many of them get more starts."""
+        from ..kernels.cuda_answers import OPEN
+
+        e, room, out = self.engine, self.room, self.out
+        e.kernels.close[self._grid(self.left)](
+            self.targets, e.known, self.base, room.listed, room.following, room.allowed, room.begun, room.counters,
+            room.best, room.nearest, *out, self.left, e.tries,
+        )  # fmt: skip
+        self.left = self._count(OPEN)
+        return self.left
+
+
+def _task(
+    prepared: Prepared, exact: NDArray[Any], table: NDArray[Any], shape: tuple[int, ...], given: bool, dtype: Any
+) -> Any:
+    """Return what the kernels are written for."""
+    from ..kernels.cuda_codegen import Task
+
+    limb, linkage, goal = prepared.limb, prepared.linkage, prepared.goal
+    limits, bounds = limb.limits.copy(), np.stack([linkage.lower, linkage.upper])
+    if prepared.settings.limits == "ignore":
+        limits[:, :2], bounds[:] = (-np.inf, np.inf), [[-np.inf], [np.inf]]
+    rough = exact.copy()
+    rough[damped.FLOOR] = FLOOR[np.dtype(dtype)] * limb.length**2
+    inside, outside = limb.plain
+    return Task(
+        codes=limb.codes,
+        settings=(exact, rough),
+        limits=limits,
+        numbers=limb.numbers,
+        table=table,
+        turn=None if goal.free is None else plane_basis(goal.free),
+        shape=shape,
+        neutral=linkage.neutral(),
+        bounds=bounds,
+        plain=np.stack([inside, outside], axis=1),
+        balls=limb.balls,
+        open=tuple(outside[np.isin(inside, prepared.open)].tolist()),
+        whole=prepared.whole,
+        given=given,
+        asked=(goal.coordinates > 0, len(goal.rows) > goal.coordinates),
+        dtype=dtype,
+    )
+
+
+def _tables(prepared: Prepared, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the weighted frames of the tables, a row each, and their poses."""
+    frames = starts.NARROW + starts.WIDE
+    width = 8
+    table = prepared.starts(np.float64)
+    head = starts.TABLE * frames // width
+    rows = table[:head].reshape(-1, starts.TABLE, width).swapaxes(1, 2).reshape(frames, starts.TABLE)
+    poses = table[head:].ravel()[: frames * prepared.limb.values]
+    return rows.astype(dtype), poses.astype(dtype)

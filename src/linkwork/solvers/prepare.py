@@ -1,0 +1,125 @@
+"""The public way to a solver with everything packed, for control loops: of one frame, or of a list of goals.
+
+Imports `prepared` and `figure`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import GoalError, OptionError
+from ..goals import Goal, Reach
+from ..linkage.linkage import Linkage
+from .body_solver import PreparedFigure, figure_for, serves
+from .chain_solver import RESTARTS, Prepared, prepared_for
+from .method import Settings, whole
+from .problem import Problem
+
+AXES = "xyz"
+
+
+@overload
+def prepare(
+    linkage: Linkage,
+    frame: str,
+    *,
+    position: bool | str = ...,
+    orientation: bool = ...,
+    free: ArrayLike | str | None = ...,
+    tolerance: float = ...,
+    rotation_tolerance: float = ...,
+    limits: bool = ...,
+    restarts: int = ...,
+    seed: int = ...,
+) -> Prepared: ...
+
+
+@overload
+def prepare(
+    linkage: Linkage,
+    frame: Goal | Sequence[Goal],
+    *,
+    tolerance: float = ...,
+    rotation_tolerance: float = ...,
+    limits: bool = ...,
+    restarts: int = ...,
+    seed: int = ...,
+) -> PreparedFigure: ...
+
+
+def prepare(
+    linkage: Linkage,
+    frame: str | Goal | Sequence[Goal],
+    *,
+    position: bool | str = True,
+    orientation: bool = True,
+    free: ArrayLike | str | None = None,
+    tolerance: float = 1e-4,
+    rotation_tolerance: float = 1e-3,
+    limits: bool = True,
+    restarts: int = RESTARTS,
+    seed: int = 0,
+) -> Prepared | PreparedFigure:
+    """Return inverse kinematics with everything packed, for control loops: ``ik(target, start=q)``.
+
+    Args:
+        linkage: The linkage.
+        frame: Name of the frame that targets are for. Or a goal, or a list of them, for a whole figure: the solver then
+            takes goals of the same kinds, ``ik(goals, start=q)``, and follows whole motions, ``ik.follow(...)``; what
+            matters of a frame, the goals say.
+        position: Whether its position matters; ``"xy"`` for these axes of the world alone.
+        orientation: Whether its orientation matters.
+        free: An axis of the frame, such as ``"z"``, that it may spin about: only where the axis points matters.
+        tolerance: Largest position error that counts as reached [m].
+        rotation_tolerance: Largest rotation error that counts as reached [rad].
+        limits: Whether joints keep within their limits.
+        restarts: Starts at most, for one target.
+        seed: Where random starts come from: the same seed gives the same answer.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([15, 10, 5])
+        >>> ik = lw.prepare(arm, "tip", position="xy", orientation=False)
+        >>> ik([-20, 5]).success
+        True
+    """
+    for name, value in (("orientation", orientation), ("limits", limits)):
+        if not isinstance(value, bool):
+            raise OptionError(f"{name} is True or False, got {value!r}.")
+    restarts, seed = whole("restarts", restarts), whole("seed", seed)
+    settings = Settings(tolerance, rotation_tolerance, limits="project" if limits else "ignore")
+    if not isinstance(frame, str):
+        if (position, orientation, free) != (True, True, None):
+            raise OptionError("position, orientation and free are for one frame; goals say themselves what matters.")
+        return _figure(linkage, frame, settings, restarts, seed)
+    goal = _goal(frame, position, orientation, free)
+    prepared = prepared_for(linkage, goal, settings, restarts, seed)
+    prepared.limb.check()
+    return prepared
+
+
+def _goal(frame: str, position: bool | str, orientation: bool, free: Any) -> Reach:
+    axes = AXES if position is True else position or ""
+    if axes not in (AXES, "xy", ""):
+        raise OptionError(f"position is True, False or 'xy', got {position!r}.")
+    point = np.zeros(len(axes)) if axes else None
+    return Reach(frame, position=point, orientation=np.eye(3) if orientation else None, free=free)
+
+
+def _figure(
+    linkage: Linkage, goals: Goal | Sequence[Goal], settings: Settings, restarts: int, seed: int
+) -> PreparedFigure:
+    problem = Problem(linkage, goals)
+    if not serves(problem):
+        raise GoalError(
+            "only goals of linkwork's own kinds, on three levels of priority at most, can be prepared; "
+            "solve(...) takes all of them."
+        )
+    found = figure_for(problem, settings, restarts, seed)
+    if not found.program.columns.size:
+        raise GoalError(f"nothing moves what the goals are about in linkage {linkage.name!r}.")
+    return found
