@@ -109,7 +109,7 @@ def sweep(codes, numbers, rows, q, work):
 
 @inner
 def end(numbers, spin, x, y, z, p):
-    """Return the frame at the tip. The goal holds its rotation already (see `solvers.chain`), unless the frame may spin."""
+    """Return the frame at the tip. The goal holds its rotation already (see `chain`), unless it may spin."""
     if spin != 0.0:
         return moved(numbers, TIP, x, y, z, p)
     shift = blend(x, y, z, load(numbers, TIP + 9), load(numbers, TIP + 10), load(numbers, TIP + 11))

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import linkwork as lw
+from goal_variants import LINKAGES, VARIANTS, heavy, make, variant_of
 from linkwork.errors import FrameNotFoundError, GoalError, OptionError
 from linkwork.goals import GOALS, Block, Goal
 from linkwork.kernels import body_search as whole, kernel
@@ -19,7 +20,6 @@ from linkwork.kernels.lanes import cells
 from linkwork.solvers import Problem, Settings
 from linkwork.solvers.body_solver import EMPHASIS, PreparedFigure, serves
 from linkwork.solvers.goal_arrays import PACKERS
-from test_figure_goals import LINKAGES, VARIANTS, heavy, make, variant_of
 
 
 @kernel

@@ -23,7 +23,7 @@ from linkwork.linkage.tree import LOOP_KINDS
 from linkwork.transforms import transform
 from scenes import LINKAGES, bits, one
 
-DOCS = Path(__file__).parents[1] / "docs" / "scene.md"
+DOCS = Path(__file__).parents[2] / "docs" / "scene.md"
 
 # What people write
 
@@ -59,7 +59,7 @@ WRITTEN = {
     "words are texts": ("{linkwork: 1, name: yes, links: [on]}", lw.Linkage([lw.Link("on")], name="yes")),
     "frames": (
         ARM % ("", ", frames: [{name: tip, link: b, at: [0, 0, 1]}]"),
-        one(lw.Revolute("z"), frames=[lw.linkage.Frame("tip", "b", (0, 0, 1))]),
+        one(lw.Revolute("z"), frames=[lw.Frame("tip", "b", (0, 0, 1))]),
     ),
 }
 

@@ -12,7 +12,7 @@ import linkwork as lw
 from linkwork.errors import LinkageError
 from linkwork.linkage.poses import advance
 
-DATA = Path(__file__).parents[2] / "shared" / "data" / "urdf"
+DATA = Path(__file__).parents[3] / "shared" / "data" / "urdf"
 
 
 def test_masses_are_those_of_the_model_or_of_its_shapes() -> None:

@@ -10,7 +10,7 @@ import linkwork as lw
 from linkwork.errors import GoalError, KeyFrameError, LinkworkError
 from linkwork.motion.nearest_pose import lead, stiffness
 from linkwork.solvers import Problem
-from test_blending import recorded
+from motions import recorded
 
 ARM = lw.models.planar([15, 10, 5])
 KEYS = [(0, [0.1, 0.5, 0.5]), (1, [0.9, -0.3, 0.8]), (2, [1.5, 0.5, 0.5])]

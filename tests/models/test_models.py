@@ -16,8 +16,8 @@ from linkwork.errors import LinkageError, ModelNotFoundError
 from linkwork.models.animals import LEGS
 from linkwork.models.mechanisms import CRANK, MOON_DISTANCE, PLANETS, ROD
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
-DOCS = Path(__file__).parents[1] / "docs" / "models.md"
+DATA = Path(__file__).parents[3] / "shared" / "data"
+DOCS = Path(__file__).parents[2] / "docs" / "models.md"
 TEXTS = sorted(
     {*models.MODELS, *(model.example for model in models.MODELS.values())}
     | {"planar:1", "planar:40", "snake:1", "snake:2", "snake:7,planar", "ferris_wheel:2", "engine:3", "engine:12"}

@@ -12,17 +12,10 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 from linkages import JOINTS, one_joint
 from linkwork.errors import KeyFrameError, LinkageError, LinkworkError
+from motions import recorded
 
-BVH = Path(__file__).parents[2] / "shared" / "data" / "bvh"
 ARM = lw.models.planar([2, 1])
 CLIP = lw.interpolate(ARM, [(0, [0, 0]), (1, [1, 2]), (2, [0, 1])], fps=24)
-
-
-def recorded(name: str = "walk01") -> lw.Clip:
-    path = BVH / f"{name}.bvh"
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    return lw.load_clip(path)
 
 
 def flying(frames: int = 40, seed: int = 0) -> lw.Clip:

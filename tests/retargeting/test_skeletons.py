@@ -12,7 +12,7 @@ from linkwork.errors import MappingError
 from linkwork.retargeting import ROLES, recognise
 from linkwork.retargeting.names import meaning
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
+DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from linkwork.formats import gltf
 from linkwork.formats.content import Content
 from linkwork.formats.options import Options
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
+DATA = Path(__file__).parents[3] / "shared" / "data"
 GOLDENS = sorted(DATA.glob("golden/gltf__*.json"))
 ROUNDED = {"SimpleSkin.gltf"}  # its quaternions have three digits, and three.js does not make them unit ones
 

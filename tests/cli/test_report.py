@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from test_cli import run
+from command_line import run
 
 KEYS = [(0, [0.2, 0.4]), (1, [0.9, 1.2]), (2, [0.4, 0.6])]
 

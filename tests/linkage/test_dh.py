@@ -38,7 +38,7 @@ from linkwork.transforms import transform
 
 NAN, INF, PI = math.nan, math.inf, math.pi
 ROW = (0.0, 0.0, 1.0, 0.0)
-DATA = Path(__file__).parents[2] / "shared" / "data" / "dh"
+DATA = Path(__file__).parents[3] / "shared" / "data" / "dh"
 NAMES = ["Hyper", "IRB140", "LWR4", "Panda", "Planar3", "Puma560", "Stanford", "UR5"]
 
 both_conventions = pytest.mark.parametrize("convention", ["standard", "modified"])

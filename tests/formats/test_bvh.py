@@ -23,7 +23,7 @@ from linkwork.formats.turns import UP
 from linkwork.linkage.joints import EULER_ORDERS
 from linkwork.motion.clips import Clip
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
+DATA = Path(__file__).parents[3] / "shared" / "data"
 GOLDENS = sorted(DATA.glob("golden/bvh__*.json"))
 real = pytest.mark.skipif(not GOLDENS, reason="the folder of real files is not here")
 AS_IT_IS = Options(units=1.0, up="z")

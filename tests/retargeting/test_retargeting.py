@@ -19,7 +19,7 @@ from linkwork.retargeting.frame_goals import Wish, follow
 from linkwork.retargeting.quaternion_form import without_angles
 from linkwork.retargeting.transfer import shortest_turn
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
+DATA = Path(__file__).parents[3] / "shared" / "data"
 SIDES = ("left", "right")
 LIMBS = [(f"{side}_{a}", f"{side}_{b}") for side in SIDES for a, b in (("shoulder", "elbow"), ("elbow", "hand"))]
 LIMBS += [(f"{side}_{a}", f"{side}_{b}") for side in SIDES for a, b in (("hip", "knee"), ("knee", "ankle"))]

@@ -18,9 +18,9 @@ import pytest
 from typer.testing import CliRunner
 
 import linkwork as lw
+from goal_tables import columns_of, spoil, write
 from linkwork.cli import app as cli
 from linkwork.errors import FormatError, OptionError, RunError
-from test_datasets import columns_of, spoil, write
 
 pq = pytest.importorskip("pyarrow.parquet")
 

@@ -15,29 +15,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from typer.main import get_command
-from typer.testing import CliRunner
 
 import linkwork as lw
+from command_line import python, run
 from linkwork.cli import app as cli
 
 COMMANDS = sorted(get_command(cli.app).commands)
-DOCS = Path(__file__).parents[1] / "docs" / "cli.md"
-
-
-def run(*words, stdin=None):
-    return CliRunner().invoke(cli.app, [*map(str, words)], input=stdin, prog_name="linkwork")
-
-
-def python(*words, stdin="", code=None, **environment):
-    """Run the command line as a process of its own."""
-    start = ["-m", "linkwork"] if code is None else ["-c", code]
-    return subprocess.run(
-        [sys.executable, *start, *map(str, words)],
-        input=stdin.encode(),
-        capture_output=True,
-        env={**os.environ, **environment},
-        timeout=300,
-    )
+DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 def quaternion(matrix):
@@ -537,7 +521,10 @@ def test_version():
 
 
 def test_help_imports_nothing_heavy():
-    code = "import sys\nfrom linkwork.cli.app import app\ntry: app(['--help'])\nfinally: print(*sys.modules, file=sys.stderr)"
+    code = (
+        "import sys\nfrom linkwork.cli.app import app\n"
+        "try: app(['--help'])\nfinally: print(*sys.modules, file=sys.stderr)"
+    )
     loaded = set(python(code=code).stderr.decode().split())
     assert "typer" in loaded
     assert loaded.isdisjoint({"numpy", "scipy", "numba", "matplotlib", "yaml", "msgspec"})

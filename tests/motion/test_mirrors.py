@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import linkwork as lw
 from linkwork.errors import JointNotFoundError, LinkageError
 from linkwork.motion.mirrors import other_side, symmetry
-from test_blending import recorded
+from motions import recorded
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from linkwork.transforms import quaternion_matrix
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo (extra formats) is not installed")
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
+DATA = Path(__file__).parents[3] / "shared" / "data"
 GOLDEN = sorted((DATA / "golden").glob("mjcf__*.json"))
 
 

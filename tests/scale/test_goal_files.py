@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 import linkwork as lw
+from goal_tables import columns_of, spoil, write
 from linkwork.errors import BlockError, FormatError, MissingExtraError, OptionError
-from linkwork.scale.goal_files import QUATERNION, ROTATION, open_goals, read_block
+from linkwork.scale.goal_files import QUATERNION, open_goals, read_block
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -19,27 +19,6 @@ PLANAR = lw.models.planar([15, 10, 5])
 
 def transforms(count, seed=0):
     return ARM.forward(ARM.random_pose(seed, count), frame="tip")
-
-
-def columns_of(targets, turn="quaternion"):
-    named = {axis: targets[:, k, 3] for k, axis in enumerate("xyz")}
-    if turn == "quaternion":
-        wxyz = Rotation.from_matrix(targets[:, :3, :3]).as_quat(scalar_first=True)
-        named |= dict(zip(QUATERNION, wxyz.T, strict=True))
-    elif turn == "matrix":
-        named |= dict(zip(ROTATION, targets[:, :3, :3].reshape(-1, 9).T, strict=True))
-    return named
-
-
-def write(path, named, row_group=None):
-    table = pa.table(named)
-    if path.suffix == ".csv":
-        from pyarrow import csv
-
-        csv.write_csv(table, path)
-    else:
-        pq.write_table(table, path, row_group_size=row_group)
-    return path
 
 
 def rows_of(goals, linkage=ARM, chunk=7):
@@ -206,14 +185,6 @@ def test_a_corrupt_row_group_says_which_rows(tmp_path):
     assert sum(len(rows.targets) for b in read for rows in read_block(goals.columns, b, ARM, ARM.neutral(), 9)) == 40
     with pytest.raises(BlockError, match=r"goals.parquet: rows 20 to 39 cannot be read"):
         list(read_block(goals.columns, goals.blocks[1], ARM, ARM.neutral(), 9))
-
-
-def spoil(path, group):
-    """Overwrite the middle of a row group."""
-    at = pq.read_metadata(path).row_group(group).column(0).data_page_offset
-    data = bytearray(path.read_bytes())
-    data[at : at + 60] = bytes(60)
-    path.write_bytes(data)
 
 
 def test_the_digest_tells_inputs_apart(tmp_path):

@@ -21,7 +21,7 @@ from linkwork.kernels.damped import larger
 from linkwork.kernels.devices import DeviceArray, _Borrowed, given_as, on_card, require_card, to_host
 from linkwork.kernels.symbolic import Trace
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 SOURCE = str(Path(lw.__file__).parents[1])
 PARTS = ("q", "codes", "residuals", "restarts", "success")
 simulated = pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed")

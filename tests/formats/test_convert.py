@@ -21,7 +21,7 @@ from linkwork.cli.file import MOST_LISTED, MOST_SAID
 from linkwork.errors import ClipNotFoundError, FormatError, MissingExtraError, OptionError
 from linkwork.formats import CLIP, FORMATS, Content, Options
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
+DATA = Path(__file__).parents[3] / "shared" / "data"
 EXTRAS = {"usd": "pxr", "mjcf": "mujoco"}
 MOTIONS = [suffix for suffix, row in FORMATS.items() if row.clips and row.writes and row.reads]
 TREES = [suffix for suffix, row in FORMATS.items() if row.linkages and row.writes and row.reads]

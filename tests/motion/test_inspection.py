@@ -13,7 +13,7 @@ from linkages import JOINTS, one_joint
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError
 from linkwork.motion.checks import runs
 from linkwork.motion.repairs import limb_end
-from test_blending import recorded
+from motions import recorded
 
 
 def only(report: lw.Report, *kinds: str) -> None:

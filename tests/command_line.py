@@ -1,0 +1,27 @@
+"""Run the command line, in this process or in one of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from typer.testing import CliRunner
+
+from linkwork.cli import app as cli
+
+
+def run(*words, stdin=None):
+    return CliRunner().invoke(cli.app, [*map(str, words)], input=stdin, prog_name="linkwork")
+
+
+def python(*words, stdin="", code=None, **environment):
+    """Run the command line as a process of its own."""
+    start = ["-m", "linkwork"] if code is None else ["-c", code]
+    return subprocess.run(
+        [sys.executable, *start, *map(str, words)],
+        input=stdin.encode(),
+        capture_output=True,
+        env={**os.environ, **environment},
+        timeout=300,
+    )
