@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-import linkwork
-
-PACKAGE = Path(linkwork.__file__).parent
-
-# A package imports only packages that stand before it. Three files come before all of them (the version is in
-# `__init__`, which imports nothing until it is asked), one after.
-BEFORE, AFTER = ("__init__", "errors", "transforms"), ("__main__",)
-PACKAGES = (
-    "kernels",
-    "linkage",
-    "goals",
-    "solvers",
-    "explain",
-    "motion",
-    "formats",
-    "models",
-    "retargeting",
-    "draw",
-    "scale",
-    "studio",
-    "cli",
+from house import (
+    DOORS,
+    EAGER,
+    EVER,
+    FILES,
+    MODULES,
+    ORDER,
+    PACKAGE,
+    PACKAGES,
+    PICTURE,
+    ROOT,
+    TREES,
+    arrows,
+    module_name,
+    picture,
+    room,
+    sizes,
+    statements,
 )
-ORDER = (*BEFORE, *PACKAGES, *AFTER)
 
-# Two conveniences look ahead, inside functions: `Clip.save` writes a file, and a solution explains itself.
-DOORS = {("motion.clips", "formats"), ("solvers.solution", "explain.diagnosis")}
-
-# Packages that are slow to load, and the packages that may import them at once.
+# Libraries that are slow to load, and the packages that may import them at once.
 HEAVY = {
     "numba": {"kernels"},
     "llvmlite": {"kernels"},
@@ -52,60 +45,7 @@ HEAVY = {
 
 LONGEST_FILE, LONGEST_FUNCTION = 500, 60
 
-FILES = sorted(PACKAGE.rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 files = pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-
-
-def module_name(path: Path) -> str:
-    """Return the dotted name below the package: ``"models.arms"``, ``"models"``, ``"__init__"``."""
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
-
-
-MODULES = {module_name(path): path for path in FILES}
-
-
-def room(module: str) -> str:
-    return module.split(".")[0]
-
-
-def statements(path: Path) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
-    """Return every import that runs, and whether it stands inside a function."""
-    waiting: list[tuple[ast.AST, bool]] = [(TREES[path], False)]
-    while waiting:
-        node, inside = waiting.pop()
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield node, inside
-        children = list(ast.iter_child_nodes(node))
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            children = node.orelse
-        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        waiting += [(child, inside) for child in children]
-
-
-def own_modules(path: Path, node: ast.Import | ast.ImportFrom) -> set[str]:
-    """Return the modules of this package that an import names."""
-    if isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names if alias.name.split(".")[0] == PACKAGE.name]
-        return {name.partition(".")[2] or "__init__" for name in names}
-    base = (node.module or "").split(".") if node.module else []
-    if node.level:
-        folder = path.parent.relative_to(PACKAGE).parts
-        base = [*folder[: len(folder) - node.level + 1], *base]
-    elif base[0] == PACKAGE.name:
-        base = base[1:]
-    else:
-        return set()
-    whole = ".".join(base) or "__init__"
-    inner = {alias.name: ".".join((*base, alias.name)) for alias in node.names}
-    return {inner[name] if inner[name] in MODULES else whole for name in inner}
-
-
-EAGER = {
-    name: {m for n, inside in statements(p) if not inside for m in own_modules(p, n)} for name, p in MODULES.items()
-}
-EVER = {name: {m for n, _ in statements(p) for m in own_modules(p, n)} - {name} for name, p in MODULES.items()}
 
 
 def test_thirteen_packages_and_four_files_are_all_there_is() -> None:
@@ -126,14 +66,13 @@ def test_packages_import_only_those_before_them() -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_circles_inside_a_package(package: str) -> None:
-    graph = {
-        name: {m for m in modules if room(m) == package} for name, modules in EVER.items() if room(name) == package
-    }
-    assert set(TopologicalSorter(graph).static_order()) == set(graph)  # a circle raises, and names itself
+    inside = {name for name in MODULES if room(name) == package}
+    graph = {name: EVER[name] & inside for name in inside}
+    assert set(TopologicalSorter(graph).static_order()) == inside  # a circle raises, and names itself
 
 
 @files
-def test_slow_packages_are_imported_at_once_only_where_everything_needs_them(path: Path) -> None:
+def test_slow_libraries_are_imported_at_once_only_where_everything_needs_them(path: Path) -> None:
     here = room(module_name(path))
     for node, inside in statements(path):
         if inside or (isinstance(node, ast.ImportFrom) and node.level):
@@ -156,3 +95,35 @@ def test_files_and_functions_stay_small(path: Path) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             assert length <= LONGEST_FUNCTION, f"{node.name} has {length} lines"
+
+
+# The picture in CONTRIBUTING, and its table
+
+
+def test_the_picture_shows_the_house_as_it_is() -> None:
+    shown, drawn = PICTURE.read_text(encoding="utf-8"), picture()
+    pattern = re.compile(r'data-package="(\w+)" data-modules="(\d+)" data-lines="(\d+)"')
+    assert {name: (int(n), int(m)) for name, n, m in pattern.findall(drawn)} == sizes()
+    assert set(re.findall(r'data-arrow="(\w+) (\w+)"', shown)) == arrows(), "draw it anew: python tests/house.py"
+    for name, _, lines in pattern.findall(shown):
+        now = sizes()[name][1]
+        assert abs(int(lines) - now) <= 0.1 * now, f"{name} has {now} lines: draw it anew with python tests/house.py"
+
+
+def rows_of_contributing() -> list[tuple[str, str]]:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text[text.index("| A new ... |") :].split("\n\n")[0].splitlines()[2:]
+    return [(cells[1].strip(), line) for line in table if (cells := line.split("|"))]
+
+
+@pytest.mark.parametrize(("thing", "line"), rows_of_contributing(), ids=lambda value: value if len(value) < 20 else "")
+def test_where_a_new_thing_goes_exists(thing: str, line: str) -> None:
+    quoted = re.findall(r"`([^`]+)`", line)
+    paths = [text for text in quoted if "/" in text or text.endswith((".yml", ".md"))]
+    tables = [text for text in quoted if re.fullmatch(r"[A-Z][A-Z_]+", text)]
+    assert paths, f"the row of {thing!r} names no file"
+    assert not [path for path in paths if not (ROOT / path).exists()]
+    sources = [p for path in paths for p in ([ROOT / path] if (ROOT / path).is_file() else (ROOT / path).glob("*.py"))]
+    text = "\n".join(source.read_text(encoding="utf-8") for source in sources)
+    for table in tables:
+        assert re.search(rf"^{table}\b.*=", text, re.MULTILINE), f"{table} stands in none of {paths}"
