@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from .models import textbook as textbook
     from .motion import paths as paths
     from .motion.clips import Clip as Clip, interpolate as interpolate
+    from .motion.drive import drive as drive
     from .motion.inspection import Report as Report, inspect as inspect
     from .motion.keys import Key as Key
     from .motion.repairs import repair as repair
@@ -97,7 +98,7 @@ if TYPE_CHECKING:
         solve as solve,
     )
     from .solvers.batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
-    from .solvers.loops import close as close, drive as drive
+    from .solvers.loops import close as close
 
 _MODULES = {
     "doctor": "formats.doctor",
@@ -158,7 +159,8 @@ _NAMES = {
     "motion.keys": ("Key",),
     "scale.folders": ("retarget_library",),
     "linkage.linkage": ("Frame", "Link", "Linkage", "Loop"),
-    "solvers.loops": ("close", "drive"),
+    "solvers.loops": ("close",),
+    "motion.drive": ("drive",),
     "explain.mobility": ("degrees_of_freedom", "singular_positions"),
     "explain.races": ("race",),
     "motion.repairs": ("repair",),

@@ -19,8 +19,8 @@ from linkwork.goals import Goal
 from linkwork.kernels import OPTIONS
 from linkwork.kernels.lanes import flat
 from linkwork.kernels.rotations import best_rotation
+from linkwork.solvers import Settings
 from linkwork.solvers.fabrik import Fabrik, skeleton
-from linkwork.solvers.method import Settings
 from linkwork.solvers.problem import Problem, State
 
 FABRIK = Fabrik()

@@ -9,9 +9,8 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 from linkages import JOINTS, one_joint
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError, MethodNotFoundError, OptionError
-from linkwork.solvers import METHODS, configure
+from linkwork.solvers import METHODS, Settings, configure
 from linkwork.solvers.jacobian import Control, times
-from linkwork.solvers.method import Settings
 from linkwork.solvers.problem import Problem, State
 
 START = np.array([np.pi / 8, np.pi / 4, np.pi / 4])

@@ -11,8 +11,7 @@ import linkwork as lw
 from linkwork.errors import MissingExtraError
 from linkwork.explain.races import race
 from linkwork.goals import Goal
-from linkwork.solvers import Problem
-from linkwork.solvers.method import Settings
+from linkwork.solvers import Problem, Settings
 from linkwork.solvers.prioritized import Prioritized, bounded_least_squares
 from linkwork.solvers.problem import State
 
@@ -54,7 +53,7 @@ def test_a_lower_level_leaves_the_step_of_the_upper_one_as_it_is(seed) -> None:
     alone, both = step(goals[:1], q), step(goals, q)
     assert_allclose(upper @ both, upper @ alone, atol=1e-10)
     lower = Problem(LIMITED, goals[1:])
-    left = [np.linalg.norm(lower.jacobian(q) @ x - lower.wanted(lower.error(q))) for x in (alone, both)]
+    left = [np.linalg.norm(lower.jacobian(q) @ x - lower.weighted_error(lower.error(q))) for x in (alone, both)]
     assert left[1] <= left[0] + 1e-9
 
 

@@ -17,7 +17,7 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import advance, limited, start_pose, wrapped
 from ..solvers import Prepared, Settings
 from ..solvers.chain_solver import prepared_for
-from ..solvers.method import positive, whole
+from ..solvers.options import positive, whole
 from ..transforms import FloatArray
 
 NEAR, EXACT = 1e-5, 1e-9  # tolerance of the search, and of the poses after Newton's method: branches must not blur

@@ -373,7 +373,7 @@ def _ranked(goal: Goal, rank: int) -> Goal:
 def pushed_limits(solution: Solution) -> list[str]:
     """Return the joints that sit at a limit while the goals pull beyond it, the hardest pulled first."""
     linkage, problem = solution.linkage, Problem(solution.linkage, solution.goals, solution.start)
-    pull = problem.jacobian(solution.q).T @ problem.wanted(problem.error(solution.q))
+    pull = problem.jacobian(solution.q).T @ problem.weighted_error(problem.error(solution.q))
     q, v, _ = linkage.plain_values
     values, low, high = solution.q[q], linkage.lower[q], linkage.upper[q]
     down = np.where(values <= low + AT_LIMIT, -pull[v], 0.0)

@@ -478,7 +478,7 @@ def _nowhere(solution: Solution, problem: Problem, base: str, others: Solution) 
         text = f"{base} Over-constrained: the goals ask for {asked} numbers, the linkage can change {velocities}."
         return Diagnosis("over-constrained", text, "Ask for less, or give the goals weights.", evidence)
     if rank < asked:
-        wanted = problem.wanted(problem.error(best))
+        wanted = problem.weighted_error(problem.error(best))
         lost = left[:, rank:]
         share = float(np.linalg.norm(lost.T @ wanted)) / max(float(np.linalg.norm(wanted)), 1e-300)
         evidence |= {"direction": lost[:, -1], "share": share, "singular_values": values}

@@ -14,8 +14,8 @@ import numpy as np
 from ..explain.mobility import singular_positions
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip, interpolate
+from ..motion.drive import drive
 from ..solvers.closed_forms import two_link_angles
-from ..solvers.loops import drive
 from ..transforms import FloatArray
 from .animals import LEGS, slither
 from .closed import FLOWER, flower

@@ -68,7 +68,7 @@ def lead(problem: Problem, base: FloatArray, start: FloatArray, firm: FloatArray
     q = np.clip(start, linkage.lower, linkage.upper)
     best, least = q, np.inf
     for share in SHARES:
-        wanted = problem.wanted(problem.error(q))
+        wanted = problem.weighted_error(problem.error(q))
         size = float(np.linalg.norm(wanted))
         if size <= max(least, precision):
             best, least = q, size

@@ -197,7 +197,7 @@ def _followed(report: Report, values: FloatArray, first: int, joint: str, end: s
             base = advance(linkage, values[k], step - np.clip(HOMING * step, -SLOWLY, SLOWLY))
             problem = Problem(linkage, path[k], start)
             result[k] = lead(problem, base, start, firm, precision=PRECISION)
-            if np.linalg.norm(problem.wanted(problem.error(result[k]))) > REACHED * (1.0 + linkage.length):
+            if np.linalg.norm(problem.weighted_error(problem.error(result[k]))) > REACHED * (1.0 + linkage.length):
                 break
             if k > first + 1 and np.abs(between(linkage, values[k], result[k])).max() < REJOINED:
                 return result  # it has flipped back: from here on it is the old motion

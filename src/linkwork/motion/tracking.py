@@ -16,7 +16,7 @@ from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
 from ..linkage.poses import start_pose
 from ..solvers import Method, Problem, configure
-from ..solvers.method import follow, settled
+from ..solvers.iterate import follow, settled
 from ..transforms import FloatArray
 from .clips import Clip
 from .lookahead import choose

@@ -22,12 +22,15 @@ from .body_solver import PreparedFigure
 from .ccd import CyclicDescent, RankedDescent
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .fabrik import Fabrik
+from .iterate import run
 from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
-from .method import Method, Settings, Solution, run
+from .method import Method
+from .options import Settings
 from .prepare import prepare
 from .prioritized import Prioritized
 from .problem import Problem
 from .robust import Robust
+from .solution import Solution
 
 METHODS: dict[str, type[Method]] = {
     cls.name: cls
@@ -100,7 +103,7 @@ def solve(
             return found.solve(goals.target, start=start)
     chosen, settings = configure(method, options)
     if start is None:
-        return chosen.fresh(Problem(linkage, goals), settings)
+        return chosen.solve_without_start(Problem(linkage, goals), settings)
     begin = start_pose(linkage, start)
     return chosen.solve(Problem(linkage, goals, begin), begin, settings)
 

@@ -21,8 +21,11 @@ from ..linkage.swing_twist import clamped
 from ..transforms import FloatArray, as_angle, as_vector
 from .analytic_arms import Limb, PlanarArm, Wish, arm_of
 from .closed_forms import three_link_angles as three_link_angles, two_link_angles as two_link_angles
-from .method import Method, Settings, Solution, run
+from .iterate import run
+from .method import Method
+from .options import Settings
 from .problem import Problem, State
+from .solution import Solution
 
 EXACT = 1e-9  # metres per metre of the linkage, and radians
 STEPS = 180  # swivels or directions to try, where the first choice breaks a limit

@@ -28,7 +28,7 @@ from ..transforms import FloatArray
 from .chain_solution import NAMES
 from .chain_solver import MOST_KEPT, NO_STARTS, RESTARTS, Prepared
 from .cuda_batch import BLOCK as CARD_BLOCK, SEATS, Card, card_of
-from .method import positive, whole
+from .options import positive, whole
 from .prepare import prepare
 
 SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had

@@ -16,7 +16,7 @@ from ..kernels import body_state as figure, goal_rows as aims, joint_step as row
 from ..linkage.mass import masses
 from ..linkage.program import Rows
 from .goal_arrays import Packed, packed
-from .method import Settings
+from .options import Settings
 from .problem import Problem
 
 

@@ -21,8 +21,9 @@ from ..linkage.poses import limited, start_pose
 from ..transforms import FloatArray
 from .body_program import Program
 from .goal_arrays import PACKERS, write
-from .method import Settings, Solution, whole as whole_number
+from .options import Settings, whole as whole_number
 from .problem import Problem, bound_goals
+from .solution import Solution
 
 EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
 WISH = 0.1  # what a wish of a lower level counts on the first walk

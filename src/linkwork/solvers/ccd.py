@@ -16,7 +16,8 @@ from ..errors import GoalError, OptionError
 from ..goals import Reach
 from ..kernels.ccd import SLIDE, TURN, sweep_inward_many
 from ..transforms import FloatArray, axis_rotation
-from .method import Method, Settings
+from .method import Method
+from .options import Settings
 from .problem import Problem, State, velocity_names
 
 

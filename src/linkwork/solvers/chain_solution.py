@@ -13,7 +13,8 @@ from ..kernels.damped import ROTATION
 from ..kernels.search_many import BEYOND, CLOSEST, INVALID, REACHED, UNSOLVED
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
-from .method import Settings, Solution
+from .options import Settings
+from .solution import Solution
 
 if TYPE_CHECKING:
     from .chain_solver import Prepared

@@ -23,7 +23,8 @@ from ..linkage.poses import limited, start_pose, wrapped
 from ..transforms import FloatArray, as_array, plane_basis
 from .chain import Limb, shells
 from .chain_solution import Found
-from .method import Settings, Solution
+from .options import Settings
+from .solution import Solution
 
 RESTARTS = 2000
 GAIN, FLOOR = 0.05, {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-6}  # damping: of the error, and at least

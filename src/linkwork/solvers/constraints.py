@@ -27,7 +27,7 @@ def leaving_cones(linkage: Linkage, q: FloatArray) -> FloatArray:
     return result
 
 
-def opening(state: State, excluded: NDArray[np.bool_] | None = None, held: FloatArray | None = None) -> FloatArray:
+def loop_normals(state: State, excluded: NDArray[np.bool_] | None = None, held: FloatArray | None = None) -> FloatArray:
     """Return an orthonormal basis (..., k, nv) of the velocities that open loops, joints held at limits given."""
     problem, velocities = state.problem, state.linkage.nv
     rows = [problem.all_rows_jacobian(state.q)[..., problem.priorities < 0, :]]

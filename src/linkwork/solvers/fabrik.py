@@ -19,7 +19,8 @@ from ..goals import Reach
 from ..kernels.fabrik import reach_many, room
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
-from .method import Method, Settings
+from .method import Method
+from .options import Settings
 from .problem import Problem, State
 
 COINCIDENT = 1e-9  # of the linkage's length

@@ -114,7 +114,7 @@ class Inverse(Method):
             )
 
     def step(self, state: State) -> FloatArray:
-        J, V = state.jacobian, state.wanted
+        J, V = state.jacobian, state.weighted_error
         values = np.linalg.svd(J, compute_uv=False)
         near = values[..., -1] < self.singular * values[..., 0]
         state.notes["singular"] = near
@@ -139,7 +139,7 @@ class Pseudoinverse(Method):
         _one_of("form", self.form, ("auto", "rows", "columns"))
 
     def step(self, state: State) -> FloatArray:
-        J, V = state.jacobian, state.wanted
+        J, V = state.jacobian, state.weighted_error
         if self.form == "auto":
             return by_levels(J, V, state.problem.levels, pseudosolved)
         Jt = transposed(J)
@@ -174,10 +174,9 @@ class Damped(Method):
             _number("damping", self.damping, positive=False)
 
     def step(self, state: State) -> FloatArray:
-        state.notes["damping"] = np.sqrt(self._squared(state, state.wanted))
-        return by_levels(
-            state.jacobian, state.wanted, state.problem.levels, lambda J, V: damped_step(J, V, self._squared(state, V))
-        )
+        J, V = state.jacobian, state.weighted_error
+        state.notes["damping"] = np.sqrt(self._squared(state, V))
+        return by_levels(J, V, state.problem.levels, lambda J, V: damped_step(J, V, self._squared(state, V)))
 
     def _squared(self, state: State, V: FloatArray) -> Any:
         """Return lambda² for what is still to go, of all rows or of a level."""
@@ -200,13 +199,13 @@ class SelectivelyDamped(Method):
 
     gamma: float = math.pi / 4
     name: ClassVar[str] = "selectively-damped"
-    along: ClassVar[bool] = True
+    can_project_loops: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _number("gamma", self.gamma)
 
     def step(self, state: State) -> FloatArray:
-        J, V = state.jacobian, state.wanted
+        J, V = state.jacobian, state.weighted_error
         U, sigma, Vt = np.linalg.svd(J, full_matrices=False)
         starts = state.problem.block_starts
         reach = np.sqrt(np.add.reduceat(J * J, starts, axis=-2))  # |d effector_l / d theta_j|
@@ -246,7 +245,7 @@ class Control(Method):
     form: str = "gradient"
     z: Callable[[FloatArray], FloatArray] | None = None
     name: ClassVar[str] = "control"
-    along: ClassVar[bool] = True
+    can_project_loops: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _one_of("form", self.form, ("gradient", "printed"))
@@ -274,7 +273,7 @@ class Control(Method):
         return np.asarray(self.gains * (away if self.form == "gradient" else away**2), dtype=np.float64)
 
     def step(self, state: State) -> FloatArray:
-        J, V, z = state.jacobian, state.wanted, self.wish(state)
+        J, V, z = state.jacobian, state.weighted_error, self.wish(state)
         z = state.along_limits(z if state.excluded is None else np.where(state.excluded, 0.0, z))
         return pseudosolved(J, V + times(J, z)) - z
 
@@ -292,7 +291,7 @@ class Alternative(Method):
             )
 
     def step(self, state: State) -> FloatArray:
-        return pseudosolved(self.jacobian(state), state.wanted)
+        return pseudosolved(self.jacobian(state), state.weighted_error)
 
     def jacobian(self, state: State) -> FloatArray:
         """Return the Jacobian of points of the links that are now where the goals are."""
@@ -322,7 +321,7 @@ class Transpose(Method):
 
     scale: float | None = None
     name: ClassVar[str] = "transpose"
-    along: ClassVar[bool] = True
+    can_project_loops: ClassVar[bool] = True
     iterations: ClassVar[int] = 1000
 
     def __post_init__(self) -> None:
@@ -334,7 +333,7 @@ class Transpose(Method):
         return self.scale is None
 
     def step(self, state: State) -> FloatArray:
-        J, V = state.jacobian, state.wanted
+        J, V = state.jacobian, state.weighted_error
         change = times(transposed(J), V)
         if self.scale is not None:
             return self.scale * change

@@ -1,8 +1,4 @@
-"""Linkages with closed loops: close them near a pose, and drive them by one joint.
-
-Imports `goals`, `clips` and what stands before them. Everything here is Newton's method on the gaps of the loops; where
-it cannot close them, it says so and where.
-"""
+"""Closed loops: Newton's method on their gaps; where it cannot close them, it says so and where."""
 
 from __future__ import annotations
 
@@ -13,22 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import GoalError, JointNotFoundError, LoopError, OptionError, TransformError
+from ..errors import GoalError, JointNotFoundError, LoopError, OptionError
 from ..goals import closings
 from ..linkage.linkage import Linkage
 from ..linkage.poses import advance, between, limited, start_pose
-from ..motion.clips import Clip
-from ..transforms import FloatArray, as_angle, as_array
+from ..transforms import FloatArray
 
 TIGHT = 1e-10  # a gap that counts as closed [m, rad]
 ROUNDING = 2e-15  # of the linkage's length: a gap that no step makes smaller
 RANK = 1e-9  # of the largest singular value: below, a direction is lost
 NEWTON, TRIES, PULLS = 30, 300, 60
-BOLDEST = 0.3  # the largest change of a value in a step [rad, m]
-STEADY = 0.2  # of a predicted step: how much of it may turn out wrong
-MEETING = 1e-5  # of the largest singular value: nearer to zero, two branches meet
-NEAR = 1e-6  # of a limit, when that is named as what is in the way
-FINEST = 1e-9  # the step of the driven joint at which it counts as stuck
+LONGEST_STEP = 0.3  # the largest change of a value in a step [rad, m]
 
 
 class Closure:
@@ -87,7 +78,7 @@ class Closure:
             if gap <= self._least:
                 break
             change = self.step(q, free)
-            if np.abs(change).max() > BOLDEST:
+            if np.abs(change).max() > LONGEST_STEP:
                 return None
             closer = self.moved(q, change)
             less = float(self.gap(closer))
@@ -101,7 +92,7 @@ class Closure:
         gap = float(np.linalg.norm(self.error(q)))
         for _ in range(TRIES):
             change = self.step(q, free, damping=0.05 * gap * gap)
-            change *= min(1.0, BOLDEST / max(float(np.abs(change).max()), 1e-300))
+            change *= min(1.0, LONGEST_STEP / max(float(np.abs(change).max()), 1e-300))
             for halving in range(8):
                 closer = self.moved(q, change / 2**halving)
                 less = float(np.linalg.norm(self.error(closer)))
@@ -142,7 +133,7 @@ def close(linkage: Linkage, q: ArrayLike | str, *, keep: Iterable[str] = ()) -> 
         >>> bool(abs(lw.Close(bars.loops[0]).error(bars, q)).max() < 1e-9)
         True
     """
-    closure, pose = Closure(linkage), _one(linkage, q)
+    closure, pose = Closure(linkage), one_pose(linkage, q)
     free, names = _free(linkage, keep)
     start, kept = limited(linkage, pose), _places(linkage, ~free)
     if np.abs(start - pose)[kept].max(initial=0.0) > 0.0:
@@ -181,116 +172,6 @@ def _nearest(closure: Closure, q: FloatArray, wanted: FloatArray, free: NDArray[
     return q
 
 
-def drive(
-    linkage: Linkage, joint: str, values: ArrayLike, *, start: ArrayLike | str | None = None, fps: float = 24.0
-) -> Clip:
-    """Return the motion of a linkage with loops as one joint takes values one after another.
-
-    Each pose is closed from the one before, by small steps that stay on one branch; the other joints follow.
-
-    Args:
-        linkage: A linkage with loops.
-        joint: Name of the joint that is driven, or of a coordinate.
-        values: Its values in turn [rad, m], shape (n,).
-        start: Pose from which the loops are closed at the first value, or the name of a stored one; neutral by default.
-        fps: Frames a second.
-
-    Returns:
-        A clip with a frame for each value, whose `residuals` are the gaps of the loops, shape (n, loops).
-
-    Raises:
-        LoopError: Where the loops cannot be closed any further; `value` is where the joint had to stop.
-
-    Example:
-        >>> import linkwork as lw
-        >>> clip = lw.drive(lw.models.four_bar(), "crank", np.linspace(0, 2 * np.pi, 49), start="start")
-        >>> len(clip), bool(clip.residuals.max() < 1e-9)
-        (49, True)
-    """
-    q_index, v_index = coordinate(linkage, joint)
-    path = _values(values, joint)
-    if isinstance(fps, bool) or not isinstance(fps, int | float | np.number) or not 0.0 < fps < math.inf:
-        raise OptionError(f"fps must be a positive number, got {fps!r}.")
-    closure, pose = Closure(linkage), _one(linkage, start)
-    pose[q_index] = path[0]
-    _check_range(linkage, q_index, path)
-    poses = np.empty((len(path), linkage.nq))
-    poses[0] = close(linkage, pose, keep=(linkage.coordinates[q_index],))
-    follower = _Follower(closure, joint, q_index, v_index)
-    for k in range(1, len(path)):
-        poses[k] = follower.to(poses[k - 1], float(path[k]))
-    gaps = [np.linalg.norm(goal.error(linkage, poses), axis=-1) for goal in closure.goals]
-    return Clip(linkage, np.arange(len(path)) / fps, poses, np.stack(gaps, axis=-1))
-
-
-class _Follower:
-    """What carries the other joints along as one moves: a step along the tangent, then Newton's method."""
-
-    def __init__(self, closure: Closure, joint: str, q: int, v: int) -> None:
-        self.closure, self.joint, self.q, self.v = closure, joint, q, v
-        self.free = np.ones(closure.linkage.nv, np.bool_)
-        self.free[v] = False
-        self.rates: FloatArray | None = None
-        self.rank = 0  # the largest that the others' part of the closure has had
-
-    def to(self, pose: FloatArray, value: float) -> FloatArray:
-        """Return the pose with the joint at a value, in as many steps as it takes."""
-        step = value - pose[self.q]
-        while pose[self.q] != value:
-            step = math.copysign(min(abs(step), abs(value - pose[self.q])), step)
-            target = value if abs(step) >= abs(value - pose[self.q]) else float(pose[self.q]) + step
-            after = self._ahead(pose, target)
-            if after is None:
-                step /= 2.0
-                if abs(step) < FINEST * max(1.0, abs(value)):
-                    raise self._stuck(pose, value)
-                continue
-            self.rates = between(self.closure.linkage, pose, after, wrap=False) / (target - pose[self.q])
-            pose, step = after, 2.0 * step
-        return pose
-
-    def _ahead(self, pose: FloatArray, target: float) -> FloatArray | None:
-        """Return the closed pose with the joint at a target near its value, or None if the step is too long for it."""
-        linkage, step = self.closure.linkage, target - float(pose[self.q])
-        jacobian = self.closure.jacobian(pose)
-        sigma: Any = np.linalg.svd(jacobian[:, self.free], compute_uv=False)
-        change = np.zeros(linkage.nv)
-        if self._lost(sigma) and self.rates is not None:  # two branches meet here: go straight on
-            change = self.rates * step
-        else:
-            change[self.free] = least_squares(jacobian[:, self.free], -step * jacobian[:, self.v])
-            change[self.v] = step
-        size = float(np.abs(change).max())
-        if size > BOLDEST:
-            return None
-        guess = self.closure.moved(pose, change)
-        guess[self.q] = target
-        found = self.closure.newton(guess, self.free)
-        if found is None or np.abs(between(linkage, guess, found)).max() > STEADY * size + 1e-9:
-            return None
-        return found
-
-    def _lost(self, sigma: FloatArray) -> bool:
-        """Return whether the singular values have lost a rank that they had before."""
-        large = int((sigma > MEETING * sigma.max(initial=1e-300)).sum())
-        self.rank = max(self.rank, large)
-        return large < self.rank
-
-    def _stuck(self, pose: FloatArray, value: float) -> LoopError:
-        linkage, at = self.closure.linkage, float(pose[self.q])
-        places = linkage.plain_values[0]
-        at_end = np.minimum(pose - linkage.lower, linkage.upper - pose)[places] < NEAR
-        held = [linkage.coordinates[k] for k in places[at_end] if k != self.q]
-        why = f"{', '.join(held)} at a limit" if held else "stretched or folded as far as it goes"
-        degrees = f" ({math.degrees(at):.4f} deg)" if self._turns() else ""
-        text = f"the loops of linkage {linkage.name!r} cannot be closed beyond {self.joint} = {at:.6g}{degrees}: "
-        return LoopError(f"{text}the mechanism is {why} there; asked for {value:.6g}.", value=at)
-
-    def _turns(self) -> bool:
-        units = [u for arc in self.closure.linkage.arcs if arc.mimic is None for u in arc.articulation.units]
-        return units[self.q] == "rad"
-
-
 def coordinate(linkage: Linkage, joint: str) -> tuple[int, int]:
     """Return the places in the pose and the velocity of a joint with one value, or of a coordinate."""
     q, v, _ = linkage.plain_values
@@ -303,27 +184,8 @@ def coordinate(linkage: Linkage, joint: str) -> tuple[int, int]:
     return int(place), int(v[np.flatnonzero(q == place)[0]])
 
 
-def _values(values: Any, joint: str) -> FloatArray:
-    try:
-        if isinstance(values, str) or not np.iterable(values):
-            raise TypeError(f"got {values!r}")
-        path = as_array([as_angle(x) if isinstance(x, str) else x for x in values], f"values of {joint!r}")
-    except (TransformError, TypeError) as error:
-        raise OptionError(f"values of {joint!r} are numbers one after another: {error}.") from error
-    if path.ndim != 1 or not len(path) or not np.isfinite(path).all():
-        raise OptionError(f"values of {joint!r} are finite numbers of shape (n,), got shape {path.shape}.")
-    return path
-
-
-def _check_range(linkage: Linkage, place: int, path: FloatArray) -> None:
-    outside = (path < linkage.lower[place]) | (path > linkage.upper[place])
-    if outside.any():
-        name, first = linkage.coordinates[place], float(path[outside][0])
-        low, high = linkage.lower[place], linkage.upper[place]
-        raise OptionError(f"{name!r} cannot be driven to {first:.6g}: its limits are {low:.6g} and {high:.6g}.")
-
-
-def _one(linkage: Linkage, q: ArrayLike | str | None) -> FloatArray:
+def one_pose(linkage: Linkage, q: ArrayLike | str | None) -> FloatArray:
+    """Return the pose that loops are closed from: an array of shape (nq,), or the name of a stored one."""
     pose = start_pose(linkage, q)
     if pose.ndim != 1:
         raise OptionError(f"loops are closed from one pose of shape ({linkage.nq},), got shape {pose.shape}.")

@@ -16,7 +16,7 @@ from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
 from .body_solver import PreparedFigure, figure_for, serves
 from .chain_solver import RESTARTS, Prepared, prepared_for
-from .method import Settings, whole
+from .options import Settings, whole
 from .problem import Problem
 
 AXES = "xyz"

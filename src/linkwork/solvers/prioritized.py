@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import MissingExtraError
 from ..transforms import FloatArray
 from .jacobian import RANK_TOLERANCE, Damped
-from .method import Settings
+from .options import Settings
 from .problem import Problem, State
 
 OPEN = 1e30  # what DAQP takes as no bound
@@ -42,7 +42,7 @@ class Prioritized(Damped):
     def propose(self, state: State, settings: Settings) -> FloatArray:
         """Return the step of every problem, within the limits and the largest change allowed."""
         low, high = _room(state, settings)
-        J, V = state.jacobian, state.wanted
+        J, V = state.jacobian, state.weighted_error
         steps = np.empty(low.shape)
         for one in np.ndindex(low.shape[:-1]):
             steps[one] = self._one(state, J[one], V[one], low[one], high[one])

@@ -83,7 +83,7 @@ class Problem:
         weighted = self.all_rows_jacobian(q) * self.scale[:, None]
         return weighted if self._every_row else weighted[..., self.rows, :]
 
-    def wanted(self, error: FloatArray) -> FloatArray:
+    def weighted_error(self, error: FloatArray) -> FloatArray:
         """Return the weighted error of the rows that can change: the V of the chapter's equations."""
         weighted = error * self.scale
         return weighted if self._every_row else weighted[..., self.rows]
@@ -174,6 +174,6 @@ class State:
         return np.where(np.abs(free) > ROUNDING * np.abs(rows).max(initial=0.0), free, 0.0)
 
     @cached_property
-    def wanted(self) -> FloatArray:
+    def weighted_error(self) -> FloatArray:
         """Weighted error V, shape (..., m): the velocity that would reach the goal in one step."""
-        return self.problem.wanted(self.error)
+        return self.problem.weighted_error(self.error)

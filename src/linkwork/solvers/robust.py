@@ -18,9 +18,11 @@ from ..transforms import FloatArray
 from .body_solver import figure_for, serves
 from .chain_solution import NAMES
 from .chain_solver import RESTARTS, Prepared, prepared_for
+from .iterate import run
 from .jacobian import Damped
-from .method import Settings, Solution, run, whole
+from .options import Settings, whole
 from .problem import Problem
+from .solution import Solution
 
 TOGETHER = 64  # random starts of the NumPy form, all at once
 
@@ -46,10 +48,12 @@ class Robust(Damped):
         for name in ("restarts", "seed"):
             object.__setattr__(self, name, whole(name, getattr(self, name)))
 
-    def fresh(self, problem: Problem, settings: Settings) -> Solution:
+    def solve_without_start(self, problem: Problem, settings: Settings) -> Solution:
         """Solve without a start: the tables of the limb know better ones than the neutral pose."""
         prepared = self._prepared(problem, settings)
-        return super().fresh(problem, settings) if prepared is None else self._search(prepared, problem, None, settings)
+        if prepared is None:
+            return super().solve_without_start(problem, settings)
+        return self._search(prepared, problem, None, settings)
 
     def solve(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
         """Run from the start; where that fails, from other poses."""

@@ -18,7 +18,7 @@ from ..goals import Goal
 from ..linkage.linkage import Linkage
 from ..linkage.poses import difference
 from ..solvers import METHODS, Method, Problem, Settings, configure
-from ..solvers.method import follow, settled
+from ..solvers.iterate import follow, settled
 from ..transforms import FloatArray
 from .targets import Target
 

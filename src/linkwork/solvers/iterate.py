@@ -1,0 +1,265 @@
+"""The one loop: it steps a method, many problems (poses of shape (..., nq)) together, until they end."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.progress import ACTIVE, DIVERGED, REACHED, STALLED, judge, measure
+from ..linkage.linkage import Linkage
+from ..linkage.poses import advance, keeps_limits, limited
+from ..transforms import FloatArray
+from .constraints import closed, leaving_cones, loop_normals
+from .loops import Closure
+from .problem import Problem, State
+from .solution import Record, Solution
+
+if TYPE_CHECKING:
+    from .method import Method
+    from .options import Settings
+
+SETTLED = 1e-12  # of the length: an error of an upper level that no step below can be blamed for
+
+
+def run(method: Method, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
+    """Iterate a method until the goals are reached or there is no hope.
+
+    Euler steps with the Jacobian taken anew each time. A step that makes the weighted error grow is halved a few times;
+    what still does not help is taken whole, since a way round may lead uphill. The best pose met is what comes back.
+    """
+    method.accept(problem)
+    settings = settled(settings, method)
+    deadline = None if settings.time_budget is None else time.perf_counter() + settings.time_budget
+    trace: list[Record] = []
+    walk, ending = _walked(method, problem, start, settings, deadline, trace=trace if settings.trace else None)
+    return walk.solution(method, start, trace, ending)
+
+
+def _walked(
+    method: Method,
+    problem: Problem,
+    start: FloatArray,
+    settings: Settings,
+    deadline: float | None,
+    *,
+    trace: list[Record] | None = None,
+    finest: float = np.inf,
+) -> tuple[_Walk, str]:
+    """Return how far the poses came, and what ended it; `finest` is the largest tolerance for any error.
+
+    Levels of priority are taken in turn. Those above the last are brought to rest alone; from there the walk goes on
+    with all; then the ones above are brought to rest again. Where they would be worse off than alone, they stay so.
+    """
+    least, upper = SETTLED * max(problem.linkage.length, 1.0), None
+    if len(problem.levels) > 1 and method.strict:
+        upper, _ = _walked(method, problem.above(), start, settings, deadline, finest=least)
+        start = upper.best_q.reshape(start.shape)
+    closure = (
+        None
+        if method.strict or not problem.linkage.loops
+        else Closure(problem.linkage, limits=settings.limits != "ignore")
+    )
+    walk = _Walk(problem, start, settings, method.patience, finest=finest, closure=closure)
+    memory: dict[str, Any] = {}
+    iteration, ending = 0, "iterations"
+    while walk.going() and iteration < (settings.max_iterations or 0):
+        if deadline is not None and time.perf_counter() > deadline:
+            ending = "time"
+            break
+        state = State(problem, walk.q, walk.error, iteration, memory=memory)
+        change = limited_step(method, state, settings)
+        if trace is not None:
+            trace.append(_record(walk, state, change))
+        walk.move(change, settings.halvings if method.careful else 0)
+        iteration += 1
+    if upper is not None:
+        again, _ = _walked(method, upper.problem, walk.best_q, settings, deadline, finest=least)
+        worse = _worse(upper.problem, again.best_q, upper.best_q, least)
+        walk.best_q = np.where(worse[:, None], upper.best_q, again.best_q)
+        walk.count += upper.count
+    return walk, ending
+
+
+def _worse(problem: Problem, q: FloatArray, other: FloatArray, least: float) -> NDArray[np.bool_]:
+    """Return which poses serve the levels worse than others: the first that differs by more than `least` tells."""
+    one, two = (problem.error(poses) * problem.scale for poses in (q, other))
+    worse, told = np.zeros(len(q), np.bool_), np.zeros(len(q), np.bool_)
+    for rank in np.unique(problem.priorities):
+        rows = problem.priorities == rank
+        more = np.linalg.norm(one[:, rows], axis=-1) - np.linalg.norm(two[:, rows], axis=-1)
+        worse |= ~told & (more > least)
+        told |= np.abs(more) > least
+    return worse
+
+
+def follow(
+    method: Method, problem: Problem, q: FloatArray, settings: Settings, steps: int, memory: dict[str, Any]
+) -> FloatArray:
+    """Return the pose after a number of plain steps, as the chapter takes one a frame: no halving, no judging.
+
+    A step that is not finite is not taken. `settings` are `settled`; `memory` is the method's own from call to call.
+    """
+    for iteration in range(steps):
+        state = State(problem, q, problem.error(q), iteration, memory=memory)
+        change = limited_step(method, state, settings)
+        if np.isfinite(change).all():
+            q = within_limits(problem.linkage, advance(problem.linkage, q, change), settings)
+    return q
+
+
+def settled(settings: Settings, method: Method) -> Settings:
+    """Return settings with the method's own defaults filled in."""
+    return replace(
+        settings,
+        max_iterations=method.iterations if settings.max_iterations is None else settings.max_iterations,
+        max_step=method.max_step if settings.max_step is None else settings.max_step,
+    )
+
+
+def limited_step(method: Method, state: State, settings: Settings) -> FloatArray:
+    """Return the method's step; with ``limits="project"``, without the joints that push against a limit.
+
+    Those are taken out of the Jacobian and the step is made anew, so that the other joints do their part.
+    """
+    linkage = state.linkage
+    projected = bool(linkage.loops) and not method.strict
+    if projected:
+        state.barred = loop_normals(state)
+    change = method.propose(state, settings)
+    if settings.limits != "project":
+        return change
+    q, v, _ = linkage.plain_values
+    at_low, at_high = state.q[..., q] <= linkage.lower[q], state.q[..., q] >= linkage.upper[q]
+    excluded, barred = np.zeros(change.shape, np.bool_), leaving_cones(linkage, state.q)
+    held = np.zeros_like(barred)
+    for _ in range(linkage.nv):
+        pushing = (at_low & (change[..., v] < 0.0)) | (at_high & (change[..., v] > 0.0))
+        leaving = ((barred - held) * change[..., None, :]).sum(axis=-1, keepdims=True) > 0.0
+        if not pushing.any() and not leaving.any():
+            break
+        excluded[..., v] |= pushing
+        held = np.where(leaving, barred, held)
+        bars = loop_normals(state, excluded, held) if projected else held
+        again = State(state.problem, state.q, state.error, state.iteration, state.notes, state.memory, excluded, bars)
+        change = again.along_limits(np.where(excluded, 0.0, method.propose(again, settings)))
+    return change
+
+
+def within_limits(linkage: Linkage, q: FloatArray, settings: Settings) -> FloatArray:
+    """Return poses brought within limits, unless those are ignored."""
+    if settings.limits == "ignore":
+        return q
+    return limited(linkage, q)
+
+
+def _record(walk: _Walk, state: State, change: FloatArray) -> Record:
+    values = np.asarray(np.linalg.svd(state.jacobian, compute_uv=False), dtype=np.float64)
+    shape = walk.shape
+    notes = {name: np.reshape(value, (*shape, *np.shape(value)[1:])) for name, value in state.notes.items()}
+    return Record(
+        walk.q.reshape(*shape, -1).copy(),
+        walk.residuals.reshape(*shape, -1).copy(),
+        values.reshape(*shape, -1),
+        change.reshape(*shape, -1).copy(),
+        notes,
+    )
+
+
+class _Walk:
+    """Where all problems of a batch stand, one row each: pose, error, the best pose met, and how they ended."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        start: FloatArray,
+        settings: Settings,
+        patience: int,
+        *,
+        finest: float = np.inf,
+        closure: Closure | None = None,
+    ) -> None:
+        self.problem, self.settings, self.patience, self.closure = problem, settings, patience, closure
+        self.shape = start.shape[:-1]
+        self.tolerances = np.minimum(settings.tolerances(problem), finest)
+        self.scale = problem.scale * problem.emphasis
+        self.wishes = bool(np.isinf(self.tolerances).any())  # they are followed until nothing comes of it
+        self._blocks = np.array([(b.rows.start, b.rows.stop) for b in problem.blocks])
+        poses = start.reshape(-1, problem.linkage.nq)
+        self.q = closed(closure, within_limits(problem.linkage, poses, settings), far=True)
+        self.error, self.cost, self.residuals, self.reached = self._measured(self.q)
+        self.reached &= not self.wishes
+        count = len(self.q)
+        self.best_q, self.best_cost, self.first_cost = self.q.copy(), self.cost.copy(), self.cost
+        self.mark, self.waiting = self.cost.copy(), np.zeros(count, np.int64)
+        self.count, self.status = np.zeros(count, np.int64), np.where(self.reached, REACHED, ACTIVE)
+
+    def _measured(self, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:
+        error = self.problem.error(q)
+        cost, residuals = np.empty(len(q)), np.empty((len(q), len(self._blocks)))
+        reached = np.empty(len(q), np.bool_)
+        measure(error, self.scale, self._blocks, self.tolerances, cost, residuals, reached)
+        return error, cost, residuals, reached
+
+    def going(self) -> bool:
+        """Return whether any problem is still under way."""
+        return ACTIVE in self.status
+
+    def move(self, change: FloatArray, halvings: int) -> None:
+        """Take a step, halved for the problems whose error would grow, and note how things stand."""
+        useful = (self.status == ACTIVE) & np.isfinite(change).all(axis=-1)
+        if not useful.all():
+            self.status[(self.status == ACTIVE) & ~useful] = DIVERGED
+            change = np.where(useful[:, None], change, 0.0)
+        begin, cost, error = self.q, self.cost, self.error
+        self._try(begin, change)
+        factor = np.ones(len(begin))
+        for halving in range(halvings):
+            worse = (self.cost > cost) | self._strays(error)
+            if not worse.any():
+                break
+            last = halving == halvings - 1  # nothing helps: take the whole step, a way round may lead uphill
+            factor = np.where(worse, 1.0 if last else factor / 2.0, factor)
+            self._try(begin, change * factor[:, None])
+        progress = (self.best_q, self.best_cost, self.first_cost, self.mark, self.waiting, self.count, self.status)
+        judge(self.q, self.cost, self.reached, *progress, self.patience)
+
+    def _strays(self, before: FloatArray) -> NDArray[np.bool_]:
+        """Return which problems have left the straight way to their goals by more than they may."""
+        if self.settings.stray is None:
+            return np.zeros(len(before), np.bool_)
+        way, gone = before * self.problem.scale, (before - self.error) * self.problem.scale
+        along = (gone * way).sum(axis=-1) / np.maximum((way * way).sum(axis=-1), 1e-300)
+        return np.asarray(np.linalg.norm(gone - along[:, None] * way, axis=-1) > self.settings.stray)
+
+    def _try(self, begin: FloatArray, change: FloatArray) -> None:
+        linkage = self.problem.linkage
+        self.q = closed(self.closure, within_limits(linkage, advance(linkage, begin, change), self.settings))
+        self.error, self.cost, self.residuals, self.reached = self._measured(self.q)
+        self.reached &= not self.wishes
+
+    def solution(self, method: Method, start: FloatArray, trace: list[Record], ending: str) -> Solution:
+        """Return the best pose met, judged anew from the pose itself."""
+        linkage = self.problem.linkage
+        _, _, residuals, reached = self._measured(self.best_q)
+        if self.settings.limits != "ignore":
+            reached &= keeps_limits(linkage, self.best_q)
+        names = {REACHED: "reached", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: ending}
+        status = ["reached" if good else names[code] for good, code in zip(reached, self.status.tolist(), strict=True)]
+        single = not self.shape
+        return Solution(
+            linkage,
+            self.problem.goals,
+            method.name,
+            start,
+            self.best_q.reshape(*self.shape, linkage.nq),
+            bool(reached[0]) if single else reached.reshape(self.shape),
+            residuals.reshape(*self.shape, -1),
+            int(self.count[0]) if single else self.count.reshape(self.shape),
+            status[0] if single else np.array(status).reshape(self.shape),
+            tuple(trace),
+            self.settings,
+        )
