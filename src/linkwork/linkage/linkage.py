@@ -23,6 +23,7 @@ from ..errors import (
     PoseNotFoundError,
 )
 from ..transforms import IDENTITY, FloatArray, read_only
+from .caching import Cache
 from .joints import Articulation, Fixed, Joint, mid_range
 from .swing_twist import Cone, cones_of, neutral_turn
 from .tree import (
@@ -86,6 +87,7 @@ class Linkage:
     poses: Mapping[str, FloatArray]
     extra_frames: tuple[Frame, ...]
     loops: tuple[Loop, ...]
+    cache: Cache  # what later modules work out once for this linkage
 
     def __init__(
         self,
@@ -111,7 +113,7 @@ class Linkage:
         for frame in frames:
             check_link(frame.link, known, f"{where} (frame {frame.name!r})")
         values = self.__dict__
-        values.update(name=name, nodes=tuple(nodes), arcs=(first, *arcs), parents=tuple(parents))
+        values.update(cache=Cache(), name=name, nodes=tuple(nodes), arcs=(first, *arcs), parents=tuple(parents))
         check_loops(loops, {name: name for name in link_names} | {frame.name: frame.link for frame in frames}, where)
         values.update(extra_frames=tuple(frames), loops=tuple(loops))
         values.update(layout(values["arcs"], where))

@@ -1,0 +1,95 @@
+"""Layouts: what stands where in an array that a kernel reads or writes, declared once in the kernel's own module.
+
+A place is a constant named ``AT_...``, which Numba freezes into the code; any other constant is a value. Everyone else
+writes and reads by name::
+
+    SETTINGS = Layout("tolerance", ("axis", 3), "damping")
+    AT_TOLERANCE, AT_AXIS, AT_DAMPING = SETTINGS.places       # in the kernel: load(settings, AT_AXIS + 2)
+    settings = SETTINGS.pack(tolerance=1e-4, axis=(0, 0, 1), damping=0.1)
+    SETTINGS.view(settings).axis                              # array([0., 0., 1.])
+
+Memory whose parts depend on counts is laid out by a kernel's function that returns where the parts begin and, last, the
+size of all; Python calls it as ``function.py_func(...)``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+
+class Layout:
+    """Names, places and the number of items of a flat array, or of each record of an array of records.
+
+    Args:
+        *fields: A name for one item, or a pair of a name and how many items it has, in order.
+
+    Attributes:
+        names: The names, in order.
+        places: Where each field begins, in the same order.
+        size: How many items there are in all.
+    """
+
+    def __init__(self, *fields: str | tuple[str, int]) -> None:
+        pairs = [(field, 0) if isinstance(field, str) else field for field in fields]
+        self.names = tuple(name for name, _ in pairs)
+        if len(set(self.names)) != len(pairs):
+            raise ValueError(f"a layout names each field once, got {', '.join(self.names)}.")
+        ends = np.cumsum([0, *(count or 1 for _, count in pairs)]).tolist()
+        self.places: tuple[int, ...] = tuple(ends[:-1])
+        self.size: int = ends[-1]
+        self.items: dict[str, int | slice] = {
+            name: slice(at, at + count) if count else at for (name, count), at in zip(pairs, self.places, strict=True)
+        }
+
+    def pack(self, *, dtype: DTypeLike = np.float64, shape: tuple[int, ...] = (), **values: ArrayLike) -> NDArray[Any]:
+        """Return a new array (*shape, size) of the values of all fields; each is broadcast to ``shape``."""
+        if set(values) != set(self.names):
+            odd = ", ".join(sorted(set(values) ^ set(self.names)))
+            raise TypeError(f"a record has {', '.join(self.names)}; missing or unknown: {odd}.")
+        array = np.empty((*shape, self.size), dtype)
+        for name, value in values.items():
+            array[..., self.items[name]] = value
+        return array
+
+    def view(self, array: NDArray[Any]) -> Record:
+        """Return an array (..., size) with its fields as attributes, to read and to write."""
+        if array.shape[-1] != self.size:
+            raise ValueError(f"a record has {self.size} items, got an array of shape {array.shape}.")
+        return Record(self, array)
+
+    def rows(self, array: NDArray[Any]) -> Record:
+        """Return the records of a flat array (n * size,): fields have the shape (n,), or (n, count)."""
+        return self.view(array.reshape(-1, self.size))
+
+
+class Record:
+    """An array whose last axis has names. Fields are views, so that what is written to them is in the array."""
+
+    __slots__ = ("array", "layout")
+    array: NDArray[Any]
+    layout: Layout
+
+    def __init__(self, layout: Layout, array: NDArray[Any]) -> None:
+        object.__setattr__(self, "layout", layout)
+        object.__setattr__(self, "array", array)
+
+    def __getattr__(self, name: str) -> Any:
+        return self.array[..., self._item(name)]
+
+    def __setattr__(self, name: str, value: ArrayLike) -> None:
+        self.array[..., self._item(name)] = value
+
+    def __getitem__(self, row: Any) -> Record:
+        return Record(self.layout, self.array[row])
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def _item(self, name: str) -> int | slice:
+        try:
+            return self.layout.items[name]
+        except KeyError:
+            raise AttributeError(f"a record has {', '.join(self.layout.names)}, not {name!r}.") from None

@@ -1,0 +1,43 @@
+"""What is worked out once for an object and kept with it: bounded, and safe to ask from several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Cache:
+    """Things by kind and key. Each kind keeps so many at most; the one made first makes room for the next.
+
+    Args:
+        most: How many of a kind are kept.
+
+    Example:
+        >>> cache = Cache(most=1)
+        >>> cache.get("squares", 3, lambda: 9), cache.get("squares", 3, lambda: 0), cache.get("squares", 2, lambda: 4)
+        (9, 9, 4)
+    """
+
+    def __init__(self, most: int = 64) -> None:
+        self._most, self._lock = most, Lock()
+        self._kinds: dict[str, dict[Hashable, Any]] = {}
+
+    def get(self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what is kept under a key, or make it and keep it.
+
+        It is made outside of the lock: threads that ask at once may each make one, and all are given the first.
+        """
+        try:
+            known: T = self._kinds[kind][key]
+            return known
+        except KeyError:
+            made = make()
+        with self._lock:
+            kept = self._kinds.setdefault(kind, {})
+            while key not in kept and len(kept) >= self._most:
+                del kept[next(iter(kept))]
+            first: T = kept.setdefault(key, made)
+        return first
