@@ -20,13 +20,13 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from linkwork.formats.turns import UP
 from results import arguments, publish
 
 import linkwork as lw
 import linkwork.kernels  # as after any forward kinematics
 from linkwork.formats import bvh, bvh_text, urdf
 from linkwork.formats.content import Content
-from linkwork.formats.turns import UP
 from linkwork.transforms import transform, translation
 
 BAXTER = Path(__file__).parents[2] / "shared" / "data" / "urdf" / "baxter.urdf"

@@ -18,8 +18,7 @@ from linkwork.formats import bvh, bvh_text
 from linkwork.formats.bvh_numbers import numbers
 from linkwork.formats.bvh_scale import choose_unit, guess_unit, guess_up
 from linkwork.formats.content import Content
-from linkwork.formats.options import Options
-from linkwork.formats.turns import UP
+from linkwork.formats.options import UP, Options
 from linkwork.linkage.joints import EULER_ORDERS
 from linkwork.motion.clips import Clip
 

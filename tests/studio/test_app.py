@@ -108,14 +108,14 @@ def drag(studio, name, way):
 def test_every_model_is_shown(served, name):
     show(served, MODELS[name].function())
     assert served.session.linkage.name in served.status.content
-    assert served.figure.missing == []
+    assert served.linkage_view.missing == []
 
 
 def test_no_node_of_another_linkage_is_used_again(served):
     names = []
     for _ in range(2):
         show(served, MODELS["two_link"].function())
-        names += [node.name for node in served.figure._nodes]
+        names += [node.name for node in served.linkage_view._nodes]
     assert len(set(names)) == len(names)
 
 
@@ -249,7 +249,7 @@ def test_a_race_has_ghosts_and_ends(studio):
     studio.do(tab.stop)
     assert studio.idle(PATIENCE)
     assert tab._ghosts == {}
-    assert studio.figure.visible
+    assert studio.linkage_view.visible
 
 
 def test_iterations_are_scrubbed(studio):

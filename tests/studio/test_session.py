@@ -18,7 +18,7 @@ from linkwork.studio.serving import same_origin
 from linkwork.studio.session import Session, explain, sentence, timeline_of
 from linkwork.studio.stage import circles, dressed, view_of
 from linkwork.studio.targets import KINDS, limb
-from linkwork.studio.timeline import Key, Timeline, sampled
+from linkwork.studio.timeline import SceneKey, SceneTimeline, sampled
 from linkwork.studio.worker import Worker
 
 PATIENCE = 60.0
@@ -320,7 +320,14 @@ def test_a_motion_passes_through_its_keys(kind):
 def test_each_stretch_goes_as_its_first_key_says():
     arm = lw.models.planar([2, 1])
     zero, one = np.zeros(2), np.ones(2)
-    line = Timeline((Key(0, zero, kind="step"), Key(1, one, kind="linear"), Key(2, zero, kind="ease"), Key(3, one)))
+    line = SceneTimeline(
+        (
+            SceneKey(0, zero, kind="step"),
+            SceneKey(1, one, kind="linear"),
+            SceneKey(2, zero, kind="ease"),
+            SceneKey(3, one),
+        )
+    )
     samples = [line.pose_at(arm, time)[0] for time in (0.9, 1.25, 2.25, 9.0)]
     np.testing.assert_allclose(samples, [0.0, 0.75, 0.25**2 * (3 - 0.5), 1.0])
 
@@ -359,7 +366,12 @@ def test_scrubbing_shows_the_key_and_solves_for_its_targets(arm):
 
 
 def test_keys_are_edited_one_by_one():
-    line = Timeline().with_key(Key(1, np.zeros(1))).with_key(Key(0, np.ones(1))).with_key(Key(1, np.ones(1)))
+    line = (
+        SceneTimeline()
+        .with_key(SceneKey(1, np.zeros(1)))
+        .with_key(SceneKey(0, np.ones(1)))
+        .with_key(SceneKey(1, np.ones(1)))
+    )
     assert line.times == [0, 1]
     assert line.moved(1, 3).times == [0, 3]
     assert line.with_kind(0, "step").keys[0].kind == "step"
@@ -369,16 +381,16 @@ def test_keys_are_edited_one_by_one():
 
 
 def test_a_loop_begins_again_and_otherwise_it_stays_at_the_end():
-    line = Timeline((Key(0, np.zeros(1)), Key(2, np.zeros(1))))
+    line = SceneTimeline((SceneKey(0, np.zeros(1)), SceneKey(2, np.zeros(1))))
     assert line.wrapped(2.5) == pytest.approx(0.5)
-    assert Timeline(line.keys, loop=False).wrapped(2.5) == 2.0
-    assert Timeline().wrapped(3.0) == 0.0
+    assert SceneTimeline(line.keys, loop=False).wrapped(2.5) == 2.0
+    assert SceneTimeline().wrapped(3.0) == 0.0
 
 
 @pytest.mark.parametrize("values", [(-1.0, np.zeros(1)), (np.nan, np.zeros(1)), (1e9, np.zeros(1)), (0.0, None)])
 def test_keys_that_cannot_be_are_refused(values):
     with pytest.raises(errors.KeyFrameError):
-        Key(*values)
+        SceneKey(*values)
 
 
 def test_a_clip_becomes_keys_that_play_as_it_does():

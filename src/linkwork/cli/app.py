@@ -1,8 +1,8 @@
 """The command line: one thin function for each command, over the functions that Python users call.
 
-Imports typer, `console` and the other commands at once and the library when a command runs, so that
-``linkwork --help`` is quick. Results go to stdout, as JSON with ``--json``; talk and progress to stderr. Exit 0 done, 1
-goal not reached or remarks on a file, 2 wrong usage, 3 unreadable or invalid file.
+The library is imported when a command runs, so that ``linkwork --help`` is quick. Results go to stdout, as JSON with
+``--json``; talk and progress to stderr. Exit 0 done, 1 goal not reached or remarks on a file, 2 wrong usage, 3
+unreadable or invalid file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The commands of batch: whole datasets of goals, and whole libraries of motions, in the pattern of `cli`.
-
-Imports typer, `console`, `problems` and the options of `commands` at once, and the library when a command runs.
-"""
+"""The commands of batch: whole datasets of goals, and whole libraries of motions."""
 
 from __future__ import annotations
 

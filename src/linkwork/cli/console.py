@@ -1,7 +1,6 @@
 """What the commands share: reading models and joint values, printing results, a linkage in words and as plain data.
 
-Imports the library when a function runs, so that ``linkwork --help`` is quick; nothing here knows typer. Results go to
-stdout and talk to stderr.
+The library is imported when a function runs, so that ``linkwork --help`` is quick; nothing here knows typer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The commands about files: convert and doctor, in the pattern of `cli`.
-
-Imports typer, `console` and the options of `commands` at once, and the library when a command runs.
-"""
+"""The commands about files: convert and doctor."""
 
 from __future__ import annotations
 

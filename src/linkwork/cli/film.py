@@ -1,7 +1,4 @@
-"""The command that makes films: animate, in the pattern of `cli`.
-
-Imports typer, `console` and the options of `commands` at once, and the library when a command runs.
-"""
+"""The command that makes films: animate."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The commands of inverse kinematics: solve, track, workspace, race and figure, in the pattern of `cli`.
-
-Imports typer, `problems` and `answers` at once and the library when a command runs. What options look like is said
-here, for `cli` too, which gives the commands of the table `COMMANDS` to its program.
-"""
+"""The commands of inverse kinematics: solve, track, workspace, race and figure."""
 
 from __future__ import annotations
 

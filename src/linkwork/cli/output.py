@@ -1,6 +1,6 @@
 """What a solve, a motion, a race and a figure give, as plain data and as text.
 
-Imports `console`, and the library when a function runs. Angles are printed in radians and in degrees.
+Angles are printed in radians and in degrees.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What is to be solved, in the words of a command line, as JSON or as CSV: frames, goals, starts and options.
-
-Imports `console`, and the library when a function runs.
-"""
+"""What is to be solved, in the words of a command line, as JSON or as CSV: frames, goals, starts and options."""
 
 from __future__ import annotations
 

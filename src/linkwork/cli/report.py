@@ -1,7 +1,4 @@
-"""The command about motions: inspect, in the pattern of `cli`.
-
-Imports typer, `console` and the options of `commands` at once, and the library when a command runs.
-"""
+"""The command about motions: inspect."""
 
 from __future__ import annotations
 

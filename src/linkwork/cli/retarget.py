@@ -1,7 +1,4 @@
-"""The command retarget, in the pattern of `cli`.
-
-Imports typer, `console` and the options of `commands` at once, and the library when the command runs.
-"""
+"""The command retarget: a motion given to another body."""
 
 from __future__ import annotations
 

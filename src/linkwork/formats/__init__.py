@@ -1,7 +1,7 @@
 """Files: linkages and motions from a file and to a file, the format chosen by the suffix of the name.
 
-Imports everything before it. A new format is one file here, with `read` and `write`, and one row in `FORMATS`; its
-module is imported when a file of its kind is first met.
+A new format is one file here, with `read` and `write`, and one row in `FORMATS`; its module is imported when a file of
+its kind is first met.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Files at the border: read with a limit, written whole or not at all.
 
-Imports `errors`. Every file that linkwork reads or writes by itself goes through here.
+Every file that linkwork reads or writes by itself goes through here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """BVH, the motion capture file: a skeleton with Euler joints, and the clip that comes with it.
 
-Imports `linkage`, `clips` and the BVH modules beside it: `bvh_text` (the grammar), `bvh_scale` (what the file does not
-say) and `bvh_writer`. BVH has degrees, no unit and y up; what comes out has radians, metres and z up.
+`bvh_text` has the grammar, `bvh_scale` what the file does not say. BVH has degrees, no unit and y up; what comes out
+has radians, metres and z up.
 """
 
 from __future__ import annotations
@@ -31,12 +31,10 @@ from ..linkage.linkage import Frame, Link, Linkage
 from ..motion.clips import Clip
 from ..transforms import FloatArray, transform
 from .bvh_scale import guess_unit, guess_up, spread
-from .bvh_text import Bone, Text, parse
+from .bvh_text import BvhJoint, Text, parse
 from .bvh_writer import write
-from .content import Content, Remark
-from .naming import Names
-from .options import DEFAULTS, FilePath, Options
-from .turns import UP
+from .content import Content, Remark, UniqueNames
+from .options import DEFAULTS, UP, FilePath, Options
 
 __all__ = ["read", "write"]
 
@@ -112,7 +110,7 @@ class _Column:
 class _Skeleton:
     """Turns the joints of a file into links, joints and frames of a linkage, and their channels into coordinates."""
 
-    bones: Sequence[Bone]
+    bones: Sequence[BvhJoint]
     scale: float
     world_from_file: FloatArray
     replaces: bool
@@ -124,8 +122,8 @@ class _Skeleton:
 
     def linkage(self, name: str) -> Linkage:
         """Return the linkage; afterwards `columns` says where each of its coordinates comes from."""
-        self._given = Names(bone.name for bone in self.bones)
-        doubled: list[Bone] = []
+        self._given = UniqueNames(bone.name for bone in self.bones)
+        doubled: list[BvhJoint] = []
         names: list[str] = []
         for bone in self.bones:
             if bone.name in self._given:
@@ -151,7 +149,7 @@ class _Skeleton:
         root = Joint(first.name, None, first.child, first.articulation, turned @ first.placement)
         return Linkage(self.links, others, name=name, frames=self.frames, root=root)
 
-    def _add(self, bone: Bone, name: str, parent: str | None, channel: int) -> None:
+    def _add(self, bone: BvhJoint, name: str, parent: str | None, channel: int) -> None:
         """Add a joint: as one arc where there is one that moves so, else as a chain with zero-length links."""
         offset = np.array(bone.offset) * self.scale
         placement = offset
@@ -166,7 +164,7 @@ class _Skeleton:
         for end in bone.ends:
             self.frames.append(Frame(self._given.take(f"{name}.end"), name, np.array(end) * self.scale))
 
-    def _column(self, bone: Bone, index: int, channel: int) -> _Column:
+    def _column(self, bone: BvhJoint, index: int, channel: int) -> _Column:
         what = (bone.channels or ())[index]
         if what.endswith("rotation"):
             return _Column(channel + index, math.pi / 180.0)

@@ -1,6 +1,6 @@
 """Plain decimal numbers out of text by a compiled kernel, ten times as fast as NumPy reads them.
 
-Imports `kernels`, and so Numba: to be imported only where that is loaded anyway.
+It needs Numba: import it only where that is loaded anyway.
 """
 
 from __future__ import annotations

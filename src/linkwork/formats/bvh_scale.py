@@ -1,6 +1,6 @@
 """What a BVH file does not say: its unit of length and which axis points up, guessed from the skeleton.
 
-Imports `transforms`. The reader guesses; the writer chooses a unit that the guess will find again.
+The reader guesses; the writer chooses a unit that the guess will find again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The text of a BVH file: its grammar, taken apart into joints and one array of channel values.
 
-Imports `errors` and `files`. Nothing is interpreted here: lengths are in the file's unit, angles in degrees. Everything
-that is wrong with a text is said with its line, and no text takes more than a few array operations to read.
+Nothing is interpreted here: lengths are in the file's unit, angles in degrees. Everything that is wrong with a text is
+said with its line, and no text takes more than a few array operations to read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CHANNEL = re.compile(r"([xyz])(position|rotation)", re.IGNORECASE)
 
 
 @dataclass
-class Bone:
+class BvhJoint:
     """A joint as the file has it.
 
     Args:
@@ -68,7 +68,7 @@ class Text:
         line: The line where the frames are announced.
     """
 
-    bones: list[Bone]
+    bones: list[BvhJoint]
     values: FloatArray | None = None
     frame_time: float = 0.0
     announced: int = 0
@@ -106,16 +106,16 @@ class _Hierarchy:
 
     def __init__(self, path: FilePath) -> None:
         self.path = path
-        self.bones: list[Bone] = []
+        self.bones: list[BvhJoint] = []
         self.open: list[int] = []  # indices of bones
-        self.end: Bone | None = None  # an end site, while it is open
+        self.end: BvhJoint | None = None  # an end site, while it is open
         self.waiting = ""  # what needs a brace before anything else may come
         self.sites = 0
 
     def refuse(self, message: str, line: int) -> FormatError:
         return FormatError(self.path, message, line=line)
 
-    def read(self, text: str) -> tuple[list[Bone], int | None, int]:
+    def read(self, text: str) -> tuple[list[BvhJoint], int | None, int]:
         """Return the bones, where the motion begins in the text, and the line of that."""
         line = 1
         for index, (line, words, position) in enumerate(_statements(self.path, text)):
@@ -162,7 +162,7 @@ class _Hierarchy:
             raise self.refuse(f"{key} {_shown(words[1:])} is misplaced: {rule}.", line)
         if len(self.bones) >= MAX_JOINTS:
             raise self.refuse(f"has more than {MAX_JOINTS} joints, the most that are read.", line)
-        self.bones.append(Bone(name, self.open[-1] if self.open else -1, line))
+        self.bones.append(BvhJoint(name, self.open[-1] if self.open else -1, line))
         self.open.append(len(self.bones) - 1)
         self.waiting = f"{key} {_shown(words[1:])}"
 
@@ -172,7 +172,7 @@ class _Hierarchy:
             raise self.refuse("an End Site outside of a joint.", line)
         if self.sites > MAX_JOINTS:
             raise self.refuse(f"has more than {MAX_JOINTS} end sites, the most that are read.", line)
-        self.end = Bone("End Site", self.open[-1], line)
+        self.end = BvhJoint("End Site", self.open[-1], line)
         self.waiting = "End Site"
 
     def close(self, line: int) -> None:
@@ -187,7 +187,7 @@ class _Hierarchy:
             self.bones[self.end.parent].ends.append(bone.offset)
             self.end = None
 
-    def current(self, key: str, line: int) -> Bone:
+    def current(self, key: str, line: int) -> BvhJoint:
         if not self.open:
             raise self.refuse(f"{key} outside of a joint.", line)
         return self.bones[self.open[-1]] if self.end is None else self.end
@@ -225,7 +225,7 @@ class _Hierarchy:
         bone.channels = channels
 
 
-def _read_motion(path: FilePath, text: str, start: int, line: int, bones: list[Bone]) -> Text:
+def _read_motion(path: FilePath, text: str, start: int, line: int, bones: list[BvhJoint]) -> Text:
     """Read the frames: `start` is where the text of the motion begins, on that line."""
     header = _MOTION.match(text, start)
     if header is None:

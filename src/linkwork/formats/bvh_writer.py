@@ -1,7 +1,7 @@
 """Writes the motion of any linkage as BVH: offsets along common axes, channels in centimetres and degrees, y up.
 
-Imports `linkage`, `clips`, `files` and `bvh_scale`. A BVH joint has no axes of its own at rest, so every joint's motion
-is turned into the file's axes; joints that turn about those keep their channels, others become Euler angles.
+A BVH joint has no axes of its own at rest, so every joint's motion is turned into the file's axes; joints that turn
+about those keep their channels, others become Euler angles.
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ from ..motion.clips import Clip, sample
 from ..transforms import FloatArray
 from .atomic_files import write_text
 from .bvh_scale import WRITTEN, Unit, choose_unit, guess_up, spread
-from .content import Content, Remark
-from .naming import Names
-from .options import FilePath
-from .turns import UP
+from .content import Content, Remark, UniqueNames
+from .options import UP, FilePath
 
 ORDER = "zxy"  # of the angles of joints that have none of their own
 ALIGNED = 1e-12
@@ -134,7 +132,7 @@ def _bones(linkage: Linkage, poses: FloatArray, remarks: list[Remark]) -> list[_
 
 def _names(linkage: Linkage, remarks: list[Remark]) -> list[str]:
     """Return a name for every joint that can stand on a line and is read back as it was."""
-    names, given = Names(), list[str]()
+    names, given = UniqueNames(), list[str]()
     changed: list[str] = []
     for arc in linkage.arcs:
         plain = arc.name.encode("utf-8", "replace").decode().translate({ord("{"): "(", ord("}"): ")"})

@@ -1,11 +1,12 @@
 """What a file holds: a linkage, the clips that come with it, and remarks on what was assumed or odd.
 
-Imports `linkage` and `clips`. Every format's `read` returns a `Content` and its `write` takes one.
+Every format's `read` returns a `Content` and its `write` takes one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ..linkage.linkage import Linkage
@@ -42,3 +43,32 @@ class Content:
     linkage: Linkage
     clips: Mapping[str, Clip] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
+
+
+class UniqueNames:
+    """Gives every name once, where a file leaves one out or has it twice: a name that is taken gets a number.
+
+    Args:
+        wanted: Names that will be asked for; no number makes another name one of these.
+
+    Example:
+        >>> names = UniqueNames(["hand", "hand", "hand_2"])
+        >>> [names.take(name) for name in ("hand", "hand", "hand_2")]
+        ['hand', 'hand_3', 'hand_2']
+    """
+
+    def __init__(self, wanted: Iterable[str] = ()) -> None:
+        self._wanted, self._taken = frozenset(wanted), set[str]()
+        self._tries: Counter[str] = Counter()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._taken
+
+    def take(self, name: str, stand_in: str = "") -> str:
+        """Return a name that has not been given yet, made from the stand-in if there is none."""
+        base = free = name or stand_in
+        while free in self._taken or (free in self._wanted and free != name):
+            self._tries[base] += 1
+            free = f"{base}_{self._tries[base] + 1}"
+        self._taken.add(free)
+        return free

@@ -1,7 +1,7 @@
 """Tables of Denavit-Hartenberg rows in a JSON or YAML file.
 
-Imports `dh` and `documents`. Both spellings of such tables are read: ours, and that of the Robotics Toolbox (``mdh``,
-``qlim``, ``offset``, ``flip``). docs/dh.md describes the file.
+Both spellings of such tables are read: ours, and that of the Robotics Toolbox (``mdh``, ``qlim``, ``offset``,
+``flip``). docs/dh.md describes the file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a person should know about a file's content: what its reader assumed, and what is odd about the linkage itself.
 
-Imports `formats` and what stands before it. Everything is a `Remark`; nothing is changed.
+Everything is a `Remark`; nothing is changed.
 """
 
 from __future__ import annotations

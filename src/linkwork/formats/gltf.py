@@ -1,7 +1,7 @@
 """glTF 2.0 and GLB files: a scene's nodes as a linkage, its animations as clips, and both written back.
 
-Imports everything up to `clips`, and the `gltf_*` modules beside it: `gltf_data` (the file), `gltf_nodes` (the tree),
-`gltf_motion` (animations), `gltf_extras` (what linkwork adds) and `gltf_writer`. glTF has metres and y up.
+`gltf_data` reads the file, `gltf_nodes` the tree, `gltf_motion` the animations, `gltf_extras` what linkwork adds. glTF
+has metres and y up.
 """
 
 from __future__ import annotations
@@ -21,14 +21,12 @@ from ..linkage.tree import ROOT, fresh
 from ..motion.clips import Clip
 from ..transforms import FloatArray, quaternion_matrix, steady
 from . import gltf_extras
-from .content import Content, Remark
-from .gltf_data import Source
+from .content import Content, Remark, UniqueNames
+from .gltf_data import GltfSource
 from .gltf_motion import Tracks, frame_times, read_tracks
-from .gltf_nodes import Placement, Skeleton, Step
+from .gltf_nodes import NodeTree, Placement, Step
 from .gltf_writer import write
-from .naming import Names
-from .options import DEFAULTS, FilePath, Options
-from .turns import UP
+from .options import DEFAULTS, UP, FilePath, Options
 
 __all__ = ["read", "write"]
 
@@ -62,23 +60,23 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     Raises:
         FormatError: If the file cannot be read.
     """
-    source = Source(path, options)
+    source = GltfSource(path, options)
     try:
         with np.errstate(all="ignore"):
-            skeleton = Skeleton(source)
+            skeleton = NodeTree(source)
             remarks: list[Remark] = []
             own = gltf_extras.read(source, skeleton, remarks)
-            return own or _Reading(source, skeleton, remarks).content()
+            return own or _GltfReader(source, skeleton, remarks).content()
     except FormatError:
         raise
     except (LinkworkError, np.linalg.LinAlgError) as error:
         raise FormatError(path, f"makes no linkage: {error}") from error
 
 
-class _Reading:
+class _GltfReader:
     """A file on its way to a linkage."""
 
-    def __init__(self, source: Source, skeleton: Skeleton, remarks: list[Remark]) -> None:
+    def __init__(self, source: GltfSource, skeleton: NodeTree, remarks: list[Remark]) -> None:
         self.source, self.skeleton = source, skeleton
         self.options = source.options
         self.unit = self.options.units or 1.0
@@ -109,7 +107,7 @@ class _Reading:
 
     def _motions(self) -> list[Motion]:
         animations = self.source.document.animations
-        names = Names(animation.name or "" for animation in animations)
+        names = UniqueNames(animation.name or "" for animation in animations)
         read = []
         for i, animation in enumerate(animations):
             name = names.take(animation.name or "", f"animation{i}")

@@ -1,7 +1,7 @@
 """What stands in a glTF or GLB file, read with distrust: the JSON, the buffers and the accessors into them.
 
-Imports `errors`, `files` and `options`. Nothing is believed that was not checked: lengths, counts and indices are held
-against what is there before anything is allotted, and no file outside the model's folder is opened unless told.
+Nothing is believed that was not checked: lengths, counts and indices are held against what is there before anything is
+allotted, and no file outside the model's folder is opened unless told.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 import msgspec
 import numpy as np
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import Meta, Raw, Struct
 from numpy.typing import NDArray
 
 from ..errors import FormatError
@@ -50,12 +50,6 @@ class Asset(_Entry):
     min_version: str | None = None
 
 
-class NodeExtras(_Entry):
-    """Further data of a node or scene; linkwork's own stands under one key."""
-
-    linkwork: Raw | UnsetType = UNSET
-
-
 class Node(_Entry):
     """A node: its children and where it stands on its parent."""
 
@@ -68,7 +62,7 @@ class Node(_Entry):
     mesh: Index | None = None
 
 
-class Scene(_Entry):
+class GltfScene(_Entry):
     """The roots of a scene."""
 
     nodes: list[Index] = []
@@ -81,7 +75,7 @@ class Skin(_Entry):
     joints: list[Index] = []
 
 
-class Target(_Entry):
+class ChannelTarget(_Entry):
     """What a channel moves."""
 
     path: str
@@ -92,7 +86,7 @@ class Channel(_Entry):
     """A sampler and what it moves."""
 
     sampler: Index
-    target: Target
+    target: ChannelTarget
 
 
 class Sampler(_Entry):
@@ -169,7 +163,7 @@ class Gltf(_Entry):
 
     asset: Asset
     scene: Index | None = None
-    scenes: list[Scene] = []
+    scenes: list[GltfScene] = []
     nodes: list[Node] = []
     skins: list[Skin] = []
     animations: list[Animation] = []
@@ -180,7 +174,7 @@ class Gltf(_Entry):
     extensions_required: list[str] = []
 
 
-class Source:
+class GltfSource:
     """A file that is being read: its document, and the numbers that its accessors stand for."""
 
     def __init__(self, path: str | os.PathLike[str], options: Options) -> None:

@@ -1,7 +1,7 @@
 """What linkwork adds to the glTF files that it writes, and takes back: the linkage itself and the exact poses of clips.
 
-Imports `scene`, `gltf_data`, `gltf_motion` and `gltf_nodes`. Both stand in `extras`, which other programs keep or drop;
-they are believed only as long as they agree with the nodes and animations that everyone sees.
+Both stand in `extras`, which other programs keep or drop; they are believed only as long as they agree with the nodes
+and animations that everyone sees.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from ..motion.clips import Clip
 from ..transforms import FloatArray, quaternion_matrix
 from . import scene
 from .content import Content, Remark
-from .gltf_data import Animation, Source
+from .gltf_data import Animation, GltfSource
 from .gltf_motion import Tracks, read_tracks
-from .gltf_nodes import Skeleton
-from .turns import UP
+from .gltf_nodes import NodeTree
+from .options import UP
 
 KEY = "linkwork"
 MAX_SCENE = 2**20  # bytes of JSON
@@ -100,7 +100,7 @@ def written_times(times: FloatArray) -> tuple[FloatArray, Any]:
 # What is read
 
 
-def read(source: Source, skeleton: Skeleton, remarks: list[Remark]) -> Content | None:
+def read(source: GltfSource, skeleton: NodeTree, remarks: list[Remark]) -> Content | None:
     """Return what linkwork wrote into a file, if it did and the file still says the same; else None and a remark."""
     document, options = source.document, source.options
     if not document.scenes or options.units not in (None, 1.0) or options.up not in (None, "y"):
@@ -132,7 +132,7 @@ def _extras(raw: Raw) -> bytes | None:
         return None
 
 
-def _difference(linkage: Linkage, skeleton: Skeleton) -> str:
+def _difference(linkage: Linkage, skeleton: NodeTree) -> str:
     """Return how nodes differ from the links and frames of a linkage, or nothing."""
     place = {name: k for k, name in enumerate(skeleton.names)}
     if skeleton.renamed or any(name not in place for name in linkage.frames):
@@ -158,7 +158,7 @@ def _agree(matrix: FloatArray, rotation: FloatArray, offset: FloatArray) -> bool
     return bool(turned.max(initial=0.0) <= AGREE and moved.max(initial=0.0) <= AGREE * size)
 
 
-def _clips(source: Source, linkage: Linkage, skeleton: Skeleton) -> list[tuple[str, Clip]]:
+def _clips(source: GltfSource, linkage: Linkage, skeleton: NodeTree) -> list[tuple[str, Clip]]:
     """Return the clips of a file that agrees with its linkage, or raise if they do not agree with its animations."""
     result = []
     for animation in source.document.animations:
@@ -174,7 +174,7 @@ def _clips(source: Source, linkage: Linkage, skeleton: Skeleton) -> list[tuple[s
     return result
 
 
-def _exact(source: Source, animation: Animation, linkage: Linkage) -> Clip:
+def _exact(source: GltfSource, animation: Animation, linkage: Linkage) -> Clip:
     raw = _extras(animation.extras)
     try:
         if raw is None:
@@ -191,7 +191,7 @@ def _exact(source: Source, animation: Animation, linkage: Linkage) -> Clip:
         source.refuse(f"its frames of animation {animation.name!r} are damaged: {error}")
 
 
-def _same_motion(clip: Clip, tracks: Tracks, skeleton: Skeleton) -> bool:
+def _same_motion(clip: Clip, tracks: Tracks, skeleton: NodeTree) -> bool:
     linkage = clip.linkage
     times, kept = written_times(clip.times)
     matrices = local_matrices(linkage, clip.poses[kept])

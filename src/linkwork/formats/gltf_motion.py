@@ -1,6 +1,6 @@
 """The animations of a glTF file: tracks of keys, and what they say at any time.
 
-Imports `gltf_data`. Steps, straight lines (the short way round for rotations) and cubic curves, as the standard has it.
+Steps, straight lines (the short way round for rotations) and cubic curves, as the standard has it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..transforms import FloatArray
 from .content import Remark
-from .gltf_data import Animation, Sampler, Source
+from .gltf_data import Animation, GltfSource, Sampler
 
 SHAPES = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3"}
 INTERPOLATIONS = ("STEP", "LINEAR", "CUBICSPLINE")
@@ -21,11 +21,11 @@ CURVE_STEP = 0.01  # seconds between the frames that a curve is drawn through
 SAME_TIME = 1e-6
 MAX_REMARKS = 10  # for one animation
 
-Tracks = dict[tuple[int, str], "Track"]
+Tracks = dict[tuple[int, str], "KeyTrack"]
 
 
 @dataclass(frozen=True)
-class Track:
+class KeyTrack:
     """The keys of one property of one node.
 
     Args:
@@ -98,7 +98,7 @@ def _unit(quaternions: FloatArray) -> FloatArray:
 
 
 def read_tracks(
-    source: Source, animation: Animation, what: str, used: Collection[int], left_out: Counter[str]
+    source: GltfSource, animation: Animation, what: str, used: Collection[int], left_out: Counter[str]
 ) -> tuple[Tracks, list[Remark]]:
     """Return the tracks of an animation that move the nodes in use, and what is odd about it.
 
@@ -130,7 +130,7 @@ def read_tracks(
     return tracks, remarks
 
 
-def _track(source: Source, sampler: Sampler, path: str, what: str) -> tuple[Track, int]:
+def _track(source: GltfSource, sampler: Sampler, path: str, what: str) -> tuple[KeyTrack, int]:
     """Return one track, and how many of its keys were left out because their times do not rise."""
     kind = sampler.interpolation
     if kind not in INTERPOLATIONS:
@@ -151,10 +151,10 @@ def _track(source: Source, sampler: Sampler, path: str, what: str) -> tuple[Trac
         if (np.abs(values).max(axis=1) < 1e-6).any():
             source.refuse(f"{what} turns a node by a quaternion of length zero.")
         values = _unit(values)
-    return Track(path, kind, times, values, tangents), falling
+    return KeyTrack(path, kind, times, values, tangents), falling
 
 
-def frame_times(tracks: Mapping[tuple[int, str], Track], curved: bool, most: int) -> tuple[FloatArray, int]:
+def frame_times(tracks: Mapping[tuple[int, str], KeyTrack], curved: bool, most: int) -> tuple[FloatArray, int]:
     """Return the times at which straight lines between frames give what tracks say, and how many there should be.
 
     Those are all keys; before every step, the last moment that the file's numbers can hold; and along curves one
@@ -186,6 +186,6 @@ def frame_times(tracks: Mapping[tuple[int, str], Track], curved: bool, most: int
     return keys, wanted
 
 
-def _distinct(tracks: Iterable[Track]) -> list[Track]:
+def _distinct(tracks: Iterable[KeyTrack]) -> list[KeyTrack]:
     """Return tracks without those that have the same kind of keys at the same times as another."""
     return list({(track.times.tobytes(), track.interpolation == "STEP"): track for track in tracks}.values())

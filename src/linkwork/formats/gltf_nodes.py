@@ -1,7 +1,7 @@
 """The node tree of a glTF file as rigid links: order, names, and where scales go that no link can have.
 
-Imports `gltf_data`. A node's matrix is a rotation times a stretch; links have no stretch, so it is carried down to the
-offsets of the nodes below, and joints stand where the file has them.
+A node's matrix is a rotation times a stretch; links have no stretch, so it is carried down to the offsets of the nodes
+below, and joints stand where the file has them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..transforms import FloatArray, has_direction, quaternion_matrix
-from .gltf_data import Node, Source
-from .naming import Names
+from .content import UniqueNames
+from .gltf_data import GltfSource, Node
 
 MAX_NODES = 20_000
 UNIFORM = 1e-6
@@ -48,7 +48,7 @@ NO_STRETCH = np.eye(3)
 WORLD = Step(np.zeros(3), np.eye(3), NO_STRETCH, np.ones(3), True)
 
 
-class Skeleton:
+class NodeTree:
     """The nodes of a scene in depth-first order.
 
     Attributes:
@@ -61,7 +61,7 @@ class Skeleton:
         steps: The same as links.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: GltfSource) -> None:
         nodes = source.document.nodes
         if len(nodes) > MAX_NODES:
             source.refuse(f"has {len(nodes)} nodes; {MAX_NODES} are the most that is read.")
@@ -70,7 +70,7 @@ class Skeleton:
             source.refuse("has no nodes in its scene.")
         given = [nodes[index].name or "" for index in self.order]
         self.unnamed = given.count("")
-        names = Names(given)
+        names = UniqueNames(given)
         self.names = [names.take(name, f"node{index}") for name, index in zip(given, self.order, strict=True)]
         self.renamed = sum(bool(old) and old != new for old, new in zip(given, self.names, strict=True))
         turns = _rotations(self.order, source)
@@ -132,7 +132,7 @@ def _is_plain(stretch: FloatArray, mirror: FloatArray) -> bool:
     return bool(np.abs(stretch - factor * np.diag(mirror)).max() <= UNIFORM * factor)
 
 
-def _roots(source: Source) -> list[int]:
+def _roots(source: GltfSource) -> list[int]:
     document = source.document
     if document.scenes:
         return source.item(document.scenes, document.scene or 0, "scene").nodes
@@ -140,7 +140,7 @@ def _roots(source: Source) -> list[int]:
     return [index for index in range(len(document.nodes)) if index not in below]
 
 
-def _ordered(source: Source, roots: list[int]) -> tuple[list[int], list[int]]:
+def _ordered(source: GltfSource, roots: list[int]) -> tuple[list[int], list[int]]:
     nodes = source.document.nodes
     order: list[int] = []
     parents: list[int] = []
@@ -158,7 +158,7 @@ def _ordered(source: Source, roots: list[int]) -> tuple[list[int], list[int]]:
     return order, parents
 
 
-def _rotations(order: list[int], source: Source) -> FloatArray:
+def _rotations(order: list[int], source: GltfSource) -> FloatArray:
     quaternions = np.array([source.document.nodes[index].rotation for index in order], np.float64)[:, [3, 0, 1, 2]]
     if not has_direction(quaternions):
         bad = next(index for index, one in zip(order, quaternions, strict=True) if not has_direction(one))
@@ -166,14 +166,14 @@ def _rotations(order: list[int], source: Source) -> FloatArray:
     return quaternion_matrix(quaternions)
 
 
-def _placement(node: Node, rotation: FloatArray, index: int, source: Source) -> Placement:
+def _placement(node: Node, rotation: FloatArray, index: int, source: GltfSource) -> Placement:
     if node.matrix is not None:
         return _decomposed(np.array(node.matrix, np.float64).reshape(4, 4).T, index, source)
     stretch = NO_STRETCH if node.scale == (1.0, 1.0, 1.0) else np.diag(node.scale).astype(np.float64)
     return Placement(np.array(node.translation, np.float64), rotation, stretch)
 
 
-def _decomposed(matrix: FloatArray, index: int, source: Source) -> Placement:
+def _decomposed(matrix: FloatArray, index: int, source: GltfSource) -> Placement:
     """Return a matrix as rotation times stretch: the nearest rotation, mirrored in x first if it must be."""
     linear = matrix[:3, :3]
     if np.abs(linear).max() > 1e100:

@@ -1,7 +1,7 @@
 """glTF 2.0 and GLB files written: nodes for links and frames, one skin for the geometry, an animation for each clip.
 
-Imports `skins`, `gltf_extras` and what stands before them. The file is in metres with y up; rotations and positions are
-float32, and the extras hold the linkage and the frames as they are.
+The file is in metres with y up; rotations and positions are float32, and the extras hold the linkage and the frames as
+they are.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     Raises:
         FormatError: If the file cannot be written.
     """
-    writing = _Writing(content, path)
+    writing = _GltfWriter(content, path)
     with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold is refused, number by number
         writing.build()
     if PurePath(path).suffix.lower() == ".gltf":
@@ -68,7 +68,7 @@ def _packed(text: bytes, binary: bytes) -> bytes:
     return MAGIC + struct.pack("<II", 2, 12 + len(chunks)) + chunks
 
 
-class _Writing:
+class _GltfWriter:
     """A file on its way out."""
 
     def __init__(self, content: Content, path: FilePath) -> None:

@@ -1,7 +1,7 @@
 """Link geometry as triangles and lines: shapes, and simple bones for links that have none.
 
-Imports `geometry`, `linkage` and `files`; trimesh when a mesh file is drawn and it is installed. That is given the
-bytes of the file alone, so that no other file a mesh names is opened.
+trimesh reads mesh files where it is installed. It is given the bytes of the file alone, so that no other file a mesh
+names is opened.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Facets:
 
 
 @dataclass(frozen=True)
-class Part:
+class MeshPart:
     """Facets of one link in its own axes, and their color."""
 
     link: int
@@ -49,7 +49,7 @@ class Part:
     color: Color
 
 
-def parts(linkage: Linkage, missing: list[str]) -> Iterator[Part]:
+def parts(linkage: Linkage, missing: list[str]) -> Iterator[MeshPart]:
     """Return what to draw of every link: its visual shapes, or a bone to whatever hangs on it.
 
     Args:
@@ -66,9 +66,9 @@ def parts(linkage: Linkage, missing: list[str]) -> Iterator[Part]:
                 missing.append(getattr(visual.shape, "path", visual.shape.kind))
                 continue
             drawn = True
-            yield Part(index, placed(facets, link.matrix @ visual.placement), visual.color or COLOR)
+            yield MeshPart(index, placed(facets, link.matrix @ visual.placement), visual.color or COLOR)
         if not drawn:
-            yield Part(index, _bones(linkage, index), BONE_COLOR)
+            yield MeshPart(index, _bones(linkage, index), BONE_COLOR)
 
 
 def placed(facets: Facets, matrix: FloatArray) -> Facets:

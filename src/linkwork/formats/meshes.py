@@ -1,7 +1,7 @@
 """Where a mesh named in a model lies on this machine: packages, URIs and relative names to real files.
 
-Imports `content` and `options`. Nothing is found outside the model's own folder, the package it belongs to or names,
-and the folders that the options name: real paths are compared, so that neither ``..`` nor a symbolic link leads out.
+Nothing is found outside the model's own folder, the package it belongs to or names, and the folders that the options
+name: real paths are compared, so that neither ``..`` nor a symbolic link leads out.
 """
 
 from __future__ import annotations

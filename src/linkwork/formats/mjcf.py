@@ -1,7 +1,6 @@
 """MJCF, the models of MuJoCo: compiled by MuJoCo itself, then taken over joint by joint.
 
-Imports everything up to `linkage`, and beside it `mjcf_source` (the file, made safe), `mjcf_model` (compiled) and
-`mjcf_shapes` (what it looks like).
+`mjcf_source` makes the file safe, `mjcf_model` has it compiled, `mjcf_shapes` says what it looks like.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     model, meshes = compiled(path, source)
     try:
         with np.errstate(all="ignore"):  # what is not finite is refused where it is met
-            return _Reading(model, meshes, path, options, list(source.remarks)).content()
+            return _MjcfReader(model, meshes, path, options, list(source.remarks)).content()
     except LinkworkError as error:
         if isinstance(error, FormatError):
             raise
@@ -57,7 +56,7 @@ def _named(kind: str, given: list[str]) -> list[str]:
     return [name or fresh(f"{kind}{i}", taken) for i, name in enumerate(given)]
 
 
-class _Reading:
+class _MjcfReader:
     """A compiled model on its way to a linkage."""
 
     def __init__(

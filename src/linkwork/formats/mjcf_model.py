@@ -1,6 +1,6 @@
 """An MJCF model compiled by MuJoCo, which is imported when the first is.
 
-Imports `mjcf_source`. Meshes never reach MuJoCo: their geoms are compiled as points, which gives their places.
+Meshes never reach MuJoCo: their geoms are compiled as points, which gives their places.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import FormatError, MissingExtraError
 from ..transforms import IDENTITY, FloatArray, quaternion_matrix, transform
-from .mjcf_source import Source
+from .mjcf_source import MjcfSource
 from .options import FilePath
 
 POINT = 1e-3  # radius of the sphere that stands for a mesh while MuJoCo compiles [m]
@@ -44,7 +44,7 @@ def _mujoco() -> Any:
     return mujoco
 
 
-def compiled(path: FilePath, source: Source) -> tuple[Any, dict[int, MeshGeom]]:
+def compiled(path: FilePath, source: MjcfSource) -> tuple[Any, dict[int, MeshGeom]]:
     """Return MuJoCo's model, and the meshes by geom, which it has not read."""
     mujoco = _mujoco()
     said = mujoco.get_mju_user_warning()
@@ -66,7 +66,7 @@ def compiled(path: FilePath, source: Source) -> tuple[Any, dict[int, MeshGeom]]:
         mujoco.set_mju_user_warning(said)
 
 
-def _refusal(path: FilePath, source: Source, error: Exception) -> FormatError:
+def _refusal(path: FilePath, source: MjcfSource, error: Exception) -> FormatError:
     """Return what MuJoCo says, with the line of the file instead of the line of the text it was given."""
     text, _, element = str(error).strip().partition("\n")
     text = text.removeprefix("XML Error: ").removeprefix("Error: ").rstrip(". ")[:LONGEST]

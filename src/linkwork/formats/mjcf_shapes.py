@@ -1,7 +1,4 @@
-"""What the bodies of a compiled MJCF model look like and weigh.
-
-Imports `geometry`, `meshes` and `mjcf_model`.
-"""
+"""What the bodies of a compiled MJCF model look like and weigh."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """MJCF before MuJoCo sees it: read with limits, includes put in, everything a linkage has no use for taken out.
 
-Imports `markup`, `content` and `options`. What comes out is one text that names no other file MuJoCo would
-open, one element to a line, with a table of where each line came from.
+What comes out is one text that names no other file MuJoCo would open, one element to a line, with a table of where each
+line came from.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..errors import FormatError
 from . import xml as markup
 from .content import Remark
 from .options import FilePath, Options
-from .xml import Element
+from .xml import XmlElement
 
 MAX_DEPTH = 200
 MAX_READ = 50_000  # elements in all files together
@@ -66,7 +66,7 @@ REFUSED = {
 
 
 @dataclass(frozen=True)
-class Source:
+class MjcfSource:
     """A model that is safe to hand to MuJoCo: its text, where each line is from, and what was left out."""
 
     text: str
@@ -74,7 +74,7 @@ class Source:
     remarks: tuple[Remark, ...]
 
 
-def read_source(path: FilePath, options: Options) -> Source:
+def read_source(path: FilePath, options: Options) -> MjcfSource:
     """Return a model as one text for MuJoCo.
 
     Raises:
@@ -85,7 +85,7 @@ def read_source(path: FilePath, options: Options) -> Source:
         hint = "; it looks like URDF: give it the suffix .urdf" if root.tag == "robot" else ""
         raise FormatError(path, f"is not MJCF: its first element is <{root.tag}>, not <mujoco>{hint}.", line=root.line)
     _include(root, Path(path), options, count)
-    dropped: dict[str, Element] = {}
+    dropped: dict[str, XmlElement] = {}
     _strip(root, dropped)
     _check(root)
     lines: list[str] = []
@@ -93,10 +93,10 @@ def read_source(path: FilePath, options: Options) -> Source:
     for text, node in _lines(root):
         lines.append(text)
         places.append((node.path, node.line))
-    return Source("\n".join(lines), tuple(places), _remarks(dropped))
+    return MjcfSource("\n".join(lines), tuple(places), _remarks(dropped))
 
 
-def _parse(path: FilePath, count: int = 0) -> tuple[Element, int]:
+def _parse(path: FilePath, count: int = 0) -> tuple[XmlElement, int]:
     """Return the root element of a file, and how many elements there are with those before it."""
     document = markup.read(path, depth=MAX_DEPTH, elements=MAX_READ - count)
     return document.root, count + document.elements
@@ -105,13 +105,13 @@ def _parse(path: FilePath, count: int = 0) -> tuple[Element, int]:
 # Files in files
 
 
-def _include(root: Element, model: Path, options: Options, count: int) -> None:
+def _include(root: XmlElement, model: Path, options: Options, count: int) -> None:
     """Put the content of included files in the place of their <include>; each may be included once."""
     seen = {os.path.realpath(model)}
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        children: list[Element] = []
+        children: list[XmlElement] = []
         for child in node.children:
             if child.tag != "include":
                 children.append(child)
@@ -133,7 +133,7 @@ def _include(root: Element, model: Path, options: Options, count: int) -> None:
             waiting += children
 
 
-def _included(node: Element, model: Path, options: Options) -> Path:
+def _included(node: XmlElement, model: Path, options: Options) -> Path:
     """Return the file that an <include> means, if it may be read."""
     name = node.attributes.get("file", "")
     if not name or "\0" in name:
@@ -153,7 +153,7 @@ def _included(node: Element, model: Path, options: Options) -> Path:
 # What MuJoCo is to see
 
 
-def _strip(root: Element, dropped: dict[str, Element]) -> None:
+def _strip(root: XmlElement, dropped: dict[str, XmlElement]) -> None:
     """Take out the elements and attributes that say nothing about links, joints and shapes."""
     for node in root.walk():
         for child in node.children:
@@ -169,7 +169,7 @@ def _strip(root: Element, dropped: dict[str, Element]) -> None:
             node.attributes = {name: value for name, value in node.attributes.items() if name in kept}
 
 
-def _check(root: Element) -> None:
+def _check(root: XmlElement) -> None:
     """Raise if a number is none, or if repetitions make the model too large."""
     waiting = [(root, 1, 1)]
     totals: Counter[str] = Counter()
@@ -193,7 +193,7 @@ def _check(root: Element) -> None:
         waiting += [(child, times, depth + 1) for child in node.children]
 
 
-def _check_numbers(node: Element, name: str, value: str) -> None:
+def _check_numbers(node: XmlElement, name: str, value: str) -> None:
     """Raise at what MuJoCo would take, and write a log about, as NaN; and at infinite sizes and places."""
     for token in value.split():
         nan = token.lower().lstrip("+-").startswith("nan")
@@ -206,7 +206,7 @@ def _check_numbers(node: Element, name: str, value: str) -> None:
             raise FormatError(node.path, message, line=node.line)
 
 
-def _count(node: Element) -> int:
+def _count(node: XmlElement) -> int:
     """Return how often a <replicate> repeats what is in it."""
     text = node.attributes.get("count", "")
     try:
@@ -215,9 +215,9 @@ def _count(node: Element) -> int:
         raise FormatError(node.path, f"count of <replicate> is {text!r}, not a number.", line=node.line) from error
 
 
-def _lines(root: Element) -> Iterator[tuple[str, Element]]:
+def _lines(root: XmlElement) -> Iterator[tuple[str, XmlElement]]:
     """Yield the elements as XML, one tag to a line."""
-    waiting: list[tuple[Element, bool]] = [(root, False)]
+    waiting: list[tuple[XmlElement, bool]] = [(root, False)]
     while waiting:
         node, closing = waiting.pop()
         if closing:
@@ -232,7 +232,7 @@ def _lines(root: Element) -> Iterator[tuple[str, Element]]:
         waiting += [(child, False) for child in reversed(node.children)]
 
 
-def _remarks(dropped: dict[str, Element]) -> tuple[Remark, ...]:
+def _remarks(dropped: dict[str, XmlElement]) -> tuple[Remark, ...]:
     """Return one remark on everything that was left out."""
     if not dropped:
         return ()

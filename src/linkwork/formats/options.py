@@ -1,6 +1,6 @@
 """How a file is to be read: the choices that a file leaves to whoever reads it.
 
-Imports `errors`. Every format's `read` takes all of them and uses those that mean something to it.
+Every format's `read` takes all of them and uses those that mean something to it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,18 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
+
 from ..errors import OptionError, listed
-from ..transforms import as_number
+from ..transforms import FloatArray, as_number
 
 FilePath = str | os.PathLike[str]
-AXES = ("x", "y", "z")
+# world_from_file: the rotation that takes the file's up axis to z.
+UP: dict[str, FloatArray] = {
+    "x": np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
+    "y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+    "z": np.eye(3),
+}
 POSITIONS = ("replace", "add")
 
 
@@ -50,8 +57,8 @@ class Options:
             if units <= 0.0:
                 raise OptionError(f"units is how many metres one unit of the file has, got {units:g}.")
             object.__setattr__(self, "units", units)
-        if self.up is not None and self.up not in AXES:
-            raise OptionError(f"up is {listed([repr(axis) for axis in AXES])}, got {self.up!r}.")
+        if self.up is not None and self.up not in UP:
+            raise OptionError(f"up is {listed([repr(axis) for axis in UP])}, got {self.up!r}.")
         if self.positions not in POSITIONS:
             raise OptionError(f"positions is 'replace' or 'add', got {self.positions!r}.")
 

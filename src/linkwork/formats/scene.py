@@ -1,7 +1,7 @@
 """The scene file, linkwork's own: a whole linkage with its shapes and poses as YAML or JSON.
 
-Imports everything up to `linkage`, and `documents`, `entries` and `files` beside it. Joints and shapes are read and
-written by the fields of their classes, so that a new kind needs nothing here. docs/scene.md describes the file.
+Joints and shapes are read and written by the fields of their classes, so that a new kind needs nothing here.
+docs/scene.md describes the file.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .scene_schema import (
     MimicEntry,
     Placed,
     Rotation,
-    Scene,
+    SceneFile,
     ShapeEntry,
     VisualEntry,
     saved_fields,
@@ -202,7 +202,7 @@ def _linkage(document: Any) -> Linkage:
     if version != VERSION or isinstance(version, bool):
         message = f"this file says version {_shown(version)}; this linkwork reads {VERSION}."
         raise _Problem(("linkwork",), message)
-    scene = _entry(document, Scene, (), "a scene")
+    scene = _entry(document, SceneFile, (), "a scene")
     shapes = {name: _shape(raw, ("shapes", name)) for name, raw in scene.shapes.items()}
     links = [_link(raw, ("links", i), shapes) for i, raw in enumerate(scene.links)]
     joints = [_joint(raw, ("joints", i)) for i, raw in enumerate(scene.joints)]

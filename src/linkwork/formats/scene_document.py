@@ -1,7 +1,6 @@
 """A linkage as the plain values of a scene file.
 
-Imports everything up to `linkage`, and `entries` beside it. What is as usual is left out; every number is written so
-that it is read back with the same bits.
+What is as usual is left out; every number is written so that it is read back with the same bits.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What stands in a scene file: one msgspec struct for each kind of mapping in it.
 
-Imports `joints`, `geometry` and `linkage`. The parameters of joints and shapes are taken from the fields of their
-classes, so that a new kind needs nothing here.
+The parameters of joints and shapes are taken from the fields of their classes, so that a new kind needs nothing here.
 """
 
 from __future__ import annotations
@@ -116,7 +115,7 @@ class ShapeEntry(Strict, kw_only=True):
     kind: str
 
 
-class Scene(Strict, kw_only=True):
+class SceneFile(Strict, kw_only=True):
     """The whole file."""
 
     linkwork: int

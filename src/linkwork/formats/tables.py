@@ -1,7 +1,7 @@
 """Motions as tables: CSV, NPZ and Parquet, one row for each time and one column for each coordinate.
 
-Imports `clips`, `files` and `scene`. NPZ and Parquet hold the linkage too, as the text of a scene file; a CSV file
-does not, and is read for a linkage that is given. Nothing in a file is ever unpickled or run.
+NPZ and Parquet hold the linkage too, as the text of a scene file; a CSV file does not, and is read for a linkage that
+is given. Nothing in a file is ever unpickled or run.
 """
 
 from __future__ import annotations

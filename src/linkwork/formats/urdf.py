@@ -1,7 +1,6 @@
 """URDF files to linkages: links, joints of every kind, and remarks on what is assumed or odd.
 
-Imports `urdf_links`, `urdf_source`, `markup` and the core; `write` is that of `urdf_writer`. What a linkage cannot hold
-(efforts, transmissions, simulator settings) is counted and said.
+What a linkage cannot hold (efforts, transmissions, simulator settings) is counted and said.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ from . import xml as markup
 from .content import Content
 from .options import DEFAULTS, FilePath, Options
 from .urdf_links import read_links
-from .urdf_source import Source
+from .urdf_source import UrdfSource
 from .urdf_writer import write as write
-from .xml import Element
+from .xml import XmlElement
 
 HOLLOW = ("gazebo", "transmission", "mujoco", "sensor")  # nothing in them is read
 OTHERS = {"mujoco": "an MJCF model; give it the suffix .xml", "sdf": "an SDF file, which is not read"}
@@ -61,7 +60,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
         FormatError: If the file is no URDF, or its links and joints make no linkage; with the line where there is one.
     """
     document = markup.read(path, hollow=HOLLOW)
-    source, root = Source(Path(path), options), document.root
+    source, root = UrdfSource(Path(path), options), document.root
     if any(mark in document.text for mark in XACRO):
         _refuse_xacro(source, root)
     if root.tag != "robot":
@@ -80,7 +79,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     return Content(linkage, {}, (*source.remarks, *source.dropped()))
 
 
-def _refuse_xacro(source: Source, root: Element) -> None:
+def _refuse_xacro(source: UrdfSource, root: XmlElement) -> None:
     """Refuse a file that is still to be expanded; the marks of xacro may also stand in comments."""
     for element in root.walk():
         found = f"<{element.tag}>" if element.tag.startswith("xacro:") else ""
@@ -92,7 +91,7 @@ def _refuse_xacro(source: Source, root: Element) -> None:
             source.fail(element, f"this is xacro, still to be expanded: {found[:80]}. Expand it first: {command}")
 
 
-def _linkage(source: Source, name: str, links: Sequence[Link], joints: Sequence[Joint]) -> Linkage:
+def _linkage(source: UrdfSource, name: str, links: Sequence[Link], joints: Sequence[Joint]) -> Linkage:
     try:
         try:
             linkage = Linkage(links, joints, name=name)
@@ -116,10 +115,10 @@ def _unlimited(joint: Joint) -> Joint:
     return replace(joint, articulation=replace(joint.articulation, lower=-math.inf, upper=math.inf))
 
 
-def _joints(source: Source, root: Element, robot: str, links: Collection[str]) -> list[Joint]:
+def _joints(source: UrdfSource, root: XmlElement, robot: str, links: Collection[str]) -> list[Joint]:
     joints: dict[str, Joint] = {}
     above: dict[str, str] = {}
-    followers: list[tuple[Element, str]] = []
+    followers: list[tuple[XmlElement, str]] = []
     for element in root.all("joint"):
         name = source.name(element)
         if name in joints:
@@ -144,7 +143,7 @@ def _joints(source: Source, root: Element, robot: str, links: Collection[str]) -
     return list(joints.values())
 
 
-def _end(source: Source, joint: Element, end: str, name: str, links: Collection[str]) -> str:
+def _end(source: UrdfSource, joint: XmlElement, end: str, name: str, links: Collection[str]) -> str:
     """Return the link above or below a joint."""
     element = joint.first(end)
     link = None if element is None else element.attributes.get("link")
@@ -156,7 +155,7 @@ def _end(source: Source, joint: Element, end: str, name: str, links: Collection[
     return link
 
 
-def _articulation(source: Source, joint: Element, name: str) -> Articulation:
+def _articulation(source: UrdfSource, joint: XmlElement, name: str) -> Articulation:
     kind = joint.attributes.get("type", "")
     if kind in _FREE:
         return _FREE[kind]()
@@ -177,7 +176,7 @@ def _articulation(source: Source, joint: Element, name: str) -> Articulation:
     return _WITH_LIMITS[kind](axis, lower, upper)
 
 
-def _axis(source: Source, joint: Element, name: str, kind: str) -> Sequence[float]:
+def _axis(source: UrdfSource, joint: XmlElement, name: str, kind: str) -> Sequence[float]:
     """Return the axis of a moving joint, of any length but zero."""
     element = joint.first("axis")
     if element is None:
@@ -193,7 +192,7 @@ def _axis(source: Source, joint: Element, name: str, kind: str) -> Sequence[floa
     return axis
 
 
-def _limits(source: Source, joint: Element, name: str, kind: str) -> tuple[float, float]:
+def _limits(source: UrdfSource, joint: XmlElement, name: str, kind: str) -> tuple[float, float]:
     element = joint.first("limit")
     if element is None or not ("lower" in element.attributes or "upper" in element.attributes):
         text = f"{kind} joint {name!r} has no lower and upper limit; none is assumed."
@@ -208,7 +207,7 @@ def _limits(source: Source, joint: Element, name: str, kind: str) -> tuple[float
     return lower, upper
 
 
-def _mimic(source: Source, joint: Element, name: str, articulation: Articulation) -> Mimic | None:
+def _mimic(source: UrdfSource, joint: XmlElement, name: str, articulation: Articulation) -> Mimic | None:
     element = joint.first("mimic")
     if element is None:
         return None

@@ -1,7 +1,6 @@
 """The links of a URDF file: shapes, colours, meshes, masses.
 
-Imports `urdf_source` and the core. A shape or mass that cannot be kept is remarked and left out: it does not
-keep anyone from moving the linkage.
+A shape or mass that cannot be kept is remarked and left out: it does not keep anyone from moving the linkage.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from ..errors import FormatError, LinkworkError
 from ..linkage.geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
 from ..linkage.tree import Link
 from ..transforms import FloatArray
-from .urdf_source import Source
-from .xml import Element
+from .urdf_source import UrdfSource
+from .xml import XmlElement
 
 Color = tuple[float, float, float]
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
-def read_links(source: Source, root: Element, robot: str) -> dict[str, Link]:
+def read_links(source: UrdfSource, root: XmlElement, robot: str) -> dict[str, Link]:
     """Return the links of a robot by name, in file order."""
     looks = _Looks(source, root)
     links: dict[str, Link] = {}
@@ -39,7 +38,7 @@ def read_links(source: Source, root: Element, robot: str) -> dict[str, Link]:
     return links
 
 
-def _inertia(source: Source, link: Element, name: str) -> Inertia | None:
+def _inertia(source: UrdfSource, link: XmlElement, name: str) -> Inertia | None:
     """Return the mass of a link, its moments turned from the axes of their origin into those of the link."""
     inertial = link.first("inertial")
     if inertial is None:
@@ -70,17 +69,17 @@ def _turned(matrix: FloatArray, rotation: FloatArray) -> FloatArray:
 class _Looks:
     """What links look like. Materials have names and may be defined anywhere in the file."""
 
-    def __init__(self, source: Source, root: Element) -> None:
+    def __init__(self, source: UrdfSource, root: XmlElement) -> None:
         self.source = source
         self.colors: dict[int, Color | None] = {}
         self.undefined: set[str] = set()
-        self.materials: dict[str, Element] = {}
+        self.materials: dict[str, XmlElement] = {}
         visuals = chain.from_iterable(link.all("visual") for link in root.all("link"))
         inside = chain.from_iterable(visual.all("material") for visual in visuals)
         for material in chain(root.all("material"), inside):
             if material.children:
                 self.materials.setdefault(material.attributes.get("name", ""), material)
-        self.readers: dict[str, Callable[[Element, str], Shape]] = {
+        self.readers: dict[str, Callable[[XmlElement, str], Shape]] = {
             "box": self._box,
             "sphere": lambda element, _: Sphere(source.number(element, "radius")),
             "cylinder": lambda element, _: Cylinder(source.number(element, "radius"), source.number(element, "length")),
@@ -88,7 +87,7 @@ class _Looks:
             "mesh": self._mesh,
         }
 
-    def visual(self, element: Element, link: str) -> Visual | None:
+    def visual(self, element: XmlElement, link: str) -> Visual | None:
         """Return a visual or collision shape; None if there is nothing that can be kept."""
         self.source.drop_rest(element, "origin", "geometry", "material")
         geometry = element.first("geometry")
@@ -99,7 +98,7 @@ class _Looks:
         color = None if material is None else self._color(material, link)
         return Visual(shape, self.source.origin(element), color, element.tag)
 
-    def _shape(self, geometry: Element, link: str) -> Shape | None:
+    def _shape(self, geometry: XmlElement, link: str) -> Shape | None:
         for element in geometry.children:
             read = self.readers.get(element.tag)
             if read is None:
@@ -113,11 +112,11 @@ class _Looks:
                 self.source.remark("bad-shape", f"a shape of link {link!r} is left out: {error}", link, element)
         return None
 
-    def _box(self, element: Element, link: str) -> Box:  # noqa: ARG002  (one of the readers)
+    def _box(self, element: XmlElement, link: str) -> Box:  # noqa: ARG002  (one of the readers)
         x, y, z = self.source.numbers(element, "size", 3)
         return Box((x, y, z))
 
-    def _mesh(self, element: Element, link: str) -> Mesh:
+    def _mesh(self, element: XmlElement, link: str) -> Mesh:
         path = element.attributes.get("filename", "")
         x, y, z = self.source.numbers(element, "scale", 3, (1.0, 1.0, 1.0))
         file = self.source.meshes.find(path).file if path else None
@@ -125,7 +124,7 @@ class _Looks:
             self.source.remarks.append(remark)
         return Mesh(path, (x, y, z), None if file is None else str(file))
 
-    def _color(self, material: Element, link: str) -> Color | None:
+    def _color(self, material: XmlElement, link: str) -> Color | None:
         """Return the colour of a material, which may be defined here or elsewhere by the same name."""
         if material.children:
             return self._defined(material)
@@ -137,12 +136,12 @@ class _Looks:
             self.source.remark("missing-material", f"material {name!r} is not defined.", link, material)
         return None
 
-    def _defined(self, material: Element) -> Color | None:
+    def _defined(self, material: XmlElement) -> Color | None:
         if id(material) not in self.colors:
             self.colors[id(material)] = self._rgb(material)
         return self.colors[id(material)]
 
-    def _rgb(self, material: Element) -> Color | None:
+    def _rgb(self, material: XmlElement) -> Color | None:
         self.source.drop_rest(material, "color")
         color = material.first("color")
         if color is None:

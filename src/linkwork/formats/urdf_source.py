@@ -1,7 +1,4 @@
-"""What all readers of a URDF file share: its attributes as numbers, origins, and a list of what is odd.
-
-Imports `markup`, `meshes`, `content`, `options` and the core. Nothing here knows a link from a joint.
-"""
+"""What all readers of a URDF file share: its attributes as numbers, origins, and a list of what is odd."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from ..transforms import IDENTITY, FloatArray
 from .content import Remark
 from .meshes import MeshFinder
 from .options import Options
-from .xml import Element
+from .xml import XmlElement
 
 INFINITIES = {"inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
 UNLIMITED = 1e300  # a limit of this size or more is none; URDF has no other way to write that
@@ -34,7 +31,7 @@ def turn(roll: float, pitch: float, yaw: float) -> list[list[float]]:
     ]
 
 
-class Source:
+class UrdfSource:
     """One file as it is read: where it lies, how to read it, and what has been remarked so far."""
 
     def __init__(self, path: Path, options: Options) -> None:
@@ -45,21 +42,21 @@ class Source:
 
     # What is said
 
-    def fail(self, element: Element, message: str) -> NoReturn:
+    def fail(self, element: XmlElement, message: str) -> NoReturn:
         """Refuse the file because of an element."""
         raise FormatError(self.path, message, line=element.line)
 
-    def remark(self, kind: str, text: str, where: str = "", element: Element | None = None) -> None:
+    def remark(self, kind: str, text: str, where: str = "", element: XmlElement | None = None) -> None:
         """Keep a remark."""
         self.remarks.append(Remark(kind, text, where, element.line if element is not None else None))
 
-    def drop(self, what: str, element: Element) -> None:
+    def drop(self, what: str, element: XmlElement) -> None:
         """Count something that a linkage cannot hold; of very many kinds only the first by name."""
         if what not in self._dropped and len(self._dropped) >= MAX_KINDS:
             what = "more of other kinds"
         self._dropped.setdefault(what, [0, element.line])[0] += 1
 
-    def drop_rest(self, element: Element, *known: str) -> None:
+    def drop_rest(self, element: XmlElement, *known: str) -> None:
         """Count the elements inside that are not read."""
         for child in element.children:
             if child.tag not in known:
@@ -75,14 +72,14 @@ class Source:
 
     # Attributes
 
-    def name(self, element: Element) -> str:
+    def name(self, element: XmlElement) -> str:
         """Return the name that an element must have."""
         name = element.attributes.get("name", "")
         if not name:
             self.fail(element, f"a <{element.tag}> needs a name.")
         return name
 
-    def numbers(self, element: Element, key: str, size: int, default: Sequence[float] = ()) -> Sequence[float]:
+    def numbers(self, element: XmlElement, key: str, size: int, default: Sequence[float] = ()) -> Sequence[float]:
         """Return the finite numbers of an attribute."""
         text = element.attributes.get(key)
         if text is None:
@@ -98,17 +95,17 @@ class Source:
             self.fail(element, f"{key} of <{element.tag}> must be {wanted}, got {text[:80]!r}.")
         return values
 
-    def number(self, element: Element, key: str, default: float | None = None) -> float:
+    def number(self, element: XmlElement, key: str, default: float | None = None) -> float:
         """Return the one finite number of an attribute."""
         return self.numbers(element, key, 1, () if default is None else (default,))[0]
 
-    def bound(self, element: Element, key: str) -> float:
+    def bound(self, element: XmlElement, key: str) -> float:
         """Return a limit: zero if it is not given, infinite if the file says so or gives an absurd number."""
         text = element.attributes.get(key, "").strip().lower().removeprefix("+")
         value = INFINITIES[text] if text in INFINITIES else self.number(element, key, 0.0)
         return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
 
-    def origin(self, element: Element) -> FloatArray:
+    def origin(self, element: XmlElement) -> FloatArray:
         """Return where the origin of an element puts it: parent_from_element, shape (4, 4)."""
         origin = element.first("origin")
         if origin is None:

@@ -1,6 +1,6 @@
 """Linkages to URDF files: the same motion with the same coordinate names, and remarks on what is written differently.
 
-Imports `urdf_source`, `meshes` and the core. Joints that URDF does not have are split into several that it has.
+Joints that URDF does not have are split into several that it has.
 """
 
 from __future__ import annotations

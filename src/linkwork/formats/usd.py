@@ -1,7 +1,7 @@
 """USD: skeletons and their animations, or plain hierarchies of transforms, as linkages and clips.
 
-Imports `usd_writer` and `usd_stage` beside it, and what stands before them. A file is opened by `usd_stage` in a
-process of its own, with limits on time and memory; what comes back is checked here like any other input.
+A file is opened by `usd_stage` in a process of its own, with limits on time and memory; what comes back is checked here
+like any other input.
 """
 
 from __future__ import annotations
@@ -27,10 +27,8 @@ from ..motion.clips import Clip
 from ..transforms import IDENTITY, FloatArray, has_direction, inverse, quaternion_matrix, steady
 from . import scene, usd_stage
 from .atomic_files import read_bytes
-from .content import Content, Remark
-from .naming import Names
-from .options import DEFAULTS, FilePath, Options
-from .turns import UP
+from .content import Content, Remark, UniqueNames
+from .options import DEFAULTS, UP, FilePath, Options
 from .usd_writer import joint_paths, world_matrices, write
 
 __all__ = ["read", "write"]
@@ -53,7 +51,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     """
     header, arrays = _opened(path, options)
     try:
-        reading = _Reading(path, options, header, arrays)
+        reading = _UsdReader(path, options, header, arrays)
         return reading.skeleton() if header["skeletons"] else reading.transforms()
     except FormatError:
         raise
@@ -104,7 +102,7 @@ class _Motion:
     frames: FloatArray | None = None
 
 
-class _Reading:
+class _UsdReader:
     """A file on its way to a linkage."""
 
     def __init__(self, path: FilePath, options: Options, header: dict[str, Any], arrays: dict[str, FloatArray]) -> None:
@@ -353,7 +351,7 @@ def _size(matrix: FloatArray) -> float:
 
 
 def _unique(given: list[str]) -> list[str]:
-    names = Names(given)
+    names = UniqueNames(given)
     return [names.take(name, "joint") for name in given]
 
 

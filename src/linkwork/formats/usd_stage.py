@@ -1,7 +1,7 @@
 """A USD file opened in a process of its own, and what a linkage needs of it written out as plain arrays.
 
-Imports nothing of the package: `usd` runs this file as a program. Damaged crate files make usd-core claim memory or
-time without end, or end the process; here that hurts nobody.
+`usd` runs this file as a program, so it imports nothing of the package. Damaged crate files make usd-core claim memory
+or time without end, or end the process; here that hurts nobody.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """USD files written: a skeleton with the links as its joints, skinned geometry, an animation for each clip.
 
-Imports `skins` and what stands before it; usd-core when a file is written. Files are in metres with z up. Rotations and
-positions are float32 in USD; the linkage itself and the exact frames stand beside them, for linkwork alone.
+Files are in metres with z up. Rotations and positions are float32 in USD; the linkage itself and the exact frames stand
+beside them, for linkwork alone.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from ..motion.clips import Clip
 from ..transforms import FloatArray, inverse, steady
 from . import mesh_export as skins, scene
 from .atomic_files import replacing
-from .content import Content, Remark
-from .naming import Names
+from .content import Content, Remark, UniqueNames
 from .options import FilePath
 
 KEY = "linkwork"
@@ -42,7 +41,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
         FormatError: If the file cannot be written.
         MissingExtraError: If usd-core is not installed.
     """
-    writing = _Writing(content, path)
+    writing = _UsdWriter(content, path)
     writing.build()
     suffix = PurePath(path).suffix.lower()
     with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +62,7 @@ def joint_paths(linkage: Linkage) -> list[str]:
         ['link0', 'link0/link1', 'link0/link1/link2']
     """
     paths: list[str] = []
-    names = Names()
+    names = UniqueNames()
     for name, parent in zip(linkage.links, linkage.parents, strict=True):
         above = f"{paths[parent]}/" if parent >= 0 else ""
         paths.append(names.take(above + _identifier(name)))
@@ -90,7 +89,7 @@ def world_matrices(linkage: Linkage, poses: FloatArray) -> FloatArray:
     return np.stack([frames[name] for name in linkage.links], axis=-3)
 
 
-class _Writing:
+class _UsdWriter:
     """A stage on its way out."""
 
     def __init__(self, content: Content, path: FilePath) -> None:
@@ -102,7 +101,7 @@ class _Writing:
         self.remarks: list[Remark] = []
         self.stage: Any = Usd.Stage.CreateInMemory()
         self.joints = joint_paths(self.linkage)
-        self.names = Names()
+        self.names = UniqueNames()
         self.rest = world_matrices(self.linkage, self.linkage.neutral())
         self.low, self.high = self.rest[:, :3, 3].min(axis=0), self.rest[:, :3, 3].max(axis=0)
         if sum(map(len, self.joints)) > MAX_CHARACTERS:

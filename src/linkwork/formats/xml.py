@@ -1,7 +1,7 @@
 """XML as a tree of elements that know their line, read with limits and without trust.
 
-Imports `errors`, `files` and `options`. The parser is defusedxml's: no document types, no entities, no other files.
-Names keep their prefixes as they are written, declared or not, as robot files have both.
+The parser is defusedxml's: no document types, no entities, no other files. Names keep their prefixes as they are
+written, declared or not, as robot files have both.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ _MARK = b"\xef\xbb\xbf"
 _LONG_TAG = re.compile(rb"<[^<]{%d}" % LONGEST_TAG)  # "<" cannot stand inside a tag
 
 
-class Element:
+class XmlElement:
     """An element: its name, its attributes, the elements in it, its file and the line on which it begins."""
 
     __slots__ = ("attributes", "children", "line", "path", "tag")
 
     def __init__(self, tag: str, attributes: Mapping[str, str], path: FilePath, line: int) -> None:
         self.tag, self.attributes, self.path, self.line = tag, attributes, path, line
-        self.children: list[Element] = []
+        self.children: list[XmlElement] = []
 
-    def first(self, tag: str) -> Element | None:
+    def first(self, tag: str) -> XmlElement | None:
         """Return the first element of a name directly inside, or None."""
         return next(self.all(tag), None)
 
-    def all(self, *tags: str) -> Iterator[Element]:
+    def all(self, *tags: str) -> Iterator[XmlElement]:
         """Return all elements of some names directly inside, in file order."""
         return (child for child in self.children if child.tag in tags)
 
-    def walk(self) -> Iterator[Element]:
+    def walk(self) -> Iterator[XmlElement]:
         """Return this element and all in it, in file order; what is taken out of one on the way is not met."""
         waiting = [self]
         while waiting:
@@ -67,7 +67,7 @@ class Document:
         elements: How many elements it has.
     """
 
-    root: Element
+    root: XmlElement
     text: bytes
     blanks: bool = False
     elements: int = 0
@@ -126,8 +126,8 @@ class _Tree(DefusedExpatParser):
         super().__init__(forbid_dtd=True)
         self.path, self.skipped, self.hollow = path, skipped, hollow
         self.deepest, self.most = deepest, most
-        self.root: Element | None = None
-        self.open: list[Element] = []
+        self.root: XmlElement | None = None
+        self.open: list[XmlElement] = []
         self.elements = self.attributes = 0
         self.depth = 0
         self.hidden = deepest  # depth below which nothing is kept
@@ -154,7 +154,7 @@ class _Tree(DefusedExpatParser):
             raise FormatError(self.path, f"nested deeper than {self.deepest} levels.", line=self.line)
         if self.depth > self.hidden:
             return
-        element = Element(name, attrs, self.path, self._parser.CurrentLineNumber + self.skipped)
+        element = XmlElement(name, attrs, self.path, self._parser.CurrentLineNumber + self.skipped)
         if self.open:
             self.open[-1].children.append(element)
         else:

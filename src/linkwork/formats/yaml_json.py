@@ -1,7 +1,7 @@
 """YAML and JSON documents: text to plain values and back, strictly and without losing a bit.
 
-Imports `errors`. Plain values are dict, list, str, bool, None, int and finite float. A YAML file is read from the
-events of a safe loader, so that nothing in it can make objects, refer to itself or say a thing twice.
+Plain values are dict, list, str, bool, None, int and finite float. A YAML file is read from the events of a safe
+loader, so that nothing in it can make objects, refer to itself or say a thing twice.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Datasets of answers: one Parquet file for each block of goals, there in full or not at all.
 
-Imports `batch`, `datasets` and `files`, and pyarrow when a function runs. A part says in its footer which run it
-belongs to and how its rows ended, so that a run is resumed and counted without reading the rows.
+A part says in its footer which run it belongs to and how its rows ended, so that a run is resumed and counted without
+reading the rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..formats.atomic_files import replacing
 from ..linkage.linkage import Linkage
 from ..solvers.batch import Batch
 from ..solvers.chain_solution import NAMES
-from .goal_files import ID, Block, Columns
+from .goal_files import ID, Columns, RowBlock
 
 VALUE = "q."
 ERRORS = ("position_error", "rotation_error")
@@ -26,7 +26,7 @@ COUNTS, RUN = "linkwork.counts", "linkwork.run"
 STATUSES = tuple(NAMES[code] for code in range(len(NAMES)))
 
 
-def part_path(folder: Path, block: Block) -> Path:
+def part_path(folder: Path, block: RowBlock) -> Path:
     """Return the file of a block's answers."""
     return folder / f"part-{block.number:05d}.parquet"
 

@@ -1,7 +1,6 @@
 """CSV files of goals: their header, where their blocks begin, and the rows of one block.
 
-Imports `errors`, and pyarrow when a function runs. A value has no line break inside, so that blocks may begin at any
-line.
+A value has no line break inside, so that blocks may begin at any line.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from ..errors import FormatError
 
 LONGEST_LINE, LARGEST_BLOCK = 2**16, 2**26
 EMPTY = (b"\n", b"\r\n", b"\r")
-MARK = b"\xef\xbb\xbf"
 
 
 def header_of(path: Path) -> list[str]:

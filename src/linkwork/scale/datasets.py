@@ -1,7 +1,7 @@
 """Whole datasets of goals solved into datasets of answers, by this computer, a graphics card or many machines.
 
-Imports `batch`, `datasets`, `parts` and `runs`. What a row's answer is depends on its number, the linkage and the
-options, not on blocks and workers, so that an interrupted run is resumed to the same answers.
+What a row's answer is depends on its number, the linkage and the options, not on blocks and workers, so that an
+interrupted run is resumed to the same answers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..solvers.batch import Batch, cores, solve_batch
 from ..transforms import FloatArray
 from .answer_files import part_path, read_counts, schema_of, write_part
 from .engine import Receipt, Receipts, check_workers, linkage_digest, run_folder, run_local, run_ray
-from .goal_files import Block, Goals, check_block_rows, open_goals, read_block
+from .goal_files import Goals, RowBlock, check_block_rows, open_goals, read_block
 
 ENGINES = ("local", "cuda", "ray")
 ROWS = {"cpu": 2**18, "cuda": 2**20}  # of a block, by default
@@ -267,7 +267,7 @@ class BlockSolver:
         except BlockError as error:
             return Receipt(number, missing=str(error))
 
-    def _answers(self, block: Block) -> Iterator[tuple[Batch, Any, int]]:
+    def _answers(self, block: RowBlock) -> Iterator[tuple[Batch, Any, int]]:
         base = self.linkage.neutral() if self.start is None else self.start
         for rows in read_block(self.goals.columns, block, self.linkage, base, CHUNK[self.device]):
             try:

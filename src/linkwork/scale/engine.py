@@ -1,7 +1,7 @@
 """Runs over many items: the folder that they write to, and the engines that do the work.
 
-Imports `errors`, `files`, `formats` and `datasets`, and Ray when it is the engine. A folder holds a manifest that ties
-it to what went in; files in it are there in full or not at all. Engines yield a receipt for each item, as it is done.
+A folder holds a manifest that ties it to what went in; files in it are there in full or not at all. Engines yield a
+receipt for each item, as it is done.
 """
 
 from __future__ import annotations

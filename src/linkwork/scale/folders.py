@@ -1,7 +1,7 @@
 """Whole libraries of motions given to another figure or robot, a file for each file.
 
-Imports `retargeting`, `formats`, `farm` and `runs`: a run like that over a dataset, whose items are files. What is
-written is there in full or not at all, and an interrupted run is resumed.
+A run like that over a dataset, whose items are files: what is written is there in full or not at all, and an
+interrupted run is resumed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Datasets of goals: Parquet or CSV files, planned as blocks of rows and read a few rows at a time.
 
-Imports `errors` and `linkage`, and pyarrow when a function runs. What the columns mean is told once, from their names;
-no file is ever in memory as a whole.
+What the columns mean is told once, from their names; no file is ever in memory as a whole.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Block:
+class RowBlock:
     """Rows of one file that are read, solved and written together.
 
     Attributes:
@@ -94,7 +93,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class GoalRows:
     """Goals as arrays: targets as `solve_batch` takes them, starts (n, nq) or None, and ids, pyarrow's or None."""
 
     first: int
@@ -117,7 +116,7 @@ class Goals:
 
     files: tuple[str, ...]
     columns: Columns
-    blocks: tuple[Block, ...]
+    blocks: tuple[RowBlock, ...]
     digest: str
     id_type: str
 
@@ -155,7 +154,7 @@ def open_goals(
     require("pyarrow", "datasets of goals")
     files = _files(source)
     digest = hashlib.sha256()
-    blocks: list[Block] = []
+    blocks: list[RowBlock] = []
     first, kinds = 0, set()
     for path in files:
         parquet = path.suffix.lower() == ".parquet"
@@ -165,7 +164,7 @@ def open_goals(
             raise FormatError(path, f"has other columns than {files[0].name}: {listed(list(names))}.")
         pieces = _plan_groups(path, block_rows, digest) if parquet else plan_lines(path, block_rows, digest)
         for rows, begin, end, skip in pieces:
-            blocks.append(Block(len(blocks), str(path), first, rows, begin, end, skip))
+            blocks.append(RowBlock(len(blocks), str(path), first, rows, begin, end, skip))
             first += rows
     ((columns, id_type),) = kinds
     return Goals(tuple(map(str, files)), columns, tuple(blocks), digest.hexdigest(), id_type)
@@ -275,7 +274,7 @@ def _plan_groups(path: Path, most: int, digest: Any) -> Iterator[tuple[int, int,
 # Reading
 
 
-def read_block(columns: Columns, block: Block, linkage: Linkage, base: FloatArray, chunk: int) -> Iterator[Rows]:
+def read_block(columns: Columns, block: RowBlock, linkage: Linkage, base: FloatArray, chunk: int) -> Iterator[GoalRows]:
     """Yield the rows of a block, at most `chunk` at a time.
 
     Args:
@@ -304,7 +303,7 @@ def read_block(columns: Columns, block: Block, linkage: Linkage, base: FloatArra
         raise block.unreadable(f"there are {done} rows, not {block.rows}")
 
 
-def _row_groups(columns: Columns, block: Block, chunk: int) -> Iterator[Any]:
+def _row_groups(columns: Columns, block: RowBlock, chunk: int) -> Iterator[Any]:
     with _parquet(block.path) as file:
         skip, left = block.skip, block.rows
         groups = list(range(block.begin, block.end))
@@ -318,11 +317,11 @@ def _row_groups(columns: Columns, block: Block, chunk: int) -> Iterator[Any]:
                 return
 
 
-def _lines(columns: Columns, block: Block) -> Iterator[Any]:
+def _lines(columns: Columns, block: RowBlock) -> Iterator[Any]:
     yield read_lines(block.path, block.begin, block.end, columns.numbers, columns.names, block.first)
 
 
-def _as_rows(columns: Columns, table: Any, linkage: Linkage, base: FloatArray, first: int) -> Rows:
+def _as_rows(columns: Columns, table: Any, linkage: Linkage, base: FloatArray, first: int) -> GoalRows:
     def numbers(names: Sequence[str]) -> FloatArray:
         arrays = [np.asarray(table.column(name).to_numpy(zero_copy_only=False), np.float64) for name in names]
         return np.stack(arrays, axis=1) if arrays else np.empty((table.num_rows, 0))
@@ -334,7 +333,7 @@ def _as_rows(columns: Columns, table: Any, linkage: Linkage, base: FloatArray, f
         starts = np.tile(base, (table.num_rows, 1))
         starts[:, which] = np.where(np.isfinite(given), given, base[which])
     ids = table.column(ID) if columns.identified else None
-    return Rows(first, _targets(numbers(columns.place), numbers(columns.turn)), starts, ids)
+    return GoalRows(first, _targets(numbers(columns.place), numbers(columns.turn)), starts, ids)
 
 
 def _targets(place: FloatArray, turn: FloatArray) -> FloatArray:

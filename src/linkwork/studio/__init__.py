@@ -1,6 +1,6 @@
 """The studio: a page in the browser where a linkage is posed, solved and animated by hand.
 
-Imports the other files of this folder when a studio is opened, and viser (extra ``studio``) with them.
+viser (extra ``studio``) is imported when a studio is opened.
 """
 
 from __future__ import annotations

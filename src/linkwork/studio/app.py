@@ -1,8 +1,8 @@
 """The studio as one thing: a session, the page that shows it, and the two threads that do all the work.
 
-Imports the other files of this folder. Every tab of every browser shows the same session. What a page asks for is done
-by one worker, one thing after another, so that tabs cannot corrupt each other; what takes long (explanations, clouds of
-points, films) is thought out by a second one, on a copy that never changes, and handed back.
+Every tab of every browser shows the same session. What a page asks for is done by one worker, one thing after another,
+so that tabs cannot corrupt each other; what takes long (explanations, clouds of points, films) is thought out by a
+second one, on a copy that never changes, and handed back.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Studio:
         self.session.load(scene, remarks)
         self._closed = threading.Event()
         self._refreshed, self._shown = 0.0, 0.0
-        self.figure: Any = None
+        self.linkage_view: Any = None
         self._explanation: tuple[Solution, Why] | None = None
         self._told: tuple[Solution | None, str] = None, ""
         self.worker, self.thinker = (Worker(f"linkwork {name}", self._failed) for name in ("studio", "thinking"))
@@ -117,9 +117,9 @@ class Studio:
         self.look = stage.dressed(scene.linkage, self.size)
         with self.server.atomic():
             self.scene_view.set_up_direction("+y" if self.flat else "+z")
-            if self.figure is not None:
-                self.figure.remove()
-            self.figure = stage.Figure(self.scene_view, "/linkage", self.look)
+            if self.linkage_view is not None:
+                self.linkage_view.remove()
+            self.linkage_view = stage.LinkageView(self.scene_view, "/linkage", self.look)
             self._ground()
             self._initial_camera()
             self.overlays.rebuild()
@@ -203,7 +203,7 @@ class Studio:
             return
         self._shown = clock
         with self.server.atomic():
-            self.figure.pose(self.session.q)
+            self.linkage_view.pose(self.session.q)
             self.gizmos.refresh()
         if now or clock - self._refreshed > SLOW:
             self._refreshed = clock

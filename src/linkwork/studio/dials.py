@@ -1,6 +1,6 @@
 """Dials: what a person turns to pose a linkage, one for each value, three angles for a rotation kept as a quaternion.
 
-Imports `linkage`, `elements` and `transforms`. Nothing here knows of a page.
+Nothing here knows of a page.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The tab of files: models, uploads, scenes to save, motions to export, and what there is to say about a file.
 
-Imports `saving` and `models`; the studio is a parameter. Nothing is read or written on the server but the scene file
-that the studio was opened with.
+Nothing is read or written on the server but the scene file that the studio was opened with.
 """
 
 from __future__ import annotations

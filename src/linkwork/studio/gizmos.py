@@ -1,7 +1,4 @@
-"""Gizmos: handles on the stage to drag targets with. The newest place of each is what counts.
-
-Imports `stage` and `targets`; the studio is a parameter.
-"""
+"""Gizmos: handles on the stage to drag targets with. The newest place of each is what counts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Undo and redo: a line of snapshots, and where on it one stands.
 
-Imports nothing from the package. Snapshots are values that never change, so that keeping one costs a reference.
+Snapshots are values that never change, so that keeping one costs a reference.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The tab that looks into a solve: its iterations one by one, what the equations saw, and what is left free.
-
-Imports `inspection`; the studio is a parameter.
-"""
+"""The tab that looks into a solve: its iterations one by one, what the equations saw, and what is left free."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from ..errors import GoalError
 from ..explain.swivel import swivel
 from ..transforms import FloatArray, read_only
 from .inspection import Moment, free_directions, moments, swing
-from .stage import Figure
+from .stage import LinkageView
 
 if TYPE_CHECKING:
     from .app import Studio
@@ -31,7 +28,7 @@ class InsideTab:
     def __init__(self, studio: Studio) -> None:
         self.studio, gui = studio, studio.gui
         self._moments: list[Moment] = []
-        self._ghost: Figure | None = None
+        self._ghost: LinkageView | None = None
         self._base: FloatArray | None = None
         self.look = gui.add_button("Look into the last solve", color="blue")
         studio.on(self.look.on_click, lambda _: self._look())
@@ -71,7 +68,7 @@ class InsideTab:
         self.iteration.max, self.iteration.disabled = max(last, 1), False
         self.iteration.value = last
         self._clear_ghost()
-        self._ghost = Figure(self.studio.scene_view, "/inside", self.studio.look, color=GHOST, opacity=0.45)
+        self._ghost = LinkageView(self.studio.scene_view, "/inside", self.studio.look, color=GHOST, opacity=0.45)
         self._show(last)
 
     def _show(self, k: int) -> None:

@@ -1,6 +1,6 @@
 """A solve looked into: at every iteration the Jacobian, its singular values, what damping keeps, and what is free.
 
-Imports `solvers` and what stands before it. `swing` moves a linkage along what its goals leave free.
+`swing` moves a linkage along what its goals leave free.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Overlays: what can be shown about a linkage on its stage. Guilty joints and the boundary of reach come by themselves.
-
-Imports `analysis`, `mass`, `stage` and `session`; the studio is a parameter.
-"""
+"""What can be shown about a linkage on its stage. Guilty joints and the boundary of reach come by themselves."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Curves in the page: a few lines over a common axis, each in its own colour.
 
-Imports viser's uPlot elements through the page's own interface, a parameter; the colours of methods are fixed here.
+The colours of methods are fixed here.
 """
 
 from __future__ import annotations

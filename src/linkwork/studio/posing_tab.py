@@ -1,7 +1,4 @@
-"""The tab for posing: the method, the goals in a list, and a slider for every value of the pose.
-
-Imports `dials` and `targets`; the studio is a parameter.
-"""
+"""The tab for posing: the method, the goals in a list, and a slider for every value of the pose."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The tab for the race: every method as a ghost after the same target, and how each fares.
-
-Imports `racing`, `plots` and `stage`; the studio is a parameter.
-"""
+"""The tab for the race: every method as a ghost after the same target, and how each fares."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from ..errors import GoalError
 from ..solvers import METHODS
 from .plots import METHOD_COLORS, Curves, rgb
 from .racing import CURVES, Chase, way_through_singularity
-from .stage import Figure
+from .stage import LinkageView
 
 if TYPE_CHECKING:
     from .app import Studio
@@ -31,7 +28,7 @@ class RaceTab:
     def __init__(self, studio: Studio) -> None:
         self.studio, gui = studio, studio.gui
         self.chase: Chase | None = None
-        self._ghosts: dict[str, Figure] = {}
+        self._ghosts: dict[str, LinkageView] = {}
         self._frame = 0
         self._plotted = -1
         self._places: tuple[bytes, ...] = ()
@@ -60,7 +57,7 @@ class RaceTab:
             ghost.remove()
         self._ghosts, self.chase = {}, None
         self.start.label = "Race"
-        self.studio.figure.visible = True
+        self.studio.linkage_view.visible = True
 
     def _toggle(self, *, through: bool) -> None:
         if self.chase is not None:
@@ -77,11 +74,11 @@ class RaceTab:
         self._home = next((target for target in session.scene.targets if target.active), None)
         for k, name in enumerate(self.chase.runners):
             color = rgb(METHOD_COLORS[name])
-            self._ghosts[name] = Figure(
+            self._ghosts[name] = LinkageView(
                 self.studio.scene_view, f"/ghosts/{k}", self.studio.look, color=color, opacity=0.55
             )
             self._ghosts[name].pose(session.q)
-        self.studio.figure.visible = False
+        self.studio.linkage_view.visible = False
         self.start.label = "Stop"
         self.studio.session.solution = None
         self.studio.say("The race is on: drag the goal, and every method follows it.")

@@ -1,6 +1,6 @@
 """The race: every method follows the same moving targets, one step at a time, and its error and speed are kept.
 
-Imports `solvers` and `session`'s targets. Nothing here knows of a page.
+Nothing here knows of a page.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STILL = 1e-5  # radians or metres a step that nobody sees
 STEP = Settings(max_iterations=20, time_budget=0.02)
 
 
-class Runner:
+class Racer:
     """One method on its way. Damping is fixed here, as in the chapter: adaptive damping gives way near the goal.
 
     Args:
@@ -87,12 +87,12 @@ class Chase:
         self, linkage: Linkage, goals: Sequence[Goal], q: FloatArray, *, methods: Sequence[str] = tuple(METHODS)
     ) -> None:
         self._problem = Problem(linkage, goals, q)
-        self.runners: dict[str, Runner] = {}
+        self.runners: dict[str, Racer] = {}
         self.refusals: dict[str, str] = {}
         self.steps = 0
         for name in methods:
             try:
-                self.runners[name] = Runner(name, self._problem, q)
+                self.runners[name] = Racer(name, self._problem, q)
             except GoalError as error:
                 self.refusals[name] = str(error)
 

@@ -1,7 +1,7 @@
 """Files of the studio: scenes with their targets and keys, uploads that are trusted with nothing, and exports.
 
-Imports `formats`, `doctor`, `draw` and `session`. Everything that comes from a page is read in a private folder that is
-gone afterwards, and everything that goes to a page is made in one: no other file is touched.
+Everything that comes from a page is read in a private folder that is gone afterwards, and everything that goes to a
+page is made in one: no other file is touched.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..solvers import METHODS
 from ..transforms import FloatArray, read_only
 from .session import Scene, ready_pose, timeline_of
 from .targets import Target
-from .timeline import FPS, Key, Timeline
+from .timeline import FPS, SceneKey, SceneTimeline
 
 UPLOAD_LIMIT = 16 * 2**20
 SCENES = (".yaml", ".yml", ".json")
@@ -122,7 +122,7 @@ def scene_of(content: Content, section: Section | None = None) -> Scene:
     if section is None:
         clip = next(iter(content.clips.values()), None)
         q = ready_pose(linkage) if clip is None else clip.poses[0]
-        return Scene(linkage, read_only(np.array(q)), timeline=Timeline() if clip is None else timeline_of(clip))
+        return Scene(linkage, read_only(np.array(q)), timeline=SceneTimeline() if clip is None else timeline_of(clip))
     targets = tuple(
         Target(
             entry.name,
@@ -143,11 +143,11 @@ def scene_of(content: Content, section: Section | None = None) -> Scene:
         raise LinkworkError(f"two targets of a scene share a name: {listed(names)}.")
     if section.method not in METHODS:
         raise MethodNotFoundError(section.method, "linkwork", METHODS)
-    timeline = Timeline(fps=_rate(section.fps), loop=section.loop)
+    timeline = SceneTimeline(fps=_rate(section.fps), loop=section.loop)
     for entry in section.keys:
         pose = None if entry.pose is None else read_only(linkage.pose(entry.pose))
         timeline = timeline.with_key(
-            Key(entry.time, pose, {name: _place(rows) for name, rows in entry.places.items()}, entry.kind)
+            SceneKey(entry.time, pose, {name: _place(rows) for name, rows in entry.places.items()}, entry.kind)
         )
     q = ready_pose(linkage) if section.pose is None else linkage.pose(section.pose)
     return Scene(linkage, read_only(linkage.clamp(q)), targets, section.method, timeline, section.time)

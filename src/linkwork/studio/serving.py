@@ -1,7 +1,4 @@
-"""The server behind the page, made safe: this machine alone, its own pages alone, and nothing that is too large.
-
-Imports viser when a server is made (extra ``studio``).
-"""
+"""The server behind the page, made safe: this machine alone, its own pages alone, and nothing that is too large."""
 
 from __future__ import annotations
 

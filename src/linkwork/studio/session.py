@@ -1,7 +1,6 @@
 """The session: one linkage with its pose, targets, method and timeline, and what a person does to them.
 
-Imports `targets`, `timeline`, `history` and the library up to `diagnosis`; nothing here knows of a page. One thread at
-a time may use a session: the studio gives all work to one `Worker`.
+Nothing here knows of a page. One thread at a time may use a session: the studio gives all work to one `Worker`.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ..solvers.loops import close
 from ..transforms import FloatArray, read_only
 from .history import History
 from .targets import Target, new_target
-from .timeline import LONGEST, Key, Timeline, closed
+from .timeline import LONGEST, SceneKey, SceneTimeline, closed
 
 TIME_BUDGET = 0.05  # seconds for a solve while something is dragged: twenty a second at the very least
 
@@ -36,7 +35,7 @@ class Scene:
     q: FloatArray
     targets: tuple[Target, ...] = ()
     method: str = "robust"
-    timeline: Timeline = field(default_factory=Timeline)
+    timeline: SceneTimeline = field(default_factory=SceneTimeline)
     time: float = 0.0
 
 
@@ -85,7 +84,7 @@ class Session:
     """
 
     def __init__(self, linkage: Linkage, *, clip: Clip | None = None, remarks: tuple[Remark, ...] = ()) -> None:
-        timeline = Timeline() if clip is None else timeline_of(clip)
+        timeline = SceneTimeline() if clip is None else timeline_of(clip)
         q = ready_pose(linkage) if clip is None else clip.poses[0]
         self._begin(Scene(linkage, read_only(np.array(q)), timeline=timeline), remarks)
 
@@ -234,11 +233,11 @@ class Session:
         stand = {target.name: target.place for target in self.scene.targets if target.active} if places else {}
         if not pose and not stand:
             raise KeyFrameError("there is no target to key; add one, or key the pose.")
-        key = Key(round(float(time), 6), self.q if pose else None, stand, kind)
+        key = SceneKey(round(float(time), 6), self.q if pose else None, stand, kind)
         self.change(timeline=self.scene.timeline.with_key(key), time=key.time)
         self.commit()
 
-    def edit_timeline(self, timeline: Timeline) -> None:
+    def edit_timeline(self, timeline: SceneTimeline) -> None:
         """Take an edited timeline."""
         self.change(timeline=timeline)
         self.commit()
@@ -309,9 +308,9 @@ def ready_pose(linkage: Linkage) -> FloatArray:
     return linkage.neutral() if name is None else linkage.stored_pose(name)
 
 
-def timeline_of(clip: Clip) -> Timeline:
+def timeline_of(clip: Clip) -> SceneTimeline:
     """Return a timeline that has a key for each frame of a motion: it plays as the clip does."""
     times = clip.times - clip.times[0]
-    keys = tuple(Key(float(time), q, kind="linear") for time, q in zip(times, clip.poses, strict=True))
-    fps = (len(times) - 1) / times[-1] if len(times) > 1 else Timeline().fps
-    return Timeline(keys, fps=float(fps))
+    keys = tuple(SceneKey(float(time), q, kind="linear") for time, q in zip(times, clip.poses, strict=True))
+    fps = (len(times) - 1) / times[-1] if len(times) > 1 else SceneTimeline().fps
+    return SceneTimeline(keys, fps=float(fps))

@@ -1,7 +1,4 @@
-"""The stage: linkages as things to look at in the page, where the camera stands, ground and marks.
-
-Imports `formats.skins` for surfaces and `draw` for what is flat; the scene of viser is a parameter.
-"""
+"""The stage: linkages as things to look at in the page, where the camera stands, ground and marks."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ import numpy as np
 
 from ..draw import is_flat
 from ..draw.sketch import LINKS, Sketch
-from ..formats.mesh_export import Part, joined, parts
+from ..formats.mesh_export import MeshPart, joined, parts
 from ..linkage.geometry import Mesh, Sphere, Visual, bone
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
@@ -22,7 +19,6 @@ from ..transforms import FloatArray
 Color = tuple[int, int, int]
 JOINT, BONE = (0.93, 0.94, 0.96), (0.45, 0.58, 0.72)
 GUILTY: Color = (224, 49, 49)
-GOAL: Color = (240, 140, 0)
 NARROW, USUAL = math.radians(6.0), math.radians(40.0)  # fields of view: nearly parallel for flat linkages
 SLIM, KNOB = 0.011, 0.018  # radius of bones and joints, of the size of the linkage
 STILL = 1e-9
@@ -95,7 +91,7 @@ def size_of(linkage: Linkage, q: FloatArray) -> float:
 _NUMBERS = itertools.count()
 
 
-class Figure:
+class LinkageView:
     """A linkage on the stage: one node a link, below that of its parent, so that a hinge sends a turn and nothing else.
 
     Args:
@@ -153,16 +149,16 @@ class Figure:
         self._root.remove()
 
 
-def _merged(pieces: list[Part]) -> list[Part]:
+def _merged(pieces: list[MeshPart]) -> list[MeshPart]:
     """Return one part a link of all its solid ones."""
-    by_link: dict[int, list[Part]] = {}
+    by_link: dict[int, list[MeshPart]] = {}
     for part in pieces:
         if part.facets.normals is not None:
             by_link.setdefault(part.link, []).append(part)
-    return [Part(link, joined([p.facets for p in own]), own[0].color) for link, own in by_link.items()]
+    return [MeshPart(link, joined([p.facets for p in own]), own[0].color) for link, own in by_link.items()]
 
 
-def _add_part(scene: Any, name: str, part: Part, color: Color | None, opacity: float | None) -> None:
+def _add_part(scene: Any, name: str, part: MeshPart, color: Color | None, opacity: float | None) -> None:
     shown: Any = color or tuple(round(255 * channel) for channel in part.color)
     corners, indices = part.facets.corners.astype(np.float32), part.facets.indices.astype(np.uint32)
     if part.facets.normals is not None and opacity is not None:  # a little larger than what it may stand in

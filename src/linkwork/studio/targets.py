@@ -1,6 +1,6 @@
 """Targets: the goals of the library as a person handles them, with a name, a place to drag and a switch.
 
-Imports `goals` and what stands before it. A new kind of target is one function and one row in `KINDS`.
+A new kind of target is one function and one row in `KINDS`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The timeline: keys of poses and of targets' places, each with its own interpolation, and the motion they make.
 
-Imports `clips`, the library's `timeline` and `targets`. A timeline here never changes; edits give a new one.
+A timeline here never changes; edits give a new one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BODY = Linkage([Link("target")], root="floating")
 
 
 @dataclass(frozen=True, eq=False)
-class Key:
+class SceneKey:
     """What is wanted at a time.
 
     Args:
@@ -57,18 +57,18 @@ class Key:
 
 
 @dataclass(frozen=True, eq=False)
-class Timeline:
+class SceneTimeline:
     """Keys in the order of their times.
 
     Example:
         >>> import linkwork as lw
         >>> arm = lw.models.planar([2, 1])
-        >>> line = Timeline().with_key(Key(0, np.zeros(2), kind="linear")).with_key(Key(2, np.ones(2)))
+        >>> line = SceneTimeline().with_key(SceneKey(0, np.zeros(2), kind="linear")).with_key(SceneKey(2, np.ones(2)))
         >>> line.pose_at(arm, 0.5).tolist()
         [0.25, 0.25]
     """
 
-    keys: tuple[Key, ...] = ()
+    keys: tuple[SceneKey, ...] = ()
     fps: float = FPS
     loop: bool = True
 
@@ -82,30 +82,30 @@ class Timeline:
         """The time of the last key [s]."""
         return self.keys[-1].time if self.keys else 0.0
 
-    def at(self, time: float) -> Key | None:
+    def at(self, time: float) -> SceneKey | None:
         """Return the key at a time, if there is one."""
         return next((key for key in self.keys if abs(key.time - time) <= SAME), None)
 
     # Edits: each gives a new timeline
 
-    def with_key(self, key: Key) -> Timeline:
+    def with_key(self, key: SceneKey) -> SceneTimeline:
         """Return a timeline with a key more; one that stands at its time is replaced."""
         others = [other for other in self.keys if abs(other.time - key.time) > SAME]
         return replace(self, keys=tuple(sorted([*others, key], key=lambda one: one.time)))
 
-    def without(self, time: float) -> Timeline:
+    def without(self, time: float) -> SceneTimeline:
         """Return a timeline without the key at a time."""
         return replace(self, keys=tuple(key for key in self.keys if key is not self._key(time)))
 
-    def moved(self, time: float, to: float) -> Timeline:
+    def moved(self, time: float, to: float) -> SceneTimeline:
         """Return a timeline whose key at a time stands at another."""
         return self.without(time).with_key(replace(self._key(time), time=to))
 
-    def with_kind(self, time: float, kind: str) -> Timeline:
+    def with_kind(self, time: float, kind: str) -> SceneTimeline:
         """Return a timeline whose key at a time is left in another way."""
         return self.with_key(replace(self._key(time), kind=kind))
 
-    def _key(self, time: float) -> Key:
+    def _key(self, time: float) -> SceneKey:
         key = self.at(time)
         if key is None:
             listed = ", ".join(f"{one:g}" for one in self.times) or "none"

@@ -1,7 +1,4 @@
-"""The tab of the timeline: keys, play, loop, scrub, onion skins and curves.
-
-Imports `timeline`, `plots` and `stage`; the studio is a parameter.
-"""
+"""The tab of the timeline: keys, play, loop, scrub, onion skins and curves."""
 
 from __future__ import annotations
 
@@ -16,8 +13,8 @@ from ..motion.clips import KINDS, Clip
 from .dials import dials
 from .plots import COLORS, Curves
 from .session import motion
-from .stage import Figure
-from .timeline import Timeline
+from .stage import LinkageView
+from .timeline import SceneTimeline
 
 if TYPE_CHECKING:
     from .app import Studio
@@ -42,7 +39,7 @@ class TimelineTab:
         self._clip: Clip | None = None
         self._made: tuple[Any, ...] = ()
         self._begun = 0.0
-        self._skins: list[Figure] = []
+        self._skins: list[LinkageView] = []
         self.time = gui.add_slider("Time [s]", 0.0, LEAST_SPAN, 0.01, 0.0)
         on(self.time.on_update, self._scrub, name="scrub")
         self.play = gui.add_button("Play", color="blue")
@@ -108,13 +105,13 @@ class TimelineTab:
         if chosen is not None:
             self._edit(self.studio.session.scene.timeline.without(chosen))
 
-    def _edit(self, timeline: Timeline) -> None:
+    def _edit(self, timeline: SceneTimeline) -> None:
         self.stop()
         self.studio.session.edit_timeline(timeline)
 
     def _set_loop(self, value: bool) -> None:
         line = self.studio.session.scene.timeline
-        self._edit(Timeline(line.keys, line.fps, bool(value)))
+        self._edit(SceneTimeline(line.keys, line.fps, bool(value)))
 
     # Playing
 
@@ -203,7 +200,7 @@ class TimelineTab:
     def _draw_skins(self, clip: Clip) -> None:
         self._clear_skins()
         for k, frame in enumerate(np.linspace(0, len(clip) - 1, SKINS).round().astype(int).tolist()):
-            skin = Figure(self.studio.scene_view, f"/skins/{k}", self.studio.look, color=SKIN, opacity=0.16)
+            skin = LinkageView(self.studio.scene_view, f"/skins/{k}", self.studio.look, color=SKIN, opacity=0.16)
             skin.pose(clip.poses[frame])
             self._skins.append(skin)
 

@@ -1,7 +1,4 @@
-"""The tab for looking: what else is shown on the stage.
-
-Imports nothing; the studio is a parameter.
-"""
+"""The tab for looking: what else is shown on the stage."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """One thread that works off what it is given: of work with one name only the newest, so that it never lags behind.
 
-Imports nothing from the package. All changes of a session are made by one such thread: pages that are open side by side
-cannot corrupt each other.
+All changes of a session are made by one such thread: pages that are open side by side cannot corrupt each other.
 """
 
 from __future__ import annotations
