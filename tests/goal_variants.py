@@ -33,12 +33,12 @@ def make(kind: str, linkage: lw.Linkage, frames: tuple[str, str, str, str], q: n
     worlds = {frame: linkage.forward(q, frame=frame) for frame in frames}
     world, point = worlds[tip], worlds[tip][:3, 3]
     axis = np.array([0.6, 0.0, -0.8])
-    plain, _, _ = linkage.plain_values
+    plain, _, _ = linkage.table.plain
     first, second = plain[len(plain) // 2], plain[-1]
     terms = {linkage.coordinates[first]: 2.0, linkage.coordinates[second]: -0.5}
     total = sum(value * q[linkage.coordinate_index[name]] for name, value in terms.items())
     gains = np.linspace(0.5, 2.0, linkage.nv)
-    for _, v in linkage.quaternion_values:
+    for _, v in linkage.table.quaternions:
         gains[v : v + 3] = 0.8
     line = point - worlds[root][:3, 3]
     bent = worlds[middle][:3, 3] - worlds[root][:3, 3]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
@@ -12,6 +11,7 @@ from linkwork.formats import urdf
 from linkwork.formats.content import Content
 from linkwork.formats.options import Options
 from linkwork.linkage.linkage import Linkage
+from linkwork.linkage.poses import zero_pose
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 GOLDENS = sorted((DATA / "golden").glob("urdf__*.json"))
@@ -32,17 +32,11 @@ def kinds(remarks) -> list[str]:
     return sorted({remark.kind for remark in remarks})
 
 
-def zero(linkage: Linkage) -> np.ndarray:
-    q = np.zeros(linkage.nq)
-    q[list(linkage.quaternions)] = 1.0
-    return q
-
-
 def agrees(linkage: Linkage, golden: dict) -> None:
     assert golden["poses"]
     for pose in golden["poses"]:
         values = {name: value for name, value in pose["q"].items() if linkage.joint(name).mimic is None}
-        frames = linkage.forward(linkage.pose(values, base=zero(linkage)))
+        frames = linkage.forward(linkage.pose(values, base=zero_pose(linkage)))
         for name, place in pose["links"].items():
             assert_allclose(frames[name][:3, 3], place["pos"], rtol=0, atol=1e-9)
             assert_allclose(frames[name][:3, :3], place["R"], rtol=0, atol=1e-9)

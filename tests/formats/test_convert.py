@@ -20,6 +20,7 @@ from linkwork.cli.app import app
 from linkwork.cli.file import MOST_LISTED, MOST_SAID
 from linkwork.errors import ClipNotFoundError, FormatError, MissingExtraError, OptionError
 from linkwork.formats import CLIP, FORMATS, Content, Options
+from linkwork.linkage.poses import zero_pose
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 EXTRAS = {"usd": "pxr", "mjcf": "mujoco"}
@@ -180,7 +181,7 @@ def test_a_linkage_passes_through_any_two_formats(source: str, target: str, tmp_
     formats.write(Content(linkage), tmp_path / f"a{source}")
     formats.write(formats.read(tmp_path / f"a{source}"), tmp_path / f"b{target}")
     found = lw.load(tmp_path / f"b{target}")
-    zero = found.pose(np.where(np.isin(np.arange(found.nq), found.quaternions), 1.0, 0.0))
+    zero = zero_pose(found)
     there, here = (places(lw.Clip(k, [0.0], [q])) for k, q in ((found, zero), (linkage, np.zeros(3))))
     for name in ("turn", "shoulder", "elbow", "weld"):
         np.testing.assert_allclose(there[name], here[name], atol=TOLERANCE, err_msg=name)

@@ -96,7 +96,7 @@ def linkages(draw: st.DrawFn) -> lw.Linkage:
     try:
         linkage = lw.Linkage(links, joints, name=draw(names), frames=frames)
         q = firm_pose(linkage, rng) if linkage.nq < 500 else linkage.neutral()
-        plain = linkage.plain_values[0]
+        plain = linkage.table.plain[0]
         q[plain] = [draw(floats) for _ in plain]
         return linkage.replace(poses={draw(names): q})
     except DuplicateNameError:

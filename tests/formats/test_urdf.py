@@ -14,8 +14,9 @@ from linkwork.errors import FormatError
 from linkwork.formats import urdf, xml as markup
 from linkwork.linkage.geometry import Box, Capsule, Cylinder, Mesh, Sphere, Visual
 from linkwork.linkage.joints import Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute
+from linkwork.linkage.poses import zero_pose
 from linkwork.transforms import IDENTITY
-from robots import DATA, LINK, MESH, agrees, arm, goldens, kinds, read, zero
+from robots import DATA, LINK, MESH, agrees, arm, goldens, kinds, read
 
 
 @goldens
@@ -45,7 +46,7 @@ def test_masses_agree_with_pinocchio(golden):
     assert_allclose(mass, data.Ig.mass, atol=1e-12)
     if mass == 0.0:
         return
-    frames = linkage.forward(zero(linkage))
+    frames = linkage.forward(zero_pose(linkage))
     centers = [frames[name][:3, :3] @ inertia.center + frames[name][:3, 3] for name, inertia in parts]
     center = sum(inertia.mass * c for (_, inertia), c in zip(parts, centers, strict=True)) / mass
     assert_allclose(center, pin.centerOfMass(model, data, q), atol=1e-9)

@@ -78,7 +78,7 @@ def test_given_starts_change_nothing_about_that(kind: str) -> None:
         targets = reachable(chain, rng, 60)
         start = chain.random_pose(rng, 60)
         start[:20] = 3.0 * start[:20] + 0.5  # beyond the limits
-        for k in chain.quaternions:
+        for k, _ in chain.table.quaternions:
             start[:, k : k + 4] /= np.linalg.norm(start[:, k : k + 4], axis=1, keepdims=True)
         for dtype in ("float64", "float32"):
             batch = lw.solve_batch(chain, "tip", targets, start=start, dtype=dtype, **KINDS[kind])

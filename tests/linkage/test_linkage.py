@@ -258,7 +258,7 @@ def stored_arrays(linkage):
     arrays |= {f"joint {joint.name}": joint.placement for joint in linkage.arcs}
     arrays |= {f"frame {frame.name}": frame.placement for frame in linkage.extra_frames}
     arrays |= {f"visual {k}": v.placement for k, link in enumerate(linkage.nodes) for v in link.visuals}
-    arrays |= {f"plain values {k}": array for k, array in enumerate(linkage.plain_values)}
+    arrays |= {f"plain values {k}": array for k, array in enumerate(linkage.table.plain)}
     return arrays
 
 
@@ -288,8 +288,8 @@ def test_arrays_are_read_only(journey):
 def test_collections_cannot_be_changed(figure):
     for name in ("links", "joints", "frames", "nodes", "arcs", "parents", "children", "drives", "coordinates"):
         assert isinstance(getattr(figure, name), tuple), name
-    for name in ("quaternions", "quaternion_values"):
-        assert not hasattr(getattr(figure, name), "append"), name
+    for name in ("quaternions", "units", "velocity_units", "velocity_joints"):
+        assert isinstance(getattr(figure.table, name), tuple), name
     for name in ("poses", "coordinate_index"):
         with pytest.raises(TypeError, match="does not support item assignment"):
             getattr(figure, name)["new"] = 0

@@ -229,7 +229,7 @@ def test_neutral_is_mid_range_where_limited_and_else_nearest_to_zero(joint: str)
     q = linkage.neutral()
     for k in range(linkage.nq):
         low, high = linkage.lower[k], linkage.upper[k]
-        if k in linkage.quaternions:
+        if k in dict(linkage.table.quaternions):
             expected = 1.0
         elif np.isfinite(low) and np.isfinite(high):
             expected = (low + high) / 2.0
@@ -248,7 +248,7 @@ def test_random_poses_keep_limits_and_their_seed(mover: str, batch: tuple[int, .
     assert_array_equal(q, linkage.random_pose(np.random.default_rng(5), batch))
     if q.size:
         assert not np.array_equal(q, linkage.random_pose(6, batch))
-    for k in linkage.quaternions:
+    for k, _ in linkage.table.quaternions:
         assert_allclose(np.linalg.norm(q[..., k : k + 4], axis=-1), 1.0, rtol=1e-14)
 
 
@@ -446,7 +446,7 @@ def test_interpolation_meets_both_ends(mover: str, wrap: bool) -> None:
     begin, end = linkage.interpolate(a, b, 0.0, wrap=wrap), linkage.interpolate(a, b, 1.0, wrap=wrap)
     assert_allclose(frames(linkage, begin), frames(linkage, a), rtol=0, atol=1e-12)
     assert_allclose(frames(linkage, end), frames(linkage, b), rtol=0, atol=1e-11)
-    q, _, _ = linkage.plain_values
+    q, _, _ = linkage.table.plain
     assert_array_equal(begin[:, q], a[:, q])
     if not wrap:
         assert_array_equal(end[:, q], b[:, q])
@@ -465,7 +465,7 @@ def test_interpolation_goes_at_an_even_pace(mover: str) -> None:
 def test_between_two_poses_within_limits_every_pose_is(mover: str) -> None:
     linkage = MOVERS[mover]
     a, b = linkage.random_pose(5, (200, 1)), linkage.random_pose(6, (200, 1))
-    a[:100] = linkage.pose(linkage.clamp(a[:100] - 100.0)) if not linkage.quaternions else a[:100]
+    a[:100] = linkage.pose(linkage.clamp(a[:100] - 100.0)) if not linkage.table.quaternions else a[:100]
     q = linkage.interpolate(a, b, np.array([0.0, 0.1, 1 / 3, 0.5, 0.7, 0.999999, np.nextafter(1.0, 0.0), 1.0]))
     assert ((q >= linkage.lower) & (q <= linkage.upper)).all()
 

@@ -30,7 +30,7 @@ def same_motion(clip: lw.Clip, other: lw.Clip, atol: float = 1e-12) -> None:
 
 
 def steady(clip: lw.Clip) -> bool:
-    starts = clip.linkage.quaternions
+    starts = [k for k, _ in clip.linkage.table.quaternions]
     return all((clip.poses[1:, k : k + 4] * clip.poses[:-1, k : k + 4]).sum(axis=1).min() > 0.0 for k in starts)
 
 

@@ -36,7 +36,7 @@ def key_poses(linkage: lw.Linkage, times: np.ndarray, seed: int = 0) -> np.ndarr
 
 
 def plain(linkage: lw.Linkage) -> np.ndarray:
-    return linkage.plain_values[0]
+    return linkage.table.plain[0]
 
 
 # Through the keys, and how smoothly

@@ -144,7 +144,7 @@ def test_bounds_hold_to_the_last_bit(seed: int) -> None:
     solution = lw.solve(HUMAN, [*hands, lw.Hold("left_foot")], start=STAND, restarts=3)
     assert (solution.q >= HUMAN.lower).all()
     assert (solution.q <= HUMAN.upper).all()
-    for k in HUMAN.quaternions:
+    for k, _ in HUMAN.table.quaternions:
         assert_allclose(np.linalg.norm(solution.q[k : k + 4]), 1.0)
 
 

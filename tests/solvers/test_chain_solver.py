@@ -262,7 +262,7 @@ def test_a_ball_joint_stays_a_unit_quaternion() -> None:
     for there, start in zip(arm.random_pose(rng, 30), arm.random_pose(rng, 30), strict=True):
         solution = ik(arm.forward(there, frame="tip"), start=start)
         assert solution.success
-        for k in arm.quaternions:
+        for k, _ in arm.table.quaternions:
             assert np.linalg.norm(solution.q[k : k + 4]) == pytest.approx(1.0, abs=1e-14)
 
 

@@ -374,7 +374,7 @@ def pushed_limits(solution: Solution) -> list[str]:
     """Return the joints that sit at a limit while the goals pull beyond it, the hardest pulled first."""
     linkage, problem = solution.linkage, Problem(solution.linkage, solution.goals, solution.start)
     pull = problem.jacobian(solution.q).T @ problem.weighted_error(problem.error(solution.q))
-    q, v, _ = linkage.plain_values
+    q, v, _ = linkage.table.plain
     values, low, high = solution.q[q], linkage.lower[q], linkage.upper[q]
     down = np.where(values <= low + AT_LIMIT, -pull[v], 0.0)
     up = np.where(values >= high - AT_LIMIT, pull[v], 0.0)

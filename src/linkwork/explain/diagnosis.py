@@ -394,7 +394,7 @@ def _local_minimum(solution: Solution, base: str, others: Solution) -> Diagnosis
 def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
     """Return which limits stand in the way of what poses (n, nq) without limits reach."""
     linkage, many = trials.linkage, len(trials.goals) > 1
-    turns, _, _ = linkage.plain_values
+    turns, _, _ = linkage.table.plain
     poses = free.copy()
     angles = turns[[_is_angle(linkage, int(k)) for k in turns]] if len(turns) else turns
     middle = mid_range(linkage.lower, linkage.upper)

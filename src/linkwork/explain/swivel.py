@@ -192,14 +192,14 @@ class _Arm:
             return None, None
         if keeps_limits(linkage, q):
             return q, None
-        at, rates, _ = linkage.plain_values
+        at, rates, _ = linkage.table.plain
         blocked = np.zeros(linkage.nv, np.bool_)
         blocked[rates] = (q[at] < linkage.lower[at]) | (q[at] > linkage.upper[at])
         return None, blocked
 
     def held(self, q: FloatArray) -> tuple[str, ...]:
         """Return the coordinates of the arm that are at a limit, cones among them by their joint's first."""
-        at, rates, _ = self.linkage.plain_values
+        at, rates, _ = self.linkage.table.plain
         room = np.minimum(q - self.linkage.lower, self.linkage.upper - q)[at]
         names = [self.linkage.coordinates[k] for k in at[self.moving[rates] & (room < 1e-6)]]
         wide = [self.linkage.coordinates[cone.q] for cone in self.linkage.cones if excess(cone, q) > -1e-6]

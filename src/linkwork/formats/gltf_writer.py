@@ -209,7 +209,7 @@ class _GltfWriter:
         if len(kept) < len(clip):
             text = f"{len(clip) - len(kept)} frames of clip {name!r} are too near the one before for float32 times."
             self.remarks.append(Remark("dropped", text, where=name))
-        q, _, _ = self.linkage.plain_values
+        q, _, _ = self.linkage.table.plain
         turning = np.array(
             [unit == "rad" for arc in self.linkage.arcs if arc.mimic is None for unit in arc.articulation.units]
         )

@@ -33,7 +33,7 @@ def velocity_units(linkage: Linkage) -> list[str]:
 
 def velocities_of(linkage: Linkage, name: Any, *, plain: bool) -> list[int]:
     """Return the velocities of a joint or a pose coordinate; with `plain`, of one number that stands for itself."""
-    q, v, _ = linkage.plain_values
+    q, v, _ = linkage.table.plain
     places = dict(zip(q.tolist(), v.tolist(), strict=True))
     if isinstance(name, str) and name in linkage.coordinate_index:
         k = linkage.coordinate_index[name]
@@ -217,7 +217,7 @@ class Couple(_Bound):
         if self._linkage() is linkage:
             return self
         velocities = [velocities_of(linkage, name, plain=True)[0] for name in self.joints]
-        q, v, _ = linkage.plain_values
+        q, v, _ = linkage.table.plain
         places = dict(zip(v.tolist(), q.tolist(), strict=True))
         numbers = {"places": np.array([places[k] for k in velocities]), "columns": np.array(velocities)}
         row = np.zeros(linkage.nv)

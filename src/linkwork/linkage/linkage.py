@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import (
     FrameNotFoundError,
@@ -24,6 +24,7 @@ from ..errors import (
 )
 from ..transforms import IDENTITY, FloatArray, read_only
 from .caching import Cache
+from .coordinates import CoordinateTable, coordinate_table
 from .joints import Articulation, Fixed, Joint, mid_range
 from .swing_twist import Cone, cones_of, neutral_turn
 from .tree import (
@@ -163,6 +164,10 @@ class Linkage:
         """Return the joint of a name; ``"root"`` is the root arc, unless it has another name."""
         return self.arcs[self.arc_index(name)]
 
+    def drive(self, name: str) -> Drive:
+        """Return where a joint's values come from: its places in the pose and in the velocity."""
+        return self.drives[self.arc_index(name)]
+
     def link_index(self, name: str) -> int:
         """Return the position of a link in `links`; its joint has the same position in `arcs`."""
         try:
@@ -215,7 +220,7 @@ class Linkage:
     def neutral(self) -> FloatArray:
         """Return the neutral pose: mid-range where limited, else zero or no rotation."""
         q = mid_range(self.lower, self.upper)
-        q[list(self.quaternions)] = 1.0
+        q[[k for k, _ in self.table.quaternions]] = 1.0
         for cone in self.cones:
             q[cone.q : cone.q + 4] = neutral_turn(cone)
         return q
@@ -226,44 +231,14 @@ class Linkage:
         return tuple(cones_of(self.arcs, self.drives))
 
     @cached_property
+    def table(self) -> CoordinateTable:
+        """The table of coordinates: unit, kind, joint, limits, places in pose and velocity, what wraps around."""
+        return coordinate_table(self.arcs, self.drives, self.lower, self.upper)
+
+    @cached_property
     def coordinate_index(self) -> Mapping[str, int]:
         """Positions in the pose by coordinate name."""
         return MappingProxyType({name: k for k, name in enumerate(self.coordinates)})
-
-    @cached_property
-    def quaternions(self) -> tuple[int, ...]:
-        """Pose indices where a quaternion begins."""
-        return tuple(k for k, _ in self.quaternion_values)
-
-    @cached_property
-    def quaternion_values(self) -> tuple[tuple[int, int], ...]:
-        """The first pose index and the first velocity index of every quaternion."""
-        return tuple((q, v) for q, v, kind in self._values() if kind == "ball")
-
-    @cached_property
-    def plain_values(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-        """Pose and velocity indices of all values outside quaternions, and which wrap around.
-
-        Those are the angles without limits, unless a follower would notice a whole turn: a slider, or a ratio that is
-        no whole number.
-        """
-        geared = {
-            drive.q
-            for joint, drive in zip(self.arcs, self.drives, strict=True)
-            if joint.mimic is not None
-            and (joint.articulation.elements[0].kind != "revolute" or drive.multiplier % 1.0 != 0.0)
-        }
-        plain = [(q, v, kind == "revolute" and q not in geared) for q, v, kind in self._values() if kind != "ball"]
-        q = np.array([q for q, _, _ in plain], dtype=np.int64)
-        v = np.array([v for _, v, _ in plain], dtype=np.int64)
-        angles = np.array([angle for _, _, angle in plain], dtype=np.bool_)
-        return read_only(q), read_only(v), read_only(angles & np.isinf(self.lower[q]) & np.isinf(self.upper[q]))
-
-    def _values(self) -> Iterator[tuple[int, int, str]]:
-        for joint, drive in zip(self.arcs, self.drives, strict=True):
-            if joint.mimic is None:
-                for element in joint.articulation.elements:
-                    yield drive.q + element.value, drive.v + element.rate, element.kind
 
     def pose(
         self, values: Mapping[str, Any] | ArrayLike | None = None, /, *, base: ArrayLike | None = None, **named: Any

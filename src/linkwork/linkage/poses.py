@@ -45,7 +45,7 @@ def checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
         where = tuple(before)
         place = f" of pose {where}" if where else ""
         raise PoseValueError(f"{linkage.coordinates[k]!r}{place} is {x[(*where, k)]}; a pose must be finite.")
-    for k in linkage.quaternions:
+    for k, _ in linkage.table.quaternions:
         size = np.abs(x[..., k : k + 4]).max(axis=-1)
         useless = (size < SHORTEST) | (size > LONGEST)
         if useless.any():
@@ -54,6 +54,18 @@ def checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
             what = f"has no direction (largest entry {size[where]:.3g}); 1, 0, 0, 0 is no rotation"
             raise PoseValueError(f"the quaternion of joint {joint!r}{place} {what}.")
     return x
+
+
+def zero_pose(linkage: Linkage) -> FloatArray:
+    """Return the pose with every value zero and no rotation, whatever the limits."""
+    q = np.zeros(linkage.nq)
+    q[[k for k, _ in linkage.table.quaternions]] = 1.0
+    return q
+
+
+def rest_pose(linkage: Linkage) -> FloatArray:
+    """Return the pose with every value zero, or as near to zero as its limits allow, and no rotations."""
+    return limited(linkage, zero_pose(linkage))
 
 
 def start_pose(linkage: Linkage, start: ArrayLike | str | None) -> FloatArray:
@@ -86,7 +98,7 @@ def pose(
 
 def _normalized(linkage: Linkage, q: FloatArray) -> FloatArray:
     """Bring the quaternions of checked poses to length one, in place."""
-    for k in linkage.quaternions:
+    for k, _ in linkage.table.quaternions:
         length = np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
         q[..., k : k + 4] /= np.where(np.abs(length - 1.0) < UNIT, 1.0, length)  # a unit one keeps its bits
     return q
@@ -167,12 +179,12 @@ def between(linkage: Linkage, start: FloatArray, end: FloatArray, *, wrap: bool 
     """Do what `difference` does, for arrays that have been checked: the inside of a solver's loop."""
     a, b = np.broadcast_arrays(start, end)
     result = np.zeros((*a.shape[:-1], linkage.nv))
-    q, v, wraps = linkage.plain_values
+    q, v, wraps = linkage.table.plain
     step = b[..., q] - a[..., q]
     if wrap:
         step = np.where(wraps, wrapped(step), step)
     result[..., v] = step
-    for k, j in linkage.quaternion_values:
+    for k, j in linkage.table.quaternions:
         turn = _rotation(a[..., k : k + 4]).inv() * _rotation(b[..., k : k + 4])
         result[..., j : j + 3] = turn.as_rotvec().reshape(*a.shape[:-1], 3)
     return result
@@ -204,14 +216,14 @@ def joint_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 def advance(linkage: Linkage, q: FloatArray, rates: FloatArray) -> FloatArray:
     """Do what `integrate` does, for arrays that have been checked: the inside of a solver's loop."""
-    if not linkage.quaternions:  # then values and velocities correspond one by one
+    if not linkage.table.quaternions:  # then values and velocities correspond one by one
         return q + rates
     shape = np.broadcast_shapes(q.shape[:-1], rates.shape[:-1])
     result = np.broadcast_to(q, (*shape, linkage.nq)).copy()
     rates = np.broadcast_to(rates, (*shape, linkage.nv))
-    i, v, _ = linkage.plain_values
+    i, v, _ = linkage.table.plain
     result[..., i] += rates[..., v]
-    for k, j in linkage.quaternion_values:
+    for k, j in linkage.table.quaternions:
         turned = _rotation(result[..., k : k + 4]) * _rotation(rates[..., j : j + 3])
         result[..., k : k + 4] = turned.as_quat(scalar_first=True).reshape(*shape, 4)
     return result
@@ -228,7 +240,7 @@ def interpolate(linkage: Linkage, start: ArrayLike, end: ArrayLike, t: ArrayLike
     fraction = fraction[..., None]
     result = integrate(linkage, a, fraction * step)
     # Measured from the nearer end, both ends are met to the bit and no rounding leads beyond limits.
-    q, v, _ = linkage.plain_values
+    q, v, _ = linkage.table.plain
     late = (fraction >= 0.5) & (step[..., v] == b[..., q] - a[..., q])
     result[..., q] = np.where(late, b[..., q] - (1.0 - fraction) * step[..., v], result[..., q])
     return result
@@ -272,14 +284,14 @@ def random_pose(linkage: Linkage, rng: np.random.Generator | int, size: int | tu
     """Return random poses: uniform within limits, open values within a turn or a metre, rotations uniform."""
     rng = np.random.default_rng(rng)
     shape = (int(size),) if isinstance(size, int | np.integer) else tuple(size)
-    q, _, wraps = linkage.plain_values
+    q, _, wraps = linkage.table.plain
     reach = np.full(linkage.nq, 1.0)
     reach[q] = np.where(wraps, np.pi, 1.0)
     open_below = np.where(np.isfinite(linkage.upper), linkage.upper - 2.0 * reach, -reach)
     lower = np.where(np.isfinite(linkage.lower), linkage.lower, open_below)
     upper = np.where(np.isfinite(linkage.upper), linkage.upper, lower + 2.0 * reach)
     result = np.clip(lower + (upper - lower) * rng.random((*shape, linkage.nq)), linkage.lower, linkage.upper)
-    for k in linkage.quaternions:
+    for k, _ in linkage.table.quaternions:
         quaternion = rng.normal(size=(*shape, 4))
         result[..., k : k + 4] = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
     for cone in linkage.cones:

@@ -102,15 +102,31 @@ class Loop:
 
 @dataclass(frozen=True)
 class Drive:
-    """Where a joint's values come from: ``value = multiplier * pose[q] + offset``.
+    """Where a joint's values come from: ``values = multiplier * pose[q : q + nq] + offset``; velocities likewise.
 
-    A joint with a value of its own has multiplier one and offset zero; a mimic joint points at its leader's entry.
+    A joint with values of its own has multiplier one and offset zero; a mimic joint points at its leader's entry.
     """
 
     q: int
     v: int
+    nq: int = 1
+    nv: int = 1
     multiplier: float = 1.0
     offset: float = 0.0
+
+    @property
+    def columns(self) -> slice:
+        """Its columns of poses (..., nq)."""
+        return slice(self.q, self.q + self.nq)
+
+    @property
+    def rates(self) -> slice:
+        """Its columns of velocities (..., nv)."""
+        return slice(self.v, self.v + self.nv)
+
+    def values(self, poses: FloatArray) -> FloatArray:
+        """Return the joint's values, shape (..., nq of the joint), in poses (..., nq)."""
+        return self.multiplier * poses[..., self.columns] + self.offset
 
 
 def as_parts(kind: type[Part], given: Iterable[Part], where: str) -> list[Part]:
@@ -258,12 +274,12 @@ def layout(arcs: Sequence[Joint], where: str) -> dict[str, Any]:
     nq = nv = 0
     for joint in arcs:
         if joint.mimic is None:
-            drives[joint.name] = Drive(nq, nv)
+            drives[joint.name] = drive = Drive(nq, nv, joint.articulation.nq, joint.articulation.nv)
             coordinates += joint.coordinates
             low, high = joint.articulation.limits
             lower += low.tolist()
             upper += high.tolist()
-            nq, nv = nq + joint.articulation.nq, nv + joint.articulation.nv
+            nq, nv = nq + drive.nq, nv + drive.nv
     by_name = {joint.name: joint for joint in arcs}
     for joint in arcs:
         if joint.mimic is not None:
@@ -292,7 +308,7 @@ def _follow(joint: Joint, by_name: Mapping[str, Joint], drives: dict[str, Drive]
         multiplier, offset = mimic.multiplier * drive.multiplier, mimic.multiplier * drive.offset + mimic.offset
         if not math.isfinite(multiplier) or not math.isfinite(offset):
             raise MimicError(f"joint {name!r} in {where} follows {leader.name!r} by a factor beyond all numbers.")
-        drives[name] = drive = Drive(drive.q, drive.v, multiplier, offset)
+        drives[name] = drive = Drive(drive.q, drive.v, 1, 1, multiplier, offset)
 
 
 def _narrow(

@@ -18,6 +18,7 @@ from ..errors import LinkageError
 from ..linkage.geometry import Box, Cylinder, Polyline, Visual, bone
 from ..linkage.joints import ARTICULATIONS, Ball, Joint, Universal
 from ..linkage.linkage import ROOT, Linkage
+from ..linkage.poses import rest_pose
 from ..transforms import FloatArray, as_angle, as_axis, as_vector, axis_rotation, transform
 
 Color = tuple[float, float, float]
@@ -114,13 +115,6 @@ def standing(root: str, link: str, at: ArrayLike) -> Joint:
     if root not in ("fixed", "planar", "floating"):
         raise LinkageError(f"root is 'fixed', 'planar' or 'floating', got {root!r}.")
     return Joint(ROOT, None, link, ARTICULATIONS[root](), transform(at))
-
-
-def rest_pose(linkage: Linkage) -> FloatArray:
-    """Return the pose with every value zero, or as near to zero as its limits allow, and no rotations."""
-    q = np.zeros(linkage.nq)
-    q[list(linkage.quaternions)] = 1.0
-    return linkage.clamp(q)
 
 
 def posed(linkage: Linkage, poses: Mapping[str, Mapping[str, Any]]) -> Linkage:

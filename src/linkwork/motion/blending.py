@@ -194,12 +194,12 @@ def mixed(linkage: Linkage, one: FloatArray, other: FloatArray, share: FloatArra
     turn apart, it does not change sides.
     """
     part, result = share[:, None], np.array(one)
-    q, _, wraps = linkage.plain_values
+    q, _, wraps = linkage.table.plain
     way = other[:, q] - one[:, q]
     way[:, wraps] = np.unwrap(poses.wrapped(way[:, wraps]), axis=0)
     end = np.where(wraps, one[:, q] + way, other[:, q])
     result[:, q] = np.where(part < 0.5, one[:, q] + part * way, end - (1.0 - part) * way)
-    for k, _ in linkage.quaternion_values:
+    for k, _ in linkage.table.quaternions:
         start, target = (unit(values[:, k : k + 4]) for values in (one, other))
         between = product(start * (1.0, -1.0, -1.0, -1.0), target)
         between = steady(between * np.where(between[:1, :1] < 0.0, -1.0, 1.0))

@@ -268,5 +268,5 @@ def _at_limit(clip: Clip, joint: str, k: int, bound: float, side: float) -> Iter
 
 
 def _turning_value(clip: Clip, k: int) -> bool:
-    q, v, _ = clip.linkage.plain_values
+    q, v, _ = clip.linkage.table.plain
     return bool(_turning(clip)[v[q == k]].any())

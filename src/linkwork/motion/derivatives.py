@@ -36,7 +36,7 @@ def derivative(clip: Clip, order: int) -> FloatArray:
     ways = np.stack([between(linkage, values, values[near[:, k]], wrap=False) for k in range(width)], axis=1)
     results = [_at_zero(clip.times[near] - clip.times[:, None], ways, k) for k in range(1, order + 1)]
     if order == 3:
-        for _, j in linkage.quaternion_values:
+        for _, j in linkage.table.quaternions:
             turn = slice(j, j + 3)
             results[2][:, turn] -= np.cross(results[0][:, turn], results[1][:, turn]) / 2.0
     return results[-1]

@@ -118,7 +118,7 @@ class _Follower:
 
     def _stuck(self, pose: FloatArray, value: float) -> LoopError:
         linkage, at = self.closure.linkage, float(pose[self.q])
-        places = linkage.plain_values[0]
+        places = linkage.table.plain[0]
         at_end = np.minimum(pose - linkage.lower, linkage.upper - pose)[places] < NEAR
         held = [linkage.coordinates[k] for k in places[at_end] if k != self.q]
         why = f"{', '.join(held)} at a limit" if held else "stretched or folded as far as it goes"

@@ -114,7 +114,7 @@ def _candidates(
 def _distinct(linkage: Linkage, poses: FloatArray) -> FloatArray:
     """Return poses without those that differ from one before by little more than whole turns."""
     way = between(linkage, poses[:, None], poses[None], wrap=False)
-    q, v, _ = linkage.plain_values
+    q, v, _ = linkage.table.plain
     turning = v[_hinges(linkage)[q]]
     way[..., turning] = wrapped(way[..., turning])
     same = np.abs(way).max(axis=-1, initial=0.0) < APART
@@ -124,7 +124,7 @@ def _distinct(linkage: Linkage, poses: FloatArray) -> FloatArray:
 
 def _turned(linkage: Linkage, pose: FloatArray) -> FloatArray:
     """Return a pose and those that differ by whole turns of limited hinges, within limits."""
-    q, _, wraps = linkage.plain_values
+    q, _, wraps = linkage.table.plain
     turning = _hinges(linkage)[q] & ~wraps
     choices, count = [], 1
     for k in q[turning].tolist():

@@ -16,6 +16,7 @@ from ..errors import JointNotFoundError, LinkageError, listed
 from ..linkage.euler_angles import turn_values
 from ..linkage.joints import Ball, Fixed, Floating
 from ..linkage.linkage import Linkage
+from ..linkage.poses import zero_pose
 from ..transforms import FloatArray, as_axis, as_vector
 from . import root_motion as roots
 from .clips import Clip
@@ -137,9 +138,7 @@ def _cased(word: str, like: str) -> str:
 
 
 def _rest(linkage: Linkage) -> Mapping[str, FloatArray]:
-    zero = np.zeros(linkage.nq)
-    zero[list(linkage.quaternions)] = 1.0
-    return linkage.forward(zero)
+    return linkage.forward(zero_pose(linkage))
 
 
 def _reflected(point: FloatArray, normal: FloatArray, through: FloatArray) -> FloatArray:

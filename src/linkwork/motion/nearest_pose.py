@@ -85,7 +85,7 @@ def lead(problem: Problem, base: FloatArray, start: FloatArray, firm: FloatArray
 def _step(problem: Problem, q: FloatArray, gone: FloatArray, wanted: FloatArray, firm: FloatArray) -> FloatArray:
     linkage, J = problem.linkage, problem.jacobian(q)
     damping = DAMPING * float(wanted @ wanted) + LEAST
-    i, v, _ = linkage.plain_values
+    i, v, _ = linkage.table.plain
     free, step = np.ones(linkage.nv), np.zeros(linkage.nv)
     for _ in range(linkage.nv):
         yielding = free / firm**2

@@ -14,6 +14,7 @@ from ..errors import LinkageError, TransformError
 from ..linkage.euler_angles import turn_values
 from ..linkage.joints import Floating, Planar
 from ..linkage.linkage import Linkage
+from ..linkage.poses import zero_pose
 from ..transforms import FloatArray, as_angle, as_array, inverse, plane_basis
 from .clips import Clip
 
@@ -46,9 +47,7 @@ def heading(linkage: Linkage, pose: FloatArray) -> FloatArray:
 
 
 def _rest(linkage: Linkage) -> FloatArray:
-    zero = np.zeros(linkage.nq)
-    zero[list(linkage.quaternions)] = 1.0
-    rest: FloatArray = places(linkage, zero)[:3, :3]
+    rest: FloatArray = places(linkage, zero_pose(linkage))[:3, :3]
     return rest
 
 

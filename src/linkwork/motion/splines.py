@@ -74,14 +74,14 @@ def check_kind(kind: object) -> None:
 
 def steady_signs(linkage: Linkage, values: FloatArray) -> FloatArray:
     """Choose, of the two quaternions of every rotation, the one nearer that of the frame before; in place."""
-    for k, _ in linkage.quaternion_values:
+    for k, _ in linkage.table.quaternions:
         values[:, k : k + 4] = steady(values[:, k : k + 4])
     return values
 
 
 def unwound(linkage: Linkage, keys: FloatArray) -> FloatArray:
     """Add whole turns to unlimited angles so that neighbouring poses are less than half a turn apart."""
-    q, _, wraps = linkage.plain_values
+    q, _, wraps = linkage.table.plain
     turning = q[wraps]
     result = keys.copy()
     steps = poses.wrapped(np.diff(keys[:, turning], axis=0))
@@ -135,7 +135,7 @@ class _Stretches:
         for end in (0, -1):  # the first and the last key have a rate on one side only
             coming[end] = leaving[end] = tight[end] * before[end]
         longest = np.maximum(np.append(gaps, 0.0), np.insert(gaps, 0, 0.0))
-        for _, j in linkage.quaternion_values:
+        for _, j in linkage.table.quaternions:
             for tangents in (coming, leaving):
                 reach = np.linalg.norm(tangents[:, j : j + 3], axis=1) * longest * share
                 tangents[:, j : j + 3] *= np.minimum(1.0, LONGEST_HANDLE / np.maximum(reach, 1e-300))[:, None]
@@ -173,7 +173,7 @@ def _squad(at: _Stretches) -> FloatArray:
     keys, span, t = at.keys, at.span, at.t[:, None]
     gap = at.gaps[span][:, None]
     way = poses.difference(at.linkage, keys[span], keys[span + 1], wrap=False)
-    for k, j in at.linkage.quaternion_values:
+    for k, j in at.linkage.table.quaternions:
         turn = slice(j, j + 3)
         first = unit(keys[span, k : k + 4])
         last = product(first, exponential(way[:, turn]))
@@ -217,9 +217,9 @@ def _cubic(linkage: Linkage, times: FloatArray, keys: FloatArray, samples: Float
     from scipy.spatial.transform import Rotation, RotationSpline
 
     result = np.empty((len(samples), linkage.nq))
-    q, _, _ = linkage.plain_values
+    q, _, _ = linkage.table.plain
     result[:, q] = CubicSpline(times, keys[:, q], bc_type="natural")(samples)
-    for k, _ in linkage.quaternion_values:
+    for k, _ in linkage.table.quaternions:
         spline = RotationSpline(times, Rotation.from_quat(keys[:, k : k + 4], scalar_first=True))
         result[:, k : k + 4] = spline(samples).as_quat(scalar_first=True)
     return result

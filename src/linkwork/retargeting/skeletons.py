@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import LinkNotFoundError, MappingError, listed
 from ..linkage.linkage import Linkage
-from ..models.parts import rest_pose
+from ..linkage.poses import rest_pose
 from ..transforms import FloatArray
 from .names import LIMBS, ROLES, SIDES, TRUNK, Meaning, meaning_of_both
 from .topology import Shape, end_of_limb, mirrored_limbs, parts_along

@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from ..linkage.linkage import Linkage
-from ..models.parts import rest_pose
+from ..linkage.poses import rest_pose
 from ..transforms import FloatArray
 from .names import FINGER, LIMBS, WORDS, Meaning
 

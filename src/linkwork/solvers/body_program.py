@@ -143,12 +143,12 @@ class Program:
     def _columns(self) -> None:
         """Number the velocities that goals depend on, and say which of them each goal does."""
         linkage = self.linkage
-        places = dict(zip(linkage.plain_values[1].tolist(), linkage.plain_values[0].tolist(), strict=True))
-        balls = {v + k: q for q, v in linkage.quaternion_values for k in range(3)}
+        places = dict(zip(linkage.table.plain[1].tolist(), linkage.table.plain[0].tolist(), strict=True))
+        balls = {v + k: q for q, v in linkage.table.quaternions for k in range(3)}
         used = set(self._rates)
         for goal in self.goals:
             used.update(_joint_columns(goal))
-        firsts = {v for _, v in linkage.quaternion_values}
+        firsts = {v for _, v in linkage.table.quaternions}
         used |= {v + k for v in firsts for k in range(3) if used & {v, v + 1, v + 2}}
         self.columns = np.array(sorted(used), np.int64)
         column = {int(v): k for k, v in enumerate(self.columns)}
@@ -158,7 +158,7 @@ class Program:
         limited = self.settings.limits != "ignore"
         self.cones = [cone for cone in linkage.cones if limited and cone.v in used]
         held = {cone.v for cone in self.cones}
-        self.balls = [n for q, v in linkage.quaternion_values if v in used - held for n in (q, column[v])]
+        self.balls = [n for q, v in linkage.table.quaternions if v in used - held for n in (q, column[v])]
         self._mark_cones()
         self.support = np.zeros((len(self.goals), len(column)), np.bool_)
         for row, goal in zip(self.support, self.goals, strict=True):
@@ -258,7 +258,7 @@ class Program:
         if self.settings.limits != "ignore":
             lower[plain], upper[plain] = linkage.lower[where], linkage.upper[where]
         low, high = np.where(np.isfinite(lower), lower, 0.0), np.where(np.isfinite(upper), upper, 0.0)
-        q, _, wraps = linkage.plain_values
+        q, _, wraps = linkage.table.plain
         turning = np.isin(places, q[wraps])
         low, high = np.where(turning, -np.pi, low), np.where(turning, np.pi, high)
         root = linkage.arcs[0].articulation.nv

@@ -75,10 +75,10 @@ def as_velocity(state: State, changes: FloatArray) -> FloatArray:
     The three turns of a ball, made one after another in the world, become one rotation vector along its own axes.
     """
     linkage = state.linkage
-    if not linkage.quaternion_values:
+    if not linkage.table.quaternions:
         return changes
     result = changes.copy()
-    for _, v in linkage.quaternion_values:
+    for _, v in linkage.table.quaternions:
         turned = np.eye(3)  # about the ball's own axes as they stood before: first its z, then y, then x
         for k in (2, 1, 0):
             turned = axis_rotation(np.eye(3)[k], changes[..., v + k]) @ turned

@@ -122,9 +122,9 @@ def _balance(linkage: Linkage, goal: Balance) -> Packed:
 
 def _rest(linkage: Linkage, goal: Rest) -> Packed:
     columns, factors, target = (goal._known(name) for name in ("columns", "factors", "target"))
-    q, v, wraps = linkage.plain_values
+    q, v, wraps = linkage.table.plain
     plain = {int(b): (int(a), bool(w)) for a, b, w in zip(q, v, wraps, strict=True)}
-    balls = {v + k: (q, v) for q, v in linkage.quaternion_values for k in range(3)}
+    balls = {v + k: (q, v) for q, v in linkage.table.quaternions for k in range(3)}
     items: list[int] = []
     more: list[float] = []
     seen: dict[int, int] = {}

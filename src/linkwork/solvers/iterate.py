@@ -132,7 +132,7 @@ def limited_step(method: Method, state: State, settings: Settings) -> FloatArray
     change = method.propose(state, settings)
     if settings.limits != "project":
         return change
-    q, v, _ = linkage.plain_values
+    q, v, _ = linkage.table.plain
     at_low, at_high = state.q[..., q] <= linkage.lower[q], state.q[..., q] >= linkage.upper[q]
     excluded, barred = np.zeros(change.shape, np.bool_), leaving_cones(linkage, state.q)
     held = np.zeros_like(barred)

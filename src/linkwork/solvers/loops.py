@@ -60,7 +60,7 @@ class Closure:
         Joints at a limit that would push against it are left out.
         """
         jacobian, error = self.jacobian(q), self.error(q)
-        at, rates, _ = self.linkage.plain_values
+        at, rates, _ = self.linkage.table.plain
         low, high = q[at] <= self.linkage.lower[at], q[at] >= self.linkage.upper[at]
         moving = free.copy()
         while True:
@@ -174,7 +174,7 @@ def _nearest(closure: Closure, q: FloatArray, wanted: FloatArray, free: NDArray[
 
 def coordinate(linkage: Linkage, joint: str) -> tuple[int, int]:
     """Return the places in the pose and the velocity of a joint with one value, or of a coordinate."""
-    q, v, _ = linkage.plain_values
+    q, v, _ = linkage.table.plain
     place = linkage.coordinate_index.get(joint) if isinstance(joint, str) else None
     if place is None or place not in q:
         known = [linkage.coordinates[k] for k in q]
@@ -196,7 +196,7 @@ def _free(linkage: Linkage, keep: Iterable[str]) -> tuple[NDArray[np.bool_], lis
     """Return which velocities are free when some joints, or coordinates, are kept, and the names of these."""
     names = [keep] if isinstance(keep, str) else list(keep)
     free = np.ones(linkage.nv, np.bool_)
-    q, v, _ = linkage.plain_values
+    q, v, _ = linkage.table.plain
     for name in names:
         place = linkage.coordinate_index.get(name) if isinstance(name, str) else None
         if place is not None and place in q:
@@ -211,9 +211,9 @@ def _free(linkage: Linkage, keep: Iterable[str]) -> tuple[NDArray[np.bool_], lis
 def _places(linkage: Linkage, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which entries of a pose belong to velocities."""
     result = np.zeros(linkage.nq, np.bool_)
-    q, v, _ = linkage.plain_values
+    q, v, _ = linkage.table.plain
     result[q] = held[v]
-    for k, j in linkage.quaternion_values:
+    for k, j in linkage.table.quaternions:
         result[k : k + 4] = held[j]
     return result
 

@@ -1,0 +1,144 @@
+"""The table of coordinates: what every value of a pose is, by row, and what every velocity is, by column.
+
+Units, angles that wrap, places in the pose and in the velocity are worked out here, once for each linkage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..transforms import FloatArray, read_only
+from .joints import Joint
+from .tree import Drive
+
+
+class Coordinate(NamedTuple):
+    """One value of a pose.
+
+    Attributes:
+        name: Its full name: ``"elbow"``, ``"hip.rx"``.
+        joint: The joint it belongs to.
+        kind: The motion it makes: ``"revolute"``, ``"prismatic"``, ``"screw"``, or ``"ball"`` for a quaternion's part.
+        unit: ``"rad"``, ``"m"``, or ``""`` in a quaternion.
+        q: Its place in the pose.
+        v: Its place in the velocity; None in a quaternion, which has three velocities for its four values.
+        lower: Lower limit, minus infinity where there is none. Followers of the joint narrow it.
+        upper: Upper limit.
+        mimicked: Whether another joint follows it.
+        periodic: Whether a whole turn moves nothing: an angle, unless a follower would notice (a slide or a screw, or a
+            ratio that is not a whole number).
+    """
+
+    name: str
+    joint: str
+    kind: str
+    unit: str
+    q: int
+    v: int | None
+    lower: float
+    upper: float
+    mimicked: bool
+    periodic: bool
+
+    @property
+    def wraps(self) -> bool:
+        """Whether it goes round without end: periodic and without limits."""
+        return self.periodic and self.lower == -np.inf and self.upper == np.inf
+
+
+class Plain(NamedTuple):
+    """The values outside quaternions: places in the pose, places in the velocity, and which of them wrap."""
+
+    q: NDArray[np.int64]
+    v: NDArray[np.int64]
+    wraps: NDArray[np.bool_]
+
+
+class CoordinateTable(tuple[Coordinate, ...]):
+    """The coordinates of a linkage, in the order of the pose, and views of them as arrays.
+
+    Example:
+        >>> import linkwork as lw
+        >>> table = lw.models.planar([2, 1]).table
+        >>> table.units, table[1].name, table[1].wraps
+        (('rad', 'rad'), 'j2', True)
+    """
+
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        """The unit of every value of a pose."""
+        return tuple(row.unit for row in self)
+
+    @cached_property
+    def periodic(self) -> NDArray[np.bool_]:
+        """Which values of a pose are angles that a whole turn leaves as they are, shape (nq,)."""
+        return read_only(np.array([row.periodic for row in self], np.bool_))
+
+    @cached_property
+    def plain(self) -> Plain:
+        """The values outside quaternions, each with a velocity of its own."""
+        rows = [(row.q, row.v, row.wraps) for row in self if row.v is not None]
+        q, v, wraps = zip(*rows, strict=True) if rows else ((), (), ())
+        places = (read_only(np.array(column, np.int64)) for column in (q, v))
+        return Plain(*places, read_only(np.array(wraps, np.bool_)))
+
+    @cached_property
+    def quaternions(self) -> tuple[tuple[int, int], ...]:
+        """Where every quaternion begins in the pose, and where its three velocities begin."""
+        starts = [row.q for row in self if row.v is None][::4]
+        return tuple((q, q - n) for n, q in enumerate(starts))  # each quaternion before it has one velocity less
+
+    @cached_property
+    def _by_velocity(self) -> tuple[Coordinate, ...]:
+        """The row of each velocity: of a quaternion the last three."""
+        starts = {q for q, _ in self.quaternions}
+        return tuple(row for row in self if row.q not in starts)
+
+    @cached_property
+    def velocity_joints(self) -> tuple[str, ...]:
+        """The joint that each velocity belongs to."""
+        return tuple(row.joint for row in self._by_velocity)
+
+    @cached_property
+    def velocity_units(self) -> tuple[str, ...]:
+        """The unit, ``"rad"`` or ``"m"``, that each velocity's value is in."""
+        return tuple(row.unit or "rad" for row in self._by_velocity)
+
+    @cached_property
+    def slides(self) -> NDArray[np.bool_]:
+        """Which velocities are linear, shape (nv,)."""
+        return read_only(np.array([unit == "m" for unit in self.velocity_units], np.bool_))
+
+    @cached_property
+    def pose_index(self) -> NDArray[np.int64]:
+        """The place in the pose of each velocity's value, shape (nv,); -1 for those of a quaternion."""
+        return read_only(np.array([-1 if row.v is None else row.q for row in self._by_velocity], np.int64))
+
+
+def coordinate_table(
+    arcs: Sequence[Joint], drives: Sequence[Drive], lower: FloatArray, upper: FloatArray
+) -> CoordinateTable:
+    """Return the table of joints at their places in the pose, with the limits that hold for its values."""
+    pairs = list(zip(arcs, drives, strict=True))
+    mimicked, geared = set(), set()
+    for joint, drive in pairs:
+        if joint.mimic is not None:
+            mimicked.add(drive.q)
+            if joint.articulation.elements[0].kind != "revolute" or drive.multiplier % 1.0 != 0.0:
+                geared.add(drive.q)
+    rows: list[Coordinate] = []
+    for joint, drive in pairs:
+        if joint.mimic is None:
+            motions = {e.value: e for e in joint.articulation.elements if e.kind != "ball"}
+            for k, (name, unit) in enumerate(zip(joint.coordinates, joint.articulation.units, strict=True)):
+                q, motion = drive.q + k, motions.get(k)
+                kind, v = ("ball", None) if motion is None else (motion.kind, drive.v + motion.rate)
+                periodic = kind == "revolute" and q not in geared
+                limits = float(lower[q]), float(upper[q])
+                rows.append(Coordinate(name, joint.name, kind, unit, q, v, *limits, q in mimicked, periodic))
+    return CoordinateTable(rows)
