@@ -6,13 +6,13 @@ is none of those one asks for: it comes with the loops of a linkage.
 
 from __future__ import annotations
 
-from .aiming import Align, Bend, LookAt
 from .balance import Balance
 from .base import Block, Goal, turn_between
-from .closing import Close, closings
-from .joints import Couple, Rest
-from .places import Distance, OnLine, OnPlane, Relate
+from .bend import Align, Bend, LookAt
+from .close import Close, closings
 from .reach import Hold, Reach
+from .relate import Distance, OnLine, OnPlane, Relate
+from .rest import Couple, Rest
 
 GOALS: dict[str, type[Goal]] = {
     cls.__name__: cls

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..goals.joints import velocity_units
+from ..goals.rest import velocity_units
 from ..kernels import body_state as figure, goal_rows as aims, joint_step as rows
 from ..linkage.mass import masses
 from ..linkage.program import Rows

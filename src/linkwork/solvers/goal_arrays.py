@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..goals import Align, Balance, Bend, Close, Couple, Distance, Goal, LookAt, OnLine, OnPlane, Reach, Relate, Rest
-from ..goals.aiming import NEAREST
 from ..goals.balance import Inset
+from ..goals.bend import NEAREST
 from ..kernels import goal_rows as aims
 from ..linkage.linkage import Linkage
 from ..linkage.mass import masses

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ..errors import GoalError
 from ..linkage.linkage import Linkage, Loop
 from ..transforms import FloatArray, inverse
-from .aiming import without
 from .base import Block, Goal, moving_rows, turn_between
+from .bend import without
 
 FIRST = -1  # the level of loops: before the first that a goal can ask for
 CLOSED = 1e-10  # the gap that counts as none [m, rad]
