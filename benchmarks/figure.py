@@ -53,7 +53,7 @@ def goals(t: float, *, rest: bool) -> list[lw.Goal]:
 def measured(body: lw.Linkage, *, rest: bool) -> dict[str, float]:
     """Return how many solves a second, how many of them reached their goals, and how far a foot strayed [m]."""
     start = body.neutral()
-    planted = [lw.Hold(f"{side}_foot").bound(body, start) for side in SIDES]
+    planted = [lw.Hold(f"{side}_foot").resolve(body, start) for side in SIDES]
     frames = [[*goals(0.02 * k, rest=rest)] for k in range(FRAMES)]
     for each in frames:
         each[2:4] = planted

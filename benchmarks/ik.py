@@ -45,9 +45,7 @@ ARMS: dict[str, tuple[Callable[[], lw.Linkage], str, bool]] = {  # model, frame,
 }
 JUMP = 0.2  # change of a joint between two frames that counts as a flip [rad]; the path itself needs a tenth of it
 READY = [[1.0, 0.0, 0.0, 0.4], [0.0, -1.0, 0.0, 0.1], [0.0, 0.0, -1.0, 0.4], [0.0, 0.0, 0.0, 1.0]]
-FIRST_ANSWER = (
-    f"import linkwork as lw; print(lw.solve(lw.models.panda(), lw.Reach('tip', orientation={READY})).success)"
-)
+FIRST_ANSWER = f"import linkwork as lw; print(lw.solve(lw.models.panda(), lw.Reach('tip', pose={READY})).success)"
 # The name alone would leave Numba the features of this machine, AVX-512 among them.
 NARROW = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma,+bmi,+bmi2,+sse4.2,+popcnt,-avx512f"}
 COMPILE = f"""
@@ -57,7 +55,7 @@ import linkwork as lw
 import linkwork.kernels
 arm, target = lw.models.panda(), np.array({READY})
 began = time.process_time()
-lw.solve(arm, lw.Reach("tip", orientation=target))
+lw.solve(arm, lw.Reach("tip", pose=target))
 one = time.process_time()
 lw.solve_batch(arm, "tip", target[None])
 many = time.process_time()
@@ -119,7 +117,7 @@ def one_by_one(contenders: Sequence[Peer], targets: Sequence[Any], rounds: int) 
         for peer in contenders:
             solve, times, goals = peer.solve, [], targets
             if peer.name == PLAIN:
-                goals = [lw.Reach("tip", orientation=target) for target in targets]
+                goals = [lw.Reach("tip", pose=target) for target in targets]
             begin = time.process_time()
             for goal in goals:
                 solve(goal)

@@ -74,7 +74,7 @@ def ours(body: Body, start: Array) -> list[Contender]:
     near: dict[str, Any] = {"tolerance": POSITION, "rotation_tolerance": ROTATION}
 
     def goals(targets: Array) -> list[lw.Reach]:
-        return [lw.Reach(frame, orientation=target) for frame, target in zip(FRAMES, targets, strict=True)]
+        return [lw.Reach(frame, pose=target) for frame, target in zip(FRAMES, targets, strict=True)]
 
     ik = lw.prepare(own, goals(body.forward(start)), **near)
     return [

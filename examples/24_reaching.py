@@ -24,7 +24,7 @@ def main(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     figure = lw.models.human(root="floating")
     stand = figure.stored_pose("stand")
-    feet = [lw.Hold(f"{side}_foot", at=figure.forward(stand, frame=f"{side}_foot")) for side in ("left", "right")]
+    feet = [lw.Hold(f"{side}_foot", pose=figure.forward(stand, frame=f"{side}_foot")) for side in ("left", "right")]
 
     def goals(time: float) -> list[lw.goals.Goal]:
         return [

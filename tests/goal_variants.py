@@ -45,14 +45,14 @@ def make(kind: str, linkage: lw.Linkage, frames: tuple[str, str, str, str], q: n
     aside = bent - line * (line @ bent) / (line @ line)
     away = point - worlds[other][:3, 3]
     makers: dict[str, Callable[[], Goal]] = {
-        "Reach": lambda: lw.Reach(tip, orientation=world, **options),
-        "Hold": lambda: lw.Hold(tip, at=world, **options),
+        "Reach": lambda: lw.Reach(tip, pose=world, **options),
+        "Hold": lambda: lw.Hold(tip, pose=world, **options),
         "LookAt": lambda: lw.LookAt(tip, at=point + 0.7 * world[:3, :3] @ axis, axis=axis, **options),
         "Align": lambda: lw.Align(tip, axis=axis, direction=world[:3, :3] @ axis, **options),
         "Bend": lambda: lw.Bend(root, middle, tip, towards=worlds[root][:3, 3] + 0.3 * line + 2.0 * aside, **options),
         "Rest": lambda: lw.Rest(q, gains=gains, **options),
         "Balance": lambda: lw.Balance(over=lw.mass.center_of_mass(linkage, q), **options),
-        "Relate": lambda: lw.Relate(tip, other, orientation=inverse(worlds[other]) @ world, **options),
+        "Relate": lambda: lw.Relate(tip, other, pose=inverse(worlds[other]) @ world, **options),
         "Distance": lambda: lw.Distance(tip, other, float(np.linalg.norm(away)), **options),
         "OnPlane": lambda: lw.OnPlane(tip, point=point, normal=(1, 2, -2), **options),
         "OnLine": lambda: lw.OnLine(tip, point=point, direction=(1, 2, -2), **options),

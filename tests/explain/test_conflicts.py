@@ -89,8 +89,8 @@ def test_one_frame_in_two_places_is_a_conflict_not_the_edge_of_reach() -> None:
     near, far = np.eye(4), np.eye(4)
     near[:3, 3], far[:3, 3] = (1.0, 1.0, 0.0), (1.0, 1.5, 0.0)
     for goals in (
-        [lw.Hold("tip", at=near), lw.Hold("tip", at=far)],
-        [lw.Hold("tip", at=near), lw.Reach("tip", position=(1.0, 1.5))],
+        [lw.Hold("tip", pose=near), lw.Hold("tip", pose=far)],
+        [lw.Hold("tip", pose=near), lw.Reach("tip", position=(1.0, 1.5))],
     ):
         solution = lw.solve(ARM, goals, start=BENT)
         found = diagnose(solution)
@@ -281,7 +281,7 @@ def test_lists_are_joined_as_one_says_them() -> None:
         (lambda: lw.Hold("tip", weight=math.nan), GoalError, "weight of a goal must be positive"),
         (lambda: lw.Reach("tip", position=(1, math.nan)), GoalError, "finite"),
         (lambda: lw.Reach("tip", position=(1, 1e200)), GoalError, "below 1e"),
-        (lambda: lw.Hold("tip", at=np.full((4, 4), math.nan)), GoalError, "finite"),
+        (lambda: lw.Hold("tip", pose=np.full((4, 4), math.nan)), GoalError, "finite"),
         (lambda: lw.solve(walker(), lw.Balance()), GoalError, "has no mass"),
         (lambda: lw.Balance(over=(math.inf, 0, 0)), GoalError, "finite"),
     ],

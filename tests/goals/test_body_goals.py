@@ -14,7 +14,7 @@ from goal_variants import ARM, LINKAGES, VARIANTS, heavy, make, variant_of
 from linkages import JOINTS, one_joint
 from linkwork.errors import FrameNotFoundError, GoalError, JointNotFoundError, LinkworkError
 from linkwork.goals import GOALS, Goal
-from linkwork.goals.balance import inner_radius
+from linkwork.goals.support import inner_radius
 from linkwork.linkage.poses import advance
 from linkwork.solvers import Problem
 from linkwork.transforms import inverse
@@ -47,7 +47,7 @@ def test_a_goal_that_holds_has_no_error_and_its_jacobian_is_how_the_error_shrink
     linkage, rng = heavy(builder()), np.random.default_rng(0)
     for _ in range(3):
         q = linkage.random_pose(rng)
-        goal = make(kind, linkage, frames, q).bound(linkage, q)
+        goal = make(kind, linkage, frames, q).resolve(linkage, q)
         assert_allclose(goal.error(linkage, q), 0.0, atol=1e-12)
         near = advance(linkage, q, rng.uniform(-1e-8, 1e-8, linkage.nv))  # away from the kink of a norm
         expected = -slope(lambda poses, goal=goal: goal.error(linkage, poses), linkage, near)
@@ -64,7 +64,7 @@ def test_far_from_the_goal_the_jacobian_leads_straight_down(name: str, kind: str
     for _ in range(3):
         goal = make(kind, linkage, frames, linkage.random_pose(rng))
         q = linkage.random_pose(rng)
-        goal = goal.bound(linkage, q)
+        goal = goal.resolve(linkage, q)
         error, jacobian = goal.error(linkage, q), goal.jacobian(linkage, q)
         expected = -slope(half_square(goal, linkage), linkage, q)
         assert_allclose(error @ jacobian, expected, rtol=0, atol=1e-6 * max(1.0, np.abs(expected).max()))
@@ -82,7 +82,7 @@ def test_every_form_of_a_goal_leads_straight_down(name: str, variant: str) -> No
     for _ in range(4):
         goal = variant_of(variant, linkage, frames, linkage.random_pose(rng))
         q = linkage.random_pose(rng)
-        goal = goal.bound(linkage, q)
+        goal = goal.resolve(linkage, q)
         largest = max(largest, np.abs(goal.error(linkage, q)).max())
         expected = -slope(half_square(goal, linkage), linkage, q)
         got = goal.error(linkage, q) @ goal.jacobian(linkage, q)
@@ -99,7 +99,7 @@ def test_goals_serve_every_kind_of_joint(kind: str, joint: str) -> None:
     frames = (chain.frames[0], chain.frames[1], "tip", chain.frames[0])
     rng = np.random.default_rng(3)
     q = chain.random_pose(rng)
-    goal = make(kind, chain, frames, chain.random_pose(rng)).bound(chain, q)
+    goal = make(kind, chain, frames, chain.random_pose(rng)).resolve(chain, q)
     expected = -slope(half_square(goal, chain), chain, q)
     assert_allclose(goal.error(chain, q) @ goal.jacobian(chain, q), expected, rtol=0, atol=1e-5)
 
@@ -110,7 +110,7 @@ def test_many_poses_give_what_each_gives(name: str, kind: str) -> None:
     builder, frames = LINKAGES[name]
     linkage, rng = heavy(builder()), np.random.default_rng(4)
     start = linkage.random_pose(rng)
-    goal = make(kind, linkage, frames, start).bound(linkage, start)
+    goal = make(kind, linkage, frames, start).resolve(linkage, start)
     q = linkage.random_pose(rng, (2, 3))
     error, jacobian = goal.error(linkage, q), goal.jacobian(linkage, q)
     count = goal.blocks[-1].rows.stop
@@ -132,7 +132,7 @@ def test_rows_that_cannot_change_never_do(name: str, kind: str) -> None:
         linkage, frames = lw.models.human(), ARM
     rng = np.random.default_rng(5)
     q = linkage.random_pose(rng)
-    goal = make(kind, linkage, frames, q).bound(linkage, q)
+    goal = make(kind, linkage, frames, q).resolve(linkage, q)
     still = ~goal.changeable(linkage)
     jacobian = goal.jacobian(linkage, linkage.random_pose(rng, 20))
     assert_allclose(jacobian[:, still], 0.0, atol=1e-12)
@@ -143,16 +143,16 @@ def test_rows_that_cannot_change_never_do(name: str, kind: str) -> None:
 def test_goals_of_one_make_take_each_others_place(kind: str) -> None:
     figure = lw.models.human()
     first, second = figure.random_pose(0, 2)
-    one, two = (make(kind, figure, ARM, q).bound(figure, q) for q in (first, second))
+    one, two = (make(kind, figure, ARM, q).resolve(figure, q) for q in (first, second))
     if kind == "Align":  # an axis has a direction either way
-        assert one.make == two.make
+        assert one.signature == two.signature
     problem = Problem(figure, one, first)
     again = problem.aimed(two)
     assert again.blocks == problem.blocks
     assert_array_equal(again.error(second), problem.aimed(two).error(second))
     assert_allclose(again.error(second), 0.0, atol=1e-12)
-    heavier = make(kind, figure, ARM, first, weight=2.0).bound(figure, first)
-    assert heavier.make != one.make
+    heavier = make(kind, figure, ARM, first, weight=2.0).resolve(figure, first)
+    assert heavier.signature != one.signature
     assert_allclose(problem.aimed(heavier).scale, 2.0 * problem.scale)
 
 
@@ -227,16 +227,16 @@ def test_what_waits_for_a_start_says_so() -> None:
     for goal in (lw.Hold("left_foot"), lw.Relate("left_hand", "right_hand"), lw.Balance()):
         with pytest.raises(GoalError, match="from the start of a solve"):
             goal.error(figure, q)
-        bound = goal.bound(figure, q)
+        bound = goal.resolve(figure, q)
         assert_allclose(bound.error(figure, q), 0.0, atol=1e-12)
         many = np.tile(q, (3, 1))
-        assert_allclose(goal.bound(figure, many).error(figure, many), 0.0, atol=1e-12)
+        assert_allclose(goal.resolve(figure, many).error(figure, many), 0.0, atol=1e-12)
         with pytest.raises(GoalError, match="starts"):
-            goal.bound(figure, figure.random_pose(0, 3))
+            goal.resolve(figure, figure.random_pose(0, 3))
     for waiting in (lw.Rest(), lw.Couple(("left_knee", "right_knee"))):
         with pytest.raises(GoalError, match="depend on the linkage"):
             _ = waiting.blocks
-        assert waiting.error(figure, q).shape[-1] == waiting.bound(figure, q).blocks[-1].rows.stop
+        assert waiting.error(figure, q).shape[-1] == waiting.resolve(figure, q).blocks[-1].rows.stop
 
 
 def test_a_line_of_sight_passes_through_the_point() -> None:
@@ -357,7 +357,7 @@ def test_a_margin_that_leaves_no_support_is_refused() -> None:
     for over in (triangle, (0, 0), ["left_heel", "left_toe"]):
         with pytest.raises(GoalError, match="no support left"):
             lw.solve(figure, lw.Balance(over=over, margin=0.1), method="damped")
-    with pytest.raises(GoalError, match="bound"):
+    with pytest.raises(GoalError, match="resolve"):
         lw.Balance(over=triangle, margin=0.01).error(figure, figure.neutral())
 
 
@@ -400,7 +400,7 @@ def test_many_starts_are_one_call() -> None:
     rng = np.random.default_rng(9)
     starts = advance(figure, figure.stored_pose("stand"), rng.uniform(-0.1, 0.1, (5, figure.nv)))
     place = figure.forward(figure.stored_pose("stand"), frame="left_foot")
-    goals = [lw.Hold("left_foot", at=place), lw.LookAt("eyes", at=(2, 1, 1)), lw.Balance(over="left_foot")]
+    goals = [lw.Hold("left_foot", pose=place), lw.LookAt("eyes", at=(2, 1, 1)), lw.Balance(over="left_foot")]
     solution = lw.solve(figure, goals, start=starts, method="damped")
     assert solution.success.all()
     assert solution.q.shape == starts.shape
@@ -416,7 +416,7 @@ def test_what_fails_says_so_without_a_frame_or_a_position() -> None:
     assert not apart.success
     assert apart.residual > 5.0
     assert "not reached" in apart.explain()
-    contradiction = [lw.Hold("pelvis", at=(1, 0, 1)), lw.Rest(tolerance=1e-3, priority=0)]
+    contradiction = [lw.Hold("pelvis", pose=lw.transforms.translation((1, 0, 1))), lw.Rest(tolerance=1e-3, priority=0)]
     stuck = lw.solve(figure, contradiction, method="damped")
     assert not stuck.success
     assert "out of reach" in stuck.reason
@@ -524,8 +524,14 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "axes none": (lambda: lw.Reach("tip", position=(1, 2, 3), axes=""), "axes"),
     "axes without": (lambda: lw.Reach("tip", orientation=np.eye(3), axes="x"), "axes"),
     "hold frame": (lambda: lw.Hold(3), "name of a frame"),
-    "hold at": (lambda: lw.Hold("a", at=np.ones((4, 4))), "place to hold"),
-    "hold NaN": (lambda: lw.Hold("a", at=(np.nan, 0, 0)), "finite"),
+    "hold at": (lambda: lw.Hold("a", pose=np.ones((4, 4))), "place to hold"),
+    "hold NaN": (lambda: lw.Hold("a", pose=np.eye(4) * [1, 1, np.nan, 1]), "finite"),
+    "hold position": (lambda: lw.Hold("a", pose=(1, 2, 3)), "4x4"),
+    "relate twice": (lambda: lw.Relate("a", "b", pose=np.eye(4), position=(1, 2, 3)), "leave the others out"),
+    "relate 4x4 and position": (
+        lambda: lw.Relate("a", "b", orientation=np.eye(4), position=(1, 2, 3)),
+        "two positions",
+    ),
     "look at": (lambda: lw.LookAt("a", at=(1, 2, 3, 4)), "look at"),
     "look NaN": (lambda: lw.LookAt("a", at=(1, np.nan, 3)), "finite"),
     "look axis": (lambda: lw.LookAt("a", at=(1, 2, 3), axis="w"), "axis"),

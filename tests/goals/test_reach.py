@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial import transform as scipy_transform
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
@@ -183,4 +184,47 @@ def test_a_goal_keeps_its_axis_as_a_unit_vector_that_cannot_be_written() -> None
         goal.free[0] = 1.0
     moved = goal.moved(placed(random_rotation(np.random.default_rng(0))))
     assert_array_equal(moved.free, goal.free)
-    assert moved.make == goal.make != lw.Reach("tip", orientation=np.eye(3)).make
+    assert moved.signature == goal.signature != lw.Reach("tip", orientation=np.eye(3)).signature
+
+
+# Poses: position and orientation at once
+
+
+def test_a_pose_is_position_and_orientation_at_once() -> None:
+    pose = placed(random_rotation(np.random.default_rng(3)), (0.1, -0.2, 0.3))
+    parts = lw.Reach("tip", position=pose[:3, 3], orientation=pose[:3, :3], axes="xz", free="z")
+    forms = [pose, pose.tolist()]
+    if hasattr(scipy_transform, "RigidTransform"):  # SciPy 1.16
+        forms.append(scipy_transform.RigidTransform.from_matrix(pose))
+    for form in forms:
+        for whole in (lw.Reach("tip", pose=form), lw.Reach("tip", orientation=form)):
+            assert_allclose(whole.target, pose, atol=1e-15)
+            assert whole.rows.tolist() == [0, 1, 2, 3, 4, 5]
+        some = lw.Reach("tip", pose=form, axes="xz", free="z")
+        assert_allclose(some.target, parts.target, atol=1e-15)
+        assert some.signature == parts.signature
+
+
+POSE = placed(np.eye(3), (1.0, 2.0, 3.0))
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"position": (0, 0, 0), "orientation": POSE}, "two positions.*pose="),
+    ({"position": (0, 0, 0), "orientation": POSE.tolist()}, "two positions"),
+    ({"pose": POSE, "position": (0, 0, 0)}, "leave the others out"),
+    ({"pose": POSE, "orientation": np.eye(3)}, "leave the others out"),
+    ({"pose": POSE, "orientation": POSE}, "leave the others out"),
+    ({"pose": (1, 2, 3)}, r"4x4 matrix, got shape \(3,\)"),
+    ({"pose": np.eye(3)}, r"4x4 matrix, got shape \(3, 3\)"),
+    ({"pose": 2 * POSE}, "rotation"),
+    ({"pose": np.ones((4, 4))}, "rotation"),
+    ({"pose": POSE.T}, "last row"),
+    ({"pose": placed(np.eye(3), (np.inf, 0, 0))}, "finite"),
+    ({"pose": placed(np.eye(3), (1e200, 0, 0))}, "finite numbers below"),
+    ({"pose": "tip"}, "goal pose of 'tip'"),
+    ({"orientation": [[1, 2], [3]]}, "goal orientation of 'tip'"),
+    ({}, "give a pose, a position or an orientation"),
+])  # fmt: skip
+def test_what_a_goal_is_given_twice_or_wrongly_is_refused(options: dict[str, object], words: str) -> None:
+    with pytest.raises(GoalError, match=words):
+        lw.Reach("tip", **options)

@@ -46,7 +46,7 @@ def body_goals(height: float = 1.2, **options: Any) -> list[Goal]:
     """Return goals of a figure that stands, looks and reaches."""
     sides = (("left", 0.25), ("right", -0.25))
     hands = [lw.Reach(f"{side}_hand", position=(0.35, y, height), **options) for side, y in sides]
-    feet = [lw.Hold(f"{side}_foot", at=HUMAN.forward(STAND, frame=f"{side}_foot")) for side, _ in sides]
+    feet = [lw.Hold(f"{side}_foot", pose=HUMAN.forward(STAND, frame=f"{side}_foot")) for side, _ in sides]
     return [*hands, *feet, lw.LookAt("eyes", at=(2, 0, 1)), lw.Balance(over=FEET)]
 
 
@@ -74,7 +74,7 @@ def test_every_goal_has_a_compiled_form() -> None:
     build, frames = LINKAGES["human"]
     figure = build()
     made = [make(kind, figure, frames, figure.neutral()) for kind in GOALS]
-    assert {type(goal.bound(figure, figure.neutral())) for goal in made} <= set(PACKERS)
+    assert {type(goal.resolve(figure, figure.neutral())) for goal in made} <= set(PACKERS)
 
 
 @pytest.mark.parametrize("name", LINKAGES)
@@ -251,7 +251,7 @@ class Still(Goal):
         return (Block(slice(0, 1), "rad"),)
 
     @property
-    def make(self) -> tuple[Any, ...]:
+    def signature(self) -> tuple[Any, ...]:
         return "Still", *self.common
 
     def error(self, linkage: lw.Linkage, q: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002

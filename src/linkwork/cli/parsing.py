@@ -132,7 +132,7 @@ def read_goals(linkage: Linkage, source: str, frame: str | None) -> tuple[list[l
 def _goal(linkage: Linkage, data: Any, frame: str | None, where: str) -> Reach:
     from ..goals import Reach
 
-    fields = ("frame", "position", "orientation", "weight")
+    fields = ("frame", "pose", "position", "orientation", "weight")
     if not isinstance(data, dict):
         raise OptionError(f"{where} must be an object with {listed(fields)}, got {type(data).__name__}")
     unknown = [name for name in data if name not in fields]

@@ -340,7 +340,7 @@ class Experiments:
         """Return by how much a goal is missed where all others come first."""
         last = _ranked(goal, 1)
         found = self.solved([*(_ranked(other, 0) for other in others), last])
-        missed = misses(found, next(g for g in found.goals if g.priority == 1 and g.make == last.make))
+        missed = misses(found, next(g for g in found.goals if g.priority == 1 and g.signature == last.signature))
         rooms = {unit: _room(self.solution, (goal,), unit) for unit in missed}
         return {unit: value for unit, value in missed.items() if value > rooms[unit]}
 

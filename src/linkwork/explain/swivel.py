@@ -128,7 +128,7 @@ class _Arm:
         self.linkage, self.frame = linkage, frame
         self.moving = _moving(linkage, frame, shoulder)
         world, jacobian = linkage.forward(q, frame=frame), linkage.jacobian(q, frame)
-        self.hand = Reach(frame, orientation=world)
+        self.hand = Reach(frame, pose=world)
         lines = _lines(world[:3, 3], jacobian[:, self.moving])
         self.root, wrist = _nearest_point(lines), _nearest_point(lines[::-1])
         line = wrist - self.root

@@ -1,7 +1,4 @@
-"""The whole body: its centre of mass over a point, or over what it stands on.
-
-Imports `base`, `joints` and `mass`.
-"""
+"""`Balance`: the centre of mass over a point, or over what the body stands on."""
 
 from __future__ import annotations
 
@@ -16,10 +13,20 @@ from ..errors import GoalError
 from ..linkage.linkage import Linkage
 from ..linkage.mass import Masses, masses
 from ..transforms import FloatArray, as_axis, as_number, plane_basis, read_only
-from .base import Block, Goal, as_place, key_of, moving_along, moving_rows, one_block, placed, position_of, reading
-from .reach import SAME
-
-INSIDE, ROUNDING = 1e-12, 1e-15
+from .base import (
+    SAME,
+    Block,
+    Goal,
+    as_place,
+    key_of,
+    moving_along,
+    moving_rows,
+    one_block,
+    placed,
+    position_of,
+    reading,
+)
+from .support import Nearest, inner_radius
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +83,12 @@ class Balance(Goal):
         return one_block(2, "m")
 
     @property
-    def make(self) -> tuple[Any, ...]:
+    def signature(self) -> tuple[Any, ...]:
         """The frames stood on, and the direction up."""
         places = tuple(map(key_of, self.over or (np.zeros(3),)))
         return "Balance", places, self.up.tobytes(), self.margin, *self.common
 
-    def bound(self, linkage: Linkage, start: FloatArray) -> Balance:
+    def resolve(self, linkage: Linkage, start: FloatArray) -> Balance:
         """Return the goal over the place that the start has, if it names none; the linkage must weigh something."""
         weights = self._masses(linkage)
         if self.margin:
@@ -121,7 +128,7 @@ class Balance(Goal):
         """Return the corners of the support, shape (..., n, 2), from those of the places."""
         if self.margin and self.shares is None:
             raise GoalError(
-                "a Balance goal with a margin has its support from the start of a solve; use bound(linkage, q)."
+                "a Balance goal with a margin has its support from the start of a solve; use resolve(linkage, q)."
             )
         return corners if self.shares is None else self.shares @ corners
 
@@ -153,7 +160,7 @@ class Balance(Goal):
     def _places(self) -> tuple[str | FloatArray, ...]:
         if self.over is None:
             raise GoalError(
-                "a Balance goal has its place from the start of a solve; give over=..., or bound(linkage, q)."
+                "a Balance goal has its place from the start of a solve; give over=..., or resolve(linkage, q)."
             )
         places: tuple[str | FloatArray, ...] = self.over
         return places
@@ -168,60 +175,6 @@ class Inset(Balance):
 
     called = "Balance"
 
-    def bound(self, linkage: Linkage, start: FloatArray) -> Inset:  # noqa: ARG002
+    def resolve(self, linkage: Linkage, start: FloatArray) -> Inset:  # noqa: ARG002
         """Return the goal itself: it has its support from a start already."""
         return self
-
-
-def inner_radius(corners: FloatArray, pairs: NDArray[np.int64]) -> float:
-    """Return the distance from the middle of corners (n, 2) to the nearest edge of their hull; 0 if they have no area.
-
-    Args:
-        corners: Corners in any order.
-        pairs: All pairs of corners, shape (m, 2).
-    """
-    first, edge = corners[pairs[:, 0]], corners[pairs[:, 1]] - corners[pairs[:, 0]]
-    length = np.linalg.norm(edge, axis=1)
-    normal = np.stack([-edge[:, 1], edge[:, 0]], axis=1) / np.maximum(length, 1e-300)[:, None]
-    sides = np.einsum("mnk,mk->mn", corners[None] - first[:, None], normal)
-    tolerance = INSIDE * max(float(length.max()), 1e-300)
-    outer = (length > tolerance) & ((sides >= -tolerance).all(axis=1) | (sides <= tolerance).all(axis=1))
-    away = np.abs(((corners.mean(axis=0) - first) * normal).sum(axis=1))
-    return float(away[outer].min(initial=np.inf)) if outer.any() else 0.0
-
-
-class Nearest:
-    """The points of convex polygons nearest to points of the plane, any leading axes.
-
-    Every edge joins two corners, and what joins two corners lies within: the nearest of all such segments has the
-    nearest point of the polygon, and a point is inside if some corner lies beyond its nearest segment.
-
-    Args:
-        center: Points, shape (..., 2).
-        corners: Corners in any order, shape (..., n, 2).
-        pairs: All pairs of corners, shape (m, 2).
-    """
-
-    def __init__(self, center: FloatArray, corners: FloatArray, pairs: NDArray[np.int64]) -> None:
-        first, second = corners[..., pairs[:, 0], :], corners[..., pairs[:, 1], :]
-        edge, way = second - first, center[..., None, :] - first
-        length = (edge * edge).sum(axis=-1)
-        share = np.clip((way * edge).sum(axis=-1) / np.where(length > 0.0, length, 1.0), 0.0, 1.0)
-        away = way - share[..., None] * edge
-        best = (away * away).sum(axis=-1).argmin(axis=-1)[..., None]
-        share, away, edge = (
-            np.take_along_axis(share, best, axis=-1)[..., 0],
-            np.take_along_axis(away, best[..., None], axis=-2)[..., 0, :],
-            np.take_along_axis(edge, best[..., None], axis=-2)[..., 0, :],
-        )
-        self.point = center - away
-        beyond = ((corners - self.point[..., None, :]) * away[..., None, :]).sum(axis=-1).max(axis=-1)
-        size = np.abs(corners - center[..., None, :]).max(axis=(-1, -2), initial=0.0)
-        self.inside = beyond > size * (INSIDE * np.linalg.norm(away, axis=-1) + ROUNDING * size)
-        chosen = pairs[best[..., 0]]
-        one_hot = np.eye(corners.shape[-2])[chosen]
-        self.shares = (1.0 - share)[..., None] * one_hot[..., 0, :] + share[..., None] * one_hot[..., 1, :]
-        self.on_edge = (share > 0.0) & (share < 1.0)
-        normal = np.stack([-edge[..., 1], edge[..., 0]], axis=-1)
-        normal = normal / np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-300)
-        self.across = normal[..., :, None] * normal[..., None, :]

@@ -1,7 +1,4 @@
-"""What a goal is: error rows and their Jacobian, weighed, judged and ranked.
-
-Imports `linkage` and what stands before it. The other files of this folder hold the goals, one idea each.
-"""
+"""What a goal is: error rows and their Jacobian, weighed, judged and ranked; and how goals read what they are given."""
 
 from __future__ import annotations
 
@@ -16,7 +13,9 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError, LinkageError, TransformError
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, as_array, as_vector, read_only
+from ..transforms import FloatArray, as_array, as_transform, as_vector, read_only
+
+SAME = 1e-9  # of the linkage's length: places that differ by less are one place
 
 
 class Block(NamedTuple):
@@ -64,7 +63,7 @@ class Goal:
 
     @property
     def common(self) -> tuple[Any, ...]:
-        """What all goals have, as a part of their make."""
+        """What all goals have, as a part of their signature."""
         return self.weight, self.tolerance, self.priority
 
     @property
@@ -73,11 +72,11 @@ class Goal:
         raise NotImplementedError
 
     @property
-    def make(self) -> tuple[Any, ...]:
-        """What a problem is built from beside the target: goals of one make can take each other's place in it."""
+    def signature(self) -> tuple[Any, ...]:
+        """What a problem is built from beside the target: goals of one signature can take each other's place in it."""
         raise NotImplementedError
 
-    def bound(self, linkage: Linkage, start: FloatArray) -> Goal:  # noqa: ARG002
+    def resolve(self, linkage: Linkage, start: FloatArray) -> Goal:  # noqa: ARG002
         """Return the goal as it stands for a linkage and the poses a solve begins with; most are so already."""
         return self
 
@@ -126,6 +125,15 @@ def as_frame(name: Any, what: str) -> str:
     return name
 
 
+def as_pose(value: Any, what: str) -> FloatArray:
+    """Return the 4x4 transform of a whole pose of a frame; a position alone is none."""
+    with reading():
+        matrix = as_array(value.as_matrix() if hasattr(value, "as_matrix") else value, what)
+        if matrix.shape != (4, 4):
+            raise GoalError(f"{what} is a 4x4 matrix, got shape {matrix.shape}; position= and orientation= take parts.")
+        return as_transform(matrix, what)
+
+
 def as_place(value: Any, what: str) -> str | FloatArray:
     """Return the name of a frame, or a point of the world."""
     return value if isinstance(value, str) else as_point(value, what)
@@ -159,7 +167,7 @@ def position_of(linkage: Linkage, place: str | FloatArray, q: FloatArray) -> Flo
 
 
 def key_of(place: str | FloatArray) -> str | None:
-    """Return what a frame or point adds to a goal's make: the name of a frame; a point is a target."""
+    """Return what a frame or point adds to a goal's signature: the name of a frame; a point is a target."""
     return place if isinstance(place, str) else None
 
 
@@ -193,3 +201,9 @@ def turn_between(directions: FloatArray, wanted: FloatArray) -> FloatArray:
     aside *= np.pi / np.linalg.norm(aside, axis=-1, keepdims=True)
     turn = normal * (np.arctan2(sine, cosine) / np.where(sine > 0.0, sine, 1.0))
     return np.where((sine < 1e-12) & (cosine < 0.0), aside, turn)
+
+
+def without(motion: FloatArray, axis: FloatArray) -> FloatArray:
+    """Return angular velocities (..., 3, nv) without their part about unit axes (..., 3)."""
+    result: FloatArray = motion - axis[..., None] * (axis[..., None, :] @ motion)
+    return result

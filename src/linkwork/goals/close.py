@@ -1,8 +1,4 @@
-"""Closed loops: the two frames of a loop brought together.
-
-Imports `base`, `aiming` and one kernel. Every problem of a linkage with loops has one of these goals for each, at a
-level above all others.
-"""
+"""`Close`: the two frames of a loop brought together; a solve has one for each loop, at a level above all goals."""
 
 from __future__ import annotations
 
@@ -15,8 +11,7 @@ from numpy.typing import NDArray
 from ..errors import GoalError
 from ..linkage.linkage import Linkage, Loop
 from ..transforms import FloatArray, inverse
-from .base import Block, Goal, moving_rows, turn_between
-from .bend import without
+from .base import Block, Goal, moving_rows, turn_between, without
 
 FIRST = -1  # the level of loops: before the first that a goal can ask for
 CLOSED = 1e-10  # the gap that counts as none [m, rad]
@@ -61,7 +56,7 @@ class Close(Goal):
         return (gap,) if self.loop.kind == "point" else (gap, Block(slice(3, 6), "rad"))
 
     @property
-    def make(self) -> tuple[Any, ...]:
+    def signature(self) -> tuple[Any, ...]:
         """The loop itself."""
         return "Close", self.loop, *self.common
 

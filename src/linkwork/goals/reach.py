@@ -1,22 +1,18 @@
-"""Frames brought somewhere: `Reach`, and `Hold`, which keeps one where it is.
-
-Imports `base` and one kernel.
-"""
+"""`Reach`: a frame brought to a position, an orientation or both."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import GoalError, LinkworkError
+from ..errors import GoalError
 from ..linkage.linkage import Linkage
-from ..transforms import AXES, FloatArray, as_array, as_axis, as_rotation, as_transform, read_only
-from .base import Block, Goal, as_frame, reading, turn_between
+from ..transforms import AXES, FloatArray, as_array, as_axis, as_rotation, read_only
+from .base import Block, Goal, as_pose, reading, turn_between
 
-SAME = 1e-9
 FARTHEST = 1e100  # squares of longer ways would not be finite [m]
 
 
@@ -25,9 +21,10 @@ class Reach(Goal):
 
     Args:
         frame: Name of the frame that should get there.
+        pose: Both at once: a 4x4 matrix or a SciPy ``RigidTransform``.
         position: Where its origin should be [m]; (x, y) leaves z alone and serves a planar linkage.
         orientation: How it should be turned: a SciPy ``Rotation``, a 3x3 matrix, ``{"wxyz": ...}`` and so on. A 4x4
-            matrix given alone holds both.
+            matrix is read as the whole pose.
         weight: How much it counts beside other goals.
         free: An axis of the frame, ``"z"`` or three numbers, that it may spin about: of the orientation, only where
             this axis points matters (a drill, a spray gun, a pointing finger).
@@ -47,6 +44,7 @@ class Reach(Goal):
         self,
         frame: str,
         *,
+        pose: Any = None,
         position: Any = None,
         orientation: Any = None,
         weight: float = 1.0,
@@ -59,12 +57,22 @@ class Reach(Goal):
         self.__post_init__()
         if not isinstance(frame, str):
             raise GoalError(f"a Reach goal needs the name of a frame, got {frame!r}.")
+        if pose is None and _is_pose(orientation, f"goal orientation of {frame!r}"):
+            if position is not None:
+                raise GoalError(
+                    f"the goal of frame {frame!r} has two positions: orientation is a 4x4 matrix, which holds one too; "
+                    "give it alone as pose=, or its rotation orientation=T[:3, :3]."
+                )
+            pose, orientation = orientation, None
+        if pose is not None:
+            if position is not None or orientation is not None:
+                raise GoalError(f"the goal of frame {frame!r} has pose=, which says all: leave the others out.")
+            matrix = as_pose(pose, f"goal pose of {frame!r}")
+            position, orientation = matrix[:3, 3], matrix[:3, :3]
         if position is None and orientation is None:
-            raise GoalError(f"the goal of frame {frame!r} asks for nothing; give a position, an orientation or both.")
+            raise GoalError(f"the goal of frame {frame!r} asks for nothing; give a pose, a position or an orientation.")
         target, rows = np.eye(4), []
-        if position is None and np.shape(orientation) == (4, 4):
-            position = np.asarray(orientation)[:3, 3]
-        try:
+        with reading():
             if position is not None:
                 point = as_array(position, f"goal position of {frame!r}")
                 if point.shape not in ((2,), (3,)) or not (np.abs(point) < FARTHEST).all():
@@ -76,8 +84,6 @@ class Reach(Goal):
                 target[:3, :3] = as_rotation(orientation, f"goal orientation of {frame!r}")
                 rows += [3, 4, 5]
             axis = None if free is None else read_only(as_axis(free, f"free axis of {frame!r}"))
-        except LinkworkError as error:
-            raise GoalError(str(error)) from error
         if axis is not None and orientation is None:
             raise GoalError(
                 f"the goal of frame {frame!r} has a free axis but no orientation that says where it points."
@@ -134,7 +140,7 @@ class Reach(Goal):
         return (*position, Block(slice(count, rows), "rad")) if rows > count else position
 
     @property
-    def make(self) -> tuple[Any, ...]:
+    def signature(self) -> tuple[Any, ...]:
         """Frame, rows, free axis, and what all goals have."""
         free = None if self.free is None else self.free.tobytes()
         return self.frame, self.rows.tobytes(), free, self.weight, self.tolerance, self.priority
@@ -167,87 +173,18 @@ class Reach(Goal):
         return f"{self.called}({self.frame!r}{position}{'' if self.orientation is None else ', orientation=...'})"
 
 
+def _is_pose(orientation: Any, what: str) -> bool:
+    """Tell whether what is given as an orientation holds a position too: a 4x4 matrix, a SciPy ``RigidTransform``."""
+    if orientation is None or isinstance(orientation, Mapping):
+        return False
+    matrix = orientation.as_matrix() if hasattr(orientation, "as_matrix") else orientation
+    with reading():
+        return as_array(matrix, what).shape == (4, 4)
+
+
 def _asked(axes: Any, count: int, frame: str) -> list[int]:
     """Return the rows of axes such as ``"xz"``."""
     known = list(AXES)[:count]
     if not isinstance(axes, str) or not axes or len(set(axes)) != len(axes) or not set(axes) <= set(known):
         raise GoalError(f"axes of the goal of frame {frame!r} are some of {''.join(known)!r}, got {axes!r}.")
     return sorted(known.index(letter) for letter in axes)
-
-
-@dataclass(frozen=True, eq=False)
-class Hold(Goal):
-    """Keep a frame where it is, position and orientation: a planted foot.
-
-    In a solve it becomes a `Reach` of the place it holds, so that every method that serves `Reach` serves it.
-
-    Args:
-        frame: Name of the frame.
-        at: Where to keep it: a 4x4 transform, or a position at which the world's axes are its own. Where it is at the
-            start of the solve by default.
-
-    Example:
-        >>> import linkwork as lw
-        >>> figure = lw.models.human()
-        >>> solution = lw.solve(figure, [lw.Hold("left_foot"), lw.Reach("right_hand", position=(0.4, -0.2, 1.2))])
-        >>> solution.success
-        True
-    """
-
-    frame: str
-    at: Any = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        as_frame(self.frame, "what a Hold goal keeps in place")
-        if self.at is not None:
-            with reading():
-                self._set(at=read_only(np.array(as_transform(self.at, f"place to hold {self.frame!r} at"))))
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """Metres of position, then radians of orientation."""
-        return Block(slice(0, 3), "m"), Block(slice(3, 6), "rad")
-
-    @property
-    def make(self) -> tuple[Any, ...]:
-        """That of the Reach it becomes."""
-        return self._reach(np.eye(4)).make
-
-    def bound(self, linkage: Linkage, start: FloatArray) -> Reach:
-        """Return the Reach that holds the frame at its place, or where the start has it."""
-        if self.at is not None:
-            return self._reach(self.at)
-        world = linkage.forward(start, frame=self.frame).reshape(-1, 4, 4)
-        if not len(world):
-            raise GoalError(f"frame {self.frame!r} has no place to be held at: there is no start; hold it at=... one.")
-        if np.abs(world - world[:1]).max(initial=0.0) > SAME * max(linkage.length, 1.0):
-            raise GoalError(
-                f"frame {self.frame!r} is in another place at each of the {len(world)} starts; hold it at=... one."
-            )
-        return self._reach(world[0])
-
-    def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the way back in the world: metres, then the rotation vector."""
-        return self._held().error(linkage, q)
-
-    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the frame's Jacobian."""
-        return linkage.jacobian(q, self.frame)
-
-    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return which error rows some joint can change at all."""
-        return linkage.evaluator.moving_rows(self.frame)
-
-    def _held(self) -> Reach:
-        if self.at is None:
-            raise GoalError(
-                f"a Hold of {self.frame!r} has its place from the start of a solve; give at=..., or bound(linkage, q)."
-            )
-        return self._reach(self.at)
-
-    def _reach(self, target: FloatArray) -> Reach:
-        weight, tolerance, priority = self.common
-        reach = Reach(self.frame, orientation=target, weight=weight, tolerance=tolerance, priority=priority)
-        reach._set(called="Hold")
-        return reach

@@ -184,7 +184,7 @@ def _followed(report: Report, values: FloatArray, first: int, joint: str, end: s
     places, own = linkage.forward(values, frame=end), limb(linkage, joint, end)
     if np.linalg.norm(places[first + 1, :3, 3] - places[first, :3, 3]) > BESIDE * extent(clip):
         return None  # the end jumps too: this is no other branch of one path
-    turned: list[Any] = [Reach(end, orientation=place) for place in places]
+    turned: list[Any] = [Reach(end, pose=place) for place in places]
     paths = [turned, [Reach(end, position=place[:3, 3]) for place in places]]
     if report.options.get("goals") is not None:
         paths.insert(0, series(clip, report.options["goals"]))
@@ -305,7 +305,7 @@ def _lifted(clip: Clip, frame: str, ground: float) -> Callable[[float], Goal]:
     def goal(time: float) -> Goal:
         place = clip.linkage.forward(clip.at(np.clip(time, clip.times[0], clip.times[-1])), frame=frame).copy()
         place[2, 3] = max(float(place[2, 3]), ground)
-        return Reach(frame, orientation=place)
+        return Reach(frame, pose=place)
 
     return goal
 

@@ -79,7 +79,7 @@ class Pin:
         ):
             raise KeyFrameError("goal keys are (time, Reach) pairs, at least one.")
         goals, times = [goal for _, goal in pairs], np.array([float(time) for time, _ in pairs])
-        if len({goal.make for goal in goals}) > 1:
+        if len({goal.signature for goal in goals}) > 1:
             raise GoalError("goal keys of one pin are of one frame and ask for the same things; make a pin for each.")
         check_times(times)
         targets = np.stack([goal.target for goal in goals])
@@ -110,7 +110,7 @@ class Pin:
             if not isinstance(goal, Goal):
                 raise GoalError(f"the function of a pin gives a goal for every time, got {goal!r} at {time:g} s.")
         begin = np.clip(self.start, body.times[0], body.times[-1])
-        return goal.bound(linkage, body.at(begin))
+        return goal.resolve(linkage, body.at(begin))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +126,9 @@ class Faded(Goal):
         return self.goal.blocks
 
     @property
-    def make(self) -> tuple[Any, ...]:
+    def signature(self) -> tuple[Any, ...]:
         """That of the goal."""
-        return "Faded", self.goal.make
+        return "Faded", self.goal.signature
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return what is still to go."""

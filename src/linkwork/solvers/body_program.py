@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..goals.rest import velocity_units
 from ..kernels import body_state as figure, goal_rows as aims, joint_step as rows
 from ..linkage.mass import masses
 from ..linkage.program import Rows
@@ -265,7 +264,7 @@ class Program:
         low = np.where(plain | (self.columns < root), low, -1.0)  # balls are turned at random, the root is not
         high = np.where(plain | (self.columns < root), high, 1.0)
         length = linkage.length / 4.0 or 1.0
-        slides = np.array(velocity_units(linkage))[self.columns] == "m"
+        slides = linkage.table.slides[self.columns]
         weights = np.zeros((len(self.parents), 4))
         if any(goal.kind == aims.BALANCE for goal in self.goals):
             heavy = masses(linkage)

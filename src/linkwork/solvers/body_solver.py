@@ -351,7 +351,7 @@ class PreparedFigure:
 
 def _kind(goal: Goal) -> tuple[Any, ...]:
     """Return a goal's make but for its weight."""
-    make = goal.make
+    make = goal.signature
     return make[:-3] + make[-2:]
 
 

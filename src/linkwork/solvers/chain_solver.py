@@ -387,7 +387,7 @@ class Prepared:
 def prepared_for(linkage: Linkage, goal: Reach, settings: Settings, restarts: int, seed: int) -> Prepared:
     """Return the prepared solver for goals of one make; it is kept on the linkage."""
     kept: dict[Any, Prepared] = linkage.__dict__.setdefault("_prepared", {})
-    key = (goal.make, settings.tolerance, settings.rotation_tolerance, settings.limits == "ignore", restarts, seed)
+    key = (goal.signature, settings.tolerance, settings.rotation_tolerance, settings.limits == "ignore", restarts, seed)
     found = kept.get(key)
     if found is None:
         if len(kept) >= MOST_KEPT:

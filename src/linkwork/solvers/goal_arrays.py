@@ -13,7 +13,7 @@ import numpy as np
 
 from ..goals import Align, Balance, Bend, Close, Couple, Distance, Goal, LookAt, OnLine, OnPlane, Reach, Relate, Rest
 from ..goals.balance import Inset
-from ..goals.bend import NEAREST
+from ..goals.look_at import NEAREST
 from ..kernels import goal_rows as aims
 from ..linkage.linkage import Linkage
 from ..linkage.mass import masses

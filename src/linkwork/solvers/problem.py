@@ -102,7 +102,7 @@ class Problem:
     def aimed(self, goals: Goal | Sequence[Goal]) -> Problem:
         """Return the same problem with goals elsewhere; built anew only if they are of another make."""
         new = bound_goals(self.linkage, goals, self.start)
-        if [goal.make for goal in new] != [goal.make for goal in self.goals]:
+        if [goal.signature for goal in new] != [goal.signature for goal in self.goals]:
             return Problem(self.linkage, new, self.start)
         result = object.__new__(Problem)
         result.__dict__.update(self.__dict__, goals=new)
@@ -120,7 +120,7 @@ def bound_goals(linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatArra
     if linkage.loops:
         named = {goal.loop for goal in several if isinstance(goal, Close)}
         several += tuple(goal for goal in closings(linkage) if goal.loop not in named)
-    return tuple([goal.bound(linkage, start) for goal in several])
+    return tuple([goal.resolve(linkage, start) for goal in several])
 
 
 def velocity_names(linkage: Linkage) -> list[str]:

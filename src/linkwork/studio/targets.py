@@ -74,7 +74,7 @@ def _reach(linkage: Linkage, target: Target) -> Goal:
 
 
 def _pin(linkage: Linkage, target: Target) -> Goal:  # noqa: ARG001
-    return Hold(target.frame, at=target.place, **_common(target))
+    return Hold(target.frame, pose=target.place, **_common(target))
 
 
 def _look(linkage: Linkage, target: Target) -> Goal:  # noqa: ARG001

@@ -1,0 +1,55 @@
+"""What `OnPlane` and `OnLine` share: directions along which a frame must stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray, as_axis, read_only
+from .base import Block, Goal, as_frame, as_point, moving_along, moving_rows, one_block, reading
+
+
+@dataclass(frozen=True, eq=False)
+class Across(Goal):
+    """What planes and lines have in common: directions across, along which the frame must not be away."""
+
+    frame: str
+    point: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    directions: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_frame(self.frame, f"what an {type(self).__name__} goal moves")
+        self._set(point=as_point(self.point, f"point that {self.frame!r} should stay in line with"))
+
+    def _axis(self, value: Any, what: str) -> FloatArray:
+        with reading():
+            return read_only(as_axis(value, f"{what} for {self.frame!r}"))
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """One length across a plane, two across a line, judged together."""
+        return one_block(len(self.directions), "m")
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """The frame and the directions across."""
+        return type(self).__name__, self.frame, self.directions.tobytes(), *self.common
+
+    def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the way back across, in metres."""
+        here = linkage.forward(q, frame=self.frame)[..., :3, 3]
+        return np.asarray((self.point - here) @ self.directions.T)
+
+    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the frame's velocity across."""
+        result: FloatArray = self.directions @ linkage.jacobian(q, self.frame)[..., :3, :]
+        return result
+
+    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
+        """Return the directions that some joint moves the frame along."""
+        return moving_along(self.directions, moving_rows(linkage, self.frame))

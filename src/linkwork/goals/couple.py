@@ -1,0 +1,95 @@
+"""`Couple`: joint values that depend on each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import GoalError
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray, as_number, read_only
+from .base import Block, one_block, reading
+from .joint_goal import JointGoal, velocities_of
+
+
+@dataclass(frozen=True, eq=False)
+class Couple(JointGoal):
+    """Couple joints: a sum of their values, each times its coefficient, should have a value.
+
+    Args:
+        joints: Coefficients by joint or coordinate name; or two names, of which the first should be `ratio` times the
+            second, plus the value.
+        ratio: That ratio.
+        value: What the sum should be [rad or m].
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([15, 10, 5])
+        >>> goals = [lw.Reach("tip", position=(5, 20)), lw.Couple(("j3", "j2"), ratio=0.5)]
+        >>> q = lw.solve(arm, goals, method="damped", start=[0.4, 0.8, 0.8]).q
+        >>> bool(abs(q[2] - 0.5 * q[1]) < 1e-3)
+        True
+    """
+
+    joints: Any
+    ratio: float = field(default=1.0, kw_only=True)
+    value: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with reading():
+            ratio = as_number(self.ratio, "ratio of coupled joints")
+            self._set(value=as_number(self.value, "value of coupled joints"))
+            if isinstance(self.joints, Mapping):
+                terms = {name: as_number(c, f"coefficient of {name!r}") for name, c in self.joints.items()}
+            else:
+                terms = self._pair(ratio)
+        if not any(terms.values()):
+            raise GoalError(f"a Couple goal needs a coefficient other than zero, got {self.joints!r}.")
+        self._set(joints=terms, ratio=ratio)
+
+    def _pair(self, ratio: float) -> dict[str, float]:
+        pair = [] if isinstance(self.joints, str) or not isinstance(self.joints, list | tuple) else list(self.joints)
+        if len(pair) != 2 or len(set(map(str, pair))) != 2:
+            raise GoalError(f"a Couple goal takes two joints, or coefficients by name, got {self.joints!r}.")
+        return {pair[0]: 1.0, pair[1]: -ratio}
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """One number, in the unit of the joint named first."""
+        return one_block(1, self._known("unit"))
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """The joints and their coefficients."""
+        return "Couple", tuple(self.joints.items()), *self.common
+
+    def resolve(self, linkage: Linkage, start: FloatArray) -> Couple:  # noqa: ARG002
+        """Return the goal with the places of its joints."""
+        if self._linkage() is linkage:
+            return self
+        velocities = [velocities_of(linkage, name, plain=True)[0] for name in self.joints]
+        row = np.zeros(linkage.nv)
+        np.add.at(row, velocities, list(self.joints.values()))
+        places, unit = linkage.table.pose_index[velocities], linkage.table.velocity_units[velocities[0]]
+        result: Couple = self._resolved_for(linkage, places=places, columns=velocities, row=read_only(row), unit=unit)
+        return result
+
+    def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return what the sum still lacks."""
+        goal = self.resolve(linkage, q)
+        values = np.asarray(q, np.float64)[..., goal._known("places")]
+        return np.asarray(self.value - values @ np.array(list(self.joints.values())))[..., None]
+
+    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the coefficients, each in its joint's column."""
+        row = self.resolve(linkage, q)._known("row")
+        return np.broadcast_to(row, (*np.shape(q)[:-1], 1, linkage.nv)).copy()
+
+    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
+        """Return that the joints can."""
+        return np.array([self.resolve(linkage, linkage.neutral())._known("row").any()])

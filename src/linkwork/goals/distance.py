@@ -1,0 +1,80 @@
+"""`Distance`: a frame at a distance from another frame or from a point."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import GoalError
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray, as_array
+from .base import Block, Goal, as_frame, as_place, key_of, moving_rows, one_block, placed, position_of, reading, unit
+
+
+@dataclass(frozen=True, eq=False)
+class Distance(Goal):
+    """Keep a frame at a distance from another frame or from a point, or within a range of distances.
+
+    Args:
+        frame: Name of the frame.
+        to: Name of the other frame, or a point of the world [m].
+        value: The distance [m], or a pair of the least and the largest; the largest may be infinite.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> lw.Distance("tip", (0, 0), (1, 2.5)).error(arm, np.zeros(2)).tolist()
+        [-0.5]
+    """
+
+    frame: str
+    to: Any
+    value: Any
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_frame(self.frame, "what a Distance goal moves")
+        self._set(to=as_place(self.to, f"what {self.frame!r} keeps a distance from"))
+        if isinstance(self.to, str) and self.to == self.frame:
+            raise GoalError(f"frame {self.frame!r} has no distance from itself.")
+        with reading():
+            numbers = as_array(self.value, f"distance of {self.frame!r}")
+        ends = np.broadcast_to(numbers, 2).tolist() if numbers.shape in ((), (2,)) else [math.nan, math.nan]
+        if not 0.0 <= ends[0] <= ends[1] or ends[0] == math.inf or (numbers.shape == () and ends[0] == math.inf):
+            raise GoalError(
+                f"distance of {self.frame!r} is a number, zero or more, or a pair (least, largest), got {self.value!r}."
+            )
+        self._set(value=tuple(ends))
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """One length."""
+        return one_block(1, "m")
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """The frame, and the other if it is one."""
+        return "Distance", self.frame, key_of(self.to), *self.common
+
+    def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return by how much it is too near (positive) or too far."""
+        way = linkage.forward(q, frame=self.frame)[..., :3, 3] - position_of(linkage, self.to, q)
+        length = np.linalg.norm(way, axis=-1, keepdims=True)
+        return np.asarray(np.clip(length, *self.value) - length)
+
+    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return how fast the distance grows; nothing within the range, where the goal asks for nothing."""
+        (here, moving), (there, motion) = placed(linkage, self.frame, q), placed(linkage, self.to, q)
+        direction, length = unit(here - there)
+        rate = direction[..., None, :] @ (moving - motion)
+        low, high = self.value
+        inside = (length > low) & (length < high)
+        return np.where(inside[..., None, None], 0.0, rate)
+
+    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
+        """Return whether one of both moves at all."""
+        return np.array([moving_rows(linkage, self.frame, self.to)[:3].any()])

@@ -1,0 +1,47 @@
+"""What `Rest` and `Couple` share: they are about joints, and learn which when a solve gives them the linkage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import GoalError, JointNotFoundError
+from ..linkage.linkage import Linkage
+from .base import Goal
+
+
+def velocities_of(linkage: Linkage, name: Any, *, plain: bool) -> list[int]:
+    """Return the velocities of a joint or a pose coordinate; with `plain`, of one number that stands for itself."""
+    if isinstance(name, str) and name in linkage.coordinate_index:
+        v = linkage.table[linkage.coordinate_index[name]].v
+        if v is None:
+            raise GoalError(f"{name!r} is a part of a quaternion; name the whole joint.")
+        return [v]
+    found = [v for v, joint in enumerate(linkage.table.velocity_joints) if joint == name]
+    if plain and len(found) > 1:
+        names = ", ".join(row.name for row in linkage.table if row.joint == name)
+        raise GoalError(f"joint {name!r} has {len(found)} values; name one of {names}.")
+    if found:
+        return found
+    for arc in linkage.arcs:
+        if arc.name == name and arc.mimic is not None:
+            raise GoalError(f"joint {name!r} follows {arc.mimic.joint!r}; name that one.")
+    raise JointNotFoundError(name, f"linkage {linkage.name!r}", [*linkage.joints, *linkage.coordinates])
+
+
+class JointGoal(Goal):
+    """A goal that is told the linkage it is for; asked about another, it binds itself to that one."""
+
+    def _linkage(self) -> Linkage | None:
+        found: Linkage | None = self.__dict__.get("linkage")
+        return found
+
+    def _resolved_for(self, linkage: Linkage, **values: Any) -> Any:
+        result = object.__new__(type(self))
+        result.__dict__.update(self.__dict__, linkage=linkage, **values)
+        return result
+
+    def _known(self, name: str) -> Any:
+        """Return what binding has found out."""
+        if name not in self.__dict__:
+            raise GoalError(f"the rows of {type(self).__name__} depend on the linkage; resolve(linkage, q) has them.")
+        return self.__dict__[name]
