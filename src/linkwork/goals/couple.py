@@ -72,11 +72,11 @@ class Couple(JointGoal):
         """Return the goal with the places of its joints."""
         if self._linkage() is linkage:
             return self
-        velocities = [velocities_of(linkage, name, plain=True)[0] for name in self.joints]
+        columns = np.array([velocities_of(linkage, name, plain=True)[0] for name in self.joints])
         row = np.zeros(linkage.nv)
-        np.add.at(row, velocities, list(self.joints.values()))
-        places, unit = linkage.table.pose_index[velocities], linkage.table.velocity_units[velocities[0]]
-        result: Couple = self._resolved_for(linkage, places=places, columns=velocities, row=read_only(row), unit=unit)
+        np.add.at(row, columns, list(self.joints.values()))
+        places, unit = linkage.table.pose_index[columns], linkage.table.velocity_units[columns[0]]
+        result: Couple = self._resolved_for(linkage, places=places, columns=columns, row=read_only(row), unit=unit)
         return result
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
