@@ -33,9 +33,9 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/ik.py
 	$(BIN)/python benchmarks/whole_body.py
-	$(BIN)/python benchmarks/figure.py
+	$(BIN)/python benchmarks/body.py
 	$(BIN)/python benchmarks/files.py
-	$(BIN)/python benchmarks/farm.py
+	$(BIN)/python benchmarks/datasets.py
 	$(BIN)/python benchmarks/retarget.py
 
 fuzz: $(VENV)/fuzz.stamp

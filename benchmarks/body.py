@@ -2,9 +2,9 @@
 
 Every frame is solved from the pose before, as a page or a game would do. Times are of the processor.
 
-    python benchmarks/figure.py                  print the table and update results.md
-    python benchmarks/figure.py --no-write       print only
-    python benchmarks/figure.py --json           the same as JSON on stdout
+    python benchmarks/body.py                  print the table and update results.md
+    python benchmarks/body.py --no-write       print only
+    python benchmarks/body.py --json           the same as JSON on stdout
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from results import arguments, publish
 
 import linkwork as lw
 
-SECTION, WANTED, FOOT = "figure", 500.0, 1e-4
+SECTION, WANTED, FOOT = "body", 500.0, 1e-4
 SOLES = ["left_heel", "left_ball", "right_heel", "right_ball"]
 SIDES = {"left": 1.0, "right": -1.0}
 FRAMES = 500

@@ -4,7 +4,7 @@ Goals are poses of the Panda, made here. Every run is a process of its own. What
 blocks after each worker's first, so that compiling, and the start of Ray, are left out; the time of the whole run
 stands beside it. Answers of all runs are compared. Results go into their section of results.md.
 
-    python benchmarks/farm.py [--goals 1000000] [--most 10000000] [--blocks 16] [--rounds 2] [--no-write]
+    python benchmarks/datasets.py [--goals 1000000] [--most 10000000] [--blocks 16] [--rounds 2] [--no-write]
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 
-SECTION = "farm"
+SECTION = "datasets"
 AT_ONCE = 250_000
 RATIO, MEMORY = 1.7, 1e9
 RUN = """
