@@ -92,7 +92,7 @@ def linkages(draw: st.DrawFn) -> lw.Linkage:
                 lower, upper = sorted((draw(floats), draw(floats)))
                 articulation = draw(st.sampled_from([lw.Prismatic, lw.Revolute]))(rng.normal(size=3), lower, upper)
             joints.append(lw.Joint(name, called[draw(st.integers(0, k - 1))], name, articulation, placement))
-    frames = [lw.linkage.Frame(draw(names), called[-1], transform([draw(floats), 0.0, -0.0]))]
+    frames = [lw.Frame(draw(names), called[-1], transform([draw(floats), 0.0, -0.0]))]
     try:
         linkage = lw.Linkage(links, joints, name=draw(names), frames=frames)
         q = firm_pose(linkage, rng) if linkage.nq < 500 else linkage.neutral()

@@ -57,9 +57,8 @@ def convert(
 
     row = formats.FORMATS.get(target.suffix.lower())
     if row is None or not row.writes:
-        known = listed([suffix for suffix, one in formats.FORMATS.items() if one.writes])
         why = "its name must end" if row is None else f"{row.title} is read, not written; write a name that ends"
-        raise OptionError(f"cannot write {str(target)!r}: {why} in {known}")
+        raise OptionError(f"cannot write {str(target)!r}: {why} in {listed(formats.suffixes('writes'))}")
     content = _content(source, linkage, _options(units, up, packages, folders, positions), motions=row.clips)
     if clip is not None:
         if clip not in content.clips:

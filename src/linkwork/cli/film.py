@@ -12,6 +12,7 @@ import typer
 from ..errors import ClipNotFoundError, OptionError
 from .console import is_file, print_json, progress, read_model, read_motion, read_pair, say, writing
 from .ik import AsJson, examples, takes
+from .output import save_clip
 
 if TYPE_CHECKING:
     from ..draw.film_range import Wish
@@ -54,12 +55,12 @@ def animate(
 
     The motion is that of the file or the ready-made model; a file without one goes through its stored poses.
     """
-    from .. import draw
+    from .. import draw, formats
     from ..draw.film_range import Wish
 
     moving = _motion(motion, clip, linkage)
     target = output or Path(f"{moving.linkage.name}.html")
-    with writing(target, (*draw.FILMS, *_motion_files())) as path:
+    with writing(target, (*draw.FILMS, *formats.suffixes("clips", "writes"))) as path:
         suffix, wish = path.suffix.lower(), Wish(fps, frames, start, end, speed)
         if suffix in draw.FILMS:
             camera = read_pair("--view", view) if view and "," in view else view
@@ -90,12 +91,6 @@ def _motion(text: str, name: str | None, linkage: str | None) -> Clip:
     return clips[name] if name is not None else next(iter(clips.values()))
 
 
-def _motion_files() -> tuple[str, ...]:
-    from .. import formats
-
-    return tuple(suffix for suffix, row in formats.FORMATS.items() if row.clips and row.writes)
-
-
 def _size(text: str | None, suffix: str) -> tuple[float, float] | None:
     """Return a size in inches from one in pixels."""
     from ..draw.films import DOTS
@@ -111,13 +106,9 @@ def _size(text: str | None, suffix: str) -> tuple[float, float] | None:
 
 def _write_motion(clip: Clip, path: Path, wish: Wish) -> None:
     """Write the piece of the motion that is asked for, in a format for motions."""
-    from .. import formats
     from ..draw.film_range import cut
 
-    piece = cut(clip, wish, most=1000.0, what=f"a {path.suffix.lower()}", even=False).as_clip(clip)
-    for remark in formats.write(formats.Content(clip.linkage, {formats.CLIP: piece}), path):
-        if remark.kind == "dropped":
-            say(remark.text)
+    save_clip(cut(clip, wish, most=1000.0, what=f"a {path.suffix.lower()}", even=False).as_clip(clip), path)
 
 
 def _report(clip: Clip, target: Path, as_json: bool) -> None:

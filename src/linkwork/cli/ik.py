@@ -15,7 +15,6 @@ from .console import print_columns, print_json, progress, read_model, say, writi
 from .output import (
     csv_text,
     motion_data,
-    motion_files,
     print_figure,
     print_laps,
     print_motion,
@@ -173,7 +172,7 @@ def track(
     Exits with 1 if a frame missed its goal. With --steps, frames are taken as they come, one step each as in the
     chapter, and the first is the start itself; they are not judged.
     """
-    from .. import draw
+    from .. import draw, formats
     from ..motion import paths, tracking
     from ..solvers import Problem, configure
 
@@ -186,7 +185,9 @@ def track(
     goal = None if points is not None else _goal(linkage, name, position, orientation)
     timing = {} if frames is None else {"frames": frames}
     settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
-    with _writing(output, (*draw.IMAGES, ".html", ".mp4", ".gif", ".json", ".csv", *motion_files()), as_json) as path:
+    with _writing(
+        output, (*draw.IMAGES, ".html", ".mp4", ".gif", ".json", *formats.suffixes("clips", "writes")), as_json
+    ) as path:
         if goal is not None:
             goals = paths.line(linkage, goal, start=linkage.neutral() if begin is None else begin, **timing)
         else:

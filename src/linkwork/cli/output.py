@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..solvers import Solution
     from ..transforms import FloatArray
 
-LAP_TITLES = ("method", "reached", "error", "iterations", "time [ms]", "largest step", "beyond limits", "why not")
+LAP_TITLES = ("method", "success", "error", "iterations", "time [ms]", "largest step", "beyond limits", "why not")
 
 
 def csv_text(rows: Iterable[Sequence[Any]]) -> str:
@@ -75,7 +75,7 @@ def solution_data(solution: Solution, *, explain: bool) -> dict[str, Any]:
         (getattr(goal, "frame", type(goal).__name__), block.unit) for goal in solution.goals for block in goal.blocks
     ]
     return {
-        "reached": solution.success,
+        "success": solution.success,
         "reason": solution.reason,
         **({"explanation": solution.explain()} if explain else {}),
         "method": solution.method,
@@ -104,12 +104,12 @@ def print_solution(linkage: Linkage, data: dict[str, Any], title: str) -> None:
 
 def solution_rows(linkage: Linkage, results: Sequence[dict[str, Any]]) -> Iterator[list[Any]]:
     """Yield the rows of a table of solutions, titles first."""
-    yield ["goal", "reached", "iterations", "position_error", "rotation_error", *linkage.coordinates]
+    yield ["goal", "success", "iterations", "position_error", "rotation_error", *linkage.coordinates]
     for k, data in enumerate(results):
         errors = [
             max((one["error"] for one in data["residuals"] if one["unit"] == unit), default="") for unit in ("m", "rad")
         ]
-        yield [k, str(data["reached"]).lower(), data["iterations"], *errors, *data["pose"].values()]
+        yield [k, str(data["success"]).lower(), data["iterations"], *errors, *data["pose"].values()]
 
 
 # Motions
@@ -144,32 +144,29 @@ def print_motion(clip: Clip, data: dict[str, Any]) -> None:
     print_pose(clip.linkage, by_coordinate(clip.linkage, clip.poses[-1]))
 
 
-def motion_files() -> tuple[str, ...]:
-    """Return the suffixes of files that hold motions and that `track` does not write in its own way."""
-    from .. import formats
-
-    return tuple(suffix for suffix, row in formats.FORMATS.items() if row.clips and row.writes and suffix != ".csv")
-
-
 def write_motion(clip: Clip, data: dict[str, Any], goal: FloatArray | None, path: Path) -> None:
-    """Write a motion as its file is named: numbers (.json, .csv), a film, pictures or a format for motions."""
+    """Write a motion as its file is named: all numbers (.json), a film, pictures or a format for motions."""
     from .. import draw, formats
     from ..formats.atomic_files import write_text
 
     suffix = path.suffix.lower()
     if suffix == ".json":
         write_text(path, json.dumps(data, allow_nan=False) + "\n")
-    elif suffix == ".csv":
-        rows = zip(data["times"], data["poses"], data["effector"], strict=True)
-        titles = ["time", *data["coordinates"], "x", "y", "z"]
-        write_text(path, csv_text([titles, *([time, *pose, *point] for time, pose, point in rows)]))
-    elif suffix in (".html", ".mp4", ".gif"):
-        draw.film(clip, path, trail=data["frame"])
-    elif suffix in motion_files():
-        for remark in formats.write(formats.Content(clip.linkage, {formats.CLIP: clip}), path):
-            say(remark.text)
-    else:
+    elif suffix in formats.suffixes("clips", "writes"):
+        save_clip(clip, path)
+    elif suffix in draw.IMAGES:
         draw.strip(clip, trail=data["frame"], goal=goal, path=path)
+    else:
+        draw.film(clip, path, trail=data["frame"])
+
+
+def save_clip(clip: Clip, path: Path) -> None:
+    """Write a motion in a format for motions, and say what such a file cannot hold."""
+    from .. import formats
+
+    for remark in formats.write(formats.Content(clip.linkage, {clip.name or formats.CLIP: clip}), path):
+        if remark.kind == "dropped":
+            say(remark.text)
 
 
 # Races and figures

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import ClipNotFoundError, FormatError, OptionError, listed
-from .console import is_file, print_columns, print_json, read_model, say, writing
+from .console import is_file, print_columns, print_json, read_model, writing
 from .file import Mover
 from .ik import AsJson, FrameName, examples, flag, takes
-from .output import motion_files
+from .output import save_clip
 from .parsing import read_frame, read_goals
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def inspect(
     them, planted feet that slide, what is below the ground and, with --goals, goals that are missed. Exits with 0 if
     nothing is wrong, or nothing after --fix, and with 1 otherwise.
     """
-    from .. import draw
+    from .. import draw, formats
     from ..motion import repairs
 
     if fix != (output is not None):
@@ -67,9 +67,8 @@ def inspect(
         with writing(picture, draw.IMAGES) as path:
             draw.report(report if repaired is None else repaired.after, path=path)
     if repaired is not None and output is not None:
-        with writing(output, (*motion_files(), ".csv")) as path:
-            for remark in repaired.clip.save(path):
-                say(remark.text)
+        with writing(output, formats.suffixes("clips", "writes")) as path:
+            save_clip(repaired.clip, path)
     left = report if repaired is None else repaired.after
     if as_json:
         data: dict[str, Any] = {"file": clip, **report.as_dict()}
@@ -98,8 +97,7 @@ def _read(text: str, name: str | None, linkage: str | None) -> Clip:
         return models.motion(text)
     held = formats.read(text, linkage=None if linkage is None else read_model(linkage)).clips
     if not held:
-        known = listed([suffix for suffix, row in formats.FORMATS.items() if row.clips])
-        raise FormatError(text, f"holds no motion; files that can are {known}.")
+        raise FormatError(text, f"holds no motion; files that can are {listed(formats.suffixes('clips'))}.")
     if name is not None and name not in held:
         raise ClipNotFoundError(name, text, held)
     return held[name] if name is not None else next(iter(held.values()))

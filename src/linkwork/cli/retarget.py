@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import MappingError, OptionError
+from ..errors import MappingError, OptionError, listed
 from .console import is_file, print_columns, print_json, progress, read_model, read_motion, say
 from .ik import NOT_REACHED, AsJson, examples, flag, takes
 
@@ -59,10 +59,9 @@ def retarget(
     source = _cut(_motion(motion, clip), frames)
     target = read_model(to)
     path = output or Path(f"{Path(motion.partition(':')[0]).stem}-{target.name}.bvh")
-    row = formats.FORMATS.get(path.suffix.lower())
-    if row is None or not (row.writes and row.clips):
-        known = ", ".join(suffix for suffix, one in formats.FORMATS.items() if one.writes and one.clips)
-        raise OptionError(f"cannot write a motion to {str(path)!r}: its name must end in {known}")
+    known = formats.suffixes("clips", "writes")
+    if path.suffix.lower() not in known:
+        raise OptionError(f"cannot write a motion to {str(path)!r}: its name must end in {listed(known)}")
     if write_map is not None:
         _write_map(write_map, source.linkage, target, map_file)
     options: dict[str, Any] = {} if smooth is None else {"smooth": smooth}

@@ -64,7 +64,7 @@ class Lap:
         return {
             "method": self.method,
             "served": True,
-            "reached": self.solution.success,
+            "success": self.solution.success,
             "error": float(self.solution.residual),
             "iterations": self.solution.iterations,
             "seconds": self.seconds,

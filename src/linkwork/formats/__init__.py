@@ -32,7 +32,19 @@ from .atomic_files import read_bytes
 from .content import Content, Remark
 from .options import DEFAULTS, FilePath, Options, as_options
 
-__all__ = ["FORMATS", "Content", "Format", "Options", "Remark", "load", "load_clip", "read", "save", "write"]
+__all__ = [
+    "FORMATS",
+    "Content",
+    "Format",
+    "Options",
+    "Remark",
+    "load",
+    "load_clip",
+    "read",
+    "save",
+    "suffixes",
+    "write",
+]
 
 FRAMES_COMPARED, SAME_PLACE = 5, 1e-5
 ROOTS = ("fixed", "planar", "floating")
@@ -167,7 +179,7 @@ def save(thing: Linkage | Clip | Content, path: FilePath) -> tuple[Remark, ...]:
     row = _format(path)
     if isinstance(thing, Clip):
         if not row.clips:
-            raise FormatError(path, f"{row.title} files hold no motion; {_known('clips')} do.")
+            raise FormatError(path, f"{row.title} files hold no motion; {', '.join(suffixes('clips'))} do.")
         thing = Content(thing.linkage, {thing.name or CLIP: thing})
     elif isinstance(thing, Linkage):
         thing = Content(thing)
@@ -192,7 +204,7 @@ def read(path: FilePath, options: Options = DEFAULTS, *, linkage: Linkage | None
     """
     row = _format(path)
     if not row.reads:
-        raise FormatError(path, f"files of this kind are written, not read; {_known('reads')} are read.")
+        raise FormatError(path, f"files of this kind are written, not read; {', '.join(suffixes('reads'))} are read.")
     try:
         if linkage is None:
             content: Content = row.load_module().read(path, options)
@@ -221,7 +233,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     """Write content to a file and return remarks on what a file of this kind cannot hold."""
     row = _format(path)
     if not row.writes:
-        raise FormatError(path, f"{row.title} files are read, not written; {_known('writes')} are.")
+        raise FormatError(path, f"{row.title} files are read, not written; {', '.join(suffixes('writes'))} are.")
     if not row.linkages and not content.clips:
         raise FormatError(path, f"{row.title} files hold motions, and there is none.")
     content, dropped = fit(content, path)
@@ -279,8 +291,9 @@ def _is_robot(path: FilePath) -> bool:
         at += len(close)
 
 
-def _known(what: str) -> str:
-    return ", ".join(suffix for suffix, row in FORMATS.items() if getattr(row, what))
+def suffixes(*abilities: str) -> tuple[str, ...]:
+    """Return the suffixes of formats with all of some abilities, fields of `Format` such as ``"clips", "writes"``."""
+    return tuple(suffix for suffix, row in FORMATS.items() if all(getattr(row, one) for one in abilities))
 
 
 def _carried(content: Content, linkage: Linkage) -> Content:

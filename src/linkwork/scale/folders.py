@@ -65,10 +65,9 @@ def retarget_library(
         raise OptionError(f"no engine {engine!r} for motions; engines are {listed(ENGINES)}.")
     if address is not None and engine != "ray":
         raise OptionError("address is for the engine ray.")
-    row = formats.FORMATS.get(suffix)
-    if row is None or not (row.writes and row.clips):
-        known = listed([name for name, one in formats.FORMATS.items() if one.writes and one.clips])
-        raise OptionError(f"cannot write motions to {suffix!r} files; suffixes are {known}.")
+    known = formats.suffixes("clips", "writes")
+    if suffix not in known:
+        raise OptionError(f"cannot write motions to {suffix!r} files; suffixes are {listed(known)}.")
     workers = check_workers(workers)
     work = ClipRetargeter(Path(source), _motions(Path(source), suffix), linkage, suffix, options)
     with run_folder(output, work.facts(), resume=resume) as (folder, _):
@@ -86,7 +85,7 @@ def _motions(folder: Path, suffix: str) -> list[str]:
     """Return the files with motions below a folder, by their names in it."""
     if not folder.is_dir():
         raise FormatError(folder, "is no folder of motions.")
-    suffixes = {name for name, row in formats.FORMATS.items() if row.clips} - {".csv"}  # which does not say whose it is
+    suffixes = {*formats.suffixes("clips")} - {".csv"}  # which does not say whose it is
     found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in suffixes and path.is_file())
     if not found:
         raise FormatError(folder, f"holds no motions; their names end in {listed(sorted(suffixes))}.")

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from ..errors import FormatError, LinkworkError, MethodNotFoundError, listed
-from ..formats import CLIP, FORMATS, Content, Remark, read, write, yaml_json as documents
+from ..formats import CLIP, Content, Remark, read, suffixes, write, yaml_json as documents
 from ..formats.atomic_files import MAX_BYTES, read_bytes, read_text, write_text
 from ..formats.doctor import examine
 from ..formats.scene_document import document
@@ -289,4 +289,4 @@ def export(clip: Clip, suffix: str) -> tuple[str, bytes]:
 
 def uploadable() -> str:
     """Return the suffixes that an upload may have, for the page's file chooser."""
-    return ",".join(suffix for suffix, row in FORMATS.items() if row.reads and row.linkages)
+    return ",".join(suffixes("reads", "linkages"))
