@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 import linkwork as lw
 from linkages import JOINTS, one_joint
 from linkwork.errors import FrameNotFoundError, KeyFrameError, LinkworkError, PoseError, PoseShapeError
+from linkwork.linkage.poses import wrapped
 from linkwork.motion.clips import KINDS, sample
 
 EVEN = np.arange(6) / 2.0
@@ -226,7 +227,7 @@ def test_a_wheel_that_drives_a_slider_keeps_its_turns(kind: str) -> None:
 @kinds
 def test_turns_add_up_over_many_keys(kind: str) -> None:
     wheel = lw.Builder("w").continuous("wheel", "rim").build()
-    keys = [(t, [lw.poses.wrapped(np.array(1.5 * t))]) for t in range(20)]
+    keys = [(t, [wrapped(np.array(1.5 * t))]) for t in range(20)]
     clip = lw.interpolate(wheel, keys, fps=1, kind=kind)
     assert_allclose(clip.poses[:, 0], 1.5 * np.arange(20), rtol=0, atol=1e-11)
 

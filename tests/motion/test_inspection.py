@@ -12,7 +12,7 @@ import linkwork as lw
 from linkages import JOINTS, one_joint
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError
 from linkwork.motion.checks import runs
-from linkwork.motion.repairs import limb_end
+from linkwork.motion.repairs import chain_end
 from motions import recorded
 
 
@@ -267,8 +267,8 @@ def test_stretches_of_frames() -> None:
 
 def test_the_end_of_a_limb_is_as_far_as_it_does_not_branch() -> None:
     human = lw.models.human()
-    assert limb_end(human, "left_knee") == limb_end(human, "left_hip")
-    assert limb_end(TWO, "j1") == "tip"
+    assert chain_end(human, "left_knee") == chain_end(human, "left_hip")
+    assert chain_end(TWO, "j1") == "tip"
 
 
 @pytest.mark.parametrize("joint", JOINTS)

@@ -98,5 +98,5 @@ def test_what_is_not_symmetric_is_not_mirrored() -> None:
     b.revolute("right_arm", "right", parent="base", at=(0, -0.2, 0.9), axis="y")
     linkage = b.build()
     clip = lw.interpolate(linkage, [(0, [0, 0]), (1, [1, 1])], fps=4)
-    with pytest.raises(LinkageError, match=r"no mirror images|not symmetric"):
+    with pytest.raises(LinkageError, match=r"not mirror images|not symmetric"):
         clip.mirror()

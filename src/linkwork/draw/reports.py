@@ -11,7 +11,7 @@ import numpy as np
 
 from ..linkage.poses import between
 from ..motion.checks import runs
-from ..motion.footing import planted
+from ..motion.contacts import planted
 from ..motion.inspection import errors
 from .panels import BLUE, FONT, GREEN, GREY, LARGE, ORANGE, RED, SMALL, TEAL, Picture, new_figure
 from .plots import COLORS, name_axes, new_axes

@@ -1,13 +1,13 @@
-"""Clips cut, timed anew and put together: slices, resampling, cross-fades, blends and loops.
+"""Clips cut, retimed and combined: slices, resampling, cross-fades, blends and loops.
 
-Imports `clips`, `roots` and what stands before them. Quaternions keep to one side from frame to frame in all of it.
+All of it keeps the signs of quaternions steady from frame to frame.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,23 +16,25 @@ from ..errors import KeyFrameError, LinkageError, listed
 from ..linkage import poses
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_array, inverse, steady
-from . import root_motion as roots
-from .clips import Clip
-from .keys import check_count, check_times, even_times
+from . import root_motion
+from .keys import check_count, check_positive, check_times, even_times
 from .splines import exponential, product, sample, smooth, steady_signs, unit
+
+if TYPE_CHECKING:
+    from .clips import Clip
 
 SAME_TIME, SAME_PLACE = 1e-9, 1e-9
 
 
-# Cut and timed anew
+# Cut and retimed
 
 
 def at(clip: Clip, times: ArrayLike, kind: str) -> FloatArray:
     """Return the poses of a clip at times within it; see `Clip.at`."""
     wanted = as_array(times, "times")
     first, last = clip.times[0], clip.times[-1]
-    room = SAME_TIME * (1.0 + abs(first) + abs(last))
-    if not ((wanted >= first - room) & (wanted <= last + room)).all():  # NaN is not either
+    slack = SAME_TIME * (1.0 + abs(first) + abs(last))
+    if not ((wanted >= first - slack) & (wanted <= last + slack)).all():  # NaN fails both
         raise KeyFrameError(f"the clip lasts from {first:g} to {last:g} s; there is no pose at {times!r}.")
     flat = np.clip(wanted.ravel(), first, last)
     found = sample(clip.linkage, clip.times, clip.poses, flat, kind=kind)
@@ -53,8 +55,7 @@ def cut(clip: Clip, start: float | None, end: float | None) -> Clip:
     if not inside.any():
         whole = f"{clip.times[0]:g} to {clip.times[-1]:g} s"
         raise KeyFrameError(f"there is no frame between {first:g} and {last:g} s; the clip lasts from {whole}.")
-    residuals = None if clip.residuals is None else clip.residuals[inside]
-    return replace(clip, times=clip.times[inside], poses=clip.poses[inside], residuals=residuals)
+    return replace(clip, times=clip.times[inside], poses=clip.poses[inside], residuals=_rows(clip, inside))
 
 
 def resample(clip: Clip, fps: float | None, times: ArrayLike | None, kind: str) -> Clip:
@@ -83,11 +84,11 @@ def retime(clip: Clip, speed: float | None, duration: float | None, start: float
         raise KeyFrameError("speed and duration both say how fast; give one of them.")
     factor = 1.0
     if speed is not None:
-        factor = 1.0 / _positive(speed, "speed")
+        factor = 1.0 / check_positive(speed, "speed")
     elif duration is not None:
         if len(clip) < 2:
             raise KeyFrameError("a clip of one frame cannot be stretched to a duration.")
-        factor = _positive(duration, "duration") / clip.duration
+        factor = check_positive(duration, "duration") / clip.duration
     begin = clip.times[0] if start is None else _number(start, "start")
     return replace(clip, times=begin + (clip.times - clip.times[0]) * factor)
 
@@ -96,7 +97,7 @@ def _rows(clip: Clip, which: Any) -> FloatArray | None:
     return None if clip.residuals is None else clip.residuals[which]
 
 
-# Put together
+# Combined
 
 
 def concatenate(clips: Sequence[Clip], fade: float, align: bool) -> Clip:
@@ -106,7 +107,7 @@ def concatenate(clips: Sequence[Clip], fade: float, align: bool) -> Clip:
         raise KeyFrameError(f"fade is how many seconds two clips share, zero or more, got {fade!r}.")
     result = clips[0]
     for other in clips[1:]:
-        result = _joined(result, same(result, other), float(fade), align)
+        result = _joined(result, other, float(fade), align)
     return result
 
 
@@ -116,9 +117,9 @@ def _joined(clip: Clip, other: Clip, fade: float, align: bool) -> Clip:
         raise KeyFrameError(f"a fade of {fade:g} s does not fit in a clip of {short:g} s; take a shorter one.")
     begin = clip.times[-1] - fade if fade else clip.times[-1] + 1.0 / clip.fps
     if align:
-        place = roots.heading(clip.linkage, at(clip, clip.times[-1] - fade, "linear"))
-        there = roots.heading(clip.linkage, other.poses[0])
-        other = roots.moved(other, place @ inverse(there))
+        place = root_motion.heading(clip.linkage, at(clip, clip.times[-1] - fade, "linear"))
+        there = root_motion.heading(clip.linkage, other.poses[0])
+        other = root_motion.moved(other, place @ inverse(there))
     end = begin + other.duration
     after = even_times(begin, end, clip.fps) if fade else begin + other.times - other.times[0]
     kept = clip.times < after[0] - SAME_TIME
@@ -137,8 +138,7 @@ def _joined(clip: Clip, other: Clip, fade: float, align: bool) -> Clip:
 def blend(
     clip: Clip, other: Clip, weight: float | ArrayLike | Callable[[FloatArray], ArrayLike], stretch: bool
 ) -> Clip:
-    """Return a mixture of two clips; see `Clip.blend`."""
-    same(clip, other)
+    """Return a blend of two clips; see `Clip.blend`."""
     since = clip.times - clip.times[0]
     shares = as_array(weight(since) if callable(weight) else weight, "weight of a blend")
     if shares.shape not in ((), (len(clip),)) or not ((shares >= 0.0) & (shares <= 1.0)).all():
@@ -157,10 +157,10 @@ def blend(
 def loop(clip: Clip, fade: float, cycles: int, travel: bool) -> Clip:
     """Return a cycle without a seam; see `Clip.loop`.
 
-    The cycle lasts as long as the clip less the fade. Over its first `fade` seconds it goes over from the clip's last
-    ones to its first, so that the end of a cycle and the beginning of the next are one motion.
+    The cycle lasts as long as the clip less the fade. Its first `fade` seconds blend the clip's last seconds into its
+    first, so that the end of one cycle continues into the next.
     """
-    _positive(fade, "fade")
+    check_positive(fade, "fade")
     if isinstance(cycles, bool) or not isinstance(cycles, int | np.integer) or cycles < 1:
         raise KeyFrameError(f"cycles is a whole number, at least one, got {cycles!r}.")
     if 2.0 * fade > clip.duration:
@@ -173,15 +173,15 @@ def loop(clip: Clip, fade: float, cycles: int, travel: bool) -> Clip:
     seam = since < fade
     tail = replace(clip, times=since[seam], poses=at(clip, clip.times[0] + length + since[seam], "linear"))
     step = np.eye(4)
-    if travel and roots.floats(linkage):
-        step = roots.heading(linkage, tail.poses[0]) @ inverse(roots.heading(linkage, clip.poses[0]))
-        tail = roots.moved(tail, inverse(step))
+    if travel and root_motion.root_moves(linkage):
+        step = root_motion.heading(linkage, tail.poses[0]) @ inverse(root_motion.heading(linkage, clip.poses[0]))
+        tail = root_motion.moved(tail, inverse(step))
     values[seam] = mixed(linkage, tail.poses, values[seam], smooth(since[seam] / fade))
     cycle = replace(clip, times=clip.times[0] + since, poses=steady_signs(linkage, values), residuals=None)
     parts, place = [cycle.poses], np.eye(4)
     for _ in range(int(cycles) - 1):
         place = step @ place
-        parts.append((roots.moved(cycle, place) if roots.floats(linkage) else cycle).poses[1:])
+        parts.append((root_motion.moved(cycle, place) if root_motion.root_moves(linkage) else cycle).poses[1:])
     values = steady_signs(linkage, np.vstack(parts))
     times = clip.times[0] + np.arange(len(values)) * (length / (count - 1))
     return replace(cycle, times=times, poses=values)
@@ -190,8 +190,8 @@ def loop(clip: Clip, fade: float, cycles: int, travel: bool) -> Clip:
 def mixed(linkage: Linkage, one: FloatArray, other: FloatArray, share: FloatArray) -> FloatArray:
     """Return poses (n, nq) a share (n,) of the way from one motion to another, frame by frame.
 
-    The way is the short one at the first frame and follows on from there: where the motions come to be more than half a
-    turn apart, it does not change sides.
+    Each angle goes the short way at the first frame and keeps that direction, even where the motions come to be more
+    than half a turn apart.
     """
     part, result = share[:, None], np.array(one)
     q, _, wraps = linkage.table.plain
@@ -209,16 +209,13 @@ def mixed(linkage: Linkage, one: FloatArray, other: FloatArray, share: FloatArra
     return result
 
 
-# What is asked for
+# Checked
 
 
-def same(clip: Clip, other: Any) -> Clip:
-    """Return the other of two clips, once it is sure that both are of one linkage."""
-    if not isinstance(other, Clip):
-        raise KeyFrameError(f"expected a Clip, got {type(other).__name__}; lw.Clip(linkage, times, poses) makes one.")
-    one, two = clip.linkage, other.linkage
+def check_same(one: Linkage, two: Linkage) -> None:
+    """Raise unless clips of two linkages can be combined: equal coordinates, joints and placements."""
     if one is two:
-        return other
+        return
     if one.coordinates != two.coordinates:
         strange = [name for name in two.coordinates if name not in one.coordinate_index] or list(two.coordinates)
         raise LinkageError(
@@ -229,19 +226,12 @@ def same(clip: Clip, other: Any) -> Clip:
         away = np.abs(a.placement - b.placement).max()
         if a.articulation != b.articulation or away > SAME_PLACE * (1.0 + one.length):
             raise LinkageError(
-                f"the clips are of two linkages, {one.name!r} and {two.name!r}: joint {a.name!r} stands or turns "
-                "otherwise in the second. Retarget one of them."
+                f"the clips are of two linkages, {one.name!r} and {two.name!r}: joint {a.name!r} has another place or "
+                "axis in the second. Retarget one of them."
             )
-    return other
 
 
 def _number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not np.isfinite(value):
         raise KeyFrameError(f"{what} is a number of seconds, got {value!r}.")
-    return float(value)
-
-
-def _positive(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
-        raise KeyFrameError(f"{what} must be a positive number, got {value!r}.")
     return float(value)

@@ -1,13 +1,10 @@
-"""What can be wrong with the values of a motion: flips, spikes and limits, each with frames, joint and amount.
-
-Imports `clips`, `eulers` and what stands before them; SciPy when rotations are compared.
-"""
+"""What can be wrong with the values of a motion: flips, spikes and limits, each with frames, joint and amount."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +14,18 @@ from ..linkage.joints import Joint
 from ..linkage.poses import between, wrapped
 from ..linkage.tree import Drive
 from ..transforms import FloatArray
-from .clips import Clip
+
+if TYPE_CHECKING:
+    from .clips import Clip
 
 KINDS = ("flip", "spike", "limit", "slide", "ground", "path")
-FLIP = 1.0  # a jump of an angle that is no motion [rad]
+FLIP = 1.0  # a jump of an angle that is larger than any motion [rad]
 RATIO = 6.0  # of a spike to the motion around it
-FASTEST = 4.0  # below so many radians, or sizes of the figure, a second, nothing is a spike
-WHOLE, CROWD = 0.4, 5  # if so many of the joints, and no fewer, stand out at once, it is a cut
+FASTEST = 4.0  # below so many radians, or body sizes, a second, nothing is a spike
+WHOLE, CROWD = 0.4, 5  # if this share of the joints, and this number, jump at once, it is a cut
 BODY = "whole body"
-BEGINNING, SPARSE = 6, 0.1  # as many frames say how fast a motion is after its first; frames further apart [s] do not
-AT_LIMIT, RESTING = 1e-9, 3  # how near a limit is on it; for how many frames in a row it is stuck there
+BEGINNING, SPARSE = 6, 0.1  # frames that show how fast a motion begins; with more time between them [s] they do not
+AT_LIMIT, RESTING = 1e-9, 3  # distance within which a value is at its limit; frames in a row after which it is stuck
 
 
 @dataclass(frozen=True)
@@ -104,10 +103,10 @@ def outliers(clip: Clip, steps: FloatArray) -> NDArray[np.bool_]:
 
 
 def turns_and_slides(clip: Clip, first: Any = slice(None, -1), last: Any = slice(1, None)) -> FloatArray:
-    """Return how far joints really turn and slide from frames to others (m, nv), whatever numbers say so.
+    """Return how far joints turn and slide between pairs of frames (m, nv), however the rotations are stored.
 
-    Whole turns are none. Of Euler angles, the angle of the rotation stands in the place of the first of them, and zero
-    in those of the others: near gimbal lock they run fast while the joint hardly moves.
+    Whole turns do not count. For Euler angles, the first column holds the angle of the rotation and the others zero:
+    near gimbal lock the angles change fast while the joint hardly moves.
     """
     from scipy.spatial.transform import Rotation
 
@@ -164,18 +163,18 @@ def jumps(clip: Clip) -> list[Finding]:
     return found
 
 
-def first_apart(clip: Clip, found: Iterable[Finding] | None = None) -> bool:
-    """Return whether frame 0 is a pose of its own, such as a T-pose, from which the motion jumps away at once.
+def has_stray_first_frame(clip: Clip, found: Iterable[Finding] | None = None) -> bool:
+    """Return whether frame 0 is not part of the motion, such as a T-pose from which everything jumps away.
 
     Args:
         clip: The motion.
-        found: Its flips and spikes, where they are known. Where not, they are looked for in its first frames; a motion
-            of few frames, or of less than ten a second, does not tell.
+        found: Its flips and spikes, if known; by default the first frames are searched for them. A motion of few
+            frames, or of less than ten a second, has none.
     """
     if found is None:
         if len(clip) < BEGINNING or clip.times[1] - clip.times[0] > SPARSE:
             return False
-        found = jumps(Clip(clip.linkage, clip.times[:BEGINNING], clip.poses[:BEGINNING]))
+        found = jumps(replace(clip, times=clip.times[:BEGINNING], poses=clip.poses[:BEGINNING], residuals=None))
     return any(
         one.kind in ("flip", "spike")
         and (one.first, one.last) == (0, 1)
@@ -185,13 +184,13 @@ def first_apart(clip: Clip, found: Iterable[Finding] | None = None) -> bool:
     )
 
 
-def without_first(clip: Clip) -> Clip:
-    """Return a motion without its first frame, begun at the same time."""
+def without_first_frame(clip: Clip) -> Clip:
+    """Return a motion without its first frame, starting at the same time."""
     return clip.slice(float(clip.times[1]), None).retime(start=float(clip.times[0]))
 
 
 def _numbers(clip: Clip) -> Iterator[Finding]:
-    """Yield jumps to other numbers of the same rotation, where numbers nearer to those before would do."""
+    """Yield jumps to other numbers of the same rotation where closer numbers exist."""
     for arc, drive in movers(clip):
         values = clip.poses[:, drive.q : drive.q + arc.articulation.nq]
         steps = np.abs(np.diff(values, axis=0))
@@ -205,7 +204,7 @@ def _numbers(clip: Clip) -> Iterator[Finding]:
 
 
 def unwound_joint(joint: Joint, values: FloatArray) -> FloatArray:
-    """Return the values of a joint (n, nq) of the same rotations, each the nearest to the ones before."""
+    """Return values of a joint (n, nq) for the same rotations, each row nearest to the one before."""
     result, order = values.copy(), euler_order(joint.articulation)
     if order is not None:
         result[:, -3:] = nearest(values[:, -3:], order, values[0, -3:])
@@ -229,7 +228,7 @@ def _cuts(clip: Clip, wild: NDArray[np.bool_], steps: FloatArray) -> Iterator[Fi
 
 
 def _signs(clip: Clip) -> Iterator[Finding]:
-    """Yield quaternions that jump to their other sign: the same rotation, but not to who blends numbers."""
+    """Yield quaternions that change sign: the same rotation, but a jump for code that blends the numbers."""
     for arc, drive in movers(clip):
         for element in arc.articulation.elements:
             if element.kind == "ball":
@@ -241,7 +240,7 @@ def _signs(clip: Clip) -> Iterator[Finding]:
 
 
 def limits(clip: Clip) -> list[Finding]:
-    """Return values beyond their limits, and those that are stuck at one: moved into it and held there for a while."""
+    """Return values beyond their limits, and values stuck at one: moving into it and held there for a while."""
     found, linkage = list[Finding](), clip.linkage
     for arc, drive in movers(clip):
         for k in range(drive.q, drive.q + arc.articulation.nq):
@@ -262,7 +261,7 @@ def _at_limit(clip: Clip, joint: str, k: int, bound: float, side: float) -> Iter
     for first, last in runs(np.abs(over) <= AT_LIMIT, RESTING):
         entering = steps[first - 1] if first > 0 else 0.0
         leaving = steps[last] if last < len(steps) else 0.0
-        if max(entering, leaving) > FASTEST / 20.0 * float(np.diff(clip.times).mean()):  # cut off, not come to rest
+        if max(entering, leaving) > FASTEST / 20.0 * float(np.diff(clip.times).mean()):  # clipped, not at rest
             text = f"{name} is stuck at its limit {bound:.4g} {unit}."
             yield Finding("limit", first, last, joint, 0.0, unit, text)
 

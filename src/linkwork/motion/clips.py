@@ -1,7 +1,7 @@
 """Motion: poses of one linkage over time, and key frames made into it.
 
-Imports `keys`, `splines` and what stands before them. What one does with a clip lives in later modules (`blending`,
-`roots`, `mirrors`, `rates`, `report`); the methods here hand over to them, importing them when they are first called.
+The methods of `Clip` call modules of their own. Those make a new clip from the one they are given with
+`dataclasses.replace`, so they do not import this module.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,12 +18,13 @@ from ..errors import KeyFrameError, PoseShapeError
 from ..linkage import poses
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_array
+from . import blending, derivatives, mirrors, root_motion
 from .keys import Key, even_times, read_keys
 from .splines import KINDS, sample
 
 if TYPE_CHECKING:
     from ..formats import Remark
-    from .inspection import Report
+    from .inspection import InspectOptions, Report
 
 __all__ = ["KINDS", "Clip", "interpolate", "sample"]
 
@@ -58,16 +59,15 @@ class Clip:
             raise PoseShapeError(self.linkage.nq, values.shape, self.linkage.name, what=f"clip of {len(times)} poses")
         for name in ("name", "source"):
             if not isinstance(getattr(self, name), str):
-                raise KeyFrameError(f"{name} of a clip is a text, got {getattr(self, name)!r}.")
+                raise KeyFrameError(f"the {name} of a clip is a string, got {getattr(self, name)!r}.")
         for array in (times, values):
             array.setflags(write=False)
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "poses", values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(
-            getattr(self, field.name) for field in fields(self)
-        )  # read-only again at the other end
+        values = (getattr(self, field.name) for field in fields(self))
+        return type(self), tuple(values)  # so that arrays are read-only again after unpickling
 
     def __len__(self) -> int:
         return len(self.times)
@@ -89,46 +89,36 @@ class Clip:
 
     @property
     def fps(self) -> float:
-        """Frames a second, on average over the clip; 24 where there is but one frame."""
+        """Frames a second, on average over the clip; 24 for a clip of one frame."""
         return (len(self) - 1) / self.duration if len(self) > 1 else STILL_FPS
 
     def forward(self, *, frame: str | None = None) -> Any:
-        """Return where frames are over the whole clip; as `Linkage.forward`, with a leading time axis."""
+        """Return the transforms of frames over the whole clip: `Linkage.forward` with a leading time axis."""
         return self.linkage.forward(self.poses) if frame is None else self.linkage.forward(self.poses, frame=frame)
 
     @property
     def velocities(self) -> FloatArray:
-        """Velocities (n, nv) at every frame [rad/s, m/s]; of ball and floating joints, along the child's own axes."""
-        from . import derivatives as rates
-
-        return rates.derivative(self, 1)
+        """Velocities (n, nv) at every frame [rad/s, m/s]; those of ball and floating joints in the child's axes."""
+        return derivatives.derivative(self, 1)
 
     @property
     def accelerations(self) -> FloatArray:
-        """Accelerations (n, nv) at every frame [rad/s², m/s²]: how the velocities change."""
-        from . import derivatives as rates
-
-        return rates.derivative(self, 2)
+        """Accelerations (n, nv) at every frame [rad/s², m/s²]."""
+        return derivatives.derivative(self, 2)
 
     @property
     def jerk(self) -> FloatArray:
-        """How the accelerations change (n, nv) at every frame [rad/s³, m/s³]."""
-        from . import derivatives as rates
+        """Derivatives of the accelerations (n, nv) at every frame [rad/s³, m/s³]."""
+        return derivatives.derivative(self, 3)
 
-        return rates.derivative(self, 3)
-
-    # Cut and timed anew
+    # Cut and retimed
 
     def at(self, times: ArrayLike, *, kind: str = "linear") -> FloatArray:
         """Return the poses (..., nq) at times within the clip; between frames as `lw.interpolate` goes between keys."""
-        from . import blending
-
         return blending.at(self, times, kind)
 
     def slice(self, start: float | None, end: float | None) -> Clip:
         """Return the frames from a time to another [s], both included; None is where the clip begins or ends."""
-        from . import blending
-
         return blending.cut(self, start, end)
 
     def __getitem__(self, span: Any) -> Clip:
@@ -141,76 +131,69 @@ class Clip:
 
     def resample(self, *, fps: float | None = None, times: ArrayLike | None = None, kind: str = "catmull-rom") -> Clip:
         """Return the motion at other times: `fps` even ones, or those given. Limits that were kept stay kept."""
-        from . import blending
-
         return blending.resample(self, fps, times, kind)
 
     def reverse(self) -> Clip:
         """Return the motion backwards, over the same times."""
-        from . import blending
-
         return blending.reverse(self)
 
     def retime(self, *, speed: float | None = None, duration: float | None = None, start: float | None = None) -> Clip:
         """Return the same poses at other times: faster by a factor, stretched to a duration [s], begun elsewhere."""
-        from . import blending
-
         return blending.retime(self, speed, duration, start)
 
-    # Put together
+    # Combined
 
     def concatenate(self, *others: Clip, fade: float = 0.0, align: bool = False) -> Clip:
-        """Return this motion and others after it.
+        """Return this motion followed by others.
 
         Args:
             *others: Clips of the same linkage.
-            fade: How long one goes over into the next [s]: so much of both is blended. Without, the next begins one
-                frame after the end.
-            align: Move the root of what follows to where the one before has brought it, heading included.
+            fade: Duration of the cross-fade from one clip to the next [s]. With 0, the next clip begins one frame
+                after the end of the one before.
+            align: Move the root of each clip to where the one before ends, heading included.
         """
-        from . import blending
-
-        return blending.concatenate((self, *others), fade, align)
+        return blending.concatenate((self, *(self._same_linkage(other) for other in others)), fade, align)
 
     def blend(
         self, other: Clip, weight: float | ArrayLike | Callable[[FloatArray], ArrayLike], *, stretch: bool = False
     ) -> Clip:
-        """Return a mixture of this motion and another, over the times of this one.
+        """Return a blend of this motion and another, at the times of this one.
 
         Args:
             other: A clip of the same linkage.
-            weight: How much of the other: a number from 0 to 1, one for each frame, or a function of the time since the
-                start [s].
-            stretch: Play the other slower or faster so that both last equally long.
+            weight: Share of the other clip: a number from 0 to 1, one for each frame, or a function of the time since
+                the start [s].
+            stretch: Play the other clip slower or faster so that both have the same duration.
         """
-        from . import blending
+        return blending.blend(self, self._same_linkage(other), weight, stretch)
 
-        return blending.blend(self, other, weight, stretch)
+    def _same_linkage(self, other: Any) -> Clip:
+        if not isinstance(other, Clip):
+            name = type(other).__name__
+            raise KeyFrameError(f"expected a Clip, got {name}; lw.Clip(linkage, times, poses) makes one.")
+        blending.check_same(self.linkage, other.linkage)
+        return other
 
     def loop(self, *, fade: float, cycles: int = 1, travel: bool = True) -> Clip:
-        """Return a motion that can be repeated without a seam: its end goes over into its beginning.
+        """Return a motion that repeats without a seam: its end is blended into its beginning.
 
         Args:
-            fade: How long the end is blended into the beginning [s]; the cycle is shorter by this.
-            cycles: How often to repeat it.
-            travel: Let a floating root go on from where a cycle has brought it; False brings it back within the seam.
+            fade: Duration of that blend [s]; the cycle is shorter than the clip by it.
+            cycles: Number of repetitions.
+            travel: Let each cycle of a floating root go on where the one before ends; False brings it back.
         """
-        from . import blending
-
         return blending.loop(self, fade, cycles, travel)
 
     # Moved
 
     def offset(self, *, position: ArrayLike = (0.0, 0.0, 0.0), turn: float | str = 0.0) -> Clip:
-        """Return the motion elsewhere: the path of a floating root turned about the vertical, then moved.
+        """Return the motion with the path of its floating root turned about the vertical, then moved.
 
         Args:
-            position: By how much to move it [m], (x, y) or (x, y, z).
-            turn: By how much to turn it about the world's z axis [rad], or a text such as ``"90deg"``.
+            position: Displacement [m], (x, y) or (x, y, z).
+            turn: Angle about the world's z axis [rad], or a text such as ``"90deg"``.
         """
-        from . import root_motion as roots
-
-        return roots.offset(self, position, turn)
+        return root_motion.offset(self, position, turn)
 
     def mirror(
         self,
@@ -219,37 +202,35 @@ class Clip:
         normal: str | ArrayLike | None = None,
         point: ArrayLike = (0.0, 0.0, 0.0),
     ) -> Clip:
-        """Return the motion as a mirror shows it: what the left did, the right does.
+        """Return the mirror image of the motion: left and right change places.
 
         Args:
-            pairs: Joints that change places, by name. By default they are found from names (left and right) and
-                checked against the geometry; `mirrors.symmetry(linkage)` says what was found.
-            normal: Direction across the mirror, an axis or three numbers; by default from right to left.
+            pairs: Joints that change places, by name. By default they are found by name (left and right) and checked
+                against the geometry; `mirrors.symmetry(linkage)` says what was found.
+            normal: Normal of the mirror, an axis or three numbers; by default from right to left.
             point: A point of the mirror [m].
         """
-        from . import mirrors
-
         return mirrors.mirror(self, pairs, normal, point)
 
-    # Judged and kept
+    # Inspected and saved
 
-    def report(self, **options: Any) -> Report:
+    def report(self, **options: Unpack[InspectOptions]) -> Report:
         """Return what is wrong with the motion: flips, spikes, limits, sliding feet and more; see `lw.inspect`."""
-        from . import inspection as report
+        from .inspection import inspect  # which loads the solvers
 
-        return report.inspect(self, **options)
+        return inspect(self, **options)
 
     def named(self, name: str, *, source: str | None = None) -> Clip:
-        """Return the clip with a name, and where it comes from."""
+        """Return the clip under a name and, if given, another source."""
         return replace(self, name=name, source=self.source if source is None else source)
 
     def save(self, path: str | os.PathLike[str]) -> tuple[Remark, ...]:
-        """Write the motion to a file, as its suffix says; see `linkwork.save`.
+        """Write the motion to a file in the format of its suffix; see `linkwork.save`.
 
         Returns:
             Remarks on what a file of this kind cannot hold; they are logged as warnings too.
         """
-        from .. import formats
+        from .. import formats  # the one import of a later package
 
         return formats.save(self, path)
 
@@ -268,7 +249,7 @@ def interpolate(
         linkage: The linkage.
         keys: (time, pose) pairs with rising times [s], or `Key` objects with a kind of their own; a pose may be the
             name of a stored one.
-        fps: Frames a second. The last frame falls on the last key or up to one frame before it.
+        fps: Frames a second. The last frame is on the last key or less than one frame before it.
         kind: ``"linear"``; ``"ease"`` (slow out of and into every key), ``"ease-in"`` (slow out of it), ``"ease-out"``
             (slow into the next); ``"cubic"`` (a spline with continuous acceleration); ``"catmull-rom"`` (continuous
             velocity, each stretch shaped by its four nearest keys); ``"tcb"`` (the same, with tension, continuity and

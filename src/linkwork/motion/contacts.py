@@ -1,34 +1,42 @@
-"""Contacts with the ground: when a moving point stands still there, and where the ground is.
+"""Feet and the ground: when a point is planted, which frames are feet, where the ground is, what goes wrong there.
 
-Imports `findings` and `transforms`. A point is planted while it is low and slow; two thresholds each, one to begin and
-a looser one to end, so that a noisy signal does not chatter.
+A point is planted while it is low and slow; two thresholds each, one to begin and a looser one to end, so that noise
+does not make a contact flicker. The ground is a height along the world's z axis.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_array
-from .checks import runs
+from .checks import Finding, extent, runs
+from .root_motion import root_moves
+
+if TYPE_CHECKING:
+    from .clips import Clip
 
 Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What counts as planted, for a leg one metre long; lengths and speeds grow with the leg.
+    """What counts as planted, for a leg of one metre; heights and speeds scale with the leg.
 
     Args:
         height: A contact begins below this height above the ground [m].
         leave_height: It ends above this one.
         speed: It begins below this speed [m/s].
         leave_speed: It ends above this one.
-        shortest: Shorter contacts are overlooked [s].
-        gap: Shorter gaps between contacts are overlooked too [s]; 0 leaves them all.
+        shortest: Shorter contacts are ignored [s].
+        gap: Shorter gaps between contacts are closed [s]; 0 closes none.
     """
 
     height: float = 0.05
@@ -47,12 +55,20 @@ class Thresholds:
                 raise OptionError(f"the {name} of contacts is zero or more seconds, got {getattr(self, name)!r}.")
 
 
+FOOT = re.compile(r"foot|feet|sole|toe|ankle", re.IGNORECASE)
+# A foot stands while it is as low and as slow as this, in sizes of the body. It leaves at once and no gap is closed,
+# so that neither the first centimetres of a step nor the noise of a recording are slides.
+STANDING = Thresholds(height=0.03, leave_height=0.03, speed=0.15, leave_speed=0.15, gap=0.0)
+BELOW_GROUND = 5.0  # share of the frames in which a foot may be below the ground [%]
+SLIDE, DEPTH = 0.012, 0.012  # allowed by default, in sizes of the body: 2 cm for a person
+
+
 def ground_level(heights: FloatArray, share: float = 10.0) -> float:
-    """Return the height of the ground under a point that stands on it now and then: low, but not one stray frame.
+    """Return the height of the ground under a point that is planted now and then: a low percentile of its heights.
 
     Args:
-        heights: Of the point over time [m], shape (frames,).
-        share: Of the frames, how many may be lower [%].
+        heights: Heights of the point over time [m], shape (frames,).
+        share: Share of the frames in which it may be lower [%].
 
     Example:
         >>> ground_level(np.array([0.1, 0.0, 0.0, 0.0, 0.2]))
@@ -72,10 +88,10 @@ def find_contacts(
     """Return when a moving point is planted on the ground, shape (frames,).
 
     Args:
-        points: Where it is, z up [m], shape (frames, 3).
+        points: Its positions, z up [m], shape (frames, 3).
         times: Rising times [s], shape (frames,).
-        leg: Length of the leg [m], which thresholds are multiplied by.
-        ground: Height of the ground below the point [m]; by default it is found in the heights.
+        leg: Length of the leg [m], by which the thresholds are multiplied.
+        ground: Height of the ground below the point [m]; by default `ground_level` of its heights.
         rules: Thresholds.
 
     Example:
@@ -99,10 +115,70 @@ def find_contacts(
         if len(inside):
             planted[first + inside[0] : last + 1] = True
     step = float(np.median(np.diff(times)))
-    for first, last in runs(~planted) if rules.gap > 0.0 else ():  # first gaps are closed, then moments forgotten
+    for first, last in runs(~planted) if rules.gap > 0.0 else ():  # close gaps first, then drop short contacts
         if first > 0 and last + 1 < len(planted) and last + 1 - first < max(2, round(rules.gap / step)):
             planted[first : last + 1] = True
     for first, last in runs(planted):
         if last + 1 - first < max(2, round(rules.shortest / step)):
             planted[first : last + 1] = False
     return planted
+
+
+def feet_of(linkage: Linkage) -> tuple[str, ...]:
+    """Return the frames that are feet, or parts of feet, by name."""
+    return tuple(name for name in linkage.frames if FOOT.search(name))
+
+
+def planted(clip: Clip, foot: str) -> Mask:
+    """Return in which frames a foot stands: near its lowest height, slow, and for a while."""
+    places = clip.forward(frame=foot)[:, :3, 3]
+    ground = ground_level(places[:, 2], BELOW_GROUND)
+    return find_contacts(places, clip.times, leg=extent(clip), ground=ground, rules=STANDING)
+
+
+def slides(clip: Clip, feet: Sequence[str], allowed: float | None) -> list[Finding]:
+    """Return planted feet that move along the ground by more than is allowed."""
+    found = []
+    most_allowed = SLIDE * extent(clip) if allowed is None else allowed
+    for foot in feet:
+        places = clip.forward(frame=foot)[:, :2, 3]
+        for first, last in runs(planted(clip, foot)):
+            away = np.linalg.norm(places[first : last + 1] - np.median(places[first : last + 1], axis=0), axis=1)
+            if away.max() > most_allowed:
+                text = f"{foot} is planted and slides up to {away.max():.3g} m from its place."
+                found.append(Finding("slide", first, last, foot, float(away.max()), "m", text))
+    return found
+
+
+def below(clip: Clip, ground: float, allowed: float | None) -> list[Finding]:
+    """Return links that are below the ground by more than is allowed."""
+    found, linkage = [], clip.linkage
+    depth = DEPTH * extent(clip) if allowed is None else allowed
+    heights = clip.forward().array[..., 2, 3]
+    for k, name in enumerate(linkage.frames):
+        under: FloatArray = ground - heights[:, k]
+        for first, last in runs(under > depth):
+            most = float(under[first : last + 1].max())
+            text = f"{name} is up to {most:.3g} m below the ground at {ground:.3g} m."
+            found.append(Finding("ground", first, last, name, most, "m", text))
+    return found
+
+
+def ground_and_feet(clip: Clip, ground: Any, feet: Any) -> tuple[float | None, tuple[str, ...]]:
+    """Return the height of the ground and the names of the feet for a report; None and () where there are none.
+
+    By default only a linkage whose root moves has feet, and the ground is where they are lowest.
+    """
+    if feet is None:
+        names = feet_of(clip.linkage) if root_moves(clip.linkage) else ()
+    else:
+        names = (feet,) if isinstance(feet, str) else tuple(feet)
+        for name in names:
+            clip.linkage.frame_index(name)
+    if ground is None:
+        return min(
+            (ground_level(clip.forward(frame=name)[:, 2, 3], BELOW_GROUND) for name in names), default=None
+        ), names
+    if isinstance(ground, bool) or not isinstance(ground, int | float | np.number) or not np.isfinite(ground):
+        raise OptionError(f"the ground is a height in metres, got {ground!r}.")
+    return float(ground), names

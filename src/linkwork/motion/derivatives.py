@@ -1,19 +1,19 @@
-"""How fast a clip moves: velocities, accelerations and jerk, of rotations too; and how much a point shakes.
-
-Imports `clips` and what stands before it.
-"""
+"""Derivatives of a clip: velocities, accelerations and jerk, of rotations too; and the jerk of a point."""
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import KeyFrameError
 from ..linkage.poses import between
 from ..transforms import FloatArray
-from .clips import Clip
 from .splines import unwound
+
+if TYPE_CHECKING:
+    from .clips import Clip
 
 WIDTH = 5  # frames that a derivative is taken from
 
@@ -57,7 +57,7 @@ def _at_zero(times: FloatArray, values: FloatArray, order: int) -> FloatArray:
 def jerk(points: FloatArray, times: FloatArray) -> float:
     """Return the root mean square of the third derivative of a point's places (frames, 3) at even times [m/s³].
 
-    Differences of the frames themselves: a polynomial through five of them would smooth the shaking that is asked for.
+    These are differences of the frames themselves: a polynomial through five of them would smooth the jerk away.
 
     Example:
         >>> t = np.linspace(0, 1, 50)

@@ -1,14 +1,11 @@
-"""The continuity report: everything that is wrong with a motion, found in one call.
-
-Imports `findings`, `footing`, `goals`, `solvers` and what stands before them.
-"""
+"""The continuity report: everything that is wrong with a motion, found in one call."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -16,9 +13,23 @@ from ..errors import GoalError, KeyFrameError, OptionError
 from ..goals import Goal
 from ..solvers import Problem, Settings
 from ..transforms import FloatArray
-from . import checks as findings, footing
+from . import checks, contacts
 from .checks import KINDS, Finding, runs
-from .clips import Clip
+
+if TYPE_CHECKING:
+    from .clips import Clip
+
+
+class InspectOptions(TypedDict, total=False):
+    """The options of `inspect`, for calls that pass them on."""
+
+    goals: Any
+    ground: float | None
+    feet: str | Sequence[str] | None
+    tolerance: float
+    rotation_tolerance: float
+    slide: float | None
+    depth: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,16 +39,16 @@ class Report:
     Attributes:
         clip: The clip.
         findings: What is wrong, in the order of kinds, then of frames.
-        ground: Height of the ground that was taken [m], or None.
-        feet: The frames that were taken for feet.
-        options: What the report was asked for.
+        ground: Height of the ground [m], or None.
+        feet: The frames that are feet.
+        options: The options that the report was made with.
     """
 
     clip: Clip
     findings: tuple[Finding, ...]
     ground: float | None
     feet: tuple[str, ...]
-    options: dict[str, Any] = field(default_factory=dict)
+    options: InspectOptions = field(default_factory=InspectOptions)
 
     @property
     def ok(self) -> bool:
@@ -55,7 +66,7 @@ class Report:
         return tuple(finding for finding in self.findings if finding.kind == kind)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the report as plain data."""
         clip = self.clip
         return {
             "clip": clip.name,
@@ -86,18 +97,18 @@ def inspect(
     slide: float | None = None,
     depth: float | None = None,
 ) -> Report:
-    """Return what is wrong with a motion: flips, spikes, limits, sliding feet, what is below the ground, goals missed.
+    """Return what is wrong with a motion: flips, spikes, limits, sliding feet, links below the ground, missed goals.
 
     Args:
         clip: The motion.
         goals: What it should follow, as for `lw.track`: one goal, or list of goals, for each frame; or a function of
-            the time [s]. Without, the residuals of a clip that was solved for are judged.
-        ground: Height of the ground [m]; by default where the feet of a floating figure are lowest.
-        feet: Names of the frames that should not slide while they stand; by default found by name.
-        tolerance: Largest position error of a goal that is let pass [m].
-        rotation_tolerance: Largest rotation error [rad].
-        slide: How far a planted foot may move from its place [m]; 1.2 % of the figure's size by default.
-        depth: How far below the ground something may be [m]; 1.2 % of the figure's size by default.
+            the time [s]. By default the residuals of the clip are checked, if it has any.
+        ground: Height of the ground [m]; by default where the feet of a floating body are lowest.
+        feet: Names of the frames that should not slide while they are planted; by default found by name.
+        tolerance: Largest allowed position error of a goal [m].
+        rotation_tolerance: Largest allowed rotation error [rad].
+        slide: How far a planted foot may move from its place [m]; 1.2 % of the body's size by default.
+        depth: How far below the ground a link may be [m]; 1.2 % of the body's size by default.
 
     Example:
         >>> import linkwork as lw
@@ -105,19 +116,22 @@ def inspect(
         >>> print(lw.inspect(clip))
         nothing wrong in 25 frames
     """
-    if not isinstance(clip, Clip):
+    if not hasattr(clip, "times"):  # Clip calls this module and cannot be imported here
         raise KeyFrameError(f"a report is of a Clip, got {type(clip).__name__}; lw.load_clip(path) reads one.")
     for name, value in (("slide", slide), ("depth", depth)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0.0):
             raise OptionError(f"{name} is a number of metres, zero or more, got {value!r}.")
     settings = Settings(tolerance, rotation_tolerance)
-    height, names = footing.settled(clip, ground, feet)
-    found = [*findings.jumps(clip), *findings.limits(clip), *footing.slides(clip, names, slide)]
-    found += [] if height is None else footing.below(clip, height, depth)
+    height, names = contacts.ground_and_feet(clip, ground, feet)
+    found = [*checks.jumps(clip), *checks.limits(clip), *contacts.slides(clip, names, slide)]
+    found += [] if height is None else contacts.below(clip, height, depth)
     found += missed(clip, goals, settings)
     found.sort(key=lambda finding: (KINDS.index(finding.kind), finding.first))
-    options = {"goals": goals, "ground": ground, "feet": feet, "tolerance": tolerance, "slide": slide, "depth": depth}
-    return Report(clip, tuple(found), height, names, {**options, "rotation_tolerance": rotation_tolerance})
+    options = InspectOptions(
+        goals=goals, ground=ground, feet=feet, tolerance=tolerance, rotation_tolerance=rotation_tolerance, slide=slide,
+        depth=depth,
+    )  # fmt: skip
+    return Report(clip, tuple(found), height, names, options)
 
 
 def missed(clip: Clip, goals: Any, settings: Settings) -> list[Finding]:
@@ -133,7 +147,7 @@ def missed(clip: Clip, goals: Any, settings: Settings) -> list[Finding]:
 
 
 def errors(clip: Clip, goals: Any) -> dict[tuple[str, str], FloatArray]:
-    """Return how far every goal is missed in each frame (n,), by the frame's name and the unit."""
+    """Return how far every goal is missed over time (n,), by frame name and unit."""
     if goals is None:
         rows = clip.residuals
         return {} if rows is None else {(f"goal {k}", ""): rows[:, k] for k in range(rows.shape[1])}

@@ -1,7 +1,4 @@
-"""Key poses: a pose at a time, and how to go on from it.
-
-Imports `splines` and what stands before it.
-"""
+"""Key poses: a pose at a time, and how to interpolate from it to the next."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .splines import check_kind, sample
 
-MOST_FRAMES = 10_000_000  # a day at 100 a second; more is a slip of the pen
+MOST_FRAMES = 10_000_000  # a day at 100 a second; more is a typing error
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +25,7 @@ class Key:
     Args:
         time: When [s].
         pose: The pose (nq,), values by joint name, or the name of a stored pose.
-        kind: How to go from here to the next key, as in `lw.interpolate`; that of the whole motion by default.
+        kind: Interpolation from here to the next key, as in `lw.interpolate`; that of the whole motion by default.
         tension: For ``"tcb"``: 1 makes the curve tight at this key, -1 round.
         continuity: For ``"tcb"``: away from 0, the motion has a corner here.
         bias: For ``"tcb"``: 1 overshoots after the key, -1 swings before it.
@@ -118,7 +115,7 @@ def check_times(times: FloatArray) -> None:
 
 def even_times(start: float, end: float, fps: float) -> FloatArray:
     """Return even times from a start to an end, the last on the end or less than a frame before it."""
-    check_fps(fps)
+    check_positive(fps, "fps")
     count = int(np.floor((end - start) * fps * (1.0 + 1e-12) + 1e-9)) + 1
     check_count(count)
     return np.minimum(start + np.arange(count) / fps, end)
@@ -130,7 +127,8 @@ def check_count(count: int) -> None:
         raise KeyFrameError(f"a motion has at most {MOST_FRAMES} frames, this would be {count}; lower fps, or cut it.")
 
 
-def check_fps(fps: Any) -> None:
-    """Raise unless it is a positive number."""
-    if isinstance(fps, bool) or not isinstance(fps, int | float | np.number) or not 0.0 < fps < np.inf:
-        raise KeyFrameError(f"fps must be a positive number, got {fps!r}.")
+def check_positive(value: Any, what: str) -> float:
+    """Return a positive finite number, or say what is wrong with it."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
+        raise KeyFrameError(f"{what} must be a positive number, got {value!r}.")
+    return float(value)

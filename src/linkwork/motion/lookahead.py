@@ -1,7 +1,7 @@
-"""Choosing among the branches of a path of goals as a whole, by dynamic programming.
+"""Choosing among the branches of a whole path of goals, by dynamic programming.
 
-Imports `branches`, `solvers` and what stands before them. The pose nearest to the last one may lead into a dead end: a
-limit that is in the way later, or a branch that ends. Who looks ahead takes another one in time.
+The pose nearest to the last one may lead into a dead end: a limit further on, or a branch that ends. Looking ahead
+chooses another branch in time.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ..linkage.poses import between, wrapped
 from ..solvers import Method, Problem, Settings
 from ..transforms import FloatArray
 
-SEEDS = 9  # frames at which all solutions are looked for; from there they are followed to the next ones
+SEEDS = 9  # frames at which all solutions are found; they are followed from there to the neighbouring ones
 SAMPLES = 24  # of a continuum of solutions
-APART = 1e-2  # by how much two solutions of a frame differ at least [rad, m]
-MOST = 512  # poses weighed at a frame
+APART = 1e-2  # least difference between two solutions of a frame [rad, m]
+MOST = 512  # poses compared at a frame
 LONGEST_STEP = 0.5  # change of a value from frame to frame that counts as a jump [rad, m]
 JUMP, MISS = 1e6, 1e12  # costs, beside the squares of all changes
 
@@ -33,7 +33,7 @@ JUMP, MISS = 1e6, 1e12  # costs, beside the squares of all changes
 def choose(
     linkage: Linkage, series: Sequence[Any], start: FloatArray, method: Method, settings: Settings
 ) -> FloatArray:
-    """Return poses (n, nq) along a path of goals, with as few misses, then jumps, then motion as can be found."""
+    """Return poses (n, nq) along a path of goals, with the fewest misses, then jumps, then the least motion."""
     goals = [_reach(goals) for goals in series]
     branches = [_followed(linkage, goals, k, start, method, settings) for k in _seeds(len(goals))]
     costs: list[FloatArray] = []
@@ -61,7 +61,7 @@ def choose(
 def _reach(goals: Any) -> Reach:
     several = [goals] if isinstance(goals, Goal) else list(goals)
     if len(several) != 1 or not isinstance(several[0], Reach):
-        raise GoalError("looking ahead weighs all solutions of one Reach a frame; leave lookahead out for other goals.")
+        raise GoalError("lookahead compares all solutions of one Reach a frame; leave it out for other goals.")
     return several[0]
 
 
@@ -72,10 +72,10 @@ def _seeds(count: int) -> list[int]:
 def _followed(
     linkage: Linkage, goals: Sequence[Reach], seed: int, start: FloatArray, method: Method, settings: Settings
 ) -> dict[int, FloatArray]:
-    """Return poses by frame: all solutions at one frame, and what becomes of them up to the next such frames."""
+    """Return poses by frame: all solutions at one frame, followed to the neighbouring seed frames."""
     found = solve_all(linkage, goals[seed], most=SAMPLES, limits=settings.limits != "ignore")
     poses = np.stack([_near(linkage, found.angles, pose, start) for pose in found.q]) if len(found) else found.q
-    if not len(poses):  # out of reach here: as near as one gets
+    if not len(poses):  # out of reach: the nearest pose
         poses = method.solve(Problem(linkage, goals[seed], start), start, settings).q[None]
     isolated = found.dimension == 0
     loose = replace(settings, limits="ignore") if isolated else settings  # whole turns may bring them back within
@@ -99,7 +99,7 @@ def _near(linkage: Linkage, angles: NDArray[np.int64], pose: FloatArray, start: 
 def _candidates(
     linkage: Linkage, goal: Reach, poses: FloatArray, start: FloatArray, settings: Settings
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return poses within limits, those that whole turns lead to among them, and which of them miss the goal."""
+    """Return poses within limits, with whole turns added, and which of them miss the goal."""
     poses = _distinct(linkage, poses)
     if settings.limits != "ignore":
         poses = np.clip(np.concatenate([_turned(linkage, pose) for pose in poses]), linkage.lower, linkage.upper)
@@ -112,10 +112,10 @@ def _candidates(
 
 
 def _distinct(linkage: Linkage, poses: FloatArray) -> FloatArray:
-    """Return poses without those that differ from one before by little more than whole turns."""
+    """Return poses without those that equal an earlier one up to whole turns."""
     way = between(linkage, poses[:, None], poses[None], wrap=False)
     q, v, _ = linkage.table.plain
-    turning = v[_hinges(linkage)[q]]
+    turning = v[_full_turns(linkage)[q]]
     way[..., turning] = wrapped(way[..., turning])
     same = np.abs(way).max(axis=-1, initial=0.0) < APART
     kept: FloatArray = poses[[not same[k, :k].any() for k in range(len(poses))]]
@@ -123,14 +123,14 @@ def _distinct(linkage: Linkage, poses: FloatArray) -> FloatArray:
 
 
 def _turned(linkage: Linkage, pose: FloatArray) -> FloatArray:
-    """Return a pose and those that differ by whole turns of limited hinges, within limits."""
+    """Return a pose and those that differ by whole turns of limited revolute joints, within limits."""
     q, _, wraps = linkage.table.plain
-    turning = _hinges(linkage)[q] & ~wraps
+    turning = _full_turns(linkage)[q] & ~wraps
     choices, count = [], 1
     for k in q[turning].tolist():
         turns = 2.0 * np.pi * np.arange(-2, 3) + pose[k]
         inside = turns[(turns >= linkage.lower[k]) & (turns <= linkage.upper[k])].tolist()
-        kept = inside if inside and count * len(inside) <= MOST else [pose[k]]  # many joints with many turns: enough
+        kept = inside if inside and count * len(inside) <= MOST else [pose[k]]  # too many combinations: keep this one
         choices.append(kept)
         count *= len(kept)
     result = np.tile(pose, (count, 1))
@@ -138,8 +138,8 @@ def _turned(linkage: Linkage, pose: FloatArray) -> FloatArray:
     return result
 
 
-def _hinges(linkage: Linkage) -> NDArray[np.bool_]:
-    """Return which values of a pose are angles that a whole turn leaves as they are."""
+def _full_turns(linkage: Linkage) -> NDArray[np.bool_]:
+    """Return which values of a pose are angles that a whole turn does not change."""
     result, geared = np.zeros(linkage.nq, np.bool_), set()
     for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
         if arc.mimic is not None:

@@ -1,13 +1,11 @@
-"""Mirror images of motions: which joints change places, in which plane, and what becomes of their values.
-
-Imports `clips`, `roots`, `eulers` and what stands before them.
-"""
+"""Mirror images of motions: which joints change places, in which plane, and their values there."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,9 +16,11 @@ from ..linkage.joints import Ball, Fixed, Floating
 from ..linkage.linkage import Linkage
 from ..linkage.poses import zero_pose
 from ..transforms import FloatArray, as_axis, as_vector
-from . import root_motion as roots
-from .clips import Clip
+from . import root_motion
 from .splines import steady_signs
+
+if TYPE_CHECKING:
+    from .clips import Clip
 
 ALIKE, EXACT = 0.05, 1e-6  # how far pairs may be from mirror images, as a share of the size; axes, from each other's
 SIDES = (("left", "right"), ("l", "r"))
@@ -149,7 +149,7 @@ def _reflected(point: FloatArray, normal: FloatArray, through: FloatArray) -> Fl
 def mirror(clip: Clip, pairs: Mapping[str, str] | None, normal: str | ArrayLike | None, point: ArrayLike) -> Clip:
     """Return the mirror image of a motion; see `Clip.mirror`."""
     linkage, through = clip.linkage, as_vector(point, "point of a mirror")
-    own = not roots.floats(linkage)  # what stands fast can be mirrored only in its own plane
+    own = not root_motion.root_moves(linkage)  # a fixed linkage can be mirrored only in its own plane
     try:
         found = symmetry(linkage, pairs=pairs, normal=normal if own else None)
     except LinkageError:
@@ -165,19 +165,19 @@ def mirror(clip: Clip, pairs: Mapping[str, str] | None, normal: str | ArrayLike 
     flip = np.eye(3) - 2.0 * np.outer(found.normal, found.normal)
     rest, values = _rest(linkage), np.empty_like(clip.poses)
     for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        if arc.mimic is None and arc.articulation.nq and not (arc is linkage.root and roots.floats(linkage)):
+        if arc.mimic is None and arc.articulation.nq and not (arc is linkage.root and root_motion.root_moves(linkage)):
             columns = slice(drive.q, drive.q + arc.articulation.nq)
             values[:, columns] = _joint_values(clip, arc.name, found.pairs[arc.name], flip, rest)
     if own:
         return replace(clip, poses=steady_signs(linkage, values), residuals=None)
     across = found.normal if normal is None else as_axis(normal, "normal of a mirror")
-    world, zero = roots.places(linkage, clip.poses), rest[linkage.links[0]]
+    world, zero = root_motion.places(linkage, clip.poses), rest[linkage.links[0]]
     image = world.copy()
     body = zero[:3, :3].T @ flip @ zero[:3, :3]
     image[:, :3, :3] = (np.eye(3) - 2.0 * np.outer(across, across)) @ world[:, :3, :3] @ body
     image[:, :3, 3] -= 2.0 * ((world[:, :3, 3] - through) @ across)[:, None] * across
     values[:, : linkage.root.articulation.nq] = clip.poses[:, : linkage.root.articulation.nq]
-    return roots.replaced(replace(clip, poses=steady_signs(linkage, values)), image)
+    return root_motion.replaced(replace(clip, poses=steady_signs(linkage, values)), image)
 
 
 def _joint_values(clip: Clip, name: str, partner: str, flip: FloatArray, rest: Mapping[str, FloatArray]) -> FloatArray:
@@ -193,7 +193,7 @@ def _joint_values(clip: Clip, name: str, partner: str, flip: FloatArray, rest: M
     elements = here.articulation.elements, there.articulation.elements
     change = rest[here.child][:3, :3].T @ flip @ rest[there.child][:3, :3]
     if [e.kind for e in elements[0]] != [e.kind for e in elements[1]]:
-        raise LinkageError(f"joints {name!r} and {partner!r} move in different ways and cannot change places.")
+        raise LinkageError(f"joints {name!r} and {partner!r} are of different kinds and cannot change places.")
     result = theirs.copy()
     for one, other in zip(*elements, strict=True):
         if one.kind == "ball":
@@ -208,13 +208,13 @@ def _joint_values(clip: Clip, name: str, partner: str, flip: FloatArray, rest: M
 
 
 def _turned(clip: Clip, name: str, partner: str, change: FloatArray) -> FloatArray:
-    """Return the values of a ball joint with Euler angles about axes that are no mirror images, by its rotations."""
+    """Return the values of a ball joint whose Euler axes are not mirror images, from its rotations."""
     linkage = clip.linkage
     here, there = linkage.joint(name), linkage.joint(partner)
     if not isinstance(here.articulation, Ball | Floating):
         raise LinkageError(
-            f"the axes of joints {name!r} and {partner!r} are no mirror images; they cannot change places. Other pairs "
-            "can be given with pairs=, another plane with normal=."
+            f"the axes of joints {name!r} and {partner!r} are not mirror images, so they cannot change places; give "
+            "other pairs with pairs=, or another plane with normal=."
         )
     frames = linkage.forward(clip.poses)
     above = linkage.links[linkage.parents[linkage.arc_index(partner)]]
@@ -222,5 +222,5 @@ def _turned(clip: Clip, name: str, partner: str, change: FloatArray) -> FloatArr
     turned = change @ local @ change.T
     slides = here.articulation.nq - (4 if here.articulation.nq in (4, 7) else 3)
     if slides:
-        raise LinkageError(f"floating joint {name!r} stands askew to its partner {partner!r} and cannot be mirrored.")
+        raise LinkageError(f"the axes of floating joint {name!r} are not mirror images of those of {partner!r}.")
     return turn_values(here.articulation, turned)

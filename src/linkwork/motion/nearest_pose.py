@@ -1,7 +1,4 @@
-"""The pose nearest to a given one that meets goals: how pins lead a body without changing more of it than they must.
-
-Imports `solvers` and what stands before it.
-"""
+"""The pose nearest to a given one that meets goals: pins change no more of a body than they must."""
 
 from __future__ import annotations
 
@@ -15,23 +12,23 @@ from ..linkage.poses import advance, between
 from ..solvers import Problem
 from ..transforms import FloatArray
 
-# How far a step goes back towards the base, in turn: bent goals make whole steps swing to and fro, and the last ones
-# only meet the goals.
+# How far each step goes back towards the base. Full steps oscillate when goals are curved; the last steps serve the
+# goals alone.
 SHARES = (1.0,) * 4 + (0.5,) * 24 + (0.25,) * 12 + (0.0,) * 8
 LONGEST_STEP, STILL = 0.5, 1e-12
 DAMPING, LEAST = 1e-3, 1e-12
-ROOT = 10.0  # how much firmer the root is than what it carries
+ROOT = 10.0  # stiffness of the root, times what it carries
 
 
 def stiffness(linkage: Linkage, given: Mapping[str, float] | None = None) -> FloatArray:
     """Return how firmly each velocity keeps to the given pose (nv,).
 
-    A joint is as firm as the number of links it carries, so that a hand is led by its arm rather than by the spine; the
-    root is firmer than all of them.
+    A joint is as stiff as the number of links it carries, so that the arm moves a hand rather than the spine; the root
+    is the stiffest.
 
     Args:
         linkage: The linkage.
-        given: Numbers by joint that it is so many times as firm.
+        given: Further factors by joint name.
     """
     carried = np.ones(len(linkage.links))
     for k in range(len(carried) - 1, 0, -1):  # depth first: children come after their parents
@@ -55,14 +52,14 @@ def lead(problem: Problem, base: FloatArray, start: FloatArray, firm: FloatArray
 
     Newton's method on ``min |G (q - base)|² where e(q) = 0``: with d the way already gone from the base, a step is
     ``x = -s d + W J^T (J W J^T + l I)^-1 (e + s J d)``, ``W = G^-2``, ``s <= 1``; the damping l vanishes with the
-    error. Values that would leave their limits are set on them, and the others do their part.
+    error. Values that would leave their limits stop there, and the other joints compensate.
 
     Args:
         problem: What to meet.
         base: The pose to stay near to.
         start: Where to begin.
         firm: How firmly each velocity keeps to the base, the diagonal of G.
-        precision: Largest error that is left alone once the pose is at rest [m, or rad as far away].
+        precision: Largest error that remains once the pose is at rest [m, or rad times a length].
     """
     linkage = problem.linkage
     q = np.clip(start, linkage.lower, linkage.upper)

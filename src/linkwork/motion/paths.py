@@ -1,7 +1,4 @@
-"""Paths of goals: where an effector should be, frame by frame.
-
-Imports `goals` and what stands before it; SciPy for splines and turning, when needed.
-"""
+"""Paths of goals: where an effector should be, frame by frame."""
 
 from __future__ import annotations
 
@@ -69,7 +66,7 @@ def spline(frame: str, points: ArrayLike, *, frames: int = 48, closed: bool = Fa
 
 
 def curve(function: Callable[[float], Reach | Sequence[Any]], *, frames: int = 48) -> list[Any]:
-    """Return the goals that a function gives for shares of the way from 0 to 1."""
+    """Return the goals that a function returns for parameters from 0 to 1."""
     _check_frames(frames)
     return [function(float(share)) for share in np.linspace(0.0, 1.0, frames)]
 

@@ -1,14 +1,13 @@
-"""Motions put right, as far as that can be done without making them up: unwound, solved anew, bridged, pinned.
+"""Motions repaired without inventing new ones: unwound, solved again, bridged, pinned.
 
-Imports `report`, `timeline`, `leading` and what stands before them. One function a kind of finding; `repair` tries them
-in turn and keeps what helps.
+One function for each kind of finding; `repair` tries them in turn and keeps what helps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,34 +17,34 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import advance, between
 from ..solvers import Problem
 from ..transforms import FloatArray
-from .checks import BODY, Finding, extent, first_apart, movers, unwound_joint, without_first
+from .checks import BODY, Finding, extent, has_stray_first_frame, movers, unwound_joint, without_first_frame
 from .clips import Clip
-from .inspection import Report, inspect, series
+from .inspection import InspectOptions, Report, inspect, series
 from .nearest_pose import lead, stiffness
 from .splines import sample, steady_signs
 from .timeline import PRECISION, Pin, Timeline
 
 REACHED = 1e-3  # how well a branch must follow the old path [m, or rad as far away]
-BESIDE = 0.05  # how far the end of a limb may go while the limb flips, in sizes of the figure
-REJOINED = 1e-2  # how near to the old pose it is the same again [rad, m]
-HOMING, SLOWLY = 0.1, 0.03  # of the way back to the old pose that a limb goes in a frame, where it can [rad]
-RIGID = 1e4  # how firmly the rest of a body stands while a limb is solved anew
-WIDTHS = (0, 2, 4, 8)  # frames more on both sides that a bridge over a spike may take
-SMOOTHING = 4  # frames on both sides that a corner at a limit is rounded over
-EASE = 0.2  # for how long feet are brought to their place, and let go [s]
+BESIDE = 0.05  # how far the end of a chain may move while the chain flips, in sizes of the body
+REJOINED = 1e-2  # how near to the old pose counts as the same [rad, m]
+HOMING, SLOWLY = 0.1, 0.03  # share of the way back to the old pose in each frame, and the most it may be [rad]
+RIGID = 1e4  # stiffness of the rest of a body while a chain is solved again
+WIDTHS = (0, 2, 4, 8)  # additional frames on both sides that a bridge over a spike may take
+SMOOTHING = 4  # frames on both sides over which a corner at a limit is rounded
+EASE = 0.2  # time in which feet are brought to their place, and released [s]
 
 Repaired = tuple[Clip, str]
 
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """What became of a motion.
+    """A repaired motion.
 
     Attributes:
-        clip: The motion, put right as far as could be.
+        clip: The motion, repaired as far as possible.
         done: What was done, in words.
-        before: The report of the motion as it was.
-        after: The report of the motion as it is: what remains.
+        before: The report before the repair.
+        after: The report after it: what remains.
     """
 
     clip: Clip
@@ -63,13 +62,13 @@ class Repair:
         return self.done or (nothing,)
 
 
-def repair(clip: Clip, **options: Any) -> Repair:
-    """Return a motion put right, what was done to it and what remains.
+def repair(clip: Clip, **options: Unpack[InspectOptions]) -> Repair:
+    """Return a repaired motion, what was done to it and what remains.
 
-    Flips to other numbers of a rotation are unwound; flips to another branch are solved anew from the frame before, the
-    end of the limb on its old path; spikes are bridged; values beyond limits are brought back and smoothed; sliding
-    feet are pinned and what is below the ground is lifted onto it; goals that were missed are solved for again. A step
-    that leaves more wrong than before is not kept.
+    Flips to other numbers of a rotation are unwound; flips to another branch are solved again from the frame before,
+    with the end of the chain on its old path; spikes are bridged; values beyond limits are brought back and smoothed;
+    sliding feet are pinned and links below the ground are lifted onto it; missed goals are solved for again. A step
+    that leaves more wrong than before is undone.
 
     Args:
         clip: The motion.
@@ -92,10 +91,9 @@ def repair(clip: Clip, **options: Any) -> Repair:
         changed, words = step(report)
         if not words:
             continue
-        kept = dict(options)
-        if len(changed) != len(clip) and kept.get("goals") is not None:
+        if len(changed) != len(clip) and options.get("goals") is not None:
             continue
-        again = inspect(changed, **kept)
+        again = inspect(changed, **options)
         if _weight(again.findings) < _weight(report.findings):
             report, clip = again, changed
             done.append(words)
@@ -111,11 +109,11 @@ def _weight(findings: Sequence[Finding]) -> tuple[int, int]:
 
 
 def _first_frame(report: Report) -> Repaired:
-    """Leave out a first frame that is not part of the motion."""
+    """Drop a first frame that is not part of the motion."""
     clip = report.clip
-    if not first_apart(clip, report.findings):
+    if not has_stray_first_frame(clip, report.findings):
         return clip, ""
-    return without_first(clip), "frame 0 left out: it was a pose of its own, not of the motion."
+    return without_first_frame(clip), "frame 0 left out: it was a pose of its own, not of the motion."
 
 
 def _unwound(report: Report) -> Repaired:
@@ -141,22 +139,22 @@ def _unwound(report: Report) -> Repaired:
 
 
 def _branches(report: Report) -> Repaired:
-    """Follow the path of a limb that has flipped with the nearest poses, from the frame before."""
+    """Follow the path of a chain that has flipped with the nearest poses, from the frame before."""
     clip, linkage, done = report.clip, report.clip.linkage, 0
     values = clip.poses.copy()
     for first in sorted({finding.first for finding in report.of("flip")}):
         names = [f.where for f in report.of("flip") if f.first == first and linkage.joint(f.where).parent is not None]
-        limbs = {limb_end(linkage, name): name for name in reversed(names)}  # of one limb, the uppermost joint
-        for end, name in limbs.items():
-            if np.abs(between(linkage, values[first], values[first + 1])[limb(linkage, name, end)]).max() > REJOINED:
+        chains = {chain_end(linkage, name): name for name in reversed(names)}  # of one chain, the uppermost joint
+        for end, name in chains.items():
+            if np.abs(between(linkage, values[first], values[first + 1])[chain(linkage, name, end)]).max() > REJOINED:
                 solved = _followed(report, values, first, name, end)
                 values, done = (values, done) if solved is None else (solved, done + 1)
-    words = f"solved anew, so that a limb keeps its branch and its end its path, flips: {done}."
+    words = f"solved again, so that a chain keeps its branch and its end its path, flips: {done}."
     return replace(clip, poses=steady_signs(linkage, values), residuals=None), words if done else ""
 
 
-def limb(linkage: Linkage, joint: str, end: str) -> NDArray[np.bool_]:
-    """Return which velocities are those of the joints from one down to the frame at the end of its limb."""
+def chain(linkage: Linkage, joint: str, end: str) -> NDArray[np.bool_]:
+    """Return which velocities are those of the joints from one down to the frame at the end of its chain."""
     path, _ = linkage.path_to(end)
     result = np.zeros(linkage.nv, np.bool_)
     for k in path[path.index(linkage.arc_index(joint)) :]:
@@ -165,8 +163,8 @@ def limb(linkage: Linkage, joint: str, end: str) -> NDArray[np.bool_]:
     return result
 
 
-def limb_end(linkage: Linkage, joint: str) -> str:
-    """Return the frame at the end of the limb below a joint: as far down as it does not branch."""
+def chain_end(linkage: Linkage, joint: str) -> str:
+    """Return the frame at the end of the chain below a joint: as far down as the tree does not branch."""
     index = linkage.link_index(linkage.joint(joint).child)
     while len(linkage.children[index]) == 1:
         index = linkage.children[index][0]
@@ -175,15 +173,15 @@ def limb_end(linkage: Linkage, joint: str) -> str:
 
 
 def _followed(report: Report, values: FloatArray, first: int, joint: str, end: str) -> FloatArray | None:
-    """Return poses in which a limb goes on from a frame without a jump, or None if its path cannot be followed.
+    """Return poses in which a chain goes on from a frame without a jump, or None if its path cannot be followed.
 
-    It meets the goals of the motion where they are known, or else keeps its end in its place: turned as it was, or,
-    where that cannot be, turned as may be.
+    It meets the goals of the motion where they are known. Otherwise its end keeps position and orientation or, where
+    that is impossible, its position.
     """
     clip, linkage = report.clip, report.clip.linkage
-    places, own = linkage.forward(values, frame=end), limb(linkage, joint, end)
+    places, own = linkage.forward(values, frame=end), chain(linkage, joint, end)
     if np.linalg.norm(places[first + 1, :3, 3] - places[first, :3, 3]) > BESIDE * extent(clip):
-        return None  # the end jumps too: this is no other branch of one path
+        return None  # the end jumps too: not another branch of one path
     turned: list[Any] = [Reach(end, pose=place) for place in places]
     paths = [turned, [Reach(end, position=place[:3, 3]) for place in places]]
     if report.options.get("goals") is not None:
@@ -193,21 +191,21 @@ def _followed(report: Report, values: FloatArray, first: int, joint: str, end: s
         result = values.copy()
         for k in range(first + 1, len(clip)):
             step = np.where(own, between(linkage, values[k], result[k - 1], wrap=False), 0.0)
-            start = advance(linkage, values[k], step)  # the limb of the frame before on the body of this one
+            start = advance(linkage, values[k], step)  # the chain of the frame before on the body of this one
             base = advance(linkage, values[k], step - np.clip(HOMING * step, -SLOWLY, SLOWLY))
             problem = Problem(linkage, path[k], start)
             result[k] = lead(problem, base, start, firm, precision=PRECISION)
             if np.linalg.norm(problem.weighted_error(problem.error(result[k]))) > REACHED * (1.0 + linkage.length):
                 break
             if k > first + 1 and np.abs(between(linkage, values[k], result[k])).max() < REJOINED:
-                return result  # it has flipped back: from here on it is the old motion
+                return result  # flipped back: the old motion from here on
         else:
             return result
     return None
 
 
 def _bridged(report: Report) -> Repaired:
-    """Lead each joint across its spikes, from the good frames before to the good ones after."""
+    """Interpolate each joint across its spikes, from the good frames before to the good ones after."""
     clip = report.clip
     found = [f for f in (*report.of("spike"), *report.of("flip")) if f.where != BODY]
     best, count = clip, len(found)
@@ -276,7 +274,7 @@ def _grounded(report: Report) -> Repaired:
             spot[2] = max(float(spot[2]), report.ground)
         pins.append(_pin(clip, finding, Reach(finding.where, position=spot)))
     held = {(branch(clip.linkage, f.where), k) for f in report.of("slide") for k in range(f.first, f.last + 1)}
-    for finding in sorted(report.of("ground"), key=lambda f: -f.amount):  # of one limb, what is deepest
+    for finding in sorted(report.of("ground"), key=lambda f: -f.amount):  # of one chain, the deepest
         frames = {(branch(clip.linkage, finding.where), k) for k in range(finding.first, finding.last + 1)}
         if not frames & held:
             held |= frames
@@ -294,13 +292,13 @@ def _pin(clip: Clip, finding: Finding, goal: Goal | Callable[[float], Goal]) -> 
 
 
 def branch(linkage: Linkage, frame: str) -> int:
-    """Return where a frame's limb begins: the first joint on the way to it after the tree has branched last."""
+    """Return where a frame's chain begins: the first joint on the way to it after the last branching of the tree."""
     path, _ = linkage.path_to(frame)
     return next((k for k in reversed(path) if len(linkage.children[max(linkage.parents[k], 0)]) > 1), path[0])
 
 
 def _lifted(clip: Clip, frame: str, ground: float) -> Callable[[float], Goal]:
-    """Return the goal that keeps a frame as it is but not below the ground."""
+    """Return the goal that keeps a frame in its pose but not below the ground."""
 
     def goal(time: float) -> Goal:
         place = clip.linkage.forward(clip.at(np.clip(time, clip.times[0], clip.times[-1])), frame=frame).copy()
@@ -311,7 +309,7 @@ def _lifted(clip: Clip, frame: str, ground: float) -> Callable[[float], Goal]:
 
 
 def _resolved(report: Report) -> Repaired:
-    """Solve for goals that were missed, each from the pose that missed it."""
+    """Solve for missed goals, each from the pose that missed it."""
     clip, goals = report.clip, report.options.get("goals")
     found = report.of("path")
     if goals is None or not found:
@@ -331,6 +329,6 @@ STEPS: tuple[Callable[[Report], Repaired], ...] = (
     _bridged,
     _within,
     _grounded,
-    _within,  # legs that straighten again come to their limits with a corner
+    _within,  # pinned legs may reach their limits with a corner
     _resolved,
 )

@@ -1,11 +1,9 @@
-"""The path of a root that floats or slides: where it is, and moving it elsewhere.
-
-Imports `clips`, `eulers` and what stands before them. The vertical is the world's z axis.
-"""
+"""The path of a floating or planar root: reading it, and moving it. The vertical is the world's z axis."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,30 +14,32 @@ from ..linkage.joints import Floating, Planar
 from ..linkage.linkage import Linkage
 from ..linkage.poses import zero_pose
 from ..transforms import FloatArray, as_angle, as_array, inverse, plane_basis
-from .clips import Clip
+
+if TYPE_CHECKING:
+    from .clips import Clip
 
 FLAT = 1e-9
 
 
-def floats(linkage: Linkage) -> bool:
-    """Tell whether the root can go anywhere, or anywhere in a plane."""
+def root_moves(linkage: Linkage) -> bool:
+    """Tell whether the root is floating or planar."""
     return isinstance(linkage.root.articulation, Floating | Planar)
 
 
 def places(linkage: Linkage, poses: FloatArray) -> FloatArray:
     """Return world_from_root (..., 4, 4) of a linkage whose root moves."""
-    if not floats(linkage):
+    if not root_moves(linkage):
         raise LinkageError(
-            f"linkage {linkage.name!r} stands on a {linkage.root.articulation.kind} root and has no path to move; load "
-            "it with root='floating', or replace(root='floating')."
+            f"linkage {linkage.name!r} has a {linkage.root.articulation.kind} root and so no path to move; load it "
+            "with root='floating', or use linkage.replace(root='floating')."
         )
     return linkage.forward(poses, frame=linkage.links[0])
 
 
 def heading(linkage: Linkage, pose: FloatArray) -> FloatArray:
-    """Return where a root stands on the ground and which way it is turned about the vertical, as a transform."""
+    """Return the position on the ground and the heading about the vertical of a root, as a transform."""
     world = places(linkage, pose)
-    turn = world[:3, :3] @ _rest(linkage).T  # from where it stands in the zero pose
+    turn = world[:3, :3] @ _rest(linkage).T  # relative to the zero pose
     angle = np.arctan2(turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1])
     result = _about_z(float(angle))
     result[:2, 3] = world[:2, 3]
@@ -75,7 +75,7 @@ def replaced(clip: Clip, world_from_root: FloatArray) -> Clip:
         inside = basis.T @ local[:, :3, :3] @ basis
         way = local[:, :3, 3] @ basis
         if max(np.abs(way[:, 2]).max(), np.abs(inside[:, :2, 2]).max()) > FLAT * (1.0 + np.abs(way).max()):
-            raise LinkageError(f"the root of linkage {linkage.name!r} slides in a plane and cannot leave it.")
+            raise LinkageError(f"the root of linkage {linkage.name!r} is planar and cannot leave its plane.")
         angles = np.arctan2(inside[:, 1, 0], inside[:, 0, 0])
         values[:, drive.q : drive.q + count] = np.column_stack([way[:, :2], np.unwrap(angles)])
     else:
@@ -86,7 +86,7 @@ def replaced(clip: Clip, world_from_root: FloatArray) -> Clip:
 
 
 def offset(clip: Clip, position: ArrayLike, turn: float | str) -> Clip:
-    """Return a clip elsewhere; see `Clip.offset`."""
+    """Return a clip with its root path turned and moved; see `Clip.offset`."""
     places(clip.linkage, clip.poses[0])
     step = as_array(position, "position of an offset")
     if step.shape not in ((2,), (3,)) or not np.isfinite(step).all():

@@ -1,7 +1,4 @@
-"""Ways between key poses: straight, eased, and splines, for angles, lengths and rotations alike.
-
-Imports `poses` and `linkage`; SciPy for cubic splines, when one is asked for.
-"""
+"""Interpolation between key poses: straight, eased, and splines, for angles, lengths and rotations alike."""
 
 from __future__ import annotations
 
@@ -37,8 +34,8 @@ def sample(
         linkage: The linkage.
         times: Times of the keys [s].
         keys: Poses of the keys.
-        samples: When to look.
-        kind: One of `KINDS`, or one for every key: how to go from it to the next.
+        samples: Times of the wanted poses [s].
+        kind: One of `KINDS`, or one for every key: the interpolation from it to the next.
         wrap: Let unlimited angles go the short way round between keys; False keeps whole turns.
         shape: Tension, continuity and bias at every key (n, 3), for ``"tcb"``; zero by default, as Catmull-Rom.
     """
@@ -69,7 +66,7 @@ def sample(
 def check_kind(kind: object) -> None:
     """Raise if there is no interpolation of that name."""
     if not isinstance(kind, str) or kind not in KINDS:
-        raise KeyFrameError(f"no interpolation {kind!r}; there is {', '.join(KINDS)}.")
+        raise KeyFrameError(f"no interpolation {kind!r}; choose from {', '.join(KINDS)}.")
 
 
 def steady_signs(linkage: Linkage, values: FloatArray) -> FloatArray:

@@ -1,7 +1,4 @@
-"""Pose keys and goal keys on one timeline: a body that plays, and pins that hold parts of it to goals for a while.
-
-Imports `clips`, `keys`, `leading` and what stands before them.
-"""
+"""Pose keys and goal keys on one timeline: a body that plays, and pins that hold parts of it to goals for a while."""
 
 from __future__ import annotations
 
@@ -25,23 +22,23 @@ from .keys import Key, check_times, even_times, read_keys
 from .nearest_pose import lead, stiffness
 from .splines import check_kind, sample, smooth, steady_signs
 
-SUDDEN = 3.0  # how fast what pins do to a value changes if it is a jump [rad/s, m/s]
-HOMING = 0.25  # in how long most of the way back to the body is gone after one [s]
-FAINT = 0.25  # weight of pins below which a pose is eased back to the body as a whole
-PRECISION = 1e-7  # of a pin [m, or rad as far away]
+SUDDEN = 3.0  # rate at which a change that pins make to a value counts as a jump [rad/s, m/s]
+HOMING = 0.25  # time constant of the way back to the body after a jump [s]
+FAINT = 0.25  # weight of pins below which the whole pose is eased back to the body
+PRECISION = 1e-7  # of a pin [m, or rad times a length]
 _FREE = Linkage([Link("goal")], root=Floating(), name="goal")
 
 
 @dataclass(frozen=True, eq=False)
 class Pin:
-    """A goal that holds from one time to another, and is taken up and let go smoothly.
+    """A goal that holds from one time to another and is eased in and out.
 
     Args:
         start: From when it holds [s].
-        end: Until when [s].
-        goal: What holds: a goal; a function of the time [s] that gives one; or the name of a frame, which stays where
-            the body has it at the start.
-        ease: For how long before the start it is taken up, and after the end let go [s]; or a pair of both.
+        end: Until when it holds [s].
+        goal: A goal; a function of the time [s] that returns one; or the name of a frame, which stays where the body
+            has it at the start.
+        ease: Duration of easing in before the start and out after the end [s]; or a pair of both.
 
     Example:
         >>> import linkwork as lw
@@ -71,7 +68,7 @@ class Pin:
 
     @classmethod
     def through(cls, keys: Sequence[tuple[float, Reach]], *, kind: str = "ease", ease: Any = 0.25) -> Pin:
-        """Return a pin that follows goal keys: (time, Reach) pairs of one frame, with a way of `kind` between them."""
+        """Return a pin that follows goal keys: (time, Reach) pairs of one frame, interpolated by `kind`."""
         check_kind(kind)
         pairs = list(keys)
         if not pairs or not all(
@@ -80,7 +77,7 @@ class Pin:
             raise KeyFrameError("goal keys are (time, Reach) pairs, at least one.")
         goals, times = [goal for _, goal in pairs], np.array([float(time) for time, _ in pairs])
         if len({goal.signature for goal in goals}) > 1:
-            raise GoalError("goal keys of one pin are of one frame and ask for the same things; make a pin for each.")
+            raise GoalError("goal keys of one pin need one frame and one kind of target; make a pin for each.")
         check_times(times)
         targets = np.stack([goal.target for goal in goals])
         poses = np.hstack([targets[:, :3, 3], turn_values(Floating(), targets[:, :3, :3])])
@@ -92,7 +89,7 @@ class Pin:
         return cls(float(times[0]), float(times[-1]), goal, ease=ease)
 
     def weight(self, times: FloatArray) -> FloatArray:
-        """Return how firmly it holds at times: 0 not at all, 1 fully."""
+        """Return its weight at times, from 0 to 1."""
         shares = np.ones_like(times)
         for away, ease in ((self.start - times, self.ease[0]), (times - self.end, self.ease[1])):
             out = away > 1e-9
@@ -108,14 +105,14 @@ class Pin:
         else:
             goal = self.goal(time)
             if not isinstance(goal, Goal):
-                raise GoalError(f"the function of a pin gives a goal for every time, got {goal!r} at {time:g} s.")
+                raise GoalError(f"the function of a pin returns a goal for every time, got {goal!r} at {time:g} s.")
         begin = np.clip(self.start, body.times[0], body.times[-1])
         return goal.resolve(linkage, body.at(begin))
 
 
 @dataclass(frozen=True, eq=False)
 class Faded(Goal):
-    """A goal taken up in part: what it leaves to go is a share of what the body leaves."""
+    """A goal held in part: the error that it allows is a share of the body's."""
 
     goal: Goal
     left: FloatArray
@@ -131,7 +128,7 @@ class Faded(Goal):
         return "Faded", self.goal.signature
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return what is still to go."""
+        """Return the error beyond what is allowed."""
         return self.goal.error(linkage, q) - self.left
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
@@ -151,10 +148,10 @@ class Timeline:
         items: `Key` objects or (time, pose) pairs, with rising times, and `Pin` objects among them.
         body: A clip that plays beneath the pins, in place of keys.
         fps: Frames a second, of keys.
-        kind: The way between keys that do not say, as in `lw.interpolate`.
+        kind: Interpolation from keys that have none of their own, as in `lw.interpolate`.
         wrap: Let unlimited angles go the short way round between keys.
-        stiff: How many times as firmly as others a joint keeps to what the body plays, numbers by name. By itself, one
-            that carries more of the body is led aside less.
+        stiff: Factors by joint name on how firmly a joint keeps to the body's motion. By default a joint that carries
+            more links is stiffer.
 
     Example:
         >>> import linkwork as lw
@@ -183,7 +180,7 @@ class Timeline:
         keys = [item for item in items if not isinstance(item, Pin)]
         if body is not None:
             if keys:
-                raise KeyFrameError("the body plays a clip or goes through keys, not both; leave one of them out.")
+                raise KeyFrameError("the body plays a clip or goes through keys; give one of them.")
             if not isinstance(body, Clip) or body.linkage is not linkage:
                 raise KeyFrameError(f"the body of a timeline is a clip of its own linkage, {linkage.name!r}.")
             self.body = body
@@ -200,15 +197,15 @@ class Timeline:
         self._firm = stiffness(linkage, stiff)
 
     def play(self) -> Clip:
-        """Return the motion: the body's, led by its pins.
+        """Return the motion of the body, changed by its pins.
 
         Returns:
-            A clip whose `residuals` (n, pins) say how far each pin was missed at the frames where it fully holds.
+            A clip whose `residuals` (n, pins) are the errors of each pin at the frames where its weight is one.
         """
         body, linkage = self.body, self.linkage
         weights = np.array([pin.weight(body.times) for pin in self.pins]).reshape(len(self.pins), len(body)).T
         values, residuals = body.poses.copy(), np.zeros((len(body), len(self.pins)))
-        last = np.zeros(linkage.nv)  # what the pins have changed at the frame before
+        last = np.zeros(linkage.nv)  # what the pins changed at the frame before
         for k in range(len(body)):
             active = np.flatnonzero(weights[k])
             if not len(active):
@@ -220,7 +217,7 @@ class Timeline:
             gap = float(body.times[k] - body.times[k - 1]) if k else np.inf  # before the first frame nothing can jump
             values[k] = self._led(Problem(linkage, goals, start), base, start, last, gap)
             last = between(linkage, base, values[k], wrap=False)
-            if weights[k].max() < FAINT:  # what the goals leave open goes back to the body too
+            if weights[k].max() < FAINT:  # what the goals leave free goes back to the body too
                 values[k] = advance(linkage, base, smooth(weights[k].max() / FAINT) * last)
             for i, goal in zip(active, goals, strict=True):
                 if weights[k, i] == 1.0:

@@ -1,7 +1,4 @@
-"""Solving along a series of goals, so that the path of the end effector is prescribed.
-
-Imports `solvers`, `paths`, `clips` and `lookahead`.
-"""
+"""Solving along a series of goals, so that the path of the end effector is prescribed."""
 
 from __future__ import annotations
 
@@ -40,8 +37,8 @@ def track(
 ) -> Clip:
     """Return the motion that follows goals over time, each solved from the pose before.
 
-    So it is the nearest solution that the method finds, and stays on its branch. Where that leads into a limit,
-    `lookahead` weighs all solutions of the whole path.
+    So each frame is the nearest solution that the method finds, on the same branch. Where that leads into a limit,
+    `lookahead` compares all solutions of the whole path.
 
     Args:
         linkage: The linkage.
@@ -53,12 +50,12 @@ def track(
         start: Pose before the first frame, or the name of a stored one; the neutral pose by default.
         steps: Take exactly this many steps a frame, as the chapter does with one; the first frame is then the start
             itself. None solves each frame.
-        lookahead: Choose among the branches of all frames, by dynamic programming, so that as few goals as possible are
-            missed, then as few jumps made, then as little moved; for one `Reach` a frame.
+        lookahead: Choose among the branches of all frames, by dynamic programming, with the fewest missed goals, then
+            the fewest jumps, then the least motion; for one `Reach` a frame.
         **options: As in `solve`.
 
     Returns:
-        A clip whose `residuals` say how far each goal was missed, shape (frames, blocks).
+        A clip whose `residuals` are the errors of each goal, shape (frames, blocks).
 
     Example:
         >>> import linkwork as lw
@@ -94,7 +91,7 @@ def _check(fps: float, steps: int | None, lookahead: bool) -> None:
     if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
         raise OptionError(f"steps must be a whole number, at least one, got {steps!r}.")
     if lookahead and steps is not None:
-        raise OptionError("steps takes frames as they come and lookahead chooses among them; give one of them.")
+        raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
 
 
 def _clip(linkage: Linkage, fps: float, poses: FloatArray, residuals: list[FloatArray], method: str) -> Clip:

@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import MappingError, OptionError
 from ..linkage.joints import Fixed
 from ..linkage.linkage import Linkage
-from ..motion.checks import first_apart, without_first
+from ..motion.checks import has_stray_first_frame, without_first_frame
 from ..motion.clips import Clip
 from ..motion.contacts import Thresholds, find_contacts
 from . import body as figures
@@ -145,8 +145,8 @@ def transferred(
     _check(clip, linkage, role, root, smooth, first)
     origin = f"retargeted from {clip.source or clip.linkage.name}"
     remarks: tuple[str, ...] = ()
-    if first == "auto" and first_apart(clip):
-        clip, origin, remarks = without_first(clip), f"{origin} without its first frame", (ALONE,)
+    if first == "auto" and has_stray_first_frame(clip):
+        clip, origin, remarks = without_first_frame(clip), f"{origin} without its first frame", (ALONE,)
     given = as_map(map)
     source = recognise(clip.linkage, given["source"], what="source")
     target = None
