@@ -21,7 +21,6 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import wrapped
 from ..linkage.program import chain_program
 from ..solvers import METHODS, Damped, Problem, Solution, configure, run
-from ..solvers.problem import velocity_names
 from ..transforms import FloatArray
 from .conflicts import Conflict, Experiments, amount, apart, called, joined, levels, place_of
 
@@ -269,7 +268,7 @@ def reach(linkage: Linkage, frame: str) -> tuple[FloatArray, float, float, str]:
     codes, numbers, rates = chain_program(linkage, frame)
     motions, values = codes.reshape(-1, rows.CODES)[:, [rows.MOTION, rows.VALUE]].T
     table = numbers.reshape(-1, rows.NUMBERS)
-    joint = velocity_names(linkage)[rates[0]] if len(rates) else linkage.root.name
+    joint = linkage.table.velocity_joints[rates[0]] if len(rates) else linkage.root.name
     segments = np.linalg.norm(table[1:, 9:12], axis=1)  # the first row's constant lies before anything moves
     origin = table[0, 9:12] if len(table) else np.zeros(3)
     slack = 0.0
@@ -394,9 +393,7 @@ def _local_minimum(solution: Solution, base: str, others: Solution) -> Diagnosis
 def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
     """Return which limits stand in the way of what poses (n, nq) without limits reach."""
     linkage, many = trials.linkage, len(trials.goals) > 1
-    turns, _, _ = linkage.table.plain
-    poses = free.copy()
-    angles = turns[[_is_angle(linkage, int(k)) for k in turns]] if len(turns) else turns
+    poses, angles = free.copy(), linkage.table.periodic
     middle = mid_range(linkage.lower, linkage.upper)
     poses[:, angles] = middle[angles] + wrapped(poses[:, angles] - middle[angles])
     over = np.maximum(np.maximum(linkage.lower - poses, poses - linkage.upper), 0.0)
@@ -411,7 +408,7 @@ def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
     )
     alone = trials.limits_alone()
     if alone:
-        units = {name: "rad" if _is_angle(linkage, k) else "m" for k, name in enumerate(linkage.coordinates)}
+        units = {row.name: row.unit for row in linkage.table}
         ways = [f"that of {name} (it goes {amount(value, units[name])} beyond)" for name, value in alone.items()]
         text += f" Lifting one limit is enough: {joined(ways, 'or')}."
     evidence = {"pose": poses[best], "violations": dict(zip(linkage.coordinates, over[best].tolist(), strict=True))}
@@ -456,14 +453,6 @@ def _evidence(trials: Experiments, found: Conflict) -> dict[str, Any]:
         "gives_way": dict(zip(removable, found.gives_way, strict=True)),
         "finished": found.finished,
     }
-
-
-def _is_angle(linkage: Linkage, k: int) -> bool:
-    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        for element in arc.articulation.elements:
-            if arc.mimic is None and drive.q + element.value == k:
-                return element.kind == "revolute"
-    return False
 
 
 def _nowhere(solution: Solution, problem: Problem, base: str, others: Solution) -> Diagnosis:

@@ -184,8 +184,8 @@ def _least(function: Callable[[float], float], low: float, high: float) -> float
 
 def _position(linkage: Linkage, joint: str, place: int, q: FloatArray, kind: str) -> SingularPosition:
     value = float(q[place])
-    angle = np.isinf(linkage.lower[place]) and place in linkage.table.plain[0][linkage.table.plain[2]]
-    return SingularPosition(joint, float(wrapped(np.array(value))) if angle else value, q, kind)
+    wraps = linkage.table[place].wraps
+    return SingularPosition(joint, float(wrapped(np.array(value))) if wraps else value, q, kind)
 
 
 def _distinct(linkage: Linkage, found: list[SingularPosition]) -> tuple[SingularPosition, ...]:

@@ -155,7 +155,7 @@ class _Arm:
             )
         v = int(np.argmax(effect))
         path, _ = self.linkage.path_to(self.frame)
-        below = [i for i in path if v in _velocities(self.linkage, i)]
+        below = [i for i in path if v in range(self.linkage.nv)[self.linkage.drives[i].rates]]
         return self.linkage.arcs[below[0]].child
 
     def _outward(self, q: FloatArray) -> FloatArray:
@@ -216,11 +216,6 @@ def _angle(amount: float | str) -> float:
     return angle
 
 
-def _velocities(linkage: Linkage, arc: int) -> range:
-    first = linkage.drives[arc].v
-    return range(first, first + linkage.arcs[arc].articulation.nv)
-
-
 def _moving(linkage: Linkage, frame: str, shoulder: str | None) -> NDArray[np.bool_]:
     """Return the velocities of the joints from the shoulder to the hand, or the last that are enough."""
     path, _ = linkage.path_to(frame)
@@ -229,7 +224,7 @@ def _moving(linkage: Linkage, frame: str, shoulder: str | None) -> NDArray[np.bo
         raise GoalError(f"joint {shoulder!r} is not on the way to frame {frame!r} of linkage {linkage.name!r}.")
     moving = np.zeros(linkage.nv, np.bool_)
     for i in reversed(path):
-        moving[list(_velocities(linkage, i))] = True
+        moving[linkage.drives[i].rates] = True
         if i == first or (first is None and moving.sum() >= NEEDED):
             break
     if moving.sum() < NEEDED:

@@ -142,8 +142,6 @@ class Program:
     def _columns(self) -> None:
         """Number the velocities that goals depend on, and say which of them each goal does."""
         linkage = self.linkage
-        places = dict(zip(linkage.table.plain[1].tolist(), linkage.table.plain[0].tolist(), strict=True))
-        balls = {v + k: q for q, v in linkage.table.quaternions for k in range(3)}
         used = set(self._rates)
         for goal in self.goals:
             used.update(_joint_columns(goal))
@@ -153,7 +151,7 @@ class Program:
         column = {int(v): k for k, v in enumerate(self.columns)}
         self.column = column
         self.rates = [column[v] for v in self._rates]
-        self.places = [-1 if v in balls else places[v] for v in self.columns.tolist()]
+        self.places = linkage.table.pose_index[self.columns].tolist()
         limited = self.settings.limits != "ignore"
         self.cones = [cone for cone in linkage.cones if limited and cone.v in used]
         held = {cone.v for cone in self.cones}

@@ -18,7 +18,7 @@ from ..kernels.ccd import SLIDE, TURN, sweep_inward_many
 from ..transforms import FloatArray, axis_rotation
 from .method import Method
 from .options import Settings
-from .problem import Problem, State, velocity_names
+from .problem import Problem, State
 
 
 class Sweep:
@@ -55,18 +55,13 @@ class Sweep:
 
 def column_kinds(problem: Problem) -> tuple[list[str], NDArray[np.int64]]:
     """Return for every velocity ``"turn"`` or ``"slide"`` (or what it is), and the pose index of its value or -1."""
-    linkage = problem.linkage
-    kinds = ["turn"] * linkage.nv
-    index = np.full(linkage.nv, -1)
-    followed = {drive.v for arc, drive in zip(linkage.arcs, linkage.drives, strict=True) if arc.mimic is not None}
-    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        for element in arc.articulation.elements if arc.mimic is None else ():
-            if element.kind != "ball":
-                v = drive.v + element.rate
-                index[v] = drive.q + element.value
-                kind = {"prismatic": "slide", "revolute": "turn"}.get(element.kind, element.kind)
-                kinds[v] = "mimicked" if v in followed else kind
-    return kinds, index
+    table = problem.linkage.table
+    kinds = ["turn"] * problem.linkage.nv
+    for row in table:
+        if row.v is not None:
+            kind = {"prismatic": "slide", "revolute": "turn"}.get(row.kind, row.kind)
+            kinds[row.v] = "mimicked" if row.mimicked else kind
+    return kinds, table.pose_index
 
 
 def as_velocity(state: State, changes: FloatArray) -> FloatArray:
@@ -105,7 +100,7 @@ class _Descent(Method):
                 what = f"one with {goal.partial}" if isinstance(goal, Reach) else f"a {type(goal).__name__}"
                 raise GoalError(f"method {self.name!r} serves Reach goals only, and not {what}; use 'damped'.")
         kinds, _ = column_kinds(problem)
-        for name, kind in zip(velocity_names(problem.linkage), kinds, strict=True):
+        for name, kind in zip(problem.linkage.table.velocity_joints, kinds, strict=True):
             if kind not in ("turn", "slide"):
                 raise GoalError(
                     f"method {self.name!r} turns and slides joints one by one; {name!r} is a {kind} joint, which does "

@@ -174,14 +174,12 @@ def _nearest(closure: Closure, q: FloatArray, wanted: FloatArray, free: NDArray[
 
 def coordinate(linkage: Linkage, joint: str) -> tuple[int, int]:
     """Return the places in the pose and the velocity of a joint with one value, or of a coordinate."""
-    q, v, _ = linkage.table.plain
-    place = linkage.coordinate_index.get(joint) if isinstance(joint, str) else None
-    if place is None or place not in q:
-        known = [linkage.coordinates[k] for k in q]
+    known = {row.name: (row.q, row.v) for row in linkage.table if row.v is not None}
+    if not isinstance(joint, str) or joint not in known:
         if isinstance(joint, str) and joint in {arc.name for arc in linkage.arcs}:
             raise OptionError(f"joint {joint!r} has no one value of its own to drive; take one of {', '.join(known)}.")
         raise JointNotFoundError(joint, f"linkage {linkage.name!r}", known)
-    return int(place), int(v[np.flatnonzero(q == place)[0]])
+    return known[joint]
 
 
 def one_pose(linkage: Linkage, q: ArrayLike | str | None) -> FloatArray:
@@ -196,15 +194,10 @@ def _free(linkage: Linkage, keep: Iterable[str]) -> tuple[NDArray[np.bool_], lis
     """Return which velocities are free when some joints, or coordinates, are kept, and the names of these."""
     names = [keep] if isinstance(keep, str) else list(keep)
     free = np.ones(linkage.nv, np.bool_)
-    q, v, _ = linkage.table.plain
+    by_name = {row.name: row.v for row in linkage.table if row.v is not None}
     for name in names:
-        place = linkage.coordinate_index.get(name) if isinstance(name, str) else None
-        if place is not None and place in q:
-            free[v[q == place]] = False
-        else:
-            i = linkage.arc_index(name)
-            first = linkage.drives[i].v
-            free[first : first + linkage.arcs[i].articulation.nv] = False
+        own = by_name.get(name) if isinstance(name, str) else None
+        free[linkage.drive(name).rates if own is None else own] = False
     return free, names
 
 

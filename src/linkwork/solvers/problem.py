@@ -123,15 +123,6 @@ def bound_goals(linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatArra
     return tuple([goal.resolve(linkage, start) for goal in several])
 
 
-def velocity_names(linkage: Linkage) -> list[str]:
-    """Return the joint that each velocity belongs to."""
-    names = [""] * linkage.nv
-    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        if arc.mimic is None:
-            names[drive.v : drive.v + arc.articulation.nv] = [arc.name] * arc.articulation.nv
-    return names
-
-
 @dataclass
 class State:
     """What a method sees at one iteration.

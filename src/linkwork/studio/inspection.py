@@ -14,7 +14,6 @@ from ..goals import Goal
 from ..linkage.linkage import Linkage
 from ..linkage.poses import advance
 from ..solvers import METHODS, Problem, Solution, solve
-from ..solvers.problem import velocity_names
 from ..transforms import FloatArray
 
 FREE = 1e-6  # of the largest singular value: what is smaller moves nothing
@@ -74,8 +73,9 @@ def _moment(
 ) -> Moment:
     jacobian = problem.jacobian(q)
     values, free = _split(jacobian)
+    names = list(problem.linkage.table.velocity_joints)
     filters = _filters(method, values, notes)
-    return Moment(q, residual, jacobian, velocity_names(problem.linkage), values, filters, free, step, notes)
+    return Moment(q, residual, jacobian, names, values, filters, free, step, notes)
 
 
 def _split(jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
