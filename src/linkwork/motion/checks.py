@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..linkage.coordinates import Coordinate
 from ..linkage.euler_angles import euler_order, nearest
 from ..linkage.joints import Joint
 from ..linkage.poses import between, wrapped
@@ -97,7 +98,7 @@ def outliers(clip: Clip, steps: FloatArray) -> NDArray[np.bool_]:
     after = np.median([padded[k : k + count] for k in (6, 7, 8)], axis=0)
     level = np.maximum(before, after)
     gaps = np.diff(clip.times)[:, None]
-    floor = np.clip(FASTEST * gaps, 0.02, 0.15) * np.where(_turning(clip), 1.0, extent(clip) / 4.0)
+    floor = np.clip(FASTEST * gaps, 0.02, 0.15) * np.where(clip.linkage.table.slides, extent(clip) / 4.0, 1.0)
     result: NDArray[np.bool_] = steps > RATIO * level + floor
     return result
 
@@ -113,35 +114,22 @@ def turns_and_slides(clip: Clip, first: Any = slice(None, -1), last: Any = slice
     linkage = clip.linkage
     here, there = clip.poses[first], clip.poses[last]
     way = np.abs(between(linkage, here, there, wrap=False))
+    for row in linkage.table:
+        if row.kind == "revolute":
+            way[:, row.v] = np.abs(wrapped(there[:, row.q] - here[:, row.q]))
     for arc, drive in movers(clip):
         order = euler_order(arc.articulation)
-        for element in arc.articulation.elements:
-            if element.kind == "revolute":
-                k = drive.q + element.value
-                way[:, drive.v + element.rate] = np.abs(wrapped(there[:, k] - here[:, k]))
         if order is not None:
-            end = drive.q + arc.articulation.nq
-            one, two = (Rotation.from_euler(order, poses[:, end - 3 : end]) for poses in (here, there))
-            turning = slice(drive.v + arc.articulation.nv - 3, drive.v + arc.articulation.nv)
-            way[:, turning] = np.stack([(one.inv() * two).magnitude()] + [np.zeros(len(way))] * 2, axis=1)
+            one, two = (Rotation.from_euler(order, poses[:, drive.columns][:, -3:]) for poses in (here, there))
+            way[:, drive.rates][:, -3:] = np.stack([(one.inv() * two).magnitude()] + [np.zeros(len(way))] * 2, axis=1)
     return way
-
-
-def _turning(clip: Clip) -> NDArray[np.bool_]:
-    """Return which velocities are angular."""
-    result = np.zeros(clip.linkage.nv, np.bool_)
-    for arc, drive in movers(clip):
-        for element in arc.articulation.elements:
-            if element.kind != "prismatic":
-                result[drive.v + element.rate : drive.v + element.rate + (3 if element.kind == "ball" else 1)] = True
-    return result
 
 
 def jumps(clip: Clip) -> list[Finding]:
     """Return flips and spikes."""
     if len(clip) < 3 or not clip.linkage.nv:
         return []
-    steps, turning = turns_and_slides(clip), _turning(clip)
+    steps, turning = turns_and_slides(clip), ~clip.linkage.table.slides
     wild = outliers(clip, steps)
     found = [*_signs(clip), *_numbers(clip), *_cuts(clip, wild, steps)]
     for arc, drive in movers(clip):
@@ -217,7 +205,7 @@ def unwound_joint(joint: Joint, values: FloatArray) -> FloatArray:
 
 def _cuts(clip: Clip, wild: NDArray[np.bool_], steps: FloatArray) -> Iterator[Finding]:
     """Yield steps at which most joints stand out at once, and take them out of `wild`."""
-    joints = np.stack([wild[:, drive.v : drive.v + arc.articulation.nv].any(axis=1) for arc, drive in movers(clip)])
+    joints = np.stack([wild[:, drive.rates].any(axis=1) for _, drive in movers(clip)])
     counts = joints.sum(axis=0)
     for k in np.flatnonzero((counts >= CROWD) & (counts >= WHOLE * len(joints))).tolist():
         wild[k] = False
@@ -229,30 +217,26 @@ def _cuts(clip: Clip, wild: NDArray[np.bool_], steps: FloatArray) -> Iterator[Fi
 
 def _signs(clip: Clip) -> Iterator[Finding]:
     """Yield quaternions that change sign: the same rotation, but a jump for code that blends the numbers."""
-    for arc, drive in movers(clip):
-        for element in arc.articulation.elements:
-            if element.kind == "ball":
-                start = drive.q + element.value
-                values = clip.poses[:, start : start + 4]
-                for k in np.flatnonzero((values[1:] * values[:-1]).sum(axis=1) < 0.0).tolist():
-                    text = f"the quaternion of {arc.name} jumps to its other sign: other numbers of the same rotation."
-                    yield Finding("flip", k, k + 1, arc.name, float(2.0 * np.pi), "rad", text)
+    for start, _ in clip.linkage.table.quaternions:
+        joint, values = clip.linkage.table[start].joint, clip.poses[:, start : start + 4]
+        for k in np.flatnonzero((values[1:] * values[:-1]).sum(axis=1) < 0.0).tolist():
+            text = f"the quaternion of {joint} jumps to its other sign: other numbers of the same rotation."
+            yield Finding("flip", k, k + 1, joint, float(2.0 * np.pi), "rad", text)
 
 
 def limits(clip: Clip) -> list[Finding]:
     """Return values beyond their limits, and values stuck at one: moving into it and held there for a while."""
-    found, linkage = list[Finding](), clip.linkage
-    for arc, drive in movers(clip):
-        for k in range(drive.q, drive.q + arc.articulation.nq):
-            for bound, side in ((linkage.lower[k], -1.0), (linkage.upper[k], 1.0)):
-                if np.isfinite(bound):
-                    found += _at_limit(clip, arc.name, k, float(bound), side)
+    found = list[Finding]()
+    for row in clip.linkage.table:
+        for bound, side in ((row.lower, -1.0), (row.upper, 1.0)):
+            if np.isfinite(bound):
+                found += _at_limit(clip, row, bound, side)
     return found
 
 
-def _at_limit(clip: Clip, joint: str, k: int, bound: float, side: float) -> Iterator[Finding]:
-    over = side * (clip.poses[:, k] - bound)
-    name, unit = clip.linkage.coordinates[k], "m" if not _turning_value(clip, k) else "rad"
+def _at_limit(clip: Clip, row: Coordinate, bound: float, side: float) -> Iterator[Finding]:
+    over = side * (clip.poses[:, row.q] - bound)
+    name, joint, unit = row.name, row.joint, row.unit
     for first, last in runs(over > AT_LIMIT):
         most = float(over[first : last + 1].max())
         text = f"{name} is up to {most:.3g} {unit} beyond its limit {bound:.4g} {unit}."
@@ -264,8 +248,3 @@ def _at_limit(clip: Clip, joint: str, k: int, bound: float, side: float) -> Iter
         if max(entering, leaving) > FASTEST / 20.0 * float(np.diff(clip.times).mean()):  # clipped, not at rest
             text = f"{name} is stuck at its limit {bound:.4g} {unit}."
             yield Finding("limit", first, last, joint, 0.0, unit, text)
-
-
-def _turning_value(clip: Clip, k: int) -> bool:
-    q, v, _ = clip.linkage.table.plain
-    return bool(_turning(clip)[v[q == k]].any())

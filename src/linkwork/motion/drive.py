@@ -122,13 +122,9 @@ class _Follower:
         at_end = np.minimum(pose - linkage.lower, linkage.upper - pose)[places] < NEAR
         held = [linkage.coordinates[k] for k in places[at_end] if k != self.q]
         why = f"{', '.join(held)} at a limit" if held else "stretched or folded as far as it goes"
-        degrees = f" ({math.degrees(at):.4f} deg)" if self._turns() else ""
+        degrees = f" ({math.degrees(at):.4f} deg)" if linkage.table.units[self.q] == "rad" else ""
         text = f"the loops of linkage {linkage.name!r} cannot be closed beyond {self.joint} = {at:.6g}{degrees}: "
         return LoopError(f"{text}the mechanism is {why} there; asked for {value:.6g}.", value=at)
-
-    def _turns(self) -> bool:
-        units = [u for arc in self.closure.linkage.arcs if arc.mimic is None for u in arc.articulation.units]
-        return units[self.q] == "rad"
 
 
 def _values(values: Any, joint: str) -> FloatArray:

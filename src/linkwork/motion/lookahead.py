@@ -115,7 +115,7 @@ def _distinct(linkage: Linkage, poses: FloatArray) -> FloatArray:
     """Return poses without those that equal an earlier one up to whole turns."""
     way = between(linkage, poses[:, None], poses[None], wrap=False)
     q, v, _ = linkage.table.plain
-    turning = v[_full_turns(linkage)[q]]
+    turning = v[linkage.table.periodic[q]]
     way[..., turning] = wrapped(way[..., turning])
     same = np.abs(way).max(axis=-1, initial=0.0) < APART
     kept: FloatArray = poses[[not same[k, :k].any() for k in range(len(poses))]]
@@ -125,7 +125,7 @@ def _distinct(linkage: Linkage, poses: FloatArray) -> FloatArray:
 def _turned(linkage: Linkage, pose: FloatArray) -> FloatArray:
     """Return a pose and those that differ by whole turns of limited revolute joints, within limits."""
     q, _, wraps = linkage.table.plain
-    turning = _full_turns(linkage)[q] & ~wraps
+    turning = linkage.table.periodic[q] & ~wraps
     choices, count = [], 1
     for k in q[turning].tolist():
         turns = 2.0 * np.pi * np.arange(-2, 3) + pose[k]
@@ -135,17 +135,4 @@ def _turned(linkage: Linkage, pose: FloatArray) -> FloatArray:
         count *= len(kept)
     result = np.tile(pose, (count, 1))
     result[:, q[turning]] = np.array(list(product(*choices))).reshape(len(result), -1)
-    return result
-
-
-def _full_turns(linkage: Linkage) -> NDArray[np.bool_]:
-    """Return which values of a pose are angles that a whole turn does not change."""
-    result, geared = np.zeros(linkage.nq, np.bool_), set()
-    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        if arc.mimic is not None:
-            geared.add(drive.q)
-            continue
-        for element in arc.articulation.elements:
-            result[drive.q + element.value] = element.kind == "revolute"
-    result[list(geared)] = False
     return result

@@ -166,8 +166,7 @@ def mirror(clip: Clip, pairs: Mapping[str, str] | None, normal: str | ArrayLike 
     rest, values = _rest(linkage), np.empty_like(clip.poses)
     for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
         if arc.mimic is None and arc.articulation.nq and not (arc is linkage.root and root_motion.root_moves(linkage)):
-            columns = slice(drive.q, drive.q + arc.articulation.nq)
-            values[:, columns] = _joint_values(clip, arc.name, found.pairs[arc.name], flip, rest)
+            values[:, drive.columns] = _joint_values(clip, arc.name, found.pairs[arc.name], flip, rest)
     if own:
         return replace(clip, poses=steady_signs(linkage, values), residuals=None)
     across = found.normal if normal is None else as_axis(normal, "normal of a mirror")
@@ -188,8 +187,7 @@ def _joint_values(clip: Clip, name: str, partner: str, flip: FloatArray, rest: M
     """
     linkage = clip.linkage
     here, there = linkage.joint(name), linkage.joint(partner)
-    drive = linkage.drives[linkage.arc_index(partner)]
-    theirs = clip.poses[:, drive.q : drive.q + there.articulation.nq]
+    theirs = clip.poses[:, linkage.drive(partner).columns]
     elements = here.articulation.elements, there.articulation.elements
     change = rest[here.child][:3, :3].T @ flip @ rest[there.child][:3, :3]
     if [e.kind for e in elements[0]] != [e.kind for e in elements[1]]:

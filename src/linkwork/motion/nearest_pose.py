@@ -36,14 +36,14 @@ def stiffness(linkage: Linkage, given: Mapping[str, float] | None = None) -> Flo
     result = np.ones(linkage.nv)
     for arc, drive, count in zip(linkage.arcs, linkage.drives, carried, strict=True):
         if arc.mimic is None:
-            result[drive.v : drive.v + arc.articulation.nv] = count
+            result[drive.rates] = count
     result[: linkage.root.articulation.nv] *= ROOT
     for name, value in (given or {}).items():
         k = linkage.arc_index(name)
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
             raise OptionError(f"stiffness of joint {name!r} must be positive and finite, got {value!r}.")
         if linkage.arcs[k].mimic is None:
-            result[linkage.drives[k].v : linkage.drives[k].v + linkage.arcs[k].articulation.nv] *= value
+            result[linkage.drives[k].rates] *= value
     return result
 
 

@@ -158,8 +158,8 @@ def chain(linkage: Linkage, joint: str, end: str) -> NDArray[np.bool_]:
     path, _ = linkage.path_to(end)
     result = np.zeros(linkage.nv, np.bool_)
     for k in path[path.index(linkage.arc_index(joint)) :]:
-        arc, drive = linkage.arcs[k], linkage.drives[k]
-        result[drive.v : drive.v + (arc.articulation.nv if arc.mimic is None else 0)] = True
+        if linkage.arcs[k].mimic is None:
+            result[linkage.drives[k].rates] = True
     return result
 
 
@@ -230,8 +230,7 @@ def _across(clip: Clip, values: FloatArray, finding: Finding, width: int) -> Flo
     bad[max(first, 1) : min(last, len(clip) - 2) + 1] = True
     if not bad.any():
         return values
-    k = clip.linkage.arc_index(finding.where)
-    columns = slice(clip.linkage.drives[k].q, clip.linkage.drives[k].q + clip.linkage.arcs[k].articulation.nq)
+    columns = clip.linkage.drive(finding.where).columns
     filled = sample(clip.linkage, clip.times[~bad], values[~bad], clip.times[bad], kind="catmull-rom", wrap=False)
     result = values.copy()
     result[bad, columns] = np.clip(filled, clip.linkage.lower, clip.linkage.upper)[:, columns]
@@ -248,11 +247,10 @@ def _within(report: Report) -> Repaired:
     kernel = np.hanning(2 * SMOOTHING + 3)[1:-1]
     kernel /= kernel.sum()
     for finding in report.of("limit"):
-        k = linkage.arc_index(finding.where)
         near = np.zeros(len(clip))
         near[max(0, finding.first - 2 * SMOOTHING) : finding.last + 2 * SMOOTHING + 1] = 1.0
         share = np.convolve(np.pad(near, SMOOTHING, mode="edge"), kernel, mode="valid")
-        for column in range(linkage.drives[k].q, linkage.drives[k].q + linkage.arcs[k].articulation.nq):
+        for column in range(linkage.nq)[linkage.drive(finding.where).columns]:
             if np.isfinite(linkage.lower[column]) or np.isfinite(linkage.upper[column]):
                 own = np.clip(values[:, column], linkage.lower[column], linkage.upper[column])
                 smooth = np.convolve(np.pad(own, SMOOTHING, mode="edge"), kernel, mode="valid")

@@ -77,11 +77,11 @@ def replaced(clip: Clip, world_from_root: FloatArray) -> Clip:
         if max(np.abs(way[:, 2]).max(), np.abs(inside[:, :2, 2]).max()) > FLAT * (1.0 + np.abs(way).max()):
             raise LinkageError(f"the root of linkage {linkage.name!r} is planar and cannot leave its plane.")
         angles = np.arctan2(inside[:, 1, 0], inside[:, 0, 0])
-        values[:, drive.q : drive.q + count] = np.column_stack([way[:, :2], np.unwrap(angles)])
+        values[:, drive.columns] = np.column_stack([way[:, :2], np.unwrap(angles)])
     else:
         near = values[0, drive.q + 3 : drive.q + count]
         turned = turn_values(kind, local[:, :3, :3], near if count == 6 else None)
-        values[:, drive.q : drive.q + count] = np.hstack([local[:, :3, 3], turned])
+        values[:, drive.columns] = np.hstack([local[:, :3, 3], turned])
     return replace(clip, poses=values, residuals=None)
 
 

@@ -25,8 +25,7 @@ def without_angles(linkage: Linkage) -> Linkage:
     """
     changed: dict[str, Articulation] = {}
     for joint, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        columns = slice(drive.q, drive.q + joint.articulation.nq)
-        free = np.isinf(linkage.lower[columns]).all() and np.isinf(linkage.upper[columns]).all()
+        free = np.isinf(linkage.lower[drive.columns]).all() and np.isinf(linkage.upper[drive.columns]).all()
         if free and joint.mimic is None and not _has_cone(joint) and euler_order(joint.articulation) is not None:
             changed[joint.name] = Ball() if isinstance(joint.articulation, Ball) else Floating()
     return linkage.replace(joints=changed) if changed else linkage
@@ -48,10 +47,9 @@ def with_angles(linkage: Linkage, other: Linkage, poses: FloatArray) -> FloatArr
     """
     result = np.empty((len(poses), linkage.nq))
     for k, (joint, solved) in enumerate(zip(linkage.arcs, other.arcs, strict=True)):
-        at, start = linkage.drives[k].q, other.drives[k].q
-        values = poses[:, start : start + solved.articulation.nq]
+        values = poses[:, other.drives[k].columns]
         if joint.articulation != solved.articulation:
             turned = solved.articulation.matrix(values)[:, :3, :3]
             values = np.hstack([values[:, :-4], turn_values(joint.articulation, turned, np.zeros(3))])
-        result[:, at : at + joint.articulation.nq] = values
+        result[:, linkage.drives[k].columns] = values
     return result

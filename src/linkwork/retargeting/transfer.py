@@ -181,8 +181,7 @@ def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> FloatA
         _fit(linkage, bone, local, poses)
         turned = base
         for arc in bone.path:
-            joint, drive = linkage.arcs[arc], linkage.drives[arc]
-            values = poses[:, drive.q : drive.q + joint.articulation.nq]
+            joint, values = linkage.arcs[arc], poses[:, linkage.drives[arc].columns]
             turned = turned @ joint.placement[:3, :3] @ joint.articulation.matrix(values)[:, :3, :3]
         reached[bone.link] = turned
     return poses
@@ -270,7 +269,7 @@ def _fit(linkage: Linkage, bone: Bone, local: FloatArray, poses: FloatArray) -> 
                 columns.append(column)
                 constants.append(np.eye(3))
             else:
-                values = poses[0, drive.q : drive.q + joint.articulation.nq]
+                values = poses[0, drive.columns]
                 constants[-1] = constants[-1] @ element.matrix(values)[:3, :3]
     if ball is not None:
         column, before = ball
