@@ -250,8 +250,8 @@ def joint_limits(linkage: Linkage, joint: Joint) -> list[list[float]]:
     """Return the lower and upper limits that hold for a joint's values, narrowed where others follow it."""
     if joint.mimic is not None:
         return [bound.tolist() for bound in joint.articulation.limits]
-    first = linkage.drives[linkage.arc_index(joint.name)].q
-    return [bound[first : first + joint.articulation.nq].tolist() for bound in (linkage.lower, linkage.upper)]
+    columns = linkage.drive(joint.name).columns
+    return [bound[columns].tolist() for bound in (linkage.lower, linkage.upper)]
 
 
 def by_coordinate(linkage: Linkage, q: FloatArray) -> dict[str, float]:
@@ -300,11 +300,10 @@ def limit_text(linkage: Linkage, joint: Joint) -> str:
         times = "" if factor == 1.0 else "-" if factor == -1.0 else f"{factor:g} * "
         plus = f" {'-' if offset < 0.0 else '+'} {abs(offset):g}" if offset else ""
         return f"= {times}{joint.mimic.joint}{plus}"
-    slides = {element.value for element in joint.articulation.elements if element.kind == "prismatic"}
-    words = cone_words(joint)
+    words, units = cone_words(joint), joint.articulation.units
     for k, bounds in enumerate(zip(*joint_limits(linkage, joint), strict=True)):
-        low, high = bounds if k in slides else map(math.degrees, bounds)
-        text = f"{low:.5g} .. {high:.5g} {'m' if k in slides else 'deg'}"
+        low, high = bounds if units[k] == "m" else map(math.degrees, bounds)
+        text = f"{low:.5g} .. {high:.5g} {'m' if units[k] == 'm' else 'deg'}"
         if math.isfinite(low) or math.isfinite(high):
             words.append(f"{joint.articulation.coordinates[k]} {text}".strip())
     return ", ".join(words)

@@ -37,25 +37,15 @@ def csv_text(rows: Iterable[Sequence[Any]]) -> str:
 # Poses
 
 
-def units(linkage: Linkage) -> list[str]:
-    """Return the unit of every value of a pose: ``"rad"``, ``"m"``, or none in a quaternion."""
-    result = [""] * linkage.nq
-    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        if arc.mimic is None:
-            result[drive.q : drive.q + arc.articulation.nq] = arc.articulation.units
-    return result
-
-
 def in_degrees(linkage: Linkage, q: FloatArray) -> dict[str, float]:
     """Return the angles of a pose in degrees, by coordinate."""
-    pairs = zip(by_coordinate(linkage, q).items(), units(linkage), strict=True)
-    return {name: math.degrees(value) for (name, value), unit in pairs if unit == "rad"}
+    return {row.name: math.degrees(q[row.q]) for row in linkage.table if row.unit == "rad"}
 
 
 def print_pose(linkage: Linkage, pose: dict[str, float]) -> None:
     """Print a pose: one row for each value, angles in degrees too."""
     rows = [("joint", " value", "", " degrees")]
-    for (name, value), unit in zip(pose.items(), units(linkage), strict=True):
+    for (name, value), unit in zip(pose.items(), linkage.table.units, strict=True):
         degrees = f"{math.degrees(value): .4f}" if unit == "rad" else ""
         rows.append((name, f"{round(value, 6) + 0.0: .6f}", unit, degrees))
     print_columns(rows)

@@ -49,8 +49,7 @@ def gauges(linkage: Linkage, q: FloatArray, frames: FloatArray, scale: float) ->
     found = []
     pointing = _pointing(linkage)
     for i, (joint, drive) in enumerate(zip(linkage.arcs, linkage.drives, strict=True)):
-        count = joint.articulation.nq
-        values = drive.multiplier * q[drive.q : drive.q + count] + drive.offset
+        values = drive.values(q)
         lower, upper = joint.articulation.limits
         parent = linkage.parents[i]
         world = (frames[parent] if parent >= 0 else np.eye(4)) @ joint.placement

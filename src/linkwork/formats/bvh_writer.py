@@ -114,7 +114,7 @@ def _bones(linkage: Linkage, poses: FloatArray, remarks: list[Remark]) -> list[_
         file_from.append(here)
         bone = _Bone(names[i], above @ arc.placement[:3, 3])
         bones.append(bone)
-        values = poses[:, drive.q : drive.q + arc.articulation.nq] * drive.multiplier + drive.offset
+        values = drive.values(poses)
         if not _direct(bone, arc.articulation, here, values):
             turned = _general(bone, arc.articulation, here, values)
             if turned is not None:

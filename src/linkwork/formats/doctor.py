@@ -90,8 +90,7 @@ def _clips(content: Content) -> Iterator[Remark]:
 
 def _amount(linkage: Linkage, k: int, excess: FloatArray) -> str:
     """Return the largest excess of a coordinate with its unit."""
-    units = [unit for arc in linkage.arcs if arc.mimic is None for unit in arc.articulation.units]
-    return f"{excess.max():.4g} {units[k] or 'rad'}"
+    return f"{excess.max():.4g} {linkage.table.units[k] or 'rad'}"
 
 
 def _beyond(linkage: Linkage, poses: FloatArray) -> Iterator[tuple[int, FloatArray]]:

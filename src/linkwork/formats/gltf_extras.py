@@ -80,8 +80,7 @@ def local_matrices(linkage: Linkage, poses: FloatArray) -> list[FloatArray]:
     """Return parent_from_link (..., 4, 4) of every link for poses (..., nq); the first stands in a y-up world."""
     result = []
     for joint, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        values = drive.multiplier * poses[..., drive.q : drive.q + joint.articulation.nq] + drive.offset
-        result.append(joint.placement @ joint.articulation.matrix(values))
+        result.append(joint.placement @ joint.articulation.matrix(drive.values(poses)))
     world = np.eye(4)
     world[:3, :3] = UP["y"].T
     return [world @ result[0], *result[1:]]

@@ -209,16 +209,13 @@ class _GltfWriter:
         if len(kept) < len(clip):
             text = f"{len(clip) - len(kept)} frames of clip {name!r} are too near the one before for float32 times."
             self.remarks.append(Remark("dropped", text, where=name))
-        q, _, _ = self.linkage.table.plain
-        turning = np.array(
-            [unit == "rad" for arc in self.linkage.arcs if arc.mimic is None for unit in arc.articulation.units]
-        )
+        turning = np.array([unit == "rad" for unit in self.linkage.table.units], np.bool_)
         ratio = np.ones(self.linkage.nq)
         for arc, drive in zip(self.linkage.arcs, self.linkage.drives, strict=True):
             if arc.mimic is not None:
                 ratio[drive.q] = max(ratio[drive.q], abs(drive.multiplier))
                 turning[drive.q] |= "rad" in arc.articulation.units
-        fast = [k for k in q.tolist() if turning[k]]
+        fast = np.flatnonzero(turning)
         steps = np.abs(np.diff(poses[:, fast], axis=0)) * ratio[fast]
         counts = np.ceil(steps.max(axis=1, initial=0.0) / WIDEST_TURN).clip(1.0, 1000.0).astype(np.int64)
         if (counts == 1).all():

@@ -143,16 +143,15 @@ def _pose_entry(linkage: Linkage, pose: FloatArray) -> dict[str, Any]:
     """Return a pose by joint: a number, numbers, or a mapping that names a quaternion's order."""
     result: dict[str, Any] = {}
     for joint, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        count = joint.articulation.nq
-        if joint.mimic is not None or not count:
+        if joint.mimic is not None or not drive.nq:
             continue
-        values = dict(zip(joint.articulation.coordinates, pose[drive.q : drive.q + count].tolist(), strict=True))
+        values = dict(zip(joint.articulation.coordinates, pose[drive.columns].tolist(), strict=True))
         plain, quaternion = coordinate_names(joint.articulation)
         if quaternion:
             wxyz = [values[name] for name in quaternion]
             result[joint.name] = {name: values[name] for name in plain} | {"wxyz": wxyz}
         else:
-            result[joint.name] = list(values.values()) if count > 1 else values[""]
+            result[joint.name] = list(values.values()) if drive.nq > 1 else values[""]
     return result
 
 

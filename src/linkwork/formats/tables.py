@@ -89,7 +89,7 @@ def _columns(
     titles: Sequence[tuple[str, str | None]], linkage: Linkage, path: FilePath, remarks: list[Remark]
 ) -> tuple[list[int], FloatArray]:
     """Return where the time and every coordinate stand in a table, and the factors to metres, radians and seconds."""
-    units = dict(zip(linkage.coordinates, _units(linkage), strict=True))
+    units = dict(zip(linkage.coordinates, linkage.table.units, strict=True))
     if TIME in units:
         raise FormatError(path, f"a joint is called {TIME!r}, as the column of times is; give it another name.")
     wanted = {TIME: "s", **units}
@@ -302,14 +302,9 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     return tuple(remarks)
 
 
-def _units(linkage: Linkage) -> tuple[str, ...]:
-    """Return the unit of every coordinate: ``"m"``, ``"rad"`` or none, in a quaternion."""
-    return tuple(unit for arc in linkage.arcs if arc.mimic is None for unit in arc.articulation.units)
-
-
 def _titles(linkage: Linkage) -> Iterator[str]:
     yield f"{TIME} [s]"
-    for name, unit in zip(linkage.coordinates, _units(linkage), strict=True):
+    for name, unit in zip(linkage.coordinates, linkage.table.units, strict=True):
         yield f"{name} [{unit}]" if unit or name.endswith("]") else name
 
 
@@ -329,14 +324,14 @@ def _write_npz(name: str, clip: Clip, path: FilePath) -> None:
     arrays: dict[str, Any] = {"version": np.array(VERSION)} | {key: np.array(text) for key, text in texts.items()}
     arrays |= {"times": clip.times, "poses": clip.poses}
     arrays |= {"coordinates": np.array(clip.linkage.coordinates, dtype=np.str_)}
-    arrays |= {"units": np.array(_units(clip.linkage), dtype=np.str_)}
+    arrays |= {"units": np.array(clip.linkage.table.units, dtype=np.str_)}
     with replacing(path) as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
 def _write_parquet(name: str, clip: Clip, path: FilePath) -> None:
     arrow, parquet = _pyarrow()
-    units = ("s", *_units(clip.linkage))
+    units = ("s", *clip.linkage.table.units)
     fields = [
         arrow.field(title, arrow.float64(), nullable=False, metadata={"unit": unit})
         for title, unit in zip((TIME, *clip.linkage.coordinates), units, strict=True)

@@ -404,7 +404,7 @@ def _poses(linkage: Linkage, names: list[str], kinds: list[Articulation], steps:
     for k, (name, kind) in enumerate(zip(names, kinds, strict=True)):
         if kind.nq == 0:
             continue
-        start = linkage.drives[linkage.arc_index(name)].q
+        start = linkage.drive(name).q
         if kind.nq == 7:
             poses[:, start : start + 3] = steps[:, k, :3, 3]
             start += 3

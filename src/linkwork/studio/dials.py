@@ -83,25 +83,23 @@ def dials(linkage: Linkage) -> list[Dial]:
 
 
 def _dials(linkage: Linkage) -> Iterator[Dial]:
-    groups = limbs(linkage)
+    groups = dict(zip((arc.name for arc in linkage.arcs), limbs(linkage), strict=True))
     length = max(linkage.length, 1e-3)
-    for arc, drive, group in zip(linkage.arcs, linkage.drives, groups, strict=True):
-        if arc.mimic is not None:
+    quaternions = {q for q, _ in linkage.table.quaternions}
+    for row in linkage.table:
+        joint, group = row.joint, groups[row.joint]
+        if row.q in quaternions:
+            for angle, letter in enumerate("xyz"):
+                yield Dial(f"{joint} r{letter}", joint, group, "rad", -math.pi, math.pi, row.q, angle)
+        if row.v is None:
             continue
-        for element in arc.articulation.elements:
-            k = drive.q + element.value
-            if element.kind == "ball":
-                for angle, letter in enumerate("xyz"):
-                    yield Dial(f"{arc.name} r{letter}", arc.name, group, "rad", -math.pi, math.pi, k, angle)
-                continue
-            unit = "m" if element.kind == "prismatic" else "rad"
-            wide = length if unit == "m" else math.pi
-            low, high = float(linkage.lower[k]), float(linkage.upper[k])
-            if not math.isfinite(low):
-                low = -wide if not math.isfinite(high) else high - 2.0 * wide
-            if not math.isfinite(high):
-                high = max(wide, low + 2.0 * wide) if low != -wide else wide
-            yield Dial(linkage.coordinates[k], arc.name, group, unit, low, high, k)
+        wide = length if row.unit == "m" else math.pi
+        low, high = row.lower, row.upper
+        if not math.isfinite(low):
+            low = -wide if not math.isfinite(high) else high - 2.0 * wide
+        if not math.isfinite(high):
+            high = max(wide, low + 2.0 * wide) if low != -wide else wide
+        yield Dial(row.name, joint, group, row.unit, low, high, row.q)
 
 
 def limbs(linkage: Linkage) -> list[str]:
