@@ -178,7 +178,7 @@ def test_a_puma_has_eight_solutions_in_pairs_of_wrist_flips(seed: int) -> None:
     limited = lw.solve_all(puma(2.5), goal)
     inside = (np.abs(wrapped(found.q)) <= 2.5).all(axis=1)
     assert len(limited) == inside.sum()
-    assert len(lw.solve_all(puma(2.5), goal, limits=False)) == 8
+    assert len(lw.solve_all(puma(2.5), goal, limits="ignore")) == 8
 
 
 def test_a_peer_agrees_on_the_puma() -> None:
@@ -266,7 +266,7 @@ ARM, GOAL = lw.models.planar([2, 1]), lw.Reach("tip", position=(1, 2))
         (OptionError, GOAL, {"seed": 10**30}),
         (OptionError, GOAL, {"apart": "far"}),
         (OptionError, GOAL, {"apart": None}),
-        (OptionError, GOAL, {"limits": "ignore"}),
+        (OptionError, GOAL, {"limits": True}),
     ],
 )
 def test_wrong_input_is_refused(error: type[Exception], goal: object, options: dict[str, object]) -> None:

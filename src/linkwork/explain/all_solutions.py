@@ -17,7 +17,7 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import advance, limited, start_pose, wrapped
 from ..solvers import Prepared, Settings
 from ..solvers.chain_solver import prepared_for
-from ..solvers.options import positive, whole
+from ..solvers.options import Limits, positive, whole
 from ..transforms import FloatArray
 
 NEAR, EXACT = 1e-5, 1e-9  # tolerance of the search, and of the poses after Newton's method: branches must not blur
@@ -77,7 +77,7 @@ def solve_all(
     apart: float = 1e-2,
     starts: int | None = None,
     most: int = 64,
-    limits: bool = True,
+    limits: Limits = "clamp",
     seed: int = 0,
 ) -> Branches:
     """Return every distinct pose that reaches a goal.
@@ -91,7 +91,7 @@ def solve_all(
         apart: By how much, in some value, two poses must differ to be two [rad, m].
         starts: How many starts to make; by default as many as it takes.
         most: Poses at most, where they form a continuum.
-        limits: Whether joints keep within their limits.
+        limits: ``"ignore"`` lets joints go beyond their limits; see `Settings`.
         seed: Where starts come from.
 
     Example:
@@ -103,10 +103,10 @@ def solve_all(
     if not isinstance(goal, Reach):
         raise GoalError(f"all solutions are found of one Reach goal, got {goal!r}.")
     positive("apart", apart)
-    if not np.isfinite(apart) or not isinstance(limits, bool):
-        raise OptionError(f"apart is a finite number and limits True or False, got {apart!r} and {limits!r}.")
+    if not np.isfinite(apart):
+        raise OptionError(f"apart must be finite, got {apart!r}.")
     starts, most = None if starts is None else whole("starts", starts, least=1), whole("most", most, least=1)
-    settings = Settings(NEAR, NEAR, limits="project" if limits else "ignore")
+    settings = Settings(NEAR, NEAR, limits=limits)
     prepared = prepared_for(linkage, goal, settings, 1, whole("seed", seed))
     prepared.limb.check()
     found = _Found(prepared, apart, most)
@@ -132,13 +132,13 @@ def _sharpened(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray
 
     Undamped, it also arrives at singular poses, which the search only creeps up to.
     """
-    linkage, ignored = prepared.linkage, prepared.settings.limits == "ignore"
+    linkage, keeps_limits = prepared.linkage, prepared.settings.keeps_limits
     for _ in range(NEWTON if len(poses) else 0):
         step = np.linalg.pinv(goal.jacobian(linkage, poses), rcond=1e-10) @ goal.error(linkage, poses)[..., None]
         size = np.abs(step).max(axis=(-2, -1), keepdims=True)
         step *= np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP))
         poses = advance(linkage, poses, step[..., 0])
-        if not ignored:
+        if keeps_limits:
             poses = limited(linkage, poses)
     left = goal.error(linkage, poses) if len(poses) else np.zeros((0, 1))
     exact: FloatArray = poses[np.abs(left).max(axis=-1, initial=0.0) < EXACT * (1.0 + linkage.length)]

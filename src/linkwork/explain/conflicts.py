@@ -21,6 +21,7 @@ from ..kernels import joint_step as rows
 from ..linkage.linkage import Linkage
 from ..linkage.program import chain_program
 from ..solvers import Problem, Robust, Solution
+from ..solvers.options import Limits
 from ..transforms import FloatArray
 
 SECONDS = 10.0  # for all experiments about one solve
@@ -276,7 +277,7 @@ class Experiments:
 
     def __init__(self, solution: Solution, seconds: float = SECONDS) -> None:
         self.solution, self.linkage = solution, solution.linkage
-        limits = "project" if solution.settings.limits != "ignore" else "ignore"
+        limits: Limits = "project" if solution.settings.keeps_limits else "ignore"
         self.settings = replace(solution.settings, trace=False, max_iterations=None, limits=limits)
         self.goals = [goal for goal in solution.goals if is_judged(goal)]
         for some in (

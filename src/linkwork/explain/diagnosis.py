@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import wrapped
 from ..linkage.program import chain_program
 from ..solvers import METHODS, Damped, Problem, Solution, configure, run
+from ..solvers.options import LoopOptions
 from ..transforms import FloatArray
 from .conflicts import Conflict, Experiments, amount, apart, called, joined, levels, place_of
 
@@ -103,7 +104,7 @@ class Count:
 
 
 def count_solutions(
-    linkage: Linkage, goals: Goal | Sequence[Goal], *, starts: int = 256, seed: int = 0, **options: Any
+    linkage: Linkage, goals: Goal | Sequence[Goal], *, starts: int = 256, seed: int = 0, **options: Unpack[LoopOptions]
 ) -> Count:
     """Return how many poses reach the goals: none found, some, or a continuum and its dimension.
 
@@ -343,14 +344,14 @@ def _experiments(solution: Solution) -> Diagnosis:
         return _several(trials, base)
     settings = replace(solution.settings, trace=False, time_budget=None, max_iterations=200)
     starts = np.concatenate([solution.q[None], solution.linkage.random_pose(0, STARTS)])
-    project = replace(settings, limits="project" if settings.limits != "ignore" else "ignore")
+    project = replace(settings, limits="project" if settings.keeps_limits else "ignore")
     others = run(Damped(), problem, starts, project)
     if others.success.any():
         return _local_minimum(solution, base, others)
     free = run(Damped(), problem, starts, replace(settings, limits="ignore"))
-    if settings.limits != "ignore" and free.success.any():
+    if settings.keeps_limits and free.success.any():
         return _limits(trials, base, free.q[free.success])
-    return _nowhere(solution, problem, base, others if settings.limits != "ignore" else free)
+    return _nowhere(solution, problem, base, others if settings.keeps_limits else free)
 
 
 def _several(trials: Experiments, base: str) -> Diagnosis:
@@ -361,7 +362,7 @@ def _several(trials: Experiments, base: str) -> Diagnosis:
         return Diagnosis(
             "local-minimum", text, "Start elsewhere, or use the method 'robust', which does.", {"pose": again.q}
         )
-    if trials.settings.limits != "ignore":
+    if trials.settings.keeps_limits:
         free = trials.together(limits="ignore")
         if free.success:
             return _limits(trials, base, free.q[None])

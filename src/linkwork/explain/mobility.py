@@ -72,7 +72,7 @@ def singular_positions(
     """
     place, rate = coordinate(linkage, joint)
     first = close(linkage, linkage.neutral() if start is None else start)
-    curve = _Curve(Closure(linkage, limits=False), rate)
+    curve = _Curve(Closure(linkage, keep_limits=False), rate)
     found: list[SingularPosition] = []
     for way in (1.0, -1.0):
         q, tangent = first, way * curve.tangent(first)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,7 @@ from ..linkage import swing_twist as cones
 from ..linkage.linkage import Linkage
 from ..linkage.poses import start_pose
 from ..solvers import METHODS, Solution, solve
+from ..solvers.options import LoopOptions
 from ..transforms import FloatArray
 
 
@@ -80,7 +81,7 @@ def race(
     *,
     start: ArrayLike | str | None = None,
     methods: Sequence[str] | None = None,
-    **settings: Any,
+    **options: Unpack[LoopOptions],
 ) -> list[Lap]:
     """Return how every method fares on the same problem.
 
@@ -89,19 +90,20 @@ def race(
         goals: One goal or several.
         start: The pose all begin with.
         methods: Names of methods; all by default.
-        **settings: What every method takes, as in `solve`.
+        **options: What every method takes, as in `solve`.
     """
     pose = start_pose(linkage, start)
-    return [_lap(linkage, goals, pose, name, settings) for name in (METHODS if methods is None else methods)]
+    return [_lap(linkage, goals, pose, name, options) for name in (METHODS if methods is None else methods)]
 
 
-def _lap(linkage: Linkage, goals: Any, start: FloatArray, method: str, settings: dict[str, Any]) -> Lap:
+def _lap(linkage: Linkage, goals: Any, start: FloatArray, method: str, options: LoopOptions) -> Lap:
     try:
-        solution = solve(linkage, goals, start=start, method=method, **{**settings, "trace": True})
+        traced: LoopOptions = {**options, "trace": True}
+        solution = solve(linkage, goals, start=start, method=method, **traced)
     except (GoalError, MissingExtraError) as error:
         return Lap(method, None, str(error))
     begin = time.perf_counter()
-    solve(linkage, goals, start=start, method=method, **settings)
+    solve(linkage, goals, start=start, method=method, **options)
     seconds = time.perf_counter() - begin
     poses = np.array([*(record.q for record in solution.trace), solution.q])
     steps = np.abs(linkage.difference(poses[:-1], poses[1:])).max(initial=0.0) if len(poses) > 1 else 0.0

@@ -73,7 +73,7 @@ def _followed(
     linkage: Linkage, goals: Sequence[Reach], seed: int, start: FloatArray, method: Method, settings: Settings
 ) -> dict[int, FloatArray]:
     """Return poses by frame: all solutions at one frame, followed to the neighbouring seed frames."""
-    found = solve_all(linkage, goals[seed], most=SAMPLES, limits=settings.limits != "ignore")
+    found = solve_all(linkage, goals[seed], most=SAMPLES, limits=settings.limits)
     poses = np.stack([_near(linkage, found.angles, pose, start) for pose in found.q]) if len(found) else found.q
     if not len(poses):  # out of reach: the nearest pose
         poses = method.solve(Problem(linkage, goals[seed], start), start, settings).q[None]
@@ -101,7 +101,7 @@ def _candidates(
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return poses within limits, with whole turns added, and which of them miss the goal."""
     poses = _distinct(linkage, poses)
-    if settings.limits != "ignore":
+    if settings.keeps_limits:
         poses = np.clip(np.concatenate([_turned(linkage, pose) for pose in poses]), linkage.lower, linkage.upper)
     if len(poses) > MOST:
         away = between(linkage, start, poses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import start_pose
 from ..solvers import Method, Problem, configure
 from ..solvers.iterate import follow, settled
+from ..solvers.options import SolveOptions
 from ..transforms import FloatArray
 from .clips import Clip
 from .lookahead import choose
@@ -33,7 +34,7 @@ def track(
     start: ArrayLike | str | None = None,
     steps: int | None = None,
     lookahead: bool = False,
-    **options: Any,
+    **options: Unpack[SolveOptions],
 ) -> Clip:
     """Return the motion that follows goals over time, each solved from the pose before.
 

@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ from ..errors import BlockError, OptionError, PoseError, RunError, listed
 from ..linkage.linkage import Linkage
 from ..linkage.poses import start_pose
 from ..solvers.batch import Batch, cores, solve_batch
+from ..solvers.options import BatchOptions, precision
 from ..transforms import FloatArray
 from .answer_files import part_path, read_counts, schema_of, write_part
 from .engine import Receipt, Receipts, check_workers, linkage_digest, run_folder, run_local, run_ray
@@ -103,7 +104,7 @@ def solve_dataset(
     ignore: Sequence[str] = (),
     start: ArrayLike | str | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[BatchOptions],
 ) -> Harvest:
     r"""Solve a dataset of goals into a dataset of answers, in memory that does not grow with it.
 
@@ -142,7 +143,7 @@ def solve_dataset(
     given = {name: options.pop(name) is not False for name in ("position", "orientation") if name in options}
     rows = ROWS[device] if block_rows is None else check_block_rows(block_rows)
     plan = open_goals(goals, linkage, block_rows=rows, ignore=ignore, **given)
-    solve = BlockSolver(linkage, frame, plan, start, options, device)
+    solve = BlockSolver(linkage, frame, plan, start, dict(options), device)
     solve.check("cpu" if engine == "ray" else device)
     with run_folder(output, solve.facts(rows), resume=resume) as (folder, digest):
         solve.folder, solve.run = folder, digest
@@ -230,7 +231,10 @@ class BlockSolver:
     def facts(self, block_rows: int) -> dict[str, Any]:
         """Return what decides the answers and how they are parted, as plain data."""
         free = self.options.get("free")
-        plain = {**self.options, "free": free if free is None or isinstance(free, str) else np.asarray(free).tolist()}
+        plain: dict[str, Any] = dict(self.options)
+        plain["free"] = free if free is None or isinstance(free, str) else np.asarray(free).tolist()
+        if "dtype" in plain:
+            plain["dtype"] = precision(plain["dtype"]).name
         return {
             "kind": "answers",
             "input": {"sha256": self.goals.digest, "rows": self.goals.rows, "columns": list(self.goals.columns.names)},

@@ -5,15 +5,14 @@ Imports the modules of this folder. A new method is one class with a `step` and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from difflib import get_close_matches
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import MethodNotFoundError, OptionError
+from ..errors import MethodNotFoundError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
 from ..linkage.poses import start_pose
@@ -25,7 +24,7 @@ from .fabrik import Fabrik
 from .iterate import run
 from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
 from .method import Method
-from .options import Settings
+from .options import Settings, SolveOptions, refuse_unknown
 from .prepare import prepare
 from .prioritized import Prioritized
 from .problem import Problem
@@ -77,7 +76,7 @@ def solve(
     *,
     start: ArrayLike | str | None = None,
     method: str | Method = "robust",
-    **options: Any,
+    **options: Unpack[SolveOptions],
 ) -> Solution:
     """Return a pose that brings a linkage to its goals, or the closest one found and why.
 
@@ -108,7 +107,7 @@ def solve(
     return chosen.solve(Problem(linkage, goals, begin), begin, settings)
 
 
-def configure(method: str | Method, options: dict[str, Any]) -> tuple[Method, Settings]:
+def configure(method: str | Method, options: Mapping[str, Any]) -> tuple[Method, Settings]:
     """Return a method and the loop's settings from a name and options of both."""
     common = {f.name for f in fields(Settings)}
     if isinstance(method, Method):
@@ -119,11 +118,7 @@ def configure(method: str | Method, options: dict[str, Any]) -> tuple[Method, Se
             raise MethodNotFoundError(method, "linkwork", METHODS)
         make = METHODS[method]
         own = {f.name for f in fields(make)}
-    for name in options:
-        if name not in common | own:
-            close = get_close_matches(name, common | own, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else "."
-            takes = f"It takes {', '.join(sorted(own)) or 'no options'} and, as all do, {', '.join(sorted(common))}."
-            raise OptionError(f"method {method!r} has no option {name!r}{hint} {takes}")
+    takes = f"It takes {', '.join(sorted(own)) or 'no options'} and, as all do, {', '.join(sorted(common))}."
+    refuse_unknown(options, common | own, f"method {method!r}", more=takes)
     chosen = make(**{name: value for name, value in options.items() if name in own})
     return chosen, Settings(**{name: value for name, value in options.items() if name in common})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ from .analytic_arms import Limb, PlanarArm, Wish, arm_of
 from .closed_forms import three_link_angles as three_link_angles, two_link_angles as two_link_angles
 from .iterate import run
 from .method import Method
-from .options import Settings
+from .options import AnalyticOptions, Limits, Settings
 from .problem import Problem, State
 from .solution import Solution
 
@@ -104,7 +104,7 @@ class Analytic(Method):
         asked = self.elbow != "nearest" or any(w is not None for w in (self.pole, self.swivel, self.direction))
         if not asked or np.all(solution.iterations):
             return solution
-        starts, limited = start.reshape(-1, problem.linkage.nq), settings.limits != "ignore"
+        starts, limited = start.reshape(-1, problem.linkage.nq), settings.keeps_limits
         moved = np.array([self.best(problem.linkage, problem.goals[0], pose, limited=limited) for pose in starts])
         there = np.asarray(solution.iterations) == 0
         again = run(self, problem, np.where(there[..., None], moved.reshape(start.shape), start), settings)
@@ -114,7 +114,7 @@ class Analytic(Method):
     def propose(self, state: State, settings: Settings) -> FloatArray:
         linkage, goal = state.linkage, state.problem.goals[0]
         starts = state.q.reshape(-1, linkage.nq)
-        limited = settings.limits != "ignore"
+        limited = settings.keeps_limits
         ends = np.array([self.best(linkage, goal, start, limited=limited) for start in starts])
         change = difference(linkage, starts, ends.reshape(starts.shape), wrap=False)
         if settings.max_step is not None:
@@ -152,7 +152,12 @@ class Analytic(Method):
 
 
 def analytic_solutions(
-    linkage: Linkage, goal: Goal, *, start: ArrayLike | None = None, limits: bool = True, **options: Any
+    linkage: Linkage,
+    goal: Goal,
+    *,
+    start: ArrayLike | None = None,
+    limits: Limits = "clamp",
+    **options: Unpack[AnalyticOptions],
 ) -> list[FloatArray]:
     """Return all poses, distinct and within limits, that bring an arm with a closed form to a goal.
 
@@ -164,7 +169,7 @@ def analytic_solutions(
         linkage: The linkage.
         goal: A `Reach`.
         start: Pose from which what is free is chosen; the neutral one by default.
-        limits: Leave out poses beyond a limit.
+        limits: ``"ignore"`` keeps poses beyond a limit; see `Settings`.
         **options: As `Analytic` takes them.
 
     Example:
@@ -174,7 +179,7 @@ def analytic_solutions(
         [[0.0, 1.5708], [1.5708, -1.5708]]
     """
     pose = linkage.neutral() if start is None else checked(linkage, start)
-    return Analytic(**options).solutions(linkage, goal, pose, limited=limits)
+    return Analytic(**options).solutions(linkage, goal, pose, limited=Settings(limits=limits).keeps_limits)
 
 
 def _bounds(linkage: Linkage, limited: bool) -> tuple[FloatArray, FloatArray]:

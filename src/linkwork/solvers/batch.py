@@ -14,10 +14,10 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ..errors import DeviceError, GoalError, OptionError
 from ..kernels.devices import given_as, on_card, to_host
@@ -26,9 +26,9 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import start_pose
 from ..transforms import FloatArray
 from .chain_solution import NAMES
-from .chain_solver import MOST_KEPT, NO_STARTS, RESTARTS, Prepared
+from .chain_solver import MOST_KEPT, NO_STARTS, Prepared
 from .cuda_batch import BLOCK as CARD_BLOCK, SEATS, Card, card_of
-from .options import positive, whole
+from .options import PrepareOptions, positive, precision, refuse_unknown, whole
 from .prepare import prepare
 
 SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had
@@ -108,11 +108,11 @@ def solve_batch(
     start: ArrayLike | str | None = None,
     device: str = "cpu",
     threads: int | None = None,
-    dtype: str | None = None,
+    dtype: DTypeLike | None = None,
     time_budget: float | None = None,
     progress: Progress = None,
     first: int = 0,
-    **options: Any,
+    **options: Unpack[PrepareOptions],
 ) -> Batch:
     """Return poses that bring a frame to each of many targets.
 
@@ -157,8 +157,8 @@ def solve_blocks(
     *,
     device: str = "cpu",
     threads: int | None = None,
-    dtype: str | None = None,
-    **options: Any,
+    dtype: DTypeLike | None = None,
+    **options: Unpack[PrepareOptions],
 ) -> Iterator[Batch]:
     """Yield a batch for each block of targets as it comes: any number of them in the memory of one.
 
@@ -180,18 +180,15 @@ class _Work:
         self,
         linkage: Linkage,
         frame: str,
-        dtype: str | None,
+        dtype: DTypeLike | None,
         threads: int | None,
         time_budget: float | None,
-        options: dict[str, Any],
+        options: PrepareOptions,
     ) -> None:
-        dtype = self.PRECISION if dtype is None else dtype
-        if dtype not in ("float32", "float64"):
-            raise OptionError(f"dtype is 'float64' or 'float32', got {dtype!r}.")
         if time_budget is not None:
             positive("time_budget", time_budget)
         self.prepared = _prepared(linkage, frame, options)
-        self.dtype, self.time_budget, self.first = np.dtype(dtype), time_budget, 0
+        self.dtype, self.time_budget, self.first = precision(self.PRECISION if dtype is None else dtype), time_budget, 0
         self.threads = cores() if threads is None else whole("threads", threads, least=1)
 
     def solve(self, targets: NDArray[Any], base: FloatArray, given: bool, progress: Progress) -> Batch:
@@ -356,14 +353,10 @@ def _reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]
         yield report
 
 
-def _prepared(linkage: Linkage, frame: str, options: dict[str, Any]) -> Prepared:
-    known = ("position", "orientation", "free", "tolerance", "rotation_tolerance", "limits", "restarts", "seed")
-    for name in options:
-        if name not in known:
-            raise OptionError(f"a batch has no option {name!r}; it has {', '.join(known)}.")
-    options.setdefault("restarts", RESTARTS)
+def _prepared(linkage: Linkage, frame: str, options: PrepareOptions) -> Prepared:
+    refuse_unknown(options, PrepareOptions.__annotations__, "a batch")
     kept: dict[Any, Prepared] = linkage.__dict__.setdefault("_batches", {})
-    key = (frame, *((name, type(options[name]), options[name]) for name in sorted(options)))
+    key = (frame, *((name, type(value), value) for name, value in sorted(options.items())))
     try:
         return kept[key]
     except KeyError:

@@ -61,7 +61,7 @@ def _walked(
     closure = (
         None
         if method.strict or not problem.linkage.loops
-        else Closure(problem.linkage, limits=settings.limits != "ignore")
+        else Closure(problem.linkage, keep_limits=settings.keeps_limits)
     )
     walk = _Walk(problem, start, settings, method.patience, finest=finest, closure=closure)
     memory: dict[str, Any] = {}
@@ -151,9 +151,7 @@ def limited_step(method: Method, state: State, settings: Settings) -> FloatArray
 
 def within_limits(linkage: Linkage, q: FloatArray, settings: Settings) -> FloatArray:
     """Return poses brought within limits, unless those are ignored."""
-    if settings.limits == "ignore":
-        return q
-    return limited(linkage, q)
+    return limited(linkage, q) if settings.keeps_limits else q
 
 
 def _record(walk: _Walk, state: State, change: FloatArray) -> Record:
@@ -245,7 +243,7 @@ class _Walk:
         """Return the best pose met, judged anew from the pose itself."""
         linkage = self.problem.linkage
         _, _, residuals, reached = self._measured(self.best_q)
-        if self.settings.limits != "ignore":
+        if self.settings.keeps_limits:
             reached &= keeps_limits(linkage, self.best_q)
         names = {REACHED: "reached", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: ending}
         status = ["reached" if good else names[code] for good, code in zip(reached, self.status.tolist(), strict=True)]

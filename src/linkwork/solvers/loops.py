@@ -28,13 +28,13 @@ class Closure:
     Attributes:
         linkage: The linkage.
         goals: A `Close` for each loop.
-        limits: Whether joints keep within their limits.
+        keep_limits: Whether joints keep within their limits.
     """
 
-    def __init__(self, linkage: Linkage, *, limits: bool = True) -> None:
+    def __init__(self, linkage: Linkage, *, keep_limits: bool = True) -> None:
         if not linkage.loops:
             raise GoalError(f"linkage {linkage.name!r} has no loops to close; Builder.loop or loops= adds them.")
-        self.linkage, self.goals, self.limits = linkage, closings(linkage), limits
+        self.linkage, self.goals, self.keep_limits = linkage, closings(linkage), keep_limits
         self._least = ROUNDING * max(linkage.length, 1.0)
 
     def error(self, q: FloatArray) -> FloatArray:
@@ -52,7 +52,7 @@ class Closure:
     def moved(self, q: FloatArray, change: FloatArray) -> FloatArray:
         """Return the pose that a change leads to, within limits."""
         after = advance(self.linkage, q, change)
-        return limited(self.linkage, after) if self.limits else after
+        return limited(self.linkage, after) if self.keep_limits else after
 
     def step(self, q: FloatArray, free: NDArray[np.bool_], *, damping: float = 0.0) -> FloatArray:
         """Return the smallest change of the free joints that closes the gaps, to first order and within limits.
@@ -67,7 +67,7 @@ class Closure:
             change = np.zeros(self.linkage.nv)
             change[moving] = least_squares(jacobian[:, moving], error, damping)
             pushing = (low & (change[rates] < 0.0)) | (high & (change[rates] > 0.0))
-            if not self.limits or not pushing.any():
+            if not self.keep_limits or not pushing.any():
                 return change
             moving[rates[pushing]] = False
 

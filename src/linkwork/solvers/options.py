@@ -1,17 +1,90 @@
-"""What a caller may ask of every solve: settings of the loop, checked when they are made."""
+"""The options of a solve: their names and types, for callers and type checkers, and the settings made of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from ..errors import OptionError
 from ..transforms import FloatArray
 from .problem import Problem
 
-LIMITS = ("clamp", "project", "ignore")
+Limits = Literal["clamp", "project", "ignore"]
+
+
+class LoopOptions(TypedDict, total=False):
+    """What every method takes; `Settings` says what they mean."""
+
+    tolerance: float
+    rotation_tolerance: float
+    max_iterations: int | None
+    time_budget: float | None
+    max_step: float | None
+    limits: Limits
+    halvings: int
+    stray: float | None
+    trace: bool
+
+
+class AnalyticOptions(TypedDict, total=False):
+    """What the method `analytic` takes; `Analytic` says what they mean."""
+
+    elbow: str
+    pole: ArrayLike | None
+    swivel: float | str | None
+    direction: float | str | None
+
+
+class SolveOptions(LoopOptions, AnalyticOptions, total=False):
+    """What `solve` takes: the options of all methods, and those of single methods; their classes say what they mean."""
+
+    singular: float
+    form: str
+    damping: float | str
+    gamma: float
+    desired: ArrayLike | None
+    gains: ArrayLike
+    z: Callable[[FloatArray], FloatArray] | None
+    scale: float | None
+    ranking: str | Callable[[Any], Any]
+    foresight: float | Sequence[float]
+    overshoot: float | Sequence[float]
+    restarts: int
+    seed: int
+
+
+class PrepareOptions(TypedDict, total=False):
+    """What `prepare` takes, and all that prepare for many targets."""
+
+    position: bool | str
+    orientation: bool
+    free: ArrayLike | str | None
+    tolerance: float
+    rotation_tolerance: float
+    limits: Limits
+    restarts: int
+    seed: int
+
+
+class BatchOptions(PrepareOptions, total=False):
+    """What a dataset passes on to its batches."""
+
+    dtype: DTypeLike
+
+
+def refuse_unknown(options: Iterable[str], known: Iterable[str], what: str, *, more: str = "") -> None:
+    """Raise OptionError for the first name that is not known, with the one that may have been meant."""
+    names = sorted(known)
+    for name in options:
+        if name not in names:
+            close = get_close_matches(name, names, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else "."
+            raise OptionError(f"{what} has no option {name!r}{hint} {more or 'It takes ' + ', '.join(names) + '.'}")
 
 
 @dataclass(frozen=True)
@@ -25,7 +98,8 @@ class Settings:
         time_budget: Seconds at most, or None.
         max_step: Largest change of one value in a step [rad, m]; the method's own default if None, inf for no limit.
         limits: ``"clamp"`` values to their limits after every step; ``"project"``: also take joints that push against a
-            limit out of the step, so that the others do their part; ``"ignore"``.
+            limit out of the step, so that the others do their part; ``"ignore"`` them. Compiled searches always
+            project, whichever of the first two is given.
         halvings: How often a step that makes the error grow is halved before it is taken all the same.
         stray: Largest distance by which a step may leave the straight way to the goals [m]; one that does is halved
             too. None lets it stray.
@@ -37,7 +111,7 @@ class Settings:
     max_iterations: int | None = None
     time_budget: float | None = None
     max_step: float | None = None
-    limits: str = "clamp"
+    limits: Limits = "clamp"
     halvings: int = 6
     stray: float | None = None
     trace: bool = False
@@ -53,13 +127,29 @@ class Settings:
                 object.__setattr__(self, name, whole(name, getattr(self, name)))
         if not isinstance(self.trace, bool):
             raise OptionError(f"trace is True or False, got {self.trace!r}.")
-        if self.limits not in LIMITS:
-            raise OptionError(f"limits is one of {', '.join(map(repr, LIMITS))}, got {self.limits!r}.")
+        if self.limits not in get_args(Limits):
+            raise OptionError(f"limits is one of {', '.join(map(repr, get_args(Limits)))}, got {self.limits!r}.")
+
+    @property
+    def keeps_limits(self) -> bool:
+        """Whether joints keep within their limits."""
+        return self.limits != "ignore"
 
     def tolerances(self, problem: Problem) -> FloatArray:
         """Return the tolerance of every block."""
         own = np.array([self.rotation_tolerance if b.unit == "rad" else self.tolerance for b in problem.blocks])
         return np.where(np.isnan(problem.tolerances), own, problem.tolerances)
+
+
+def precision(dtype: DTypeLike) -> np.dtype[Any]:
+    """Return single or double precision from a NumPy dtype or its name, or say that there are no others."""
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        kind = None
+    if kind not in (np.float32, np.float64):
+        raise OptionError(f"dtype is float64 or float32, a NumPy dtype or its name, got {dtype!r}.")
+    return kind
 
 
 def whole(name: str, value: Any, *, least: int = 0) -> int:

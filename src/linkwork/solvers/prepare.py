@@ -16,7 +16,7 @@ from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
 from .body_solver import PreparedFigure, figure_for, serves
 from .chain_solver import RESTARTS, Prepared, prepared_for
-from .options import Settings, whole
+from .options import Limits, Settings, whole
 from .problem import Problem
 
 AXES = "xyz"
@@ -32,7 +32,7 @@ def prepare(
     free: ArrayLike | str | None = ...,
     tolerance: float = ...,
     rotation_tolerance: float = ...,
-    limits: bool = ...,
+    limits: Limits = ...,
     restarts: int = ...,
     seed: int = ...,
 ) -> Prepared: ...
@@ -45,7 +45,7 @@ def prepare(
     *,
     tolerance: float = ...,
     rotation_tolerance: float = ...,
-    limits: bool = ...,
+    limits: Limits = ...,
     restarts: int = ...,
     seed: int = ...,
 ) -> PreparedFigure: ...
@@ -60,7 +60,7 @@ def prepare(
     free: ArrayLike | str | None = None,
     tolerance: float = 1e-4,
     rotation_tolerance: float = 1e-3,
-    limits: bool = True,
+    limits: Limits = "clamp",
     restarts: int = RESTARTS,
     seed: int = 0,
 ) -> Prepared | PreparedFigure:
@@ -76,7 +76,7 @@ def prepare(
         free: An axis of the frame, such as ``"z"``, that it may spin about: only where the axis points matters.
         tolerance: Largest position error that counts as reached [m].
         rotation_tolerance: Largest rotation error that counts as reached [rad].
-        limits: Whether joints keep within their limits.
+        limits: ``"ignore"`` lets joints go beyond their limits; see `Settings`.
         restarts: Starts at most, for one target.
         seed: Where random starts come from: the same seed gives the same answer.
 
@@ -87,11 +87,10 @@ def prepare(
         >>> ik([-20, 5]).success
         True
     """
-    for name, value in (("orientation", orientation), ("limits", limits)):
-        if not isinstance(value, bool):
-            raise OptionError(f"{name} is True or False, got {value!r}.")
+    if not isinstance(orientation, bool):
+        raise OptionError(f"orientation is True or False, got {orientation!r}.")
     restarts, seed = whole("restarts", restarts), whole("seed", seed)
-    settings = Settings(tolerance, rotation_tolerance, limits="project" if limits else "ignore")
+    settings = Settings(tolerance, rotation_tolerance, limits=limits)
     if not isinstance(frame, str):
         if (position, orientation, free) != (True, True, None):
             raise OptionError("position, orientation and free are for one frame; goals say themselves what matters.")

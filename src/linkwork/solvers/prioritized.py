@@ -100,7 +100,7 @@ def _room(state: State, settings: Settings) -> tuple[FloatArray, FloatArray]:
     linkage, most = state.linkage, np.inf if settings.max_step is None else settings.max_step
     shape = (*state.q.shape[:-1], linkage.nv)
     low, high = np.full(shape, -most), np.full(shape, most)
-    if settings.limits != "ignore":
+    if settings.keeps_limits:
         q, v, _ = linkage.table.plain
         low[..., v] = np.maximum(low[..., v], np.minimum(linkage.lower[q] - state.q[..., q], 0.0))
         high[..., v] = np.minimum(high[..., v], np.maximum(linkage.upper[q] - state.q[..., q], 0.0))
