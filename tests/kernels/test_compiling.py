@@ -68,7 +68,7 @@ def test_a_kernel_is_compiled_once_and_again_after_an_edit_in_any_kernel_file(pa
     assert first
     assert run(package, NUMBA_CACHE_DIR=str(cache)) == "2.0"
     assert compiled(cache) == first
-    rows = package / "kernels" / "rows.py"  # what the script calls is in chain.py
+    rows = package / "kernels" / "joint_step.py"  # what the script calls is in chain.py
     before = rows.read_text()
     after = before.replace("return p[0] + axis[0] * amount,", "return p[0] + axis[0] * amount * 10.0,")
     assert after != before

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -17,12 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..goals import Goal, Reach
-from ..kernels import joint_step as rows
 from ..linkage.linkage import Linkage
-from ..linkage.program import chain_program
+from ..linkage.program import chain_motions
 from ..solvers import Problem, Robust, Solution
 from ..solvers.options import Limits
-from ..transforms import FloatArray
 
 SECONDS = 10.0  # for all experiments about one solve
 TRIES = 24  # other starts of each
@@ -148,37 +146,17 @@ def span(linkage: Linkage, first: str, second: str) -> float:
     """
     if first == second:
         return 0.0
-    chains = [list(_segments(linkage, frame)) for frame in (first, second)]
+    chains = [chain_motions(linkage, frame) for frame in (first, second)]
     shared = 0
-    for one, two in zip(*chains, strict=False):
-        if one.key != two.key or one.key[0] == rows.STAY:
+    for one, two in zip(*(chain.motions for chain in chains), strict=False):
+        if not one.same_as(two):
             break
         shared += 1
-    branches = [chain[shared:] for chain in chains]
-    ends = [branch[0].offset if branch else np.zeros(3) for branch in branches]
-    total = float(np.linalg.norm(ends[0] - ends[1]))
-    for branch in branches:
-        total += sum(float(np.linalg.norm(row.offset)) for row in branch[1:]) + sum(row.stroke for row in branch)
+    total = float(np.linalg.norm(chains[0].offsets[shared] - chains[1].offsets[shared]))
+    for chain in chains:
+        total += float(np.linalg.norm(chain.offsets[shared + 1 :], axis=1).sum())
+        total += sum(motion.stroke(linkage) for motion in chain.motions[shared:])
     return total
-
-
-class _Segment(NamedTuple):
-    """A row of a chain: what tells it from others, where it begins after the one before, how far it slides."""
-
-    key: tuple[Any, ...]
-    offset: FloatArray
-    stroke: float
-
-
-def _segments(linkage: Linkage, frame: str) -> Iterator[_Segment]:
-    codes, numbers, _ = chain_program(linkage, frame)
-    table = numbers.reshape(-1, rows.NUMBERS)
-    for code, row in zip(codes.reshape(-1, rows.CODES), table, strict=True):
-        motion, value, stroke = code[rows.MOTION], code[rows.VALUE], 0.0
-        if motion in (rows.PRISMATIC, rows.SCREW):
-            ends = row[rows.MULTIPLIER] * np.array([linkage.lower[value], linkage.upper[value]]) + row[rows.OFFSET]
-            stroke = float(np.abs(ends).max() * abs(row[rows.ADVANCE]))
-        yield _Segment((int(motion), *code.tolist(), *row.tolist()), row[9:12], stroke)
 
 
 # What levels tell

@@ -15,11 +15,10 @@ import numpy as np
 
 from ..errors import OptionError
 from ..goals import Block, Goal, Reach
-from ..kernels import joint_step as rows
 from ..linkage.joints import mid_range
 from ..linkage.linkage import Linkage
 from ..linkage.poses import wrapped
-from ..linkage.program import chain_program
+from ..linkage.program import chain_motions
 from ..solvers import METHODS, Damped, Problem, Solution, configure, run
 from ..solvers.options import LoopOptions
 from ..transforms import FloatArray
@@ -266,17 +265,11 @@ def reach(linkage: Linkage, frame: str) -> tuple[FloatArray, float, float, str]:
 
     Bounds by the lengths of its segments laid straight, limits of hinges aside: nothing outside them can be reached.
     """
-    codes, numbers, rates = chain_program(linkage, frame)
-    motions, values = codes.reshape(-1, rows.CODES)[:, [rows.MOTION, rows.VALUE]].T
-    table = numbers.reshape(-1, rows.NUMBERS)
-    joint = linkage.table.velocity_joints[rates[0]] if len(rates) else linkage.root.name
-    segments = np.linalg.norm(table[1:, 9:12], axis=1)  # the first row's constant lies before anything moves
-    origin = table[0, 9:12] if len(table) else np.zeros(3)
-    slack = 0.0
-    for motion, value, row in zip(motions, values, table, strict=True):
-        if motion in (rows.PRISMATIC, rows.SCREW):
-            ends = row[rows.MULTIPLIER] * np.array([linkage.lower[value], linkage.upper[value]]) + row[rows.OFFSET]
-            slack += float(np.abs(ends).max() * abs(row[rows.ADVANCE]))
+    chain = chain_motions(linkage, frame)
+    joint = linkage.table.velocity_joints[chain.motions[0].v] if chain.motions else linkage.root.name
+    origin = chain.offsets[0]  # the first constant lies before anything moves
+    segments = np.linalg.norm(chain.offsets[1:], axis=1)
+    slack = sum(motion.stroke(linkage) for motion in chain.motions)
     total = float(segments.sum()) + slack
     return origin, max(0.0, 2.0 * float(segments.max(initial=0.0)) - total), total, joint
 

@@ -14,17 +14,17 @@ import math
 from . import inner, part
 from .chain import keep
 from .joint_step import (
-    ADVANCE,
-    AXIS,
+    AT_ADVANCE,
+    AT_AXIS,
+    AT_MOTION,
+    AT_MULTIPLIER,
+    AT_VALUE,
     BALL,
     CODES,
-    MOTION,
-    MULTIPLIER,
     NUMBERS,
     PRISMATIC,
     REVOLUTE,
     STAY,
-    VALUE,
     blend,
     pick,
     start,
@@ -91,14 +91,14 @@ def sweep_figure(codes, numbers, q, world, twists, room):
             x, y, z, p = column(world, a), column(world, a + 1), column(world, a + 2), column(world, a + 3)
         for row in range(starts[frame], starts[frame + 1]):
             x, y, z, p = step(rows, constants, row, q, x, y, z, p)
-            kind = load(rows, CODES * row + MOTION)
+            kind = load(rows, CODES * row + AT_MOTION)
             if kind == BALL:
-                cone = load(rows, CODES * row + AXIS) - FIRST_CONE
+                cone = load(rows, CODES * row + AT_AXIS) - FIRST_CONE
                 ways = (x, y, z)
                 if cone >= 0:
                     cone_ways(
                         beyond(table(codes, CONE_NUMBERS, numbers), CONE * cone),
-                        beyond(q, load(rows, CODES * row + VALUE)),
+                        beyond(q, load(rows, CODES * row + AT_VALUE)),
                         room,
                     )
                     ways = along_ways(x, y, z, room, 0), along_ways(x, y, z, room, 1), along_ways(x, y, z, room, 2)
@@ -107,9 +107,9 @@ def sweep_figure(codes, numbers, q, world, twists, room):
                 put_twist(twists, motion + 2, ways[2], cross(p, ways[2]))
                 motion += 3
             elif kind != STAY:
-                scale = load(constants, NUMBERS * row + MULTIPLIER)
-                axis = times(scale, pick(load(rows, CODES * row + AXIS), x, y, z))
-                slide = times(load(constants, NUMBERS * row + ADVANCE), axis)
+                scale = load(constants, NUMBERS * row + AT_MULTIPLIER)
+                axis = times(scale, pick(load(rows, CODES * row + AT_AXIS), x, y, z))
+                slide = times(load(constants, NUMBERS * row + AT_ADVANCE), axis)
                 if kind == PRISMATIC:
                     put_twist(twists, motion, (0.0, 0.0, 0.0), slide)
                 elif kind == REVOLUTE:

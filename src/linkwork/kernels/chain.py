@@ -1,20 +1,20 @@
 """Along one chain from the world to a frame: where it is, and its Jacobian.
 
-Imports `lanes` and `rows`. The inner functions serve one pose (memory of numbers) and eight poses side by side (memory
+The inner functions serve one pose (memory of numbers) and eight poses side by side (memory
 of lanes); `*_one` and `*_many` are what Python calls, which brings the `room` to work in: allocating inside a kernel
-would double the time it takes to compile. A `program` is the pair of arrays that `rows` describes.
+would double the time it takes to compile. `codes` and `numbers` are the rows of `joint_step`.
 """
 
 from __future__ import annotations
 
 from . import inner, kernel
 from .joint_step import (
-    ADVANCE,
-    AXIS,
+    AT_ADVANCE,
+    AT_AXIS,
+    AT_MOTION,
+    AT_MULTIPLIER,
     BALL,
     CODES,
-    MOTION,
-    MULTIPLIER,
     NUMBERS,
     PRISMATIC,
     SCREW,
@@ -52,14 +52,14 @@ def sweep_axes(codes, numbers, rows, q, work):
     column = 0
     for row in range(rows):
         x, y, z, p = step(codes, numbers, row, q, x, y, z, p)
-        motion = load(codes, CODES * row + MOTION)
+        motion = load(codes, CODES * row + AT_MOTION)
         if motion == BALL:  # angular velocity along the child's own axes
             note(work, column, x, p)
             note(work, column + 1, y, p)
             note(work, column + 2, z, p)
             column += 3
         elif motion != STAY:
-            note(work, column, pick(load(codes, CODES * row + AXIS), x, y, z), p)
+            note(work, column, pick(load(codes, CODES * row + AT_AXIS), x, y, z), p)
             column += 1
     return x, y, z, p
 
@@ -84,10 +84,10 @@ def columns(codes, numbers, rows, rates, work, tip, jac, nv):
         store(jac, item, zero)
     column = 0
     for row in range(rows):
-        motion = load(codes, CODES * row + MOTION)
+        motion = load(codes, CODES * row + AT_MOTION)
         if motion == STAY:
             continue
-        scale, advance = load(numbers, NUMBERS * row + MULTIPLIER), load(numbers, NUMBERS * row + ADVANCE)
+        scale, advance = load(numbers, NUMBERS * row + AT_MULTIPLIER), load(numbers, NUMBERS * row + AT_ADVANCE)
         for _ in range(3 if motion == BALL else 1):
             at, v = 6 * column, load(rates, column)
             ax, ay, az = load(work, at) * scale, load(work, at + 1) * scale, load(work, at + 2) * scale

@@ -15,7 +15,18 @@ numbers) and several side by side (memory of lanes). `linkwork.solvers.chain` wr
 from __future__ import annotations
 
 from . import inner
-from .joint_step import ADVANCE, MULTIPLIER, NUMBERS, OFFSET, PRISMATIC, REVOLUTE, along, blend, sine_cosine, swing
+from .joint_step import (
+    AT_ADVANCE,
+    AT_MULTIPLIER,
+    AT_OFFSET,
+    NUMBERS,
+    PRISMATIC,
+    REVOLUTE,
+    along,
+    blend,
+    sine_cosine,
+    swing,
+)
 from .lanes import fill, load, select, sqrt, store
 
 MOTION, VALUE, FORM, CODES = 0, 1, 2, 3
@@ -95,9 +106,9 @@ def sweep(codes, numbers, rows, q, work):
             x, y, z, p = hinged(numbers, at, x, y, z, p)
         elif form == GENERAL:
             x, y, z, p = moved(numbers, at, x, y, z, p)
-        amount = load(q, load(codes, code + VALUE)) * load(numbers, at + MULTIPLIER) + load(numbers, at + OFFSET)
+        amount = load(q, load(codes, code + VALUE)) * load(numbers, at + AT_MULTIPLIER) + load(numbers, at + AT_OFFSET)
         if motion != REVOLUTE:
-            p = along(p, z, amount * load(numbers, at + ADVANCE))
+            p = along(p, z, amount * load(numbers, at + AT_ADVANCE))
         if motion != PRISMATIC:
             sine, cosine = sine_cosine(amount)
             x, y = swing(x, y, sine, cosine)
@@ -147,11 +158,11 @@ def columns(codes, numbers, rows, settings, tip, z, work):
     rotation, spin, seen = load(settings, ROTATION), load(settings, SPIN), 0
     for row in range(rows):
         motion, value = load(codes, CODES * row + MOTION), load(codes, CODES * row + VALUE)
-        multiplier, at = load(numbers, ROWS + NUMBERS * row + MULTIPLIER), 6 * value
+        multiplier, at = load(numbers, ROWS + NUMBERS * row + AT_MULTIPLIER), 6 * value
         axis, origin = vector(work, 6 * row), vector(work, 6 * row + 3)
         linear, angular = cross(axis, (tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2])), axis
         if motion != REVOLUTE:
-            advance = load(numbers, ROWS + NUMBERS * row + ADVANCE)
+            advance = load(numbers, ROWS + NUMBERS * row + AT_ADVANCE)
             turns = 0.0 if motion == PRISMATIC else 1.0
             linear = (
                 linear[0] * turns + axis[0] * advance,

@@ -1,10 +1,7 @@
 """One step down a chain: a constant transform, then an elementary motion. Shared by all sweeps.
 
-Imports `lanes`. A pose is four columns ``x, y, z, p``, each a tuple of three numbers or lanes: the axes and the origin
-of a frame in the world. A row of a program says what to do, in two arrays:
-
-    codes, 4 a row:     motion, axis (0 x, 1 y, 2 z), first pose index, kind of constant
-    numbers, 15 a row:  the constant transform column by column (12), multiplier, offset, advance
+A frame is four columns ``x, y, z, p``, each a tuple of three numbers or lanes: its axes and its origin in the world. A
+row of a program says what to do, in two arrays, `codes` and `numbers`.
 """
 
 from __future__ import annotations
@@ -13,12 +10,16 @@ import math
 
 from . import inner
 from .lanes import bits, by_precision, exact_cos, exact_sin, fabs, fill, load, mantissa_bit, select
+from .layout import Layout
 
-STAY, REVOLUTE, PRISMATIC, SCREW, BALL = 0, 1, 2, 3, 4
-MOTION, AXIS, VALUE, CONSTANT, CODES = 0, 1, 2, 3, 4
-IDENTITY, SHIFT, GENERAL = 0, 1, 2
-MULTIPLIER, OFFSET, ADVANCE, NUMBERS = 12, 13, 14, 15
-
+ROW_CODES = Layout("motion", "axis", "value", "constant")  # the axis: 0 x, 1 y, 2 z; the value: its place in the pose
+AT_MOTION, AT_AXIS, AT_VALUE, AT_CONSTANT = ROW_CODES.places
+# the constant transform, its rotation column by column; the amount of the motion is multiplier * value + offset
+ROW_NUMBERS = Layout(("rotation", 9), ("shift", 3), "multiplier", "offset", "advance")
+AT_ROTATION, AT_SHIFT, AT_MULTIPLIER, AT_OFFSET, AT_ADVANCE = ROW_NUMBERS.places
+CODES, NUMBERS = ROW_CODES.size, ROW_NUMBERS.size
+STAY, REVOLUTE, PRISMATIC, SCREW, BALL = 0, 1, 2, 3, 4  # motions
+IDENTITY, SHIFT, GENERAL = 0, 1, 2  # forms of the constant
 SHORTEST, LONGEST = 1.0e-203, 1.0e203  # squared lengths of quaternions that still have a direction
 LARGE_ANGLE, LARGE_ANGLE_32 = 1.0e5, 1.0e3
 ROUND, ROUND_32 = 6755399441055744.0, 12582912.0  # 1.5 * 2**52 and 2**23: the nearest integer goes into the low bits
@@ -84,13 +85,14 @@ def swing(a, b, sine, cosine):
 def place(constant, m, at, x, y, z, p):
     """Return the frame that a row's constant transform, numbers from `at` on, puts on a frame (the Lmatrix)."""
     if constant != IDENTITY:
-        shift = blend(x, y, z, load(m, at + 9), load(m, at + 10), load(m, at + 11))
+        a, b = at + AT_SHIFT, at + AT_ROTATION
+        shift = blend(x, y, z, load(m, a), load(m, a + 1), load(m, a + 2))
         p = (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2])
         if constant == GENERAL:
             x, y, z = (
-                blend(x, y, z, load(m, at), load(m, at + 1), load(m, at + 2)),
-                blend(x, y, z, load(m, at + 3), load(m, at + 4), load(m, at + 5)),
-                blend(x, y, z, load(m, at + 6), load(m, at + 7), load(m, at + 8)),
+                blend(x, y, z, load(m, b), load(m, b + 1), load(m, b + 2)),
+                blend(x, y, z, load(m, b + 3), load(m, b + 4), load(m, b + 5)),
+                blend(x, y, z, load(m, b + 6), load(m, b + 7), load(m, b + 8)),
             )
     return x, y, z, p
 
@@ -134,15 +136,15 @@ def turn_by_quaternion(w, i, j, k, x, y, z):
 def step(codes, numbers, row, q, x, y, z, p):
     """Return the frame one row further down: ``frame * constant * motion(q)``."""
     code, at = CODES * row, NUMBERS * row
-    x, y, z, p = place(load(codes, code + CONSTANT), numbers, at, x, y, z, p)
-    motion, axis, value = load(codes, code + MOTION), load(codes, code + AXIS), load(codes, code + VALUE)
+    x, y, z, p = place(load(codes, code + AT_CONSTANT), numbers, at, x, y, z, p)
+    motion, axis, value = load(codes, code + AT_MOTION), load(codes, code + AT_AXIS), load(codes, code + AT_VALUE)
     if motion == BALL:
         w, i, j, k = load(q, value), load(q, value + 1), load(q, value + 2), load(q, value + 3)
         x, y, z = turn_by_quaternion(w, i, j, k, x, y, z)
     elif motion != STAY:
-        amount = load(q, value) * load(numbers, at + MULTIPLIER) + load(numbers, at + OFFSET)
+        amount = load(q, value) * load(numbers, at + AT_MULTIPLIER) + load(numbers, at + AT_OFFSET)
         if motion != REVOLUTE:
-            p = along(p, pick(axis, x, y, z), amount * load(numbers, at + ADVANCE))
+            p = along(p, pick(axis, x, y, z), amount * load(numbers, at + AT_ADVANCE))
         if motion != PRISMATIC:
             x, y, z = turn(axis, amount, x, y, z)
     return x, y, z, p

@@ -87,7 +87,7 @@ class Evaluator:
         try:
             return self._chains[frame]
         except (KeyError, TypeError):
-            codes, numbers, rates = chain_program(self._linkage, frame)
+            codes, numbers, rates, *_ = chain_program(self._linkage, frame)
             chain = (codes, numbers, rates, 6 * rates.size)  # the last: how much room its Jacobian takes
             if len(self._chains) >= MOST_CHAINS:  # a long chain asked for frame by frame would fill the memory
                 self._chains.clear()
@@ -127,7 +127,8 @@ class Evaluator:
         if q.__class__ is not np.ndarray and on_card(q):
             raise DeviceError("poses on a graphics card are put one frame at a time: forward(q, frame='tip').")
         if self._tree is None:
-            self._tree = tree_program(self._linkage)
+            program, parents = tree_program(self._linkage)
+            self._tree = (program.starts, parents, program.codes, program.numbers)
         x = self._poses(q)
         shape = (len(self._linkage.frames), 4, 4)
         if x.ndim == 1:

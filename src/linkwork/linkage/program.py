@@ -1,105 +1,219 @@
-"""A linkage turned into the arrays that the kernels run over.
+"""The one packer: a linkage's joints as elementary motions, worked out once, and as the arrays that kernels run over.
 
-Imports `linkage` and the codes of `kernels.rows`. Every joint becomes rows, each a constant transform followed by an
-elementary motion about a coordinate axis; an oblique axis is turned onto z by the constants around it.
+Every joint becomes motions about coordinate axes, each after a constant transform; an oblique axis is turned onto z by
+the constants around it. Whoever needs another order of rows (a tree, a chain, a body) packs the same motions::
+
+    motions = joint_motions(linkage)                  # of each arc, kept on the linkage
+    chain = chain_motions(linkage, "tip")             # from the world to a frame, constants folded together
+    codes, numbers, rates, starts, owned = program_of([chain])
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import joint_step as rows
+from ..kernels.joint_step import (
+    BALL,
+    GENERAL,
+    IDENTITY,
+    PRISMATIC,
+    REVOLUTE,
+    ROW_CODES,
+    ROW_NUMBERS,
+    SCREW,
+    SHIFT,
+    STAY,
+)
 from ..transforms import FloatArray, plane_basis
 from .elements import Element
 from .joints import Joint
 from .linkage import Drive, Linkage
 
-MOTIONS = {"revolute": rows.REVOLUTE, "prismatic": rows.PRISMATIC, "screw": rows.SCREW, "ball": rows.BALL}
+KINDS = {"revolute": REVOLUTE, "prismatic": PRISMATIC, "screw": SCREW, "ball": BALL}
 EYE4 = np.eye(4)
 
 
-@dataclass
-class Rows:
-    """Rows under construction; `constant` waits to be part of the next one."""
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """A motion about or along a coordinate axis by ``multiplier * pose[q] + offset``, after a constant transform.
 
-    codes: list[tuple[int, int, int, int]] = field(default_factory=list)
-    numbers: list[list[float]] = field(default_factory=list)
-    rates: list[int] = field(default_factory=list)
-    constant: FloatArray = field(default_factory=lambda: EYE4)
+    Attributes:
+        kind: REVOLUTE, PRISMATIC, SCREW or BALL of `kernels.joint_step`.
+        axis: 0, 1 or 2 for x, y or z.
+        q: Place of its value in the pose; the first of four of a ball.
+        v: Place of its velocity; the first of three of a ball.
+        multiplier: Factor of the value; negative where the joint's axis points the other way.
+        offset: What is added to it.
+        advance: Travel for each unit of the amount: 1 for a slide, the lead of a screw [m/rad], else 0.
+        before: The constant transform, 4x4: from where the motion before it ends to where this one begins.
+    """
 
-    def place(self, matrix: FloatArray) -> None:
-        """Put a constant transform after what is there."""
-        self.constant = matrix if self.constant is EYE4 else self.constant @ matrix
+    kind: int
+    axis: int
+    q: int
+    v: int
+    multiplier: float
+    offset: float
+    advance: float
+    before: FloatArray
 
-    def joint(self, joint: Joint, drive: Drive) -> None:
-        """Add a joint: its placement, then its elements."""
-        self.place(joint.placement)
-        for element in joint.articulation.elements:
-            self._element(element, drive)
+    @property
+    def rates(self) -> range:
+        """Places of its velocities."""
+        return range(self.v, self.v + (3 if self.kind == BALL else 1))
 
-    def _element(self, element: Element, drive: Drive) -> None:
-        multiplier, offset, axis = drive.multiplier, drive.offset, 2
-        after = EYE4
-        if element.kind != "ball":
-            axis = int(np.abs(element.axis).argmax())
-            if np.abs(element.axis[axis]) == 1.0 and np.count_nonzero(element.axis) == 1:
-                sign = float(element.axis[axis])
-                multiplier, offset = sign * multiplier, sign * offset
-            else:
-                basis, axis = np.eye(4), 2
-                basis[:3, :3] = plane_basis(element.axis)
-                self.place(basis)
-                after = basis.T
-        self._row(MOTIONS[element.kind], axis, drive.q + element.value, multiplier, offset, element)
-        self.rates += [drive.v + element.rate + k for k in range(3 if element.kind == "ball" else 1)]
-        self.constant = after
+    def same_as(self, other: Motion) -> bool:
+        """Return whether another motion does the same by the same value."""
+        names = ("kind", "axis", "q", "multiplier", "offset", "advance")
+        return all(getattr(self, name) == getattr(other, name) for name in names) and np.array_equal(
+            self.before, other.before
+        )
 
-    def rest(self) -> None:
-        """Add what waits as a row without motion."""
-        if not np.array_equal(self.constant, EYE4):
-            self._row(rows.STAY, 0, 0, 1.0, 0.0, None)
-        self.constant = EYE4
-
-    def _row(
-        self, motion: int, axis: int, value: int, multiplier: float, offset: float, element: Element | None
-    ) -> None:
-        rotation, position = self.constant[:3, :3], self.constant[:3, 3]
-        turned, moved = not np.array_equal(rotation, EYE4[:3, :3]), bool(position.any())
-        constant = rows.GENERAL if turned else rows.SHIFT if moved else rows.IDENTITY
-        advance = 1.0 if element is None or element.kind == "prismatic" else element.advance
-        self.codes.append((motion, axis, value, constant))
-        self.numbers.append([*rotation.T.ravel().tolist(), *position.tolist(), multiplier, offset, advance])
-
-    def arrays(self) -> tuple[NDArray[np.int64], FloatArray]:
-        """Return the codes (4 n,) and numbers (15 n,)."""
-        return np.array(self.codes, dtype=np.int64).ravel(), np.array(self.numbers, dtype=np.float64).ravel()
+    def stroke(self, linkage: Linkage) -> float:
+        """Return how far it slides at most within the limits of a linkage [m]; 0 for a turn."""
+        if self.kind not in (PRISMATIC, SCREW):
+            return 0.0
+        ends = self.multiplier * np.array([linkage.lower[self.q], linkage.upper[self.q]]) + self.offset
+        return float(np.abs(ends).max() * abs(self.advance))
 
 
-def chain_program(linkage: Linkage, frame: str) -> tuple[Any, ...]:
-    """Return codes, numbers and rates of the chain from the world to a frame, constants folded together."""
+class Motions(NamedTuple):
+    """Motions one after another, and the constant transform, 4x4, that follows the last."""
+
+    motions: tuple[Motion, ...] = ()
+    after: FloatArray = EYE4
+
+    @property
+    def offsets(self) -> FloatArray:
+        """Where each motion begins, seen from the end of the one before, and the end of all; shape (n + 1, 3)."""
+        return np.array([*(motion.before[:3, 3] for motion in self.motions), self.after[:3, 3]])
+
+
+class Program(NamedTuple):
+    """Rows as `kernels.joint_step` reads them, of one or several runs of motions.
+
+    Attributes:
+        codes: Codes of the rows, flat; named by ROW_CODES.
+        numbers: Numbers of the rows, flat; named by ROW_NUMBERS.
+        rates: Place of the velocity for every motion, three for a ball.
+        starts: Where the rows of each run begin, and the end of the last.
+        owned: Where the rates of each run begin, and the end of the last.
+    """
+
+    codes: NDArray[np.int64]
+    numbers: FloatArray
+    rates: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    owned: NDArray[np.int64]
+
+
+def joint_motions(linkage: Linkage) -> tuple[Motions, ...]:
+    """Return the motions of every arc of a linkage, its placement before them; they are kept on the linkage."""
+    return linkage.cache.get("motions", None, lambda: tuple(map(_joint, linkage.arcs, linkage.drives)))
+
+
+def chain_motions(linkage: Linkage, frame: str) -> Motions:
+    """Return the motions from the world to a frame, constants between them folded together."""
     path, end = linkage.path_to(frame)
-    program = Rows()
-    for i in path:
-        program.joint(linkage.arcs[i], linkage.drives[i])
-    program.place(end)
-    program.rest()
-    return (*program.arrays(), np.array(program.rates, dtype=np.int64))
+    joints = joint_motions(linkage)
+    return joined([*(joints[i] for i in path), Motions(after=end)])
 
 
-def tree_program(linkage: Linkage) -> tuple[Any, ...]:
-    """Return starts, parents, codes and numbers of all frames, links first."""
-    program, starts, parents = Rows(), [0], list(linkage.parents)
-    for joint, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        program.joint(joint, drive)
-        program.rest()
-        starts.append(len(program.codes))
-    for extra in linkage.extra_frames:
-        program.place(extra.placement)
-        program.rest()
-        starts.append(len(program.codes))
-        parents.append(linkage.link_index(extra.link))
-    return (np.array(starts, dtype=np.int64), np.array(parents, dtype=np.int64), *program.arrays())
+def joined(runs: Iterable[Motions]) -> Motions:
+    """Return several runs of motions as one."""
+    motions: list[Motion] = []
+    waiting = EYE4
+    for run in runs:
+        for motion in run.motions:
+            if waiting is not EYE4:
+                motion = replace(motion, before=waiting @ motion.before)
+                waiting = EYE4
+            motions.append(motion)
+        waiting = run.after if waiting is EYE4 else waiting @ run.after
+    return Motions(tuple(motions), waiting)
+
+
+def program_of(runs: Sequence[Motions]) -> Program:
+    """Return runs of motions as rows; what follows the last motion of a run is a row that does not move."""
+    rows: list[Motion] = []
+    rates: list[int] = []
+    starts, owned = [0], [0]
+    for run in runs:
+        rows += run.motions
+        rates += [v for motion in run.motions for v in motion.rates]
+        if not np.array_equal(run.after, EYE4):
+            rows.append(Motion(STAY, 0, 0, 0, 1.0, 0.0, 1.0, run.after))
+        starts.append(len(rows))
+        owned.append(len(rates))
+    before = np.array([row.before for row in rows]).reshape(-1, 4, 4)
+    rotation, shift = before[:, :3, :3], before[:, :3, 3]
+    turned, shifted = (rotation != EYE4[:3, :3]).any(axis=(1, 2)), shift.any(axis=1)
+    codes = ROW_CODES.pack(
+        dtype=np.int64,
+        shape=(len(rows),),
+        motion=[row.kind for row in rows],
+        axis=[row.axis for row in rows],
+        value=[row.q for row in rows],
+        constant=np.where(turned, GENERAL, np.where(shifted, SHIFT, IDENTITY)),
+    )
+    numbers = ROW_NUMBERS.pack(
+        shape=(len(rows),),
+        rotation=rotation.swapaxes(1, 2).reshape(-1, 9),
+        shift=shift,
+        multiplier=[row.multiplier for row in rows],
+        offset=[row.offset for row in rows],
+        advance=[row.advance for row in rows],
+    )
+    counts = (np.array(places, np.int64) for places in (rates, starts, owned))
+    return Program(codes.reshape(-1), numbers.reshape(-1), *counts)
+
+
+def chain_program(linkage: Linkage, frame: str) -> Program:
+    """Return the rows from the world to a frame."""
+    return program_of([chain_motions(linkage, frame)])
+
+
+def tree_program(linkage: Linkage) -> tuple[Program, NDArray[np.int64]]:
+    """Return the rows of all frames, links first, a run for each; and the frame that each hangs on, -1 for none."""
+    extra = [Motions(after=frame.placement) for frame in linkage.extra_frames]
+    parents = [*linkage.parents, *(linkage.link_index(frame.link) for frame in linkage.extra_frames)]
+    return program_of([*joint_motions(linkage), *extra]), np.array(parents, np.int64)
+
+
+def _joint(joint: Joint, drive: Drive) -> Motions:
+    """Return the motions of a joint."""
+    motions: list[Motion] = []
+    waiting: FloatArray = joint.placement
+    for element in joint.articulation.elements:
+        axis, sign, basis = _axis(element)
+        motions.append(
+            Motion(
+                KINDS[element.kind],
+                axis,
+                drive.q + element.value,
+                drive.v + element.rate,
+                sign * drive.multiplier,
+                sign * drive.offset,
+                1.0 if element.kind == "prismatic" else element.advance,
+                waiting if basis is EYE4 else waiting @ basis,
+            )
+        )
+        waiting = EYE4 if basis is EYE4 else basis.T
+    return Motions(tuple(motions), waiting)
+
+
+def _axis(element: Element) -> tuple[int, float, FloatArray]:
+    """Return the coordinate axis of an element, its sign, and the turn that puts an oblique one onto z."""
+    if element.kind == "ball":
+        return 2, 1.0, EYE4
+    axis = int(np.abs(element.axis).argmax())
+    if np.abs(element.axis[axis]) == 1.0 and np.count_nonzero(element.axis) == 1:
+        return axis, float(element.axis[axis]), EYE4
+    basis = np.eye(4)
+    basis[:3, :3] = plane_basis(element.axis)
+    return 2, 1.0, basis

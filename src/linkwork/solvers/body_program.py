@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..kernels import body_state as figure, goal_rows as aims, joint_step as rows
 from ..linkage.mass import masses
-from ..linkage.program import Rows
+from ..linkage.program import Motions, joint_motions, program_of
 from .goal_arrays import Packed, packed
 from .options import Settings
 from .problem import Problem
@@ -111,30 +111,24 @@ class Program:
         names = list(dict.fromkeys(name for goal in self.goals for name in _names(goal)))
         links = sorted({arc for name in names for arc in linkage.path_to(name)[0]})
         local = {link: k for k, link in enumerate(links)}
-        program, starts, owned = Rows(), [0], [0]
-        for link in links:
-            program.joint(linkage.arcs[link], linkage.drives[link])
-            program.rest()
-            starts.append(len(program.codes))
-            owned.append(len(program.rates))
+        runs = [joint_motions(linkage)[link] for link in links]
         parents = [local.get(linkage.parents[link], -1) for link in links]
         self.index = {linkage.links[link]: k for link, k in local.items()}
         for name in names:
             if name not in self.index:
                 path, placement = linkage.path_to(name)
-                program.place(placement)
-                program.rest()
-                starts.append(len(program.codes))
-                owned.append(len(program.rates))
+                runs.append(Motions(after=placement))
                 self.index[name] = len(parents)
                 parents.append(local[path[-1]])
-        self.rows, self.row_numbers = program.arrays()
-        self.starts, self.parents, self.owned, self._rates = starts, parents, owned, program.rates
+        program = program_of(runs)
+        self.rows, self.row_numbers = program.codes, program.numbers
+        self.starts, self.owned, self._rates = (a.tolist() for a in (program.starts, program.owned, program.rates))
+        self.parents = parents
         self.last: list[int] = []
         self.before: list[int] = []
         for frame, parent in enumerate(parents):
             latest = self.last[parent] if parent >= 0 else -1
-            for motion in range(owned[frame], owned[frame + 1]):
+            for motion in range(self.owned[frame], self.owned[frame + 1]):
                 self.before.append(latest)
                 latest = motion
             self.last.append(latest)
@@ -168,10 +162,10 @@ class Program:
 
     def _mark_cones(self) -> None:
         """Write into the rows of balls, where other motions have an axis, which cone they have."""
-        lines = self.rows.reshape(-1, rows.CODES)
+        lines = rows.ROW_CODES.rows(self.rows)
         for k, cone in enumerate(self.cones):
-            own = (lines[:, rows.MOTION] == rows.BALL) & (lines[:, rows.VALUE] == cone.q)
-            lines[own, rows.AXIS] = figure.FIRST_CONE + k
+            own = (lines.motion == rows.BALL) & (lines.value == cone.q)
+            lines.axis[own] = figure.FIRST_CONE + k
 
     def _coupling(self) -> tuple[list[int], list[int]]:
         """Return for every column the earlier ones that it meets in the normal matrix or its factors, nearest first."""

@@ -20,7 +20,7 @@ from ..kernels import damped, joint_step as rows, starts
 from ..linkage.elements import moving_xyz
 from ..linkage.joints import mid_range
 from ..linkage.linkage import Linkage
-from ..linkage.program import chain_program
+from ..linkage.program import chain_motions
 from ..transforms import FloatArray, plane_basis
 
 PARALLEL = 1e-12  # sine of the angle between axes that count as parallel
@@ -251,29 +251,24 @@ def _rows(linkage: Linkage, frame: str) -> tuple[list[Row], FloatArray, list[tup
     """
     if hindrance(linkage, frame):
         return [], np.eye(4), []
-    codes, numbers, _ = chain_program(linkage, frame)
+    chain = chain_motions(linkage, frame)
     joints: list[Row] = []
     places: list[tuple[int, bool]] = []
     waiting = np.eye(4)
-    for (motion, axis, place, _), row in zip(
-        codes.reshape(-1, rows.CODES).tolist(), numbers.reshape(-1, rows.NUMBERS), strict=True
-    ):
-        constant = np.eye(4)
-        constant[:3, :3], constant[:3, 3] = row[:9].reshape(3, 3).T, row[9:12]
-        waiting = waiting @ constant
-        if motion == rows.STAY:
-            continue
-        ball = motion == rows.BALL
-        for axis_of_turn in (0, 1, 2) if ball else (axis,):
-            follows = not ball and (place, False) in places
-            value = places.index((place, False)) if follows else len(places)
+    for motion in chain.motions:
+        waiting = waiting @ motion.before
+        ball = motion.kind == rows.BALL
+        for axis in (0, 1, 2) if ball else (motion.axis,):
+            follows = not ball and (motion.q, False) in places
+            value = places.index((motion.q, False)) if follows else len(places)
             if not follows:
-                places.append((place, ball))
+                places.append((motion.q, ball))
             basis = np.eye(4)
-            basis[:3, :3] = TURNS[axis_of_turn]
-            kind = rows.REVOLUTE if ball else motion
-            joints.append(Row(kind, value, waiting @ basis, *row[rows.MULTIPLIER :].tolist()))
+            basis[:3, :3] = TURNS[axis]
+            kind = rows.REVOLUTE if ball else motion.kind
+            joints.append(Row(kind, value, waiting @ basis, motion.multiplier, motion.offset, motion.advance))
             waiting = basis.T
+    waiting = waiting @ chain.after
     return joints, waiting, places
 
 
