@@ -30,7 +30,8 @@
     ├── FormatError (ValueError)          a file that cannot be read, with file and line
     │   └── BlockError                    some rows of a dataset cannot be
     ├── RunError (RuntimeError)           a run over a dataset cannot start, or go on
-    └── MissingExtraError (ImportError)   an optional dependency is not installed
+    ├── MissingExtraError (ImportError)   an optional dependency is not installed
+    └── VersionError (ImportError)        an installed dependency lacks a part that linkwork needs
 
 An error says what is wrong, where, what was given, what exists and what to do next.
 """
@@ -241,6 +242,17 @@ class MissingExtraError(LinkworkError, ImportError):
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs {package}; install it with: pip install 'linkwork[{extra}]'")
         self.package, self.extra = package, extra
+
+
+class VersionError(LinkworkError, ImportError):
+    """An installed version of a dependency lacks a part that linkwork needs."""
+
+    def __init__(self, package: str, version: str, part: str, extra: str, consequence: str) -> None:
+        super().__init__(
+            f"{package} {version} has no {part}, which linkwork needs: {consequence}. "
+            f"Install a version that fits with: pip install 'linkwork[{extra}]'"
+        )
+        self.package, self.version, self.part = package, version, part
 
 
 def listed(names: Sequence[str]) -> str:

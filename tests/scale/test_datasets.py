@@ -358,6 +358,22 @@ def test_a_killed_run_is_resumed_to_the_same_files(many, tmp_path):
     assert contents(tmp_path / "out") == contents(many.parent / "whole")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no signals for another process")
+def test_a_run_that_is_asked_to_end_says_how_to_go_on(many, tmp_path):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as under nohup, which a child inherits
+    try:
+        process = begin(many, tmp_path / "out", "--workers", "1")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (
+        130,
+        b"linkwork: interrupted; what was written is complete, and --resume continues\n",
+    )
+    assert len(contents(tmp_path / "out")) < 61
+
+
 MEMORY = """
 import pathlib, re, sys
 import linkwork as lw

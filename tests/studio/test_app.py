@@ -436,15 +436,22 @@ def test_what_is_no_file_and_no_model_is_refused():
         open_studio("pnada", port=0)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for another process")
-def test_the_command_serves_until_interrupted_and_leaves_nothing():
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals for another process")
+@pytest.mark.parametrize(("heard", "end"), [(signal.SIG_DFL, signal.SIGINT), (signal.SIG_IGN, signal.SIGTERM)])
+def test_the_command_serves_until_interrupted_and_leaves_nothing(heard, end):
+    """Ctrl-C ends it, and SIGTERM where that is ignored, as under nohup."""
     command = [sys.executable, "-m", "linkwork", "studio", "two_link", "--no-browser", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    before = signal.signal(signal.SIGINT, heard)  # which a child inherits
+    try:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with process:
         first = process.stdout.readline()
         url = first.split()[4].rstrip(";")
         with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
             assert b"<html" in answer.read()[:2000]
-        process.send_signal(signal.SIGINT)
+        process.send_signal(end)
         rest, wrong = process.communicate(timeout=PATIENCE)
     assert first == f"The studio is at {url}; Ctrl-C ends it.\n"
     assert (process.returncode, rest, wrong) == (0, "", "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -347,9 +348,13 @@ def warmup(as_json: AsJson = False) -> None:
     """Compile all kernels now, not at their first use."""
     start = time.perf_counter()
     code = f"from {__name__} import compile_search; compile_search()"
-    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL):  # meanwhile, on a second core
-        compile_steps()
-        compile_motion()
+    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL) as other:  # on a second core
+        try:
+            compile_steps()
+            compile_motion()
+        except BaseException:
+            other.kill()
+            raise
     compile_search()  # finds what the other process has kept; compiles it only where nothing could be kept
     seconds = time.perf_counter() - start
     if as_json:
@@ -359,5 +364,6 @@ def warmup(as_json: AsJson = False) -> None:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; SIGTERM ends it as Ctrl-C does, also where that is ignored: nothing is left behind."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     app()

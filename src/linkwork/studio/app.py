@@ -22,7 +22,7 @@ from ..explain.mobility import degrees_of_freedom
 from ..formats import Remark
 from ..goals import Hold, Reach
 from ..solvers import Solution, solve
-from . import stage
+from . import stage, viser_privates
 from .files_tab import FilesTab
 from .gizmos import Gizmos
 from .inside_tab import InsideTab
@@ -303,8 +303,7 @@ class Studio:
         self.worker.close()
         self.thinker.close()
         with quiet():
-            self.server.stop()
-            self.server._thread_executor.shutdown(wait=True)
+            viser_privates.stop(self.server)
 
     def __enter__(self) -> Studio:
         return self

@@ -8,7 +8,8 @@ import socket
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..errors import MissingExtraError, OptionError
+from ..errors import MissingExtraError, OptionError, VersionError
+from . import viser_privates
 
 # A file dropped anywhere on the page is handed to the button for uploads, whose tab is opened first if need be.
 DROPPING = """
@@ -61,15 +62,16 @@ def make_server(host: str, port: int, *, label: str, upload_limit: int) -> Any:
     Raises:
         OptionError: If the address is none of this machine.
         MissingExtraError: If viser is not installed.
+        VersionError: If the installed viser lacks what these refusals are made of.
     """
     if not isinstance(port, int) or not 0 <= port <= 65535:
         raise OptionError(f"a port goes from 0 to 65535, got {port!r}.")
     try:
         import viser
-        from viser import _messages as messages
     except ImportError as error:
         raise MissingExtraError("viser", "studio", "the studio") from error
 
+    messages = viser_privates.checked_messages(viser)
     _check_address(host)
 
     class LocalServer(viser.ViserServer):
@@ -81,24 +83,31 @@ def make_server(host: str, port: int, *, label: str, upload_limit: int) -> Any:
 
     with quiet():
         server = LocalServer(host=host, port=port, label=label, verbose=False)
-    connections = server._websock_server
+    try:
+        viser_privates.check_server(viser, server)
+    except VersionError:
+        with quiet():
+            server.stop()
+        raise
 
     async def only_own_pages(connection: Any) -> None:
-        live: Any = connections._live_connections.get(connection.client_id)
-        if live is not None and not same_origin(live.request.headers, host):
-            await live.close(1008, "pages of other origins may not use this studio")
+        headers = viser_privates.request_headers(server, connection.client_id)
+        if headers is None or not same_origin(headers, host):
+            await viser_privates.refuse(server, connection.client_id, "pages of other origins may not use this studio")
 
     def only_small_files(client_id: int, message: Any) -> None:
         if message.size_bytes > upload_limit:
-            server.gui._current_file_upload_states.pop(message.transfer_uuid, None)
+            viser_privates.drop_upload(server, message.transfer_uuid)
             client = server.get_clients().get(client_id)
             if client is not None:
                 text = f"{message.filename} is larger than {upload_limit / 2**20:.4g} MiB, the most that is uploaded."
                 client.add_notification("Not uploaded", text, color="red")
 
-    connections.queue_message(messages.RunJavascriptMessage(source=DROPPING))
+    connections = viser_privates.connections(server)
     connections.on_client_connect(only_own_pages)
     connections.register_handler(messages.FileTransferStartUpload, only_small_files)
+    connections.disconnect_all_clients()  # whoever came before the check must come again, and pass it
+    connections.queue_message(messages.RunJavascriptMessage(source=DROPPING))
     return server
 
 
@@ -124,8 +133,11 @@ def same_origin(headers: Any, host: str) -> bool:
     origin = headers.get("Origin")
     if origin is None:  # a program, which could do as it likes anyway
         return True
-    page, asked = urlsplit(origin), urlsplit(f"//{headers.get('Host', '')}")
-    if page.netloc != asked.netloc:
+    try:
+        page, asked = urlsplit(origin), urlsplit(f"//{headers.get('Host', '')}")
+    except ValueError:  # no address at all
+        return False
+    if not page.netloc or page.netloc != asked.netloc:
         return False
     local = host in HERE
     return not local or page.hostname in HERE  # a name that was made to lead here is refused
