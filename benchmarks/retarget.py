@@ -22,7 +22,7 @@ import numpy as np
 from results import arguments, publish
 
 import linkwork as lw
-from linkwork.retargeting import transferred
+from linkwork.retargeting import retarget_with_report
 from linkwork.retargeting.frame_goals import Wish, follow
 from linkwork.transforms import FloatArray
 
@@ -87,7 +87,7 @@ def run(*, rounds: int, frames: int) -> dict[str, Any]:
     )
     print("retarget ...", file=sys.stderr)
     child = lw.models.human(height=1.3, root="floating")
-    whole, outcome = best(lambda: transferred(clip, child), rounds)
+    whole, outcome = best(lambda: retarget_with_report(clip, child), rounds)
     return {
         "frames": len(clip),
         "joints": len(child.joints) - 1,

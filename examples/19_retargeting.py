@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import linkwork as lw
-from linkwork.retargeting import transferred
+from linkwork.retargeting import retarget_with_report
 
 
 def main(out: Path) -> None:
@@ -16,7 +16,7 @@ def main(out: Path) -> None:
     captured = lw.load_clip(out / "grown_up.bvh")
     print(captured)
 
-    outcome = transferred(captured, lw.models.human(height=1.2))
+    outcome = retarget_with_report(captured, lw.models.human(height=1.2))
     for role, link, found_by in outcome.source.table()[:4]:
         print(f"{role} of the source is {link}, by its {found_by}")
     clip = outcome.clip

@@ -15,7 +15,7 @@ from make import shrink
 from PIL import Image
 
 import linkwork as lw
-from linkwork.retargeting import Outcome, transferred
+from linkwork.retargeting import Outcome, retarget_with_report
 from linkwork.retargeting.transfer import place_root
 
 HERE = Path(__file__).parent
@@ -125,7 +125,7 @@ def main() -> None:
     for number, (target, (linkage, names, drawn)) in enumerate(targets().items()):
         for name in names:
             clip = motion(name)
-            outcome = transferred(clip, linkage)
+            outcome = retarget_with_report(clip, linkage)
             lines.append(row(target, name, outcome))
             print(lines[-1])
             if name == drawn:

@@ -14,10 +14,10 @@ from linkwork.kernels.hinge_fit import fit_hinges
 from linkwork.motion.checks import runs
 from linkwork.motion.contacts import find_contacts
 from linkwork.motion.derivatives import jerk
-from linkwork.retargeting import read_map, recognise, retarget_file, transferred, write_map
+from linkwork.retargeting import read_map, recognise, retarget_file, retarget_with_report, write_map
 from linkwork.retargeting.frame_goals import Wish, follow
 from linkwork.retargeting.quaternion_form import without_angles
-from linkwork.retargeting.transfer import shortest_turn
+from linkwork.retargeting.skeletons import shortest_turn
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 SIDES = ("left", "right")
@@ -84,7 +84,7 @@ def with_t_pose_first(clip: lw.Clip) -> lw.Clip:
 
 
 def test_a_motion_onto_its_own_figure_stays_what_it_is(walk):
-    outcome = transferred(walk, walk.linkage, smooth=0.0)
+    outcome = retarget_with_report(walk, walk.linkage, smooth=0.0)
     for name in ("left_palm", "right_palm", "head"):
         apart = outcome.clip.forward(frame=name)[:, :3, 3] - walk.forward(frame=name)[:, :3, 3]
         level = apart - np.median(apart, axis=0)  # it is put on the ground, which moves all of it
@@ -98,7 +98,7 @@ def test_a_motion_onto_its_own_figure_stays_what_it_is(walk):
 
 @pytest.mark.parametrize("height", [1.2, 1.75, 2.1])
 def test_planted_feet_stay_and_hands_limits_and_calm_are_kept(walk, height):
-    outcome = transferred(walk, lw.models.human(height=height))
+    outcome = retarget_with_report(walk, lw.models.human(height=height))
     made, clip = outcome.report, outcome.clip
     assert made.contacts >= 2
     assert made.slide < 0.005
@@ -128,7 +128,7 @@ def test_a_retargeted_motion_says_where_it_comes_from(walk):
 
 
 def test_the_path_is_scaled_by_the_legs(walk):
-    outcome = transferred(walk, lw.models.human(height=1.2))
+    outcome = retarget_with_report(walk, lw.models.human(height=1.2))
     ratio = 1.2 / 1.75
     assert outcome.report.scale == pytest.approx(ratio)
     before, after = (c.forward(frame="pelvis")[:, :2, 3] for c in (walk, outcome.clip))
@@ -140,7 +140,7 @@ def test_the_path_is_scaled_by_the_legs(walk):
 @pytest.mark.parametrize("euler", [None, "zxy", "xyz"])
 @pytest.mark.parametrize("turn", [0.0, 2.0])
 def test_bones_point_as_the_source_does_whatever_the_rest_pose_and_the_joints(walk, euler, turn):
-    outcome = transferred(walk, t_posed(euler=euler, turn=turn), smooth=0.0)
+    outcome = retarget_with_report(walk, t_posed(euler=euler, turn=turn), smooth=0.0)
     source, target = directions(walk, outcome.source.roles), directions(outcome.clip, outcome.target.roles)
     assert angles_between(source[:4], target[:4]).max() < 6.0  # arms
     assert angles_between(source, target).mean() < 4.0
@@ -182,7 +182,7 @@ def test_hands_that_meet_stay_together():
         base="stand",
     )
     clip = lw.Clip(human, np.arange(20) / 30, np.repeat(clap[None], 20, axis=0))
-    outcome = transferred(clip, t_posed(euler=None))
+    outcome = retarget_with_report(clip, t_posed(euler=None))
     places = [outcome.clip.forward(frame=outcome.target.roles[f"{side}_hand"])[:, :3, 3] for side in SIDES]
     before = [clip.forward(frame=outcome.source.roles[f"{side}_hand"])[:, :3, 3] for side in SIDES]
     scale = 0.55 / 0.555
@@ -202,7 +202,7 @@ def test_a_fixed_figure_floats_unless_it_is_kept(walk):
 
 def test_an_arm_follows_a_hand(walk):
     panda = lw.models.panda()
-    outcome = transferred(walk, panda)
+    outcome = retarget_with_report(walk, panda)
     assert outcome.target is None
     assert outcome.frame == "tip"
     assert outcome.report.hands < 1e-3
@@ -211,7 +211,9 @@ def test_an_arm_follows_a_hand(walk):
     hand = walk.forward(frame="right_palm")[:, :3, 3] - walk.forward(frame="right_upper_arm")[:, :3, 3]
     moved, led = np.ptp(path, axis=0), np.ptp(hand, axis=0)
     assert moved == pytest.approx(outcome.report.scale * led, abs=0.02)  # the walk faces x, as the arm does
-    other = transferred(walk, panda, role="left_hand", frame="panda_link8" if "panda_link8" in panda.frames else "tip")
+    other = retarget_with_report(
+        walk, panda, role="left_hand", frame="panda_link8" if "panda_link8" in panda.frames else "tip"
+    )
     assert not np.allclose(other.clip.poses, outcome.clip.poses)
 
 
@@ -224,16 +226,16 @@ def test_the_first_frame_alone_can_be_retargeted(walk):
 @pytest.mark.parametrize("target", [lw.models.human(height=1.4), lw.models.panda()], ids=["figure", "arm"])
 def test_a_first_frame_that_is_no_part_of_the_motion_is_left_out_unless_it_is_kept(walk, target):
     posed = with_t_pose_first(walk)
-    outcome, plain = transferred(posed, target), transferred(walk, target)
+    outcome, plain = retarget_with_report(posed, target), retarget_with_report(walk, target)
     assert outcome.remarks == ("frame 0 left out: it is a pose of its own, not of the motion",)
     assert outcome.clip.source == "retargeted from walk.bvh without its first frame"
     assert outcome.clip.times == pytest.approx(walk.times)
     assert outcome.clip.poses == pytest.approx(plain.clip.poses)
     assert plain.remarks == ()
-    kept = transferred(posed, target, first="keep")
+    kept = retarget_with_report(posed, target, first="keep")
     assert (len(kept.clip), kept.remarks) == (len(walk) + 1, ())
     with pytest.raises(OptionError, match="first is 'auto' or 'keep'"):
-        transferred(posed, target, first="drop")
+        retarget_with_report(posed, target, first="drop")
 
 
 def test_few_poses_far_apart_in_time_are_all_part_of_the_motion(walk):
@@ -301,13 +303,13 @@ def test_a_map_can_be_written_edited_and_given_back(walk, tmp_path):
     read = read_map(path)
     assert read["source"] == dict(skeleton.roles)
     path.write_text(text.replace("left_hand: left_palm", "left_hand: left_fingers"))
-    outcome = transferred(walk, lw.models.human(), map=path)
+    outcome = retarget_with_report(walk, lw.models.human(), map=path)
     assert outcome.source.roles["left_hand"] == "left_fingers"
     assert outcome.source.reasons["left_hand"] == "map"
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("a: [", "not YAML"), ("- left_hand", "no map of joints"), ("source: 3", "mapping from roles")]
+    ("text", "says"), [("a: [", "not YAML"), ("- left_hand", "not a joint map"), ("source: 3", "mapping from roles")]
 )
 def test_broken_maps_are_explained(walk, tmp_path, text, says):
     path = tmp_path / "map.yaml"
@@ -456,7 +458,7 @@ def test_captured_motions_keep_their_promises(file, first, last):
     clip = lw.load_clip(DATA / "bvh" / file)
     clip = lw.Clip(clip.linkage, clip.times[first:last], clip.poses[first:last])
     for target in (lw.models.human(), lw.load(DATA / "bvh" / "pirouette.bvh")):
-        made = transferred(clip, target).report
+        made = retarget_with_report(clip, target).report
         assert made.slide < 0.005
         assert made.hands < 0.02
         assert made.jerk < 1.5
@@ -467,7 +469,7 @@ def test_knees_that_pass_a_gimbal_lock_do_not_flip():
     if not (DATA / "bvh" / "mocapbank_crlf.bvh").exists():
         pytest.skip("the shared data is not here")
     clip = lw.load_clip(DATA / "bvh" / "mocapbank_crlf.bvh")
-    made = transferred(clip, lw.load(DATA / "bvh" / "pirouette.bvh")).report
+    made = retarget_with_report(clip, lw.load(DATA / "bvh" / "pirouette.bvh")).report
     assert made.slide < 0.005
     assert made.hands < 0.02
     assert made.flips == 0
@@ -478,7 +480,7 @@ def test_a_humanoid_robot_walks():
         pytest.skip("the shared data is not here")
     clip = lw.load_clip(DATA / "bvh" / "walk01.bvh")
     for file, options in (("urdf/humanoid_nonunit_axes.urdf", {}), ("urdf/simple_humanoid.urdf", {"root": "floating"})):
-        outcome = transferred(clip, lw.load(DATA / file, **options))
+        outcome = retarget_with_report(clip, lw.load(DATA / file, **options))
         assert outcome.report.slide < 0.005
         assert outcome.report.hands < 0.02
         assert outcome.report.jerk < 1.5

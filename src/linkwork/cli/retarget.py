@@ -64,22 +64,24 @@ def retarget(
         raise OptionError(f"cannot write a motion to {str(path)!r}: its name must end in {listed(known)}")
     if write_map is not None:
         _write_map(write_map, source.linkage, target, map_file)
-    options: dict[str, Any] = {} if smooth is None else {"smooth": smooth}
+    options: retargeting.RetargetOptions = {"map": map_file, "role": role, "frame": frame}
+    options |= {"root": "keep" if keep_root else "auto", "first": "keep" if keep_first else "auto"}
+    if smooth is not None:
+        options["smooth"] = smooth
     with progress("solving") as report:
-        outcome = retargeting.transferred(
-            source, target, map=map_file, role=role, frame=frame, root="keep" if keep_root else "auto",
-            first="keep" if keep_first else "auto", progress=lambda done, total: report(done / total, ""), **options,
-        )  # fmt: skip
+        outcome = retargeting.retarget_with_report(
+            source, target, progress=lambda done, total: report(done / total, ""), **options
+        )
     outcome.clip.save(path)
     if as_json:
         print_json(
             {"output": str(path), "map": _maps(outcome), "report": asdict(outcome.report), "remarks": outcome.remarks}
         )
     else:
-        print_columns(_rows(outcome, role or retargeting.LEADING))
+        print_columns(_rows(outcome, role or retargeting.pipeline.LEADING))
         print(f"\n{path}: {_summary(outcome)}")
         if outcome.target is None:
-            say(f"{target.name} is an arm: its frame {outcome.frame} follows {role or retargeting.LEADING}")
+            say(f"{target.name} is an arm: its frame {outcome.frame} follows {role or retargeting.pipeline.LEADING}")
     for remark in outcome.remarks:
         say(f"{remark} (--keep-first keeps it)")
     wrong = _wrong(outcome.report, "hands" if outcome.target else outcome.frame)

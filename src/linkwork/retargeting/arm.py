@@ -1,7 +1,4 @@
-"""One hand's path given to a robot arm: scaled about its middle until all of it is within reach.
-
-Imports `skeletons`, `transfer`, `plans` and `wishes`, and of the package `clips` and `linkage`.
-"""
+"""One hand's path given to a robot arm: scaled about its middle until all of it is within reach."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ class HandPlan:
 
 
 def arm_of(linkage: Linkage) -> list[int]:
-    """Return the links that everything which moves at an end hangs on, from the root outwards: an arm, if it is one.
+    """Return the links that all moving ends have in common, from the root outwards: an arm, if it is one.
 
     Example:
         >>> import linkwork as lw

@@ -1,7 +1,4 @@
-"""A motion of one figure given to another: orientations handed over, then feet, hands, hips and gaze as goals.
-
-Imports `plans`, `transfer`, `skeletons`, and of the package `clips`, `contacts`, `goals` and `solvers`.
-"""
+"""A motion of one body given to another: orientations transferred, then feet, hands, hips and gaze as goals."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from .smoothing import smoothed, turns_smoothed
 # How much each goal counts: metres and radians, times these.
 PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 20.0, 4.0, 3.0, 1.0, 0.3, 0.3, 0.3, 0.1
 SOLES, FIRM = 0.1, 6.0
-SHORTEST = 1e-6  # [m]: limbs without length are none
+SHORTEST = 1e-6  # [m]: shorter limbs are ignored
 CALM = 1.2  # hips that shake more than planned by this factor are smoothed
 
 
@@ -95,7 +92,7 @@ class Plan:
     @cached_property
     def face(self) -> FloatArray:
         """The way forward in the coordinates of the target's head."""
-        return transfer.anatomy(self.target)["head"][:, 0]
+        return self.target.anatomy["head"][:, 0]
 
 
 def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, smooth: float = 0.0) -> Plan:
@@ -116,7 +113,7 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, sm
     world = motion.forward()
     places = {role: smoothed(world[link][:, :3, 3], times, smooth) for role, link in source.roles.items()}
     legs = all(skeleton.has_legs and skeleton.length(*LEGS[:3]) > SHORTEST for skeleton in (source, target))
-    free = _floats(target.linkage)
+    free = _root_floats(target.linkage)
     if not free:
         axes, places = _seen_from_hips(target, axes, places)
     wanted = transfer.wanted_rotations(target, axes)
@@ -159,7 +156,7 @@ def _check(source: Skeleton, target: Skeleton, both: Sequence[str]) -> None:
     )
 
 
-def _floats(linkage: Linkage) -> bool:
+def _root_floats(linkage: Linkage) -> bool:
     kinds = [element.kind for element in linkage.root.articulation.elements]
     return kinds.count("prismatic") == 3
 

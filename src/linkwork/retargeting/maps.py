@@ -1,7 +1,4 @@
-"""Maps of joints as files: what was found, to be read and edited, and given back.
-
-Imports `skeletons`, and of the package `files`, `formats.documents`, `linkage` and `errors`.
-"""
+"""Joint maps as files: the roles that were found, to be read, edited and given back."""
 
 from __future__ import annotations
 
@@ -10,14 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import FormatError, MappingError
-from ..formats import yaml_json as documents
+from ..formats import yaml_json
 from ..formats.atomic_files import read_text, write_text
 from ..linkage.linkage import Linkage
 from .names import ROLES
 from .skeletons import Skeleton
 
 SIDES_OF_MAP = ("source", "target")
-HEAD = """# Which link plays which role, in the skeleton that moves (source) and the figure that should (target).
+HEAD = """# Which link plays which role, in the skeleton that moves (source) and the body that should (target).
 # Edit a link's name, take a # away to name a role that was not found, write null to do without one.
 """
 
@@ -50,18 +47,18 @@ def read_map(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     """Return what is in a map file.
 
     Raises:
-        FormatError: If it is no YAML, or no mapping.
+        FormatError: If it is not YAML, or not a mapping.
     """
-    content = documents.read(read_text(path), path, "yaml")
+    content = yaml_json.read(read_text(path), path, "yaml")
     if not isinstance(content, Mapping):
-        raise FormatError(path, "is no map of joints: it needs 'source:' and 'target:', each with roles and links.")
+        raise FormatError(path, "is not a joint map: it needs 'source:' and 'target:', each with roles and links.")
     return content
 
 
 def write_map(path: str | os.PathLike[str], source: Skeleton | Linkage, target: Skeleton | Linkage) -> None:
     """Write the roles of two skeletons, those that were not found as comments.
 
-    A linkage in place of a skeleton is one of which no role is known: its links are listed, to choose from.
+    For a linkage in place of a skeleton, no role is known: its links are listed to choose from.
     """
     lines = [HEAD]
     for side, one in zip(SIDES_OF_MAP, (source, target), strict=True):
@@ -71,7 +68,7 @@ def write_map(path: str | os.PathLike[str], source: Skeleton | Linkage, target: 
         lines += ["# Links: " + "".join(c if c.isprintable() else "?" for c in names), f"{side}:"]
         for role in ROLES:
             if role in roles:
-                lines.append(f"  {documents.write({role: roles[role]}, 'yaml').strip()}  # by {reasons[role]}")
+                lines.append(f"  {yaml_json.write({role: roles[role]}, 'yaml').strip()}  # by {reasons[role]}")
             else:
                 lines.append(f"  # {role}:")
     write_text(path, "\n".join(lines) + "\n")

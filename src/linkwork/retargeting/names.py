@@ -1,8 +1,7 @@
 """What the names of joints and links say about a skeleton: left or right, and which part of the body.
 
-Imports nothing from the package. Motion capture, animation programs and robots each have words of their own; here they
-become roles. A word that means one thing in one place and another elsewhere ("LeftShoulder" is a collar bone in some
-files, the upper arm in others) is settled later, along the limb.
+Motion capture, animation programs and robots use different words; here they become roles. A word with two meanings
+("LeftShoulder" is a collar bone in some files, the upper arm in others) is resolved later, along the limb.
 """
 
 from __future__ import annotations

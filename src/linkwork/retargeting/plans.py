@@ -1,7 +1,7 @@
-"""Where feet, hips and hands of the target should be, frame by frame, from where those of the source were.
+"""Where feet, hips and hands of the target should be, frame by frame, from those of the source.
 
-Imports `corrections`, `skeletons` and `transfer`, and of the package `contacts`. Feet and hips are scaled by the legs,
-hands by the arms about their shoulders; planted feet are put flat on the ground, which is z = 0, and kept there.
+Feet and hips are scaled by the legs, hands by the arms about their shoulders; planted feet are put flat on the ground,
+which is z = 0, and kept there.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import numpy as np
 from ..linkage.linkage import Frame, Linkage
 from ..motion.clips import Clip
 from ..motion.contacts import Mask, Thresholds, find_contacts, ground_level
+from ..motion.splines import smooth as smooth_step
 from ..transforms import FloatArray, translation
 from .names import SIDES
 from .skeletons import Skeleton
 from .smoothing import faded, over_spans, smoothed
-from .transfer import anatomy, foot_direction, place_root
+from .transfer import place_root
 
 BLEND = 0.15  # [s]: time in which the correction of a planted foot fades away
 TOE, SOLE = 0.18, 0.09  # of the leg: how long and how high a foot is that nothing tells the size of
@@ -60,7 +61,7 @@ def sole(skeleton: Skeleton, side: str) -> Sole:
     ]
     low = max((float(skeleton.up @ (ankle - point)) for point in points), default=0.0)
     height = low if low > 0.02 * leg else SOLE * leg
-    way = foot_direction(skeleton, side)
+    way = skeleton.foot_direction(side)
     level = np.zeros(3) if way is None else way - skeleton.up * (skeleton.up @ way)
     found = bool(np.linalg.norm(level) > 0.05 * leg)
     if not found:
@@ -141,7 +142,7 @@ def plan_foot(
     """
     from scipy.spatial.transform import Rotation
 
-    foot, local = sole(target, side), anatomy(target)[f"{side}_ankle"]
+    foot, local = sole(target, side), target.anatomy[f"{side}_ankle"]
     blend = max(2, round(BLEND / float(np.median(np.diff(times))))) if len(times) > 1 else 2
     if steps.flat.any():  # what the source shows while its sole is on the ground is level
         tilt = Rotation.from_matrix(np.swapaxes(axes, -1, -2)[steps.flat] @ levelled(axes[steps.flat])).mean()
@@ -165,7 +166,7 @@ def plan_toes(target: Skeleton, side: str, foot: FootPlan) -> FloatArray:
     """Return how the toes of a foot should be turned, (frames, 3, 3): as the foot is, but flat where they stand."""
     from scipy.spatial.transform import Rotation
 
-    local = anatomy(target)
+    local = target.anatomy
     axes = foot.rotation @ local[f"{side}_ankle"]
     flat = Rotation.from_matrix(levelled(axes) @ np.swapaxes(axes, -1, -2)).as_rotvec()
     turned: FloatArray = Rotation.from_rotvec(foot.toe_grip[:, None] * flat).as_matrix() @ axes
@@ -236,7 +237,7 @@ def plan_hands(
         apart = source["left"]["hand"] - source["right"]["hand"]
         arm = np.mean([np.linalg.norm(places["arm"]) for places in source.values()])
         near = np.clip(2.0 * (1.0 - np.linalg.norm(apart, axis=1) / (HANDS_MEET * arm)), 0.0, 1.0)
-        share = (near * near * (3.0 - 2.0 * near))[:, None] / 2.0
+        share = smooth_step(near)[:, None] / 2.0
         lack = np.mean(list(scales.values())) * apart - (result["left"] - result["right"])
         result["left"], result["right"] = result["left"] + share * lack, result["right"] - share * lack
     return result

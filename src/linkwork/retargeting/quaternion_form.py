@@ -1,7 +1,7 @@
-"""Joints of Euler angles, solved for as what they are: free rotations, which have no gimbal lock.
+"""Joints stored as Euler angles, solved for as quaternions, which have no gimbal lock.
 
-Imports of the package `eulers`, `joints` and `linkage`. Near gimbal lock a small turn takes large steps of angles: a
-solver that leans towards angles can come to rest far away and jump back later. Quaternions have no such place.
+Near gimbal lock a small rotation takes large steps of the angles: a solver that stays near given angles can stop far
+away and jump back later.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How good a retargeted motion is: feet that slide, hands that miss, jerk, limits and flips.
-
-Imports `figures` and `hands`, and of the package `findings` and `rates`.
-"""
+"""How good a retargeted motion is: feet that slide, hands that miss, jerk, limits and flips."""
 
 from __future__ import annotations
 

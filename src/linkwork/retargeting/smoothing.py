@@ -1,7 +1,4 @@
-"""Corrections of a motion over time: shaking smoothed away, and what holds while a foot stands fading out after it.
-
-Imports `contacts`, `findings` and `transforms` of the package.
-"""
+"""Corrections of a motion over time: noise smoothed away, and corrections of planted feet faded in and out."""
 
 from __future__ import annotations
 

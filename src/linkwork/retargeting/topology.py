@@ -1,7 +1,4 @@
-"""Limbs found in the shape of a skeleton: chains that mirror each other, and the joints along one.
-
-Imports `linkage`, and `names` for the words of the parts. Everything is seen at rest, with z up.
-"""
+"""Limbs found in the shape of a skeleton at rest, z up: chains that mirror each other, and the joints along one."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from .names import FINGER, LIMBS, WORDS, Meaning
 SAME_PLACE = 0.02  # of a limb's length: joints nearer than that are one
 MIRRORED = 0.06  # of the skeleton's size: how far a limb may be from its mirror image
 SKIPPED = 0.8  # how much less likely a limb is for every joint between its three
-LEAST_REACH = 0.15  # of the skeleton's size: shorter chains are no limbs
+LEAST_REACH = 0.15  # of the skeleton's size: shorter chains are not limbs
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,7 @@ def mirrored_limbs(shape: Shape) -> dict[str, dict[str, int]]:
 
     Of all pairs of chains that mirror each other in an upright plane through the root, the lowest are the legs and the
     farthest of those that start higher are the arms. Toes say where it faces, and so which side is left; without toes
-    it is taken to face -y, as files with y up and a figure that faces z do here.
+    it is taken to face -y, as bodies do that face z in files with y up.
     """
     root, size = shape.places[0], shape.size
     points = {i: point for i, point in shape.ends.items() if len(shape.path(i)) > 1}
@@ -157,13 +154,13 @@ def _by_names(
     result: dict[str, int] = {}
     for part in reversed(names):
         found = _surest(sure if part == upper and sure else said[part], meanings, part)
-        if part in (upper, names[0]):  # the last of three hinges may be drawn at the elbow
+        if part in (upper, names[0]):  # the last of three revolute joints may be drawn at the elbow
             below = result.get(middle if part == upper else upper)
             found = [i for i in found if below is None or not shape.same(i, below, length)]
         if found:
-            hinges = (part == upper and not sure) or (part == middle and meanings[found[0]].word == middle)
+            several = (part == upper and not sure) or (part == middle and meanings[found[0]].word == middle)
             others = {i for other in names if other != part for i in said[other]}
-            result[part] = _first_there(shape, chain, found[-1 if hinges else 0], length, others)
+            result[part] = _first_there(shape, chain, found[-1 if several else 0], length, others)
     if "clavicle" in names and "clavicle" not in result and upper in result:  # a "shoulder" above the shoulder
         above = [i for i in said[upper] if i < result[upper] and not shape.same(i, result[upper], length)]
         result |= {"clavicle": above[-1]} if above else {}
@@ -178,7 +175,7 @@ def _surest(links: Sequence[int], meanings: Sequence[Meaning], part: str) -> lis
 
 
 def _first_there(shape: Shape, chain: Sequence[int], link: int, length: float, taken: set[int]) -> int:
-    """Return the first link of a chain in the place of one: a shoulder of three hinges begins with the first."""
+    """Return the first link of a chain in the place of one: the first of three shoulder joints."""
     k = chain.index(link)
     while k > 0 and chain[k - 1] not in taken and shape.same(chain[k - 1], link, length):
         k -= 1

@@ -1,8 +1,6 @@
-"""Orientations handed over from one skeleton to another, bone by bone, and the joint values that come nearest to them.
+"""Orientations transferred from one skeleton to another, bone by bone, and the joint values nearest to them.
 
-Imports `skeletons`, and of the package `linkage` and one kernel. Both skeletons are understood through anatomical axes:
-forward, left and up of each bone, as they would be with arms stretched out sideways and legs straight down, whatever
-pose the file rests in. A bone of the target is turned so that its anatomical axes are those of the source.
+A bone of the target is turned so that its anatomical axes (see `skeletons`) are those of the source.
 """
 
 from __future__ import annotations
@@ -15,17 +13,16 @@ from numpy.typing import NDArray
 
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
-from ..transforms import FloatArray, axis_rotation
+from ..transforms import FloatArray, axis_rotation, steady
 from .names import SIDES
-from .skeletons import NEXT, Skeleton
+from .skeletons import Skeleton
 
-DAMPING = 1e-3  # of the fit of hinges to rotations: where they line up, they move by little
-STRIDE = 0.15  # [rad]: how far hinges swing in a frame towards a better fit; three that turn freely may jump
-STRAIGHT = 1e-6
-LEAST_BEND = 0.05  # mean sine of a limb's bend: straighter ones do not say which way they bend
+DAMPING = 1e-3  # of the fit of revolute joints to rotations: near gimbal lock they move little
+STRIDE = 0.15  # [rad]: how far joints turn in a frame towards a better fit; three without limits may jump
+LEAST_BEND = 0.05  # mean sine of a limb's bend: straighter limbs do not show which way they bend
 MOST_TWIST = 1.4  # [rad]: a limb that seems twisted by more bends the wrong way instead
 
-# Where a source has no such bone, it moves as another does.
+# The bone that stands in for one which a source does not have.
 SUBSTITUTES = {"chest": "hips", "head": "chest"} | {
     f"{side}_{part}": "chest" if other == "chest" else f"{side}_{other}"
     for side in SIDES
@@ -38,104 +35,33 @@ SUBSTITUTES = {"chest": "hips", "head": "chest"} | {
 ORIENTED = ("hips", "chest", "head", *(role for role in SUBSTITUTES if "_" in role))
 
 
-def shortest_turn(start: FloatArray, end: FloatArray) -> FloatArray:
-    """Return the rotation matrix of the shortest turn from one unit vector (3,) to another.
-
-    Example:
-        >>> shortest_turn(np.array([1.0, 0, 0]), np.array([0, 1.0, 0])).round(6).tolist()
-        [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
-    """
-    cosine = float(start @ end)
-    if cosine < -1.0 + STRAIGHT:  # half a turn, about any axis at right angles
-        axis = np.cross(start, np.eye(3)[int(np.abs(start).argmin())])
-        axis /= np.linalg.norm(axis)
-        return 2.0 * np.outer(axis, axis) - np.eye(3)
-    x, y, z = np.cross(start, end)
-    k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    turn: FloatArray = np.eye(3) + k + k @ k / (1.0 + cosine)
-    return turn
-
-
-def anatomy(skeleton: Skeleton) -> dict[str, FloatArray]:
-    """Return, for every role, the axes forward, left and up of its bone in the coordinates of that bone's link."""
-    kept: dict[str, FloatArray] = skeleton.__dict__.get("_anatomy") or _anatomy(skeleton)
-    skeleton.__dict__["_anatomy"] = kept
-    return kept
-
-
-def _anatomy(skeleton: Skeleton) -> dict[str, FloatArray]:
-    up, ahead = skeleton.up, skeleton.forward
-    left = np.cross(up, ahead)
-    axes = np.stack([ahead, left, up], axis=1)
-    result: dict[str, FloatArray] = {}
-    before: dict[str, FloatArray] = {}
-    for role in skeleton.roles:
-        side, _, part = role.partition("_")
-        world = axes
-        if part in ("shoulder", "elbow", "hip", "knee") and NEXT[role] in skeleton:
-            straight = -up if part in ("hip", "knee") else left if side == "left" else -left
-            bone = skeleton.place(NEXT[role]) - skeleton.place(role)
-            length = float(np.linalg.norm(bone))
-            world = shortest_turn(straight, bone / length) @ axes if length > 0.0 else axes
-            before[role] = world
-        elif part == "hand":
-            world = before.get(f"{side}_elbow", axes)
-        elif part in ("ankle", "toe"):
-            world = heading(foot_direction(skeleton, side), up, axes)
-        result[role] = skeleton.world[skeleton.body(role)][:3, :3].T @ world
-    return result
-
-
-def foot_direction(skeleton: Skeleton, side: str) -> FloatArray | None:
-    """Return the way from an ankle to its toes at rest, or None where nothing tells."""
-    ankle = f"{side}_ankle"
-    if f"{side}_toe" in skeleton:
-        return skeleton.place(f"{side}_toe") - skeleton.place(ankle)
-    linkage, start = skeleton.linkage, skeleton.place(ankle)
-    ways = [
-        skeleton.world[frame.name][:3, 3] - start
-        for frame in linkage.extra_frames
-        if linkage.link_index(skeleton.roles[ankle]) in linkage.path_to(frame.name)[0]
-    ]
-    return max(ways, key=lambda way: float(way @ skeleton.forward), default=None)
-
-
-def heading(way: FloatArray | None, up: FloatArray, axes: FloatArray) -> FloatArray:
-    """Return axes turned about up, so that the first points along a way; as they are if it has no such direction."""
-    level = np.zeros(3) if way is None else way - up * (up @ way)
-    length = float(np.linalg.norm(level))
-    if length < STRAIGHT:
-        return axes
-    return np.stack([level / length, np.cross(up, level / length), up], axis=1)
-
-
 def anatomical_motion(clip: Clip, skeleton: Skeleton) -> dict[str, FloatArray]:
     """Return the anatomical axes in the world of every role over a clip, shape (frames, 3, 3) each.
 
-    How a file twists its limbs at rest is nobody's rule. So the motion itself says which way elbows and knees bend, and
-    the axes of the limbs are twisted to agree: elbows bend forward, knees backward.
+    Files twist their limbs at rest in many ways. So the axes of limbs are twisted to agree with the motion: elbows bend
+    forward, knees backward.
     """
     world = clip.forward()
-    axes = {role: world[skeleton.body(role)][..., :3, :3] @ local for role, local in anatomy(skeleton).items()}
+    axes = {role: world[skeleton.body(role)][..., :3, :3] @ local for role, local in skeleton.anatomy.items()}
     for side in SIDES:
         out = 1.0 if side == "left" else -1.0
         limbs = (
             (("shoulder", "elbow", "hand"), np.array([0.0, out, 0.0]), np.array([0.0, 0.0, -out])),
             (("hip", "knee"), np.array([0.0, 0.0, -1.0]), np.array([0.0, 1.0, 0.0])),
         )
-        for parts, bone, hinge in limbs:
+        for parts, bone, axis in limbs:
             roles = [f"{side}_{part}" for part in parts if f"{side}_{part}" in axes]
             if roles[:2] == [f"{side}_{part}" for part in parts[:2]]:
-                twist = _twist(axes[roles[0]], axes[roles[1]], bone, hinge)
+                twist = _twist(axes[roles[0]], axes[roles[1]], bone, axis)
                 axes |= {role: axes[role] @ twist for role in roles}
     return axes
 
 
-def _twist(upper: FloatArray, lower: FloatArray, bone: FloatArray, hinge: FloatArray) -> FloatArray:
-    """Return the turn about a bone that brings the axis about which a limb bends to where it should be."""
+def _twist(upper: FloatArray, lower: FloatArray, bone: FloatArray, axis: FloatArray) -> FloatArray:
+    """Return the turn about a bone that brings the axis about which a limb bends onto a given one."""
     bends = np.cross(bone, (np.swapaxes(upper, -1, -2) @ lower) @ bone).mean(axis=0)
     size = float(np.linalg.norm(bends))
-    angle = float(np.arctan2(bone @ np.cross(hinge, bends), hinge @ bends))
+    angle = float(np.arctan2(bone @ np.cross(axis, bends), axis @ bends))
     if size < LEAST_BEND or abs(angle) > MOST_TWIST:
         return np.eye(3)
     return axis_rotation(bone, angle)
@@ -144,7 +70,7 @@ def _twist(upper: FloatArray, lower: FloatArray, bone: FloatArray, hinge: FloatA
 def wanted_rotations(skeleton: Skeleton, motion: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     """Return the orientation in the world that each bone of a target should have, by role: (frames, 3, 3)."""
     result: dict[str, FloatArray] = {}
-    for role, local in anatomy(skeleton).items():
+    for role, local in skeleton.anatomy.items():
         if role in ORIENTED:
             found = role
             while found not in motion and found in SUBSTITUTES:
@@ -155,8 +81,8 @@ def wanted_rotations(skeleton: Skeleton, motion: Mapping[str, FloatArray]) -> di
 
 
 @dataclass(frozen=True)
-class Bone:
-    """A link that should be turned somehow, and the joints that are to do it."""
+class OrientedLink:
+    """A link with the orientation it should have, and the joints that can turn it."""
 
     link: int
     above: int
@@ -166,9 +92,9 @@ class Bone:
 
 
 def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> FloatArray:
-    """Return poses (frames, nq) whose bones are turned as wanted, as nearly as joints and limits let them.
+    """Return poses (frames, nq) whose bones have the wanted orientations, as nearly as joints and limits allow.
 
-    Bones are taken from the root outwards; each makes up for what those above it could not do. Between hips, chest and
+    Bones are fitted from the root outwards; each compensates for the errors of those above it. Between hips, chest and
     head, ball joints share the turn evenly.
     """
     linkage = skeleton.linkage
@@ -187,7 +113,7 @@ def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> FloatA
     return poses
 
 
-def _bones(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> list[Bone]:
+def _bones(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> list[OrientedLink]:
     linkage = skeleton.linkage
     targets: dict[int, tuple[int, FloatArray]] = {}
     for role, rotations in wanted.items():
@@ -206,7 +132,7 @@ def _bones(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> list[Bone]:
         own = [arc for arc in path if arc >= first]
         moving = own if sum(_turns(linkage, arc) for arc in own) >= 3 else path
         above = linkage.parents[path[0]]
-        result.append(Bone(link, above, tuple(path), frozenset(moving), rotations))
+        result.append(OrientedLink(link, above, tuple(path), frozenset(moving), rotations))
     return result
 
 
@@ -226,7 +152,7 @@ def _share(
     if low not in path:
         return
     balls = [arc for arc in path[path.index(low) + 1 :] if _turns(linkage, arc) == 3]
-    local = anatomy(skeleton)
+    local = skeleton.anatomy
     axes = {role: wanted[role] @ local[role] for role in (start, end)}
     turn = Rotation.from_matrix(np.swapaxes(axes[start], -1, -2) @ axes[end]).as_rotvec()
     rest = {role: skeleton.world[skeleton.body(role)][:3, :3] @ local[role] for role in (start, end)}
@@ -244,7 +170,7 @@ def _turns(linkage: Linkage, arc: int) -> int:
     return sum({"ball": 3, "revolute": 1}.get(element.kind, 0) for element in joint.articulation.elements)
 
 
-def _fit(linkage: Linkage, bone: Bone, local: FloatArray, poses: FloatArray) -> None:
+def _fit(linkage: Linkage, bone: OrientedLink, local: FloatArray, poses: FloatArray) -> None:
     """Write the values of the joints of a bone that turn it nearest to local rotations (frames, 3, 3)."""
     from scipy.spatial.transform import Rotation
 
@@ -261,7 +187,7 @@ def _fit(linkage: Linkage, bone: Bone, local: FloatArray, poses: FloatArray) -> 
         constants[-1] = constants[-1] @ joint.placement[:3, :3]
         for element in joint.articulation.elements:
             column = drive.q + element.value
-            if arc in free and element.kind == "ball" and ball is None:  # one does it all
+            if arc in free and element.kind == "ball" and ball is None:  # one ball joint is enough
                 ball = (column, constants[-1])
                 constants[-1] = np.eye(3)
             elif arc in free and element.kind == "revolute" and not turning:
@@ -274,7 +200,7 @@ def _fit(linkage: Linkage, bone: Bone, local: FloatArray, poses: FloatArray) -> 
     if ball is not None:
         column, before = ball
         turn = Rotation.from_matrix(before.T @ local @ constants[-1].T)
-        poses[:, column : column + 4] = _steady(turn.as_quat(scalar_first=True))
+        poses[:, column : column + 4] = steady(turn.as_quat(scalar_first=True))
     elif columns:
         poses[:, columns] = _fitted(fit_hinges, linkage, constants, axes, columns, local, poses)
 
@@ -304,12 +230,6 @@ def _fitted(
         np.inf if count >= 3 and np.isinf(linkage.upper[list(columns)]).all() else STRIDE,
     )
     return angles
-
-
-def _steady(quaternions: FloatArray) -> FloatArray:
-    from ..transforms import steady
-
-    return steady(quaternions)
 
 
 def place_root(linkage: Linkage, poses: FloatArray, frames: Sequence[str], wanted: FloatArray) -> None:

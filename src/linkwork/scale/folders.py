@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..errors import FormatError, LinkworkError, OptionError, listed
 from ..formats.atomic_files import read_bytes
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
-from ..retargeting import retarget
+from ..retargeting import RetargetOptions, retarget
 from .datasets import Harvest, Progress, collect
 from .engine import Receipt, Receipts, check_workers, linkage_digest, run_folder, run_local, run_ray
 
@@ -38,7 +38,7 @@ def retarget_library(
     address: str | None = None,
     resume: bool = False,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[RetargetOptions],
 ) -> Harvest:
     """Give every motion of a folder, and of the folders in it, to another figure or robot.
 
@@ -101,7 +101,7 @@ class ClipRetargeter:
     """Reads a motion, gives it to another linkage and writes it; it travels to the workers."""
 
     def __init__(
-        self, source: Path, names: Sequence[str], linkage: Linkage, suffix: str, options: dict[str, Any]
+        self, source: Path, names: Sequence[str], linkage: Linkage, suffix: str, options: RetargetOptions
     ) -> None:
         self.source, self.names, self.linkage = source, tuple(names), linkage
         self.suffix, self.options, self.folder = suffix, options, Path()
@@ -116,7 +116,7 @@ class ClipRetargeter:
             "kind": "motions",
             "input": {"sha256": digest.hexdigest(), "files": len(self.names)},
             "linkage": {"name": self.linkage.name, "sha256": linkage_digest(self.linkage)},
-            "options": {name: _plain(name, self.options[name]) for name in sorted(self.options)},
+            "options": {name: _plain(name, value) for name, value in sorted(self.options.items())},
             "suffix": self.suffix,
         }
 

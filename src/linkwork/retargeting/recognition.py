@@ -1,0 +1,136 @@
+"""Roles recognised: which link of a linkage is which part of a body, by names and by shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import LinkNotFoundError, MappingError, listed
+from ..linkage.linkage import Linkage
+from .names import LIMBS, ROLES, SIDES, TRUNK, Meaning, meaning_of_both
+from .skeletons import ARMS, LEGS, Skeleton
+from .topology import Shape, end_of_limb, mirrored_limbs, parts_along
+
+
+def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what: str = "source") -> Skeleton:
+    """Return the roles of a linkage's links, from names where those tell and otherwise from shape.
+
+    Args:
+        linkage: The linkage.
+        given: Known roles: link by role; None removes a role.
+        what: Its name in messages.
+
+    Raises:
+        MappingError: If neither arms nor legs are found, or a given role does not exist.
+
+    Example:
+        >>> import linkwork as lw
+        >>> skeleton = recognise(lw.models.human())
+        >>> skeleton.roles["left_elbow"], skeleton.body("left_elbow"), skeleton.reasons["left_elbow"]
+        ('left_forearm', 'left_wrist', 'name')
+    """
+    given = _checked(linkage, given or {}, what)
+    shape = Shape.of(linkage)
+    meanings = [meaning_of_both(arc.name, link) for arc, link in zip(linkage.arcs, linkage.links, strict=True)]
+    roles, reasons = _limbs(shape, meanings)
+    for role, link in given.items():
+        roles[role], reasons[role] = link, "map"
+    _trunk(shape, meanings, roles, reasons)
+    for role in [role for role, link in roles.items() if link is None]:
+        del roles[role], reasons[role]
+    found = {role: linkage.links[link] for role in ROLES if (link := roles.get(role)) is not None}
+    if not any(role in found for role in (*ARMS, *LEGS)):
+        raise MappingError(
+            f"cannot map {what} {linkage.name!r}: found no arms and no legs, neither by name nor by shape. Name its"
+            f" links by role, as map={{{what!r}: {{'left_hand': ...}}}} or in a file with --map; --write-map writes one"
+            f" to edit. Roles are {', '.join(ROLES)}. It has {listed(linkage.links)}."
+        )
+    return Skeleton(linkage, found, reasons)
+
+
+def _checked(linkage: Linkage, given: Mapping[str, Any], what: str) -> dict[str, int | None]:
+    if not isinstance(given, Mapping):
+        raise MappingError(f"the map of the {what} is a mapping from roles to links, got {given!r}.")
+    result: dict[str, int | None] = {}
+    for role, link in given.items():
+        if role not in ROLES:
+            raise MappingError(f"no role {role!r} in the map of the {what}. Roles are {', '.join(ROLES)}.")
+        try:
+            result[role] = None if link is None else linkage.link_index(link)
+        except LinkNotFoundError as error:
+            raise MappingError(f"role {role!r} of the {what}: {error}") from error
+    limbs: dict[int, str] = {}
+    for role, index in result.items():
+        if role not in TRUNK and index is not None and limbs.setdefault(index, role) != role:
+            raise MappingError(
+                f"the map of the {what} names one link, {linkage.links[index]!r}, for {limbs[index]!r} and {role!r};"
+                " each part of a limb is a link of its own. Name another, or None (null) for a part that is not there."
+            )
+    return result
+
+
+def _limbs(shape: Shape, meanings: Sequence[Meaning]) -> tuple[dict[str, int | None], dict[str, str]]:
+    """Return the joints of arms and legs, and how they were found."""
+    roles: dict[str, int | None] = {}
+    reasons: dict[str, str] = {}
+    guessed = {} if any(said.side and said.limb for said in meanings) else mirrored_limbs(shape)
+    for limb, parts in LIMBS.items():
+        named = {
+            side: [i for i, said in enumerate(meanings) if said.side == side and said.limb == limb] for side in SIDES
+        }
+        bent = ("shoulder", "elbow", "hip", "knee")
+        if any(_forked(shape, [i for i in links if meanings[i].part in bent]) for links in named.values()):
+            continue  # two left legs: an animal
+        ends = {side: end_of_limb(shape, links, meanings, parts[3]) for side, links in named.items() if links}
+        ends = ends or guessed.get(limb, {})
+        if not ends:
+            continue
+        meeting = shape.meeting(list(ends.values())) if len(ends) > 1 else -1
+        for side, end in ends.items():
+            chain = shape.path(end, meeting)
+            if meeting < 0:
+                chain = [i for i in chain if i > 0] or chain
+            for part, link in parts_along(shape, chain, meanings, limb).items():
+                roles[f"{side}_{part}"] = link
+                reasons[f"{side}_{part}"] = "name" if meanings[link].part else "shape"
+    return roles, reasons
+
+
+def _forked(shape: Shape, links: Sequence[int]) -> bool:
+    """Return whether moving links are on more than one limb."""
+    moving = {i for i in links if shape.linkage.arcs[i].articulation.nv}
+    return sum(not moving & set(shape.path(i)[:-1]) for i in moving) > 1
+
+
+def _trunk(shape: Shape, meanings: Sequence[Meaning], roles: dict[str, int | None], reasons: dict[str, str]) -> None:
+    """Add hips and chest, where the legs and the arms meet, what is between them, and the head."""
+    pairs = {"hips": ("hip", "knee"), "chest": ("clavicle", "shoulder", "elbow")}
+    for role, parts in pairs.items():
+        both = [
+            [roles.get(f"{side}_{part}") for side in SIDES]
+            for part in parts
+            if all(roles.get(f"{side}_{part}") is not None for side in SIDES)
+        ]
+        if role not in roles and both:
+            meeting = shape.meeting([link for link in both[0] if link is not None])
+            if meeting >= 0:
+                roles[role], reasons[role] = meeting, "name" if meanings[meeting].part else "shape"
+    if "hips" not in roles:
+        named = [i for i, said in enumerate(meanings) if said.part == "hips"]
+        roles["hips"], reasons["hips"] = (named[0], "name") if named else (0, "shape")
+    hips, chest = roles["hips"], roles.get("chest")
+    if "spine" not in roles and hips is not None and chest is not None:
+        between = [i for i in shape.path(chest, hips) if i != chest] if hips < chest else []
+        if between and shape.path(chest)[0] == shape.path(hips)[0]:
+            roles["spine"], reasons["spine"] = between[0], "name" if meanings[between[0]].part else "shape"
+    for role in ("neck", "head"):
+        named = [i for i, said in enumerate(meanings) if said.part == role and not said.side]
+        moving = [i for i in named if shape.linkage.arcs[i].articulation.nq] or named
+        if role not in roles and moving:
+            roles[role], reasons[role] = moving[0], "name"
+    if "head" not in roles and chest is not None:
+        taken = {link for link in roles.values() if link is not None}
+        tops = [i for i in shape.ends if chest in shape.path(i) and not taken & set(shape.path(i, chest))]
+        above = [i for i in tops if shape.ends[i][2] > shape.places[chest][2]]
+        if above:
+            roles["head"], reasons["head"] = max(above, key=lambda i: float(shape.ends[i][2])), "shape"
