@@ -87,6 +87,8 @@ PUBLIC = [
     "interpolate",
     "load",
     "load_clip",
+    "loads",
+    "loads_clip",
     "mass",
     "models",
     "paths",

@@ -32,7 +32,14 @@ if TYPE_CHECKING:
     from .explain.mobility import degrees_of_freedom as degrees_of_freedom, singular_positions as singular_positions
     from .explain.races import race as race
     from .explain.swivel import Swivel as Swivel, swivel as swivel
-    from .formats import doctor as doctor, load as load, load_clip as load_clip, save as save
+    from .formats import (
+        doctor as doctor,
+        load as load,
+        load_clip as load_clip,
+        loads as loads,
+        loads_clip as loads_clip,
+        save as save,
+    )
     from .goals import (
         GOALS as GOALS,
         Align as Align,
@@ -124,7 +131,7 @@ _NAMES = {
     "explain.swivel": ("Swivel", "swivel"),
     "errors": ("LinkworkError",),
     "scale.datasets": ("Harvest", "solve_dataset"),
-    "formats": ("load", "load_clip", "save"),
+    "formats": ("load", "load_clip", "loads", "loads_clip", "save"),
     "linkage.geometry": ("Box", "Capsule", "Cylinder", "Inertia", "Mesh", "Polyline", "Sphere", "Visual", "bone"),
     "linkage.joints": (
         "Ball",

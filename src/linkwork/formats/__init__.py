@@ -7,11 +7,13 @@ its kind is first met.
 from __future__ import annotations
 
 import logging
+import os
 import re
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from importlib import import_module
-from pathlib import Path, PurePath
-from typing import Any
+from pathlib import PurePath
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -30,7 +32,8 @@ from ..motion.clips import Clip
 from . import scene
 from .atomic_files import read_bytes
 from .content import Content, Remark
-from .options import DEFAULTS, FilePath, Options, as_options
+from .options import DEFAULTS, FilePath, Options, ReadOptions, as_options
+from .texts import TextFile, guessed_kind
 
 __all__ = [
     "FORMATS",
@@ -40,6 +43,8 @@ __all__ = [
     "Remark",
     "load",
     "load_clip",
+    "loads",
+    "loads_clip",
     "read",
     "save",
     "suffixes",
@@ -47,7 +52,8 @@ __all__ = [
 ]
 
 FRAMES_COMPARED, SAME_PLACE = 5, 1e-5
-ROOTS = ("fixed", "planar", "floating")
+Root = Literal["fixed", "planar", "floating"]
+ROOTS: tuple[Root, ...] = ("fixed", "planar", "floating")
 CLIP = "clip"  # what a motion is called in a file that names its motions
 _LOG = logging.getLogger("linkwork")
 _SPACE = re.compile(rb"\s*")
@@ -68,6 +74,7 @@ class Format:
         options: Which of the options mean something to it.
         reads: Whether it is read.
         writes: Whether it is written.
+        binary: Whether it is no text.
     """
 
     module: str
@@ -78,6 +85,7 @@ class Format:
     options: tuple[str, ...] = ()
     reads: bool = True
     writes: bool = True
+    binary: bool = False
 
     def load_module(self) -> Any:
         """Return the module, imported when it is first needed."""
@@ -95,20 +103,20 @@ FORMATS: dict[str, Format] = {
     ".xml": Format("mjcf", "MJCF", options=_MESHES, writes=False),
     ".bvh": Format("bvh", "BVH", clips=True, options=("units", "up", "positions")),
     ".gltf": Format("gltf", "glTF", clips=True, several=True, options=_SCALE),
-    ".glb": Format("gltf", "GLB", clips=True, several=True, options=_SCALE),
+    ".glb": Format("gltf", "GLB", clips=True, several=True, options=_SCALE, binary=True),
     ".usd": _USD,
     ".usda": _USD,
-    ".usdc": _USD,
+    ".usdc": replace(_USD, binary=True),
     ".csv": Format("tables", "CSV", linkages=False, clips=True),
-    ".npz": Format("tables", "NPZ", linkages=False, clips=True),
-    ".parquet": Format("tables", "Parquet", linkages=False, clips=True),
+    ".npz": Format("tables", "NPZ", linkages=False, clips=True, binary=True),
+    ".parquet": Format("tables", "Parquet", linkages=False, clips=True, binary=True),
 }
 
 
 # What Python users call
 
 
-def load(path: FilePath, *, root: str | None = None, **options: Any) -> Linkage:
+def load(path: FilePath, *, root: Root | None = None, **options: Unpack[ReadOptions]) -> Linkage:
     """Return the linkage in a file.
 
     Args:
@@ -127,9 +135,53 @@ def load(path: FilePath, *, root: str | None = None, **options: Any) -> Linkage:
     missing = [remark for remark in content.remarks if remark.kind == "missing-mesh"]
     if missing:
         first, more = missing[0].text.partition(";")[0], f", and {len(missing) - 1} more" * (len(missing) > 1)
-        _LOG.warning("%s: %s%s; linkwork doctor says where it was looked for.", path, first.rstrip("."), more)
+        beside = isinstance(path, TextFile) and not path.has_folder
+        advice = "folder=... says where they are" if beside else "linkwork doctor says where it was looked for"
+        _LOG.warning("%s: %s%s; %s.", path, first.rstrip("."), more, advice)
     linkage = content.linkage
     return linkage if root is None else _rooted(linkage, root)
+
+
+def loads(
+    text: str | bytes,
+    kind: str,
+    *,
+    folder: FilePath | None = None,
+    root: Root | None = None,
+    **options: Unpack[ReadOptions],
+) -> Linkage:
+    """Return the linkage that a text describes: what `load` returns for a file with this text.
+
+    Args:
+        text: The content of a file, as text or bytes; binary formats take bytes.
+        kind: What it is: ``"urdf"``, ``"mjcf"``, ``"bvh"``, ``"yaml"``, ... as the suffix of the file would be.
+        folder: The folder that names of meshes and of other files start from. By default none of those is read.
+        root: Another first joint, as in `load`.
+        **options: How to read it, as in `load`.
+
+    Raises:
+        FormatError: If the text cannot be read; with the line, where there is one.
+
+    Example:
+        >>> loads("<robot name='arm'><link name='base'/></robot>", "urdf")
+        <Linkage 'arm': 1 link, 0 joints, nq=0, nv=0>
+    """
+    return load(_as_file(text, kind, folder), root=root, **options)
+
+
+def _as_file(text: str | bytes, kind: str, folder: FilePath | None) -> TextFile:
+    """Return the file that a text could have come from."""
+    kinds = {suffix.removeprefix("."): suffix for suffix, row in FORMATS.items() if row.reads} | {"mjcf": ".xml"}
+    name = kind.lower().removeprefix(".") if isinstance(kind, str) else ""
+    if name not in kinds:
+        close = get_close_matches(name, kinds, n=1)
+        hint = f" did you mean {close[0]!r}?" if close else ""
+        raise OptionError(f"no format {kind!r};{hint} known are {', '.join(kinds)}.")
+    if not isinstance(text, str | bytes | bytearray | memoryview):
+        raise OptionError(f"a text or bytes are read, got {type(text).__name__}; lw.load takes the name of a file.")
+    if FORMATS[kinds[name]].binary and isinstance(text, str):
+        raise OptionError(f"{FORMATS[kinds[name]].title} files are no text: give bytes.")
+    return TextFile(text, name, kinds[name], folder)
 
 
 def _say_guesses(path: FilePath, content: Content) -> None:
@@ -140,7 +192,9 @@ def _say_guesses(path: FilePath, content: Content) -> None:
         _LOG.warning("%s: %s.", path, ". ".join(guesses))
 
 
-def load_clip(path: FilePath, *, name: str | None = None, linkage: Linkage | None = None, **options: Any) -> Clip:
+def load_clip(
+    path: FilePath, *, name: str | None = None, linkage: Linkage | None = None, **options: Unpack[ReadOptions]
+) -> Clip:
     """Return a motion in a file.
 
     Args:
@@ -161,6 +215,31 @@ def load_clip(path: FilePath, *, name: str | None = None, linkage: Linkage | Non
     if name not in content.clips:
         raise ClipNotFoundError(name, str(path), content.clips)
     return content.clips[name]
+
+
+def loads_clip(
+    text: str | bytes,
+    kind: str,
+    *,
+    name: str | None = None,
+    linkage: Linkage | None = None,
+    folder: FilePath | None = None,
+    **options: Unpack[ReadOptions],
+) -> Clip:
+    """Return a motion that a text describes: what `load_clip` returns for a file with this text.
+
+    Args:
+        text: The content of a file, as text or bytes; binary formats take bytes.
+        kind: What it is: ``"bvh"``, ``"csv"``, ``"gltf"``, ... as the suffix of the file would be.
+        name: Which motion, as in `load_clip`.
+        linkage: The linkage that moves, as in `load_clip`.
+        folder: The folder that names of other files start from. By default none of those is read.
+        **options: How to read it, as in `load`.
+
+    Raises:
+        FormatError: If the text cannot be read, or holds no motion.
+    """
+    return load_clip(_as_file(text, kind, folder), name=name, linkage=linkage, **options)
 
 
 def save(thing: Linkage | Clip | Content, path: FilePath) -> tuple[Remark, ...]:
@@ -202,6 +281,7 @@ def read(path: FilePath, options: Options = DEFAULTS, *, linkage: Linkage | None
         options: How to read it.
         linkage: The linkage whose motions the file holds; by default the file's own.
     """
+    _check_name(path)
     row = _format(path)
     if not row.reads:
         raise FormatError(path, f"files of this kind are written, not read; {', '.join(suffixes('reads'))} are read.")
@@ -218,6 +298,16 @@ def read(path: FilePath, options: Options = DEFAULTS, *, linkage: Linkage | None
         raise
     except LinkworkError as error:  # the parts are right and do not make a linkage
         raise FormatError(path, str(error)) from error
+
+
+def _check_name(path: object) -> None:
+    """Say what to do with a text that is given where the name of a file belongs."""
+    if not isinstance(path, str | os.PathLike):
+        raise OptionError(f"the name of a file is a text or a path, got {type(path).__name__}; lw.loads takes content.")
+    kind = guessed_kind(path) if isinstance(path, str) else None
+    if kind is not None:
+        advice = f"use lw.loads(text, {kind!r}), or lw.loads_clip for its motion"
+        raise FormatError("<text>", f"this looks like the text of a {kind.upper()} file, not its name: {advice}.")
 
 
 def _unused(row: Format, options: Options) -> tuple[Remark, ...]:
@@ -263,12 +353,12 @@ def _format(path: FilePath) -> Format:
         name = PurePath(PurePath(path).name)
         command = f"xacro {name} > {name.with_suffix('').with_suffix('.urdf')}"
         raise FormatError(path, f"this is xacro, still to be expanded. Expand it first: {command}")
-    if suffix not in FORMATS and Path(path).is_dir():
+    if suffix not in FORMATS and os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for names that no file can have
         raise FormatError(path, "is a folder, not a file.")
     if suffix not in FORMATS:
         got = f"no format {suffix!r}" if suffix else "no suffix that says its format"
         raise FormatError(path, f"{got}; known are {', '.join(FORMATS)}.")
-    if suffix == ".xml" and _is_robot(path):
+    if suffix == ".xml" and _is_robot(path) and not (isinstance(path, TextFile) and path.kind == "mjcf"):
         return FORMATS[".urdf"]
     return FORMATS[suffix]
 

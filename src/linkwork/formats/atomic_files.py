@@ -8,26 +8,33 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import FormatError, LinkworkError
+from .texts import TextFile
 
 MAX_BYTES = 64 * 2**20
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
-    """Return what is in a file, if it is no more than `limit` bytes, `MAX_BYTES` by default.
+    """Return what is in a file or a `TextFile`, if it is no more than `limit` bytes, `MAX_BYTES` by default.
 
     Raises:
         FormatError: If there is no such file, it is a directory or too large.
     """
     limit = MAX_BYTES if limit is None else limit
     try:
-        with Path(path).open("rb") as file:
-            data = file.read(limit + 1)
+        if isinstance(path, TextFile):
+            data = path.read(limit + 1)
+        else:
+            with Path(path).open("rb") as file:
+                data = file.read(limit + 1)
+    except UnicodeEncodeError as error:
+        raise FormatError(path, f"holds {error.object[error.start]!r}, which is no character.") from error
     except (OSError, ValueError) as error:
         raise FormatError(path, f"cannot be read: {_reason(error)}.") from error
     if len(data) > limit:
@@ -48,6 +55,18 @@ def read_text(path: str | os.PathLike[str]) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         byte = data[error.start]
         raise FormatError(path, f"is not UTF-8 text: byte 0x{byte:02x}; save it as UTF-8.", line=line) from error
+
+
+@contextmanager
+def on_disk(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give the real path of a file; a `TextFile` lies in a temporary folder meanwhile."""
+    if not isinstance(path, TextFile):
+        yield Path(path).resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="linkwork-") as folder:
+        file = Path(folder).resolve() / Path(path).name
+        file.write_bytes(read_bytes(path))
+        yield file
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -6,10 +6,10 @@ Every format's `read` takes all of them and uses those that mean something to it
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -24,6 +24,16 @@ UP: dict[str, FloatArray] = {
     "z": np.eye(3),
 }
 POSITIONS = ("replace", "add")
+
+
+class ReadOptions(TypedDict, total=False):
+    """The same choices as keywords of a call; `Options` says what they mean."""
+
+    packages: Mapping[str, FilePath]
+    folders: FilePath | Sequence[FilePath]
+    units: float | None
+    up: Literal["x", "y", "z"] | None
+    positions: Literal["replace", "add"]
 
 
 @dataclass(frozen=True)

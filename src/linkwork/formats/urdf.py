@@ -60,7 +60,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
         FormatError: If the file is no URDF, or its links and joints make no linkage; with the line where there is one.
     """
     document = markup.read(path, hollow=HOLLOW)
-    source, root = UrdfSource(Path(path), options), document.root
+    source, root = UrdfSource(path, options), document.root
     if any(mark in document.text for mark in XACRO):
         _refuse_xacro(source, root)
     if root.tag != "robot":
@@ -70,7 +70,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
         source.remark("blank-lines", "blanks stand before the XML declaration; strict readers refuse that.")
     name = root.attributes.get("name", "")
     if not name:
-        name = source.path.stem
+        name = Path(source.path).stem
         source.remark("missing-name", f"the robot has no name; it is called {name!r} after its file.", element=root)
     source.drop_rest(root, "link", "joint", "material")
     links = read_links(source, root, name)
@@ -86,7 +86,7 @@ def _refuse_xacro(source: UrdfSource, root: XmlElement) -> None:
         if not found and element.tag not in HOLLOW:
             found = next((v for v in element.attributes.values() if "${" in v or "$(" in v), "")
         if found:
-            name = source.path.name
+            name = Path(source.path).name
             command = f"xacro {name} > {name.removesuffix('.xacro').removesuffix('.urdf')}-expanded.urdf"
             source.fail(element, f"this is xacro, still to be expanded: {found[:80]}. Expand it first: {command}")
 

@@ -11,7 +11,7 @@ from ..errors import FormatError
 from ..transforms import IDENTITY, FloatArray
 from .content import Remark
 from .meshes import MeshFinder
-from .options import Options
+from .options import FilePath, Options
 from .xml import XmlElement
 
 INFINITIES = {"inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
@@ -34,9 +34,9 @@ def turn(roll: float, pitch: float, yaw: float) -> list[list[float]]:
 class UrdfSource:
     """One file as it is read: where it lies, how to read it, and what has been remarked so far."""
 
-    def __init__(self, path: Path, options: Options) -> None:
+    def __init__(self, path: FilePath, options: Options) -> None:
         self.path, self.options = path, options
-        self.meshes = MeshFinder(path, options)
+        self.meshes = MeshFinder(Path(path), options)
         self.remarks: list[Remark] = []
         self._dropped: dict[str, list[int]] = {}  # how often, and the first line
 

@@ -26,7 +26,7 @@ from ..linkage.tree import fresh
 from ..motion.clips import Clip
 from ..transforms import IDENTITY, FloatArray, has_direction, inverse, quaternion_matrix, steady
 from . import scene, usd_stage
-from .atomic_files import read_bytes
+from .atomic_files import on_disk, read_bytes
 from .content import Content, Remark, UniqueNames
 from .options import DEFAULTS, UP, FilePath, Options
 from .usd_writer import joint_paths, world_matrices, write
@@ -61,8 +61,12 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
 
 def _opened(path: FilePath, options: Options) -> tuple[dict[str, Any], dict[str, FloatArray]]:
     """Return what the other process found in the file."""
+    with on_disk(path) as real:
+        return _opened_there(path, real, options)
+
+
+def _opened_there(path: FilePath, real: Path, options: Options) -> tuple[dict[str, Any], dict[str, FloatArray]]:
     size = len(read_bytes(path))
-    real = Path(path).resolve()
     request: dict[str, Any] = {"path": str(real), "folders": [str(real.parent), *map(str, options.folders)]}
     request |= {"bytes": MEMORY + 16 * size, "seconds": SECONDS + size / 2**23}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PXR_AR_")}

@@ -1,0 +1,57 @@
+"""Descriptions that come as text: a stand-in for the file they could have come from, and how they are recognised."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+LONGEST_NAME = 1000  # characters: what is longer is no name of a file
+_MARKUP = re.compile(r"(?:<\?.*?\?>|<!--.*?-->|<!.*?>|\s)*<(?:\w+:)?(\w+)", re.DOTALL)
+_STARTS = {"HIERARCHY": "bvh", "#usda": "usda", "#USDA": "usda", "linkwork:": "yaml"}
+_SEEN = 2000  # characters that a guess is made from
+
+
+class TextFile(os.PathLike[str]):
+    """What stands for a file that was given as text: readers take it for a path, and `read_bytes` has its content.
+
+    Args:
+        content: The text, or its bytes.
+        kind: What it is, such as ``"urdf"``, as errors name it.
+        suffix: The suffix that the file would have.
+        folder: The folder that it would lie in. None stands for one that is not there: nothing beside it is read.
+    """
+
+    def __init__(self, content: str | bytes, kind: str, suffix: str, folder: str | os.PathLike[str] | None) -> None:
+        self.content, self.kind, self.has_folder = content, kind, folder is not None
+        parent = Path(tempfile.gettempdir(), f"linkwork-{os.urandom(8).hex()}") if folder is None else Path(folder)
+        self._path = os.fspath(parent / f"text{suffix}")
+
+    def __fspath__(self) -> str:
+        return self._path
+
+    def __str__(self) -> str:
+        return f"<{self.kind} text>"
+
+    def read(self, limit: int) -> bytes:
+        """Return its bytes, of which `limit` may be the first; raises UnicodeEncodeError for what is no text."""
+        return self.content[:limit].encode() if isinstance(self.content, str) else bytes(self.content[:limit])
+
+
+def guessed_kind(name: str) -> str | None:
+    """Return what a text seems to be, given where the name of a file belongs; None for what may be a name.
+
+    Example:
+        >>> guessed_kind("<?xml version='1.0'?><robot name='arm'/>"), guessed_kind("arm.urdf")
+        ('urdf', None)
+    """
+    start = name[:_SEEN].lstrip("\ufeff \t\r\n")
+    if (markup := _MARKUP.match(start)) is not None:
+        return {"robot": "urdf", "mujoco": "mjcf"}.get(markup[1], "xml")
+    if start.startswith("{"):
+        return "gltf" if '"asset"' in start else "json"
+    for mark, kind in _STARTS.items():
+        if start.startswith(mark):
+            return kind
+    return "yaml" if "\n" in name.strip() or len(name) > LONGEST_NAME else None
