@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 
 import linkwork as lw
 from linkages import JOINTS, one_joint, random_tree
-from linkwork.kernels import source_hash
+from linkwork.kernels import compiler, source_hash
 from linkwork.kernels.chain import jacobian_many, jacobian_one, tip_many, tip_one
 from linkwork.kernels.search_many import search_many
 from linkwork.kernels.search_one import race_one
@@ -48,7 +48,7 @@ def environment(package: Path, **more: str) -> dict[str, str]:
 def run(package: Path, script: str = SLIDE, **more: str) -> str:
     """Run a script on a copy of the package and return what it prints; nothing may reach stderr."""
     command = [sys.executable, "-W", "error", "-c", script]
-    done = subprocess.run(command, env=environment(package, **more), capture_output=True, text=True)
+    done = subprocess.run(command, env=environment(package, **more), capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.strip()
 
@@ -120,6 +120,42 @@ def test_where_nothing_can_be_written_kernels_still_run(package: Path, tmp_path:
     nowhere.write_text("not a folder")
     folders = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "USERPROFILE"), str(nowhere))
     assert run(package, **folders) == "2.0"
+
+
+# Numba as it comes
+
+PLAIN = """
+import logging
+logging.basicConfig(level=logging.DEBUG, format="%(name)s: %(message)s", filename={log!r})
+logging.getLogger("numba").setLevel(logging.WARNING)
+import linkwork as lw
+from linkwork.kernels import compiler
+slide = lw.Builder("slide").prismatic("s", "tip", axis="x").build()
+print(slide.forward([2.0], frame="tip")[0, 3], slide.forward([[2.0]] * 9, frame="tip")[8, 0, 3])
+assert compiler.PLAIN == "LINKWORK_PLAIN_NUMBA is set"
+"""
+
+
+def test_kernels_run_on_numba_as_it_comes_for_one_pose_and_for_lanes(package: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert run(package, PLAIN.format(log=str(log)), LINKWORK_PLAIN_NUMBA="1") == "2.0 2.0"
+    assert log.read_text().splitlines() == [
+        "linkwork: kernels are compiled by plain Numba: LINKWORK_PLAIN_NUMBA is set"
+    ]
+
+
+def test_numba_is_left_alone_where_it_is_not_what_was_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LINKWORK_PLAIN_NUMBA", raising=False)
+    assert compiler.why_plain() == ""
+    monkeypatch.setitem(compiler.NEEDED, "numba.core.caching:FunctionCache._index_key", ("self", "key"))
+    assert compiler.why_plain().startswith("numba.core.caching:FunctionCache._index_key of Numba")
+    monkeypatch.setattr(compiler.numba, "__version__", "1.0.0")
+    assert compiler.why_plain().startswith("Numba 1.0.0 is none of the tested versions")
+
+
+@pytest.mark.parametrize("path", ["numba.core.nowhere:Cache", "numba.core.caching:FunctionCache._gone"])
+def test_what_numba_no_longer_has_is_missed(path: str) -> None:
+    assert compiler.missing({"numba.core.caching:FunctionCache.load_overload": ("self", "sig"), path: None}) == path
 
 
 # What is said

@@ -1,24 +1,22 @@
 """Compiled kernels: Python turned into machine code by Numba, once for a machine, then kept in Numba's cache.
 
-Importing this package imports Numba; nothing else in linkwork does, so it is imported when first needed. Numba keys its
-cache by the file of the function alone; here the key also holds a hash of all kernel sources, so that an edit in any
-kernel file recompiles what calls it.
+Importing this package imports Numba; nothing else in linkwork does, so it is imported when first needed.
 """
 
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from numba import njit
-from numba.core.caching import FunctionCache
 
-from .compiler import PART, only_for_kernels
+from .compiler import PLAIN
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract", "nsz"}}
+PART_OPTIONS: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def source_hash(folder: Path) -> str:
@@ -32,43 +30,42 @@ def source_hash(folder: Path) -> str:
 SOURCES = source_hash(Path(__file__).parent)
 
 
-class KernelCache(FunctionCache):
-    """Numba's cache on disk, keyed also by the sources of all kernels; says when something must be compiled."""
+def kernel(function: Callable[..., Any] | None = None, *, nogil: bool = False) -> Any:
+    """Compile a function that Python calls, and keep the result on disk.
 
-    announced = False
-
-    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (*super()._index_key(sig, codegen), SOURCES)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = super().load_overload(sig, target_context)
-        if found is None:
-            announce()
-        return found
-
-
-def announce() -> None:
-    """Say on a terminal, once, that something must be compiled."""
-    if not KernelCache.announced and sys.stderr is not None and sys.stderr.isatty():
-        KernelCache.announced = True
-        print("linkwork: compiling kernels (once; kept for later runs) ...", file=sys.stderr)
-
-
-def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function that Python calls, and keep the result on disk. Long ones let other threads run."""
-    dispatcher = njit(**OPTIONS, nogil=function.__name__.endswith("_many"))(function)
-    try:
-        dispatcher._cache = KernelCache(function)
-    except RuntimeError:
-        return dispatcher  # no folder can be written to: compile in every process
+    Args:
+        function: The function; ``@kernel`` and ``@kernel(nogil=True)`` are both decorators.
+        nogil: Whether other threads of Python run meanwhile: for kernels that take long. Letting go of the lock and
+            taking it again costs more than a single pose takes.
+    """
+    if function is None:
+        return lambda function: kernel(function, nogil=nogil)
+    dispatcher = njit(**OPTIONS, nogil=nogil)(function)
+    with suppress(RuntimeError):  # no folder can be written to: compile in every process
+        if PLAIN:
+            dispatcher.enable_caching()
+        else:
+            dispatcher._cache = KernelCache(function, SOURCES)
     return dispatcher
 
 
 def inner(function: Callable[..., Any]) -> Any:
     """Compile a function that only kernels call: it becomes part of its callers and is not kept by itself."""
-    return only_for_kernels(njit(**OPTIONS, **PART, forceinline=True)(function))
+    return only_for_kernels(njit(**PART_OPTIONS, forceinline=True)(function))
 
 
 def part(function: Callable[..., Any]) -> Any:
     """Compile a function that only kernels call and that is called, not copied into its callers."""
-    return only_for_kernels(njit(**OPTIONS, **PART)(function))
+    return only_for_kernels(njit(**PART_OPTIONS)(function))
+
+
+if PLAIN:
+
+    def only_for_kernels(dispatcher: Any) -> Any:
+        """Return a part of kernels as Numba has it."""
+        return dispatcher
+
+else:
+    from .patches import KernelCache, PartCompiler, only_for_kernels
+
+    PART_OPTIONS["pipeline_class"] = PartCompiler

@@ -375,7 +375,7 @@ def measure(codes, errors, out):
         out[b] = math.sqrt(square)
 
 
-@kernel
+@kernel(nogil=True)
 def figure_many(codes, numbers, settings, aims, size, start, chained, seed, first, tries, room, out, report, status):
     """Solve problems; poses (n * nq,) in `out` are starts and become answers.
 

@@ -103,7 +103,7 @@ def add(memory, at, stride, v):
     memory[at], memory[at + stride], memory[at + 2 * stride] = plus(down(memory, at, stride), v)
 
 
-@kernel
+@kernel(nogil=True)
 def sweep_inward_many(world, jacobian, target, asks, weight, radius, kinds, low, high, together, change, gain):
     """Write the best change of every joint and what it gains, (n, nv), for n problems, the outermost joint first.
 

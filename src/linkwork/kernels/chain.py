@@ -171,7 +171,7 @@ def tip_one(codes, numbers, q, out):
     return flaw(cells(q), q.size) + flaw(flat(out), 16) == 0.0
 
 
-@kernel
+@kernel(nogil=True)
 def tip_many(codes, numbers, q, nq, room, out):
     """Write world_from_frame (n * 16,) for poses (n * nq,), n >= LANES; return the index of a bad pose, or n.
 
@@ -205,7 +205,7 @@ def jacobian_one(codes, numbers, rates, q, local, room, out):
     return flaw(cells(q), q.size) + flaw(jac, 6 * nv) == 0.0
 
 
-@kernel
+@kernel(nogil=True)
 def jacobian_many(codes, numbers, rates, q, nq, local, room, out):
     """Write Jacobians (n * 6 nv,) for poses (n * nq,), n >= LANES, nq > 0; return the index of a bad pose, or n.
 

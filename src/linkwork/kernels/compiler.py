@@ -1,76 +1,65 @@
-"""How the parts of kernels are compiled: to LLVM's language only, since they never run by themselves.
+"""Whether Numba may be changed as `patches` does, which reaches into its private classes.
 
-Imports nothing but Numba. It would wrap every function for Python, optimise it with all that it calls, turn that into
-machine code, and do so again for each caller; here a part is optimised and translated once, in the kernel that uses it,
-which halves the time of the first compile. This reaches into Numba's own classes, so it is done for versions that it
-was tested with; others compile parts as they compile everything else.
+It is done where Numba is a tested version and has everything that is touched. Elsewhere, and with
+``LINKWORK_PLAIN_NUMBA=1``, kernels compile as Numba compiles anything: more slowly, to the same answers.
 """
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import importlib
+import inspect
+import logging
+import os
+from typing import Any
 
 import numba
-from numba import types
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
-
-
-class PartLibrary(JITCodeLibrary):
-    """The code of a part, to be linked into kernels."""
-
-    def _optimize_functions(self, module: Any) -> None:
-        module.data_layout = self._codegen._data_layout
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalized = True
-
-    def get_pointer_to_function(self, _name: str) -> int:
-        """Return no address: there is nothing to run."""
-        self._ensure_finalized()
-        return 0
-
-    @property
-    def codegen(self) -> PartLibrary:
-        """What Numba asks to connect a function with Python's environment: here no one."""
-        return self
-
-    def set_env(self, name: str, environment: Any) -> None:
-        """Connect nothing."""
-
-
-class PartCompiler(Compiler):
-    """Numba's compiler with such a library."""
-
-    def __init__(self, typing_context: Any, target_context: Any, _library: Any, *rest: Any) -> None:
-        super().__init__(typing_context, target_context, PartLibrary(target_context.codegen(), "part"), *rest)
-
 
 TESTED = ("0.68.",)
-KNOWN = numba.__version__.startswith(TESTED)
-PART: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} | (
-    {"pipeline_class": PartCompiler} if KNOWN else {}
-)
+NEEDED = {  # what is overridden or called, and its parameters where they matter
+    "numba.core.codegen:JITCodeLibrary._optimize_functions": ("self", "ll_module"),
+    "numba.core.codegen:JITCodeLibrary._optimize_final_module": ("self",),
+    "numba.core.codegen:JITCodeLibrary._finalize_final_module": ("self",),
+    "numba.core.codegen:JITCodeLibrary._ensure_finalized": ("self",),
+    "numba.core.codegen:JITCodeLibrary.get_pointer_to_function": ("self", "name"),
+    "numba.core.codegen:JITCodeLibrary.codegen": None,
+    "numba.core.compiler:Compiler.__init__": ("self", "typingctx", "targetctx", "library"),
+    "numba.core.caching:FunctionCache._index_key": ("self", "sig", "codegen"),
+    "numba.core.caching:FunctionCache.load_overload": ("self", "sig", "target_context"),
+    "numba.core.dispatcher:Dispatcher.get_call_template": ("self", "args", "kws"),
+    "numba.core.dispatcher:Dispatcher.add_overload": ("self", "cres"),
+    "numba.core.dispatcher:Dispatcher._compile_for_args": None,
+    "numba.core.dispatcher:Dispatcher.enable_caching": ("self",),
+}
 
 
-def only_for_kernels(dispatcher: Any) -> Any:
-    """Make a compiled function one that kernels call, and Python cannot.
+def missing(needed: dict[str, tuple[str, ...] | None]) -> str:
+    """Return the first of some attributes, ``module:Class.name``, that is not there or takes other parameters; or ''.
 
-    Whole numbers written in a call are of one type; Numba would compile the function for each of them anew.
+    Parameters are compared from the first on; more may follow.
     """
-    resolve = dispatcher.get_call_template
+    for path, parameters in needed.items():
+        module, _, names = path.partition(":")
+        try:
+            found: Any = importlib.import_module(module)
+            for name in names.split("."):
+                found = getattr(found, name)
+        except (ImportError, AttributeError):
+            return path
+        if parameters is not None and tuple(inspect.signature(found).parameters)[: len(parameters)] != parameters:
+            return path
+    return ""
 
-    def plain(args: Any, kws: Any) -> Any:
-        return resolve([types.unliteral(a) for a in args], {name: types.unliteral(a) for name, a in kws.items()})
 
-    def keep(result: Any) -> None:
-        dispatcher.overloads[tuple(result.signature.args)] = result
+def why_plain() -> str:
+    """Return why Numba is used as it comes, in words; empty where it is changed as described above."""
+    if os.environ.get("LINKWORK_PLAIN_NUMBA", "") not in ("", "0"):
+        return "LINKWORK_PLAIN_NUMBA is set"
+    if not numba.__version__.startswith(TESTED):
+        return f"Numba {numba.__version__} is none of the tested versions ({', '.join(TESTED)}*)"
+    path = missing(NEEDED)
+    return f"{path} of Numba {numba.__version__} is not what it was" if path else ""
 
-    def refuse(*_args: Any, **_kws: Any) -> NoReturn:
-        raise TypeError(f"{dispatcher.__name__} is a part of kernels: only they can call it.")
 
-    dispatcher.get_call_template, dispatcher.add_overload, dispatcher._compile_for_args = plain, keep, refuse
-    return dispatcher
+PLAIN = why_plain()
+if PLAIN:
+    logging.getLogger("linkwork").debug("kernels are compiled by plain Numba: %s", PLAIN)

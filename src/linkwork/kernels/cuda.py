@@ -1,12 +1,13 @@
 """How functions become code for a graphics card: device functions, kernels, and the cache that keeps them.
 
-Imports numba-cuda (the extra `cuda`) and `trace`; nothing else may import this unless a card was asked for. With
+This imports numba-cuda (the extra `cuda`), so it is imported only where a card was asked for. With
 ``NUMBA_ENABLE_CUDASIM=1`` all of it runs in numba-cuda's simulator, as plain Python.
 """
 
 from __future__ import annotations
 
 import ctypes
+import logging
 import math
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,7 +20,8 @@ import numpy as np
 from numba import config, cuda, float32, float64
 
 from ..errors import DeviceError
-from . import SOURCES, announce
+from . import SOURCES
+from .compiler import PLAIN, missing
 from .symbolic import Trace, compiled
 
 KINDS = {"float32": float32, "float64": float64}
@@ -27,7 +29,22 @@ PER_TURN, HALF = np.float32(0.5 / math.pi), np.float32(0.5)
 TURN = np.float32(6.28125)  # few enough bits that its products with a turn count are exact
 TURN_REST = np.float32(2.0 * math.pi - 6.28125)
 SIMULATED = bool(config.ENABLE_CUDASIM)
-KNOWN = version("numba-cuda").startswith("0.30.")
+# numba-cuda's private parts that are used for quick launches and for the cache: where they are as tested
+NEEDED = {
+    "numba.cuda.dispatcher:CUDACache._index_key": ("self", "sig", "codegen"),
+    "numba.cuda.dispatcher:CUDACache.load_overload": ("self", "sig", "target_context"),
+    "numba.cuda.dispatcher:LaunchConfig": None,
+    "numba.cuda.dispatcher:launch": None,
+    "numba.cuda.dispatcher:CUDADispatcher.typeof_pyval": ("self", "val"),
+    "numba.cuda.cudadrv.driver:_to_core_stream": None,
+    "numba.cuda.cudadrv.driver:driver": None,
+    "numba.cuda.codegen:CUDACodeLibrary.get_cufunc": ("self",),
+}
+KNOWN = not SIMULATED and not PLAIN and version("numba-cuda").startswith("0.30.") and not missing(NEEDED)
+if not KNOWN:
+    logging.getLogger("linkwork").debug(
+        "kernels for cards are launched and kept as numba-cuda %s does", version("numba-cuda")
+    )
 COMPILING, PACKED = Lock(), "_linkwork_packed"
 THREADS = 16 if SIMULATED else 128  # of a block
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are meant to be small
@@ -58,8 +75,9 @@ def kernel(function: Callable[..., Any], key: str, *, fast: bool = False, blocks
     if SIMULATED:
         return cuda.jit(function)
     dispatcher = cuda.jit(fastmath=fast, launch_bounds=(THREADS, blocks))(function)
-    with suppress(RuntimeError):  # no folder can be written to: compile in every process
-        dispatcher._cache = _cache_of(function, key)
+    if KNOWN:
+        with suppress(RuntimeError):  # no folder can be written to: compile in every process
+            dispatcher._cache = _cache_of(function, key)
     return Kernel(dispatcher)
 
 
@@ -67,8 +85,7 @@ class Kernel:
     """A kernel that is launched quickly, from any thread: ``kernel[blocks, threads, stream](*arrays, *numbers)``.
 
     Numba takes a tenth of a millisecond to look at twenty arguments, more than a small batch takes to solve. All arrays
-    of our kernels are flat, so there is little to look at. This reaches into numba-cuda's own classes: it is done for
-    versions that it was tested with; others launch as they do everything else.
+    of our kernels are flat, so there is little to look at. Where numba-cuda is not KNOWN, it launches them itself.
     """
 
     def __init__(self, dispatcher: Any) -> None:
@@ -143,7 +160,7 @@ def _pack(argument: Any, packed: list[Any], kinds: list[str]) -> None:
 
 def fetch(memory: Any, host: Any, stream: Any) -> None:
     """Copy a few numbers to the host, and wait for them."""
-    if SIMULATED or stream or not KNOWN:
+    if stream or not KNOWN:
         memory.copy_to_host(host, stream)
         if stream:
             stream.synchronize()
@@ -156,6 +173,8 @@ def fetch(memory: Any, host: Any, stream: Any) -> None:
 def _cache_of(function: Callable[..., Any], key: str) -> Any:
     """Return numba-cuda's cache on disk, keyed by all sources; the closure's own values say nothing that lasts."""
     from numba.cuda.dispatcher import CUDACache
+
+    from .patches import announce
 
     class KernelCache(CUDACache):  # type: ignore[misc,unused-ignore]
         def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:

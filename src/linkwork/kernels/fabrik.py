@@ -409,7 +409,7 @@ def body_in(memory, which, count, turns, effectors):
     return Body(angle, turn, frame, point, beyond(point, 3 * count))
 
 
-@kernel
+@kernel(nogil=True)
 def reach_many(skeleton, goals, q, trials, memory, change, chosen):
     """Write the change of pose (n, nv) that the best of several trials (foresight, overshoot) of both passes asks for.
 

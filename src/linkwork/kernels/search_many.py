@@ -226,7 +226,7 @@ def at(memory, row):
     return beyond(cells(memory), row)
 
 
-@kernel
+@kernel(nogil=True)
 def search_many(codes, numbers, table, targets, given, first, seed, tries, memory, books, state, poses, report, status):
     """Search for the targets (m * 16,) whose status (m,) is UNSOLVED; write poses (m * values,), reports and status.
 
@@ -275,7 +275,7 @@ def gather_goals(numbers, spin, targets, first, goal):
             store(goal, 3 * k + row, turned)
 
 
-@kernel
+@kernel(nogil=True)
 def check_many(codes, numbers, targets, poses, memory, report):
     """Bring poses (m * values,) within limits and write their squared errors into their reports; all targets are rigid.
 

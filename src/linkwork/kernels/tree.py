@@ -38,7 +38,7 @@ def frames_one(starts, parents, codes, numbers, q, out):
     return flaw(cells(q), q.size) + flaw(cells(out), out.size) == 0.0
 
 
-@kernel
+@kernel(nogil=True)
 def frames_many(starts, parents, codes, numbers, q, nq, room, out):
     """Write all frames (n * frames * 16,) for poses (n * nq,), n >= LANES; return the index of a bad pose, or n.
 
