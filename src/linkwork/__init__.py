@@ -59,7 +59,8 @@ if TYPE_CHECKING:
     )
     from .linkage import mass as mass
     from .linkage.builder import Builder as Builder
-    from .linkage.dh import DHRow as DHRow, DHTable as DHTable, from_dh as from_dh
+    from .linkage.dh import from_dh as from_dh
+    from .linkage.dh_table import DHRow as DHRow, DHTable as DHTable
     from .linkage.geometry import (
         Box as Box,
         Capsule as Capsule,
@@ -127,7 +128,8 @@ _NAMES = {
     "linkage.builder": ("Builder",),
     "motion.clips": ("Clip", "interpolate"),
     "explain.diagnosis": ("count_solutions", "diagnose"),
-    "linkage.dh": ("DHRow", "DHTable", "from_dh"),
+    "linkage.dh": ("from_dh",),
+    "linkage.dh_table": ("DHRow", "DHTable"),
     "explain.swivel": ("Swivel", "swivel"),
     "errors": ("LinkworkError",),
     "scale.datasets": ("Harvest", "solve_dataset"),

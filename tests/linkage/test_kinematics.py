@@ -12,12 +12,15 @@ import linkwork as lw
 from linkages import JOINTS, one_joint, random_tree
 from linkwork.errors import (
     FrameNotFoundError,
+    JointNotFoundError,
     LinkworkError,
     PoseError,
+    PoseNotFoundError,
     PoseShapeError,
     PoseValueError,
     TransformError,
 )
+from linkwork.linkage.kinematics import FrameMap
 
 BATCHES = [(), (1,), (3, 2), (9,), (0,)]
 EXACT = 1e-12
@@ -384,12 +387,10 @@ def test_a_bare_number_is_no_pose_even_for_one_value(entry: str) -> None:
 
 NOT_NUMBERS = {
     "texts": ["0.1", "0.2"],
-    "text": "ab",
     "complex list": [0.1, 0.2j],
     "complex array": np.array([0.1, 0.2j]),
     "none inside": [None, 0.1],
     "ragged": [0.1, [0.2]],
-    "mapping": {"j1": 0.1},
     "set": {0.1, 0.2},
     "dates": np.array(["2020", "2021"], "M8[s]"),
     "durations": np.array([1, 2], "m8[s]"),
@@ -540,3 +541,26 @@ def test_a_linkage_that_cannot_move_still_has_frames(name: str, batch: tuple[int
     assert linkage.convert([0, 0, 0], q, source="tip").shape == (*batch, 3)
     with pytest.raises(PoseShapeError):
         linkage.forward(np.zeros((*batch, 1)))
+
+
+def _numbers(result: object) -> np.ndarray:
+    if isinstance(result, FrameMap):
+        return result.array
+    return np.stack([visit.matrix for visit in result]) if isinstance(result, list) else np.asarray(result)
+
+
+@entries
+@pytest.mark.parametrize("linkage", [lw.models.planar([2, 1]), lw.models.snake()], ids=["planar", "snake"])
+def test_every_entry_takes_a_stored_pose_by_name_and_values_by_joint(entry: str, linkage: lw.Linkage) -> None:
+    frame = linkage.frames[-1]
+    linkage = linkage if frame == "tip" else linkage.replace(frames=[lw.Frame("tip", linkage.links[-1])])
+    linkage = linkage.replace(poses={"bent": linkage.random_pose(3)})
+    call = ENTRIES[entry]
+    assert_array_equal(_numbers(call(linkage, "bent")), _numbers(call(linkage, linkage.poses["bent"])))
+    row = next(row for row in linkage.table if row.v is not None)
+    values = {row.name: 0.25}
+    assert_array_equal(_numbers(call(linkage, values)), _numbers(call(linkage, linkage.pose(values))))
+    with pytest.raises(PoseNotFoundError, match=r"no pose 'bnet'.*did you mean 'bent'"):
+        call(linkage, "bnet")
+    with pytest.raises(JointNotFoundError, match="no joint 'elbwo'"):
+        call(linkage, {"elbwo": 0.1})

@@ -18,6 +18,7 @@ from linkwork.errors import (
     PoseShapeError,
     PoseValueError,
 )
+from linkwork.linkage.mass import center_of_mass
 from linkwork.linkage.poses import wrapped
 
 BATCHES = [(), (1,), (3, 2), (9,), (0,)]
@@ -528,3 +529,39 @@ def test_unlimited_angles_differ_by_half_a_turn_at_most(a: list[float], b: list[
     velocity = arm.difference(a, b)
     assert (np.abs(velocity) <= np.pi).all()
     assert_allclose(arm.forward(arm.integrate(a, velocity), frame="tip"), arm.forward(b, frame="tip"), atol=1e-8)
+
+
+# A stored pose's name, or values by joint, wherever a pose is taken
+
+TAKERS = {
+    "pose": lambda linkage, q: linkage.pose(q),
+    "base": lambda linkage, q: linkage.pose(base=q),
+    "clamp": lambda linkage, q: linkage.clamp(q),
+    "difference-start": lambda linkage, q: linkage.difference(q, linkage.neutral()),
+    "difference-end": lambda linkage, q: linkage.difference(linkage.neutral(), q),
+    "integrate": lambda linkage, q: linkage.integrate(q, np.full(linkage.nv, 0.1)),
+    "interpolate-start": lambda linkage, q: linkage.interpolate(q, linkage.neutral(), 0.3),
+    "interpolate-end": lambda linkage, q: linkage.interpolate(linkage.neutral(), q, 0.3),
+    "split_pose": lambda linkage, q: linkage.split_pose(q),
+    "center_of_mass": lambda linkage, q: center_of_mass(linkage, q),
+    "start": lambda linkage, q: lw.solve(linkage, lw.Reach("head", position=(0.1, 0.0, 1.6)), start=q).start,
+    "rest": lambda linkage, q: lw.Rest(q).error(linkage, linkage.neutral()),
+}
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+def test_a_pose_is_taken_by_name_and_by_values(taker: str) -> None:
+    linkage, call = lw.models.human(root="floating"), TAKERS[taker]
+    assert_array_equal(call(linkage, "wave"), call(linkage, linkage.poses["wave"]))
+    values = {"left_elbow": 0.5, "root": (0.0, 0.0, 1.0)}
+    assert_array_equal(call(linkage, values), call(linkage, linkage.pose(values)))
+    with pytest.raises(PoseNotFoundError, match=r"no pose 'wvae'.*did you mean 'wave'"):
+        call(linkage, "wvae")
+    with pytest.raises(JointNotFoundError, match="no joint 'left_elbwo'"):
+        call(linkage, {"left_elbwo": 0.5})
+
+
+def test_named_poses_of_a_linkage_may_be_values_by_joint() -> None:
+    arm = lw.models.planar([2, 1])
+    linkage = lw.Linkage(arm.nodes, arm.arcs[1:], poses={"bent": {"j2": "90deg"}})
+    assert_allclose(linkage.poses["bent"], [0.0, np.pi / 2])

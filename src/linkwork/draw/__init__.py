@@ -172,7 +172,7 @@ def _target(path: str | os.PathLike[str], suffixes: tuple[str, ...], what: str) 
 def _one_pose(linkage: Linkage, q: Any) -> FloatArray:
     if q is None and linkage.poses:
         q = "ready" if "ready" in linkage.poses else next(iter(linkage.poses))
-    values = linkage.stored_pose(q) if isinstance(q, str) else linkage.pose(q)
+    values = linkage.pose(q)
     if values.ndim != 1:
         raise PoseShapeError(linkage.nq, values.shape, linkage.name, what="single pose")
     return values

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
-from ..linkage.poses import advance, limited, start_pose, wrapped
+from ..linkage.poses import advance, clamped, start_pose, wrapped
 from ..solvers import Prepared, Settings
 from ..solvers.chain_solver import prepared_for
 from ..solvers.options import Limits, positive, whole
@@ -139,7 +139,7 @@ def _sharpened(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray
         step *= np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP))
         poses = advance(linkage, poses, step[..., 0])
         if keeps_limits:
-            poses = limited(linkage, poses)
+            poses = clamped(linkage, poses)
     left = goal.error(linkage, poses) if len(poses) else np.zeros((0, 1))
     exact: FloatArray = poses[np.abs(left).max(axis=-1, initial=0.0) < EXACT * (1.0 + linkage.length)]
     return exact

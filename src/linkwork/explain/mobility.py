@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import GoalError
 from ..linkage.linkage import Linkage
-from ..linkage.poses import between, limited, start_pose, wrapped
+from ..linkage.poses import between, clamped, start_pose, wrapped
 from ..solvers.loops import RANK, Closure, close, coordinate
 from ..transforms import FloatArray
 
@@ -192,7 +192,7 @@ def _distinct(linkage: Linkage, found: list[SingularPosition]) -> tuple[Singular
     """Return positions within limits by rising value, each once."""
     kept: list[SingularPosition] = []
     for one in found:
-        inside = np.abs(limited(linkage, one.q) - one.q).max() < WITHIN
+        inside = np.abs(clamped(linkage, one.q) - one.q).max() < WITHIN
         if inside and all(np.abs(between(linkage, other.q, one.q)).max() > 1e-4 for other in kept):
             kept.append(one)
     return tuple(sorted(kept, key=lambda one: one.value))

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import OptionError, TransformError
 from ..goals import Reach
 from ..linkage.linkage import Linkage
-from ..linkage.poses import checked
+from ..linkage.poses import as_poses
 from ..solvers import Damped, Problem, Settings, run
 from ..transforms import FloatArray, as_axis, axis_rotation
 
@@ -183,7 +183,7 @@ def manipulability(linkage: Linkage, q: ArrayLike, frame: str, *, rows: str = "p
     kept = kept[(kept >= choices[rows].start) & (kept < choices[rows].stop)]
     if not len(kept):
         raise OptionError(f"no joint ever changes the {rows} of frame {frame!r}.")
-    jacobian = linkage.jacobian(checked(linkage, q), frame)[..., kept, :]
+    jacobian = linkage.jacobian(as_poses(linkage, q), frame)[..., kept, :]
     axes, values, _ = np.linalg.svd(jacobian, full_matrices=False)
     values = np.concatenate([values, np.zeros((*values.shape[:-1], len(kept) - values.shape[-1]))], axis=-1)
     smallest = values[..., -1]
@@ -214,7 +214,7 @@ def euler_jacobian(linkage: Linkage, q: ArrayLike, frame: str, *, order: str = "
     """
     from scipy.spatial.transform import Rotation
 
-    poses = checked(linkage, q)
+    poses = as_poses(linkage, q)
     jacobian, world = linkage.jacobian(poses, frame), linkage.forward(poses, frame=frame)
     rotation: Any = Rotation.from_matrix(world[..., :3, :3].reshape(-1, 3, 3))
     try:
@@ -266,7 +266,7 @@ def joint_map(
         if k < 0:
             linkage.arc_index(name)
             raise OptionError(f"joint {name!r} has no single value; name one of its coordinates.")
-    pose = linkage.neutral() if base is None else linkage.pose(base=base)
+    pose = linkage.pose(base=base)
     low = np.where(np.isfinite(linkage.lower), linkage.lower, -math.pi)
     high = np.where(np.isfinite(linkage.upper), linkage.upper, math.pi)
     first, second = (np.linspace(low[k], high[k], resolution) for k in index)

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import FormatError, LinkworkError, listed
-from ..linkage.dh import DHRow, DHTable
+from ..linkage.dh import from_dh
+from ..linkage.dh_table import DHRow, DHTable
 from ..linkage.linkage import Linkage
 from ..transforms import as_angle, as_length, as_pair
 from . import yaml_json as documents
@@ -56,7 +57,7 @@ def linkage(document: Mapping[str, Any], text: str, where: object) -> Linkage:
         place.clear()
         parts = {key: document[key] for key in ("base", "tool") if document.get(key) is not None}
         joints = tuple(document.get("joints") or (f"j{k}" for k in range(1, len(rows) + 1)))
-        result = DHTable(tuple(rows), convention, joints=joints, **parts).build(name)  # type: ignore[arg-type]
+        result = from_dh(DHTable(tuple(rows), convention, joints=joints, **parts), name=name)  # type: ignore[arg-type]
         return result.replace(joints={joints[k]: {"axis": "-z"} for k in flipped})
     except (LinkworkError, ValueError, TypeError) as error:
         spot = f"rows[{place[1]}]: " if place else ""

@@ -64,7 +64,7 @@ class Rest(JointGoal):
             raise GoalError("a Rest goal without any gain asks for nothing.")
         slides = linkage.table.slides[columns]
         columns = np.concatenate([columns[~slides], columns[slides]])
-        values = linkage.pose(base=self.pose) if isinstance(self.pose, str) else linkage.pose(self.pose)
+        values = linkage.pose(self.pose)
         if values.ndim != 1:
             raise GoalError(f"a Rest goal leans towards one pose, got {len(values)} of them.")
         found = {"target": read_only(values), "columns": columns, "factors": gains[columns]}

@@ -1,23 +1,21 @@
-"""Edits of a frozen linkage: each returns a new one.
-
-Imports `linkage` and what stands before it.
-"""
+"""Edits of a frozen linkage: each returns a new one, of the same class."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace as replaced
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import LimitError, LinkageError, MimicError
 from ..transforms import IDENTITY, FloatArray
-from . import poses as pose_vectors
 from .joints import Articulation, Fixed, Joint
-from .linkage import Frame, Link, Linkage, Loop
-from .tree import ROOT, as_root, fresh
+from .poses import PoseLike, as_poses, pose
+from .tree import ROOT, Frame, Link, Loop, as_root, fresh
+
+if TYPE_CHECKING:
+    from .linkage import Linkage
 
 JOINT_FIELDS = ("name", "placement", "mimic", "articulation")
 
@@ -30,7 +28,7 @@ def replace(
     links: Mapping[str, Link | Mapping[str, Any]] | None = None,
     joints: Mapping[str, Joint | Articulation | Mapping[str, Any]] | None = None,
     frames: Iterable[Frame] | None = None,
-    poses: Mapping[str, ArrayLike] | None = None,
+    poses: Mapping[str, PoseLike] | None = None,
     loops: Iterable[Loop] | None = None,
 ) -> Linkage:
     """Return a linkage with parts changed.
@@ -63,7 +61,7 @@ def replace(
     elif root is not None:
         new_root = root
     name = linkage.name if name is None else name
-    result = Linkage(new_links, new_joints[1:], name=name, frames=frames, root=new_root, loops=loops)
+    result = type(linkage)(new_links, new_joints[1:], name=name, frames=frames, root=new_root, loops=loops)
     if poses is None:
         return _with_poses_of(linkage, result, joint_names)
     return _with_poses(result, poses)
@@ -122,11 +120,14 @@ def _new_name(name: Any, names: Mapping[str, str]) -> Any:
     return names.get(name, name) if isinstance(name, str) else name  # what is no name, the linkage will refuse
 
 
-def _with_poses(linkage: Linkage, poses: Mapping[str, ArrayLike]) -> Linkage:
-    if not poses:
-        return linkage
-    parts: dict[str, Any] = {"frames": linkage.extra_frames, "root": linkage.root, "loops": linkage.loops}
-    return Linkage(linkage.nodes, linkage.arcs[1:], name=linkage.name, poses=poses, **parts)
+def _with_poses(linkage: Linkage, poses: Mapping[str, PoseLike]) -> Linkage:
+    return _rebuilt(linkage, linkage.nodes, linkage.arcs, poses=poses) if poses else linkage
+
+
+def _rebuilt(linkage: Linkage, nodes: Sequence[Link], arcs: Sequence[Joint], **parts: Any) -> Linkage:
+    """Return a linkage of other links and arcs, the root arc first; further parts are those of the old one."""
+    kept: dict[str, Any] = {"name": linkage.name, "frames": linkage.extra_frames, "loops": linkage.loops}
+    return type(linkage)(nodes, arcs[1:], root=arcs[0], **(kept | parts))
 
 
 def _with_poses_of(old: Linkage, new: Linkage, joint_names: Mapping[str, str] | None = None) -> Linkage:
@@ -134,10 +135,10 @@ def _with_poses_of(old: Linkage, new: Linkage, joint_names: Mapping[str, str] | 
     source, target = _places(old, joint_names or {}), _places(new, {})
     kept = [place for place in target if place in source]
     poses = {}
-    for name, pose in old.poses.items():
+    for name, stored in old.poses.items():
         values = new.neutral()
         for place in kept:
-            values[target[place]] = pose[source[place]]
+            values[target[place]] = stored[source[place]]
         poses[name] = values
     return _with_poses(new, poses)
 
@@ -145,10 +146,7 @@ def _with_poses_of(old: Linkage, new: Linkage, joint_names: Mapping[str, str] | 
 def _places(linkage: Linkage, names: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
     """Return positions in the pose by joint, which may have a new name, coordinate and unit."""
     return {
-        (names.get(arc.name, arc.name), coordinate, unit): drive.q + k
-        for arc, drive in zip(linkage.arcs, linkage.drives, strict=True)
-        if arc.mimic is None
-        for k, (coordinate, unit) in enumerate(zip(arc.articulation.coordinates, arc.articulation.units, strict=True))
+        (names.get(row.joint, row.joint), row.name.removeprefix(row.joint), row.unit): row.q for row in linkage.table
     }
 
 
@@ -158,22 +156,16 @@ def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:
     leader = linkage.arcs[i].mimic
     if leader is not None:
         raise MimicError(f"joint {joint!r} mimics {leader.joint!r}; freeze that one.")
-    count = linkage.arcs[i].articulation.nq
-    if count == 0:
+    if not linkage.drives[i].nq:
         return linkage
-    first = linkage.drives[i].q
-    q = pose_vectors.pose(linkage, {joint: at})
+    q = pose(linkage, {joint: at})
     arcs = []
     for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        if arc.articulation.nq and drive.q == first:
-            values = drive.multiplier * q[first : first + arc.articulation.nq] + drive.offset
-            arc = replaced(
-                arc, articulation=Fixed(), placement=arc.placement @ arc.articulation.matrix(values), mimic=None
-            )
+        if drive.nq and drive.q == linkage.drives[i].q:
+            placement = arc.placement @ arc.articulation.matrix(drive.values(q))
+            arc = replaced(arc, articulation=Fixed(), placement=placement, mimic=None)
         arcs.append(arc)
-    parts: dict[str, Any] = {"frames": linkage.extra_frames, "loops": linkage.loops}
-    result = Linkage(linkage.nodes, arcs[1:], name=linkage.name, root=arcs[0], **parts)
-    return _with_poses_of(linkage, result)
+    return _with_poses_of(linkage, _rebuilt(linkage, linkage.nodes, arcs))
 
 
 def subtree(linkage: Linkage, link: str) -> Linkage:
@@ -196,7 +188,7 @@ def subtree(linkage: Linkage, link: str) -> Linkage:
     frames = [frame for frame in linkage.extra_frames if frame.link in names]
     names.update(frame.name for frame in frames)
     loops = [loop for loop in linkage.loops if {loop.first, loop.second} <= names]
-    result = Linkage(nodes, linkage.arcs[top + 1 : end], name=link, frames=frames, loops=loops)
+    result = type(linkage)(nodes, linkage.arcs[top + 1 : end], name=link, frames=frames, loops=loops)
     return _with_poses_of(linkage, result)
 
 
@@ -235,16 +227,15 @@ def split(linkage: Linkage) -> Linkage:
             joint_names.add(name)
             link_names.add(child)
             parent, placement = child, IDENTITY
-    kept: dict[str, Any] = {"frames": linkage.extra_frames, "loops": linkage.loops}
-    result = Linkage(links, joints, name=linkage.name, root=root, **kept)
-    return _with_poses(result, {name: split_pose(linkage, pose) for name, pose in linkage.poses.items()})
+    result = _rebuilt(linkage, links, [root, *joints])
+    return _with_poses(result, {name: split_pose(linkage, name) for name in linkage.poses})
 
 
-def split_pose(linkage: Linkage, q: ArrayLike) -> FloatArray:
+def split_pose(linkage: Linkage, q: PoseLike) -> FloatArray:
     """Return the pose of the split linkage that puts every link where it is at `q`, shape (..., nq of the split)."""
-    values = pose_vectors.checked(linkage, q)
+    values = as_poses(linkage, q)
     columns = [
-        arc.articulation.split_values(values[..., drive.q : drive.q + arc.articulation.nq])
+        arc.articulation.split_values(drive.values(values))
         for arc, drive in zip(linkage.arcs, linkage.drives, strict=True)
         if arc.mimic is None
     ]

@@ -1,7 +1,6 @@
 """Forward kinematics, Jacobians and changes of frame: functions of a linkage and a pose, any leading batch axes.
 
-Imports `linkage`, `program` and the kernels. `Evaluator` is the fast array form; `traverse` is the chapter's walk with
-its stack; both give the same answer.
+`Evaluator` is the fast array form; `traverse` is the chapter's walk with its stack; both give the same answer.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,11 +18,14 @@ from ..kernels.chain import LANES, jacobian_many, jacobian_one, tip_many, tip_on
 from ..kernels.devices import mapped, on_card, require_card
 from ..kernels.tree import frames_many, frames_one
 from ..transforms import FloatArray, as_array, inverse
-from . import poses
 from .geometry import Visual
 from .joints import Joint
-from .linkage import WORLD, Link, Linkage
+from .poses import PoseLike, as_poses, joint_shape
 from .program import chain_program, tree_program
+from .tree import WORLD, Link
+
+if TYPE_CHECKING:
+    from .linkage import Linkage
 
 STRUCTURAL_ZERO = 1e-12
 MOST_CHAINS = 256
@@ -94,19 +96,19 @@ class Evaluator:
             self._chains[frame] = chain
             return chain
 
-    def _poses(self, q: ArrayLike) -> FloatArray:
+    def _poses(self, q: PoseLike) -> FloatArray:
         """Return poses as a contiguous array; wrong shapes are refused here, wrong values by the kernels."""
         if q.__class__ is np.ndarray and q.dtype is FLOAT64 and q.shape == self._shape and q.flags.carray:
             return q  # one pose, as it should be: the way of a control loop
         x = q if isinstance(q, np.ndarray) else _array(q)
         if x.dtype.kind not in "fiu":
-            x = poses.checked(self._linkage, q)  # says what is wrong
+            q = x = as_poses(self._linkage, q)  # a stored pose, values by joint; or it says what is wrong
         x = np.ascontiguousarray(x, np.float64)
         if x.shape[-1] != self._nq or (self._nq == 1 and np.ndim(q) == 0):
             raise PoseShapeError(self._nq, np.shape(q), self._linkage.name)
         return x if x.flags.writeable else x.copy()  # Numba would compile every kernel again for a read-only array
 
-    def one_frame(self, q: ArrayLike, frame: str) -> FloatArray:
+    def one_frame(self, q: PoseLike, frame: str) -> FloatArray:
         """Return world_from_frame, shape (..., 4, 4)."""
         codes, numbers, _, _ = self._chain(frame)
         if q.__class__ is not np.ndarray and on_card(q):
@@ -122,7 +124,7 @@ class Evaluator:
             return self.one_frame(x.reshape(-1), frame).reshape(*x.shape[:-1], 4, 4)
         return self._many(tip_many, (codes, numbers), x, (), (4, 4), 16)
 
-    def all_frames(self, q: ArrayLike) -> FrameMap:
+    def all_frames(self, q: PoseLike) -> FrameMap:
         """Return every frame's transform by name."""
         if q.__class__ is not np.ndarray and on_card(q):
             raise DeviceError("poses on a graphics card are put one frame at a time: forward(q, frame='tip').")
@@ -138,7 +140,7 @@ class Evaluator:
             return FrameMap(self._linkage, out)
         return FrameMap(self._linkage, self._many(frames_many, self._tree, x, (), shape, math.prod(shape)))
 
-    def jacobian(self, q: ArrayLike, frame: str, axes: str) -> FloatArray:
+    def jacobian(self, q: PoseLike, frame: str, axes: str) -> FloatArray:
         """Return the Jacobian, shape (..., 6, nv)."""
         if axes not in ("world", "local"):
             raise TransformError(f"axes of a Jacobian are 'world' or 'local', got {axes!r}.")
@@ -209,16 +211,16 @@ class Evaluator:
         return out[:count].reshape(*batch, *shape)
 
     def _refuse(self, x: FloatArray, where: tuple[Any, ...] = ()) -> NoReturn:
-        poses.checked(self._linkage, x)  # says which value, and in which pose
+        as_poses(self._linkage, x)  # says which value, and in which pose
         which = f"pose {tuple(map(int, where))}" if where else "the pose"
         raise PoseValueError(f"{which} takes linkage {self._linkage.name!r} beyond the largest floating-point number.")
 
 
-def _array(q: ArrayLike) -> NDArray[Any]:
+def _array(q: Any) -> NDArray[Any]:
     try:
         return np.asarray(q)
     except (TypeError, ValueError):
-        return np.asarray(None)  # an object, which is refused
+        return np.asarray(None)  # an object, which is not numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,13 +244,13 @@ class Visit:
         return [(visual, ready @ visual.placement) for visual in self.node.visuals]
 
 
-def traverse(linkage: Linkage, q: ArrayLike) -> Iterator[Visit]:
+def traverse(linkage: Linkage, q: PoseLike) -> Iterator[Visit]:
     """Walk the tree depth first (figure 5.13) and return the `Visit` of every node in turn.
 
     The pseudocode's recursion is a stack of (arc, matrix of the node above): an arc's location and articulation are
     concatenated to the matrix saved for it, and the result is pushed for every arc below.
     """
-    return _walk(linkage, poses.checked(linkage, q))
+    return _walk(linkage, as_poses(linkage, q))
 
 
 def _walk(linkage: Linkage, values: FloatArray) -> Iterator[Visit]:
@@ -257,9 +259,8 @@ def _walk(linkage: Linkage, values: FloatArray) -> Iterator[Visit]:
         i, matrix = stack.pop()
         joint, drive = linkage.arcs[i], linkage.drives[i]
         matrix = matrix @ joint.placement
-        if count := joint.articulation.nq:
-            amounts = drive.multiplier * values[..., drive.q : drive.q + count] + drive.offset
-            matrix = matrix @ joint.articulation.matrix(amounts)
+        if drive.nq:
+            matrix = matrix @ joint.articulation.matrix(drive.values(values))
         elif i == 0:
             matrix = np.broadcast_to(matrix, (*values.shape[:-1], 4, 4)).copy()
         matrix.setflags(write=False)  # the links below inherit it
@@ -268,7 +269,7 @@ def _walk(linkage: Linkage, values: FloatArray) -> Iterator[Visit]:
 
 
 def convert(
-    linkage: Linkage, points: ArrayLike, q: ArrayLike, *, source: str = WORLD, target: str = WORLD
+    linkage: Linkage, points: ArrayLike, q: PoseLike, *, source: str = WORLD, target: str = WORLD
 ) -> FloatArray:
     """Return points given in one frame as coordinates in another: up the tree from one, down to the other."""
     points = as_array(points, "points")
@@ -277,13 +278,13 @@ def convert(
     if not np.isfinite(points).all():
         raise TransformError("points must be finite.")
     target_from_source = inverse(_world_from(linkage, q, target)) @ _world_from(linkage, q, source)
-    poses.joint_shape(points.shape[:-1], target_from_source.shape[:-2])
+    joint_shape(points.shape[:-1], target_from_source.shape[:-2])
     rotated = np.einsum("...ij,...j->...i", target_from_source[..., :3, :3], points)
     return np.asarray(rotated + target_from_source[..., :3, 3], dtype=np.float64)
 
 
-def _world_from(linkage: Linkage, q: ArrayLike, frame: str) -> FloatArray:
+def _world_from(linkage: Linkage, q: PoseLike, frame: str) -> FloatArray:
     if frame == WORLD and WORLD not in linkage.frames:
-        shape = poses.checked(linkage, q).shape[:-1]
+        shape = as_poses(linkage, q).shape[:-1]
         return np.broadcast_to(np.eye(4), (*shape, 4, 4))
     return linkage.forward(q, frame=frame)

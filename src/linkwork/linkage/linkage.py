@@ -1,7 +1,6 @@
 """The linkage: a frozen tree of links (nodes) and joints (arcs), checked once when it is built.
 
-Imports what stands before it (`errors`, `transforms`, `joints`, `tree`). What one does with a linkage lives in
-later modules; the methods here only hand over to them, importing them when they are first called.
+What one does with a linkage lives in modules of its own; the methods here hand over to them.
 """
 
 from __future__ import annotations
@@ -23,12 +22,15 @@ from ..errors import (
     PoseNotFoundError,
 )
 from ..transforms import IDENTITY, FloatArray, read_only
+from . import dh_table, edits, poses as pose_vectors
 from .caching import Cache
 from .coordinates import CoordinateTable, coordinate_table
 from .joints import Articulation, Fixed, Joint, mid_range
+from .poses import PoseLike
 from .swing_twist import Cone, cones_of, neutral_turn
 from .tree import (
     ROOT,
+    WORLD,
     Drive,
     Frame,
     Link,
@@ -43,12 +45,9 @@ from .tree import (
 )
 
 if TYPE_CHECKING:
-    from .dh import DHTable
     from .kinematics import Evaluator, FrameMap, Visit
 
 __all__ = ["ROOT", "WORLD", "Drive", "Frame", "Link", "Linkage", "Loop"]
-
-WORLD = "world"
 
 
 class Linkage:
@@ -98,10 +97,12 @@ class Linkage:
         name: str = "linkage",
         frames: Iterable[Frame] = (),
         root: Joint | Articulation | str | ArrayLike | None = None,
-        poses: Mapping[str, ArrayLike] | None = None,
+        poses: Mapping[str, PoseLike] | None = None,
         loops: Iterable[Loop] = (),
     ) -> None:
         where = f"linkage {name!r}"
+        if not isinstance(name, str):  # a caller without a type checker
+            raise LinkageError(f"the name of a linkage is a text, got {name!r}.")
         links, joints = as_parts(Link, links, where), as_parts(Joint, joints, where)
         frames, loops = as_parts(Frame, frames, where), as_parts(Loop, loops, where)
         link_names, joint_names = [link.name for link in links], [joint.name for joint in joints]
@@ -240,9 +241,7 @@ class Linkage:
         """Positions in the pose by coordinate name."""
         return MappingProxyType({name: k for k, name in enumerate(self.coordinates)})
 
-    def pose(
-        self, values: Mapping[str, Any] | ArrayLike | None = None, /, *, base: ArrayLike | None = None, **named: Any
-    ) -> FloatArray:
+    def pose(self, values: PoseLike | None = None, /, *, base: PoseLike | None = None, **named: Any) -> FloatArray:
         """Return a pose from values by name: joints (``elbow=0.5``), or single coordinates (``{"hip.rx": "30deg"}``).
 
         Args:
@@ -256,11 +255,9 @@ class Linkage:
             >>> lw.models.planar([2, 1]).pose(j2="90deg").round(4).tolist()
             [0.0, 1.5708]
         """
-        from . import poses
+        return pose_vectors.pose(self, values, base=base, named=named)
 
-        return poses.pose(self, values, base=base, named=named)
-
-    def _stored(self, name: str, values: Mapping[str, Any] | ArrayLike) -> FloatArray:
+    def _stored(self, name: str, values: PoseLike) -> FloatArray:
         pose = self.pose(values)
         if pose.ndim != 1:
             raise PoseError(f"pose {name!r} of linkage {self.name!r} has shape ({self.nq},), got {pose.shape}.")
@@ -275,29 +272,21 @@ class Linkage:
 
     def random_pose(self, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> FloatArray:
         """Return random poses within the limits: shape (nq,), or `size` followed by nq."""
-        from . import poses
+        return pose_vectors.random_pose(self, rng, size)
 
-        return poses.random_pose(self, rng, size)
-
-    def clamp(self, q: ArrayLike) -> FloatArray:
+    def clamp(self, q: PoseLike) -> FloatArray:
         """Return poses with every limited value brought within its limits."""
-        from . import poses
+        return pose_vectors.clamp(self, q)
 
-        return poses.clamp(self, q)
-
-    def difference(self, start: ArrayLike, end: ArrayLike) -> FloatArray:
+    def difference(self, start: PoseLike, end: PoseLike) -> FloatArray:
         """Return the velocity (..., nv) that leads from one pose to another in unit time, the short way round."""
-        from . import poses
+        return pose_vectors.difference(self, start, end)
 
-        return poses.difference(self, start, end)
-
-    def integrate(self, q: ArrayLike, velocity: ArrayLike) -> FloatArray:
+    def integrate(self, q: PoseLike, velocity: ArrayLike) -> FloatArray:
         """Return the pose reached from `q` by a velocity (..., nv) kept for unit time."""
-        from . import poses
+        return pose_vectors.integrate(self, q, velocity)
 
-        return poses.integrate(self, q, velocity)
-
-    def interpolate(self, start: ArrayLike, end: ArrayLike, t: ArrayLike, *, wrap: bool = True) -> FloatArray:
+    def interpolate(self, start: PoseLike, end: PoseLike, t: ArrayLike, *, wrap: bool = True) -> FloatArray:
         """Return the poses a fraction `t` of the way from one pose to another; quaternions turn the short way.
 
         Args:
@@ -306,9 +295,7 @@ class Linkage:
             t: Fractions of shape (...), which broadcast against the poses' leading axes.
             wrap: Let unlimited angles go the short way round; False keeps whole turns.
         """
-        from . import poses
-
-        return poses.interpolate(self, start, end, t, wrap=wrap)
+        return pose_vectors.interpolate(self, start, end, t, wrap=wrap)
 
     # Kinematics
 
@@ -320,10 +307,10 @@ class Linkage:
         return Evaluator(self)
 
     @overload
-    def forward(self, q: ArrayLike, *, frame: None = None) -> FrameMap: ...
+    def forward(self, q: PoseLike, *, frame: None = None) -> FrameMap: ...
     @overload
-    def forward(self, q: ArrayLike, *, frame: str) -> FloatArray: ...
-    def forward(self, q: ArrayLike, *, frame: str | None = None) -> FrameMap | FloatArray:
+    def forward(self, q: PoseLike, *, frame: str) -> FloatArray: ...
+    def forward(self, q: PoseLike, *, frame: str | None = None) -> FrameMap | FloatArray:
         """Return where frames are in the world.
 
         Args:
@@ -342,7 +329,7 @@ class Linkage:
             return self.evaluator.all_frames(q)
         return self.evaluator.one_frame(q, frame)
 
-    def jacobian(self, q: ArrayLike, frame: str, *, axes: Literal["world", "local"] = "world") -> FloatArray:
+    def jacobian(self, q: PoseLike, frame: str, *, axes: Literal["world", "local"] = "world") -> FloatArray:
         """Return the Jacobian (..., 6, nv) of a frame: linear velocity rows over angular ones.
 
         Args:
@@ -357,7 +344,7 @@ class Linkage:
         """
         return self.evaluator.jacobian(q, frame, axes)
 
-    def convert(self, points: ArrayLike, q: ArrayLike, *, source: str = WORLD, target: str = WORLD) -> FloatArray:
+    def convert(self, points: ArrayLike, q: PoseLike, *, source: str = WORLD, target: str = WORLD) -> FloatArray:
         """Return points (..., 3) given in one frame as coordinates in another.
 
         Args:
@@ -375,7 +362,7 @@ class Linkage:
 
         return kinematics.convert(self, points, q, source=source, target=target)
 
-    def traverse(self, q: ArrayLike) -> Iterator[Visit]:
+    def traverse(self, q: PoseLike) -> Iterator[Visit]:
         """Walk the tree depth first as the chapter does, with a stack of matrices and no recursion.
 
         Each visit has `node` (the link), `joint` (the arc that led there), `matrix` (world_from_link, inherited below)
@@ -401,39 +388,27 @@ class Linkage:
             >>> lw.models.planar([2, 1]).replace(joints={"j2": {"lower": 0.0, "upper": 2.0}}).upper.tolist()
             [inf, 2.0]
         """
-        from . import edits
-
         return edits.replace(self, **changes)
 
     def freeze(self, joint: str, *, at: Any) -> Linkage:
         """Return a linkage with a joint welded at a value, together with the joints that mimic it."""
-        from . import edits
-
         return edits.freeze(self, joint, at=at)
 
     def subtree(self, link: str) -> Linkage:
         """Return the part of the linkage that hangs below a link, with that link as its root."""
-        from . import edits
-
         return edits.subtree(self, link)
 
     def split(self) -> Linkage:
         """Return a linkage of one-DOF joints only: complex joints become several, joined by zero-length links."""
-        from . import edits
-
         return edits.split(self)
 
-    def split_pose(self, q: ArrayLike) -> FloatArray:
+    def split_pose(self, q: PoseLike) -> FloatArray:
         """Return the pose of `split()` that puts every link where it is at `q`."""
-        from . import edits
-
         return edits.split_pose(self, q)
 
-    def as_dh(self, frame: str | None = None, *, convention: Literal["standard", "modified"] = "standard") -> DHTable:
+    def as_dh(self, frame: str | None = None, *, convention: dh_table.Convention = "standard") -> dh_table.DHTable:
         """Return the Denavit-Hartenberg table of the chain from the root to a frame (the last frame by default)."""
-        from . import dh
-
-        return dh.as_dh(self, frame, convention=convention)
+        return dh_table.as_dh(self, frame, convention=convention)
 
     # A frozen value
 
@@ -469,7 +444,7 @@ def _rebuild(
     arcs: Sequence[Joint],
     name: str,
     frames: Sequence[Frame],
-    poses: Mapping[str, ArrayLike],
+    poses: Mapping[str, PoseLike],
     loops: Sequence[Loop] = (),
 ) -> Linkage:
     return Linkage(nodes, arcs[1:], name=name, frames=frames, root=arcs[0], poses=poses, loops=loops)

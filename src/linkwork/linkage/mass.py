@@ -1,6 +1,6 @@
 """How heavy a linkage is and where its centre of mass is: from the links' inertia, or by volume of their shapes.
 
-Imports `kinematics` and what stands before it. Everything broadcasts over leading axes of poses.
+Everything broadcasts over leading axes of poses.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import LinkageError
 from ..transforms import FloatArray, cross_matrix, read_only
 from .geometry import Box, Capsule, Cylinder, Shape, Sphere
 from .linkage import Link, Linkage
+from .poses import PoseLike
 
 DENSITY = 1000.0  # of shapes, where the model names no mass [kg/m³]: water, and nearly people
 
@@ -56,13 +56,13 @@ class Masses:
         self.total = float(self.masses.sum())
         self._index, self._shares = np.array(heavy), self.masses / self.total
 
-    def center(self, q: ArrayLike) -> FloatArray:
+    def center(self, q: PoseLike) -> FloatArray:
         """Return the centre of mass in the world, shape (..., 3)."""
         points = self._points(q)
         result: FloatArray = np.einsum("i,...ij->...j", self._shares, points[0] + points[1])
         return result
 
-    def jacobian(self, q: ArrayLike) -> FloatArray:
+    def jacobian(self, q: PoseLike) -> FloatArray:
         """Return how velocities move the centre of mass, shape (..., 3, nv)."""
         arms = cross_matrix(self._points(q)[1])
         result = np.zeros((*arms.shape[:-3], 3, self.linkage.nv))
@@ -71,7 +71,7 @@ class Masses:
             result += self._shares[k] * (moving[..., :3, :] - arms[..., k, :, :] @ moving[..., 3:, :])
         return result
 
-    def _points(self, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    def _points(self, q: PoseLike) -> tuple[FloatArray, FloatArray]:
         """Return the origins of the links, and from there the centres of their masses, along the world's axes."""
         frames = self.linkage.forward(q).array[..., self._index, :, :]
         return frames[..., :3, 3], np.einsum("...nij,nj->...ni", frames[..., :3, :3], self.centers)
@@ -101,7 +101,7 @@ def total_mass(linkage: Linkage) -> float:
     return masses(linkage).total
 
 
-def center_of_mass(linkage: Linkage, q: ArrayLike) -> FloatArray:
+def center_of_mass(linkage: Linkage, q: PoseLike) -> FloatArray:
     """Return the centre of mass in the world for poses (..., nq), shape (..., 3) [m].
 
     Example:
@@ -113,7 +113,7 @@ def center_of_mass(linkage: Linkage, q: ArrayLike) -> FloatArray:
     return masses(linkage).center(q)
 
 
-def center_of_mass_jacobian(linkage: Linkage, q: ArrayLike) -> FloatArray:
+def center_of_mass_jacobian(linkage: Linkage, q: PoseLike) -> FloatArray:
     """Return how velocities move the centre of mass for poses (..., nq), shape (..., 3, nv)."""
     return masses(linkage).jacobian(q)
 

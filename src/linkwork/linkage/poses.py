@@ -1,13 +1,12 @@
 """Pose vectors: by name, checked, compared, moved along and interpolated.
 
-Imports `linkage` and what stands before it; SciPy when a quaternion is met. Angles without limits wrap around; limited
-ones do not; quaternions turn the short way.
+Angles without limits wrap around; limited ones do not; quaternions turn the short way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,15 +24,26 @@ from ..transforms import (
     transform,
 )
 from .joints import Joint
-from .linkage import Linkage
-from .swing_twist import beyond, clamped, sampled
+from .swing_twist import beyond, clamped_turns, sampled
+
+if TYPE_CHECKING:
+    from .linkage import Linkage
+
+PoseLike: TypeAlias = ArrayLike | str | Mapping[str, Any]
+"""A pose wherever one is taken: numbers (..., nq), the name of a stored pose, or values by joint (the rest neutral)."""
 
 UNIT = 4e-16
 FASTEST = 1e100
 
 
-def checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
+def as_poses(linkage: Linkage, q: PoseLike) -> FloatArray:
     """Return poses as a new float64 array of shape (..., nq), or say which value cannot be."""
+    if isinstance(q, str):
+        return linkage.stored_pose(q)
+    return pose(linkage, q) if isinstance(q, Mapping) else _checked(linkage, q)
+
+
+def _checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
     try:
         x = as_array(q, "a pose")
     except TransformError as error:
@@ -65,21 +75,19 @@ def zero_pose(linkage: Linkage) -> FloatArray:
 
 def rest_pose(linkage: Linkage) -> FloatArray:
     """Return the pose with every value zero, or as near to zero as its limits allow, and no rotations."""
-    return limited(linkage, zero_pose(linkage))
+    return clamped(linkage, zero_pose(linkage))
 
 
-def start_pose(linkage: Linkage, start: ArrayLike | str | None) -> FloatArray:
-    """Return where a solve begins: poses given, with unit quaternions; a stored one by name; or the neutral one."""
-    if start is None:
-        return linkage.neutral()
-    return linkage.stored_pose(start) if isinstance(start, str) else _normalized(linkage, checked(linkage, start))
+def start_pose(linkage: Linkage, start: PoseLike | None) -> FloatArray:
+    """Return where a solve begins: the poses given, with unit quaternions, or the neutral one."""
+    return linkage.neutral() if start is None else _normalized(linkage, as_poses(linkage, start))
 
 
 def pose(
     linkage: Linkage,
-    values: Mapping[str, Any] | ArrayLike | None = None,
+    values: PoseLike | None = None,
     *,
-    base: ArrayLike | None = None,
+    base: PoseLike | None = None,
     named: Mapping[str, Any] | None = None,
 ) -> FloatArray:
     """Return a pose from values by name; see `Linkage.pose`."""
@@ -87,13 +95,10 @@ def pose(
         if base is not None:
             raise PoseValueError("a whole pose and a base contradict each other; give one of them.")
         base, values = values, {}
-    if base is None:
-        q = linkage.neutral()
-    else:
-        q = linkage.stored_pose(base) if isinstance(base, str) else checked(linkage, base)
+    q = linkage.neutral() if base is None else as_poses(linkage, base)
     for name, value in {**(values or {}), **(named or {})}.items():
         _assign(linkage, q, name, value)
-    return _normalized(linkage, checked(linkage, q))
+    return _normalized(linkage, _checked(linkage, q))
 
 
 def _normalized(linkage: Linkage, q: FloatArray) -> FloatArray:
@@ -168,9 +173,9 @@ def _quaternion(rotation: FloatArray) -> FloatArray:
     return quaternion
 
 
-def difference(linkage: Linkage, start: ArrayLike, end: ArrayLike, *, wrap: bool = True) -> FloatArray:
+def difference(linkage: Linkage, start: PoseLike, end: PoseLike, *, wrap: bool = True) -> FloatArray:
     """Return the velocity that leads from one pose to another in unit time; see `Linkage.difference`."""
-    a, b = checked(linkage, start), checked(linkage, end)
+    a, b = as_poses(linkage, start), as_poses(linkage, end)
     joint_shape(a.shape[:-1], b.shape[:-1])
     return between(linkage, a, b, wrap=wrap)
 
@@ -190,9 +195,9 @@ def between(linkage: Linkage, start: FloatArray, end: FloatArray, *, wrap: bool 
     return result
 
 
-def integrate(linkage: Linkage, q: ArrayLike, velocity: ArrayLike) -> FloatArray:
+def integrate(linkage: Linkage, q: PoseLike, velocity: ArrayLike) -> FloatArray:
     """Return the pose reached by a velocity kept for unit time; see `Linkage.integrate`."""
-    start = checked(linkage, q)
+    start = as_poses(linkage, q)
     try:
         rates = as_array(velocity, "a velocity")
     except TransformError as error:
@@ -229,12 +234,12 @@ def advance(linkage: Linkage, q: FloatArray, rates: FloatArray) -> FloatArray:
     return result
 
 
-def interpolate(linkage: Linkage, start: ArrayLike, end: ArrayLike, t: ArrayLike, *, wrap: bool = True) -> FloatArray:
+def interpolate(linkage: Linkage, start: PoseLike, end: PoseLike, t: ArrayLike, *, wrap: bool = True) -> FloatArray:
     """Return poses a fraction of the way from one to another; see `Linkage.interpolate`."""
     fraction = as_array(t, "t")
     if not np.isfinite(fraction).all():
         raise PoseValueError("the fraction t must be finite.")
-    a, b = checked(linkage, start), checked(linkage, end)
+    a, b = as_poses(linkage, start), as_poses(linkage, end)
     step = difference(linkage, a, b, wrap=wrap)
     joint_shape(fraction.shape, step.shape[:-1])
     fraction = fraction[..., None]
@@ -265,14 +270,14 @@ def _rotation(values: FloatArray) -> Any:
     return Rotation.from_quat(flat, scalar_first=True) if flat.shape[1] == 4 else Rotation.from_rotvec(flat)
 
 
-def clamp(linkage: Linkage, q: ArrayLike) -> FloatArray:
+def clamp(linkage: Linkage, q: PoseLike) -> FloatArray:
     """Return poses with every limited value, and every ball with a cone, brought within its limits."""
-    return limited(linkage, checked(linkage, q))
+    return clamped(linkage, as_poses(linkage, q))
 
 
-def limited(linkage: Linkage, q: FloatArray) -> FloatArray:
+def clamped(linkage: Linkage, q: FloatArray) -> FloatArray:
     """Do what `clamp` does, for arrays that have been checked: the inside of a solver's loop."""
-    return clamped(linkage.cones, np.minimum(np.maximum(q, linkage.lower), linkage.upper))
+    return clamped_turns(linkage.cones, np.minimum(np.maximum(q, linkage.lower), linkage.upper))
 
 
 def keeps_limits(linkage: Linkage, q: FloatArray) -> NDArray[np.bool_]:

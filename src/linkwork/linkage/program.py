@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,10 @@ from ..kernels.joint_step import (
 from ..transforms import FloatArray, plane_basis
 from .elements import Element
 from .joints import Joint
-from .linkage import Drive, Linkage
+from .tree import Drive
+
+if TYPE_CHECKING:
+    from .linkage import Linkage
 
 KINDS = {"revolute": REVOLUTE, "prismatic": PRISMATIC, "screw": SCREW, "ball": BALL}
 EYE4 = np.eye(4)

@@ -82,7 +82,7 @@ def excess(cone: Cone, q: FloatArray) -> FloatArray:
     return np.maximum(swing - cone.swing, np.maximum(cone.low - twist, twist - cone.high))
 
 
-def clamped(cones: Sequence[Cone], q: FloatArray) -> FloatArray:
+def clamped_turns(cones: Sequence[Cone], q: FloatArray) -> FloatArray:
     """Return poses with every ball brought onto its cone and to the nearer end of its range of twist.
 
     Balls within keep their bits, and so does everything else.

@@ -1,7 +1,4 @@
-"""The parts of a tree and how they are put in order: links, further frames, depth-first order, places in the pose.
-
-Imports `errors`, `transforms`, `geometry` and `joints`.
-"""
+"""The parts of a tree and how they are put in order: links, further frames, depth-first order, places in the pose."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ from ..transforms import IDENTITY, FloatArray, Value, as_transform, read_only
 from .geometry import Inertia, Visual, as_visuals
 from .joints import ARTICULATIONS, Articulation, Joint, Mimic
 
-ROOT = "root"
+ROOT, WORLD = "root", "world"
 LOOP_KINDS = ("point", "axis", "full")
 Part = TypeVar("Part")
 

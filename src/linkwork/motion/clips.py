@@ -52,7 +52,7 @@ class Clip:
     source: str = ""
 
     def __post_init__(self) -> None:
-        times, values = as_array(self.times, "times of a clip"), poses.checked(self.linkage, self.poses)
+        times, values = as_array(self.times, "times of a clip"), poses.as_poses(self.linkage, self.poses)
         if times.ndim != 1 or len(times) == 0 or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
             raise KeyFrameError("a clip needs at least one time, and times that rise.")
         if values.shape != (len(times), self.linkage.nq):

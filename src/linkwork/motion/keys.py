@@ -89,7 +89,7 @@ def read_keys(
             raise
         raise KeyFrameError(f"keys are (time, pose) pairs, or Key(time, pose, ...): {error}.") from error
     check_times(times)
-    values = [linkage.pose(key.pose) if isinstance(key.pose, dict) else linkage.pose(base=key.pose) for key in read]
+    values = [linkage.pose(key.pose) for key in read]
     for value in values:
         if value.ndim != 1:
             raise KeyFrameError(f"a key takes one pose of shape ({linkage.nq},), got shape {value.shape}.")

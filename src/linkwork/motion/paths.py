@@ -26,7 +26,7 @@ def line(linkage: Linkage, goal: Reach, *, start: ArrayLike, frames: int = 21) -
         frames: Number of goals.
     """
     _check_frames(frames)
-    world = linkage.forward(linkage.pose(base=start), frame=goal.frame)
+    world = linkage.forward(linkage.pose(start), frame=goal.frame)
     shares = np.linspace(0.0, 1.0, frames)
     targets = np.tile(goal.target, (frames, 1, 1))
     if goal.position is not None:

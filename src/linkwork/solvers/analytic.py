@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
-from ..linkage.poses import checked, difference, keeps_limits
-from ..linkage.swing_twist import clamped
+from ..linkage.poses import as_poses, difference, keeps_limits
+from ..linkage.swing_twist import clamped_turns
 from ..transforms import FloatArray, as_angle, as_vector
 from .analytic_arms import Limb, PlanarArm, Wish, arm_of
 from .closed_forms import three_link_angles as three_link_angles, two_link_angles as two_link_angles
@@ -130,7 +130,7 @@ class Analytic(Method):
         lower, upper = _bounds(linkage, limited)
         arm = self.arm(linkage, goal, start)
         close = [np.clip(pose, lower, upper) for pose in arm.poses(start, self._wish(), lower, upper)]
-        close = [clamped(linkage.cones if limited else (), pose) for pose in close]
+        close = [clamped_turns(linkage.cones if limited else (), pose) for pose in close]
         return min(close, key=lambda pose: _miss(linkage, goal, pose))
 
     def solutions(self, linkage: Linkage, goal: Goal, start: FloatArray, *, limited: bool = True) -> list[FloatArray]:
@@ -178,7 +178,7 @@ def analytic_solutions(
         >>> [pose.round(4).tolist() for pose in analytic_solutions(arm, lw.Reach("tip", position=(1, 1)))]
         [[0.0, 1.5708], [1.5708, -1.5708]]
     """
-    pose = linkage.neutral() if start is None else checked(linkage, start)
+    pose = linkage.neutral() if start is None else as_poses(linkage, start)
     return Analytic(**options).solutions(linkage, goal, pose, limited=Settings(limits=limits).keeps_limits)
 
 

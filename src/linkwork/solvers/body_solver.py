@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import GoalError, OptionError
 from ..goals import Goal
 from ..kernels import body_search as whole
-from ..linkage.poses import limited, start_pose
+from ..linkage.poses import clamped, start_pose
 from ..transforms import FloatArray
 from .body_program import Program
 from .goal_arrays import PACKERS, write
@@ -173,7 +173,7 @@ class PreparedFigure:
         return out, report, status
 
     def _within(self, poses: FloatArray) -> FloatArray:
-        return np.array(limited(self.linkage, poses))
+        return np.array(clamped(self.linkage, poses))
 
     def __call__(self, goals: Goal | Sequence[Goal], *, start: ArrayLike | str | None = None) -> Solution:
         """Return the pose that serves goals, begun from a pose (the neutral one by default).

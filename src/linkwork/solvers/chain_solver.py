@@ -19,7 +19,7 @@ from ..kernels import damped, starts
 from ..kernels.search_many import INVALID, REACHED, REPORT, UNSOLVED, check_many, room, search_many
 from ..kernels.search_one import TARGET, pack, race_one
 from ..linkage.linkage import Linkage
-from ..linkage.poses import limited, start_pose, wrapped
+from ..linkage.poses import clamped, start_pose, wrapped
 from ..transforms import FloatArray, as_array, plane_basis
 from .chain import Limb, shells
 from .chain_solution import Found
@@ -256,7 +256,7 @@ class Prepared:
             return values
         q = self.limb.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
         if self.settings.limits != "ignore":  # joints outside the limb may have begun beyond theirs
-            q = limited(self.linkage, q)
+            q = clamped(self.linkage, q)
         if len(self.open):
             inside, outside = self.limb.plain
             places = outside[np.isin(inside, self.open)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import DeviceError, GoalError
 from ..kernels.devices import DeviceArray, free_memory, require_card, taken, to_host
-from ..linkage.poses import limited
+from ..linkage.poses import clamped
 from .chain_solver import Prepared
 from .cuda_engine import ANSWERS, Answers, Engine
 
@@ -143,7 +143,7 @@ class Card:
         poses = np.broadcast_to(start, (count, engine.task.nq))
         values = self.prepared.limb.values_of(poses)
         if self.prepared.settings.limits != "ignore" and not engine.task.whole:
-            poses = limited(self.prepared.linkage, poses)
+            poses = clamped(self.prepared.linkage, poses)
         return values, poses
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..kernels.progress import ACTIVE, DIVERGED, REACHED, STALLED, judge, measure
 from ..linkage.linkage import Linkage
-from ..linkage.poses import advance, keeps_limits, limited
+from ..linkage.poses import advance, clamped, keeps_limits
 from ..transforms import FloatArray
 from .constraints import closed, leaving_cones, loop_normals
 from .loops import Closure
@@ -151,7 +151,7 @@ def limited_step(method: Method, state: State, settings: Settings) -> FloatArray
 
 def within_limits(linkage: Linkage, q: FloatArray, settings: Settings) -> FloatArray:
     """Return poses brought within limits, unless those are ignored."""
-    return limited(linkage, q) if settings.keeps_limits else q
+    return clamped(linkage, q) if settings.keeps_limits else q
 
 
 def _record(walk: _Walk, state: State, change: FloatArray) -> Record:

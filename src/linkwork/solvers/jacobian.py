@@ -268,7 +268,7 @@ class Control(Method):
             return np.asarray(self.z(state.q), dtype=np.float64)
         linkage = state.linkage
         if "desired" not in state.memory:
-            state.memory["desired"] = linkage.neutral() if self.desired is None else linkage.pose(base=self.desired)
+            state.memory["desired"] = linkage.pose(self.desired)
         away = between(linkage, state.memory["desired"], state.q)
         return np.asarray(self.gains * (away if self.form == "gradient" else away**2), dtype=np.float64)
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import GoalError, JointNotFoundError, LoopError, OptionError
 from ..goals import closings
 from ..linkage.linkage import Linkage
-from ..linkage.poses import advance, between, limited, start_pose
+from ..linkage.poses import advance, between, clamped, start_pose
 from ..transforms import FloatArray
 
 TIGHT = 1e-10  # a gap that counts as closed [m, rad]
@@ -52,7 +52,7 @@ class Closure:
     def moved(self, q: FloatArray, change: FloatArray) -> FloatArray:
         """Return the pose that a change leads to, within limits."""
         after = advance(self.linkage, q, change)
-        return limited(self.linkage, after) if self.keep_limits else after
+        return clamped(self.linkage, after) if self.keep_limits else after
 
     def step(self, q: FloatArray, free: NDArray[np.bool_], *, damping: float = 0.0) -> FloatArray:
         """Return the smallest change of the free joints that closes the gaps, to first order and within limits.
@@ -135,7 +135,7 @@ def close(linkage: Linkage, q: ArrayLike | str, *, keep: Iterable[str] = ()) -> 
     """
     closure, pose = Closure(linkage), one_pose(linkage, q)
     free, names = _free(linkage, keep)
-    start, kept = limited(linkage, pose), _places(linkage, ~free)
+    start, kept = clamped(linkage, pose), _places(linkage, ~free)
     if np.abs(start - pose)[kept].max(initial=0.0) > 0.0:
         raise OptionError(
             f"of the joints to keep, {', '.join(map(repr, names))}, one is beyond its limits in this pose."

@@ -129,7 +129,7 @@ class Session:
 
     def set_pose(self, q: ArrayLike | str) -> None:
         """Take a pose, or a stored one by name; targets stay where they are until the next solve."""
-        pose = self.linkage.stored_pose(q) if isinstance(q, str) else self.linkage.pose(q)
+        pose = self.linkage.pose(q)
         self.change(q=read_only(self.linkage.clamp(pose)))
         self.solution = None
 

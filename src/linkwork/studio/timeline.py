@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import KeyFrameError
 from ..goals import Goal
 from ..linkage.linkage import Link, Linkage
-from ..linkage.poses import checked
+from ..linkage.poses import as_poses
 from ..motion import timeline
 from ..motion.clips import KINDS, Clip, sample
 from ..solvers.loops import close
@@ -197,7 +197,7 @@ def sampled(linkage: Linkage, keys: Sequence[tuple[float, FloatArray, str]], tim
         [0.0, 1.0, 0.5]
     """
     at = np.array([time for time, _, _ in keys])
-    poses = checked(linkage, np.stack([pose for _, pose, _ in keys]))
+    poses = as_poses(linkage, np.stack([pose for _, pose, _ in keys]))
     return sample(linkage, at, poses, np.clip(times, at[0], at[-1]), kind=[kind for _, _, kind in keys])
 
 
