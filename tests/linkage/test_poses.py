@@ -19,7 +19,7 @@ from linkwork.errors import (
     PoseValueError,
 )
 from linkwork.linkage.mass import center_of_mass
-from linkwork.linkage.poses import wrapped
+from linkwork.linkage.poses import distinct, same_pose, wrapped
 
 BATCHES = [(), (1,), (3, 2), (9,), (0,)]
 joints = pytest.mark.parametrize("joint", JOINTS)
@@ -565,3 +565,32 @@ def test_named_poses_of_a_linkage_may_be_values_by_joint() -> None:
     arm = lw.models.planar([2, 1])
     linkage = lw.Linkage(arm.nodes, arm.arcs[1:], poses={"bent": {"j2": "90deg"}})
     assert_allclose(linkage.poses["bent"], [0.0, np.pi / 2])
+
+
+# Distinct poses
+
+
+@pytest.mark.parametrize("joint", sorted(JOINTS))
+def test_a_pose_is_the_same_up_to_rounding_whole_turns_and_a_quaternions_sign(joint: str) -> None:
+    linkage = one_joint(JOINTS[joint])
+    pose = linkage.random_pose(5)
+    again = pose + 1e-4
+    again[linkage.table.periodic] += 2.0 * np.pi
+    for k, _ in linkage.table.quaternions:
+        again[k : k + 4] = -pose[k : k + 4]
+    far = linkage.integrate(pose, np.eye(linkage.nv)[-1] * 0.1)
+    poses = np.stack([pose, again, far, pose, far])
+    assert same_pose(linkage, pose, poses).tolist() == [True, True, False, True, False]
+    assert distinct(linkage, poses).tolist() == [0, 2]
+    assert distinct(linkage, poses, apart=1e-6).tolist() == ([0, 1, 2] if len(linkage.table.plain.q) else [0, 2])
+
+
+def test_a_slide_by_two_pi_metres_is_another_pose() -> None:
+    linkage = one_joint(JOINTS["prismatic-x"])
+    poses = np.stack([linkage.neutral(), linkage.neutral()])
+    poses[1, 0] += 2.0 * np.pi
+    assert distinct(linkage, poses).tolist() == [0, 1]
+
+
+def test_of_no_poses_none_are_distinct() -> None:
+    assert distinct(lw.models.planar([1]), np.empty((0, 1))).tolist() == []

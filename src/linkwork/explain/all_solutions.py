@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
-from ..linkage.poses import advance, clamped, start_pose, wrapped
+from ..linkage.poses import APART, advance, clamped, same_pose, start_pose, wrapped
 from ..solvers import Prepared, Settings
 from ..solvers.chain_solver import prepared_for
 from ..solvers.options import Limits, positive, whole
@@ -74,7 +74,7 @@ def solve_all(
     linkage: Linkage,
     goal: Goal,
     *,
-    apart: float = 1e-2,
+    apart: float = APART,
     starts: int | None = None,
     most: int = 64,
     limits: Limits = "clamp",
@@ -164,7 +164,7 @@ class _Found:
         while len(left) and not self.full:
             one, known = left[0], False
             for k, other in enumerate(self.poses):
-                same = self._same(other, left)
+                same = same_pose(self.prepared.linkage, other, left, self.apart)
                 self.hits[k] += int(same.sum())
                 known = known or bool(same[0])
                 left = left[~same]
@@ -173,11 +173,6 @@ class _Found:
             if not known and len(left):
                 self.poses.append(one)
                 self.hits.append(0)
-
-    def _same(self, pose: FloatArray, others: FloatArray) -> NDArray[np.bool_]:
-        away = self.prepared.away(pose, others)
-        result: NDArray[np.bool_] = np.abs(away).max(axis=-1, initial=0.0) < self.apart
-        return result
 
 
 def _dimension(linkage: Linkage, goal: Reach, poses: FloatArray) -> int:

@@ -17,7 +17,7 @@ from ..errors import OptionError
 from ..goals import Block, Goal, Reach
 from ..linkage.joints import mid_range
 from ..linkage.linkage import Linkage
-from ..linkage.poses import wrapped
+from ..linkage.poses import distinct, wrapped
 from ..linkage.program import chain_motions
 from ..solvers import METHODS, Damped, Problem, Solution, configure, run
 from ..solvers.options import LoopOptions
@@ -125,17 +125,8 @@ def count_solutions(
     dimension = linkage.nv - max(ranks)
     if dimension > 0:
         return Count(float("inf"), dimension, found)
-    distinct = _distinct(linkage, found)
-    return Count(len(distinct), 0, distinct)
-
-
-def _distinct(linkage: Linkage, poses: FloatArray, apart: float = 1e-3) -> FloatArray:
-    """Return poses that differ from each other by more than rounding, whole turns aside."""
-    kept: list[FloatArray] = []
-    for q in poses:
-        if all(np.abs(linkage.difference(other, q)).max() > apart for other in kept):
-            kept.append(q)
-    return np.array(kept)
+    found = found[distinct(linkage, found)]
+    return Count(len(found), 0, found)
 
 
 def _each(solution: Solution) -> list[Solution]:

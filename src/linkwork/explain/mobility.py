@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import GoalError
 from ..linkage.linkage import Linkage
-from ..linkage.poses import between, clamped, start_pose, wrapped
+from ..linkage.poses import between, clamped, distinct, start_pose, wrapped
 from ..solvers.loops import RANK, Closure, close, coordinate
 from ..transforms import FloatArray
 
@@ -190,9 +190,6 @@ def _position(linkage: Linkage, joint: str, place: int, q: FloatArray, kind: str
 
 def _distinct(linkage: Linkage, found: list[SingularPosition]) -> tuple[SingularPosition, ...]:
     """Return positions within limits by rising value, each once."""
-    kept: list[SingularPosition] = []
-    for one in found:
-        inside = np.abs(clamped(linkage, one.q) - one.q).max() < WITHIN
-        if inside and all(np.abs(between(linkage, other.q, one.q)).max() > 1e-4 for other in kept):
-            kept.append(one)
-    return tuple(sorted(kept, key=lambda one: one.value))
+    inside = [one for one in found if np.abs(clamped(linkage, one.q) - one.q).max() < WITHIN]
+    places = distinct(linkage, np.array([one.q for one in inside]).reshape(-1, linkage.nq))
+    return tuple(sorted((inside[k] for k in places), key=lambda one: one.value))

@@ -33,6 +33,7 @@ PoseLike: TypeAlias = ArrayLike | str | Mapping[str, Any]
 """A pose wherever one is taken: numbers (..., nq), the name of a stored pose, or values by joint (the rest neutral)."""
 
 UNIT = 4e-16
+APART = 1e-2  # poses that differ by less, in every value, are found as one pose by searches [rad, m]
 FASTEST = 1e100
 
 
@@ -193,6 +194,23 @@ def between(linkage: Linkage, start: FloatArray, end: FloatArray, *, wrap: bool 
         turn = _rotation(a[..., k : k + 4]).inv() * _rotation(b[..., k : k + 4])
         result[..., j : j + 3] = turn.as_rotvec().reshape(*a.shape[:-1], 3)
     return result
+
+
+def same_pose(linkage: Linkage, q: FloatArray, others: FloatArray, apart: float = APART) -> NDArray[np.bool_]:
+    """Return which of poses (..., nq) are the pose q: less than `apart` away in every velocity, whole turns aside."""
+    way = between(linkage, q, others, wrap=False)
+    turning = linkage.table.plain.v[linkage.table.periodic[linkage.table.plain.q]]
+    way[..., turning] = wrapped(way[..., turning])
+    return np.asarray(np.abs(way).max(axis=-1, initial=0.0) < apart)
+
+
+def distinct(linkage: Linkage, poses: FloatArray, apart: float = APART) -> NDArray[np.int64]:
+    """Return the places of the distinct ones among poses (n, nq), each the first of those that are the same pose."""
+    left, kept = np.arange(len(poses)), []
+    while len(left):
+        kept.append(left[0])
+        left = left[1:][~same_pose(linkage, poses[left[0]], poses[left[1:]], apart)]
+    return np.array(kept, np.int64)
 
 
 def integrate(linkage: Linkage, q: PoseLike, velocity: ArrayLike) -> FloatArray:

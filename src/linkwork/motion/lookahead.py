@@ -18,13 +18,12 @@ from ..errors import GoalError
 from ..explain.all_solutions import solve_all
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
-from ..linkage.poses import between, wrapped
+from ..linkage.poses import between, distinct, wrapped
 from ..solvers import Method, Problem, Settings
 from ..transforms import FloatArray
 
 SEEDS = 9  # frames at which all solutions are found; they are followed from there to the neighbouring ones
 SAMPLES = 24  # of a continuum of solutions
-APART = 1e-2  # least difference between two solutions of a frame [rad, m]
 MOST = 512  # poses compared at a frame
 LONGEST_STEP = 0.5  # change of a value from frame to frame that counts as a jump [rad, m]
 JUMP, MISS = 1e6, 1e12  # costs, beside the squares of all changes
@@ -100,7 +99,7 @@ def _candidates(
     linkage: Linkage, goal: Reach, poses: FloatArray, start: FloatArray, settings: Settings
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return poses within limits, with whole turns added, and which of them miss the goal."""
-    poses = _distinct(linkage, poses)
+    poses = poses[distinct(linkage, poses)]
     if settings.keeps_limits:
         poses = np.clip(np.concatenate([_turned(linkage, pose) for pose in poses]), linkage.lower, linkage.upper)
     if len(poses) > MOST:
@@ -109,17 +108,6 @@ def _candidates(
     problem = Problem(linkage, goal, start)
     missed = np.asarray((problem.residuals(problem.error(poses)) > settings.tolerances(problem)).any(axis=-1))
     return poses, missed
-
-
-def _distinct(linkage: Linkage, poses: FloatArray) -> FloatArray:
-    """Return poses without those that equal an earlier one up to whole turns."""
-    way = between(linkage, poses[:, None], poses[None], wrap=False)
-    q, v, _ = linkage.table.plain
-    turning = v[linkage.table.periodic[q]]
-    way[..., turning] = wrapped(way[..., turning])
-    same = np.abs(way).max(axis=-1, initial=0.0) < APART
-    kept: FloatArray = poses[[not same[k, :k].any() for k in range(len(poses))]]
-    return kept
 
 
 def _turned(linkage: Linkage, pose: FloatArray) -> FloatArray:

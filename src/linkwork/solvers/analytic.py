@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
-from ..linkage.poses import as_poses, difference, keeps_limits
+from ..linkage.poses import as_poses, difference, distinct, keeps_limits
 from ..linkage.swing_twist import clamped_turns
 from ..transforms import FloatArray, as_angle, as_vector
 from .analytic_arms import Limb, PlanarArm, Wish, arm_of
@@ -28,6 +28,7 @@ from .problem import Problem, State
 from .solution import Solution
 
 EXACT = 1e-9  # metres per metre of the linkage, and radians
+EXACT_ROOTS = 1e-7  # closed forms give poses to the bit: those further apart are two, however near a singular pose
 STEPS = 180  # swivels or directions to try, where the first choice breaks a limit
 
 
@@ -147,7 +148,9 @@ class Analytic(Method):
             good = [pose for pose in found if not limited or keeps_limits(linkage, pose)]
             good = [pose for pose in good if _miss(linkage, goal, pose) <= EXACT]
             if good or all(_miss(linkage, goal, pose) > EXACT for pose in found):
-                return _distinct(linkage, good)  # or none: it is out of reach, whatever is chosen
+                return [
+                    good[k] for k in distinct(linkage, np.reshape(good, (-1, linkage.nq)), EXACT_ROOTS)
+                ]  # or none: it is out of reach, whatever is chosen
         return []
 
 
@@ -200,11 +203,3 @@ def _shifts() -> Iterator[float]:
     for k in range(1, STEPS // 2 + 1):
         yield 2.0 * math.pi * k / STEPS
         yield -2.0 * math.pi * k / STEPS
-
-
-def _distinct(linkage: Linkage, found: list[FloatArray]) -> list[FloatArray]:
-    result: list[FloatArray] = []
-    for pose in found:
-        if all(np.abs(difference(linkage, other, pose)).max() > 1e-7 for other in result):
-            result.append(pose)
-    return result

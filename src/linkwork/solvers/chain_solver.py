@@ -343,13 +343,6 @@ class Prepared:
         values, _ = self.search(np.tile(target, (count, 1, 1)), status, given=given, restarts=0)
         return self.pose(values[status == REACHED], self._neutral)
 
-    def away(self, pose: FloatArray, others: FloatArray) -> FloatArray:
-        """Return how far poses (..., nq) are from one, value by value of the limb; whole turns are no difference."""
-        apart = self.limb.values_of(others) - self.limb.values_of(pose)
-        turning = self.limb.turning
-        apart[..., turning] = wrapped(apart[..., turning])
-        return apart
-
     def _spun(self, targets: FloatArray) -> FloatArray:
         """Return targets whose z axis is the one that must agree."""
         result = targets.copy()
