@@ -146,9 +146,9 @@ def test_another_start_given_as_evidence_works() -> None:
 
 def test_a_batch_is_summed_up_and_not_diagnosed() -> None:
     many = lw.solve(PLANAR, lw.Reach("tip", position=(-35, 5)), start=PLANAR.random_pose(0, 5), method="damped")
-    assert len(many.reason) == 5
-    assert all("out of reach" in reason for reason in many.reason)
-    assert many.explain().startswith("5 problems")
+    assert many.reason == "5 starts: 5 stalled."
+    assert all("out of reach" in many[k].reason for k in range(5))
+    assert many.explain().startswith(many.reason)
     with pytest.raises(OptionError, match="one problem"):
         diagnose(many)
 

@@ -38,7 +38,7 @@ def same(one: Batch, two: Batch) -> None:
 def joined(batches: list[Batch]) -> Batch:
     names = ("q", "success", "residuals", "restarts", "codes")
     parts = {name: np.concatenate([getattr(batch, name) for batch in batches]) for name in names}
-    return Batch(batches[0].linkage, batches[0].frame, **parts)
+    return Batch(batches[0].linkage, batches[0].goal, **parts)
 
 
 # The same answers
@@ -136,7 +136,7 @@ def test_a_broken_target_fails_alone(name: str, dtype: str) -> None:
     assert_array_equal(batch.q[bad], np.tile(PANDA.neutral(), (3, 1)))
     assert_array_equal(batch.q[~bad], clean.q[~bad])
     assert_array_equal(batch.residuals[~bad], clean.residuals[~bad])
-    assert batch.reason(17) == "target 17 is no rigid transform of finite numbers."
+    assert batch.reason(17) == "not reached: the target is not a rigid transform of finite numbers."
 
 
 def test_a_broken_target_keeps_its_start() -> None:
@@ -175,7 +175,8 @@ def test_reasons_of_all_ends() -> None:
     targets = np.array([few[0], placed(None, (9, 0, 0)), placed(np.diag([1.0, -1.0, -1.0]), (0, 0, 0.25))])
     batch = lw.solve_batch(PANDA, "tip", targets)
     assert batch.status[0] == "reached"
-    assert batch.reason(0).startswith("reached")
+    assert batch.reason(0).startswith("reached: position error ")
+    assert "rotation error" in batch.reason(0)
     assert batch.status[2] == "closest"
     assert "not reached" in batch.reason(2)
     for row in range(3):

@@ -454,7 +454,16 @@ def test_many_starts_of_one_goal_in_one_call() -> None:
     flat = many.q.reshape(-1, 7)
     assert (errors(PANDA, "tip", flat, np.tile(TARGETS[1], (21, 1, 1)), "pose") <= (1e-4, 1e-3)).all()
     assert within(PANDA, flat).all()
-    assert len(many.reason) == 21
+    assert many.reason == "21 starts: 21 reached."
+    one = many[2, 3]
+    assert_array_equal(one.q, many.q[2, 3])
+    assert one
+    assert one.reason.startswith("reached: position error ")
+    assert many[1].q.shape == (7, 7)
+    with pytest.raises(OptionError, match=r"success\.all\(\) or success\.any\(\)"):
+        bool(many)
+    with pytest.raises(OptionError, match="one solution"):
+        one[0]
     assert lw.solve(PANDA, reach(TARGETS[1]), start=starts[:0]).q.shape == (0, 7, 7)
 
 

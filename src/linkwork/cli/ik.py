@@ -293,7 +293,7 @@ def race(
         print_json([lap.as_dict() for lap in laps])
     elif str(output) != "-":
         print_laps(laps)
-    if not any(lap.solution is not None and lap.solution.success for lap in laps):
+    if not any(lap.success for lap in laps):
         raise typer.Exit(NOT_REACHED)
 
 

@@ -17,7 +17,7 @@ from .console import by_coordinate, placements, print_columns, say
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..explain.races import Lap
+    from ..explain.races import RaceResult
     from ..linkage.linkage import Linkage
     from ..models.textbook import Figure
     from ..motion.clips import Clip
@@ -162,7 +162,7 @@ def save_clip(clip: Clip, path: Path) -> None:
 # Races and figures
 
 
-def print_laps(laps: Sequence[Lap]) -> None:
+def print_laps(laps: Sequence[RaceResult]) -> None:
     """Print how methods fared, one row each."""
     rows = [LAP_TITLES]
     for lap in laps:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import FormatError, KeyFrameError, MissingExtraError, OptionError, PoseShapeError
 from ..formats.atomic_files import replacing
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..motion.clips import Clip
 from ..transforms import FloatArray, as_array, as_vector
 from .charts import figure, map, race, report, workspace  # noqa: A004 - draw.map
@@ -76,6 +76,7 @@ def pose(
         >>> figure.axes[0].get_xlabel()
         'x [m]'
     """
+    check_linkage(linkage)
     target = None if path is None else _target(path, IMAGES, "a picture")
     values = _one_pose(linkage, q)
     names = _frame_names(linkage, frames)

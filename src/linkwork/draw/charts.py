@@ -20,7 +20,7 @@ from ..transforms import FloatArray, as_array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..explain.races import Lap
+    from ..explain.races import RaceResult
     from ..explain.workspaces import Workspace
     from ..models.textbook import Figure as ChapterFigure
     from ..motion.inspection import Report
@@ -57,7 +57,7 @@ def figure(figure: ChapterFigure, *, path: Target = None) -> Figure:
     return _kept(rows.sheet(figure), target)
 
 
-def race(laps: Sequence[Lap], *, goal: ArrayLike | None = None, path: Target = None) -> Figure:
+def race(laps: Sequence[RaceResult], *, goal: ArrayLike | None = None, path: Target = None) -> Figure:
     """Draw how methods fared on one problem: error against iteration, path of the effector, and a table.
 
     Args:

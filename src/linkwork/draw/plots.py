@@ -37,7 +37,7 @@ from .sheets import Stage
 from .sketch import DEFAULT_VIEW, INK, Extent, Sketch, nice_step
 
 if TYPE_CHECKING:
-    from ..explain.races import Lap
+    from ..explain.races import RaceResult
     from ..explain.workspaces import Workspace
     from ..solvers import Solution
 
@@ -63,7 +63,7 @@ class Runner:
     style: dict[str, Any]
 
 
-def race(laps: list[Lap], goal: FloatArray | None) -> Picture:
+def race(laps: list[RaceResult], goal: FloatArray | None) -> Picture:
     """Return error against iteration, the effector's path and a table, for laps of which one at least was run."""
     runners = _runners(laps)
     wanted = _reach(runners[0].solution)
@@ -84,7 +84,7 @@ def _reach(solution: Solution) -> Reach | None:
     return next((goal for goal in solution.goals if isinstance(goal, Reach)), None)
 
 
-def _runners(laps: list[Lap]) -> list[Runner]:
+def _runners(laps: list[RaceResult]) -> list[Runner]:
     found = []
     for k, lap in enumerate(laps):
         if lap.solution is None:
@@ -151,7 +151,7 @@ def _paths(page: Picture, runners: list[Runner], goal: FloatArray | None, region
         panel.ax.plot(*points, linewidth=stroke, zorder=15.0 + 0.1 * k, label=runner.method, **runner.style)
 
 
-def _table(page: Picture, laps: list[Lap], runners: list[Runner], left: float, top: float) -> None:
+def _table(page: Picture, laps: list[RaceResult], runners: list[Runner], left: float, top: float) -> None:
     """Write one line for each method: its stroke, its name, how it ended, its iterations and its last error."""
     styles = {runner.method: runner.style for runner in runners}
     width, height = page.get_size_inches()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linkage.geometry import Box, Mesh, Polyline, Shape, Sphere
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..transforms import FloatArray
 from . import surfaces
 
@@ -299,6 +299,7 @@ def is_flat(linkage: Linkage) -> bool:
         >>> is_flat(lw.Builder("door").revolute("hinge", "leaf", axis="x").build())
         False
     """
+    check_linkage(linkage)
     frames = linkage.forward(linkage.neutral()).array
     moving = np.zeros(len(linkage.nodes), dtype=np.bool_)
     reach = 0.0

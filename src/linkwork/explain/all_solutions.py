@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import APART, advance, clamped, same_pose, start_pose, wrapped
 from ..solvers import Prepared, Settings
 from ..solvers.chain_solver import prepared_for
@@ -100,6 +100,7 @@ def solve_all(
         >>> lw.solve_all(arm, lw.Reach("tip", position=(1, 2)))
         <Branches of 'planar': 2 isolated>
     """
+    check_linkage(linkage)
     if not isinstance(goal, Reach):
         raise GoalError(f"all solutions are found of one Reach goal, got {goal!r}.")
     positive("apart", apart)

@@ -16,11 +16,12 @@ import numpy as np
 from ..errors import OptionError
 from ..goals import Block, Goal, Reach
 from ..linkage.joints import mid_range
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import distinct, wrapped
 from ..linkage.program import chain_motions
 from ..solvers import METHODS, Damped, Problem, Solution, configure, run
 from ..solvers.options import LoopOptions
+from ..solvers.solution import ending, errors_in_words
 from ..transforms import FloatArray
 from .conflicts import Conflict, Experiments, amount, apart, called, joined, levels, place_of
 
@@ -46,12 +47,14 @@ class Diagnosis:
     evidence: dict[str, Any] = field(default_factory=dict)
 
 
-def reason(solution: Solution) -> Any:
-    """Return one sentence on how a solve ended; a list of them for a batch."""
+def reason(solution: Solution) -> str:
+    """Return one sentence on how a solve ended."""
     if np.ndim(solution.success):
-        return [reason(one) for one in _each(solution)]
+        names, counts = np.unique(solution.status, return_counts=True)
+        ends = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
+        return f"{np.size(solution.success)} starts: {ends}."
     if solution.success:
-        return f"reached: {_missed(solution) or 'nothing but wishes'} after {_steps(solution.iterations)}."
+        return ending("reached", _missed(solution) or "nothing but wishes", _steps(solution.iterations))
     certain = _certain(solution)
     return certain.sentence if certain is not None else _ended(solution)
 
@@ -59,8 +62,7 @@ def reason(solution: Solution) -> Any:
 def explain(solution: Solution) -> str:
     """Return a paragraph: what happened, why, and what to try."""
     if np.ndim(solution.success):
-        ends = ", ".join(f"{int(np.sum(solution.status == name))} {name}" for name in np.unique(solution.status))
-        return f"{np.size(solution.success)} problems by {solution.method!r}: {ends}. Solve one alone to hear why."
+        return f"{reason(solution)} solution[k].explain() tells why one of them ended so."
     found = diagnose(solution)
     return " ".join(part for part in (found.sentence, found.advice) if part)
 
@@ -114,6 +116,7 @@ def count_solutions(
         >>> lw.count_solutions(lw.models.planar([2, 1]), lw.Reach("tip", position=(1, 2))).number
         2
     """
+    check_linkage(linkage)
     settings = {"tolerance": 1e-8, "rotation_tolerance": 1e-8, "limits": "project", "max_iterations": 200} | options
     method, loop = configure("damped", settings)
     problem = Problem(linkage, goals)
@@ -129,30 +132,6 @@ def count_solutions(
     return Count(len(found), 0, found)
 
 
-def _each(solution: Solution) -> list[Solution]:
-    """Return the problems of a batch one by one."""
-    count = np.size(solution.success)
-    parts = {
-        name: np.reshape(
-            getattr(solution, name), (count, *np.shape(getattr(solution, name))[np.ndim(solution.success) :])
-        )
-        for name in ("start", "q", "success", "residuals", "iterations", "status")
-    }
-    return [
-        replace(
-            solution,
-            trace=(),
-            success=bool(parts["success"][i]),
-            iterations=int(parts["iterations"][i]),
-            status=str(parts["status"][i]),
-            start=parts["start"][i],
-            q=parts["q"][i],
-            residuals=parts["residuals"][i],
-        )
-        for i in range(count)
-    ]
-
-
 def _steps(count: int) -> str:
     return f"{count} iteration{'s' * (count != 1)}"
 
@@ -160,31 +139,20 @@ def _steps(count: int) -> str:
 def _missed(solution: Solution) -> str:
     """Return the errors in words: ``"position error 2.1e-05 m, rotation error 0.3 rad"``; the largest of many goals."""
     owners = [(goal, block.unit) for goal in solution.goals for block in goal.blocks]
-    errors = [(value, unit, goal) for (goal, unit), value in zip(owners, solution.residuals.tolist(), strict=True)]
-    if len(solution.goals) > 1:
-        judged = [row for row in errors if row[2].tolerance_of(row[1]) != np.inf]
-        largest = (
-            max((row for row in judged if row[1] == unit), key=itemgetter(0), default=None) for unit in ("m", "rad")
-        )
-        errors = [row for row in largest if row is not None]
-    many = len(solution.goals) > 1
-    return ", ".join(
-        f"{'largest ' * many}{'position' if unit == 'm' else 'rotation'} error {value:.3g} {unit}"
-        f"{f' ({called(goal)})' * many}"
-        for value, unit, goal in errors
-    )
+    if len(solution.goals) == 1:
+        return errors_in_words(solution.residuals, [unit for _, unit in owners])
+    parts = []
+    for unit in ("m", "rad"):
+        rows = zip(solution.residuals.tolist(), owners, strict=True)
+        judged = [(value, goal) for value, (goal, of) in rows if of == unit and goal.tolerance_of(unit) != np.inf]
+        if judged:
+            value, goal = max(judged, key=itemgetter(0))
+            parts.append(f"largest {errors_in_words([value], [unit])} ({called(goal)})")
+    return ", ".join(parts)
 
 
 def _ended(solution: Solution) -> str:
-    how = {
-        "stalled": "no longer came nearer",
-        "closest": "no start came nearer",
-        "beyond": "the limb does not extend that far",
-        "diverged": "diverged",
-        "iterations": "used up its iterations",
-        "time": "used up its time",
-    }[solution.status]
-    text = f"not reached: {how} after {_steps(solution.iterations)}, with {_missed(solution)}"
+    text = ending(solution.status, _missed(solution), _steps(solution.iterations))[:-1]
     ranks = levels(solution)
     if len(ranks) > 1:
         text += f"; {', '.join(rank.words for rank in ranks)}"

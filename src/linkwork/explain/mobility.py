@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import GoalError
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import between, clamped, distinct, start_pose, wrapped
 from ..solvers.loops import RANK, Closure, close, coordinate
 from ..transforms import FloatArray
@@ -70,6 +70,7 @@ def singular_positions(
         >>> [len(lw.singular_positions(bars, joint, start="start")) for joint in ("crank", "rocker")]
         [0, 2]
     """
+    check_linkage(linkage)
     place, rate = coordinate(linkage, joint)
     first = close(linkage, linkage.neutral() if start is None else start)
     curve = _Curve(Closure(linkage, keep_limits=False), rate)
@@ -102,6 +103,7 @@ def degrees_of_freedom(linkage: Linkage, *, at: ArrayLike | str | None = None) -
         >>> [lw.degrees_of_freedom(lw.models.build(text)) for text in ("four_bar", "pantograph", "jansen_leg", "panda")]
         [1, 2, 1, 7]
     """
+    check_linkage(linkage)
     if not linkage.loops:
         return linkage.nv
     closure = Closure(linkage)

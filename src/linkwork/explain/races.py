@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..errors import GoalError, MissingExtraError
 from ..goals import Goal
 from ..linkage import swing_twist as cones
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import start_pose
 from ..solvers import METHODS, Solution, solve
 from ..solvers.options import LoopOptions
@@ -24,7 +24,7 @@ from ..transforms import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Lap:
+class RaceResult:
     """How one method fared.
 
     Attributes:
@@ -44,6 +44,16 @@ class Lap:
     violations: int = 0
 
     @property
+    def success(self) -> bool:
+        """Whether it reached the goal."""
+        return self.solution is not None and bool(self.solution)
+
+    @property
+    def reason(self) -> str:
+        """One sentence on how it ended, or why it does not serve this goal."""
+        return self.refusal if self.solution is None else self.solution.reason
+
+    @property
     def errors(self) -> FloatArray:
         """The largest residual at every iteration."""
         if self.solution is None:
@@ -61,17 +71,17 @@ class Lap:
     def as_dict(self) -> dict[str, Any]:
         """Return the row as plain values, for JSON."""
         if self.solution is None:
-            return {"method": self.method, "served": False, "reason": self.refusal}
+            return {"method": self.method, "served": False, "reason": self.reason}
         return {
             "method": self.method,
             "served": True,
-            "success": self.solution.success,
+            "success": self.success,
             "error": float(self.solution.residual),
             "iterations": self.solution.iterations,
             "seconds": self.seconds,
             "largest_step": self.largest_step,
             "violations": self.violations,
-            "reason": self.solution.reason,
+            "reason": self.reason,
         }
 
 
@@ -82,7 +92,7 @@ def race(
     start: ArrayLike | str | None = None,
     methods: Sequence[str] | None = None,
     **options: Unpack[LoopOptions],
-) -> list[Lap]:
+) -> list[RaceResult]:
     """Return how every method fares on the same problem.
 
     Args:
@@ -92,16 +102,17 @@ def race(
         methods: Names of methods; all by default.
         **options: What every method takes, as in `solve`.
     """
+    check_linkage(linkage)
     pose = start_pose(linkage, start)
-    return [_lap(linkage, goals, pose, name, options) for name in (METHODS if methods is None else methods)]
+    return [_run(linkage, goals, pose, name, options) for name in (METHODS if methods is None else methods)]
 
 
-def _lap(linkage: Linkage, goals: Any, start: FloatArray, method: str, options: LoopOptions) -> Lap:
+def _run(linkage: Linkage, goals: Any, start: FloatArray, method: str, options: LoopOptions) -> RaceResult:
     try:
         traced: LoopOptions = {**options, "trace": True}
         solution = solve(linkage, goals, start=start, method=method, **traced)
     except (GoalError, MissingExtraError) as error:
-        return Lap(method, None, str(error))
+        return RaceResult(method, None, str(error))
     begin = time.perf_counter()
     solve(linkage, goals, start=start, method=method, **options)
     seconds = time.perf_counter() - begin
@@ -109,4 +120,4 @@ def _lap(linkage: Linkage, goals: Any, start: FloatArray, method: str, options: 
     steps = np.abs(linkage.difference(poses[:-1], poses[1:])).max(initial=0.0) if len(poses) > 1 else 0.0
     beyond = ((poses < linkage.lower) | (poses > linkage.upper)).any(axis=0).sum()
     beyond += sum(bool(cones.beyond([cone], poses).any()) for cone in linkage.cones)
-    return Lap(method, solution, "", seconds, float(steps), int(beyond))
+    return RaceResult(method, solution, "", seconds, float(steps), int(beyond))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Reach
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import advance, keeps_limits, start_pose
 from ..linkage.swing_twist import excess
 from ..transforms import FloatArray, as_angle, cross_matrix
@@ -95,6 +95,7 @@ def swivel(
         >>> moved.success, bool(abs(after - before).max() < 1e-9)
         (True, True)
     """
+    check_linkage(linkage)
     pose = start_pose(linkage, q)
     if pose.ndim != 1:
         raise OptionError(f"a swivel is of one pose of shape ({linkage.nq},), got shape {pose.shape}.")

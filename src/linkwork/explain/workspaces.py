@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import OptionError, TransformError
 from ..goals import Reach
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import as_poses
 from ..solvers import Damped, Problem, Settings, run
 from ..transforms import FloatArray, as_axis, axis_rotation
@@ -83,6 +83,7 @@ def workspace(
         dexterous_samples: How many of the points to try them at: that takes a solve each.
         progress: Called with the share that is done.
     """
+    check_linkage(linkage)
     for name, value, least in (
         ("samples", samples, 1),
         ("orientations", orientations, 0),
@@ -176,6 +177,7 @@ def manipulability(linkage: Linkage, q: ArrayLike, frame: str, *, rows: str = "p
         frame: Name of the frame.
         rows: ``"position"``, ``"orientation"`` or ``"both"``; directions that no joint ever moves it in are left out.
     """
+    check_linkage(linkage)
     choices = {"position": slice(0, 3), "orientation": slice(3, 6), "both": slice(0, 6)}
     if rows not in choices:
         raise OptionError(f"rows is one of {', '.join(map(repr, choices))}, got {rows!r}.")
@@ -240,6 +242,7 @@ def euler_jacobian(linkage: Linkage, q: ArrayLike, frame: str, *, order: str = "
 
 def is_singular(linkage: Linkage, q: ArrayLike, frame: str, *, rows: str = "position", ratio: float = 1e-6) -> Any:
     """Return whether a frame has lost a direction of motion at poses (..., nq), by the ratio of singular values."""
+    check_linkage(linkage)
     values = manipulability(linkage, q, frame, rows=rows).singular_values
     result: NDArray[np.bool_] = values[..., -1] <= ratio * values[..., 0]
     return bool(result) if result.ndim == 0 else result
@@ -259,6 +262,7 @@ def joint_map(
     Returns:
         Values of the first joint (n,), of the second (n,), and the measure (n, n), first joint along the first axis.
     """
+    check_linkage(linkage)
     if isinstance(resolution, bool) or not isinstance(resolution, int) or resolution < 2:
         raise OptionError(f"resolution must be a whole number, at least 2, got {resolution!r}.")
     index = [linkage.coordinate_index.get(name, -1) for name in joints]

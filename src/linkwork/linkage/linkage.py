@@ -18,6 +18,7 @@ from ..errors import (
     JointNotFoundError,
     LinkageError,
     LinkNotFoundError,
+    OptionError,
     PoseError,
     PoseNotFoundError,
 )
@@ -448,3 +449,11 @@ def _rebuild(
     loops: Sequence[Loop] = (),
 ) -> Linkage:
     return Linkage(nodes, arcs[1:], name=name, frames=frames, root=arcs[0], poses=poses, loops=loops)
+
+
+def check_linkage(linkage: object) -> None:
+    """Raise, where a linkage is asked for and something else is given, with what to pass instead."""
+    if not isinstance(linkage, Linkage):
+        name = linkage if isinstance(linkage, str) else "panda"
+        made = f"lw.models.{name}()" if name.isidentifier() else f"lw.load({name!r})"
+        raise OptionError(f"a Linkage is needed, such as {made}, got {linkage!r}.")

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import models
 from ..errors import GoalError, NotFoundError
-from ..explain.races import Lap
+from ..explain.races import RaceResult
 from ..goals import Reach
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip, interpolate
@@ -194,7 +194,7 @@ def figure(number: str) -> Figure:
     return Figure(number, caption, make())
 
 
-def of_race(laps: Sequence[Lap]) -> Figure:
+def of_race(laps: Sequence[RaceResult]) -> Figure:
     """Return a race as rows of frames: for each method that served, five iterations from its first to its last."""
     panels = []
     for lap in laps:

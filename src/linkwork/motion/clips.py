@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import KeyFrameError, PoseShapeError
 from ..linkage import poses
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..transforms import FloatArray, as_array
 from . import blending, derivatives, mirrors, root_motion
 from .keys import Key, even_times, read_keys
@@ -263,6 +263,7 @@ def interpolate(
         >>> lw.interpolate(arm, [(0, [0, 0]), (1, [1, 2])], fps=2, kind="linear").poses.tolist()
         [[0.0, 0.0], [0.5, 1.0], [1.0, 2.0]]
     """
+    check_linkage(linkage)
     track = read_keys(linkage, keys, kind=kind, wrap=wrap)
     samples = even_times(track.times[0], track.times[-1], fps)
     return Clip(linkage, samples, track.at(samples), source="keys")

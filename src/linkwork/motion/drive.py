@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import LoopError, OptionError, TransformError
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import between
 from ..solvers.loops import LONGEST_STEP, Closure, close, coordinate, least_squares, one_pose
 from ..transforms import FloatArray, as_angle, as_array
@@ -47,6 +47,7 @@ def drive(
         >>> len(clip), bool(clip.residuals.max() < 1e-9)
         (49, True)
     """
+    check_linkage(linkage)
     q_index, v_index = coordinate(linkage, joint)
     path = _values(values, joint)
     if isinstance(fps, bool) or not isinstance(fps, int | float | np.number) or not 0.0 < fps < math.inf:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import start_pose
 from ..solvers import Method, Problem, configure
 from ..solvers.iterate import follow, settled
@@ -65,6 +65,7 @@ def track(
         >>> len(clip), bool(clip.residuals.max() < 1e-3)
         (21, True)
     """
+    check_linkage(linkage)
     _check(fps, steps, lookahead)
     q = start_pose(linkage, start)
     series = _series(linkage, goals, q, fps, frames)

@@ -13,7 +13,7 @@ import numpy as np
 from .. import formats
 from ..errors import MappingError, OptionError
 from ..linkage.joints import Fixed
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..motion.checks import has_stray_first_frame, without_first_frame
 from ..motion.clips import Clip
 from ..motion.contacts import Thresholds
@@ -155,10 +155,9 @@ def retarget_with_report(
 
 
 def _check(clip: Any, linkage: Any, role: Any, root: Any, smooth: Any, first: Any) -> None:
+    check_linkage(linkage)
     if not isinstance(clip, Clip):
         raise OptionError(f"retarget takes a clip and then a linkage; got {type(clip).__name__} first.")
-    if not isinstance(linkage, Linkage):
-        raise OptionError(f"retarget takes a linkage to move; got {type(linkage).__name__}.")
     if role is not None and role not in ROLES:
         raise MappingError(f"no role {role!r}; roles are {', '.join(ROLES)}.")
     for name, value in (("root", root), ("first", first)):

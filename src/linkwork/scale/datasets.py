@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import BlockError, OptionError, PoseError, RunError, listed
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import start_pose
 from ..solvers.batch import Batch, cores, solve_batch
 from ..solvers.options import BatchOptions, precision
@@ -138,6 +138,7 @@ def solve_dataset(
         >>> lw.solve_dataset(lw.models.planar([15, 10, 5]), "tip", folder / "goals.csv", folder / "answers")
         <Harvest: 2 of 3 reached>
     """
+    check_linkage(linkage)
     device = _device(engine, address, gpu)
     workers = check_workers(workers)
     given = {name: options.pop(name) is not False for name in ("position", "orientation") if name in options}

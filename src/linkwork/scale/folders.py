@@ -17,7 +17,7 @@ import numpy as np
 from .. import formats
 from ..errors import FormatError, LinkworkError, OptionError, listed
 from ..formats.atomic_files import read_bytes
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..motion.clips import Clip
 from ..retargeting import RetargetOptions, retarget
 from .datasets import Harvest, Progress, collect
@@ -61,6 +61,7 @@ def retarget_library(
         FormatError: If there are no motions, or nothing can be written.
         RunError: If the folder holds another run.
     """
+    check_linkage(linkage)
     if engine not in ENGINES:
         raise OptionError(f"no engine {engine!r} for motions; engines are {listed(ENGINES)}.")
     if address is not None and engine != "ray":

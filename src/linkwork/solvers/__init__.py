@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import MethodNotFoundError
 from ..goals import Goal, Reach
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import start_pose
 from .analytic import Analytic
 from .body_solver import PreparedFigure
@@ -96,10 +96,13 @@ def solve(
         >>> solution.success, arm.forward(solution.q, frame="tip")[:2, 3].round(3).tolist()
         (True, [-20.0, 5.0])
     """
-    if method == "robust" and not options and type(goals) is Reach and goals.tolerance is None:  # in microseconds
-        found = prepared_for(linkage, goals, DEFAULTS, RESTARTS, 0)
+    check_linkage(linkage)
+    goal = goals[0] if isinstance(goals, list | tuple) and len(goals) == 1 else goals
+    if method == "robust" and not options and type(goal) is Reach and goal.tolerance is None:
+        # What `Robust` does with one Reach and its defaults, without the objects on the way: microseconds count.
+        found = prepared_for(linkage, goal, DEFAULTS, RESTARTS, 0)
         if found.limb.values and (start is None or np.ndim(start) < 2):
-            return found.solve(goals.target, start=start)
+            return found.solve(goal.target, start=start)
     chosen, settings = configure(method, options)
     if start is None:
         return chosen.solve_without_start(Problem(linkage, goals), settings)

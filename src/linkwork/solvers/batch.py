@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ..errors import DeviceError, GoalError, OptionError
+from ..goals import Reach
 from ..kernels.devices import given_as, on_card, to_host
 from ..kernels.search_many import CLOSEST, INVALID, REACHED, UNSOLVED
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import start_pose
 from ..transforms import FloatArray
 from .chain_solution import NAMES
@@ -30,6 +31,7 @@ from .chain_solver import MOST_KEPT, NO_STARTS, Prepared
 from .cuda_batch import BLOCK as CARD_BLOCK, SEATS, Card, card_of
 from .options import PrepareOptions, positive, precision, refuse_unknown, whole
 from .prepare import prepare
+from .solution import ending, errors_in_words
 
 SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had
 Progress = bool | Callable[[int, int], None] | None
@@ -41,7 +43,7 @@ class Batch:
 
     Attributes:
         linkage: The linkage.
-        frame: The frame that targets are for.
+        goal: A goal of the kind that all targets are; its own target means nothing.
         q: Poses, shape (n, nq): answers, or the closest found; the neutral pose where a target is invalid.
         success: Whether each is within tolerance and limits, shape (n,).
         residuals: Position [m] and rotation [rad] errors, those asked for, shape (n, 1 or 2); NaN where invalid.
@@ -50,12 +52,17 @@ class Batch:
     """
 
     linkage: Linkage
-    frame: str
+    goal: Reach
     q: FloatArray
     success: NDArray[np.bool_]
     residuals: FloatArray
     restarts: NDArray[np.int32]
     codes: NDArray[np.int8]
+
+    @property
+    def frame(self) -> str:
+        """The frame that targets are for."""
+        return self.goal.frame
 
     @property
     def status(self) -> NDArray[np.str_]:
@@ -74,24 +81,22 @@ class Batch:
         """Return one sentence on how a row ended."""
         if on_card(self.codes):
             return self.on_host().reason(row)
-        word = NAMES[int(self.codes[row])]
-        if word == "invalid":
-            return f"target {row} is no rigid transform of finite numbers."
-        missed = " and ".join(f"{value:.3g}" for value in self.residuals[row])
-        how = {
-            "reached": "reached",
-            "closest": "not reached: no start came nearer; errors",
-            "beyond": "out of reach: the limb does not extend there; errors of the closest pose",
-            "time": "not reached: the time was used up; errors",
-        }[word]
-        return f"{how} {missed} after {int(self.restarts[row])} starts."
+        errors = errors_in_words(self.residuals[row], [block.unit for block in self.goal.blocks])
+        return ending(NAMES[int(self.codes[row])], errors, f"{int(self.restarts[row])} starts")
+
+    def __bool__(self) -> bool:
+        if len(self) != 1:
+            raise OptionError(
+                f"{len(self)} answers are neither true nor false together; use success.all() or success.any()."
+            )
+        return bool(to_host(self.success)[0])
 
     def on_host(self) -> Batch:
         """Return the same with NumPy arrays; it is itself where they are."""
         if not on_card(self.q):
             return self
         arrays = (self.q, self.success, self.residuals, self.restarts, self.codes)
-        return Batch(self.linkage, self.frame, *map(to_host, arrays))
+        return Batch(self.linkage, self.goal, *map(to_host, arrays))
 
     def __len__(self) -> int:
         return len(self.q)
@@ -141,6 +146,7 @@ def solve_batch(
         >>> lw.solve_batch(arm, "tip", targets)
         <Batch of 'tip': 1000 of 1000 reached>
     """
+    check_linkage(linkage)
     work = _work(device)(linkage, frame, dtype, threads, time_budget, options)
     work.first = whole("first", first)
     if isinstance(work, _CardWork) and on_card(targets):
@@ -164,6 +170,7 @@ def solve_blocks(
 
     Random starts are drawn as if all blocks were one batch, so that the answers are the same.
     """
+    check_linkage(linkage)
     work = _work(device)(linkage, frame, dtype, threads, None, options)
     for block in blocks:
         targets = _as_array(block, frame)
@@ -217,7 +224,7 @@ class _Work:
             for size in _dealt(work, range(0, count, block), self.threads):
                 done += size
                 report(done)
-        return Batch(linkage, prepared.goal.frame, q, codes == REACHED, residuals, restarts, codes)
+        return Batch(linkage, prepared.goal, q, codes == REACHED, residuals, restarts, codes)
 
     def get_ready(self, _targets: NDArray[Any], _given: bool) -> None:
         """Do what need not be done in every thread."""
@@ -293,7 +300,7 @@ class _CardWork(_Work):
             start = start_pose(linkage, start)
         found = self.card.solve_there(targets, start, self.first)
         arrays = (found.q, found.reached, found.residuals, found.restarts, found.codes)
-        return Batch(linkage, self.prepared.goal.frame, *(given_as(array, targets) for array in arrays))
+        return Batch(linkage, self.prepared.goal, *(given_as(array, targets) for array in arrays))
 
 
 def _work(device: str) -> type[_Work]:

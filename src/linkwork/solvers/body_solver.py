@@ -23,7 +23,7 @@ from .body_program import Program
 from .goal_arrays import PACKERS, write
 from .options import Settings, whole as whole_number
 from .problem import Problem, bound_goals
-from .solution import Solution
+from .solution import Solution, Status, from_rows
 
 EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
 WISH = 0.1  # what a wish of a lower level counts on the first walk
@@ -192,7 +192,7 @@ class PreparedFigure:
         known = self.bound(goals, start)
         (q, report, status), late = self._searched(self.aims(known)[None], start[None])
         reached = bool(status[0])
-        ending = "reached" if reached else "time" if late else "closest"
+        ending: Status = "reached" if reached else "time" if late else "closest"
         pose, steps, residuals = q[0], int(report[0, 1]), report[0, whole.REPORT :]
         if not reached and len(self._emphasis) > 1:
             pose, residuals = self._no_worse(known, start, pose, residuals, self.restarts)
@@ -236,23 +236,13 @@ class PreparedFigure:
 
     def solve_many(self, goals: Goal | Sequence[Goal], starts: FloatArray) -> Solution:
         """Return the solutions for the same goals from many starts (..., nq)."""
-        known, shape = self.bound(goals, starts), starts.shape[:-1]
+        known = self.bound(goals, starts)
         flat = starts.reshape(-1, self.linkage.nq)
         found, late = self._searched(np.tile(self.aims(known), (len(flat), 1)), flat)
         q, report, status = found if late else self._firm([known] * len(flat), flat, found, self.restarts)
-        return Solution(
-            self.linkage,
-            known,
-            "robust",
-            starts,
-            q.reshape(starts.shape),
-            status.astype(np.bool_).reshape(shape),
-            report[:, whole.REPORT :].reshape(*shape, -1),
-            report[:, 1].astype(np.int64).reshape(shape),
-            np.where(status == whole.REACHED, "reached", "time" if late else "closest").reshape(shape),
-            (),
-            self.settings,
-        )
+        ends = np.where(status == whole.REACHED, "reached", "time" if late else "closest")
+        rows = (q, status.astype(np.bool_), report[:, whole.REPORT :], report[:, 1].astype(np.int64), ends)
+        return from_rows(self.linkage, known, "robust", starts, rows, self.settings)
 
     def follow(
         self, frames: Iterable[Goal | Sequence[Goal]], *, start: ArrayLike | str | None = None, restarts: bool = True

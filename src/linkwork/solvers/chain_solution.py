@@ -14,12 +14,18 @@ from ..kernels.search_many import BEYOND, CLOSEST, INVALID, REACHED, UNSOLVED
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .options import Settings
-from .solution import Solution
+from .solution import Solution, Status
 
 if TYPE_CHECKING:
     from .chain_solver import Prepared
 
-NAMES = {REACHED: "reached", CLOSEST: "closest", BEYOND: "beyond", INVALID: "invalid", UNSOLVED: "time"}
+NAMES: dict[int, Status] = {
+    REACHED: "reached",
+    CLOSEST: "closest",
+    BEYOND: "beyond",
+    INVALID: "invalid",
+    UNSOLVED: "time",
+}
 
 
 class Found(Solution):
@@ -71,7 +77,7 @@ class Found(Solution):
         return float(self.report[0] + self.report[1] * self.prepared.numbers[ROTATION] ** 2)
 
     @cached_property
-    def status(self) -> str:
+    def status(self) -> Status:
         return NAMES[self.outcome]
 
     @cached_property

@@ -16,7 +16,7 @@ from ..transforms import FloatArray
 from .constraints import closed, leaving_cones, loop_normals
 from .loops import Closure
 from .problem import Problem, State
-from .solution import Record, Solution
+from .solution import Record, Solution, from_rows
 
 if TYPE_CHECKING:
     from .method import Method
@@ -247,17 +247,5 @@ class _Walk:
             reached &= keeps_limits(linkage, self.best_q)
         names = {REACHED: "reached", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: ending}
         status = ["reached" if good else names[code] for good, code in zip(reached, self.status.tolist(), strict=True)]
-        single = not self.shape
-        return Solution(
-            linkage,
-            self.problem.goals,
-            method.name,
-            start,
-            self.best_q.reshape(*self.shape, linkage.nq),
-            bool(reached[0]) if single else reached.reshape(self.shape),
-            residuals.reshape(*self.shape, -1),
-            int(self.count[0]) if single else self.count.reshape(self.shape),
-            status[0] if single else np.array(status).reshape(self.shape),
-            tuple(trace),
-            self.settings,
-        )
+        rows = (self.best_q, reached, residuals, self.count, status)
+        return from_rows(linkage, self.problem.goals, method.name, start, rows, self.settings, trace)

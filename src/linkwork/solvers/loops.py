@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import GoalError, JointNotFoundError, LoopError, OptionError
 from ..goals import closings
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import advance, between, clamped, start_pose
 from ..transforms import FloatArray
 
@@ -133,6 +133,7 @@ def close(linkage: Linkage, q: ArrayLike | str, *, keep: Iterable[str] = ()) -> 
         >>> bool(abs(lw.Close(bars.loops[0]).error(bars, q)).max() < 1e-9)
         True
     """
+    check_linkage(linkage)
     closure, pose = Closure(linkage), one_pose(linkage, q)
     free, names = _free(linkage, keep)
     start, kept = clamped(linkage, pose), _places(linkage, ~free)

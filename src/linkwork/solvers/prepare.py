@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from .body_solver import PreparedFigure, figure_for, serves
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .options import Limits, Settings, whole
@@ -87,6 +87,7 @@ def prepare(
         >>> ik([-20, 5]).success
         True
     """
+    check_linkage(linkage)
     if not isinstance(orientation, bool):
         raise OptionError(f"orientation is True or False, got {orientation!r}.")
     restarts, seed = whole("restarts", restarts), whole("seed", seed)

@@ -22,7 +22,7 @@ from .iterate import run
 from .jacobian import Damped
 from .options import Settings, whole
 from .problem import Problem
-from .solution import Solution
+from .solution import Solution, from_rows
 
 TOGETHER = 64  # random starts of the NumPy form, all at once
 
@@ -96,24 +96,19 @@ class Robust(Damped):
     def _many(self, prepared: Prepared, problem: Problem, start: FloatArray) -> Solution:
         """Solve the same goal from many starts."""
         goal: Any = problem.goals[0]
-        shape, starts = start.shape[:-1], start.reshape(-1, problem.linkage.nq)
+        starts = start.reshape(-1, problem.linkage.nq)
         status = np.zeros(len(starts), np.int64)
         targets = np.tile(goal.target, (len(starts), 1, 1))
         values, report = prepared.search(targets, status, given=prepared.limb.values_of(starts))
-        names = np.array([NAMES[code] for code in status.tolist()])
-        return Solution(
-            problem.linkage,
-            problem.goals,
-            self.name,
-            start,
-            prepared.pose(values, starts).reshape(*shape, problem.linkage.nq),
-            (status == REACHED).reshape(shape),
-            prepared.residuals(report).reshape(*shape, len(problem.blocks)),
-            report[:, 3].astype(np.int64).reshape(shape),
-            names.reshape(shape),
-            (),
-            prepared.settings,
+        names = [NAMES[code] for code in status.tolist()]
+        rows = (
+            prepared.pose(values, starts),
+            status == REACHED,
+            prepared.residuals(report),
+            report[:, 3].astype(np.int64),
+            names,
         )
+        return from_rows(problem.linkage, problem.goals, self.name, start, rows, prepared.settings)
 
     def _in_numpy(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
         if settings.limits == "clamp":
@@ -123,7 +118,8 @@ class Robust(Damped):
             return first
         q, success = first.q.reshape(-1, problem.linkage.nq).copy(), np.array(first.success).reshape(-1)
         residuals = first.residuals.reshape(len(q), -1).copy()
-        iterations, status = np.array(first.iterations).reshape(-1), np.array(first.status, dtype=object).reshape(-1)
+        iterations = np.array(first.iterations).reshape(-1)
+        status = np.array(first.status, dtype=object).reshape(-1)
         starts = start.reshape(len(q), -1)
         tries = problem.linkage.random_pose(self.seed, min(self.restarts, TOGETHER))
         again = run(self, problem, tries, replace(settings, trace=False))
@@ -137,16 +133,8 @@ class Robust(Damped):
                     again.residuals[k],
                     again.status[k],
                 )
-        shape = start.shape[:-1]
-        single = not shape
-        return replace(
-            first,
-            q=q.reshape(*shape, -1),
-            success=bool(success[0]) if single else success.reshape(shape),
-            residuals=residuals.reshape(*shape, -1),
-            iterations=int(iterations[0]) if single else iterations.reshape(shape),
-            status=str(status[0]) if single else status.astype(str).reshape(shape),
-        )
+        rows = (q, success, residuals, iterations, status)
+        return from_rows(problem.linkage, problem.goals, self.name, start, rows, first.settings, first.trace)
 
     def _cost(self, problem: Problem, q: FloatArray) -> Any:
         return np.linalg.norm(problem.error(q) * problem.scale * problem.emphasis, axis=-1)

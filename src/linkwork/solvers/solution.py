@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,7 +18,35 @@ from .problem import Problem
 if TYPE_CHECKING:
     from .options import Settings
 
+Status = Literal["reached", "stalled", "diverged", "iterations", "time", "closest", "beyond", "invalid"]
+
 NULL = 1e-9  # of the largest singular value: below, a direction changes no goal
+ENDINGS: dict[Status, str] = {
+    "reached": "reached",
+    "stalled": "no longer came nearer",
+    "diverged": "diverged",
+    "iterations": "used up its iterations",
+    "time": "used up its time",
+    "closest": "no start came nearer",
+    "beyond": "the chain does not extend that far",
+    "invalid": "the target is not a rigid transform of finite numbers",
+}
+
+
+def ending(status: Status, errors: str, effort: str) -> str:
+    """Return how a solve ended, in a sentence: ``"reached: position error 2e-05 m after 3 iterations."``."""
+    if status == "reached":
+        return f"reached: {errors} after {effort}."
+    if status == "invalid":
+        return f"not reached: {ENDINGS[status]}."
+    how = "out of reach" if status == "beyond" else "not reached"
+    return f"{how}: {ENDINGS[status]} after {effort}, with {errors}."
+
+
+def errors_in_words(values: Iterable[float], units: Sequence[str]) -> str:
+    """Return errors with their units: ``"position error 2e-05 m, rotation error 0.3 rad"``."""
+    words = {"m": "position", "rad": "rotation"}
+    return ", ".join(f"{words[unit]} error {value:.3g} {unit}" for value, unit in zip(values, units, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +62,9 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What a solve gives back. Fields have the batch shape of the starts; one start gives plain values.
+    """What a solve gives back; its truth is its success.
+
+    Fields have the batch shape of the starts; one start gives plain values. Of several, ``solution[k]`` is one.
 
     Attributes:
         q: The best pose found, shape (..., nq).
@@ -41,7 +72,7 @@ class Solution:
         residuals: The norm of each goal's position [m] and rotation [rad] error, shape (..., blocks).
         iterations: Steps taken.
         status: Why it ended: ``reached``, ``stalled``, ``diverged``, ``iterations``, ``time``; the compiled search has
-            also ``closest`` (no start came nearer) and ``beyond`` (out of reach).
+            also ``closest`` (no start came nearer) and ``beyond`` (out of reach). An array of these for several starts.
         trace: One record an iteration, if asked for.
     """
 
@@ -53,7 +84,7 @@ class Solution:
     success: Any
     residuals: FloatArray
     iterations: Any
-    status: Any
+    status: Status
     trace: tuple[Record, ...]
     settings: Settings
 
@@ -62,9 +93,27 @@ class Solution:
         """The largest of the residuals."""
         return self.residuals.max(axis=-1)
 
+    def __bool__(self) -> bool:
+        if np.ndim(self.success):
+            raise OptionError(
+                f"{np.size(self.success)} solutions are neither true nor false together; use success.all() or "
+                "success.any()."
+            )
+        return bool(self.success)
+
+    def __getitem__(self, index: Any) -> Solution:
+        """Return one of several solutions, or some of them; traces are not divided."""
+        if not np.ndim(self.success):
+            raise OptionError("there is one solution here; only those from several starts are picked by index.")
+        names = ("start", "q", "success", "residuals", "iterations", "status")
+        rows = {name: np.asarray(getattr(self, name))[index] for name in names}
+        for name in ("success", "iterations", "status"):
+            rows[name] = rows[name].item() if np.ndim(rows[name]) == 0 else rows[name]
+        return replace(self, trace=(), **rows)
+
     @cached_property
-    def reason(self) -> Any:
-        """One sentence, with numbers, on how it ended; a list of them for many problems."""
+    def reason(self) -> str:
+        """One sentence, with numbers, on how it ended."""
         from ..explain import diagnosis
 
         return diagnosis.reason(self)
@@ -110,3 +159,24 @@ class Solution:
         return (
             f"<Solution by {self.method}: {'reached' if self.success else self.status}, {self.iterations} iterations>"
         )
+
+
+def from_rows(
+    linkage: Linkage,
+    goals: tuple[Goal, ...],
+    method: str,
+    start: FloatArray,
+    rows: tuple[FloatArray, Any, FloatArray, Any, Any],
+    settings: Settings,
+    trace: Sequence[Record] = (),
+) -> Solution:
+    """Return a solution from a row for each start: of the starts' shape, plain values for a single one.
+
+    The rows are those of `q`, `success`, `residuals`, `iterations` and `status`.
+    """
+    shape = start.shape[:-1]
+    poses, success, residuals, iterations, status = rows
+    words = np.asarray(status, np.str_)
+    plain: Any = [row.reshape(shape) if shape else row.item() for row in (success, iterations, words)]
+    q, errors = (row.reshape(*shape, row.shape[-1]) for row in (poses, residuals))
+    return Solution(linkage, goals, method, start, q, plain[0], errors, plain[1], plain[2], tuple(trace), settings)

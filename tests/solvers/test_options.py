@@ -1,0 +1,94 @@
+"""Options have one name and one type everywhere, and what is not an option, or not a linkage, is refused in words."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.errors import OptionError
+from linkwork.solvers import METHODS, Settings
+from linkwork.solvers.options import BatchOptions, Limits, LoopOptions, PrepareOptions, SolveOptions, precision
+
+GOAL = lw.Reach("tip", position=(0.4, 0.1, 0.5))
+
+
+def test_typed_options_are_those_that_methods_take() -> None:
+    common = {field.name for field in fields(Settings)}
+    own = {field.name for method in METHODS.values() for field in fields(method)}
+    assert LoopOptions.__annotations__.keys() == common
+    assert SolveOptions.__annotations__.keys() == common | own
+
+
+def test_prepared_and_batch_solves_share_names_and_types_with_solve() -> None:
+    taken = inspect.signature(lw.prepare).parameters
+    assert PrepareOptions.__annotations__.keys() == taken.keys() - {"linkage", "frame"}
+    shared = PrepareOptions.__annotations__.keys() & SolveOptions.__annotations__.keys()
+    assert shared == {"tolerance", "rotation_tolerance", "limits", "restarts", "seed"}
+    for name in shared:
+        assert PrepareOptions.__annotations__[name] == SolveOptions.__annotations__[name]
+        assert taken[name].annotation == PrepareOptions.__annotations__[name].__forward_arg__
+    assert BatchOptions.__annotations__.keys() == PrepareOptions.__annotations__.keys() | {"dtype"}
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        (lambda arm: lw.solve(arm, GOAL, tolerence=1e-3), "tolerance"),
+        (lambda arm: lw.solve(arm, GOAL, method="damped", dampng=0.1), "damping"),
+        (lambda arm: lw.solve_batch(arm, "tip", np.eye(4)[None], restart=3), "restarts"),
+        (lambda arm: lw.track(arm, GOAL, limit="ignore"), "limits"),
+        (lambda arm: lw.race(arm, GOAL, max_iteration=3), "max_iterations"),
+        (lambda arm: lw.count_solutions(arm, GOAL, tolerances=1e-3), "tolerance"),
+    ],
+)
+def test_a_misspelt_option_is_refused_with_what_was_meant(call: Callable[[lw.Linkage], Any], meant: str) -> None:
+    with pytest.raises(OptionError, match=f"did you mean '{meant}'"):
+        call(lw.models.panda())
+
+
+@pytest.mark.parametrize("limits", [True, False, None, "Ignore", ""])
+def test_limits_is_one_of_three_words_everywhere(limits: Any) -> None:
+    arm = lw.models.panda()
+    calls = (
+        lambda: lw.solve(arm, GOAL, limits=limits),
+        lambda: lw.prepare(arm, "tip", limits=limits),
+        lambda: lw.solve_batch(arm, "tip", np.eye(4)[None], limits=limits),
+        lambda: lw.solve_all(arm, GOAL, limits=limits),
+        lambda: lw.track(arm, GOAL, limits=limits),
+    )
+    for call in calls:
+        with pytest.raises(OptionError, match="limits is one of 'clamp', 'project', 'ignore'"):
+            call()
+    assert get_args(Limits) == ("clamp", "project", "ignore")
+
+
+@pytest.mark.parametrize("dtype", ["float32", np.float32, np.dtype("float32"), "f4"])
+def test_a_precision_is_a_numpy_dtype_or_its_name(dtype: Any) -> None:
+    assert precision(dtype) == np.float32
+
+
+def public_calls() -> list[Any]:
+    """Return every public function that needs a linkage."""
+    found = {}
+    for module in (lw, lw.explain, lw.draw):
+        for name in module.__all__:
+            call = getattr(module, name)
+            if inspect.isfunction(call):
+                taken = inspect.signature(call).parameters.get("linkage")
+                if taken is not None and taken.default is taken.empty:
+                    found[f"{call.__module__}.{name}"] = call
+    return [pytest.param(call, id=name) for name, call in found.items()]
+
+
+@pytest.mark.parametrize("call", public_calls())
+def test_a_model_is_not_its_name(call: Callable[..., Any]) -> None:
+    parameters = inspect.signature(call).parameters.values()
+    operands = ["panda" if p.name == "linkage" else None for p in parameters if p.default is p.empty and p.kind < 2]
+    with pytest.raises(OptionError, match=r"a Linkage is needed, such as lw\.models\.panda\(\), got 'panda'"):
+        list(call(*operands))

@@ -1,0 +1,90 @@
+"""One road for a solve: a goal, a list of one, the command line and the studio give the same pose, bit for bit."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from typer.testing import CliRunner
+
+import linkwork as lw
+from linkwork.cli import app
+from linkwork.studio.session import Session
+
+MODELS = {
+    "planar:15,10,5": lambda: lw.models.planar([15, 10, 5]),
+    "panda": lw.models.panda,
+    "scara": lw.models.scara,
+    "human": lw.models.human,
+}
+FRAMES = {"human": "right_hand", "pantograph": "pen"}
+PATIENT = 1e3  # seconds, so that no test depends on a clock
+METHODS = ("robust", "damped", "selectively-damped", "transpose", "prioritized")
+
+
+def goals_of(linkage: lw.Linkage, frame: str, turned: bool) -> list[lw.Reach]:
+    """Return goals near, far off and out of reach."""
+    near, far = linkage.forward(linkage.random_pose(5, 2), frame=frame)
+    beyond = np.array(far)
+    beyond[:3, 3] *= 3.0
+    flat = not linkage.evaluator.moving_rows(frame)[2]
+    result = []
+    for place in (near, far, beyond):
+        turn = place[:3, :3] if turned else None
+        result.append(lw.Reach(frame, position=place[: 2 if flat else 3, 3], orientation=turn))
+    return result
+
+
+def by_command_line(model: str, goal: lw.Reach, start: np.ndarray | None, method: str) -> np.ndarray:
+    words = ["solve", model, "--frame", goal.frame, "--json"]
+    words += ["--position", ",".join(repr(float(x)) for x in goal.position)]
+    if goal.orientation is not None:
+        words += ["--orientation", "matrix=" + ",".join(repr(float(x)) for x in goal.orientation.ravel())]
+    if start is not None:
+        words += ["--start", ",".join(repr(float(x)) for x in start)]
+    if method != "robust":
+        words += ["--method", method]
+    result = CliRunner().invoke(app.app, words, prog_name="linkwork")
+    data = json.loads(result.stdout)
+    assert result.exit_code == (0 if data["success"] else 1)
+    return np.array(list(data["pose"].values()))
+
+
+def by_studio(linkage: lw.Linkage, goal: lw.Reach, start: np.ndarray, method: str) -> np.ndarray:
+    session = Session(linkage)
+    session.set_pose(start)
+    session.set_method(method)
+    target = session.add_target("reach", goal.frame)
+    place = np.array(target.place)
+    place[: len(goal.position), 3] = goal.position
+    if goal.orientation is not None:
+        place[:3, :3] = goal.orientation
+        session.change_target(target.name, turn=True)
+    session.change_target(target.name, place=place)
+    return session.solve(time_budget=PATIENT).q
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("model", MODELS)
+def test_all_roads_lead_to_the_same_pose(model: str, method: str, turned: bool) -> None:
+    linkage = MODELS[model]()
+    frame, start = FRAMES.get(model, "tip"), linkage.interpolate(linkage.neutral(), linkage.random_pose(1), 0.5)
+    if linkage.loops:
+        start = linkage.stored_pose("ready")
+    for goal in goals_of(linkage, frame, turned):
+        alone = lw.solve(linkage, goal, start=start, method=method).q
+        assert_array_equal(lw.solve(linkage, [goal], start=start, method=method).q, alone)
+        assert_array_equal(by_command_line(model, goal, start, method), alone)
+        assert_array_equal(by_studio(linkage, goal, start, method), alone)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_without_a_start_they_do_too(model: str) -> None:
+    linkage = MODELS[model]()
+    for goal in goals_of(linkage, FRAMES.get(model, "tip"), True):
+        alone = lw.solve(linkage, goal).q
+        assert_array_equal(lw.solve(linkage, [goal]).q, alone)
+        assert_array_equal(by_command_line(model, goal, None, "robust"), alone)
