@@ -232,8 +232,8 @@ def test_charts_are_saved_in_every_format(tmp_path, laps, suffix):
     [
         (lambda: lw.draw.figure("5.20"), "lw.textbook.figure"),
         (lambda: lw.draw.figure(figures.Figure("5.0", "nothing")), "no rows"),
-        (lambda: lw.draw.race([]), "no method served"),
-        (lambda: lw.draw.race([RaceResult("inverse", None, "not square")]), "no method served"),
+        (lambda: lw.draw.race([]), "no method took"),
+        (lambda: lw.draw.race([RaceResult("inverse", None, "not square")]), "no method took"),
         (lambda: lw.draw.workspace(None), "lw.explain.workspace"),
         (lambda: lw.draw.map([0, 1], [0, 1, 2], np.ones((3, 2)), names=("a", "b")), r"\(3, 2\)"),
         (lambda: lw.draw.map([0, 1], [0, 1], -np.ones((2, 2)), names=("a", "b")), "not negative"),

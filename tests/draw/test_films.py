@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import linkwork as lw
 from linkwork.cli import app as cli
-from linkwork.draw import film, film_range as cuts, films as reels, mp4 as videos
+from linkwork.draw import film, film_range, films, mp4
 from linkwork.errors import FormatError, MissingExtraError, NotFoundError, OptionError
 
 SMALL = {"size": (1.2, 1.0)}
@@ -32,7 +32,7 @@ def clip(arm):
 
 
 def cut(clip, *, most=50.0, even=True, **wish):
-    return cuts.cut(clip, cuts.Wish(**wish), most=most, what="a film", even=even)
+    return film_range.film_frames(clip, film_range.FilmRange(**wish), most=most, what="a film", even=even)
 
 
 # Which frames
@@ -97,7 +97,7 @@ WRONG = {
     "speed of no number": ({"speed": float("nan")}, "a number"),
     "too early": ({"start": -1.0}, "from 0 to 1 s"),
     "too late": ({"end": 1.5}, "from 0 to 1 s"),
-    "backwards": ({"start": 0.8, "end": 0.2}, "end before"),
+    "backwards": ({"start": 0.8, "end": 0.2}, "end is before"),
     "far too long": ({"fps": 50, "speed": 0.001, "end": 1.0}, "too long"),
 }
 
@@ -117,7 +117,7 @@ def test_wishes_that_cannot_be_met_are_refused_and_nothing_is_written(what, clip
 
 def frames_of(path):
     """Return the codec, size, rate and frames of a video, as ffmpeg reads them."""
-    ffmpeg = videos.program()
+    ffmpeg = mp4.program()
     about = subprocess.run([ffmpeg, "-hide_banner", "-i", path], capture_output=True, text=True).stderr
     codec, width, height, rate = re.search(r"Video: (\w+).*? (\d{2,5})x(\d{2,5}).*? ([\d.]+) fps", about).groups()
     raw = subprocess.run([ffmpeg, "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True).stdout
@@ -150,7 +150,7 @@ def test_a_video_shows_what_pictures_show(clip, tmp_path):
 def test_odd_sizes_lose_their_last_line(tmp_path):
     shades = [np.full((33, 51, 3), shade, np.uint8) for shade in (0, 120, 250)]
     with (tmp_path / "a.mp4").open("wb") as file:
-        videos.write_mp4(file, shades, 12.5)
+        mp4.write_mp4(file, shades, 12.5)
     _, size, rate, frames = frames_of(tmp_path / "a.mp4")
     assert (size, rate) == ((50, 32), 12.5)
     assert [frame.mean() for frame in frames] == pytest.approx([0, 120, 250], abs=4)
@@ -173,7 +173,7 @@ def test_an_ffmpeg_that_fails_is_quoted(clip, tmp_path, monkeypatch):
     script = tmp_path / "ffmpeg"
     script.write_text("#!/bin/sh\necho 'disk full' >&2\nexit 1\n")
     script.chmod(0o755)
-    monkeypatch.setattr(videos, "program", lambda: str(script))
+    monkeypatch.setattr(mp4, "program", lambda: str(script))
     with pytest.raises(FormatError, match="could not be made: disk full"):
         film(clip, tmp_path / "a.mp4", **SMALL)
     assert [path.name for path in tmp_path.iterdir()] == ["ffmpeg"]
@@ -181,7 +181,7 @@ def test_an_ffmpeg_that_fails_is_quoted(clip, tmp_path, monkeypatch):
 
 def test_ffmpeg_is_the_systems_or_the_extras_or_missing(clip, tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
-    assert videos.program() == "/usr/bin/ffmpeg"
+    assert mp4.program() == "/usr/bin/ffmpeg"
     monkeypatch.setattr("shutil.which", lambda _: None)
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'linkwork\[video\]'"):
@@ -194,21 +194,21 @@ def test_the_best_encoder_there_is_is_taken(known, chosen, monkeypatch):
     def run(*args, **options):
         return subprocess.CompletedProcess(args, 0, stdout=f" V..... mpeg4  MPEG-4\n V..... {known}  H.264\n")
 
-    monkeypatch.setattr(videos.subprocess, "run", run)
-    assert videos.encoder("ffmpeg") == chosen
+    monkeypatch.setattr(mp4.subprocess, "run", run)
+    assert mp4.encoder("ffmpeg") == chosen
 
 
 # Pictures
 
 
 def test_a_strip_has_as_many_panels_as_are_asked_for(clip):
-    assert cuts.panels(clip, cuts.Wish(), 5) == [0, 5, 10, 15, 20]
-    assert cuts.panels(clip, cuts.Wish(frames=3, start=0.5), 5) == [10, 15, 20]
-    assert cuts.panels(clip, cuts.Wish(frames=30, end=0.1), 5) == [0, 1, 2]
+    assert film_range.strip_frames(clip, film_range.FilmRange(), 5) == [0, 5, 10, 15, 20]
+    assert film_range.strip_frames(clip, film_range.FilmRange(frames=3, start=0.5), 5) == [10, 15, 20]
+    assert film_range.strip_frames(clip, film_range.FilmRange(frames=30, end=0.1), 5) == [0, 1, 2]
     with pytest.raises(OptionError, match="no speed and no fps"):
-        cuts.panels(clip, cuts.Wish(fps=5), 5)
+        film_range.strip_frames(clip, film_range.FilmRange(fps=5), 5)
     with pytest.raises(lw.LinkworkError, match="no frame from"):
-        cuts.panels(clip, cuts.Wish(start=0.01, end=0.02), 5)
+        film_range.strip_frames(clip, film_range.FilmRange(start=0.01, end=0.02), 5)
 
 
 def test_a_png_is_the_strip_that_draw_makes(clip, tmp_path):
@@ -231,7 +231,7 @@ def test_names_with_other_signs_are_refused_or_taken_as_they_stand(name, clip, t
 def test_a_page_takes_no_size_and_a_trail_needs_a_frame(clip, tmp_path):
     with pytest.raises(OptionError, match="fills its window"):
         film(clip, tmp_path / "a.html", size=(3, 3))
-    for suffix in reels.FILMS:
+    for suffix in films.FILMS:
         with pytest.raises(NotFoundError, match="no frame 'tipp'"):
             film(clip, tmp_path / f"a{suffix}", trail="tipp")
     assert not list(tmp_path.iterdir())

@@ -12,7 +12,7 @@ import pytest
 
 import linkwork as lw
 from linkwork import models
-from linkwork.draw import film_range as cuts, player
+from linkwork.draw import film_range, player
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SOFTWARE = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
@@ -203,7 +203,7 @@ def numbers(text, kind="<f4"):
 
 
 def whole(clip):
-    return cuts.cut(clip, cuts.Wish(), most=30.0, what="a page", even=False)
+    return film_range.film_frames(clip, film_range.FilmRange(), most=30.0, what="a page", even=False)
 
 
 @pytest.mark.parametrize("name", models.MODELS)

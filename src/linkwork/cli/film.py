@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,7 @@ from .ik import AsJson, examples, takes
 from .output import save_clip
 
 if TYPE_CHECKING:
-    from ..draw.film_range import Wish
+    from ..draw.film_range import FilmRange
     from ..motion.clips import Clip
 
 MotionOperand = Annotated[str, typer.Argument(metavar="MOTION", help="A file, or a ready-made model.")]
@@ -56,23 +56,23 @@ def animate(
     The motion is that of the file or the ready-made model; a file without one goes through its stored poses.
     """
     from .. import draw, formats
-    from ..draw.film_range import Wish
+    from ..draw.film_range import FilmRange
 
     moving = _motion(motion, clip, linkage)
     target = output or Path(f"{moving.linkage.name}.html")
     with writing(target, (*draw.FILMS, *formats.suffixes("clips", "writes"))) as path:
-        suffix, wish = path.suffix.lower(), Wish(fps, frames, start, end, speed)
+        suffix, part = path.suffix.lower(), FilmRange(fps, frames, start, end, speed)
         if suffix in draw.FILMS:
             camera = read_pair("--view", view) if view and "," in view else view
-            look: dict[str, Any] = {"view": camera, "trail": trail, "title": title, "size": _size(size, suffix)}
             with progress("drawing") as report:
                 draw.film(
-                    moving, path, **vars(wish), **look, progress=lambda done, all_: report(done / all_, f"frame {done}")
-                )
+                    moving, path, **vars(part), view=camera, trail=trail, title=title, size=_size(size, suffix),
+                    progress=lambda done, all_: report(done / all_, f"frame {done}"),
+                )  # fmt: skip
         elif size or view or trail or title:
             raise OptionError(f"a {suffix} holds the motion itself: --size, --view, --trail and --title do not matter")
         else:
-            _write_motion(moving, path, wish)
+            _write_motion(moving, path, part)
     if str(output) != "-":
         _report(moving, target, as_json)
 
@@ -104,11 +104,12 @@ def _size(text: str | None, suffix: str) -> tuple[float, float] | None:
     return int(found[1]) / dots, int(found[2]) / dots
 
 
-def _write_motion(clip: Clip, path: Path, wish: Wish) -> None:
+def _write_motion(clip: Clip, path: Path, part: FilmRange) -> None:
     """Write the piece of the motion that is asked for, in a format for motions."""
-    from ..draw.film_range import cut
+    from ..draw.film_range import film_frames
 
-    save_clip(cut(clip, wish, most=1000.0, what=f"a {path.suffix.lower()}", even=False).as_clip(clip), path)
+    shown = film_frames(clip, part, most=1000.0, what=f"a {path.suffix.lower()}", even=False)
+    save_clip(shown.as_clip(clip), path)
 
 
 def _report(clip: Clip, target: Path, as_json: bool) -> None:

@@ -1,7 +1,7 @@
 """Numbered edges of a box in space: lines, ticks, numbers and names, at distances measured on the page.
 
-Imports matplotlib and nothing of the package but `transforms`. matplotlib numbers its own 3-D axes at distances that
-depend on the shape of the box, and so runs numbers into names when a box is long or tall.
+matplotlib numbers its own 3-D axes at distances that depend on the shape of the box, and so runs numbers into names
+when a box is long or tall.
 """
 
 from __future__ import annotations

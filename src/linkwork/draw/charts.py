@@ -1,21 +1,19 @@
 """Charts of inverse kinematics: the chapter's figures, races of methods, workspaces, maps of manipulability.
 
-Imports `figures`, `race`, `analysis` and matplotlib when a chart is made. What is given is checked here; `rows` and
-`plots` draw.
+Arguments are checked here; `rows`, `plots` and `reports` draw.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import OptionError
 from ..transforms import FloatArray, as_array
+from .arguments import Target, goal_point, picture_path, saved
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,10 +22,6 @@ if TYPE_CHECKING:
     from ..explain.workspaces import Workspace
     from ..models.textbook import Figure as ChapterFigure
     from ..motion.inspection import Report
-
-__all__ = ["figure", "map", "race", "report", "workspace"]
-
-Target = str | os.PathLike[str] | None
 
 
 def figure(figure: ChapterFigure, *, path: Target = None) -> Figure:
@@ -51,10 +45,10 @@ def figure(figure: ChapterFigure, *, path: Target = None) -> Figure:
         raise OptionError(f"a figure is what lw.textbook.figure('5.20') gives, got {type(figure).__name__}.")
     if not figure.panels:
         raise OptionError(f"figure {figure.number} has no rows to draw.")
-    target = _checked(path)
+    target = picture_path(path)
     from . import rows
 
-    return _kept(rows.sheet(figure), target)
+    return saved(rows.sheet(figure), target)
 
 
 def race(laps: Sequence[RaceResult], *, goal: ArrayLike | None = None, path: Target = None) -> Figure:
@@ -74,12 +68,11 @@ def race(laps: Sequence[RaceResult], *, goal: ArrayLike | None = None, path: Tar
     """
     given = list(laps)
     if not any(lap.solution is not None for lap in given):
-        raise OptionError("there is nothing to draw: no method served this goal. See each lap's refusal.")
-    mark = None if goal is None else _point(goal)
-    target = _checked(path)
+        raise OptionError("there is nothing to draw: no method took this goal. Each result says why.")
+    target = picture_path(path)
     from . import plots
 
-    return _kept(plots.race(given, mark), target)
+    return saved(plots.race(given, goal_point(goal)), target)
 
 
 def report(report: Report, *, path: Target = None) -> Figure:
@@ -99,10 +92,10 @@ def report(report: Report, *, path: Target = None) -> Figure:
 
     if not isinstance(report, Given):
         raise OptionError(f"a report is what lw.inspect(clip) gives, got {type(report).__name__}.")
-    target = _checked(path)
+    target = picture_path(path)
     from . import reports
 
-    return _kept(reports.report(report), target)
+    return saved(reports.report(report), target)
 
 
 def workspace(workspace: Workspace, *, path: Target = None) -> Figure:
@@ -125,10 +118,10 @@ def workspace(workspace: Workspace, *, path: Target = None) -> Figure:
 
     if not isinstance(workspace, Given):
         raise OptionError(f"a workspace is what lw.explain.workspace(...) gives, got {type(workspace).__name__}.")
-    target = _checked(path)
+    target = picture_path(path)
     from . import plots
 
-    return _kept(plots.workspace(workspace), target)
+    return saved(plots.workspace(workspace), target)
 
 
 def map(  # noqa: A001 - always called as draw.map
@@ -157,10 +150,10 @@ def map(  # noqa: A001 - always called as draw.map
         )
     if isinstance(names, str) or len(names) != 2:
         raise OptionError(f"a map needs the names of two joints, got {names!r}.")
-    target = _checked(path)
+    target = picture_path(path)
     from . import plots
 
-    return _kept(plots.heat_map(x, y, values, [str(name) for name in names]), target)
+    return saved(plots.heat_map(x, y, values, [str(name) for name in names]), target)
 
 
 def _grid(measure: ArrayLike) -> FloatArray:
@@ -168,24 +161,3 @@ def _grid(measure: ArrayLike) -> FloatArray:
     if not np.isfinite(values).all() or (values < 0.0).any():
         raise OptionError("a measure of manipulability is finite and not negative.")
     return values
-
-
-def _point(goal: ArrayLike) -> FloatArray:
-    from . import _goal
-
-    return _goal(goal)
-
-
-def _checked(path: Target) -> Path | None:
-    """Return where to save, once it is sure that a picture can be made and saved there."""
-    from . import IMAGES, _need_matplotlib, _target
-
-    target = None if path is None else _target(path, IMAGES, "a picture")
-    _need_matplotlib()
-    return target
-
-
-def _kept(picture: Any, target: Path | None) -> Figure:
-    from . import _saved
-
-    return _saved(picture, target)

@@ -1,7 +1,4 @@
-"""The piece of a motion that a film shows: from when to when, how fast, and at which moments.
-
-Imports `clips` and what stands before it, NumPy only.
-"""
+"""The part of a motion that a film shows: from when to when, how fast, and at which moments."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import KeyFrameError, OptionError
-from ..motion import clips
 from ..motion.clips import Clip
+from ..motion.splines import sample
 from ..transforms import FloatArray
 
 MOST_FRAMES = 50_000
@@ -23,7 +20,7 @@ SLACK = 1e-9  # [s]: moments nearer than that are one
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class FilmFrames:
     """The frames of a film.
 
     Args:
@@ -48,25 +45,25 @@ class Cut:
         return Clip(clip.linkage, self.times, self.poses)
 
     def refined(self, clip: Clip) -> tuple[int, Clip]:
-        """Return the same piece in finer steps, in the clip's time, and in how many a frame was split: for a trail."""
+        """Return the number of steps between two frames, and the clip in these finer steps, for a trail."""
         step = float(np.median(np.diff(clip.times))) if len(clip) > 1 else 1.0
         splits = int(np.clip(np.ceil(2.0 * np.diff(self.moments).max(initial=0.0) / step), LEAST_SPLITS, MOST_SPLITS))
         count = len(self.moments)
         moments = np.interp(np.arange(splits * (count - 1) + 1) / splits, np.arange(count), self.moments)
-        poses = clips.sample(clip.linkage, clip.times, clip.poses, moments, kind="linear")
+        poses = sample(clip.linkage, clip.times, clip.poses, moments, kind="linear")
         return splits, Clip(clip.linkage, moments, poses)
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What is asked of a film, still to be checked.
+class FilmRange:
+    """The part of a clip that a film shows, as the caller gives it; `span` and `film_frames` check it.
 
     Args:
         fps: Frames a second; those of the clip by default.
-        frames: How many frames, evenly over the piece, in place of `fps`.
-        start: Where the piece begins, in the clip's time [s].
+        frames: Number of frames, evenly spaced, in place of `fps`.
+        start: Where it begins, in the clip's time [s].
         end: Where it ends.
-        speed: How fast it runs: 2 is twice as fast, 0.5 slow motion.
+        speed: 2 is twice as fast, 0.5 slow motion.
     """
 
     fps: float | None = None
@@ -76,7 +73,7 @@ class Wish:
     speed: float = 1.0
 
     def span(self, clip: Clip) -> tuple[float, float]:
-        """Return where the piece begins and ends in the clip's time [s]."""
+        """Return where it begins and ends in the clip's time [s]."""
         first, last = float(clip.times[0]), float(clip.times[-1])
         begin = first if self.start is None else _number("start", self.start)
         end = last if self.end is None else _number("end", self.end)
@@ -84,73 +81,73 @@ class Wish:
             if not first - SLACK <= value <= last + SLACK:
                 raise OptionError(f"{name} is {value:g} s; the motion goes from {first:g} to {last:g} s.")
         if begin > end:
-            raise OptionError(f"the piece would begin at {begin:g} s and end before, at {end:g} s.")
+            raise OptionError(f"start is {begin:g} s and end is before it, at {end:g} s.")
         return begin, end
 
 
-def cut(clip: Clip, wish: Wish, *, most: float, what: str, even: bool = True) -> Cut:
+def film_frames(clip: Clip, part: FilmRange, *, most: float, what: str, even: bool = True) -> FilmFrames:
     """Return the frames that a film of a clip shows.
 
     Args:
         clip: The motion.
-        wish: What is asked for.
-        most: Frames a second that the film can have.
+        part: The part of the clip.
+        most: The most frames a second that the film can have.
         what: What the film is, in words: ``"a GIF"``.
-        even: Whether frames have to follow each other in even steps.
+        even: Whether the times between frames must be equal.
     """
     if not isinstance(clip, Clip):
         raise OptionError(f"a film needs a Clip, got {type(clip).__name__}; lw.Clip(linkage, times, poses) makes one.")
-    speed = _number("speed", wish.speed)
+    speed = _number("speed", part.speed)
     if not 0.001 <= speed <= 1000.0:
-        raise OptionError(f"speed is from 0.001 to 1000, got {wish.speed!r}.")
-    begin, end = wish.span(clip)
-    moments = _moments(clip, wish, begin, end, speed, most, what, even)
+        raise OptionError(f"speed is from 0.001 to 1000, got {part.speed!r}.")
+    begin, end = part.span(clip)
+    moments = _moments(clip, part, begin, end, speed, most, what, even)
     if len(moments) > MOST_FRAMES:
         raise OptionError(f"a film of {len(moments)} frames is too long, {MOST_FRAMES} is the most; lower fps or end.")
     numbers = np.searchsorted(clip.times, moments + SLACK, side="right") - 1
     whole = np.abs(clip.times[numbers] - moments) <= SLACK
     poses = clip.poses[numbers]
     if not whole.all():
-        poses = clips.sample(clip.linkage, clip.times, clip.poses, moments, kind="linear")
-    return Cut((moments - moments[0]) / speed, poses, moments, numbers)
+        poses = sample(clip.linkage, clip.times, clip.poses, moments, kind="linear")
+    return FilmFrames((moments - moments[0]) / speed, poses, moments, numbers)
 
 
 def _moments(
-    clip: Clip, wish: Wish, begin: float, end: float, speed: float, most: float, what: str, even: bool
+    clip: Clip, part: FilmRange, begin: float, end: float, speed: float, most: float, what: str, even: bool
 ) -> FloatArray:
     """Return the times in the clip that the film shows."""
     seconds = (end - begin) / speed
-    if wish.frames is not None:
-        if wish.fps is not None:
+    if part.frames is not None:
+        if part.fps is not None:
             raise OptionError("fps and frames both say how many frames there are; give one of them.")
-        count = _count(wish.frames)
+        count = _count(part.frames)
         if count > 1 and seconds < (count - 1) / most * (1.0 - 1e-9):
             raise OptionError(f"{count} frames in {seconds:g} s are too many for {what}, which has {most:g} a second.")
         return np.linspace(begin, end, count)
     steps = np.diff(clip.times)
-    if wish.fps is None:
+    if part.fps is None:
         inside = clip.times[(clip.times >= begin - SLACK) & (clip.times <= end + SLACK)]
         regular = not even or np.ptp(steps, axis=0).max(initial=0.0) <= 1e-3 * steps.min(initial=np.inf)
         if len(inside) and speed == 1.0 and regular and steps.min(initial=np.inf) >= (1.0 - 1e-9) / most:
             return np.asarray(inside)
         rate = min(most, 1.0 / float(np.median(steps))) if len(steps) else 1.0
     else:
-        rate = wish.fps if isinstance(wish.fps, int | float) and not isinstance(wish.fps, bool) else math.nan
+        rate = part.fps if isinstance(part.fps, int | float) and not isinstance(part.fps, bool) else math.nan
     if not 0.0 < rate <= most:
-        raise OptionError(f"fps of {what} is more than 0 and at most {most:g}, got {wish.fps!r}.")
+        raise OptionError(f"fps of {what} is more than 0 and at most {most:g}, got {part.fps!r}.")
     count = int(min(np.floor(seconds * rate + 1e-6), MOST_FRAMES)) + 1
     return np.asarray(np.minimum(begin + np.arange(count) * (speed / rate), end), dtype=np.float64)
 
 
-def panels(clip: Clip, wish: Wish, count: int) -> list[int]:
-    """Return the numbers of the clip's frames for a strip: so many, evenly over the piece, each once."""
-    if wish.fps is not None or wish.speed != 1.0:
+def strip_frames(clip: Clip, part: FilmRange, count: int) -> list[int]:
+    """Return the numbers of the clip's frames for a strip: as many as given, evenly spaced, each once."""
+    if part.fps is not None or part.speed != 1.0:
         raise OptionError("a strip of pictures has no speed and no fps; frames says how many there are.")
-    begin, end = wish.span(clip)
+    begin, end = part.span(clip)
     inside = np.flatnonzero((clip.times >= begin - SLACK) & (clip.times <= end + SLACK))
     if not len(inside):
         raise KeyFrameError(f"the motion has no frame from {begin:g} to {end:g} s.")
-    count = count if wish.frames is None else _count(wish.frames)
+    count = count if part.frames is None else _count(part.frames)
     chosen = np.linspace(0, len(inside) - 1, min(count, len(inside))).round().astype(np.int64)
     return [int(k) for k in inside[chosen]]
 

@@ -1,8 +1,4 @@
-"""A motion on film: what is asked for is checked here, and each kind of file is handed to what writes it.
-
-Imports `cuts` and what stands before it; matplotlib for pictures, when one is made. `films` writes GIFs, `videos` MP4s,
-`player` pages.
-"""
+"""A motion as a film: arguments are checked here; `gif`, `mp4` and `player` write the files."""
 
 from __future__ import annotations
 
@@ -10,8 +6,9 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +16,9 @@ from ..errors import FormatError, OptionError
 from ..formats.atomic_files import replacing, write_text
 from ..motion.clips import Clip
 from ..transforms import FloatArray
-from . import film_range as cuts
-from .film_range import Cut, Wish
+from .arguments import Size, View, checked_size, checked_view, need_matplotlib, output_path
+from .film_range import FilmFrames, FilmRange, film_frames, strip_frames
+from .pictures import strip
 from .sketch import IntArray, Sketch
 
 if TYPE_CHECKING:
@@ -39,6 +37,16 @@ NUMBERED = re.compile(r"%(?:0?[1-9])?d")
 Progress = Callable[[int, int], None]
 
 
+@dataclass(frozen=True)
+class FilmStyle:
+    """How a film is drawn: its size [inch], the camera, the frame whose path is drawn, and a title."""
+
+    size: Size
+    view: View
+    trail: str | None
+    title: str | None
+
+
 def film(
     clip: Clip,
     path: str | os.PathLike[str],
@@ -48,15 +56,15 @@ def film(
     start: float | None = None,
     end: float | None = None,
     speed: float = 1.0,
-    size: tuple[float, float] | None = None,
+    size: Size = None,
     trail: str | None = None,
-    view: tuple[float, float] | str | None = None,
+    view: View = None,
     title: str | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Write a motion as a film, which runs at the speed of the clip. It is written whole or not at all.
+    """Write a motion as a film that runs at the speed of the clip. It is written completely or not at all.
 
-    The name says what it is: ``.html``, a page that plays in three dimensions in any browser, from disk and without a
+    The suffix says what it is: ``.html``, a page that plays in three dimensions in any browser, from disk and without a
     network; ``.mp4``, a video (needs ffmpeg, or the extra ``video``); ``.gif``, which repeats for ever; ``.png``, a
     strip of frames side by side, or with a number in the name, ``walk_%04d.png``, one picture for each frame.
 
@@ -75,62 +83,58 @@ def film(
         title: A line above the picture.
         progress: Called with the number of frames done and the number of all.
     """
-    from . import _need_matplotlib, _size, _target, _view
-
-    target, wish = _target(path, FILMS, "a film"), Wish(fps, frames, start, end, speed)
+    target, part = output_path(path, FILMS, "a film"), FilmRange(fps, frames, start, end, speed)
     if not isinstance(clip, Clip):
         raise OptionError(f"a film needs a Clip, got {type(clip).__name__}; lw.Clip(linkage, times, poses) makes one.")
     if trail is not None:
         clip.linkage.frame_index(trail)
-    look: dict[str, Any] = {"size": _size(size), "view": _view(view), "trail": trail, "title": title}
+    style = FilmStyle(checked_size(size), checked_view(view), trail, title)
     if target.suffix.lower() == ".html":
-        _write_page(clip, target, wish, **look)
+        _write_page(clip, target, part, style)
     else:
-        _need_matplotlib()
-        _draw(clip, target, wish, look, progress)
+        need_matplotlib()
+        _draw(clip, target, part, style, progress)
 
 
-def _draw(clip: Clip, target: Path, wish: Wish, look: dict[str, Any], progress: Progress | None) -> None:
+def _draw(clip: Clip, target: Path, part: FilmRange, style: FilmStyle, progress: Progress | None) -> None:
     """Write what matplotlib draws."""
-    from . import gif as films, strip
+    from . import gif
 
     suffix = target.suffix.lower()
     if suffix == ".png" and not NUMBERED.search(target.name):
-        strip(clip, frames=cuts.panels(clip, wish, PANELS), path=target, **look)
+        strip(clip, frames=strip_frames(clip, part, PANELS), path=target, **vars(style))
         return
     if suffix == ".png" and target.name.count("%") > 1:
         raise FormatError(target, "a name for many pictures holds one number, as in 'walk_%04d.png', and no other '%'.")
-    cut = cuts.cut(clip, wish, most=FASTEST[suffix], what=NAMES[suffix], even=suffix == ".mp4")
-    figure, panel, behind = _drawing(clip, cut, suffix, **look)
+    shown = film_frames(clip, part, most=FASTEST[suffix], what=NAMES[suffix], even=suffix == ".mp4")
+    figure, panel, behind = _first_picture(clip, shown, suffix, style)
     if suffix == ".gif":
         with replacing(target) as file:
-            films.write_gif(file, figure, panel, cut.poses, cut.times, behind, progress)
+            gif.write_gif(file, figure, panel, shown.poses, shown.times, behind, progress)
     else:
-        _write_pictures(target, figure, panel, cut.poses, behind, cut.rate, progress)
+        _write_pictures(target, figure, panel, shown.poses, behind, shown.rate, progress)
 
 
-def _write_page(clip: Clip, target: Path, wish: Wish, *, size: Any, **look: Any) -> None:
+def _write_page(clip: Clip, target: Path, part: FilmRange, style: FilmStyle) -> None:
     from . import player
 
-    if size is not None:
+    if style.size is not None:
         raise OptionError("a page fills its window; size is for .mp4, .gif and .png.")
-    cut = cuts.cut(clip, wish, most=FASTEST[".html"], what=NAMES[".html"], even=False)
-    write_text(target, player.page(clip, cut, **look))
+    shown = film_frames(clip, part, most=FASTEST[".html"], what=NAMES[".html"], even=False)
+    write_text(target, player.page(clip, shown, title=style.title, trail=style.trail, view=style.view))
 
 
-def _drawing(
-    clip: Clip, cut: Cut, suffix: str, *, size: Any, view: Any, trail: str | None, title: str | None
-) -> tuple[Picture, Panel, IntArray]:
+def _first_picture(clip: Clip, shown: FilmFrames, suffix: str, style: FilmStyle) -> tuple[Picture, Panel, IntArray]:
     """Return a figure of the first frame, its panel, and how much of the trail lies behind at each frame."""
     from . import panels, sheets
 
-    sketch, (splits, fine) = Sketch(clip.linkage), cut.refined(clip)
-    path = None if trail is None else clip.linkage.forward(fine.poses, frame=trail)[:, :3, 3]
-    stage = sheets.Stage(sketch, sketch.extent(fine.poses, path), view)
-    look = panels.Look(trail=path, fine=False)
-    figure, panel = sheets.single(stage, look, cut.poses[0], size=size, area=FILM_AREA, title=title)
+    sketch, (splits, fine) = Sketch(clip.linkage), shown.refined(clip)
+    path = None if style.trail is None else clip.linkage.forward(fine.poses, frame=style.trail)[:, :3, 3]
+    stage = sheets.Stage(sketch, sketch.extent(fine.poses, path), style.view)
+    options = panels.PanelOptions(trail=path, fine=False)
+    figure, panel = sheets.single(stage, options, shown.poses[0], size=style.size, area=FILM_AREA, title=style.title)
     figure.set_dpi(DOTS[suffix])
-    return figure, panel, splits * np.arange(len(cut.times), dtype=np.int64)
+    return figure, panel, splits * np.arange(len(shown.times), dtype=np.int64)
 
 
 def _write_pictures(
@@ -143,17 +147,17 @@ def _write_pictures(
     progress: Progress | None,
 ) -> None:
     """Write an MP4, or numbered pictures."""
-    from . import gif as films, mp4 as videos
+    from . import gif, mp4
 
     def pictures() -> Iterator[Image.Image]:
-        for done, image in enumerate(films.frames(figure, panel, poses, behind), start=1):
+        for done, image in enumerate(gif.frames(figure, panel, poses, behind), start=1):
             yield image
             if progress is not None:
                 progress(done, len(poses))
 
     if target.suffix.lower() == ".mp4":
         with replacing(target) as file:
-            videos.write_mp4(file, (np.asarray(image) for image in pictures()), rate)
+            mp4.write_mp4(file, (np.asarray(image) for image in pictures()), rate)
         return
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".linkwork-") as folder:  # all of them, or none
         for k, image in enumerate(pictures()):

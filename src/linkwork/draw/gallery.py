@@ -1,7 +1,7 @@
 """The gallery: one page of moving pictures, whole in itself, that opens from disk without a network.
 
-Imports `models`, `figures` and `draw`. A page is made of cards and knows nothing of linkages; `model_cards` makes one
-card for each ready-made model, `figure_cards` one for each figure of the chapter, and others can stand beside them.
+A page is made of cards and knows nothing of linkages; `model_cards` makes one card for each ready-made model,
+`figure_cards` one for each figure of the chapter, and others can stand beside them.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import draw, models
+from .. import models
 from ..errors import FormatError
 from ..explain.mobility import degrees_of_freedom
 from ..formats.atomic_files import write_text
-from ..models import textbook as figures
+from ..models import textbook
 from ..motion.clips import Clip
+from .films import film as write_film
 
 FPS = 12
 SUBTITLE = "Kinematic linkages: build them, pose them, see them. Every piece here is made by the code below it."
 CODE = """import linkwork as lw
 
 clip = lw.models.motion("{text}")
-lw.draw.film(clip, "{name}.gif", fps={fps:g})
+lw.write_film(clip, "{name}.gif", fps={fps:g})
 
 # linkwork draw {text} -o {name}.gif"""
 
@@ -249,7 +250,7 @@ def build(
     if texts is not None:
         cards: Iterable[Card] = model_cards(texts, fps=fps, progress=progress)
     else:
-        share = len(models.MODELS) / (len(models.MODELS) + len(figures.FIGURES))
+        share = len(models.MODELS) / (len(models.MODELS) + len(textbook.FIGURES))
         first, second = _stretch(progress, 0.0, share), _stretch(progress, share, 1.0)
         cards = chain(model_cards(fps=fps, progress=first), figure_cards(fps=fps, progress=second))
     write_text(path, page(cards, subtitle=SUBTITLE))
@@ -277,7 +278,7 @@ def model_cards(
                 if progress is not None:
                     progress((k + done / total) / len(texts), name)
 
-            draw.film(clip, film, fps=fps, progress=at)
+            write_film(clip, film, fps=fps, progress=at)
             model = models.MODELS[name]
             yield Card(
                 title=name.upper() if name[-1].isdigit() else name.replace("_", " ").capitalize(),
@@ -291,8 +292,8 @@ def model_cards(
 
 def figure_cards(*, fps: float | None = None, progress: Progress | None = None) -> Iterator[Card]:
     """Yield a card for each figure of the chapter, with a film of its rows; arguments as in `build`."""
-    for k, number in enumerate(figures.FIGURES):
-        figure = figures.figure(number)
+    for k, number in enumerate(textbook.FIGURES):
+        figure = textbook.figure(number)
         yield Card(
             title=f"Figure {number}",
             text=figure.caption,
@@ -302,14 +303,14 @@ def figure_cards(*, fps: float | None = None, progress: Progress | None = None) 
             facts=" | ".join(dict.fromkeys(panel.method for panel in figure.panels)),
         )
         if progress is not None:
-            progress((k + 1) / len(figures.FIGURES), f"figure {number}")
+            progress((k + 1) / len(textbook.FIGURES), f"figure {number}")
 
 
-def figure_film(figure: figures.Figure, *, fps: float | None = None) -> bytes:
+def figure_film(figure: textbook.Figure, *, fps: float | None = None) -> bytes:
     """Return the motion of a figure as a GIF: its rows side by side, each under its title.
 
     Args:
-        figure: What `figures.figure` computed.
+        figure: What `textbook.figure` computed.
         fps: Frames a second, `FPS` by default; the frames themselves follow each other at `SHOWN_FPS`.
     """
     films = []
@@ -319,7 +320,7 @@ def figure_film(figure: figures.Figure, *, fps: float | None = None) -> bytes:
             times = np.arange(len(panel.clip)) / SHOWN_FPS
             times, poses = np.append(times, times[-1] + STAY), np.vstack([panel.clip.poses, panel.clip.poses[-1:]])
             clip = Clip(panel.clip.linkage, times, poses)
-            draw.film(clip, path, fps=FPS if fps is None else fps, trail=panel.effector)
+            write_film(clip, path, fps=FPS if fps is None else fps, trail=panel.effector)
             films.append(path.read_bytes())
     return films[0] if len(films) == 1 else beside(films, [panel.title for panel in figure.panels])
 

@@ -1,7 +1,4 @@
-"""Joint limits as marks to draw: a sector where a hinge may turn, a bar where a slider may go, a needle at the value.
-
-Imports `linkage` and what stands before it, NumPy only.
-"""
+"""Joint limits as marks: a sector for a revolute joint, a bar for a prismatic one, a needle at the value."""
 
 from __future__ import annotations
 
@@ -98,7 +95,7 @@ def _sector(
     ahead: FloatArray,
     radius: float,
 ) -> Gauge:
-    """Return the sector a hinge may turn through; the needle lies along the link, as seen along the axis."""
+    """Return the sector a revolute joint may turn through; the needle lies along the link, as seen along the axis."""
     low, value, high = values
     world, after = ends
     axis = world[:3, :3] @ element.axis
@@ -122,7 +119,7 @@ def _sector(
 
 
 def _bar(name: str, world: FloatArray, element: Element, values: tuple[float, float, float], scale: float) -> Gauge:
-    """Return the bar a slider may move along, drawn beside it; an end without a limit stays open."""
+    """Return the bar a prismatic joint may move along, drawn beside it; an end without a limit stays open."""
     low, value, high = values
     axis = world[:3, :3] @ element.axis
     beside = _beside(axis)

@@ -1,7 +1,4 @@
-"""A motion as an animated GIF: the ground is drawn once, the linkage again for every frame.
-
-Imports `panels`, matplotlib and Pillow, which matplotlib brings along.
-"""
+"""A motion as an animated GIF: the ground is drawn once, the linkage again for every frame."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from .panels import FAINT, GREY, GRID, ORANGE, Panel, Picture, calm
 from .sketch import INK
 
 COLORS = 128
-LEAST_DELAY = 0.02  # [s]: browsers show a frame of less than that for a tenth of a second
+LEAST_DELAY = 2  # hundredths of a second: browsers show shorter frames for a tenth of a second
 
 Progress = Callable[[int, int], None]
 
@@ -36,7 +33,7 @@ def durations(times: FloatArray) -> list[int]:
     steps = np.diff(times)
     ends = np.concatenate([times[1:], [times[-1] + (steps[-1] if len(steps) else 1.0)]]) - times[0]
     hundredths = np.diff(np.concatenate([[0], np.round(ends * 100.0).astype(np.int64)]))
-    return [int(10 * max(h, 2)) for h in hundredths]
+    return [int(10 * max(h, LEAST_DELAY)) for h in hundredths]
 
 
 def frames(figure: Picture, panel: Panel, poses: FloatArray, numbers: Any) -> Iterator[Image.Image]:

@@ -1,7 +1,6 @@
 """Names beside things, without overlap: each goes to the nearest free place around its point.
 
-Imports matplotlib and nothing of the package but array types. Sizes are in points (1/72 inch), so that a figure may be
-saved at any resolution.
+Sizes are in points (1/72 inch), so that a figure may be saved at any resolution.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A motion as a video: pictures piped to ffmpeg, the system's or that of imageio-ffmpeg (extra ``video``).
-
-Imports `errors` and the standard library; knows nothing of linkages.
-"""
+"""A motion as a video: pictures piped to ffmpeg, the system's or that of imageio-ffmpeg (extra ``video``)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """One linkage on one pair or triple of axes, drawn with matplotlib and drawn again at any other pose.
 
-Imports `sketch`, `gauges`, `labels` and matplotlib; `draw` imports this module when the first picture is made. Many
-things of one kind are one collection, so that a linkage of ten thousand links is still a handful of artists.
+Many things of one kind are one collection, so that a linkage of ten thousand links is still a handful of artists.
 """
 
 from __future__ import annotations
@@ -64,6 +63,12 @@ class Picture(Figure):
         return data.getvalue()
 
 
+def write(page: Figure, x: float, y: float, text: str, size: float, color: Any, **style: Any) -> None:
+    """Write a text at a place in inches."""
+    width, height = page.get_size_inches()
+    page.text(x / width, y / height, text, fontfamily=FONT, fontsize=size, color=color, **style)
+
+
 def new_figure(size: tuple[float, float]) -> Picture:
     """Return an empty white figure of a size in inches, on an Agg canvas."""
     figure = Picture(figsize=size, dpi=100, facecolor="white")
@@ -72,7 +77,7 @@ def new_figure(size: tuple[float, float]) -> Picture:
 
 
 @dataclass(frozen=True)
-class Look:
+class PanelOptions:
     """What to show besides the linkage itself.
 
     Args:
@@ -100,7 +105,7 @@ class Panel:
     Args:
         ax: The axes to draw on.
         sketch: What there is to draw.
-        look: What to show besides.
+        options: What to show besides the linkage.
         extent: The room that the picture has to hold.
 
     Attributes:
@@ -109,14 +114,14 @@ class Panel:
 
     dimensions = 2
 
-    def __init__(self, ax: Any, sketch: Sketch, look: Look, extent: Extent) -> None:
-        self.ax, self.sketch, self.look = ax, sketch, look
+    def __init__(self, ax: Any, sketch: Sketch, options: PanelOptions, extent: Extent) -> None:
+        self.ax, self.sketch, self.options = ax, sketch, options
         self.low, self.high, self.points = extent.low, extent.high, extent.points
         self.scale = max(float(np.linalg.norm((self.high - self.low)[: self.dimensions])), 1e-9)
         self.moving: list[Any] = []
         many = len(sketch.bones.owners) + len(sketch.parts)
         self.width = float(np.clip(4.0 * math.sqrt(30.0 / max(many, 1)), 0.8, 4.0))
-        joints = len(sketch.hinges.owners) + len(sketch.sliders.owners)
+        joints = len(sketch.round_joints.owners) + len(sketch.prismatic_joints.owners)
         self.dot = float(np.clip(6.0 * math.sqrt(40.0 / max(joints, 1)), 1.2, 6.0))
         self._make()
 
@@ -165,18 +170,18 @@ class Panel:
     # What both draw
 
     def _make(self) -> None:
-        look = self.look
+        options = self.options
         self._gauges: list[Gauge] = []
         self._make_bodies()
-        self._ranges: Any = self._polygons(20.0, closed=True) if look.limits else None
-        self._rims: Any = self._lines(20.5, INK, 0.8) if look.limits else None
-        self._needles: Any = self._lines(21.0, INK, 1.8) if look.limits else None
-        self._triads = self._lines(30.0, [RED, GREEN, BLUE][: self.dimensions], 2.0) if look.frames else None
-        self._future = self._lines(3.0, FAINT, 1.2) if look.trail is not None else None
-        self._past = self._lines(15.0, ORANGE, 1.8) if look.trail is not None else None
-        if look.goal is not None:
+        self._ranges: Any = self._polygons(20.0, closed=True) if options.limits else None
+        self._rims: Any = self._lines(20.5, INK, 0.8) if options.limits else None
+        self._needles: Any = self._lines(21.0, INK, 1.8) if options.limits else None
+        self._triads = self._lines(30.0, [RED, GREEN, BLUE][: self.dimensions], 2.0) if options.frames else None
+        self._future = self._lines(3.0, FAINT, 1.2) if options.trail is not None else None
+        self._past = self._lines(15.0, ORANGE, 1.8) if options.trail is not None else None
+        if options.goal is not None:
             cross = self._dots(25.0, "x", 8.0, markeredgecolor=RED, markeredgewidth=2.2)
-            self._set_dots(cross, look.goal)
+            self._set_dots(cross, options.goal)
 
     def show(self, q: FloatArray, *, frame: int = 0) -> None:
         """Move everything to a pose (nq,); `frame` says how much of the trail lies behind."""
@@ -186,9 +191,9 @@ class Panel:
             self._show_limits(q, frames)
         if self._triads is not None:
             self._set_lines(self._triads, self._triad_lines(frames))
-        if self.look.trail is not None:
-            self._set_lines(self._future, [self.look.trail[frame:]] if frame + 1 < len(self.look.trail) else [])
-            self._set_lines(self._past, [self.look.trail[: frame + 1]] if frame else [])
+        if self.options.trail is not None:
+            self._set_lines(self._future, [self.options.trail[frame:]] if frame + 1 < len(self.options.trail) else [])
+            self._set_lines(self._past, [self.options.trail[: frame + 1]] if frame else [])
 
     def _show_limits(self, q: FloatArray, frames: FloatArray) -> None:
         self._gauges = found = gauges(self.sketch.linkage, q, frames, self.scale)
@@ -204,14 +209,14 @@ class Panel:
         self._needles.set_color(colors or INK)
 
     def _triad_lines(self, frames: FloatArray) -> FloatArray:
-        index = [self.sketch.linkage.frame_index(name) for name in self.look.frames]
+        index = [self.sketch.linkage.frame_index(name) for name in self.options.frames]
         return triads(frames[index], self.scale)[:, : self.dimensions].reshape(-1, 2, 3)
 
     def write(self, q: FloatArray) -> int:
         """Write the names of joints and frames, once the axes are in place; return how many found no room."""
         linkage, frames = self.sketch.linkage, self.sketch.frames(q)
         named = [(joint.name, frames[i, :3, 3]) for i, joint in enumerate(linkage.arcs) if joint.articulation.nq]
-        named += [(name, frames[linkage.frame_index(name), :3, 3]) for name in self.look.frames]
+        named += [(name, frames[linkage.frame_index(name), :3, 3]) for name in self.options.frames]
         if not named:
             return 0
         places = self._to_points(np.array([point for _, point in named]))
@@ -272,7 +277,7 @@ def triads(frames: FloatArray, scale: float) -> FloatArray:
 
 
 class FlatPanel(Panel):
-    """A flat linkage seen from above: outlines, pins at hinges, squares at sliders."""
+    """A flat linkage seen from above: outlines, dots at revolute joints, squares at prismatic ones."""
 
     def _make_bodies(self) -> None:
         sketch = self.sketch
@@ -291,8 +296,8 @@ class FlatPanel(Panel):
         else:
             self._ground = None
         self._tips = self._dots(10.0, "o", 0.6 * self.dot, face=INK, markeredgewidth=0.0)
-        self._sliders = self._dots(11.0, "s", self.dot)
-        self._hinges = self._dots(11.0, "o", self.dot)
+        self._prismatic_dots = self._dots(11.0, "s", self.dot)
+        self._round_dots = self._dots(11.0, "o", self.dot)
 
     def _show_bodies(self, frames: FloatArray) -> None:
         sketch = self.sketch
@@ -302,8 +307,9 @@ class FlatPanel(Panel):
         self._set_lines(self._rails, sketch.rails.at(frames))
         if self._ground is not None:
             self._set_dots(self._ground, frames[0, :3, 3])
-        for dots, points in ((self._tips, sketch.tips), (self._sliders, sketch.sliders), (self._hinges, sketch.hinges)):
-            self._set_dots(dots, points.at(frames))
+        self._set_dots(self._tips, sketch.tips.at(frames))
+        self._set_dots(self._prismatic_dots, sketch.prismatic_joints.at(frames))
+        self._set_dots(self._round_dots, sketch.round_joints.at(frames))
 
     def _busy(self, frames: FloatArray) -> FloatArray:
         corners = np.split(self._to_points(self._outlines.at(frames)), self._cuts)[:-1]
@@ -347,7 +353,7 @@ class FlatPanel(Panel):
         ax = self.ax
         ax.set_facecolor("white")
         for side, spine in ax.spines.items():
-            spine.set_visible(side in ("left", "bottom") or not self.look.ticks)
+            spine.set_visible(side in ("left", "bottom") or not self.options.ticks)
             spine.set_color(GREY)
             spine.set_linewidth(0.8)
         ax.grid(visible=True, color=GRID, linewidth=0.7)
@@ -359,7 +365,7 @@ class FlatPanel(Panel):
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_locator(MultipleLocator(self.step))
         ax.tick_params(colors=GREY, labelsize=SMALL, labelfontfamily=FONT, labelcolor=INK, length=3.0)
-        if self.look.ticks:
+        if self.options.ticks:
             ax.set_xlabel("x [m]", fontfamily=FONT, fontsize=NORMAL, color=INK)
             ax.set_ylabel("y [m]", fontfamily=FONT, fontsize=NORMAL, color=INK)
         else:

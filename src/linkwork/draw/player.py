@@ -1,7 +1,7 @@
 """A motion as a page: one HTML file that plays from disk, in three dimensions and without a network.
 
-Imports `sketch`, `cuts` and NumPy; no matplotlib. The page is ``player.html`` beside this file and its small renderer
-``player.js``; here the film is packed for it: where every body is in every frame, and the solids that bodies carry.
+The page is ``player.html`` beside this file and its small renderer ``player.js``; here the film is packed for it: the
+transform of every link in every frame, and the solids that links carry.
 """
 
 from __future__ import annotations
@@ -21,35 +21,37 @@ from numpy.typing import ArrayLike
 from ..linkage.geometry import Box, Capsule, Cylinder, Polyline, Shape, Sphere, bone
 from ..motion.clips import Clip
 from ..transforms import FloatArray
-from .film_range import Cut
+from .arguments import View
+from .film_range import FilmFrames
 from .sketch import BONE, DEFAULT_VIEW, VIEWS, Extent, Part, Sketch, nice_step
 
 CAPSULE, CYLINDER, BOX = 0.0, 1.0, 2.0  # the meshes of the page
 LEAST_SIZE = 1e-9
 
-View = tuple[float, float] | str | None
 Solid = tuple[float, tuple[float, float, float], float]  # a mesh, its size along x, y, z, and half its length
 
 
-def page(clip: Clip, cut: Cut, *, title: str | None = None, trail: str | None = None, view: View = None) -> str:
+def page(
+    clip: Clip, shown: FilmFrames, *, title: str | None = None, trail: str | None = None, view: View = None
+) -> str:
     """Return the page that plays the frames of a film.
 
     Args:
         clip: The motion they are from.
-        cut: The frames.
+        shown: The frames.
         title: A line above the picture; the linkage's name by default.
         trail: Name of a frame whose path to draw, or None.
         view: Camera; None shows a flat linkage straight from above.
     """
     linkage, sketch = clip.linkage, Sketch(clip.linkage)
-    splits, fine = cut.refined(clip)
+    splits, fine = shown.refined(clip)
     path = np.zeros((0, 3)) if trail is None else fine.forward(frame=trail)[:, :3, 3]
     name, note = title or linkage.name, f"{len(linkage.links)} links, {linkage.nv} degrees of freedom"
-    data = {"last": len(clip) - 1, "fine": splits, **_packed(sketch, cut, path, view)}
+    data = {"last": len(clip) - 1, "fine": splits, **_packed(sketch, shown, path, view)}
     words = {
         "title": escape(name),
         "note": note + "; meshes are not drawn" * bool(sketch.meshes),
-        "label": escape(f"{name}: {note}; a film of {len(cut.times)} frames, {cut.times[-1]:.3g} seconds"),
+        "label": escape(f"{name}: {note}; a film of {len(shown.times)} frames, {shown.times[-1]:.3g} seconds"),
         "script": _beside("player.js"),
         "film": json.dumps(data).replace("<", "\\u003c"),
     }
@@ -61,11 +63,11 @@ def _beside(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _packed(sketch: Sketch, cut: Cut, path: FloatArray, view: View) -> dict[str, Any]:
+def _packed(sketch: Sketch, shown: FilmFrames, path: FloatArray, view: View) -> dict[str, Any]:
     """Return what the script of the page reads."""
-    frames, extent = sketch.frames(cut.poses), sketch.extent(cut.poses, path)
+    frames, extent = sketch.frames(shown.poses), sketch.extent(shown.poses, path)
     scale, flat = max(extent.size, LEAST_SIZE), sketch.flat and view is None
-    own = max(sketch.extent(cut.poses[:1]).size, LEAST_SIZE)  # the linkage itself, without its way
+    own = max(sketch.extent(shown.poses[:1]).size, LEAST_SIZE)  # the linkage itself, without its way
     parts = list(_parts(sketch, own))
     bodies = sorted({part.link for part in parts})
     rows = [row for part in parts for row in _rows(part, bodies.index(part.link), 0.0035 * own)]
@@ -80,8 +82,8 @@ def _packed(sketch: Sketch, cut: Cut, path: FloatArray, view: View) -> dict[str,
         "own": own,
         "ground": _ground(extent, flat=flat),
         "cell": nice_step(max(float(span[:2].max()), LEAST_SIZE) / 8.0),
-        "times": _numbers(cut.times),
-        "numbers": _numbers(cut.numbers, "<u4"),
+        "times": _numbers(shown.times),
+        "numbers": _numbers(shown.numbers, "<u4"),
         "tracks": _numbers(_turns_and_places(frames[:, bodies])),
         "parts": _numbers(rows),
         "rails": _numbers(sketch.rails.at(frames)),

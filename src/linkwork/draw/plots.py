@@ -1,6 +1,6 @@
 """Plots beside pictures: how methods fare, where a frame can be, where a linkage is singular.
 
-Imports `rows`, `sheets` and `panels`. Places are in inches, so that texts have the room they need at any size.
+Places are in inches, so that texts have the room they need at any size.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from .panels import (
     RED,
     SMALL,
     TEAL,
-    Look,
+    PanelOptions,
     Picture,
     Region,
     new_figure,
+    write,
 )
-from .rows import PURPLE, add_ring, write
+from .rows import PURPLE, add_ring
 from .sheets import Stage
 from .sketch import DEFAULT_VIEW, INK, Extent, Sketch, nice_step
 
@@ -140,7 +141,7 @@ def _paths(page: Picture, runners: list[Runner], goal: FloatArray | None, region
     sketch = Sketch(solution.linkage)
     extent = sketch.extent(solution.start[None], *(runner.path for runner in runners), goal)
     stage = Stage(sketch, extent, None)
-    panel = stage.panel(stage.add_axes(page), Look(goal=goal))
+    panel = stage.panel(stage.add_axes(page), PanelOptions(goal=goal))
     left, bottom, right, top = (0.0, 0.0, 0.0, 0.0) if stage.flat else stage.room()
     x, y, width, height = region
     panel.fit((x + left, y + bottom, width - left - right, height - bottom - top))
@@ -206,7 +207,7 @@ def _flat_space(space: Workspace, sketch: Sketch) -> Picture:
     extent = sketch.extent(neutral[None], space.points, *ring)
     page = new_figure((6.4, 6.9))
     stage = Stage(sketch, extent, None)
-    panel = stage.panel(stage.add_axes(page), Look())
+    panel = stage.panel(stage.add_axes(page), PanelOptions())
     panel.fit((0.75, 0.85, 5.45, 5.55))
     panel.show(neutral)
     groups = _groups(space)
@@ -229,7 +230,7 @@ def _deep_space(space: Workspace, sketch: Sketch) -> Picture:
     extent = sketch.extent(neutral[None], space.points)
     page = new_figure((12.2, 6.9))
     stage = Stage(sketch, extent, DEFAULT_VIEW)
-    panel = stage.panel(stage.add_axes(page), Look())
+    panel = stage.panel(stage.add_axes(page), PanelOptions())
     panel.fit((0.45, 1.15, 5.2, 5.0))
     panel.show(neutral)
     groups = _groups(space)
@@ -319,7 +320,7 @@ def _in_turns(value: float, _: Any = None) -> str:
 
 
 def new_axes(page: Picture, region: Region, *, grid: bool = True) -> Any:
-    """Return new axes at a place in inches, in the look of the pictures."""
+    """Return new axes at a place in inches, styled like the pictures."""
     width, height = page.get_size_inches()
     x, y, w, h = region
     ax = page.add_axes((x / width, y / height, w / width, h / height))

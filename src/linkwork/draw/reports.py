@@ -1,6 +1,6 @@
 """The picture of a report on a motion: what is wrong, where and when, above the speeds, heights and errors behind it.
 
-Imports `plots`, `rows` and `panels`. Places are in inches; all parts share their axis of frames.
+Places are in inches; all parts share their axis of frames.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from ..linkage.poses import between
 from ..motion.checks import runs
 from ..motion.contacts import planted
 from ..motion.inspection import errors
-from .panels import BLUE, FONT, GREEN, GREY, LARGE, ORANGE, RED, SMALL, TEAL, Picture, new_figure
+from .panels import BLUE, FONT, GREEN, GREY, LARGE, ORANGE, RED, SMALL, TEAL, Picture, new_figure, write
 from .plots import COLORS, name_axes, new_axes
-from .rows import PURPLE, write
+from .rows import PURPLE
 from .sketch import INK
 
 if TYPE_CHECKING:
@@ -133,11 +133,7 @@ def _errors(ax: Any, found: Report) -> None:
 
 def _key(ax: Any) -> None:
     """Write what the lines are, in their colours, above the panel."""
-    look = {
-        "frameon": False,
-        "labelcolor": "linecolor",
-        "handlelength": 0.0,
-        "borderaxespad": 0.0,
-        "columnspacing": 0.4,
-    }
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=8, prop={"family": FONT, "size": 6.5}, **look)
+    ax.legend(
+        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=8, prop={"family": FONT, "size": 6.5}, frameon=False,
+        labelcolor="linecolor", handlelength=0.0, borderaxespad=0.0, columnspacing=0.4,
+    )  # fmt: skip

@@ -1,6 +1,6 @@
 """The chapter's figures on a sheet: rows of frames, one row for each motion.
 
-Imports `sheets` and `panels`. All panels share their limits, so that rows can be compared by eye.
+All panels share their limits, so that rows can be compared by eye.
 """
 
 from __future__ import annotations
@@ -18,7 +18,20 @@ from matplotlib.textpath import TextPath
 
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
-from .panels import BLUE, FONT, GREY, LARGE, NORMAL, SMALL, TEAL, Look, Panel as Drawing, Picture, new_figure
+from .panels import (
+    BLUE,
+    FONT,
+    GREY,
+    LARGE,
+    NORMAL,
+    SMALL,
+    TEAL,
+    Panel as Drawing,
+    PanelOptions,
+    Picture,
+    new_figure,
+    write,
+)  # fmt: skip
 from .sheets import AREA, GAP, NOTE, Stage
 from .sketch import INK, Extent, Sketch
 
@@ -112,14 +125,8 @@ def _shared(rows: list[Row], overlay: Overlay | None) -> Extent:
 
 def _drawings(page: Picture, row: Row, extent: Extent) -> list[Drawing]:
     stage = Stage(row.sketch, extent, None)
-    look = Look(trail=row.trail, goal=row.goal, ticks=False)
-    return [stage.panel(stage.add_axes(page), look) for _ in row.panel.shown]
-
-
-def write(page: Picture, x: float, y: float, text: str, size: float, color: Any, **style: Any) -> None:
-    """Write a text at a place in inches."""
-    width, height = page.get_size_inches()
-    page.text(x / width, y / height, text, fontfamily=FONT, fontsize=size, color=color, **style)
+    options = PanelOptions(trail=row.trail, goal=row.goal, ticks=False)
+    return [stage.panel(stage.add_axes(page), options) for _ in row.panel.shown]
 
 
 def _key(page: Picture, right: float, overlay: Overlay | None) -> None:

@@ -1,6 +1,6 @@
 """Whole pictures: one panel with numbered axes, or a strip of small ones under shared limits.
 
-Imports `panels` and `space`. Decides sizes and places, in inches; what is inside a panel is the panel's business.
+Sizes and places are chosen here, in inches; panels draw what is inside.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..transforms import FloatArray
+from .arguments import Size, View
 from .gauges import gauges
-from .panels import FONT, GREY, LARGE, NORMAL, SMALL, FlatPanel, Look, Panel, Picture, new_figure, triads
+from .panels import GREY, LARGE, NORMAL, SMALL, FlatPanel, Panel, PanelOptions, Picture, new_figure, triads, write
 from .sketch import DEFAULT_VIEW, INK, Extent, Sketch
 from .space import SpacePanel
-
-View = tuple[float, float] | str | None
-Size = tuple[float, float] | None
 
 AREA = 4.6  # side of the square that has the area of a picture [inch]
 LEAST, MOST = 2.2, 8.0
@@ -50,12 +48,12 @@ class Stage:
         """Whether to draw in two dimensions."""
         return self.sketch.flat and self.view is None
 
-    def panel(self, ax: Any, look: Look) -> Panel:
+    def panel(self, ax: Any, options: PanelOptions) -> Panel:
         """Return a panel on axes that fit `flat`."""
         if self.flat:
-            return FlatPanel(ax, self.sketch, look, self.extent)
+            return FlatPanel(ax, self.sketch, options, self.extent)
         view = DEFAULT_VIEW if self.view is None else self.view
-        return SpacePanel(ax, self.sketch, look, self.extent, view=view)
+        return SpacePanel(ax, self.sketch, options, self.extent, view=view)
 
     def add_axes(self, figure: Picture) -> Any:
         """Return new axes of the right kind; `Panel.fit` puts them in their place."""
@@ -76,14 +74,14 @@ class Stage:
         return [f"Meshes are not drawn: {shown}."]
 
 
-def with_marks(sketch: Sketch, look: Look, q: FloatArray) -> Extent:
+def with_marks(sketch: Sketch, options: PanelOptions, q: FloatArray) -> Extent:
     """Return the room that a linkage takes in a pose, together with its ranges and triads."""
     extent, frames = sketch.extent(q[None]), sketch.frames(q)
     marks = [np.zeros((0, 3))]
-    if look.limits:
+    if options.limits:
         marks += [gauge.area for gauge in gauges(sketch.linkage, q, frames, extent.size)]
-    if look.frames:
-        chosen = frames[[sketch.linkage.frame_index(name) for name in look.frames]]
+    if options.frames:
+        chosen = frames[[sketch.linkage.frame_index(name) for name in options.frames]]
         lines = triads(chosen, extent.size)
         marks.append((lines[:, :2] if sketch.flat else lines).reshape(-1, 3))
     points = np.concatenate(marks)
@@ -91,12 +89,18 @@ def with_marks(sketch: Sketch, look: Look, q: FloatArray) -> Extent:
 
 
 def single(
-    stage: Stage, look: Look, q: FloatArray, *, size: Size = None, title: str | None = None, area: float = AREA
+    stage: Stage,
+    options: PanelOptions,
+    q: FloatArray,
+    *,
+    size: Size = None,
+    title: str | None = None,
+    area: float = AREA,
 ) -> tuple[Picture, Panel]:
     """Return a figure of one panel at a pose, and the panel."""
     figure = new_figure((AREA, AREA))
-    panel = stage.panel(stage.add_axes(figure), look)
-    room = np.array(stage.room() if look.ticks else ROOM_BARE)
+    panel = stage.panel(stage.add_axes(figure), options)
+    room = np.array(stage.room() if options.ticks else ROOM_BARE)
     room[3] += TITLE if title else 0.0
     notes = stage.notes()
     panel.fit(None)
@@ -110,11 +114,11 @@ def single(
     panel.fit((left, bottom, max(size[0] - left - right, 0.2), max(size[1] - bottom - top, 0.2)))
     panel.show(q)
     if title:
-        _text(figure, size[0] / 2.0, size[1] - 0.07, title, LARGE, INK, va="top", ha="center")
-    if look.labels and (left_out := panel.write(q)):
+        write(figure, size[0] / 2.0, size[1] - 0.07, title, LARGE, INK, va="top", ha="center")
+    if options.labels and (left_out := panel.write(q)):
         notes.append(f"{left_out} names left out for want of room.")
     if notes:
-        _text(figure, 0.08, 0.06, " ".join(notes), SMALL, GREY)
+        write(figure, 0.08, 0.06, " ".join(notes), SMALL, GREY)
     return figure, panel
 
 
@@ -124,15 +128,9 @@ def _balanced(shape: float, area: float) -> tuple[float, float]:
     return width, float(np.clip(width / shape, LEAST, 1.6 * area))
 
 
-def _text(figure: Picture, x: float, y: float, text: str, size: float, color: Any, **style: Any) -> None:
-    """Write a text at a place in inches."""
-    width, height = figure.get_size_inches()
-    figure.text(x / width, y / height, text, fontfamily=FONT, fontsize=size, color=color, **style)
-
-
 def strip(
     stage: Stage,
-    look: Look,
+    options: PanelOptions,
     poses: FloatArray,
     numbers: Sequence[int],
     *,
@@ -144,7 +142,7 @@ def strip(
     columns = math.ceil(count / math.ceil(count / 6))
     rows = math.ceil(count / columns)
     figure = new_figure((AREA, AREA))
-    panels = [stage.panel(stage.add_axes(figure), replace(look, ticks=False)) for _ in numbers]
+    panels = [stage.panel(stage.add_axes(figure), replace(options, ticks=False)) for _ in numbers]
     panels[0].fit(None)
     notes = [*stage.notes(), panels[0].measure()]
     above, below = (TITLE if title else 0.08), CAPTION
@@ -161,10 +159,10 @@ def strip(
         bottom = NOTE + 0.04 + (rows - 1 - row) * (height + below) + below
         panel.fit((left, bottom, max(width, 0.2), max(height, 0.2)))
         panel.show(poses[number], frame=number)
-        if look.labels:
+        if options.labels:
             panel.write(poses[number])
-        _text(figure, left + width / 2.0, bottom - 0.05, f"frame {number}", NORMAL, INK, ha="center", va="top")
+        write(figure, left + width / 2.0, bottom - 0.05, f"frame {number}", NORMAL, INK, ha="center", va="top")
     if title:
-        _text(figure, size[0] / 2.0, size[1] - 0.07, title, LARGE, INK, va="top", ha="center")
-    _text(figure, GAP, 0.06, " ".join(notes), SMALL, GREY)
+        write(figure, size[0] / 2.0, size[1] - 0.07, title, LARGE, INK, va="top", ha="center")
+    write(figure, GAP, 0.06, " ".join(notes), SMALL, GREY)
     return figure

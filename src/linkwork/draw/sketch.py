@@ -1,7 +1,6 @@
-"""A linkage made ready for drawing: its bones, joints, shapes and outlines, and where they are at a pose.
+"""A linkage prepared for drawing: its bones, joints, shapes and outlines, and where they are at a pose.
 
-Imports `surfaces`, `linkage` and what stands before them, NumPy only: what to draw is decided here, with which artists
-is the business of `panels`.
+What to draw is decided here, without matplotlib; `panels` chooses the artists.
 """
 
 from __future__ import annotations
@@ -118,8 +117,8 @@ class Sketch:
         depth: How many joints lead to each link.
         bare: Which links have no shape and are drawn as bones.
         bones: Both ends of every bone, `Points` of shape (n, 2).
-        rails: From where a slider is fixed to where it has slid, likewise.
-        hinges, sliders: Joints to mark, as points at the origins of the links below them.
+        rails: From where a prismatic joint is fixed to where it has moved, likewise.
+        round_joints, prismatic_joints: Joints to mark, as points at the origins of the links below them.
         tips: Further frames.
     """
 
@@ -135,8 +134,8 @@ class Sketch:
             self._take_shapes()
         self.bones, self.rails = self._skeleton()
         kinds = [joint.articulation.kind for joint in linkage.arcs]
-        self.hinges = _origins([i for i, kind in enumerate(kinds) if kind in ROUND])
-        self.sliders = _origins([i for i, kind in enumerate(kinds) if kind == "prismatic"])
+        self.round_joints = _origins([i for i, kind in enumerate(kinds) if kind in ROUND])
+        self.prismatic_joints = _origins([i for i, kind in enumerate(kinds) if kind == "prismatic"])
         self.tips = _origins(range(len(linkage.nodes), len(linkage.frames)))
         self.flat = is_flat(linkage)
 
@@ -153,7 +152,7 @@ class Sketch:
                 self.bare[i] = False
 
     def _skeleton(self) -> tuple[Points, Points]:
-        """Return the bones of bare links, and the rails of sliders next to them."""
+        """Return the bones of bare links, and the rails of prismatic joints next to them."""
         linkage, origin = self.linkage, np.zeros(3)
         bones: list[tuple[int, int, FloatArray, FloatArray]] = []
         rails: list[tuple[int, int, FloatArray, FloatArray]] = []
@@ -278,9 +277,10 @@ class Sketch:
             yield surfaces.spindle(start, end, thick), link, BONE
 
     def joint_parts(self, scale: float) -> Iterator[Part]:
-        """Yield a ball for every hinge next to a bare link, a cube for every slider."""
+        """Yield a ball for every round joint next to a bare link, a cube for every prismatic one."""
         edge = 0.026 * scale
-        for points, shape in ((self.hinges, Sphere(edge / 2.0)), (self.sliders, Box((edge, edge, edge)))):
+        ball, cube = Sphere(edge / 2.0), Box((edge, edge, edge))
+        for points, shape in ((self.round_joints, ball), (self.prismatic_joints, cube)):
             for i in points.owners.tolist():
                 if self.bare[i] or self.bare[max(self.linkage.parents[i], 0)]:
                     yield Part(i, np.eye(4), shape, JOINT)

@@ -1,7 +1,6 @@
 """A linkage in space: shaded solids over a ground grid, seen by a camera.
 
-Imports `panels`, `surfaces` and matplotlib's 3-D axes. All faces are one collection, sorted by depth together, so that
-what is nearer hides what is further.
+All faces are one collection, sorted by depth together, so that what is nearer hides what is further.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from matplotlib.collections import PolyCollection
 
 from ..transforms import FloatArray
 from . import axes3d as rulers
-from .panels import FONT, GREY, GRID, NORMAL, SHADOW, SMALL, Look, Panel, Region
+from .panels import FONT, GREY, GRID, NORMAL, SHADOW, SMALL, Panel, PanelOptions, Region
 from .sketch import BONE, DEFAULT_VIEW, INK, JOINT, VIEWS, Extent, Points, Sketch, Solids, nice_step
 from .surfaces import outline, shaded
 from .visibility import Covers, Eye, visible
@@ -96,7 +95,7 @@ class SpacePanel(Panel):
     Args:
         ax: Axes with the ``"3d"`` projection.
         sketch: What there is to draw.
-        look: What to show besides.
+        options: What to show besides the linkage.
         extent: The room that the picture has to hold.
         view: Elevation and azimuth of the camera [deg], or a name in `VIEWS`.
     """
@@ -107,13 +106,13 @@ class SpacePanel(Panel):
         self,
         ax: Any,
         sketch: Sketch,
-        look: Look,
+        options: PanelOptions,
         extent: Extent,
         *,
         view: tuple[float, float] | str = DEFAULT_VIEW,
     ) -> None:
         self.view = view
-        super().__init__(ax, sketch, look, extent)
+        super().__init__(ax, sketch, options, extent)
 
     def _make_bodies(self) -> None:
         sketch = self.sketch
@@ -127,13 +126,13 @@ class SpacePanel(Panel):
         self._bone_shadows = self._lines(2.0, SHADOW, 2.0)
         self._rails = self._lines(9.0, GREY, 2.0)
         self.faces = Faces(
-            sketch.solids(self.scale, fine=self.look.fine), 1e-5 * self.scale, linewidths=0.4, zorder=10.0
+            sketch.solids(self.scale, fine=self.options.fine), 1e-5 * self.scale, linewidths=0.4, zorder=10.0
         )
         self._moves(self.ax.add_collection(self.faces, autolim=False))
         self._bones = self._lines(11.0, BONE, self.width) if sketch.many else None
         self._dots_of = []
         if sketch.many:
-            for points, marker in ((sketch.hinges, "o"), (sketch.sliders, "s")):
+            for points, marker in ((sketch.round_joints, "o"), (sketch.prismatic_joints, "s")):
                 bare = points.owners[sketch.bare[points.owners]]
                 dots = self._dots(12.0, marker, self.dot, face=JOINT)
                 self._dots_of.append((dots, Points(bare, np.zeros((len(bare), 3)))))
@@ -213,7 +212,7 @@ class SpacePanel(Panel):
         places = self._to_points(np.concatenate([corners[low], self.points, corners[~low]])) / 72.0
         ground, rest, top = np.split(places, [4, len(places) - 4])
         upright = top[int(ground[:, 0].argmax())]  # the vertical axis stands on the corner furthest to the right
-        shown = np.concatenate([ground, rest, upright[None]] if self.look.ticks else [ground, rest])
+        shown = np.concatenate([ground, rest, upright[None]] if self.options.ticks else [ground, rest])
         return shown.min(axis=0), shown.max(axis=0)
 
     def shape(self) -> float:
@@ -259,7 +258,7 @@ class SpacePanel(Panel):
     def _number(self) -> None:
         """Number the edges of the box, in place of matplotlib's own axes."""
         self.ax.set_axis_off()
-        if not self.look.ticks:
+        if not self.options.ticks:
             return
         azimuth = math.radians(self.ax.azim)
         right = np.array([-math.sin(azimuth), math.cos(azimuth), 0.0])

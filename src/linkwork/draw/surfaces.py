@@ -1,7 +1,6 @@
 """Shapes as polygons: what a drawing needs of them.
 
-Imports `geometry`, `joints` (for a basis) and `transforms`, NumPy only. A surface is an array of
-quadrilaterals, counter-clockwise from outside, where a triangle repeats a corner.
+A surface is an array of quadrilaterals, counter-clockwise from outside, where a triangle repeats a corner.
 """
 
 from __future__ import annotations

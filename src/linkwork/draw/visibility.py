@@ -1,8 +1,8 @@
 """What a camera sees of solids: faces, or the pieces of them, that no other solid hides.
 
-Imports `sketch` and what stands before it, NumPy only. A point is hidden when the ray from it to the eye passes through
-a solid. The points that a convex solid hides form a convex set, so a face is cut straight across where its border
-enters one; what remains does not overlap on the page, however the solids pierce each other.
+A point is hidden when the ray from it to the eye passes through a solid. The points that a convex solid hides form a
+convex set, so a face is cut straight across where its border enters one; what remains does not overlap on the page,
+however the solids pierce each other.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def visible(
     Returns:
         Polygons of shape (m, 8, 3), and the face each is a piece of.
     """
-    gone, split = _first_look(faces, groups, pages, covers, eye)
+    gone, split = _first_pass(faces, groups, pages, covers, eye)
     split = split[~gone[split[:, 0]]]
     whole = np.ones(len(faces), dtype=np.bool_)
     whole[split[:, 0]] = False
@@ -244,7 +244,7 @@ def visible(
     return np.concatenate([np.repeat(faces[untouched], CORNERS // 4, axis=1), polygons]), np.r_[untouched, index]
 
 
-def _first_look(
+def _first_pass(
     faces: FloatArray, groups: IntArray, pages: FloatArray, covers: Covers, eye: Eye
 ) -> tuple[BoolArray, IntArray]:
     """Return which faces are hidden altogether by one solid, and (face, solid, thin) where one hides some corners."""
