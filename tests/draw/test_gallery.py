@@ -16,7 +16,7 @@ from PIL import Image
 import linkwork as lw
 from linkwork.draw import gallery
 from linkwork.errors import FormatError, ModelNotFoundError
-from linkwork.models import MODELS
+from linkwork.models import CATEGORIES, MODELS
 from linkwork.models.textbook import FIGURES
 
 SLOW = 2  # frames a second: enough to see that it moves
@@ -85,7 +85,7 @@ def test_there_is_one_card_for_each_model(cards, page):
 
 
 def test_models_are_grouped_by_category(page):
-    assert page.words("h2") == [f"{name.capitalize()}s" for name in dict.fromkeys(m.category for m in MODELS.values())]
+    assert page.words("h2") == [CATEGORIES[name] for name in dict.fromkeys(m.category for m in MODELS.values())]
     targets = [link["href"].removeprefix("#") for link in page.every("a")]
     assert targets == [section["id"] for section in page.every("section")]
 

@@ -32,7 +32,7 @@ SUBTITLE = "Kinematic linkages: build them, pose them, see them. Every piece her
 CODE = """import linkwork as lw
 
 clip = lw.models.motion("{text}")
-lw.write_film(clip, "{name}.gif", fps={fps:g})
+lw.draw.film(clip, "{name}.gif", fps={fps:g})
 
 # linkwork draw {text} -o {name}.gif"""
 
@@ -285,7 +285,7 @@ def model_cards(
                 text=model.description,
                 picture=film.read_bytes(),
                 code=CODE.format(text=text, name=name, fps=fps),
-                section=f"{model.category.capitalize()}s",
+                section=models.CATEGORIES[model.category],
                 facts=f"{degrees_of_freedom(linkage)} DOF, {len(linkage.links)} links",
             )
 

@@ -1,7 +1,7 @@
-"""Ready-made linkages, written here from facts and dimensions, and the table of them.
+"""Ready-made linkages, written from facts and dimensions, and the table of them.
 
-Imports `linkage`, `builder`, `dh`, `clips` and what stands before them. A new model is one function in a file of this
-package and one row in `MODELS`, which the command line, the gallery and the tests go through.
+A new model is one function in a file of this package and one row of `MODELS` in `catalogue`, which the command line,
+the gallery and the tests go through.
 
     >>> from linkwork import models
     >>> models.build("planar:15,10,5")
@@ -12,21 +12,13 @@ package and one row in `MODELS`, which the command line, the gallery and the tes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from ..errors import LinkageError, ModelNotFoundError
-from ..linkage.linkage import Linkage
-from ..motion.clips import Clip
-from . import motions
 from .animals import quadruped, snake
 from .arms import panda, planar, scara, stanford, two_link, ur5
+from .catalogue import CATEGORIES, MODELS, Model, build, motion
 from .closed import four_bar, jansen_leg, pantograph
 from .hands import hand
 from .humans import human
 from .mechanisms import engine, engine_pose, ferris_wheel, planets, pogo_stick
-from .motions import Motion
 
 __all__ = [
     "CATEGORIES",
@@ -53,198 +45,3 @@ __all__ = [
     "two_link",
     "ur5",
 ]
-
-CATEGORIES = ("arm", "figure", "mechanism")
-Reader = Callable[[Sequence[str]], dict[str, Any]]
-
-
-def _arguments(**converters: Callable[[str], Any]) -> Reader:
-    """Return a reader of texts: each goes to the first parameter, not yet given, that can read it."""
-
-    def read(texts: Sequence[str]) -> dict[str, Any]:
-        result: dict[str, Any] = {}
-        for text in texts:
-            for name, convert in converters.items():
-                if name in result:
-                    continue
-                try:
-                    result[name] = convert(text)
-                    break
-                except ValueError:
-                    continue
-            else:
-                raise LinkageError(f"cannot use {text!r}.")
-        return result
-
-    return read
-
-
-def _one_of(*words: str) -> Callable[[str], str]:
-    def convert(text: str) -> str:
-        if text not in words:
-            raise ValueError(text)
-        return text
-
-    return convert
-
-
-def _planar_lengths(texts: Sequence[str]) -> dict[str, Any]:
-    """Read one whole number as a count, anything else as lengths."""
-    try:
-        if len(texts) == 1 and texts[0].lstrip("+-").isdigit():
-            return {"lengths": int(texts[0])}
-        return {"lengths": [float(text) for text in texts]} if texts else {}
-    except ValueError as error:
-        raise LinkageError(f"{error}.") from error
-
-
-NO_ARGUMENTS = _arguments()
-ROOT_KINDS = _one_of("fixed", "planar", "floating")
-
-
-@dataclass(frozen=True)
-class Model:
-    """A row of the table of models.
-
-    Args:
-        function: Makes the linkage.
-        category: One of `CATEGORIES`.
-        description: What it is, in one line.
-        motion: Makes a short loop of a linkage that the function made.
-        example: A text for `build` that shows it at its best.
-        takes: What may follow the name in that text, in words.
-        read: Turns what follows the name into arguments of the function.
-    """
-
-    function: Callable[..., Linkage]
-    category: str
-    description: str
-    motion: Motion
-    example: str
-    takes: str = "no arguments"
-    read: Reader = NO_ARGUMENTS
-
-
-MODELS: dict[str, Model] = {
-    "planar": Model(
-        planar, "arm", "A planar chain of hinges, any number and lengths.",
-        motions.through("ready", "curl", "straight"), "planar:15,10,5",
-        "a number of links, or the lengths of the links", _planar_lengths,
-    ),
-    "two_link": Model(
-        two_link, "arm", "The planar two-link arm of the textbooks.",
-        motions.through("ready", "elbow-up", "straight"), "two_link:1,0.8",
-        "the lengths of the upper and the lower link", _arguments(upper=float, lower=float),
-    ),
-    "panda": Model(
-        panda, "arm", "Franka Emika Panda, seven hinges.",
-        motions.through("ready", "reach", "pick", "look"), "panda",
-    ),
-    "ur5": Model(
-        ur5, "arm", "Universal Robots UR5, six hinges.",
-        motions.through("ready", "reach", "pick"), "ur5",
-    ),
-    "stanford": Model(
-        stanford, "arm", "The Stanford arm of 1969, with a boom that slides.",
-        motions.through("ready", "reach", "up"), "stanford",
-    ),
-    "scara": Model(
-        scara, "arm", "An assembly robot: two upright hinges and a quill that slides and turns.",
-        motions.through("ready", "pick", "ready", "place", pause=0.15, stretch=0.6), "scara",
-    ),
-    "human": Model(
-        human, "figure", "A human figure of 25 joints with an adult's range of motion.",
-        motions.figure_motion, "human:floating",
-        "a height and 'fixed', 'planar' or 'floating'", _arguments(height=float, root=ROOT_KINDS),
-    ),
-    "quadruped": Model(
-        quadruped, "figure", "A four-legged figure of the size of a dog.",
-        motions.trot, "quadruped",
-        "'fixed', 'planar' or 'floating'", _arguments(root=ROOT_KINDS),
-    ),
-    "hand": Model(
-        hand, "figure", "A hand with five fingers, whose last joints follow the ones before.",
-        motions.through("open", "fist", "point", "pinch"), "hand",
-        "'right' or 'left' and 'fixed', 'planar' or 'floating'",
-        _arguments(side=_one_of("right", "left"), root=ROOT_KINDS),
-    ),
-    "snake": Model(
-        snake, "figure", "A snake of hinges that turn in turns sideways and upwards.",
-        motions.slithering, "snake:16",
-        "a number of joints and 'fixed', 'planar' or 'floating'", _arguments(joints=int, root=ROOT_KINDS),
-    ),
-    "planets": Model(
-        planets, "mechanism", "An orrery: the moon about the earth about the sun, and three more planets.",
-        motions.orbiting, "planets",
-    ),
-    "ferris_wheel": Model(
-        ferris_wheel, "mechanism", "A Ferris wheel whose cabins stay upright.",
-        motions.riding, "ferris_wheel:12",
-        "a number of cabins", _arguments(cabins=int),
-    ),
-    "pogo_stick": Model(
-        pogo_stick, "mechanism", "A pogo stick on its spring.", motions.hopping, "pogo_stick",
-    ),
-    "engine": Model(
-        engine, "mechanism", "A piston engine: crankshaft, rods and pistons.",
-        motions.running, "engine:4",
-        "a number of cylinders", _arguments(cylinders=int),
-    ),
-    "four_bar": Model(
-        four_bar, "mechanism", "A four-bar linkage: crank, coupler and rocker in one closed loop.",
-        motions.cranking, "four_bar",
-        "the lengths of ground, crank, coupler and rocker",
-        _arguments(ground=float, crank=float, coupler=float, rocker=float),
-    ),
-    "pantograph": Model(
-        pantograph, "mechanism", "A pantograph: its pen draws larger what its tracer follows.",
-        motions.tracing, "pantograph",
-        "a ratio", _arguments(ratio=float),
-    ),
-    "jansen_leg": Model(
-        jansen_leg, "mechanism", "A leg of Theo Jansen's beasts: one crank, eleven bars, three closed loops.",
-        motions.cranking, "jansen_leg",
-    ),
-}  # fmt: skip
-
-
-def build(text: str) -> Linkage:
-    """Return a ready-made linkage from a text: a name, and what it takes after a colon.
-
-    Args:
-        text: For example ``"panda"``, ``"planar:15,10,5"``, ``"planar:4"``, ``"snake:9"``, ``"human:floating"``.
-
-    Raises:
-        ModelNotFoundError: If there is no model of that name.
-        LinkageError: If the model cannot use what follows the colon.
-
-    Example:
-        >>> build("two_link:1,0.8").frames
-        ('base', 'upper', 'lower', 'tip')
-    """
-    model, texts = _read(text)
-    try:
-        return model.function(**model.read(texts))
-    except LinkageError as error:
-        raise LinkageError(f"model {text!r}: {error} It takes {model.takes}, as in {model.example!r}.") from error
-
-
-def motion(text: str) -> Clip:
-    """Return a short loop of a ready-made linkage, given as in `build`: 24 frames a second, the last as the first.
-
-    Example:
-        >>> motion("ferris_wheel:12")
-        <Clip of 'ferris_wheel': 97 frames, 4 s>
-    """
-    model, _ = _read(text)
-    return model.motion(build(text))
-
-
-def _read(text: str) -> tuple[Model, list[str]]:
-    if not isinstance(text, str):
-        raise LinkageError(f"a model is named by a text such as 'panda' or 'planar:15,10,5', got {text!r}.")
-    name, _, rest = text.partition(":")
-    name = name.strip().replace("-", "_")
-    if name not in MODELS:
-        raise ModelNotFoundError(name, "linkwork.models", tuple(MODELS))
-    return MODELS[name], [part.strip() for part in rest.split(",")] if rest.strip() else []

@@ -1,7 +1,4 @@
-"""Animals: a quadruped and a snake. z is up, they face x, their left is y.
-
-Imports the builder and this package's `parts`.
-"""
+"""Animals: a quadruped and a snake. z is up, they face x, their left is y."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from ..linkage.builder import Builder
 from ..linkage.geometry import Sphere, Visual, bone
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, transform
-from .parts import DARK, GREEN, RED, YELLOW, both_sides, checked_count, crossed_hinges, euler_ball, posed, standing
+from .parts import DARK, GREEN, RED, YELLOW, both_sides, checked_count, euler_ball, posed, standing, universal_joint
 
 COAT, CREAM, BROWN = (0.74, 0.55, 0.35), (0.93, 0.87, 0.78), (0.50, 0.35, 0.22)
 SOLE = 0.03  # from the end of a leg to the ground [m]
@@ -82,10 +79,10 @@ LEGS = (
 
 
 def quadruped(*, root: str = "fixed") -> Linkage:
-    """Return a four-legged figure of the size of a dog: 16 joints, paws at z = 0 in the pose ``"stand"``.
+    """Return a four-legged animal of the size of a dog: 16 joints, paws at z = 0 in the pose ``"stand"``.
 
-    Every leg has a universal joint at the trunk (spread outwards, swing forwards) and two hinges, all bent by positive
-    values: ``left_front_shoulder``, ``_elbow``, ``_wrist`` and ``left_hind_hip``, ``_knee``, ``_hock``. Frames
+    Every leg has a universal joint at the trunk (spread outwards, swing forwards) and two revolute joints, all bent by
+    positive values: ``left_front_shoulder``, ``_elbow``, ``_wrist`` and ``left_hind_hip``, ``_knee``, ``_hock``. Frames
     ``left_front_foot`` and so on lie under the paws; ``nose`` and ``tail_tip`` are the other two ends.
 
     Args:
@@ -121,9 +118,9 @@ def _head_and_tail(b: Builder) -> None:
         Visual(Sphere(0.017), transform((0.166, 0, -0.005)), DARK),
         *ears,
     )
-    b.joint("head", "head", crossed_hinges("y", "z", (-45, 50), (-45, 45)), at=(0.1, 0, 0.13), shape=head)
+    b.joint("head", "head", universal_joint("y", "z", (-45, 50), (-45, 45)), at=(0.1, 0, 0.13), shape=head)
     b.frame("nose", at=(0.183, 0, -0.005))
-    wag = crossed_hinges("y", "z", (-60, 60), (-60, 60))
+    wag = universal_joint("y", "z", (-60, 60), (-60, 60))
     b.joint("tail", "tail", wag, parent="trunk", at=(-0.3, 0, 0.055), shape=bone((0, 0, 0), (-0.14, 0, 0), 0.019, COAT))
     b.joint("tail_end", "tail_end", wag, at=(-0.14, 0, 0), shape=bone((0, 0, 0), (-0.12, 0, 0), 0.015, CREAM))
     b.frame("tail_tip", at=(-0.135, 0, 0))
@@ -136,7 +133,7 @@ def _leg(b: Builder, leg: Leg, side: str, sign: int, up: float) -> None:
     first, second, third = leg.lengths
     bones = [bone((0, 0, 0), (0, 0, -length), r, COAT) for length, r in zip(leg.lengths, leg.radii, strict=True)]
     paw = bone((0, 0, -third - 0.004), (0.035, 0, -third - 0.004), SOLE - 0.004, CREAM)
-    spread = crossed_hinges("x" if sign > 0 else "-x", "-y", (-20, 35), leg.swing)
+    spread = universal_joint("x" if sign > 0 else "-x", "-y", (-20, 35), leg.swing)
     back, forth = ("y", "-y") if leg.bend > 0 else ("-y", "y")
     b.joint(names[0], links[0], spread, parent="trunk", at=(leg.at[0], sign * leg.at[1], up), shape=bones[0])
     b.revolute(names[1], links[1], axis=back, limits=("0deg", "135deg"), at=(0, 0, -first), shape=bones[1])
@@ -160,7 +157,7 @@ def _quadruped_poses() -> dict[str, dict[str, Any]]:
 
 
 def snake(joints: int = 12, *, root: str = "fixed") -> Linkage:
-    """Return a snake of hinges ``j1, j2, ...`` that turn in turns sideways (odd) and upwards (even).
+    """Return a snake of revolute joints ``j1, j2, ...`` that turn sideways (odd) and upwards (even).
 
     Args:
         joints: How many, from 1. Segment ``segment0`` is the tail; frame ``"head"`` is at the nose.
@@ -196,7 +193,7 @@ def snake(joints: int = 12, *, root: str = "fixed") -> Linkage:
 def slither(linkage: Linkage, phase: float) -> FloatArray:
     """Return a snake's pose at a phase of its wave, 0 to 1, which runs from head to tail.
 
-    Segment m heads ``SWAY · sin(2π (phase + wave · m))`` off its course; every sideways hinge turns by the difference
+    Segment m heads ``SWAY · sin(2π (phase + wave · m))`` off its course; every sideways joint turns by the difference
     of two headings, so the snake as a whole keeps to its course. It carries its head a little raised.
     """
     count = sum(name.startswith("j") for name in linkage.joints)

@@ -1,6 +1,6 @@
-"""Robot arms: planar chains, two industrial arms, and the two classics with a sliding joint.
+"""Robot arms: planar chains, two industrial arms, and two classics with a prismatic joint.
 
-Imports the builder, `dh` and this package's `parts`. Lengths and limits are those of the makers' data sheets.
+Lengths and limits are those of the makers' data sheets.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SHADES = (BLUE, ORANGE)
 
 
 def planar(lengths: ArrayLike | int = 3) -> Linkage:
-    """Return a chain of hinges in the xy plane: joints ``j1, j2, ...``, links ``link0, link1, ...``, frame ``"tip"``.
+    """Return a planar chain of revolute joints: joints ``j1, j2, ...``, links ``link0, link1, ...``, frame ``"tip"``.
 
     Args:
         lengths: Length of each link [m], or the number of links of one metre each.
@@ -57,9 +57,9 @@ def planar(lengths: ArrayLike | int = 3) -> Linkage:
     foot = tube((0, 0, -1.8 * thick), (0, 0, -0.9 * thick), 2.2 * thick, DARK)
     links = [Link("link0", (foot,))]
     links += [Link(f"link{k}", (looks[size, (k + 1) % 2], pin)) for k, size in enumerate(sizes, start=1)]
-    hinge, places = Revolute(), {at: transform((at, 0, 0)) for at in {0.0, *sizes}}
+    revolute, places = Revolute(), {at: transform((at, 0, 0)) for at in {0.0, *sizes}}
     joints = [
-        Joint(f"j{k}", f"link{k - 1}", f"link{k}", hinge, places[at])
+        Joint(f"j{k}", f"link{k - 1}", f"link{k}", revolute, places[at])
         for k, at in enumerate([0.0, *sizes[:-1]], start=1)
     ]
     bend = np.full(n, QUARTER / max(n - 1, 1))
@@ -105,7 +105,7 @@ def two_link(upper: float = 1.0, lower: float = 1.0) -> Linkage:
 
 
 def panda() -> Linkage:
-    """Return the Franka Emika Panda: seven hinges and a closed hand, ``"tip"`` between the ends of its fingers.
+    """Return the Franka Emika Panda: seven revolute joints and a closed hand, ``"tip"`` between its fingertips.
 
     Names and frames are those of its public description: joints ``panda_joint1`` to ``panda_joint7``, links
     ``panda_link0`` to ``panda_link8`` and ``panda_hand``.
@@ -224,7 +224,7 @@ def _at(position: Sequence[float], visual: Visual) -> Visual:
 
 
 def stanford() -> Linkage:
-    """Return the Stanford arm of 1969: two hinges, a boom that slides, and a wrist of three hinges.
+    """Return the Stanford arm of 1969: two revolute joints, a prismatic boom and a wrist of three revolute joints.
 
     It is made from its Denavit-Hartenberg table, whose last frame is ``"flange"``; ``"tip"`` is at the end of the hand.
 
@@ -268,7 +268,7 @@ def stanford() -> Linkage:
 
 
 def scara() -> Linkage:
-    """Return an assembly robot: two upright hinges, a quill that slides down and turns (R R P R).
+    """Return an assembly robot: two upright revolute joints, a quill that slides down and turns (R R P R).
 
     Its reach is 0.6 m, its stroke 0.2 m; ``"tip"`` looks down.
 

@@ -1,7 +1,7 @@
 """Mechanisms with closed loops: a four-bar, a pantograph and Jansen's leg.
 
-Imports the builder and this package's `parts`. They lie in the plane of x and y, y up; the poses they come with are
-closed by circles that meet, and `linkwork.drive` moves them from there.
+They lie in the plane of x and y, y up; the poses they come with are closed by circles that meet, and `linkwork.drive`
+moves them from there.
 """
 
 from __future__ import annotations

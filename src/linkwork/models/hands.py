@@ -1,4 +1,4 @@
-"""A hand with five fingers. Imports the builder and this package's `parts`."""
+"""A hand with five fingers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..linkage.geometry import bone
 from ..linkage.joints import Mimic
 from ..linkage.linkage import Linkage
 from ..transforms import transform
-from .parts import SKIN, crossed_hinges, posed, standing
+from .parts import SKIN, posed, standing, universal_joint
 
 NAIL = (0.95, 0.82, 0.74)
 
@@ -30,8 +30,8 @@ THUMB = (0.045, 0.033, 0.026)
 def hand(side: str = "right", *, root: str = "fixed") -> Linkage:
     """Return a hand of life size: fingers up, palm towards x, the wrist at the origin.
 
-    A finger has a universal joint ``index_knuckle`` (curl, spread towards the thumb), a hinge ``index_middle`` and a
-    last joint ``index_end`` that follows the middle one, as it does in nature. Positive values curl. The thumb has
+    A finger has a universal joint ``index_knuckle`` (curl, spread towards the thumb), a revolute joint
+    ``index_middle`` and a last joint ``index_end`` that follows the middle one. Positive values curl. The thumb has
     ``thumb_base`` (curl, lift off the palm), ``thumb_knuckle`` and ``thumb_end``. Frames ``thumb_tip``, ``index_tip``,
     ``middle_tip``, ``ring_tip``, ``little_tip`` and ``palm_center`` are there to reach with.
 
@@ -64,7 +64,7 @@ def _finger(
     b: Builder, name: str, to_thumb: float, at: tuple[float, float, float], lengths: tuple[float, float, float]
 ) -> None:
     first, second, third = lengths
-    spread = crossed_hinges("y", "-x" if to_thumb > 0 else "x", (-20, 90), (-15, 15))
+    spread = universal_joint("y", "-x" if to_thumb > 0 else "x", (-20, 90), (-15, 15))
     looks = [bone((0, 0, 0), (0, 0, s), r, SKIN) for s, r in zip(lengths, (0.0098, 0.009, 0.0082), strict=True)]
     b.joint(f"{name}_knuckle", f"{name}_proximal", spread, parent="palm", at=at, shape=looks[0])
     b.revolute(
@@ -87,7 +87,7 @@ def _thumb(b: Builder, to_thumb: float) -> None:
     y /= np.linalg.norm(y)
     placement = transform((0.006, to_thumb * 0.022, 0.022), np.stack([np.cross(y, z), y, z], axis=1))
     looks = [bone((0, 0, 0), (0, 0, s), r, SKIN) for s, r in zip(THUMB, (0.0145, 0.0115, 0.0102), strict=True)]
-    base = crossed_hinges("y", "-x" if to_thumb > 0 else "x", (-25, 45), (-30, 30))
+    base = universal_joint("y", "-x" if to_thumb > 0 else "x", (-25, 45), (-30, 30))
     b.joint("thumb_base", "thumb_metacarpal", base, parent="palm", at=placement, shape=looks[0])
     b.revolute("thumb_knuckle", "thumb_proximal", axis="y", limits=("-5deg", "60deg"), at=(0, 0, first), shape=looks[1])
     nail = bone((-0.0075, 0, 0.55 * third), (-0.0075, 0, third), 0.0055, NAIL)

@@ -1,7 +1,4 @@
-"""Figures: a human, a quadruped and a snake. z is up, they face x, their left is y.
-
-Imports the builder and this package's `parts`. At rest (every value zero) a figure stands straight.
-"""
+"""A human body. z is up, it faces x, its left is y; at rest (every value zero) it stands straight."""
 
 from __future__ import annotations
 
@@ -14,11 +11,10 @@ from ..linkage.builder import Builder
 from ..linkage.geometry import Inertia, Sphere, Visual, bone
 from ..linkage.linkage import Linkage
 from ..transforms import transform
-from .parts import SKIN, Color, both_sides, box, checked_size, crossed_hinges, euler_ball, posed, standing
+from .parts import SKIN, Color, both_sides, box, checked_size, euler_ball, posed, standing, universal_joint
 
 SIDES = (("left", 1), ("right", -1))
 SHIRT, TROUSERS, SHOES, HAIR = (0.36, 0.53, 0.70), (0.30, 0.33, 0.42), (0.24, 0.22, 0.22), (0.36, 0.26, 0.20)
-COAT, MUZZLE = (0.72, 0.53, 0.34), (0.30, 0.23, 0.18)
 
 # Heights above the ground of a human of 1.75 m, standing [m].
 HIP, WAIST, SPINE, CHEST, SHOULDER, NECK, HEAD = 0.925, 1.025, 1.135, 1.245, 1.42, 1.48, 1.56
@@ -50,9 +46,9 @@ LIMB_SEGMENTS = {
 
 
 def human(*, height: float = 1.75, root: str = "fixed") -> Linkage:
-    """Return a human figure of 25 joints with limits of an adult's range of motion.
+    """Return a human body of 25 joints with limits of an adult's range of motion.
 
-    Elbows, knees, fingers and toes are hinges, bent by positive values. Clavicles, wrists and ankles are universal
+    Elbows, knees, fingers and toes are revolute, bent by positive values. Clavicles, wrists and ankles are universal
     joints. Spine, neck, shoulders and hips are ball joints stored as Euler angles, so that they can be limited: trunk
     and shoulders as x, y, z (a shoulder: raise sideways, swing, twist), hips as y, x, z (swing, spread, twist). Gimbal
     lock is out of reach of hips and spine; a shoulder meets it only where the arm points straight ahead
@@ -65,8 +61,8 @@ def human(*, height: float = 1.75, root: str = "fixed") -> Linkage:
             z = 0, whichever it is.
 
     Example:
-        >>> figure = human()
-        >>> figure.forward(figure.stored_pose("stand"), frame="crown")[2, 3].round(6).item()
+        >>> body = human()
+        >>> body.forward("stand", frame="crown")[2, 3].round(6).item()
         1.75
     """
     s = checked_size(height, "height of a human") / 1.75
@@ -80,8 +76,8 @@ def human(*, height: float = 1.75, root: str = "fixed") -> Linkage:
     return _human_poses(_weighed(b.build(), s), s)
 
 
-def _weighed(figure: Linkage, s: float) -> Linkage:
-    """Return the figure with the masses of its links, each spread like a box."""
+def _weighed(body: Linkage, s: float) -> Linkage:
+    """Return the body with the masses of its links, each spread like a box."""
     pairs = {f"{side}_{name}": segment for side, _ in SIDES for name, segment in LIMB_SEGMENTS.items()}
     heavy = {}
     for name, (share, center, size) in (SEGMENTS | pairs).items():
@@ -89,7 +85,7 @@ def _weighed(figure: Linkage, s: float) -> Linkage:
         x, y, z = np.square(s * np.array(size))
         spread = mass / 12.0 * np.diag([y + z, x + z, x + y])
         heavy[name] = {"inertia": Inertia(mass, s * np.array(center), spread)}
-    return figure.replace(links=heavy)
+    return body.replace(links=heavy)
 
 
 def _across(s: float, height: float, half: float, radius: float, color: Color) -> tuple[Visual, ...]:
@@ -127,7 +123,7 @@ def _arm(b: Builder, s: float, side: str, sign: int) -> None:
     inward = "-x" if sign > 0 else "x"
     forward = "-z" if sign > 0 else "z"
     b.joint(
-        f"{side}_clavicle", f"{side}_clavicle", crossed_hinges(out, forward, (-5, 30), (-20, 25)),
+        f"{side}_clavicle", f"{side}_clavicle", universal_joint(out, forward, (-5, 30), (-20, 25)),
         parent="chest", at=(0, sign * 0.03 * s, s * (SHOULDER - CHEST)),
         shape=bone((0, 0, 0), (0, sign * 0.15 * s, 0), 0.055 * s, SHIRT),
     )  # fmt: skip
@@ -148,7 +144,7 @@ def _arm(b: Builder, s: float, side: str, sign: int) -> None:
     palm = (box((0.08 * s, 0.03 * s, s * PALM), (0, 0, -s * PALM * 0.55), SKIN),)
     thumb = bone((0.035 * s, 0, -0.025 * s), (0.06 * s, -sign * 0.012 * s, -0.075 * s), 0.011 * s, SKIN)
     b.joint(
-        f"{side}_wrist", f"{side}_palm", crossed_hinges(inward, "-y", (-65, 75), (-35, 20)),
+        f"{side}_wrist", f"{side}_palm", universal_joint(inward, "-y", (-65, 75), (-35, 20)),
         at=(0, 0, -s * FOREARM * 0.4), shape=(*palm, thumb),
     )  # fmt: skip
     b.frame(f"{side}_hand", at=(0, -sign * 0.015 * s, -s * PALM * 0.6))
@@ -176,7 +172,7 @@ def _leg(b: Builder, s: float, side: str, sign: int) -> None:
     )
     b.joint(
         f"{side}_ankle", f"{side}_tarsus",
-        crossed_hinges("y", "-x" if sign > 0 else "x", (-25, 50), (-20, 35)), at=(0, 0, -s * SHIN), shape=foot,
+        universal_joint("y", "-x" if sign > 0 else "x", (-25, 50), (-20, 35)), at=(0, 0, -s * SHIN), shape=foot,
     )  # fmt: skip
     b.frame(f"{side}_foot", at=(0.04 * s, 0, -s * ANKLE))
     b.frame(f"{side}_heel", at=(-0.05 * s, 0, -s * ANKLE))
@@ -193,7 +189,7 @@ def _mirrored(limits: tuple[float, float], sign: int) -> tuple[float, float]:
     return limits if sign > 0 else (-limits[1], -limits[0])
 
 
-def _human_poses(figure: Linkage, s: float) -> Linkage:
+def _human_poses(body: Linkage, s: float) -> Linkage:
     arms = {"left_shoulder.rx": "8deg", "left_elbow": "10deg", "left_fingers": "20deg"}
     sit = arms | {"left_hip.ry": "-90deg", "left_knee": "90deg", "left_shoulder.ry": "-35deg", "left_elbow": "55deg"}
     poses: dict[str, Mapping[str, Any]] = {
@@ -203,9 +199,9 @@ def _human_poses(figure: Linkage, s: float) -> Linkage:
         | {"right_clavicle.first": "12deg", "right_shoulder.rx": "-100deg", "right_shoulder.ry": "-15deg",
            "right_shoulder.rz": "-85deg", "right_elbow": "85deg", "right_fingers": 0.0, "head.rx": "6deg",
            "right_forearm_roll": "-10deg"},
-        "sit": both_sides(sit) | ({"root.z": -s * THIGH} if "root.z" in figure.coordinates else {}),
+        "sit": both_sides(sit) | ({"root.z": -s * THIGH} if "root.z" in body.coordinates else {}),
         "reach": both_sides(arms)
         | {"waist.ry": "12deg", "chest.rz": "20deg", "head.ry": "-15deg", "right_clavicle": ("10deg", "15deg"),
            "right_shoulder": ("-115deg", "-70deg", 0.0), "right_elbow": "12deg", "right_fingers": 0.0},
     }  # fmt: skip
-    return posed(figure, poses)
+    return posed(body, poses)

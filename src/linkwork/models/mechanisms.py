@@ -1,7 +1,4 @@
-"""Mechanisms of motion: planets, a Ferris wheel, a pogo stick and an engine.
-
-Imports the builder and this package's `parts`.
-"""
+"""Mechanisms of motion: planets, a Ferris wheel, a pogo stick and an engine."""
 
 from __future__ import annotations
 

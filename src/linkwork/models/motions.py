@@ -1,7 +1,7 @@
 """A short loop for every ready-made model: its last pose is its first.
 
-Imports `clips`, this package's models and, for a walk, SciPy. A motion is a function of the linkage, so that it serves
-a model of any size; closed forms where there is one, key poses elsewhere.
+A motion is a function of the linkage, so that it serves a model of any size; closed forms where there is one, key poses
+elsewhere.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def through(*names: str, pause: float = 0.25, stretch: float = 0.75) -> Motion:
     return motion
 
 
-def figure_motion(linkage: Linkage) -> Clip:
+def walk_or_wave(linkage: Linkage) -> Clip:
     """Let a human walk if it floats, else wave: with the pelvis held, both feet stay on the ground."""
     return walk(linkage) if "root.z" in linkage.coordinates else wave(linkage)
 

@@ -1,7 +1,4 @@
-"""What the ready-made models share: colours, simple solids, joints with limits in degrees, poses, checked sizes.
-
-Imports `linkage` and what stands before it.
-"""
+"""What the ready-made models share: colours, simple solids, joints with limits in degrees, poses, checked sizes."""
 
 from __future__ import annotations
 
@@ -97,7 +94,7 @@ def euler_ball(order: str, *ranges: Range) -> Ball:
     return Ball(order, lower=(a, b, c), upper=(A, B, C))
 
 
-def crossed_hinges(axis: str, second: str, *ranges: Range) -> Universal:
+def universal_joint(axis: str, second: str, *ranges: Range) -> Universal:
     """Return a universal joint about two axes such as ``"-x"`` and ``"y"``, with a range for each in degrees."""
     first, last = (as_axis(name).tolist() for name in (axis, second))
     (a, A), (b, B) = np.radians(ranges).tolist()
@@ -105,7 +102,7 @@ def crossed_hinges(axis: str, second: str, *ranges: Range) -> Universal:
 
 
 def standing(root: str, link: str, at: ArrayLike) -> Joint:
-    """Return the root arc of a figure: of a kind, and placed so that the figure stands on the ground at rest.
+    """Return the root arc of a body: of a kind, and placed so that the body stands on the ground at rest.
 
     Args:
         root: ``"fixed"``, ``"planar"`` or ``"floating"``.
@@ -126,7 +123,7 @@ def posed(linkage: Linkage, poses: Mapping[str, Mapping[str, Any]]) -> Linkage:
 def both_sides(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return pose values with every ``left_`` one repeated, mirrored, for the right side.
 
-    In a mirror, Euler angles about x and z change their sign and those about y keep it. Hinges and universal joints
+    In a mirror, Euler angles about x and z change their sign and those about y keep it. Revolute and universal joints
     keep their values, for their axes are mirrored instead. Ball joints are given by coordinate: ``"left_hip.ry"``.
     """
     result = dict(values)

@@ -1,7 +1,7 @@
 """The chapter's figures, from the chapter's numbers.
 
-Imports `tracking`, `clips`, `models` and what stands before them. A figure is rows of frames; each row is one motion,
-21 frames, the worked example's with one step a frame as the book made them.
+A figure is rows of frames; each row is one motion, 21 frames, the worked example's with one step a frame as the book
+made them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import models
 from ..errors import GoalError, NotFoundError
 from ..explain.races import RaceResult
 from ..goals import Reach
@@ -21,6 +20,8 @@ from ..linkage.linkage import Linkage
 from ..motion.clips import Clip, interpolate
 from ..motion.tracking import track
 from ..transforms import FloatArray
+from .arms import planar, two_link
+from .humans import human
 
 FRAMES = 21
 LENGTHS = (15.0, 10.0, 5.0)
@@ -98,7 +99,7 @@ class Figure:
 
 def arm() -> Linkage:
     """Return the worked example's arm: planar, links of 15, 10 and 5."""
-    return models.planar(LENGTHS)
+    return planar(LENGTHS)
 
 
 def _row(title: str, method: str, goal: tuple[float, float] = NEAR, shown: Any = None, **options: Any) -> Panel:
@@ -109,29 +110,19 @@ def _row(title: str, method: str, goal: tuple[float, float] = NEAR, shown: Any =
 
 
 def _forward_sequence() -> tuple[Panel, ...]:
-    figure = models.human()
-    rest = figure.pose(base="stand") if "stand" in figure.poses else figure.neutral()
-    raised = _limb(figure, rest)
-    clip = interpolate(figure, [(0.0, rest), (1.0, raised)], fps=FRAMES - 1, kind="ease")
+    clip = interpolate(human(), [(0.0, "stand"), (1.0, "wave")], fps=FRAMES - 1, kind="ease")
     return (Panel("turning a limb's joints, one value each", "forward", None, {}, clip, "right_hand"),)
 
 
-def _limb(figure: Linkage, rest: FloatArray) -> FloatArray:
-    """Return a pose with the right arm lifted and bent, within its limits."""
-    return figure.pose(base="wave") if "wave" in figure.poses else figure.clamp(rest + 0.5)
-
-
 def _inverse_sequence() -> tuple[Panel, ...]:
-    figure = models.human()
-    rest = figure.pose(base="stand") if "stand" in figure.poses else figure.neutral()
-    target = figure.forward(_limb(figure, rest), frame="right_hand")[:3, 3]
-    goal = tuple(float(x) for x in target)
-    clip = track(figure, Reach("right_hand", position=goal), start=rest, frames=FRAMES, method="damped")
+    body = human()
+    goal = tuple(body.forward("wave", frame="right_hand")[:3, 3].tolist())
+    clip = track(body, Reach("right_hand", position=goal), start="stand", frames=FRAMES, method="damped")
     return (Panel("bringing the hand to a place, joints found for it", "damped", goal, {}, clip, "right_hand"),)
 
 
 def _two_link() -> tuple[Panel, ...]:
-    linkage, goal = models.two_link(1.5, 1.0), (0.9, 1.4)
+    linkage, goal = two_link(1.5, 1.0), (0.9, 1.4)
     panels = []
     for elbow in ("down", "up"):
         options: dict[str, Any] = {"elbow": elbow}
