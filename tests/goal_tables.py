@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy.spatial.transform import Rotation
 
-from linkwork.scale.goal_files import QUATERNION, ROTATION
+from linkwork.scale.goal_columns import QUATERNION, ROTATION
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

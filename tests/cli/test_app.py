@@ -293,7 +293,8 @@ def test_draw_writes_the_format_its_file_is_named_for(suffix, tmp_path):
 
 def test_draw_draws_what_it_is_told(leg, tmp_path):
     linkage = lw.load(leg)
-    words = ["slide=0.2", "--pose", "crouch", "--frames", "--limits", "--labels", "--view", "20,-60", "--size", "5,4"]
+    words = ["slide=0.2", "--pose", "crouch", "--show-frames", "--show-limits", "--labels", "--view", "20,-60"]
+    words += ["--size", "500x400"]
     assert run("draw", leg, *words, "-o", tmp_path / "a.svg").exit_code == 0
     q = linkage.pose(slide=0.2, base="crouch")
     look = {"frames": True, "limits": True, "labels": True, "view": (20, -60), "size": (5, 4)}
@@ -343,9 +344,9 @@ def test_a_film_of_a_file_goes_through_its_poses(leg, tmp_path):
         (["--view", "behind"], "behind"),
         (["--view", "1,2,3"], "--view takes two numbers"),
         (["--view", "nan,0"], "nan"),
-        (["--size", "5"], "--size takes two numbers"),
-        (["--size", "0,5"], "size"),
-        (["--size", "inf,5"], "size"),
+        (["--size", "5"], "--size takes width and height"),
+        (["--size", "0x5"], "960x540"),
+        (["--size", "8,6"], "960x540"),
         (["j9=1"], "no joint 'j9'"),
         (["--pose", "wave"], "no pose 'wave'"),
     ],
@@ -553,7 +554,7 @@ def test_control_c_is_quiet(monkeypatch):
     def interrupted():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("linkwork.cli.console.read_stdin", interrupted)
+    monkeypatch.setattr("linkwork.cli.parsing.read_stdin", interrupted)
     result = run("pose", "planar:2,1", "-")
     assert (result.exit_code, result.output) == (130, "")
 
@@ -566,9 +567,10 @@ def test_warmup_says_how_long_it_took():
 def test_warmup_compiles_every_kernel():
     code = """
 import importlib, pkgutil
-from linkwork import cli, kernels
+from linkwork import kernels
+from linkwork.cli.app import app
 try:
-    cli.app(["warmup"])
+    app(["warmup"])
 except SystemExit:
     pass
 for module in pkgutil.iter_modules(kernels.__path__):

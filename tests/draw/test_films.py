@@ -263,7 +263,7 @@ def test_one_command_makes_every_film(name, signature, tmp_path):
 
 @pytest.mark.parametrize("name", ["a.glb", "a.bvh", "a.usda", "a.npz"])
 def test_motions_for_other_programs_are_cut_too(name, tmp_path):
-    result = run("snake:5", "-o", tmp_path / name, "--start", 0.5, "--end", 1.5, "--speed", 0.5, "--fps", 10)
+    result = run("snake:5", "-o", tmp_path / name, "--from", 0.5, "--until", 1.5, "--speed", 0.5, "--fps", 10)
     assert result.exit_code == 0, result.output
     found = lw.load_clip(tmp_path / name)
     whole = lw.models.motion("snake:5")
@@ -310,7 +310,7 @@ def test_without_a_file_it_is_a_page_and_a_dash_is_stdout(tmp_path, monkeypatch)
         (["-o", "a.gif", "--view", "below"], "front, side, top"),
         (["-o", "a.glb", "--trail", "tip"], "holds the motion itself"),
         (["-o", "a.html", "--clip", "walk"], "for a file"),
-        (["-o", "a.html", "--end", "9"], "from 0 to 3 s"),
+        (["-o", "a.html", "--until", "9"], "from 0 to 3 s"),
     ],
 )
 def test_wrong_usage_is_one_line(words, message, tmp_path, monkeypatch):

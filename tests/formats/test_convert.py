@@ -498,7 +498,7 @@ def test_convert_takes_a_linkage_for_numbers_alone(tmp_path: Path) -> None:
     [
         (("panda", "panda.doc"), 2, "its name must end in"),
         (("panda", "panda.xml"), 2, "MJCF is read, not written"),
-        (("nothing", "a.yaml"), 2, "is no file and no model"),
+        (("nothing", "a.yaml"), 2, "is neither a file nor a model name"),
         (("gone.urdf", "a.yaml"), 3, "cannot be read"),
         (("panda", "a.yaml", "--units", "furlong"), 2, "--units is m,"),
         (("panda", "a.yaml", "--up", "w"), 2, "up is 'x'"),

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
-from linkwork.cli.console import joint_description, limit_text
+from linkwork.cli.output import joint_description, limit_text
 from linkwork.errors import GoalError, LimitError
 from linkwork.linkage import swing_twist as cones
 from linkwork.linkage.poses import advance, keeps_limits

@@ -343,7 +343,7 @@ def run(*words: str, command: tuple[str, ...] = ("retarget",)) -> int:
 def test_the_command_writes_reports_and_shows_the_map(walk, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     walk.save("walk.bvh")
-    assert run("walk.bvh", "--to", "human:1.4", "--frames", "5:40", "--write-map", "map.yaml", "--json") == 0
+    assert run("walk.bvh", "--to", "human:1.4", "--range", "5:40", "--write-map", "map.yaml", "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert data["output"] == "walk-human.bvh"
     assert len(lw.load_clip("walk-human.bvh")) == data["report"]["frames"] == 36
@@ -355,7 +355,7 @@ def test_the_command_writes_reports_and_shows_the_map(walk, tmp_path, monkeypatc
     assert run("walk.bvh", "--to", "engine", "--write-map", "empty.yaml") == 2
     assert "cannot map target 'engine'" in capsys.readouterr().err
     assert "# left_hand:" in Path("empty.yaml").read_text()
-    assert run("walk.bvh", "--to", "human", "--frames", "90:4") == 2
+    assert run("walk.bvh", "--to", "human", "--range", "90:4") == 2
     assert run("walk.bvh", "--to", "human", "-o", "walk.urdf") == 2
     assert run("none.bvh", "--to", "human") == 3
 

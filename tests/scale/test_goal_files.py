@@ -8,7 +8,8 @@ import pytest
 import linkwork as lw
 from goal_tables import columns_of, spoil, write
 from linkwork.errors import BlockError, FormatError, MissingExtraError, OptionError
-from linkwork.scale.goal_files import QUATERNION, open_goals, read_block
+from linkwork.scale.goal_columns import QUATERNION
+from linkwork.scale.goal_files import open_goals, read_block
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -94,10 +95,10 @@ def test_rows_without_a_rotation_or_a_number_become_nan(tmp_path):
 WRONG = [
     ({"x": [1.0], "z": [1.0]}, "has x, z but no y"),
     ({"x": [1.0], "y": [1.0], "qw": [1.0]}, "has qw but no qx, qy, qz"),
-    ({"x": [1.0], "y": [1.0], "colour": [1.0]}, "column 'colour' means nothing; columns are x, y, z, qw"),
+    ({"x": [1.0], "y": [1.0], "colour": [1.0]}, "column 'colour' is unknown; columns are x, y, z, qw"),
     (
         {"x": [1.0], "y": [1.0], "start.elbow": [1.0]},
-        "column 'start.elbow' is no start: linkage 'planar' has j1, j2, j3",
+        "column 'start.elbow' is not a start: linkage 'planar' has j1, j2, j3",
     ),
     ({"id": [1]}, "has no goals: it needs the columns x, y, z"),
 ]
@@ -137,7 +138,7 @@ def test_orientations_are_given_once(tmp_path):
         ("goals.txt", b"", "is no dataset of goals: its name must end in .parquet, .csv"),
         ("goals.parquet", b"PAR1 nonsense PAR1", "is no Parquet file"),
         ("goals.csv", b"", "is empty"),
-        ("goals.csv", b"\xff\xfe\n", "is no CSV file"),
+        ("goals.csv", b"\xff\xfe\n", "is not CSV"),
         ("goals.csv", b"x,y\n" + b"1" * 70000, "has a line longer than"),
         ("goals.csv", b"x,y,x\n1,2,3\n", "names a column twice"),
     ],
@@ -161,7 +162,7 @@ def test_what_is_not_there_is_told(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("1,zwei", "rows 2 to 3 cannot be read: .*row 3, column 'y': 'zwei' is no number"),
+        ("1,zwei", "rows 2 to 3 cannot be read: .*row 3, column 'y': 'zwei' is not a number"),
         ("1,2,3", "rows 2 to 3 cannot be read: .*row 3 has 3 values under 2 columns"),
     ],
 )

@@ -22,32 +22,23 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import FormatError, LinkworkError, OptionError
-from . import (
-    batch as batch_commands,
-    file as file_commands,
-    film as film_commands,
-    ik as commands,
-    report as report_commands,
-    retarget as retarget_commands,
+from . import batch, file, film, ik, report, retarget
+from .console import console, print_columns, print_json, progress, say, writing
+from .options import (
+    AsJson,
+    ModelOperand,
+    PoseOptions,
+    Size,
+    View,
+    examples,
+    flag,
+    grouped,
+    operand,
+    takes,
+    writes,
 )
-from .console import (
-    console,
-    description,
-    is_file,
-    placements,
-    print_columns,
-    print_json,
-    print_placement,
-    progress,
-    read_model,
-    read_motion,
-    read_pair,
-    read_poses,
-    say,
-    tree_rows,
-    writing,
-)
-from .ik import AsJson, ModelOperand, examples, flag, takes
+from .output import description, placements, print_placement, tree_rows
+from .parsing import is_file, read_model, read_motion, read_size, read_view
 
 WRONG_USAGE, BAD_FILE, INTERRUPTED, BROKEN_PIPE = 2, 3, 130, 141
 TRY_NEXT = """Try next:
@@ -96,10 +87,6 @@ class Commands(TyperGroup):
             say(f"{error.filename}: {error.strerror}" if error.filename else error)
             raise typer.Exit(BAD_FILE) from None
 
-
-ModelOperands = Annotated[list[str] | None, typer.Argument(metavar="MODEL", help="Ready-made models; by default all.")]
-JointValues = Annotated[list[str] | None, typer.Argument(metavar="JOINT=VALUE", help="Joint values; - reads stdin.")]
-StoredPose = Annotated[str | None, takes("NAME", "Start from a stored pose.", "--pose")]
 
 app = typer.Typer(
     name="linkwork",
@@ -159,10 +146,11 @@ POSE_EXAMPLES = examples(
 
 
 @app.command(epilog=POSE_EXAMPLES)
+@grouped
 def pose(
     model: ModelOperand,
-    values: JointValues = None,
-    stored: StoredPose = None,
+    *,
+    given: PoseOptions,
     frame: Annotated[list[str] | None, takes("NAME", "A frame to show; may be repeated.")] = None,
     every: Annotated[bool, flag("--all", "Show all frames, those of the links too.")] = False,
     matrix: Annotated[bool, flag("--matrix", "Print 4x4 matrices in place of quaternions.")] = False,
@@ -181,7 +169,7 @@ def pose(
     linkage = read_model(model)
     extra = [frame.name for frame in linkage.extra_frames]
     names = linkage.frames if every else frame or extra or linkage.links
-    q = read_poses(linkage, values or [], stored)
+    q = given.read(linkage)
     results = list(placements(linkage, q.reshape(-1, linkage.nq), names, matrix=matrix))
     for k, result in enumerate(results):
         which = f"pose {k}" if q.ndim > 1 else "the pose"
@@ -195,26 +183,25 @@ def pose(
 
 DRAW_EXAMPLES = examples(
     "draw human --pose wave -o wave.png",
-    "draw panda panda_joint2=40deg --frames --limits -o panda.svg",
+    "draw panda panda_joint2=40deg --show-frames --show-limits -o panda.svg",
     "draw planar:15,10,5 --strip 5 -o strip.pdf",
     "draw snake:9 -o snake.gif",
 )
 
 
 @app.command(epilog=DRAW_EXAMPLES)
+@grouped
 def draw(
     model: ModelOperand,
-    values: JointValues = None,
-    stored: StoredPose = None,
-    output: Annotated[
-        Path | None, takes("FILE", "A .png, .svg or .pdf, or a .gif of the motion.", "--output", "-o")
-    ] = None,
-    frames: Annotated[bool, flag("--frames", "Show all frames, their axes x, y, z in red, green, blue.")] = False,
-    limits: Annotated[bool, flag("--limits", "Show the ranges of the joints.")] = False,
+    *,
+    given: PoseOptions,
+    output: Annotated[Path | None, writes("A .png, .svg or .pdf, or a .gif of the motion.")] = None,
+    frames: Annotated[bool, flag("--show-frames", "Show all frames, their axes x, y, z in red, green, blue.")] = False,
+    limits: Annotated[bool, flag("--show-limits", "Show the ranges of the joints.")] = False,
     labels: Annotated[bool, flag("--labels", "Write the names of joints and frames.")] = False,
     strip: Annotated[int | None, takes("N", "Draw N pictures of the motion in a row.", min=1)] = None,
-    view: Annotated[str | None, takes("VIEW", "front, side, top, or elevation and azimuth: 20,-60.")] = None,
-    size: Annotated[str | None, takes("W,H", "Width and height in inches: 8,6.")] = None,
+    view: View = None,
+    size: Size = None,
 ) -> None:
     """Draw a pose, or a motion as a strip of pictures or a film.
 
@@ -226,16 +213,16 @@ def draw(
     linkage = read_model(model)
     film = output is not None and output.suffix.lower() == ".gif"
     with writing(output or Path(f"{linkage.name}.png"), (*pictures.IMAGES, ".gif")) as path:
-        camera = read_pair("--view", view) if view and "," in view else view
-        look: dict[str, Any] = {"view": camera, "size": read_pair("--size", size) if size else None, "path": path}
+        look: dict[str, Any] = {"view": read_view(view), "size": read_size(size, path.suffix.lower()), "path": path}
         if not film and strip is None:
             ready = next((name for name in ("ready", *linkage.poses) if name in linkage.poses), None)
-            q = read_poses(linkage, values or [], stored or ready)
-            pictures.pose(linkage, q, frames=frames, limits=limits, labels=labels, **look)
+            pictures.pose(linkage, given.read(linkage, ready), frames=frames, limits=limits, labels=labels, **look)
             return
-        if values or stored or frames or (film and (strip or limits or labels)):
-            raise OptionError("a strip or film shows the motion: give no pose, no --frames, and for a film no --limits")
-        clip = read_motion(model, linkage)
+        if given != PoseOptions() or frames or (film and (strip or limits or labels)):
+            raise OptionError(
+                "a strip or film shows the motion: give no pose, no --show-frames, and for a film no --show-limits"
+            )
+        clip = read_motion(model, poses=True)
         if strip is None:
             pictures.film(clip, **look)
         else:
@@ -243,16 +230,16 @@ def draw(
             pictures.strip(clip, frames=panels, limits=limits, labels=labels, **look)
 
 
-MORE = {**file_commands.COMMANDS, **film_commands.COMMANDS, **report_commands.COMMANDS, **retarget_commands.COMMANDS}
-for command, epilog in {**commands.COMMANDS, **MORE}.items():
-    app.command(epilog=epilog)(command)
-app.add_typer(batch_commands.batch)
+for family in (ik, file, film, report, retarget):
+    for command, epilog in family.COMMANDS.items():
+        app.command(epilog=epilog)(command)
+app.add_typer(batch.batch)
 
 
 @app.command(epilog=examples("demo", "demo panda snake:9 -o small"))
 def demo(
-    models: ModelOperands = None,
-    output: Annotated[Path, takes("FOLDER", "Where to write.", "--output", "-o")] = Path("gallery"),
+    models: Annotated[list[str] | None, operand("MODEL", "Ready-made models; by default all.")] = None,
+    output: Annotated[Path, writes("Where to write.", "FOLDER")] = Path("gallery"),
     show: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -262,8 +249,8 @@ def demo(
     """
     from ..draw import gallery
 
-    with progress("drawing") as report:
-        page = gallery.build(output, models, progress=report)
+    with progress("drawing") as shown:
+        page = gallery.build(output, models, progress=shown)
     if as_json:
         print_json({"page": str(page.resolve()), "bytes": page.stat().st_size})
     else:
@@ -277,7 +264,7 @@ def demo(
 
 @app.command(epilog=examples("studio", "studio human --port 8123 --no-browser"))
 def studio(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A file, or a ready-made model.")] = "panda",
+    model: ModelOperand = "panda",
     port: Annotated[int, takes("N", "The port; the next free one if it is taken.", min=0, max=65535)] = 8080,
     no_browser: Annotated[bool, flag("--no-browser", "Serve only; open no browser.")] = False,
     host: Annotated[str, takes("ADDRESS", "The address to bind; others than this machine's open it to a network.")] = (
@@ -320,7 +307,7 @@ def compile_steps() -> None:
 
 
 def compile_search() -> None:
-    """Compile the search of the robust method: for one goal, for many in both precisions, and for whole figures."""
+    """Compile the search of the robust method: for one goal, for many in both precisions, and for whole bodies."""
     from .. import goals, models, solvers
     from ..solvers import batch
 
@@ -334,13 +321,13 @@ def compile_search() -> None:
 
 
 def compile_motion() -> None:
-    """Compile what a motion of a whole figure is solved with."""
+    """Compile what a motion of a whole body is solved with."""
     from .. import models, retargeting
     from ..motion.clips import Clip
 
-    figure = models.human(root="floating")
-    stand = Clip(figure, [0.0], figure.stored_pose("stand")[None])  # type: ignore[arg-type]
-    retargeting.retarget(stand, figure)
+    body = models.human(root="floating")
+    stand = Clip(body, [0.0], body.stored_pose("stand")[None])  # type: ignore[arg-type]
+    retargeting.retarget(stand, body)
 
 
 @app.command(epilog=examples("warmup"))
@@ -348,14 +335,20 @@ def warmup(as_json: AsJson = False) -> None:
     """Compile all kernels now, not at their first use."""
     start = time.perf_counter()
     code = f"from {__name__} import compile_search; compile_search()"
-    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL) as other:  # on a second core
+    with (
+        progress("compiling") as shown,
+        subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL) as other,  # on a second core
+    ):
         try:
-            compile_steps()
-            compile_motion()
+            for k, part in enumerate((compile_steps, compile_motion)):
+                shown(k / 3, f"part {k + 1} of 3")
+                part()
+            shown(2 / 3, "part 3 of 3")
+            other.wait()
         except BaseException:
             other.kill()
             raise
-    compile_search()  # finds what the other process has kept; compiles it only where nothing could be kept
+        compile_search()  # finds what the other process has kept; compiles it only where nothing could be kept
     seconds = time.perf_counter() - start
     if as_json:
         print_json({"seconds": seconds})

@@ -5,15 +5,31 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from .console import print_columns, print_json, progress, read_model, say
-from .ik import AsJson, FrameName, RotationTolerance, Start, Tolerance, examples, flag, takes
-from .parsing import read_frame, read_start
+from .console import print_columns, print_json, progress, say
+from .options import (
+    AsJson,
+    FrameName,
+    RetargetOptions,
+    RunOptions,
+    Seed,
+    To,
+    ToleranceOptions,
+    examples,
+    flag,
+    given,
+    grouped,
+    operand,
+    takes,
+    writes,
+)
+from .parsing import read_frame, read_model
 
 if TYPE_CHECKING:
     from ..scale.datasets import Harvest
@@ -21,13 +37,8 @@ if TYPE_CHECKING:
 INCOMPLETE = 1
 MOST_SAID = 10  # missing blocks or files that are told one by one
 
-GoalsOperand = Annotated[str, typer.Argument(metavar="GOALS", help="A .parquet or .csv file, or a folder of them.")]
-Model = Annotated[str, takes("MODEL", "The linkage: a file, or a ready-made model.", "--model")]
-Output = Annotated[Path, takes("FOLDER", "Where to write; a folder of its own.", "--output", "-o")]
-Engine = Annotated[str, takes("NAME", "local, cuda or ray.", "--engine")]
-Workers = Annotated[int | None, takes("N", "Threads, or workers of Ray; by default one a core.", "--workers", min=1)]
-Address = Annotated[str | None, takes("ADDRESS", "The Ray cluster: auto, host:port; else Ray here.", "--address")]
-Resume = Annotated[bool, flag("--resume", "Continue a run that was interrupted.")]
+Output = Annotated[Path, writes("Where to write; a folder of its own.", "FOLDER")]
+Engine = Annotated[str, takes("NAME", "local, cuda (goals alone) or ray.", "--engine")]
 DEFAULT = "solve"
 
 
@@ -68,24 +79,22 @@ batch = typer.Typer(
         "batch goals.parquet --model panda --engine ray --workers 8 -o answers --resume",
     ),
 )
+@grouped
 def solve(
-    goals: GoalsOperand,
-    model: Model,
+    goals: Annotated[str, operand("GOALS", "A .parquet or .csv file, or a folder of them.")],
+    model: Annotated[str, takes("MODEL", "The linkage: a file, or a ready-made model.", "--model")],
     output: Output,
     frame: FrameName = None,
     engine: Engine = "local",
-    workers: Workers = None,
-    address: Address = None,
+    *,
+    run: RunOptions,
     gpu: Annotated[bool, flag("--gpu", "Each worker of Ray has a graphics card of its own.")] = False,
-    resume: Resume = False,
     block_rows: Annotated[int | None, takes("N", "Rows of a block at most.", "--block-rows", min=1)] = None,
     ignore: Annotated[list[str] | None, takes("COLUMN", "A column to leave out; may be repeated.", "--ignore")] = None,
-    start: Start = None,
     free: Annotated[str | None, takes("AXIS", "Axis of the frame it may spin about: x, y or z.", "--free")] = None,
-    tolerance: Tolerance = None,
-    rotation_tolerance: RotationTolerance = None,
+    options: ToleranceOptions,
     restarts: Annotated[int | None, takes("N", "Starts at most, for one goal.", "--restarts", min=0)] = None,
-    seed: Annotated[int | None, takes("N", "Where random starts come from.", "--seed", min=0)] = None,
+    seed: Seed = 0,
     dtype: Annotated[str | None, takes("TYPE", "float64 or float32.", "--dtype")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -100,14 +109,12 @@ def solve(
     from ..scale.datasets import solve_dataset
 
     linkage = read_model(model)
-    given = {"free": free, "tolerance": tolerance, "rotation_tolerance": rotation_tolerance}
-    given |= {"restarts": restarts, "seed": seed, "dtype": dtype}
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    more = given(free=free, restarts=restarts, dtype=dtype)
     with _resumable(), progress("solving") as report:
         harvest = solve_dataset(
-            linkage, read_frame(linkage, frame), goals, output, engine=engine, workers=workers, address=address,
-            gpu=gpu, resume=resume, block_rows=block_rows, ignore=ignore or (), start=read_start(linkage, start or []),
-            progress=lambda so_far: report(so_far.answered / max(so_far.total, 1), _rate(so_far)), **options,
+            linkage, read_frame(linkage, frame), goals, output, engine=engine, gpu=gpu, block_rows=block_rows,
+            ignore=ignore or (), start=options.read_start(linkage), seed=seed, **asdict(run), **options.read(), **more,
+            progress=lambda so_far: report(so_far.answered / max(so_far.total, 1), _rate(so_far)),
         )  # fmt: skip
     if as_json:
         print_json(_data(harvest))
@@ -119,35 +126,30 @@ def solve(
 @batch.command(
     epilog=examples("batch retarget clips --to human -o out", "batch retarget clips --to panda --suffix .csv -o out")
 )
+@grouped
 def retarget(
-    clips: Annotated[Path, typer.Argument(metavar="CLIPS", help="A folder of motions, and of folders of them.")],
-    to: Annotated[str, takes("MODEL", "Who should move so: a file, or a ready-made model.", "--to")],
+    clips: Annotated[Path, operand("CLIPS", "A folder of motions, and of folders of them.")],
+    to: To,
     output: Output,
     suffix: Annotated[str, takes("SUFFIX", "What to write: .bvh, .glb, .csv, ...", "--suffix")] = ".bvh",
-    engine: Annotated[str, takes("NAME", "local or ray.", "--engine")] = "local",
-    workers: Workers = None,
-    address: Address = None,
-    resume: Resume = False,
-    map_file: Annotated[Path | None, takes("FILE", "Joint map, as retarget --write-map writes it.", "--map")] = None,
-    role: Annotated[str | None, takes("ROLE", "What leads a robot arm: right_hand by default.", "--role")] = None,
-    smooth: Annotated[float | None, takes("SECONDS", "Smooth motions over this time.", "--smooth")] = None,
-    keep_first: Annotated[bool, flag("--keep-first", "Keep first frames that are poses of their own.")] = False,
+    engine: Engine = "local",
+    *,
+    run: RunOptions,
+    options: RetargetOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Give every motion of a folder to another figure or robot.
+    """Give every motion of a folder to another body or robot.
 
     Motions are written under the names they have in CLIPS, each without a first frame that is a pose of its own. Exits
-    with 1 if some are missing, because they cannot be read or the parts of their figures cannot be told; those are
+    with 1 if some are missing, because they cannot be read or the parts of their bodies cannot be told; those are
     listed.
     """
     from ..scale.folders import retarget_library
 
-    given = {"map": map_file, "role": role, "smooth": smooth, "first": "keep" if keep_first else None}
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     with _resumable(), progress("retargeting") as report:
         harvest = retarget_library(
-            clips, read_model(to), output, suffix=suffix, engine=engine, workers=workers, address=address,
-            resume=resume, progress=lambda so_far: report(so_far.answered / so_far.total, _rate(so_far)), **options,
+            clips, read_model(to), output, suffix=suffix, engine=engine, **asdict(run), **options.read(),
+            progress=lambda so_far: report(so_far.answered / so_far.total, _rate(so_far)),
         )  # fmt: skip
     if as_json:
         print_json(_data(harvest))

@@ -11,40 +11,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import FormatError, OptionError, listed
-from .console import is_file, print_columns, print_json, read_model, say
-from .ik import AsJson, examples, takes
+from .console import print_columns, print_json, say
+from .options import AsJson, ClipName, FileOptions, MoverName, examples, grouped, operand
+from .parsing import is_file, read_model
 
 if TYPE_CHECKING:
     from ..formats import Content, Options, Remark
 
 REMARKS, BAD_FILE = 1, 3
 MOST_SAID, MOST_LISTED = 3, 10  # remarks of one kind that convert says and doctor lists
-UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}
-
-SourceOperand = Annotated[str, typer.Argument(metavar="SOURCE", help="A file, or a ready-made model.")]
-TargetOperand = Annotated[Path, typer.Argument(metavar="TARGET", help="The file to write.")]
-FileOperand = Annotated[str, typer.Argument(metavar="FILE", help="The file to look at, or a ready-made model.")]
-Units = Annotated[str | None, takes("UNIT", "Unit of the file: m, cm, mm, in, ft, or how many metres.", "--units")]
-Up = Annotated[str | None, takes("AXIS", "Which axis of the file points up: x, y or z.", "--up")]
-Packages = Annotated[list[str] | None, takes("NAME=FOLDER", "Where package://NAME is; may be repeated.", "--package")]
-Folders = Annotated[list[str] | None, takes("FOLDER", "Meshes may be there too; may be repeated.", "--folder")]
-Positions = Annotated[str | None, takes("RULE", "BVH positions replace the offset, or add to it.", "--positions")]
-Mover = Annotated[str | None, takes("MODEL", "Whose motion it is: a file or a model.", "--linkage")]
 
 
 # Commands
 
 
+@grouped
 def convert(
-    source: SourceOperand,
-    target: TargetOperand,
-    clip: Annotated[str | None, takes("NAME", "Which motion to write, where there are several.", "--clip")] = None,
-    linkage: Mover = None,
-    units: Units = None,
-    up: Up = None,
-    packages: Packages = None,
-    folders: Folders = None,
-    positions: Positions = None,
+    source: Annotated[str, operand("SOURCE", "A file, or a ready-made model.")],
+    target: Annotated[Path, operand("TARGET", "The file to write.")],
+    clip: ClipName = None,
+    linkage: MoverName = None,
+    *,
+    options: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Write a file in another format.
@@ -59,7 +47,7 @@ def convert(
     if row is None or not row.writes:
         why = "its name must end" if row is None else f"{row.title} is read, not written; write a name that ends"
         raise OptionError(f"cannot write {str(target)!r}: {why} in {listed(formats.suffixes('writes'))}")
-    content = _content(source, linkage, _options(units, up, packages, folders, positions), motions=row.clips)
+    content = _content(source, linkage, options.read(), motions=row.clips)
     if clip is not None:
         if clip not in content.clips:
             raise ClipNotFoundError(clip, source, content.clips)
@@ -76,14 +64,12 @@ def convert(
             say(_sentence(remark))
 
 
+@grouped
 def doctor(
-    file: FileOperand,
-    linkage: Mover = None,
-    units: Units = None,
-    up: Up = None,
-    packages: Packages = None,
-    folders: Folders = None,
-    positions: Positions = None,
+    file: Annotated[str, operand("FILE", "The file to look at, or a ready-made model.")],
+    linkage: MoverName = None,
+    *,
+    options: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Say everything that was assumed about a file, or is odd in it.
@@ -92,9 +78,9 @@ def doctor(
     """
     from ..formats.doctor import examine
 
-    options = _options(units, up, packages, folders, positions)
+    how = options.read()
     try:
-        content = _content(file, linkage, options, motions=True)
+        content = _content(file, linkage, how, motions=True)
         remarks = examine(content)
     except FormatError as error:
         if not as_json:
@@ -125,30 +111,6 @@ COMMANDS: dict[Callable[..., None], str] = {
 
 
 # What both ask for
-
-
-def _options(
-    units: str | None,
-    up: str | None,
-    packages: Sequence[str] | None,
-    folders: Sequence[str] | None,
-    positions: str | None,
-) -> Options:
-    from ..formats.options import as_options
-
-    given: dict[str, Any] = {"up": up, "folders": tuple(folders or ()), "positions": positions or "replace"}
-    if units is not None:
-        try:
-            given["units"] = UNITS.get(units) or float(units)
-        except ValueError:
-            raise OptionError(f"--units is {listed(list(UNITS))} or a number of metres, got {units!r}") from None
-    named: dict[str, str] = {}
-    for word in packages or ():
-        name, equals, folder = word.partition("=")
-        if not name or not equals or not folder:
-            raise OptionError(f"--package takes NAME=FOLDER, got {word!r}")
-        named[name] = folder
-    return as_options(given | {"packages": named})
 
 
 def _content(source: str, linkage: str | None, options: Options, *, motions: bool) -> Content:

@@ -5,13 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ..errors import OptionError
-from ..formats.atomic_files import replacing
-from .console import print_columns, print_json, progress, read_model, say, writing
+from .console import print_columns, print_json, progress, say, writing
+from .options import (
+    AsJson,
+    FrameCount,
+    FrameName,
+    GoalOptions,
+    MethodName,
+    ModelOperand,
+    Picture,
+    Seed,
+    SolverOptions,
+    examples,
+    flag,
+    given,
+    grouped,
+    operand,
+    takes,
+    writes,
+)
 from .output import (
     csv_text,
     motion_data,
@@ -23,50 +40,9 @@ from .output import (
     solution_rows,
     write_motion,
 )
-from .parsing import read_frame, read_goals, read_numbers, read_orientation, read_points, read_settings, read_start
-
-if TYPE_CHECKING:
-    from ..goals import Reach
-    from ..linkage.linkage import Linkage
+from .parsing import read_frame, read_goals, read_model, read_points
 
 NOT_REACHED = 1
-
-
-# Options
-
-
-def examples(*lines: str) -> str:
-    """Return the end of a command's help: lines that can be typed as they stand."""
-    return "\b\nExample:\n" + "\n".join(f"  $ linkwork {line}" for line in lines)
-
-
-def flag(name: str, text: str) -> Any:
-    """Return an option that is given or not."""
-    return typer.Option(name, help=text)
-
-
-def takes(metavar: str, text: str, *names: str, **rules: Any) -> Any:
-    """Return an option with a value."""
-    return typer.Option(*names, metavar=metavar, help=text, **rules)
-
-
-ModelOperand = Annotated[str, typer.Argument(metavar="MODEL", help="A file, or a ready-made model.")]
-GoalsOperand = Annotated[str | None, typer.Argument(metavar="GOALS", help="Goals in a file; - reads stdin.")]
-NumberOperand = Annotated[str, typer.Argument(metavar="NUMBER", help="5.1, 5.2, 5.14, 5.19 to 5.25, or all.")]
-AsJson = Annotated[bool, flag("--json", "Print JSON.")]
-FrameName = Annotated[str | None, takes("NAME", "The frame that should get there: tip, or the last one.", "--frame")]
-Position = Annotated[str | None, takes("X,Y[,Z]", "Where it should be [m].", "--position")]
-Orientation = Annotated[str | None, takes("FORM=...", "How it should be turned: euler=xyz:0,0,90deg.", "--orientation")]
-MethodName = Annotated[str | None, takes("NAME", "The method.", "--method")]
-MethodNames = Annotated[list[str] | None, takes("NAME", "A method; may be repeated. By default all.", "--method")]
-Start = Annotated[list[str] | None, takes("POSE", "Where to begin: a stored pose, values, JOINT=VALUE.", "--start")]
-Tolerance = Annotated[float | None, takes("M", "Position error that counts as reached.", "--tolerance")]
-RotationTolerance = Annotated[float | None, takes("RAD", "Rotation error that does.", "--rotation-tolerance")]
-MaxIterations = Annotated[int | None, takes("N", "Steps at most.", "--max-iterations")]
-Limits = Annotated[str | None, takes("RULE", "Joint limits: clamp, project or ignore.", "--limits")]
-Set = Annotated[list[str] | None, takes("NAME=VALUE", "An option of the method; may be repeated.", "--set")]
-Picture = Annotated[Path | None, takes("FILE", "Draw it: .png, .svg or .pdf.", "--output", "-o")]
-Strips = Annotated[Path | None, takes("FILE", "Draw a strip of frames for each method too.", "--strips")]
 
 SOLVE_EXAMPLES = examples(
     "solve planar:15,10,5 --position -20,5 --start ready",
@@ -78,19 +54,14 @@ SOLVE_EXAMPLES = examples(
 # Commands
 
 
+@grouped
 def solve(
     model: ModelOperand,
-    goals: GoalsOperand = None,
-    frame: FrameName = None,
-    position: Position = None,
-    orientation: Orientation = None,
+    goals: Annotated[str | None, operand("GOALS", "Goals in a file; - reads stdin.")] = None,
+    *,
+    goal: GoalOptions,
     method: MethodName = None,
-    start: Start = None,
-    tolerance: Tolerance = None,
-    rotation_tolerance: RotationTolerance = None,
-    max_iterations: MaxIterations = None,
-    limits: Limits = None,
-    options: Set = None,
+    options: SolverOptions,
     explain: Annotated[bool, flag("--explain", "Say why, and what to try.")] = False,
     as_csv: Annotated[bool, flag("--csv", "Print CSV, one row a goal.")] = False,
     as_json: AsJson = False,
@@ -101,8 +72,8 @@ def solve(
     wxyz=1,0,0,0, xyzw=0,0,0,1, euler=xyz:0,0,90deg, rotvec=0,0,1.57 or matrix= with nine numbers, row by row.
 
     GOALS holds JSON, an object or a list of them, {"frame": "tip", "position": [1, 2], "orientation": {"wxyz":
-    [1, 0, 0, 0]}}, or CSV with the columns x,y[,z][,qw,qx,qy,qz]. Each goal is solved by itself, from the same start;
-    goals in a list within the list are solved at once.
+    [1, 0, 0, 0]}}, or CSV with the columns x,y[,z][,qw,qx,qy,qz][,frame]. Each goal is solved by itself, from the same
+    start; goals in a list within the list are solved at once.
     """
     from .. import solvers
 
@@ -110,14 +81,12 @@ def solve(
         raise OptionError("--csv and --json are two forms of one answer; give one of them")
     linkage = read_model(model)
     if goals is None:
-        problems, many = [[_goal(linkage, frame, position, orientation)]], False
-    elif position is None and orientation is None:
-        problems, many = read_goals(linkage, goals, frame)
+        problems, many = [[goal.read(linkage)]], False
+    elif not goal.given:
+        problems, many = read_goals(linkage, goals, goal.frame)
     else:
         raise OptionError("a goal stands in --position and --orientation or in GOALS, not in both")
-    settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
-    settings |= {} if method is None else {"method": method}
-    begin = read_start(linkage, start or [])
+    settings, begin = options.read() | given(method=method), options.read_start(linkage)
     with progress("solving") as report:
         solutions = []
         for k, problem in enumerate(problems):
@@ -141,30 +110,20 @@ TRACK_EXAMPLES = examples(
 )
 
 
+@grouped
 def track(
     model: ModelOperand,
-    frame: FrameName = None,
-    position: Position = None,
-    orientation: Orientation = None,
+    *,
+    goal: GoalOptions,
     points: Annotated[str | None, takes("FILE", "Points to pass: CSV with x,y[,z]; - reads stdin.", "--path")] = None,
     closed: Annotated[bool, flag("--closed", "Let the path come back to its first point.")] = False,
-    frames: Annotated[int | None, takes("N", "How many frames: 21, or 48 along a path.", "--frames")] = None,
+    frames: FrameCount = None,
     fps: Annotated[float, takes("RATE", "Frames a second.", "--fps")] = 24.0,
     method: MethodName = None,
-    start: Start = None,
     steps: Annotated[int | None, takes("N", "Take exactly N steps a frame.", "--steps")] = None,
     lookahead: Annotated[bool, flag("--lookahead", "Choose among all branches of the whole path.")] = False,
-    tolerance: Tolerance = None,
-    rotation_tolerance: RotationTolerance = None,
-    max_iterations: MaxIterations = None,
-    limits: Limits = None,
-    options: Set = None,
-    output: Annotated[
-        Path | None,
-        takes(
-            "FILE", "A motion (.json, .csv, .bvh, .glb), a strip (.png), a film (.html, .mp4, .gif).", "--output", "-o"
-        ),
-    ] = None,
+    options: SolverOptions,
+    output: Annotated[Path | None, writes("A motion (.json, .csv, .glb), strip (.png) or film (.html, .mp4).")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Move a frame along a line to a goal, or through points.
@@ -176,28 +135,26 @@ def track(
     from ..motion import paths, tracking
     from ..solvers import Problem, configure
 
-    linkage = read_model(model)
-    name, begin, chosen = read_frame(linkage, frame), read_start(linkage, start or []), method or "damped"
-    if (points is None) == (position is None and orientation is None):
-        raise OptionError("give a goal with --position and --orientation, or points to pass with --path")
-    if closed and points is None:
-        raise OptionError("--closed is for a --path")
-    goal = None if points is not None else _goal(linkage, name, position, orientation)
-    timing = {} if frames is None else {"frames": frames}
-    settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
-    with _writing(
-        output, (*draw.IMAGES, ".html", ".mp4", ".gif", ".json", *formats.suffixes("clips", "writes")), as_json
-    ) as path:
-        if goal is not None:
-            goals = paths.line(linkage, goal, start=linkage.neutral() if begin is None else begin, **timing)
+    linkage, chosen = read_model(model), method or "damped"
+    name, begin, settings = read_frame(linkage, goal.frame), options.read_start(linkage), options.read()
+    end = goal.read(linkage) if goal.given else None
+    with _writing(output, (*draw.IMAGES, *draw.FILMS, ".json", *formats.suffixes("clips", "writes")), as_json) as path:
+        if end is not None and points is None and not closed:
+            begun = linkage.neutral() if begin is None else begin
+            goals = paths.line(linkage, end, start=begun, **given(frames=frames))
+        elif end is None and points is not None:
+            goals = paths.spline(name, read_points(points), closed=closed, **given(frames=frames))
         else:
-            goals = paths.spline(name, read_points(str(points)), closed=closed, **timing)
-        pace: dict[str, Any] = {"fps": fps, "steps": steps, "lookahead": lookahead}
-        clip = tracking.track(linkage, goals, start=begin, method=chosen, **pace, **settings)
+            raise OptionError("give a goal with --position and --orientation, or points to pass with --path [--closed]")
+        with progress("solving") as report:
+            clip = tracking.track(
+                linkage, goals, start=begin, method=chosen, fps=fps, steps=steps, lookahead=lookahead,
+                progress=lambda done, total: report(done / total, f"frame {done}"), **settings,
+            )  # fmt: skip
         _, loop = configure(chosen, settings)
         data = motion_data(clip, name, loop.tolerances(Problem(linkage, goals[0])))
         if path is not None:
-            write_motion(clip, data, None if goal is None else goal.position, path)
+            write_motion(clip, data, None if end is None else end.position, path)
     if as_json:
         print_json(data)
     elif str(output) != "-":
@@ -213,7 +170,7 @@ def workspace(
     orientations: Annotated[
         int, takes("K", "Also try K orientations at some points: the dexterous workspace.", "--orientations")
     ] = 0,
-    seed: Annotated[int, takes("N", "Where the random poses come from.", "--seed")] = 0,
+    seed: Seed = 0,
     output: Picture = None,
     as_json: AsJson = False,
 ) -> None:
@@ -256,20 +213,17 @@ def workspace(
         print(f"every orientation tried can be had at {share:.1%} of {len(found.points)} points")
 
 
+@grouped
 def race(
     model: ModelOperand,
-    frame: FrameName = None,
-    position: Position = None,
-    orientation: Orientation = None,
-    methods: MethodNames = None,
-    start: Start = None,
-    tolerance: Tolerance = None,
-    rotation_tolerance: RotationTolerance = None,
-    max_iterations: MaxIterations = None,
-    limits: Limits = None,
-    options: Set = None,
+    *,
+    goal: GoalOptions,
+    methods: Annotated[
+        list[str] | None, takes("NAME", "A method; may be repeated. By default all.", "--method")
+    ] = None,
+    options: SolverOptions,
     output: Picture = None,
-    strips: Strips = None,
+    strips: Annotated[Path | None, takes("FILE", "Draw a strip of frames for each method too.", "--strips")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Let every method solve the same problem, and compare.
@@ -279,14 +233,18 @@ def race(
     from .. import draw
     from ..explain.races import race as compare
     from ..models import textbook as figures
+    from ..solvers import METHODS
 
     linkage = read_model(model)
-    goal = _goal(linkage, frame, position, orientation)
-    settings = _settings(options, tolerance, rotation_tolerance, max_iterations, limits)
+    wanted, begin, settings = goal.read(linkage), options.read_start(linkage), options.read()
     with _writing(output, draw.IMAGES, as_json) as path:
-        laps = compare(linkage, goal, start=read_start(linkage, start or []), methods=methods, **settings)
+        laps, names = [], methods or list(METHODS)
+        with progress("solving") as report:
+            for k, name in enumerate(names):
+                report(k / len(names), name)
+                laps += compare(linkage, wanted, start=begin, methods=[name], **settings)
         if path is not None:
-            draw.race(laps, goal=goal.position, path=path)
+            draw.race(laps, goal=wanted.position, path=path)
     if strips is not None:
         draw.figure(figures.of_race(laps), path=strips)
     if as_json:
@@ -298,10 +256,8 @@ def race(
 
 
 def figure(
-    number: NumberOperand,
-    output: Annotated[
-        Path | None, takes("FILE", "A .png, .svg, .pdf or .gif; for all, a folder.", "--output", "-o")
-    ] = None,
+    number: Annotated[str, operand("NUMBER", "5.1, 5.2, 5.14, 5.19 to 5.25, or all.")],
+    output: Annotated[Path | None, writes("A .png, .svg, .pdf or .gif; for all, a folder.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Draw a figure of the chapter from its numbers.
@@ -311,6 +267,7 @@ def figure(
     """
     from .. import draw
     from ..draw import gallery
+    from ..formats.atomic_files import replacing
     from ..models import textbook as figures
 
     if number == "all":
@@ -367,29 +324,3 @@ def _writing(output: Path | None, suffixes: Sequence[str], as_json: bool) -> Ite
         raise OptionError("--json and -o - both write to stdout; give one of them")
     with writing(output, suffixes) as path:
         yield path
-
-
-def _goal(linkage: Linkage, frame: str | None, position: str | None, orientation: str | None) -> Reach:
-    from ..goals import Reach
-
-    if position is None and orientation is None:
-        raise OptionError("there is no goal; give --position, --orientation or both, such as --position 1,2")
-    place = None if position is None else read_numbers("--position", position)
-    turn = None if orientation is None else read_orientation(orientation)
-    return Reach(read_frame(linkage, frame), position=place, orientation=turn)
-
-
-def _settings(
-    words: Sequence[str] | None,
-    tolerance: float | None,
-    rotation_tolerance: float | None,
-    max_iterations: int | None,
-    limits: str | None,
-) -> dict[str, Any]:
-    return read_settings(
-        words or [],
-        tolerance=tolerance,
-        rotation_tolerance=rotation_tolerance,
-        max_iterations=max_iterations,
-        limits=limits,
-    )

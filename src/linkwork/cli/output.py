@@ -1,4 +1,4 @@
-"""What a solve, a motion, a race and a figure give, as plain data and as text.
+"""What commands print: linkages, poses, solves, motions, races and figures, as plain data and as text.
 
 Angles are printed in radians and in degrees.
 """
@@ -10,14 +10,16 @@ import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from .console import by_coordinate, placements, print_columns, say
+from .console import print_columns, say
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..explain.races import RaceResult
+    from ..linkage.joints import Joint
     from ..linkage.linkage import Linkage
     from ..models.textbook import Figure
     from ..motion.clips import Clip
@@ -32,6 +34,155 @@ def csv_text(rows: Iterable[Sequence[Any]]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()
+
+
+# Linkages and their frames
+
+
+def description(linkage: Linkage) -> dict[str, Any]:
+    """Return a linkage as plain data: angles in radians, lengths in metres, null where there is no limit."""
+    from ..explain.mobility import degrees_of_freedom
+
+    return {
+        "name": linkage.name,
+        "dof": degrees_of_freedom(linkage),
+        "nq": linkage.nq,
+        "nv": linkage.nv,
+        "coordinates": list(linkage.coordinates),
+        "links": [
+            {"name": node.name, "parent": arc.parent, "joint": arc.name, "shapes": len(node.visuals)}
+            for node, arc in zip(linkage.nodes, linkage.arcs, strict=True)
+        ],
+        "joints": [joint_description(linkage, linkage.joint(name)) for name in linkage.joints],
+        "frames": [{"name": frame.name, "link": frame.link} for frame in linkage.extra_frames],
+        "loops": [asdict(loop) for loop in linkage.loops],
+        "poses": {name: by_coordinate(linkage, q) for name, q in linkage.poses.items()},
+    }
+
+
+def joint_description(linkage: Linkage, joint: Joint) -> dict[str, Any]:
+    """Return a joint as plain data: what all have, and the fields of its kind, such as the axis."""
+    bounds = [[x if math.isfinite(x) else None for x in bound] for bound in joint_limits(linkage, joint)]
+    return {
+        "name": joint.name,
+        "kind": joint.articulation.kind,
+        "parent": joint.parent,
+        "child": joint.child,
+        **asdict(joint.articulation),
+        "lower": bounds[0],
+        "upper": bounds[1],
+        "coordinates": [] if joint.mimic else list(joint.coordinates),
+        "mimic": asdict(joint.mimic) if joint.mimic else None,
+    }
+
+
+def joint_limits(linkage: Linkage, joint: Joint) -> list[list[float]]:
+    """Return the lower and upper limits that hold for a joint's values, narrowed where others follow it."""
+    if joint.mimic is not None:
+        return [bound.tolist() for bound in joint.articulation.limits]
+    columns = linkage.drive(joint.name).columns
+    return [bound[columns].tolist() for bound in (linkage.lower, linkage.upper)]
+
+
+def by_coordinate(linkage: Linkage, q: FloatArray) -> dict[str, float]:
+    """Return a pose as a mapping from coordinate name to value."""
+    return dict(zip(linkage.coordinates, q.tolist(), strict=True))
+
+
+def tree_rows(linkage: Linkage, *, unicode: bool) -> Iterator[tuple[str, ...]]:
+    """Yield one row for each link: drawn in the tree, then its joint, kind, axis and limits.
+
+    An only child stands straight below its parent, so that long chains stay narrow.
+    """
+    branch, last, bar, dot = ("├─", "╰─", "│ ", "● ") if unicode else ("|-", "`-", "| ", "o ")
+    yield ("link", "joint", "kind", "axis", "limits")
+    stack = [(0, "", "")]
+    while stack:
+        i, lead, below = stack.pop()
+        joint, children = linkage.arcs[i], linkage.children[i]
+        words = (joint.name, joint.articulation.kind, axis_text(joint), limit_text(linkage, joint))
+        moves = i > 0 or joint.articulation.nq > 0
+        yield (lead + dot + linkage.nodes[i].name, *(words if moves else ("",) * 4))
+        if len(children) == 1:
+            stack.append((children[0], below, below))
+        else:
+            ends = [(branch, bar)] * (len(children) - 1) + [(last, "  ")]
+            stack += [(child, below + a, below + b) for child, (a, b) in zip(children, ends, strict=False)][::-1]
+
+
+def axis_text(joint: Joint) -> str:
+    """Return the axes of a joint in words: ``z``, ``-y``, ``0.6,0,0.8``, or how a ball stores its rotation."""
+    motion = joint.articulation
+    if hasattr(motion, "euler"):
+        return f"euler {motion.euler}" if motion.euler else "quaternion" * (motion.kind == "ball")
+    words = []
+    for axis in (getattr(motion, name) for name in ("axis", "second") if hasattr(motion, name)):
+        along = [k for k in range(3) if axis[k]]
+        plain = "-" * (axis[along[0]] < 0.0) + "xyz"[along[0]]
+        words.append(plain if len(along) == 1 else ",".join(f"{x:.3g}" for x in axis))
+    return " ".join(words)
+
+
+def limit_text(linkage: Linkage, joint: Joint) -> str:
+    """Return the limits of a joint in words, angles in degrees, or what it follows."""
+    if joint.mimic is not None:
+        factor, offset = joint.mimic.multiplier, joint.mimic.offset
+        times = "" if factor == 1.0 else "-" if factor == -1.0 else f"{factor:g} * "
+        plus = f" {'-' if offset < 0.0 else '+'} {abs(offset):g}" if offset else ""
+        return f"= {times}{joint.mimic.joint}{plus}"
+    words, units = cone_words(joint), joint.articulation.units
+    for k, bounds in enumerate(zip(*joint_limits(linkage, joint), strict=True)):
+        low, high = bounds if units[k] == "m" else map(math.degrees, bounds)
+        text = f"{low:.5g} .. {high:.5g} {'m' if units[k] == 'm' else 'deg'}"
+        if math.isfinite(low) or math.isfinite(high):
+            words.append(f"{joint.articulation.coordinates[k]} {text}".strip())
+    return ", ".join(words)
+
+
+def cone_words(joint: Joint) -> list[str]:
+    """Return the swing and twist limits of a ball joint in words, in degrees."""
+    ball = joint.articulation
+    swing, twist = getattr(ball, "swing", None), getattr(ball, "twist", None)
+    words = [] if swing is None else [f"swing {math.degrees(swing):.5g} deg"]
+    return words if twist is None else [*words, "twist {:.5g} .. {:.5g} deg".format(*map(math.degrees, twist))]
+
+
+def placements(linkage: Linkage, poses: FloatArray, names: Iterable[str], *, matrix: bool) -> Iterator[dict[str, Any]]:
+    """Yield, for each pose of (n, nq), its values and where the named frames are."""
+    from scipy.spatial.transform import Rotation
+
+    from ..linkage import swing_twist as cones
+
+    world = {name: linkage.forward(poses, frame=name) for name in names}
+    outside = (poses < linkage.lower) | (poses > linkage.upper)
+    for cone in linkage.cones:
+        outside[:, cone.q] = cones.beyond([cone], poses)
+    for k, q in enumerate(poses):
+        frames: dict[str, Any] = {}
+        for name, matrices in world.items():
+            m = matrices[k]
+            turn = Rotation.from_matrix(m[:3, :3]).as_quat(scalar_first=True, canonical=True)
+            place = {"position": m[:3, 3].tolist(), "quaternion_wxyz": turn.tolist()}
+            frames[name] = {"matrix": m.tolist()} if matrix else place
+        beyond = [name for name, out in zip(linkage.coordinates, outside[k], strict=True) if out]
+        yield {"pose": by_coordinate(linkage, q), "outside_limits": beyond, "frames": frames}
+
+
+def print_placement(result: dict[str, Any], title: str) -> None:
+    """Print where frames are: a table, or one matrix below another."""
+
+    def number(x: float) -> str:
+        return f"{round(x, 6) + 0.0: .6f}"  # room for a sign, and no minus before zero
+
+    rows = [("frame", " x [m]", " y [m]", " z [m]", " qw", " qx", " qy", " qz")]
+    print(end=title)
+    for name, place in result["frames"].items():
+        if "matrix" in place:
+            print("\n".join([name, *("  ".join(map(number, row)) for row in place["matrix"])]))
+        else:
+            rows.append((name, *map(number, (*place["position"], *place["quaternion_wxyz"]))))
+    if len(rows) > 1:
+        print_columns(rows)
 
 
 # Poses

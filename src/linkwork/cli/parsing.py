@@ -1,21 +1,192 @@
-"""What is to be solved, in the words of a command line, as JSON or as CSV: frames, goals, starts and options."""
+"""What people write, as the library takes it: models, motions, joint values, goals, starts and options."""
 
 from __future__ import annotations
 
-import csv
+import json
+import re
 import sys
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import FormatError, GoalError, LinkworkError, OptionError, listed
-from .console import parse_json, read_values
+from ..errors import (
+    ClipNotFoundError,
+    FormatError,
+    GoalError,
+    LinkworkError,
+    ModelNotFoundError,
+    OptionError,
+    listed,
+)
 
 if TYPE_CHECKING:
     from ..goals import Reach
     from ..linkage.linkage import Linkage
+    from ..motion.clips import Clip
     from ..transforms import FloatArray
 
+Made = TypeVar("Made")
 ARGUMENTS = ("linkage", "goals", "start", "method", "methods", "fps", "frames", "steps")  # of a solve, not of a method
+PIXELS = re.compile(r"(\d{2,4})x(\d{2,4})")
+
+# Models and motions
+
+
+def read_model(text: str) -> Linkage:
+    """Return the linkage of a file, or a ready-made one."""
+    from .. import formats, models
+
+    return formats.load(text) if is_file(text) else _ready_made(models.build, text)
+
+
+def _ready_made(make: Callable[[str], Made], text: str) -> Made:
+    try:
+        return make(text)
+    except ModelNotFoundError as error:
+        close = get_close_matches(str(error.name), error.known, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else "."
+        known = ", ".join(error.known)
+        raise OptionError(f"{text!r} is neither a file nor a model name{hint} Models are {known}.") from error
+
+
+def is_file(text: str) -> bool:
+    """Return whether a MODEL means a file: it is there, or its name ends as files do."""
+    from .. import formats
+
+    return Path(text).suffix.lower() in formats.FORMATS or Path(text).exists()
+
+
+def read_motion(text: str, *, clip: str | None = None, linkage: str | None = None, poses: bool = False) -> Clip:
+    """Return the motion of a ready-made model or a file.
+
+    Args:
+        text: The file or the model.
+        clip: Which motion of a file, by name; the first by default.
+        linkage: Whose motion it is, where a file does not say.
+        poses: Whether a file without a motion goes through its stored poses and back.
+    """
+    from .. import formats, models
+
+    if not is_file(text):
+        if clip is not None or linkage is not None:
+            raise OptionError(f"--clip and --linkage are for a file; the model {text!r} has one motion, its own")
+        return _ready_made(models.motion, text)
+    content = formats.read(text, linkage=None if linkage is None else read_model(linkage))
+    formats.say_guesses(text, content)
+    if clip is not None and clip not in content.clips:
+        raise ClipNotFoundError(clip, text, content.clips)
+    if content.clips:
+        return content.clips[clip] if clip is not None else next(iter(content.clips.values()))
+    if not poses:
+        raise FormatError(text, f"holds no motion; files that can are {listed(formats.suffixes('clips'))}.")
+    return _through_poses(content.linkage, text)
+
+
+def _through_poses(linkage: Linkage, source: str) -> Clip:
+    """Return a motion through the stored poses of a linkage and back."""
+    from ..motion import clips
+
+    if not linkage.poses:
+        raise OptionError(f"{source} has no motion, and no stored poses to move through")
+    poses = list(linkage.poses.values())
+    start = poses[0] if len(poses) > 1 else linkage.neutral()
+    return clips.interpolate(linkage, list(enumerate([start, *poses[len(poses) > 1 :], start])), kind="ease")
+
+
+# Pictures
+
+
+def read_view(text: str | None) -> str | tuple[float, float] | None:
+    """Return a camera: a name, or elevation and azimuth from a text such as ``20,-60``."""
+    if text is None or "," not in text:
+        return text
+    try:
+        elevation, azimuth = map(float, text.split(","))
+    except ValueError:
+        raise OptionError(f"--view takes two numbers with a comma between, got {text!r}") from None
+    return elevation, azimuth
+
+
+def read_size(text: str | None, suffix: str) -> tuple[float, float] | None:
+    """Return a size in inches from one in pixels such as ``960x540``."""
+    from ..draw.films import DOTS
+
+    if text is None:
+        return None
+    found = PIXELS.fullmatch(text)
+    if found is None:
+        raise OptionError(f"--size takes width and height in pixels, 10x10 to 9999x9999, such as 960x540; got {text!r}")
+    dots = DOTS.get(suffix, 100)
+    return int(found[1]) / dots, int(found[2]) / dots
+
+
+# Joint values
+
+
+def read_values(words: Sequence[str]) -> dict[str, Any]:
+    """Return joint values from words such as ``j1=30deg``, ``hip=0.1,0.2,0.3`` and ``hip=wxyz:1,0,0,0``."""
+    from ..transforms import as_angle
+
+    values: dict[str, Any] = {}
+    for word in words:
+        name, _, text = word.rpartition("=")
+        if not name or not text:
+            raise OptionError(f"{word!r} is not a joint value; write JOINT=VALUE, such as j1=30deg or hip=0.1,0.2,0.3")
+        if name in values:
+            raise OptionError(f"joint {name!r} is given twice, the second time as {word!r}")
+        form, _, numbers = text.rpartition(":")
+        try:
+            parts = [as_angle(part) for part in numbers.split(",")]
+        except LinkworkError as error:
+            raise OptionError(f"{word}: {error}") from error
+        kind, _, order = form.partition(":")  # euler:xyz:10deg,0,0
+        if form:
+            values[name] = {kind: (order, parts) if order else parts}
+        else:
+            values[name] = parts if len(parts) > 1 else parts[0]
+    return values
+
+
+def read_poses(linkage: Linkage, words: Sequence[str], stored: str | None) -> FloatArray:
+    """Return the poses that a command line asks for, shape (nq,), or (n, nq) if stdin holds a list of them.
+
+    Starts from a stored pose or the neutral one; the values on stdin, where ``-`` is among the words, come next, and
+    those on the command line last.
+    """
+    import numpy as np
+
+    base = linkage.neutral() if stored is None else linkage.stored_pose(stored)
+    values = read_values([word for word in words if word != "-"])
+    given = read_stdin() if "-" in words else {}
+    if not isinstance(given, dict | list):
+        raise OptionError("stdin must hold a JSON object of joint values, or a list of poses.")
+    items = given if isinstance(given, list) else [given]
+    starts = [linkage.pose(item, base=base if isinstance(item, dict) else None) for item in items]
+    poses = np.array([linkage.pose(values, base=start) for start in starts]).reshape(-1, linkage.nq)
+    return poses if isinstance(given, list) else poses[0]
+
+
+def read_stdin() -> Any:
+    """Return the JSON on stdin; an object that gives a name twice is refused."""
+    return parse_json(sys.stdin.buffer.read(), "<stdin>")
+
+
+def parse_json(text: str | bytes, source: str) -> Any:
+    """Return the data of a JSON text; an object that gives a name twice is refused."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("an object gives a name twice")
+        return dict(pairs)
+
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(source, f"not JSON: {error}") from error
+
+
+# Goals and options
 
 
 def read_frame(linkage: Linkage, name: str | None) -> str:
@@ -148,43 +319,27 @@ def _goal(linkage: Linkage, data: Any, frame: str | None, where: str) -> Reach:
         raise GoalError(f"{where}: {error}") from error
 
 
-def read_table(text: str, source: str, columns: Sequence[str], words: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Return the rows of a CSV text by column: numbers, and text in the columns named so."""
-    try:
-        lines = csv.reader(text.splitlines(), strict=True)
-        rows = [(lines.line_num, [cell.strip() for cell in row]) for row in lines if any(map(str.strip, row))]
-    except csv.Error as error:
-        raise FormatError(source, f"not CSV: {error}.") from error
-    if not rows:
-        raise FormatError(source, "is empty; there are no goals.")
-    (first, header), *rest = rows
-    known = (*columns, *words)
-    if not {"x", "y"} <= {*header} <= {*known} or len({*header}) < len(header):
-        raise FormatError(source, f"the first line names columns, x,y at least, of {listed(known)}.", line=first)
-    table = []
-    for line, row in rest:
-        if len(row) != len(header):
-            raise FormatError(source, f"has {len(row)} values under {len(header)} columns.", line=line)
-        cells = dict(zip(header, row, strict=True))
-        try:
-            table.append({name: cell if name in words else float(cell) for name, cell in cells.items()})
-        except ValueError as error:
-            raise FormatError(source, f"{error}.", line=line) from error
-    return table
-
-
 def read_points(source: str) -> list[list[float]]:
     """Return the points of a CSV file, or of stdin for ``-``, with the columns x, y[, z]."""
-    return [[row[axis] for axis in "xyz" if axis in row] for row in read_table(*read_source(source), ("x", "y", "z"))]
+    rows = list(_goal_rows(*read_source(source)))
+    if any(row.keys() != {"position"} for row in rows):
+        raise FormatError(source, "points to pass have the columns x, y and z, and no others.", line=1)
+    return [row["position"] for row in rows]
 
 
 def _goal_rows(text: str, source: str) -> Iterator[dict[str, Any]]:
-    """Yield a goal for each row of a CSV text with the columns x, y[, z][, qw, qx, qy, qz][, frame]."""
-    turns = ("qw", "qx", "qy", "qz")
-    for row in read_table(text, source, ("x", "y", "z", *turns), ("frame",)):
-        goal = {"frame": row.get("frame"), "position": [row[axis] for axis in "xyz" if axis in row]}
-        if {*turns} & row.keys():
-            if not {*turns} <= row.keys():
-                raise FormatError(source, f"an orientation takes all four columns {listed(turns)}.", line=1)
-            goal["orientation"] = {"wxyz": [row[name] for name in turns]}
+    """Yield a goal for each row of a CSV text with the columns of a dataset of goals, or frame."""
+    from ..scale.csv_goals import read_header, read_rows
+    from ..scale.goal_columns import read_columns
+
+    first, *lines = text.splitlines() or [""]
+    header = read_header(first, source)
+    columns = read_columns(source, [name for name in header if name != "frame"])
+    for row in read_rows(lines, source, header, columns.numbers):
+        goal: dict[str, Any] = {"frame": row["frame"]} if "frame" in row else {}
+        if columns.place:
+            goal["position"] = [row[name] for name in columns.place]
+        if columns.turn:
+            turn = [row[name] for name in columns.turn]
+            goal["orientation"] = {"matrix": [turn[k : k + 3] for k in (0, 3, 6)]} if len(turn) == 9 else {"wxyz": turn}
         yield goal

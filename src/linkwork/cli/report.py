@@ -8,43 +8,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import ClipNotFoundError, FormatError, OptionError, listed
-from .console import is_file, print_columns, print_json, read_model, writing
-from .file import Mover
-from .ik import AsJson, FrameName, examples, flag, takes
+from ..errors import OptionError
+from .console import print_columns, print_json, writing
+from .options import AsJson, ClipName, FrameName, MoverName, examples, flag, operand, takes, writes
 from .output import save_clip
-from .parsing import read_frame, read_goals
+from .parsing import read_frame, read_goals, read_motion
 
 if TYPE_CHECKING:
-    from ..motion.clips import Clip
     from ..motion.inspection import Report
 
 WRONG = 1
 MOST_LISTED = 12  # findings of one kind that are printed; --json prints all
 
-ClipOperand = Annotated[str, typer.Argument(metavar="CLIP", help="A file with a motion, or a ready-made model.")]
-Name = Annotated[str | None, takes("NAME", "Which motion, where there are several.", "--clip")]
-Goals = Annotated[str | None, takes("FILE", "What it should follow, one goal a frame; - reads stdin.", "--goals")]
-Ground = Annotated[float | None, takes("M", "Height of the ground; by default that of the feet.", "--ground")]
-Feet = Annotated[list[str] | None, takes("NAME", "A foot; may be repeated. By default by name.", "--foot")]
-Slide = Annotated[float | None, takes("M", "How far a planted foot may move.", "--slide", min=0.0)]
-Depth = Annotated[float | None, takes("M", "How far below the ground things may be.", "--depth", min=0.0)]
-PictureFile = Annotated[Path | None, takes("FILE", "Draw the report: .png, .svg or .pdf.", "--picture")]
-
 
 def inspect(
-    clip: ClipOperand,
-    name: Name = None,
-    linkage: Mover = None,
-    goals: Goals = None,
+    clip: Annotated[str, operand("CLIP", "A file with a motion, or a ready-made model.")],
+    name: ClipName = None,
+    linkage: MoverName = None,
+    goals: Annotated[str | None, takes("FILE", "What it should follow, one goal a frame; - reads stdin.")] = None,
     frame: FrameName = None,
-    ground: Ground = None,
-    feet: Feet = None,
-    slide: Slide = None,
-    depth: Depth = None,
+    ground: Annotated[float | None, takes("M", "Height of the ground; by default that of the feet.")] = None,
+    feet: Annotated[list[str] | None, takes("NAME", "A foot; may be repeated. By default by name.", "--foot")] = None,
+    slide: Annotated[float | None, takes("M", "How far a planted foot may move.", min=0.0)] = None,
+    depth: Annotated[float | None, takes("M", "How far below the ground things may be.", min=0.0)] = None,
     fix: Annotated[bool, flag("--fix", "Put right what can be, and write it to -o.")] = False,
-    output: Annotated[Path | None, takes("FILE", "The motion put right.", "--output", "-o")] = None,
-    picture: PictureFile = None,
+    output: Annotated[Path | None, writes("The motion put right.")] = None,
+    picture: Annotated[Path | None, takes("FILE", "Draw the report: .png, .svg or .pdf.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what is wrong with a motion, and put it right.
@@ -58,7 +47,7 @@ def inspect(
 
     if fix != (output is not None):
         raise OptionError("--fix and -o go together: the file is where the motion put right is written")
-    motion = _read(clip, name, linkage)
+    motion = read_motion(clip, clip=name, linkage=linkage)
     wanted = None if goals is None else read_goals(motion.linkage, goals, read_frame(motion.linkage, frame))[0]
     options: dict[str, Any] = {"goals": wanted, "ground": ground, "feet": feet, "slide": slide, "depth": depth}
     report = motion.report(**options)
@@ -87,20 +76,6 @@ def inspect(
 COMMANDS: dict[Callable[..., None], str] = {
     inspect: examples("inspect human", "inspect panda --json", "inspect human --picture report.png"),
 }
-
-
-def _read(text: str, name: str | None, linkage: str | None) -> Clip:
-    """Return the motion of a file or a ready-made model."""
-    from .. import formats, models
-
-    if not is_file(text):
-        return models.motion(text)
-    held = formats.read(text, linkage=None if linkage is None else read_model(linkage)).clips
-    if not held:
-        raise FormatError(text, f"holds no motion; files that can are {listed(formats.suffixes('clips'))}.")
-    if name is not None and name not in held:
-        raise ClipNotFoundError(name, text, held)
-    return held[name] if name is not None else next(iter(held.values()))
 
 
 def _print(title: str, report: Report) -> None:

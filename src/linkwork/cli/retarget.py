@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import MappingError, OptionError, listed
-from .console import is_file, print_columns, print_json, progress, read_model, read_motion, say
-from .ik import NOT_REACHED, AsJson, examples, flag, takes
+from .console import print_columns, print_json, progress, say
+from .ik import NOT_REACHED
+from .options import AsJson, ClipName, MotionOperand, RetargetOptions, To, examples, flag, grouped, takes, writes
+from .parsing import read_model, read_motion
 
 if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
@@ -20,32 +22,19 @@ if TYPE_CHECKING:
 
 MISSED, SLID = 0.02, 0.005  # [m]: hands that miss their places, and planted feet that slide, by more: no good motion
 
-MotionOperand = Annotated[str, typer.Argument(metavar="MOTION", help="A file with a motion, or a ready-made model.")]
-To = Annotated[str, takes("MODEL", "Who should move so: a file, or a ready-made model.", "--to")]
-Output = Annotated[Path | None, takes("FILE", "Where to write; MOTION-MODEL.bvh by default.", "--output", "-o")]
-MapFile = Annotated[Path | None, takes("FILE", "Joint map to use, as --write-map writes it.", "--map")]
-WriteMap = Annotated[Path | None, takes("FILE", "Write the joint map that was found, to edit it.", "--write-map")]
-Role = Annotated[str | None, takes("ROLE", "What leads a robot arm: right_hand by default.", "--role")]
-Tip = Annotated[str | None, takes("NAME", "Frame of a robot arm that is led: tip, or the last link.", "--frame")]
-Frames = Annotated[str | None, takes("FIRST:LAST", "Frames of the motion to use, counted from 0: 1: or 10:200.")]
-Smooth = Annotated[float | None, takes("SECONDS", "Smooth the motion over this time; 0 not at all.", "--smooth")]
-KeepRoot = Annotated[bool, flag("--keep-root", "Leave a figure that is fixed to the ground fixed.")]
-KeepFirst = Annotated[bool, flag("--keep-first", "Keep a first frame that is a pose of its own, such as a T-pose.")]
 
-
+@grouped
 def retarget(
     motion: MotionOperand,
     to: To,
-    output: Output = None,
-    map_file: MapFile = None,
-    write_map: WriteMap = None,
-    clip: Annotated[str | None, takes("NAME", "Which motion, where a file holds several.", "--clip")] = None,
-    frames: Frames = None,
-    role: Role = None,
-    frame: Tip = None,
-    smooth: Smooth = None,
-    keep_root: KeepRoot = False,
-    keep_first: KeepFirst = False,
+    output: Annotated[Path | None, writes("Where to write; MOTION-MODEL.bvh by default.")] = None,
+    clip: ClipName = None,
+    frames: Annotated[str | None, takes("FIRST:LAST", "Frames to use, from 0 on: 1: or 10:200.", "--range")] = None,
+    *,
+    options: RetargetOptions,
+    write_map: Annotated[Path | None, takes("FILE", "Write the joint map that was found, to edit it.")] = None,
+    frame: Annotated[str | None, takes("NAME", "Frame of a robot arm that is led: tip, or the last link.")] = None,
+    keep_root: Annotated[bool, flag("--keep-root", "Leave a body that is fixed to the ground fixed.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Give a motion to another figure or robot.
@@ -56,32 +45,30 @@ def retarget(
     """
     from .. import formats, retargeting
 
-    source = _cut(_motion(motion, clip), frames)
+    source = _cut(read_motion(motion, clip=clip), frames)
     target = read_model(to)
     path = output or Path(f"{Path(motion.partition(':')[0]).stem}-{target.name}.bvh")
     known = formats.suffixes("clips", "writes")
     if path.suffix.lower() not in known:
         raise OptionError(f"cannot write a motion to {str(path)!r}: its name must end in {listed(known)}")
     if write_map is not None:
-        _write_map(write_map, source.linkage, target, map_file)
-    options: retargeting.RetargetOptions = {"map": map_file, "role": role, "frame": frame}
-    options |= {"root": "keep" if keep_root else "auto", "first": "keep" if keep_first else "auto"}
-    if smooth is not None:
-        options["smooth"] = smooth
+        _write_map(write_map, source.linkage, target, options.map_file)
     with progress("solving") as report:
         outcome = retargeting.retarget_with_report(
-            source, target, progress=lambda done, total: report(done / total, ""), **options
-        )
+            source, target, frame=frame, root="keep" if keep_root else "auto",
+            progress=lambda done, total: report(done / total, ""), **options.read(),
+        )  # fmt: skip
+    leading = options.role or retargeting.pipeline.LEADING
     outcome.clip.save(path)
     if as_json:
         print_json(
             {"output": str(path), "map": _maps(outcome), "report": asdict(outcome.report), "remarks": outcome.remarks}
         )
     else:
-        print_columns(_rows(outcome, role or retargeting.pipeline.LEADING))
+        print_columns(_rows(outcome, leading))
         print(f"\n{path}: {_summary(outcome)}")
         if outcome.target is None:
-            say(f"{target.name} is an arm: its frame {outcome.frame} follows {role or retargeting.pipeline.LEADING}")
+            say(f"{target.name} is an arm: its frame {outcome.frame} follows {leading}")
     for remark in outcome.remarks:
         say(f"{remark} (--keep-first keeps it)")
     wrong = _wrong(outcome.report, "hands" if outcome.target else outcome.frame)
@@ -99,16 +86,6 @@ COMMANDS: dict[Callable[..., None], str] = {
 }
 
 
-def _motion(text: str, clip: str | None) -> Clip:
-    from .. import formats
-
-    if clip is not None:
-        return formats.load_clip(text, name=clip)
-    if is_file(text):
-        return formats.load_clip(text)
-    return read_motion(text, read_model(text))
-
-
 def _cut(clip: Clip, frames: str | None) -> Clip:
     """Return the frames of a clip from the first to the last that a text such as ``1:`` or ``10:200`` names."""
     from ..motion.clips import Clip
@@ -121,7 +98,7 @@ def _cut(clip: Clip, frames: str | None) -> Clip:
     except ValueError:
         start = end = -1
     if not colon or not 0 <= start < end <= len(clip):
-        raise OptionError(f"--frames takes FIRST:LAST within 0:{len(clip) - 1}, got {frames!r}")
+        raise OptionError(f"--range takes FIRST:LAST within 0:{len(clip) - 1}, got {frames!r}")
     return Clip(clip.linkage, clip.times[start:end] - clip.times[start], clip.poses[start:end])
 
 

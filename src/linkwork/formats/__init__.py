@@ -131,7 +131,7 @@ def load(path: FilePath, *, root: Root | None = None, **options: Unpack[ReadOpti
     if root is not None and root not in ROOTS:
         raise LinkageError(f"root is {listed([repr(name) for name in ROOTS])}, got {root!r}.")
     content = read(path, as_options(options))
-    _say_guesses(path, content)
+    say_guesses(path, content)
     missing = [remark for remark in content.remarks if remark.kind == "missing-mesh"]
     if missing:
         first, more = missing[0].text.partition(";")[0], f", and {len(missing) - 1} more" * (len(missing) > 1)
@@ -184,7 +184,7 @@ def _as_file(text: str | bytes, kind: str, folder: FilePath | None) -> TextFile:
     return TextFile(text, name, kinds[name], folder)
 
 
-def _say_guesses(path: FilePath, content: Content) -> None:
+def say_guesses(path: FilePath, content: Content) -> None:
     """Log in one line what the file left open and was guessed: its unit, the axis that points up."""
     guesses = [remark.text for remark in content.remarks if remark.kind in ("units", "up-axis")]
     guesses = [text.partition(";")[0] for text in guesses if "says otherwise" in text]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import start_pose
 from ..solvers import Method, Problem, configure
 from ..solvers.iterate import follow, settled
-from ..solvers.options import SolveOptions
+from ..solvers.options import Settings, SolveOptions
 from ..transforms import FloatArray
 from .clips import Clip
 from .lookahead import choose
@@ -34,6 +34,7 @@ def track(
     start: ArrayLike | str | None = None,
     steps: int | None = None,
     lookahead: bool = False,
+    progress: Callable[[int, int], None] | None = None,
     **options: Unpack[SolveOptions],
 ) -> Clip:
     """Return the motion that follows goals over time, each solved from the pose before.
@@ -53,6 +54,7 @@ def track(
             itself. None solves each frame.
         lookahead: Choose among the branches of all frames, by dynamic programming, with the fewest missed goals, then
             the fewest jumps, then the least motion; for one `Reach` a frame.
+        progress: Called with the number of frames done and the number of all.
         **options: As in `solve`.
 
     Returns:
@@ -73,17 +75,12 @@ def track(
     problem = Problem(linkage, series[0], q)
     chosen.accept(problem)
     ahead = choose(linkage, series, q, chosen, settings) if lookahead else None
-    poses, residuals, memory = np.empty((len(series), linkage.nq)), [], dict[str, Any]()
-    for k, wanted in enumerate(series):
-        problem = problem.aimed(wanted)
-        if ahead is not None:
-            q = ahead[k]
-        elif steps is None:
-            q = chosen.solve(problem, q, settings).q
-        elif k:
-            q = follow(chosen, problem, q, settled(settings, chosen), steps, memory)
-        poses[k] = q
-        residuals.append(problem.residuals(problem.error(q)))
+    poses, residuals = np.empty((len(series), linkage.nq)), []
+    for k, (pose, errors) in enumerate(_frames(chosen, settings, problem, series, q, steps, ahead)):
+        poses[k] = pose
+        residuals.append(errors)
+        if progress is not None:
+            progress(k + 1, len(series))
     return _clip(linkage, fps, poses, residuals, chosen.name)
 
 
@@ -94,6 +91,28 @@ def _check(fps: float, steps: int | None, lookahead: bool) -> None:
         raise OptionError(f"steps must be a whole number, at least one, got {steps!r}.")
     if lookahead and steps is not None:
         raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
+
+
+def _frames(
+    method: Method,
+    settings: Settings,
+    problem: Problem,
+    series: Sequence[Any],
+    q: FloatArray,
+    steps: int | None,
+    ahead: FloatArray | None,
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield the pose of every frame and the errors of its goals."""
+    memory: dict[str, Any] = {}
+    for k, wanted in enumerate(series):
+        problem = problem.aimed(wanted)
+        if ahead is not None:
+            q = ahead[k]
+        elif steps is None:
+            q = method.solve(problem, q, settings).q
+        elif k:
+            q = follow(method, problem, q, settled(settings, method), steps, memory)
+        yield q, problem.residuals(problem.error(q))
 
 
 def _clip(linkage: Linkage, fps: float, poses: FloatArray, residuals: list[FloatArray], method: str) -> Clip:

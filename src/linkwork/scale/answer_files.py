@@ -18,7 +18,8 @@ from ..formats.atomic_files import replacing
 from ..linkage.linkage import Linkage
 from ..solvers.batch import Batch
 from ..solvers.chain_solution import NAMES
-from .goal_files import ID, Columns, RowBlock
+from .goal_columns import ID, Columns
+from .goal_files import RowBlock
 
 VALUE = "q."
 ERRORS = ("position_error", "rotation_error")

@@ -6,7 +6,7 @@ A value has no line break inside, so that blocks may begin at any line.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,53 @@ def header_of(path: Path) -> list[str]:
     with path.open("rb") as file:
         line = file.readline(LONGEST_LINE)
     try:
-        cells = next(csv.reader([line.decode("utf-8-sig")], strict=True), [])
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise FormatError(path, f"is no CSV file: {error}.", line=1) from error
+        return read_header(line.decode("utf-8-sig"), path)
+    except UnicodeDecodeError as error:
+        raise FormatError(path, f"is not CSV: {error}.", line=1) from error
+
+
+def read_header(line: str, source: str | Path) -> list[str]:
+    """Return the names of the columns in the first line of a text."""
+    try:
+        cells = next(csv.reader([line], strict=True), [])
+    except csv.Error as error:
+        raise FormatError(source, f"is not CSV: {error}.", line=1) from error
     names = [cell.strip() for cell in cells]
     if not any(names):
-        raise FormatError(path, "is empty; its first line must name columns.", line=1)
+        raise FormatError(source, "is empty; its first line must name columns.", line=1)
     return names
+
+
+def read_rows(
+    lines: Iterable[str], source: str | Path, header: Sequence[str], numbers: Collection[str], first: int = 0
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a text by column: numbers in the columns named so, NaN where one is empty, else text.
+
+    Args:
+        lines: The lines after the header; blank ones do not count.
+        source: Where they are from.
+        header: The names of the columns.
+        numbers: Those that hold numbers.
+        first: The number of the first row, for messages.
+
+    Raises:
+        FormatError: If a cell is not a number, or a row has too few or too many.
+    """
+    rows = csv.reader((line for line in lines if line.strip()), strict=True)
+    try:
+        for row, cells in enumerate(rows, start=first):
+            if len(cells) != len(header):
+                raise FormatError(source, f"row {row} has {len(cells)} values under {len(header)} columns.")
+            values: dict[str, Any] = dict(zip(header, map(str.strip, cells), strict=True))
+            for name in values.keys() & {*numbers}:
+                try:
+                    values[name] = float(values[name] or "nan")
+                except ValueError:
+                    text = f"row {row}, column {name!r}: {values[name][:40]!r} is not a number."
+                    raise FormatError(source, text) from None
+            yield values
+    except csv.Error as error:
+        raise FormatError(source, f"is not CSV: {error}.") from error
 
 
 def plan_lines(path: Path, most: int, digest: Any) -> Iterator[tuple[int, int, int, int]]:
@@ -71,18 +111,6 @@ def read_lines(path: str, begin: int, end: int, numbers: Sequence[str], names: S
             convert_options=arrow.ConvertOptions(column_types=types, include_columns=list(names)),
         )
     except pa.ArrowInvalid as error:
-        raise FormatError(path, _found(data, header, numbers, first) or " ".join(str(error).split())) from error
-
-
-def _found(data: bytes, header: Sequence[str], numbers: Sequence[str], first: int) -> str:
-    """Return which cell is no number, or which row has too few or too many; an empty text if all seem well."""
-    lines = (line for line in data.decode("utf-8", "replace").splitlines() if line)
-    for row, cells in enumerate(csv.reader(lines), start=first):
-        if len(cells) != len(header):
-            return f"row {row} has {len(cells)} values under {len(header)} columns."
-        for name, cell in zip(header, cells, strict=True):
-            try:
-                float(cell or "nan") if name in numbers else None
-            except ValueError:
-                return f"row {row}, column {name!r}: {cell[:40]!r} is no number."
-    return ""
+        for _ in read_rows(data.decode("utf-8", "replace").splitlines(), path, header, numbers, first):
+            pass  # it says which cell or row is wrong
+        raise FormatError(path, " ".join(str(error).split())) from error

@@ -20,48 +20,12 @@ from ..errors import BlockError, FormatError, MissingExtraError, OptionError, li
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, quaternion_matrix
 from .csv_goals import header_of, plan_lines, read_lines
+from .goal_columns import ID, NUMBERS, START, Columns, read_columns
 
-POSITION = ("x", "y", "z")
-QUATERNION = ("qw", "qx", "qy", "qz")
-ROTATION = tuple(f"r{row}{column}" for row in "123" for column in "123")
-NUMBERS = (*POSITION, *QUATERNION, *ROTATION)
-ID, START = "id", "start."
 SUFFIXES = (".parquet", ".csv")
 UNIT = 1e-3  # how far a quaternion's length may be from one
 SAMPLE = 4096  # bytes of every row group that tell one file from another
 BUFFER = 2**20
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What the columns of a dataset of goals ask for.
-
-    Attributes:
-        position: True, False, or ``"xy"`` where there is no column z.
-        turn: The columns that give the orientation, none if it does not matter.
-        starts: Coordinates of the pose to start from, each in a column ``start.NAME``.
-        identified: Whether rows have an id of their own.
-    """
-
-    position: bool | str
-    turn: tuple[str, ...]
-    starts: tuple[str, ...]
-    identified: bool
-
-    @property
-    def place(self) -> tuple[str, ...]:
-        """The columns that give the position."""
-        return POSITION[: {True: 3, "xy": 2, False: 0}[self.position]]
-
-    @property
-    def numbers(self) -> tuple[str, ...]:
-        """All columns that hold numbers, in the order in which they are read."""
-        return (*self.place, *self.turn, *(START + name for name in self.starts))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All columns that are read."""
-        return (*self.numbers, *((ID,) if self.identified else ()))
 
 
 @dataclass(frozen=True)
@@ -159,7 +123,9 @@ def open_goals(
     for path in files:
         parquet = path.suffix.lower() == ".parquet"
         names, id_type = _parquet_columns(path) if parquet else (header_of(path), "string")
-        kinds.add((_meaning(path, names, linkage, ignore, position, orientation), id_type if ID in names else "int64"))
+        left = [name for name in names if name not in ignore]
+        asked = read_columns(path, left, linkage, position=position, orientation=orientation)
+        kinds.add((asked, id_type if ID in names else "int64"))
         if len(kinds) > 1:
             raise FormatError(path, f"has other columns than {files[0].name}: {listed(list(names))}.")
         pieces = _plan_groups(path, block_rows, digest) if parquet else plan_lines(path, block_rows, digest)
@@ -182,36 +148,6 @@ def _files(source: str | os.PathLike[str]) -> list[Path]:
     if not path.is_file():
         raise FormatError(path, "cannot be read: no such file or directory.")
     return [path]
-
-
-def _meaning(
-    path: Path, names: Sequence[str], linkage: Linkage, ignore: Sequence[str], position: bool, orientation: bool
-) -> Columns:
-    """Return what columns ask for, or say which of them cannot be."""
-    left = [name for name in names if name not in ignore]
-    if len({*left}) < len(left):
-        raise FormatError(path, f"names a column twice: {listed(left)}.")
-    starts = {START + name: name for name in linkage.coordinates}
-    known = (*NUMBERS, ID, *starts)
-    for name in left:
-        if name.startswith(START) and name not in starts:
-            have = listed(linkage.coordinates)
-            raise FormatError(path, f"column {name!r} is no start: linkage {linkage.name!r} has {have}.")
-        if name not in known:
-            have = f"{listed((*POSITION, *QUATERNION))}, r11 to r33, id and start.COORDINATE"
-            raise FormatError(path, f"column {name!r} means nothing; columns are {have}. Ignore it, or rename it.")
-    given = {*left}
-    for group, least in ((POSITION, ("x", "y")), (QUATERNION, QUATERNION), (ROTATION, ROTATION)):
-        missing = [name for name in least if name not in given]
-        if given & {*group} and missing:
-            raise FormatError(path, f"has {listed([n for n in group if n in given])} but no {listed(missing)}.")
-    if {"qw", "r11"} <= given:
-        raise FormatError(path, "gives orientations twice, as qw to qz and as r11 to r33; ignore one of them.")
-    place: bool | str = position and "x" in given and ("z" in given or "xy")
-    turn = QUATERNION if "qw" in given else ROTATION if "r11" in given else ()
-    if not place and not (orientation and turn):
-        raise FormatError(path, f"has no goals: it needs the columns x, y, z or qw, qx, qy, qz; got {listed(left)}.")
-    return Columns(place, turn if orientation else (), tuple(starts[n] for n in starts if n in given), ID in given)
 
 
 def _parquet_columns(path: Path) -> tuple[list[str], str]:

@@ -89,6 +89,13 @@ def make_server(host: str, port: int, *, label: str, upload_limit: int) -> Any:
         with quiet():
             server.stop()
         raise
+    _guard(server, messages, host, upload_limit)
+    viser_privates.connections(server).queue_message(messages.RunJavascriptMessage(source=DROPPING))
+    return server
+
+
+def _guard(server: Any, messages: Any, host: str, upload_limit: int) -> None:
+    """Have a server refuse pages of other origins and uploads that are too large."""
 
     async def only_own_pages(connection: Any) -> None:
         headers = viser_privates.request_headers(server, connection.client_id)
@@ -107,8 +114,6 @@ def make_server(host: str, port: int, *, label: str, upload_limit: int) -> Any:
     connections.on_client_connect(only_own_pages)
     connections.register_handler(messages.FileTransferStartUpload, only_small_files)
     connections.disconnect_all_clients()  # whoever came before the check must come again, and pass it
-    connections.queue_message(messages.RunJavascriptMessage(source=DROPPING))
-    return server
 
 
 def _check_address(host: str) -> None:

@@ -1,0 +1,230 @@
+"""The options of commands: each that several commands share is written once, alone or in a group that is read as one.
+
+A group is a dataclass; a command that is `grouped` takes it as one parameter, and people give its fields one by one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from ..errors import OptionError, listed
+from .parsing import (
+    read_frame,
+    read_numbers,
+    read_orientation,
+    read_poses,
+    read_settings,
+    read_start,
+)
+
+if TYPE_CHECKING:
+    from ..formats import Options
+    from ..goals import Reach
+    from ..linkage.linkage import Linkage
+    from ..transforms import FloatArray
+
+UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}
+
+
+def examples(*lines: str) -> str:
+    """Return the end of a command's help: lines that can be typed as they stand."""
+    return "\b\nExample:\n" + "\n".join(f"  $ linkwork {line}" for line in lines)
+
+
+def flag(name: str, text: str) -> Any:
+    """Return an option that is given or not."""
+    return typer.Option(name, help=text)
+
+
+def takes(metavar: str, text: str, *names: str, **rules: Any) -> Any:
+    """Return an option with a value."""
+    return typer.Option(*names, metavar=metavar, help=text, **rules)
+
+
+def writes(text: str, metavar: str = "FILE") -> Any:
+    """Return the option that says where to write."""
+    return takes(metavar, text, "--output", "-o")
+
+
+def operand(metavar: str, text: str) -> Any:
+    """Return what stands without a name."""
+    return typer.Argument(metavar=metavar, help=text)
+
+
+# Single options, and what stands without a name
+
+ModelOperand = Annotated[str, operand("MODEL", "A file, or a ready-made model.")]
+MotionOperand = Annotated[str, operand("MOTION", "A file with a motion, or a ready-made model.")]
+AsJson = Annotated[bool, flag("--json", "Print JSON.")]
+FrameName = Annotated[str | None, takes("NAME", "The frame that should get there: tip, or the last one.", "--frame")]
+MethodName = Annotated[str | None, takes("NAME", "The method.", "--method")]
+ClipName = Annotated[str | None, takes("NAME", "Which motion, where there are several.", "--clip")]
+MoverName = Annotated[str | None, takes("MODEL", "Whose motion it is, for numbers alone (.csv).", "--linkage")]
+FrameCount = Annotated[int | None, takes("N", "How many frames.", "--frames")]
+Seed = Annotated[int, takes("N", "Where random numbers come from.", "--seed", min=0)]
+Picture = Annotated[Path | None, writes("Draw it: .png, .svg or .pdf.")]
+View = Annotated[str | None, takes("VIEW", "front, side, top, or elevation and azimuth: 20,-60.", "--view")]
+Size = Annotated[str | None, takes("WxH", "Width and height in pixels: 960x540.", "--size")]
+To = Annotated[str, takes("MODEL", "Who should move so: a file, or a ready-made model.", "--to")]
+
+
+# Groups
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that is given the fields of its groups one by one, as typer reads them."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, type[Any]] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        name, kind = parameter.name, inspect.Parameter.KEYWORD_ONLY
+        if name not in groups:
+            parameters.append(parameter.replace(kind=kind, annotation=hints[name]))
+            continue
+        types = get_type_hints(groups[name], include_extras=True)
+        for field in fields(groups[name]):
+            parameters.append(inspect.Parameter(field.name, kind, default=field.default, annotation=types[field.name]))
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+@dataclass(frozen=True)
+class PoseOptions:
+    """A pose by its values."""
+
+    values: Annotated[list[str] | None, operand("JOINT=VALUE", "Joint values; - reads stdin.")] = None
+    stored: Annotated[str | None, takes("NAME", "Start from a stored pose.", "--pose")] = None
+
+    def read(self, linkage: Linkage, usual: str | None = None) -> FloatArray:
+        """Return the pose, or the poses on stdin, from the stored pose, the usual one or the neutral one."""
+        return read_poses(linkage, self.values or [], self.stored or usual)
+
+
+@dataclass(frozen=True)
+class GoalOptions:
+    """One goal: a frame, and where it should be."""
+
+    frame: FrameName = None
+    position: Annotated[str | None, takes("X,Y[,Z]", "Where it should be [m].")] = None
+    orientation: Annotated[str | None, takes("FORM=...", "How it should be turned: euler=xyz:0,0,90deg.")] = None
+
+    @property
+    def given(self) -> bool:
+        """Whether there is a goal."""
+        return self.position is not None or self.orientation is not None
+
+    def read(self, linkage: Linkage) -> Reach:
+        """Return the goal."""
+        from ..goals import Reach
+
+        if not self.given:
+            raise OptionError("there is no goal; give --position, --orientation or both, such as --position 1,2")
+        place = None if self.position is None else read_numbers("--position", self.position)
+        turn = None if self.orientation is None else read_orientation(self.orientation)
+        return Reach(read_frame(linkage, self.frame), position=place, orientation=turn)
+
+
+@dataclass(frozen=True)
+class ToleranceOptions:
+    """Where to begin, and errors that count as reached."""
+
+    start: Annotated[list[str] | None, takes("POSE", "Where to begin: a stored pose, values, JOINT=VALUE.")] = None
+    tolerance: Annotated[float | None, takes("M", "Position error that counts as reached.")] = None
+    rotation_tolerance: Annotated[float | None, takes("RAD", "Rotation error that does.")] = None
+
+    def read_start(self, linkage: Linkage) -> FloatArray | None:
+        """Return the pose to begin with, if one is given."""
+        return read_start(linkage, self.start or [])
+
+    def read(self) -> dict[str, Any]:
+        """Return the tolerances that are given, by the names of `solve`."""
+        return given(tolerance=self.tolerance, rotation_tolerance=self.rotation_tolerance)
+
+
+@dataclass(frozen=True)
+class SolverOptions(ToleranceOptions):
+    """What every method takes, and what one takes by its own name."""
+
+    max_iterations: Annotated[int | None, takes("N", "Steps at most.")] = None
+    limits: Annotated[str | None, takes("RULE", "Joint limits: clamp, project or ignore.")] = None
+    settings: Annotated[list[str] | None, takes("NAME=VALUE", "An option of the method; may be repeated.", "--set")] = (
+        None
+    )
+
+    def read(self) -> dict[str, Any]:
+        """Return the options of `solve` that are given."""
+        loop = given(max_iterations=self.max_iterations, limits=self.limits)
+        return read_settings(self.settings or [], **super().read(), **loop)
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """How a file is read."""
+
+    units: Annotated[str | None, takes("UNIT", "Unit of the file: m, cm, mm, in, ft, or how many metres.")] = None
+    up: Annotated[str | None, takes("AXIS", "Which axis of the file points up: x, y or z.")] = None
+    packages: Annotated[
+        list[str] | None, takes("NAME=FOLDER", "Where package://NAME is; may be repeated.", "--package")
+    ] = None
+    folders: Annotated[list[str] | None, takes("FOLDER", "Meshes may be there; may be repeated.", "--folder")] = None
+    positions: Annotated[str | None, takes("RULE", "BVH positions replace the offset, or add to it.")] = None
+
+    def read(self) -> Options:
+        """Return the options as the readers of files take them."""
+        from ..formats.options import as_options
+
+        named: dict[str, str] = {}
+        for word in self.packages or ():
+            name, equals, folder = word.partition("=")
+            if not name or not equals or not folder:
+                raise OptionError(f"--package takes NAME=FOLDER, got {word!r}")
+            named[name] = folder
+        try:
+            units = None if self.units is None else UNITS.get(self.units) or float(self.units)
+        except ValueError:
+            raise OptionError(f"--units is {listed(list(UNITS))} or a number of metres, got {self.units!r}") from None
+        more = given(up=self.up, positions=self.positions, units=units)
+        return as_options({"packages": named, "folders": tuple(self.folders or ()), **more})
+
+
+@dataclass(frozen=True)
+class RetargetOptions:
+    """How a motion is given to another body."""
+
+    map_file: Annotated[Path | None, takes("FILE", "Joint map to use, as --write-map writes it.", "--map")] = None
+    role: Annotated[str | None, takes("ROLE", "What leads a robot arm: right_hand by default.")] = None
+    smooth: Annotated[float | None, takes("SECONDS", "Smooth the motion over this time; 0 not at all.")] = None
+    keep_first: Annotated[bool, flag("--keep-first", "Keep a first frame that is a pose of its own.")] = False
+
+    def read(self) -> dict[str, Any]:
+        """Return the options of `retarget` that are given."""
+        return given(map=self.map_file, role=self.role, smooth=self.smooth, first="keep" if self.keep_first else None)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a long run is done and continued."""
+
+    workers: Annotated[int | None, takes("N", "Threads, or workers of Ray; by default one a core.", min=1)] = None
+    address: Annotated[str | None, takes("ADDRESS", "The Ray cluster: auto, host:port; else Ray here.")] = None
+    resume: Annotated[bool, flag("--resume", "Continue a run that was interrupted.")] = False
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Return the options that are not None: the library has its own defaults for the others."""
+    return {name: value for name, value in options.items() if value is not None}
