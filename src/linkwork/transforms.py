@@ -1,6 +1,6 @@
 """Numbers, positions, rotations and rigid transforms as NumPy arrays, read and checked at the border.
 
-Imports only `errors`. Quaternions are w, x, y, z throughout; SciPy is imported when Euler angles are read.
+Quaternions are w, x, y, z throughout.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import math
 import reprlib
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,17 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import LimitError, TransformError
 
 FloatArray = NDArray[np.float64]
+
+
+class HasMatrix(Protocol):
+    """What gives itself as a matrix: a SciPy ``Rotation`` or ``RigidTransform``."""
+
+    def as_matrix(self) -> Any:
+        """Return the matrix."""
+
+
+TransformLike: TypeAlias = ArrayLike | HasMatrix
+"""A rigid transform as it may be given: a 4x4 matrix, a position (3,), or a SciPy ``RigidTransform``."""
 
 ORIENTATION_FORMS = (
     "a SciPy Rotation, a 3x3 or 4x4 matrix, {'wxyz': ...}, {'xyzw': ...}, {'euler': ('xyz', angles)} or {'rotvec': ...}"
@@ -243,7 +254,7 @@ def _checked_rotation(matrix: FloatArray, what: str) -> FloatArray:
     return matrix
 
 
-def as_transform(value: Any, what: str = "transform") -> FloatArray:
+def as_transform(value: TransformLike, what: str = "transform") -> FloatArray:
     """Return a 4x4 rigid transform from a 4x4 matrix, a SciPy ``RigidTransform`` or a position (3,)."""
     if isinstance(value, np.ndarray) and value is IDENTITY:
         return IDENTITY

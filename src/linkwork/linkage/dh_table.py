@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..errors import LinkageError, TransformError
 from ..transforms import (
     IDENTITY,
     FloatArray,
+    TransformLike,
     Value,
     as_angle,
     as_length,
@@ -55,7 +56,7 @@ class DHRow:
     limits: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class DHTable(Value):
     """A whole table: rows, convention, and the constant transforms before the first and after the last row.
 
@@ -63,14 +64,21 @@ class DHTable(Value):
     """
 
     rows: tuple[DHRow, ...]
-    convention: Convention = "standard"
-    base: FloatArray = field(default_factory=lambda: IDENTITY)
-    tool: FloatArray = field(default_factory=lambda: IDENTITY)
-    joints: tuple[str, ...] | None = None
+    convention: Convention
+    base: FloatArray
+    tool: FloatArray
+    joints: tuple[str, ...] | None
 
-    def __post_init__(self) -> None:
-        for name in ("base", "tool"):
-            object.__setattr__(self, name, read_only(as_transform(getattr(self, name), name)))
+    def __init__(
+        self,
+        rows: tuple[DHRow, ...],
+        convention: Convention = "standard",
+        base: TransformLike = IDENTITY,
+        tool: TransformLike = IDENTITY,
+        joints: tuple[str, ...] | None = None,
+    ) -> None:
+        ends = {"base": read_only(as_transform(base, "base")), "tool": read_only(as_transform(tool, "tool"))}
+        vars(self).update(ends, rows=rows, convention=convention, joints=joints)
 
 
 def about_x(alpha: float, a: float) -> FloatArray:

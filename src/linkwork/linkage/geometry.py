@@ -1,6 +1,6 @@
 """What a link looks like and how heavy it is: shapes in their own coordinates, shared freely between links.
 
-Imports `errors` and `transforms`. A shape is data; where it stands is the business of `Visual` and of the link's node
+A shape is data; where it stands is the business of `Visual` and of the link's node
 transform, which is used for drawing and never inherited by the links below.
 """
 
@@ -9,13 +9,23 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import LinkageError
-from ..transforms import IDENTITY, FloatArray, Value, as_array, as_number, as_transform, as_vector, read_only
+from ..transforms import (
+    IDENTITY,
+    FloatArray,
+    TransformLike,
+    Value,
+    as_array,
+    as_number,
+    as_transform,
+    as_vector,
+    read_only,
+)
 
 SYMMETRY_TOLERANCE = 1e-9
 
@@ -128,7 +138,7 @@ class Mesh(Shape):
 SHAPES: dict[str, type[Shape]] = {cls.kind: cls for cls in (Box, Sphere, Cylinder, Capsule, Polyline, Mesh)}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Visual(Value):
     """A shape standing somewhere in a link.
 
@@ -140,24 +150,26 @@ class Visual(Value):
     """
 
     shape: Shape
-    placement: FloatArray = field(default_factory=lambda: IDENTITY)
-    color: tuple[float, float, float] | None = None
-    role: str = "visual"
+    placement: FloatArray
+    color: tuple[float, float, float] | None
+    role: str
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.shape, Shape):
-            raise LinkageError(f"a visual needs a shape ({', '.join(SHAPES)}), got {self.shape!r}.")
-        if self.role not in ("visual", "collision"):
-            raise LinkageError(f"a visual's role is 'visual' or 'collision', got {self.role!r}.")
-        object.__setattr__(self, "placement", read_only(as_transform(self.placement, "visual placement")))
-        if self.color is not None:
-            color = as_vector(self.color, "color")
-            if color.min() < 0.0 or color.max() > 1.0:
-                raise LinkageError(f"color components go from 0 to 1, got {color.tolist()}.")
-            object.__setattr__(self, "color", tuple(color.tolist()))
+    def __init__(
+        self, shape: Shape, placement: TransformLike = IDENTITY, color: ArrayLike | None = None, role: str = "visual"
+    ) -> None:
+        if not isinstance(shape, Shape):
+            raise LinkageError(f"a visual needs a shape ({', '.join(SHAPES)}), got {shape!r}.")
+        if role not in ("visual", "collision"):
+            raise LinkageError(f"a visual's role is 'visual' or 'collision', got {role!r}.")
+        placed = read_only(as_transform(placement, "visual placement"))
+        shown = None if color is None else as_vector(color, "color")
+        if shown is not None and (shown.min() < 0.0 or shown.max() > 1.0):
+            raise LinkageError(f"color components go from 0 to 1, got {shown.tolist()}.")
+        shown = None if shown is None else tuple(shown.tolist())
+        vars(self).update(shape=shape, placement=placed, color=shown, role=role)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Inertia(Value):
     """How heavy a link is, and how its mass is spread.
 
@@ -168,14 +180,14 @@ class Inertia(Value):
     """
 
     mass: float
-    center: FloatArray = field(default_factory=lambda: np.zeros(3))
-    matrix: FloatArray = field(default_factory=lambda: np.zeros((3, 3)))
+    center: FloatArray
+    matrix: FloatArray
 
-    def __post_init__(self) -> None:
-        mass = as_number(self.mass, "mass")
+    def __init__(self, mass: float, center: ArrayLike = (0.0, 0.0, 0.0), matrix: ArrayLike = ((0.0,) * 3,) * 3) -> None:
+        mass = as_number(mass, "mass")
         if mass < 0.0:
             raise LinkageError(f"mass must not be negative, got {mass:g}.")
-        matrix = as_array(self.matrix, "inertia matrix")
+        matrix = as_array(matrix, "inertia matrix")
         if matrix.shape != (3, 3) or not np.isfinite(matrix).all():
             raise LinkageError(f"an inertia matrix must be finite, of shape (3, 3), got {matrix.tolist()}.")
         if not np.array_equal(matrix, matrix.T):
@@ -183,12 +195,13 @@ class Inertia(Value):
             if skew > SYMMETRY_TOLERANCE * size:
                 raise LinkageError(f"an inertia matrix must be symmetric, got {matrix.tolist()}.")
             matrix = matrix / 2.0 + matrix.T / 2.0
-        object.__setattr__(self, "mass", mass)
-        object.__setattr__(self, "center", read_only(as_vector(self.center, "center of mass")))
-        object.__setattr__(self, "matrix", read_only(matrix))
+        vars(self).update(mass=mass, center=read_only(as_vector(center, "center of mass")), matrix=read_only(matrix))
 
 
-def as_visuals(value: Any) -> tuple[Visual, ...]:
+Visuals: TypeAlias = Shape | Visual | Sequence[Shape | Visual]
+
+
+def as_visuals(value: Visuals) -> tuple[Visual, ...]:
     """Return visuals from a shape, a visual, or a sequence of either."""
     items = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
     return tuple(item if isinstance(item, Visual) else Visual(item) for item in items)

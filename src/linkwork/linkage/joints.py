@@ -1,6 +1,6 @@
 """Joints: the arcs of the tree, each a constant placement and a variable articulation.
 
-Imports `errors`, `transforms` and `elements`. Every articulation is described by its elements, the elementary motions
+Every articulation is described by its elements, the elementary motions
 it is made of (turn, slide, screw, or turn by a quaternion). Matrices, split forms and compiled kernels all follow from
 the elements, so a new kind of joint is one class here and one row in `ARTICULATIONS`.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..transforms import (
     AXES,
     IDENTITY,
     FloatArray,
+    TransformLike,
     Value,
     as_array,
     as_axis,
@@ -202,7 +203,7 @@ class _OneValue(_OneAxis):
 
 @dataclass(frozen=True)
 class Revolute(_OneValue):
-    """A hinge: turns about an axis, between limits if given [rad]. Without limits it wraps around.
+    """Turns about an axis, between limits if given [rad]. Without limits it wraps around.
 
     Example:
         >>> Revolute("z", lower="-90deg", upper="90deg").upper
@@ -214,7 +215,7 @@ class Revolute(_OneValue):
 
 @dataclass(frozen=True)
 class Continuous(_OneAxis):
-    """A wheel: turns about an axis without limits, and wraps around."""
+    """Turns about an axis without limits, and wraps around: a wheel."""
 
     kind: ClassVar[str] = "continuous"
 
@@ -225,7 +226,7 @@ class Continuous(_OneAxis):
 
 @dataclass(frozen=True)
 class Prismatic(_OneValue):
-    """A slider: moves along an axis, between limits if given [m]."""
+    """Slides along an axis, between limits if given [m]."""
 
     kind: ClassVar[str] = "prismatic"
 
@@ -251,7 +252,7 @@ class Screw(_OneValue):
 
 @dataclass(frozen=True)
 class Universal(Articulation):
-    """Two crossing hinges: turns about `axis`, then about `second` as the first has turned it [rad]."""
+    """Two revolute axes that cross: turns about `axis`, then about `second` as the first has turned it [rad]."""
 
     axis: AxisLike = (1.0, 0.0, 0.0)
     second: AxisLike = (0.0, 1.0, 0.0)
@@ -415,6 +416,7 @@ def _turn_names(euler: str) -> tuple[str, ...]:
     return (*names[:2], names[2] + ("2" if names[2] == names[0] else ""))
 
 
+FIXED = Fixed()
 ONE_DOF: dict[str, type[_OneValue]] = {cls.kind: cls for cls in (Revolute, Prismatic, Screw)}
 ARTICULATIONS: dict[str, type[Articulation]] = {
     cls.kind: cls for cls in (Fixed, Revolute, Continuous, Prismatic, Screw, Universal, Planar, Ball, Floating)
@@ -440,7 +442,7 @@ class Mimic:
                 raise MimicError(f"{name} of a mimic joint must be a finite number, got {value!r}.") from error
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Joint(Value):
     """An arc of the tree: places the child link on its parent and lets it move there.
 
@@ -456,23 +458,30 @@ class Joint(Value):
     name: str
     parent: str | None
     child: str
-    articulation: Articulation = field(default_factory=Fixed)
-    placement: FloatArray = field(default_factory=lambda: IDENTITY)
-    mimic: Mimic | None = None
+    articulation: Articulation
+    placement: FloatArray
+    mimic: Mimic | None
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.articulation, Articulation):  # a caller without a type checker
+    def __init__(
+        self,
+        name: str,
+        parent: str | None,
+        child: str,
+        articulation: Articulation = FIXED,
+        placement: TransformLike = IDENTITY,
+        mimic: Mimic | None = None,
+    ) -> None:
+        if not isinstance(articulation, Articulation):  # a caller without a type checker
             kinds = ", ".join(cls.__name__ for cls in ARTICULATIONS.values())
-            raise LinkageError(f"joint {self.name!r} needs an articulation ({kinds}), got {self.articulation!r}.")
-        placement = read_only(as_transform(self.placement, f"placement of joint {self.name!r}"))
-        object.__setattr__(self, "placement", placement)
-        if self.mimic is None:
-            return
-        if not isinstance(self.mimic, Mimic):
-            raise MimicError(f"joint {self.name!r} follows another by a Mimic, got {self.mimic!r}.")
-        if self.articulation.nq != 1 or self.parent is None:
-            what = "is a root arc" if self.parent is None else f"has {self.articulation.nq} values"
-            raise MimicError(f"joint {self.name!r} {what}; only one-DOF joints can mimic, and no root arc can.")
+            raise LinkageError(f"joint {name!r} needs an articulation ({kinds}), got {articulation!r}.")
+        if mimic is not None and not isinstance(mimic, Mimic):
+            raise MimicError(f"joint {name!r} follows another by a Mimic, got {mimic!r}.")
+        if mimic is not None and (articulation.nq != 1 or parent is None):
+            what = "is a root arc" if parent is None else f"has {articulation.nq} values"
+            raise MimicError(f"joint {name!r} {what}; only one-DOF joints can mimic, and no root arc can.")
+        placed = read_only(as_transform(placement, f"placement of joint {name!r}"))
+        ends = {"name": name, "parent": parent, "child": child}
+        vars(self).update(ends, articulation=articulation, placement=placed, mimic=mimic)
 
     @property
     def coordinates(self) -> tuple[str, ...]:

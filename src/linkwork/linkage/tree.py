@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,8 +20,8 @@ from ..errors import (
     TreeError,
     listed,
 )
-from ..transforms import IDENTITY, FloatArray, Value, as_transform, read_only
-from .geometry import Inertia, Visual, as_visuals
+from ..transforms import IDENTITY, FloatArray, TransformLike, Value, as_transform, read_only
+from .geometry import Inertia, Visual, Visuals, as_visuals
 from .joints import ARTICULATIONS, Articulation, Joint, Mimic
 
 ROOT, WORLD = "root", "world"
@@ -29,7 +29,7 @@ LOOP_KINDS = ("point", "axis", "full")
 Part = TypeVar("Part")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Link(Value):
     """A node of the tree: an object part in position to be articulated.
 
@@ -41,19 +41,24 @@ class Link(Value):
     """
 
     name: str
-    visuals: tuple[Visual, ...] = ()
-    matrix: FloatArray = field(default_factory=lambda: IDENTITY)
-    inertia: Inertia | None = None
+    visuals: tuple[Visual, ...]
+    matrix: FloatArray
+    inertia: Inertia | None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "visuals", as_visuals(self.visuals))
-        matrix = read_only(as_transform(self.matrix, f"node transform of link {self.name!r}"))
-        object.__setattr__(self, "matrix", matrix)
-        if self.inertia is not None and not isinstance(self.inertia, Inertia):
-            raise LinkageError(f"inertia of link {self.name!r} must be an Inertia, got {self.inertia!r}.")
+    def __init__(
+        self,
+        name: str,
+        visuals: Visuals = (),
+        matrix: TransformLike = IDENTITY,
+        inertia: Inertia | None = None,
+    ) -> None:
+        ready = read_only(as_transform(matrix, f"node transform of link {name!r}"))
+        if inertia is not None and not isinstance(inertia, Inertia):
+            raise LinkageError(f"inertia of link {name!r} must be an Inertia, got {inertia!r}.")
+        vars(self).update(name=name, visuals=as_visuals(visuals), matrix=ready, inertia=inertia)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Frame(Value):
     """A named coordinate system fixed to a link: a tool tip, a palm, a sensor.
 
@@ -65,11 +70,11 @@ class Frame(Value):
 
     name: str
     link: str
-    placement: FloatArray = field(default_factory=lambda: IDENTITY)
+    placement: FloatArray
 
-    def __post_init__(self) -> None:
-        placement = read_only(as_transform(self.placement, f"placement of frame {self.name!r}"))
-        object.__setattr__(self, "placement", placement)
+    def __init__(self, name: str, link: str, placement: TransformLike = IDENTITY) -> None:
+        placed = read_only(as_transform(placement, f"placement of frame {name!r}"))
+        vars(self).update(name=name, link=link, placement=placed)
 
 
 @dataclass(frozen=True)

@@ -148,9 +148,8 @@ class Analytic(Method):
             good = [pose for pose in found if not limited or keeps_limits(linkage, pose)]
             good = [pose for pose in good if _miss(linkage, goal, pose) <= EXACT]
             if good or all(_miss(linkage, goal, pose) > EXACT for pose in found):
-                return [
-                    good[k] for k in distinct(linkage, np.reshape(good, (-1, linkage.nq)), EXACT_ROOTS)
-                ]  # or none: it is out of reach, whatever is chosen
+                places = distinct(linkage, np.reshape(good, (-1, linkage.nq)), EXACT_ROOTS)
+                return [good[k] for k in places]  # or none: it is out of reach, whatever is chosen
         return []
 
 
