@@ -84,8 +84,8 @@ class CoordinateTable(tuple[Coordinate, ...]):
         """The values outside quaternions, each with a velocity of its own."""
         rows = [(row.q, row.v, row.wraps) for row in self if row.v is not None]
         q, v, wraps = zip(*rows, strict=True) if rows else ((), (), ())
-        places = (read_only(np.array(column, np.int64)) for column in (q, v))
-        return Plain(*places, read_only(np.array(wraps, np.bool_)))
+        at, rates = (read_only(np.array(column, np.int64)) for column in (q, v))
+        return Plain(at, rates, read_only(np.array(wraps, np.bool_)))
 
     @cached_property
     def quaternions(self) -> tuple[tuple[int, int], ...]:

@@ -48,7 +48,7 @@ def from_dh(
     if isinstance(rows, DHTable):
         if any(part is not None for part in (base, tool, joints)):
             raise LinkageError("a DHTable has its own base, tool and joints; change them in the table.")
-        rows, convention, base, tool, joints = rows.rows, rows.convention, rows.base, rows.tool, rows.joints
+        convention, base, tool, joints, rows = rows.convention, rows.base, rows.tool, rows.joints, rows.rows
     check_convention(convention)
     table = [as_row(row, k) for k, row in enumerate(rows, start=1)]
     names = [f"j{k}" for k in range(1, len(table) + 1)] if joints is None else list(joints)

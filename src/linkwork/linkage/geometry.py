@@ -162,10 +162,9 @@ class Visual(Value):
         if role not in ("visual", "collision"):
             raise LinkageError(f"a visual's role is 'visual' or 'collision', got {role!r}.")
         placed = read_only(as_transform(placement, "visual placement"))
-        shown = None if color is None else as_vector(color, "color")
-        if shown is not None and (shown.min() < 0.0 or shown.max() > 1.0):
-            raise LinkageError(f"color components go from 0 to 1, got {shown.tolist()}.")
-        shown = None if shown is None else tuple(shown.tolist())
+        shown = None if color is None else tuple(as_vector(color, "color").tolist())
+        if shown is not None and (min(shown) < 0.0 or max(shown) > 1.0):
+            raise LinkageError(f"color components go from 0 to 1, got {list(shown)}.")
         vars(self).update(shape=shape, placement=placed, color=shown, role=role)
 
 

@@ -100,12 +100,13 @@ class Evaluator:
         """Return poses as a contiguous array; wrong shapes are refused here, wrong values by the kernels."""
         if q.__class__ is np.ndarray and q.dtype is FLOAT64 and q.shape == self._shape and q.flags.carray:
             return q  # one pose, as it should be: the way of a control loop
-        x = q if isinstance(q, np.ndarray) else _array(q)
+        x: NDArray[Any] = q if isinstance(q, np.ndarray) else _array(q)
         if x.dtype.kind not in "fiu":
-            q = x = as_poses(self._linkage, q)  # a stored pose, values by joint; or it says what is wrong
+            x = as_poses(self._linkage, q)  # a stored pose, values by joint; or it says what is wrong
+        shape = x.shape  # a contiguous array has at least one axis
         x = np.ascontiguousarray(x, np.float64)
-        if x.shape[-1] != self._nq or (self._nq == 1 and np.ndim(q) == 0):
-            raise PoseShapeError(self._nq, np.shape(q), self._linkage.name)
+        if not shape or shape[-1] != self._nq:
+            raise PoseShapeError(self._nq, shape, self._linkage.name)
         return x if x.flags.writeable else x.copy()  # Numba would compile every kernel again for a read-only array
 
     def one_frame(self, q: PoseLike, frame: str) -> FloatArray:
