@@ -38,13 +38,13 @@ import json, pathlib, re, sys, time
 import linkwork as lw
 goals, out, options = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 began, told = time.perf_counter(), []
-def tell(harvest):
-    told.append((time.perf_counter(), harvest.answered))
-harvest = lw.solve_dataset(lw.models.panda(), "tip", goals, out, progress=tell, **options)
+def tell(result):
+    told.append((time.perf_counter(), result.answered))
+result = lw.solve_dataset(lw.models.panda(), "tip", goals, out, progress=tell, **options)
 at, rows = told[options["workers"] - 1]
 peak = 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
-result = {"seconds": told[-1][0] - began, "rate": (harvest.answered - rows) / (told[-1][0] - at), "peak": peak}
-print(json.dumps(result | {"reached": harvest.reached, "rows": harvest.total, "blocks": len(told)}))
+measured = {"seconds": told[-1][0] - began, "rate": (result.answered - rows) / (told[-1][0] - at), "peak": peak}
+print(json.dumps(measured | {"reached": result.reached, "rows": result.total, "blocks": len(told)}))
 """  # not ru_maxrss: a new process has that of the one which started it
 
 

@@ -20,8 +20,8 @@ import linkwork as lw
 SIDE, EDGE, HEIGHT = 200, 0.9, 0.2
 
 
-def stop_halfway(harvest: lw.Harvest) -> None:
-    if harvest.answered >= harvest.total // 2:
+def stop_halfway(result: lw.DatasetResult) -> None:
+    if result.answered >= result.total // 2:
         raise KeyboardInterrupt
 
 
@@ -39,8 +39,8 @@ def main(out: Path) -> None:
             lw.solve_dataset(arm, "tip", dataset, answers, block_rows=5000, progress=stop_halfway)
         except KeyboardInterrupt:
             print(f"stopped: {len(list(answers.glob('part-*.parquet')))} parts are there, all of them whole")
-        harvest = lw.solve_dataset(arm, "tip", dataset, answers, block_rows=5000, resume=True)
-        print(f"{harvest}, {harvest.resumed} rows of them from before")
+        result = lw.solve_dataset(arm, "tip", dataset, answers, block_rows=5000, resume=True)
+        print(f"{result}, {result.resumed} rows of them from before")
         table = pq.read_table(answers)
 
     print(f"ids are 0 to {table['id'][-1]}, each once: {np.array_equal(table['id'], np.arange(SIDE * SIDE))}")
@@ -48,7 +48,7 @@ def main(out: Path) -> None:
     axes = figure.subplots()
     shown = np.where(table["success"], table["q.panda_joint4"], np.nan).reshape(SIDE, SIDE)
     image = axes.imshow(np.degrees(shown), origin="lower", extent=(-EDGE, EDGE, -EDGE, EDGE), cmap="viridis")
-    axes.set(xlabel="x [m]", ylabel="y [m]", title=f"hand down at {HEIGHT} m: {harvest.reached} of {harvest.total}")
+    axes.set(xlabel="x [m]", ylabel="y [m]", title=f"hand down at {HEIGHT} m: {result.reached} of {result.total}")
     axes.set_facecolor("0.92")
     figure.colorbar(image, label="elbow [deg]")
     figure.savefig(out / "dataset.png", dpi=110)

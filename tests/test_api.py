@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import functools
 import inspect
 import os
+import re
 import subprocess
 import sys
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +21,7 @@ import linkwork as lw
 
 PUBLIC = [
     "Align",
+    "Articulation",
     "Balance",
     "Ball",
     "Batch",
@@ -28,19 +33,26 @@ PUBLIC = [
     "Clip",
     "Close",
     "Continuous",
+    "Coordinate",
+    "CoordinateTable",
     "Couple",
     "Cylinder",
     "DHRow",
     "DHTable",
+    "DatasetResult",
+    "Diagnosis",
     "Distance",
+    "Element",
+    "Finding",
     "Fixed",
     "Floating",
     "Frame",
+    "FrameMap",
     "GOALS",
     "Goal",
-    "Harvest",
     "Hold",
     "Inertia",
+    "InspectOptions",
     "Joint",
     "Key",
     "Link",
@@ -51,24 +63,31 @@ PUBLIC = [
     "METHODS",
     "Mesh",
     "Mimic",
+    "MissingRows",
     "OnLine",
     "OnPlane",
     "Pin",
     "Planar",
     "Polyline",
     "Prepared",
+    "PreparedFigure",
     "Prismatic",
+    "RaceResult",
     "Reach",
     "Relate",
+    "Repair",
     "Report",
     "Rest",
     "Revolute",
     "Screw",
+    "Shape",
+    "SingularPosition",
     "Solution",
     "Sphere",
     "Swivel",
     "Timeline",
     "Universal",
+    "Visit",
     "Visual",
     "__version__",
     "bone",
@@ -83,6 +102,7 @@ PUBLIC = [
     "explain",
     "formats",
     "from_dh",
+    "goals",
     "inspect",
     "interpolate",
     "load",
@@ -105,6 +125,7 @@ PUBLIC = [
     "solve_batch",
     "solve_blocks",
     "solve_dataset",
+    "solvers",
     "studio",
     "swivel",
     "textbook",
@@ -177,6 +198,99 @@ def test_every_error_is_an_error_of_ours_with_its_own_words() -> None:
         assert cls.__name__ in (lw.errors.__doc__ or "")
 
 
+def test_type_checkers_are_told_the_same_names() -> None:
+    """What a checker reads from the imports is what is found by name."""
+    told: dict[str, str] = {}
+    for node in ast.parse(Path(lw.__file__).read_text()).body:
+        if isinstance(node, ast.If):
+            for imported in node.body:
+                assert isinstance(imported, ast.ImportFrom)
+                for name in imported.names:
+                    assert name.asname is not None, name.name
+                    told[name.asname] = f"{imported.module or ''}.{name.name}".removeprefix(".")
+    assert told == lw._MODULES | {name: f"{home}.{name}" for name, home in lw._HOME.items()}
+
+
+# What public calls return
+
+# What the packages hand each other; nobody else has a use for it.
+INTERNAL = {"Cache", "Cone", "Drive", "Evaluator", "Plain"}
+NAMESPACES = [name for name in PUBLIC if inspect.ismodule(getattr(lw, name))]
+
+
+def public_things() -> Iterator[tuple[str, Any]]:
+    """Return everything that has a public name, with that name."""
+    for name in PUBLIC:
+        yield f"lw.{name}", getattr(lw, name)
+    for space in NAMESPACES:
+        module = getattr(lw, space)
+        own = [name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
+        for name in getattr(module, "__all__", own):
+            if not name.startswith("_"):
+                yield f"lw.{space}.{name}", getattr(module, name)
+
+
+@functools.cache
+def names_in(module: str) -> dict[str, Any]:
+    """Return what the annotations of a module may name: its own names and those that only type checkers import."""
+    found = vars(sys.modules[module]).copy()
+    for node in ast.parse(inspect.getsource(sys.modules[module])).body:
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            exec(compile(ast.Module(node.body, []), module, "exec"), found)
+    return found
+
+
+def classes_in(hint: Any) -> Iterator[type]:
+    """Return the classes of ours in a type: those in its brackets too."""
+    if inspect.isclass(hint) and hint.__module__.startswith("linkwork"):
+        yield hint
+    for part in typing.get_args(hint):
+        yield from classes_in(part)
+
+
+def returned(thing: Any, where: str) -> Iterator[tuple[str, type]]:
+    """Return the classes that a function returns, or that the methods, properties and fields of a class have."""
+    if inspect.isfunction(thing):
+        hint = thing.__annotations__.get("return")
+        value = eval(hint, names_in(thing.__module__)) if isinstance(hint, str) else hint
+        yield from ((where, found) for found in classes_in(value))
+    elif inspect.isclass(thing) and thing.__module__.startswith("linkwork"):
+        for cls in thing.__mro__:
+            if cls.__module__.startswith("linkwork"):
+                for name, hint in vars(cls).get("__annotations__", {}).items():
+                    value = eval(hint, names_in(cls.__module__)) if isinstance(hint, str) else hint
+                    yield from ((f"{where}.{name}", found) for found in classes_in(value) if name[0] != "_")
+                for name, member in vars(cls).items():
+                    function = inspect.unwrap(getattr(member, "fget", getattr(member, "func", member)))
+                    function = getattr(function, "__func__", function)
+                    if not name.startswith("_") and inspect.isfunction(function):
+                        yield from returned(function, f"{where}.{name}")
+
+
+def test_every_class_that_a_public_call_returns_has_a_public_name() -> None:
+    things = dict(public_things())
+    known = {thing for thing in things.values() if inspect.isclass(thing)}
+    missing = {
+        f"{cls.__module__}.{cls.__name__}, which {where} gives"
+        for name, thing in things.items()
+        for where, cls in returned(thing, name)
+        if not known & set(cls.__mro__) and cls.__name__ not in INTERNAL
+    }
+    assert not missing, "\n".join(sorted(missing))
+
+
+def test_every_public_class_is_in_the_reference() -> None:
+    pages = (Path(__file__).parents[1] / "docs" / "reference").glob("*.md")
+    listed = {name for page in pages for name in re.findall(r"^::: ([\w.]+)", page.read_text(), re.MULTILINE)}
+    missing = {
+        f"{name}: {cls.__module__}.{cls.__name__}"
+        for name, cls in public_things()
+        if inspect.isclass(cls)
+        and not listed & {cls.__module__, f"{cls.__module__}.{cls.__name__}", name.replace("lw.", "linkwork.")}
+    }
+    assert not missing, "\n".join(sorted(missing))
+
+
 # How things are called: operands by position, everything else by keyword
 
 # An operand may have a default where leaving it out means something plain.
@@ -187,6 +301,7 @@ OPERANDS = {
     "Linkage.random_pose": {"size"},  # one pose
     "Builder.pose": {"values"},  # the neutral pose
     "DHTable.build": {"name"},  # "dh"
+    "FrameMap.get": {"default"},  # as mappings have it
     "bone": {"color"},  # the drawer's choice, as in the record it makes
 }
 
@@ -197,7 +312,7 @@ def callables() -> Iterator[tuple[str, Any]]:
         if inspect.isfunction(thing):
             yield name, thing
         elif inspect.isclass(thing) and not issubclass(thing, Exception):
-            if not dataclasses.is_dataclass(thing):  # the fields of a record are what it is made of
+            if not dataclasses.is_dataclass(thing) and not issubclass(thing, tuple | dict):  # records are their fields
                 yield name, thing
             yield from ((f"{name}.{member}", f) for member, f in public_members(thing) if inspect.isfunction(f))
 

@@ -15,22 +15,81 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+# Public names by the module that they come from. A type checker reads the same from the imports below; a test compares.
+_NAMES = {
+    "errors": "LinkworkError",
+    "linkage.builder": "Builder",
+    "linkage.coordinates": "Coordinate CoordinateTable",
+    "linkage.dh": "from_dh",
+    "linkage.dh_table": "DHRow DHTable",
+    "linkage.elements": "Element",
+    "linkage.geometry": "Box Capsule Cylinder Inertia Mesh Polyline Shape Sphere Visual bone",
+    "linkage.joints": "Articulation Ball Continuous Fixed Floating Joint Mimic Planar Prismatic Revolute Screw "
+    "Universal",
+    "linkage.kinematics": "FrameMap Visit",
+    "linkage.linkage": "Frame Link Linkage Loop",
+    "goals": "GOALS Align Balance Bend Close Couple Distance Goal Hold LookAt OnLine OnPlane Reach Relate Rest",
+    "solvers": "METHODS Prepared PreparedFigure Solution prepare solve",
+    "solvers.batch": "Batch solve_batch solve_blocks",
+    "solvers.loops": "close",
+    "explain.all_solutions": "Branches solve_all",
+    "explain.diagnosis": "Diagnosis count_solutions diagnose",
+    "explain.mobility": "SingularPosition degrees_of_freedom singular_positions",
+    "explain.races": "RaceResult race",
+    "explain.swivel": "Swivel swivel",
+    "motion.checks": "Finding",
+    "motion.clips": "Clip interpolate",
+    "motion.drive": "drive",
+    "motion.inspection": "InspectOptions Report inspect",
+    "motion.keys": "Key",
+    "motion.repairs": "Repair repair",
+    "motion.timeline": "Pin Timeline",
+    "motion.tracking": "track",
+    "formats": "load load_clip loads loads_clip save",
+    "retargeting": "retarget",
+    "scale.datasets": "DatasetResult MissingRows solve_dataset",
+    "scale.folders": "retarget_library",
+}
+_MODULES = {
+    name: name
+    for name in [
+        "draw",
+        "errors",
+        "explain",
+        "formats",
+        "goals",
+        "models",
+        "retargeting",
+        "solvers",
+        "studio",
+        "transforms",
+    ]
+}
+_MODULES |= {"doctor": "formats.doctor", "mass": "linkage.mass", "paths": "motion.paths", "textbook": "models.textbook"}
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
+
 if TYPE_CHECKING:
     from . import (
         draw as draw,
         errors as errors,
         explain as explain,
         formats as formats,
+        goals as goals,
         models as models,
         retargeting as retargeting,
+        solvers as solvers,
         studio as studio,
         transforms as transforms,
     )
     from .errors import LinkworkError as LinkworkError
     from .explain.all_solutions import Branches as Branches, solve_all as solve_all
-    from .explain.diagnosis import count_solutions as count_solutions, diagnose as diagnose
-    from .explain.mobility import degrees_of_freedom as degrees_of_freedom, singular_positions as singular_positions
-    from .explain.races import race as race
+    from .explain.diagnosis import Diagnosis as Diagnosis, count_solutions as count_solutions, diagnose as diagnose
+    from .explain.mobility import (
+        SingularPosition as SingularPosition,
+        degrees_of_freedom as degrees_of_freedom,
+        singular_positions as singular_positions,
+    )
+    from .explain.races import RaceResult as RaceResult, race as race
     from .explain.swivel import Swivel as Swivel, swivel as swivel
     from .formats import (
         doctor as doctor,
@@ -59,8 +118,10 @@ if TYPE_CHECKING:
     )
     from .linkage import mass as mass
     from .linkage.builder import Builder as Builder
+    from .linkage.coordinates import Coordinate as Coordinate, CoordinateTable as CoordinateTable
     from .linkage.dh import from_dh as from_dh
     from .linkage.dh_table import DHRow as DHRow, DHTable as DHTable
+    from .linkage.elements import Element as Element
     from .linkage.geometry import (
         Box as Box,
         Capsule as Capsule,
@@ -68,11 +129,13 @@ if TYPE_CHECKING:
         Inertia as Inertia,
         Mesh as Mesh,
         Polyline as Polyline,
+        Shape as Shape,
         Sphere as Sphere,
         Visual as Visual,
         bone as bone,
     )
     from .linkage.joints import (
+        Articulation as Articulation,
         Ball as Ball,
         Continuous as Continuous,
         Fixed as Fixed,
@@ -85,101 +148,35 @@ if TYPE_CHECKING:
         Screw as Screw,
         Universal as Universal,
     )
+    from .linkage.kinematics import FrameMap as FrameMap, Visit as Visit
     from .linkage.linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
     from .models import textbook as textbook
     from .motion import paths as paths
+    from .motion.checks import Finding as Finding
     from .motion.clips import Clip as Clip, interpolate as interpolate
     from .motion.drive import drive as drive
-    from .motion.inspection import Report as Report, inspect as inspect
+    from .motion.inspection import InspectOptions as InspectOptions, Report as Report, inspect as inspect
     from .motion.keys import Key as Key
-    from .motion.repairs import repair as repair
+    from .motion.repairs import Repair as Repair, repair as repair
     from .motion.timeline import Pin as Pin, Timeline as Timeline
     from .motion.tracking import track as track
     from .retargeting import retarget as retarget
-    from .scale.datasets import Harvest as Harvest, solve_dataset as solve_dataset
+    from .scale.datasets import (
+        DatasetResult as DatasetResult,
+        MissingRows as MissingRows,
+        solve_dataset as solve_dataset,
+    )
     from .scale.folders import retarget_library as retarget_library
     from .solvers import (
         METHODS as METHODS,
         Prepared as Prepared,
+        PreparedFigure as PreparedFigure,
         Solution as Solution,
         prepare as prepare,
         solve as solve,
     )
     from .solvers.batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
     from .solvers.loops import close as close
-
-_MODULES = {
-    "doctor": "formats.doctor",
-    "draw": "draw",
-    "errors": "errors",
-    "explain": "explain",
-    "formats": "formats",
-    "mass": "linkage.mass",
-    "models": "models",
-    "paths": "motion.paths",
-    "retargeting": "retargeting",
-    "studio": "studio",
-    "textbook": "models.textbook",
-    "transforms": "transforms",
-}
-_NAMES = {
-    "solvers.batch": ("Batch", "solve_batch", "solve_blocks"),
-    "explain.all_solutions": ("Branches", "solve_all"),
-    "linkage.builder": ("Builder",),
-    "motion.clips": ("Clip", "interpolate"),
-    "explain.diagnosis": ("count_solutions", "diagnose"),
-    "linkage.dh": ("from_dh",),
-    "linkage.dh_table": ("DHRow", "DHTable"),
-    "explain.swivel": ("Swivel", "swivel"),
-    "errors": ("LinkworkError",),
-    "scale.datasets": ("Harvest", "solve_dataset"),
-    "formats": ("load", "load_clip", "loads", "loads_clip", "save"),
-    "linkage.geometry": ("Box", "Capsule", "Cylinder", "Inertia", "Mesh", "Polyline", "Sphere", "Visual", "bone"),
-    "linkage.joints": (
-        "Ball",
-        "Continuous",
-        "Fixed",
-        "Floating",
-        "Joint",
-        "Mimic",
-        "Planar",
-        "Prismatic",
-        "Revolute",
-        "Screw",
-        "Universal",
-    ),
-    "goals": (
-        "GOALS",
-        "Align",
-        "Balance",
-        "Bend",
-        "Close",
-        "Couple",
-        "Distance",
-        "Goal",
-        "Hold",
-        "LookAt",
-        "OnLine",
-        "OnPlane",
-        "Reach",
-        "Relate",
-        "Rest",
-    ),
-    "motion.keys": ("Key",),
-    "scale.folders": ("retarget_library",),
-    "linkage.linkage": ("Frame", "Link", "Linkage", "Loop"),
-    "solvers.loops": ("close",),
-    "motion.drive": ("drive",),
-    "explain.mobility": ("degrees_of_freedom", "singular_positions"),
-    "explain.races": ("race",),
-    "motion.repairs": ("repair",),
-    "motion.inspection": ("Report", "inspect"),
-    "retargeting": ("retarget",),
-    "solvers": ("METHODS", "Prepared", "Solution", "prepare", "solve"),
-    "motion.timeline": ("Pin", "Timeline"),
-    "motion.tracking": ("track",),
-}
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = sorted((*_MODULES, *_HOME, "__version__"))
 

@@ -64,7 +64,7 @@ def solve(goals, out, **options):
 
 
 def test_answers_are_those_of_one_batch(goals, targets, tmp_path):
-    harvest = solve(goals, tmp_path / "out", tolerance=1e-5)
+    result = solve(goals, tmp_path / "out", tolerance=1e-5)
     table = answers(tmp_path / "out")
     batch = lw.solve_batch(ARM, "tip", targets, tolerance=1e-5)
     assert list(table) == [
@@ -79,8 +79,8 @@ def test_answers_are_those_of_one_batch(goals, targets, tmp_path):
     q = np.transpose([table[f"q.{name}"] for name in ARM.coordinates])
     np.testing.assert_allclose(q[batch.success], batch.q[batch.success], atol=1e-9)  # a quaternion lies between
     assert max(batch.restarts) > 1
-    assert harvest.counts == {name: table["status"].count(name) for name in harvest.counts}
-    assert (harvest.total, harvest.answered, harvest.complete, harvest.resumed) == (COUNT, COUNT, True, 0)
+    assert result.counts == {name: table["status"].count(name) for name in result.counts}
+    assert (result.total, result.answered, result.complete, result.resumed) == (COUNT, COUNT, True, 0)
     assert len(list((tmp_path / "out").glob("part-*.parquet"))) == COUNT // ROWS
 
 
@@ -144,8 +144,8 @@ def test_the_engine_cuda_is_one_call_for_each_block(goals, tmp_path, monkeypatch
 def test_an_empty_dataset_gives_no_answers(tmp_path):
     path = tmp_path / "goals.csv"
     path.write_text("x,y,z\n")
-    harvest = lw.solve_dataset(ARM, "tip", path, tmp_path / "out")
-    assert (harvest.total, harvest.complete, repr(harvest)) == (0, True, "<Harvest: 0 of 0 reached>")
+    result = lw.solve_dataset(ARM, "tip", path, tmp_path / "out")
+    assert (result.total, result.complete, repr(result)) == (0, True, "<DatasetResult: 0 of 0 reached>")
 
 
 # Interruptions
@@ -157,7 +157,7 @@ class Stop:
     def __init__(self, after):
         self.left = after
 
-    def __call__(self, _harvest):
+    def __call__(self, _result):
         self.left -= 1
         if not self.left:
             raise KeyboardInterrupt
@@ -171,9 +171,9 @@ def test_an_interrupted_run_is_resumed_to_the_same_files(goals, tmp_path):
     left = contents(out)
     assert left.items() <= contents(tmp_path / "whole").items()  # only whole parts, and those right
     assert 2 < len(left) < COUNT // ROWS + 1
-    harvest = solve(goals, out, resume=True)
-    assert harvest.resumed == (len(left) - 1) * ROWS
-    assert (harvest.complete, harvest.counts) == (True, solve(goals, tmp_path / "again").counts)
+    result = solve(goals, out, resume=True)
+    assert result.resumed == (len(left) - 1) * ROWS
+    assert (result.complete, result.counts) == (True, solve(goals, tmp_path / "again").counts)
     assert contents(out) == contents(tmp_path / "whole")
 
 
@@ -226,7 +226,7 @@ def test_two_runs_do_not_share_a_folder(goals, tmp_path):
     pytest.importorskip("fcntl")
     told = []
 
-    def again(_harvest):
+    def again(_result):
         with pytest.raises(RunError, match="another run is at work") as caught:
             solve(goals, tmp_path / "out", resume=True)
         told.append(caught)
@@ -260,11 +260,11 @@ def test_a_full_disk_ends_the_run_and_loses_nothing(goals, tmp_path, monkeypatch
 def test_a_corrupt_block_is_told_and_the_rest_goes_on(goals, targets, tmp_path):
     solve(goals, tmp_path / "whole")
     spoil(goals, 3)
-    harvest = solve(goals, tmp_path / "out")
-    (lost,) = harvest.missing
-    assert (lost.first, lost.count, harvest.answered, harvest.complete) == (300, 100, COUNT - 100, False)
+    result = solve(goals, tmp_path / "out")
+    (lost,) = result.missing
+    assert (lost.first, lost.count, result.answered, result.complete) == (300, 100, COUNT - 100, False)
     assert "goals.parquet: rows 300 to 399 cannot be read" in lost.reason
-    assert repr(harvest).endswith("reached, 100 missing>")
+    assert repr(result).endswith("reached, 100 missing>")
     assert answers(tmp_path / "out")["id"] == [*range(300), *range(400, COUNT)]
     for path in (tmp_path / "out").glob("part-*"):
         assert answers(path)["id"] == answers(tmp_path / "whole" / path.name)["id"]

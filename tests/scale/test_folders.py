@@ -29,8 +29,8 @@ def contents(folder):
 
 
 def test_every_motion_is_retargeted_as_one_alone_would_be(clips, tmp_path):
-    harvest = lw.retarget_library(clips, CHILD, tmp_path / "out")
-    assert (harvest.total, harvest.counts, harvest.missing) == (3, {"written": 3}, ())
+    result = lw.retarget_library(clips, CHILD, tmp_path / "out")
+    assert (result.total, result.counts, result.missing) == (3, {"written": 3}, ())
     written = contents(tmp_path / "out")
     assert set(written) == {"_manifest.json", "one.bvh", "two.bvh", "more/three.bvh"}
     alone = lw.retarget(lw.load_clip(clips / "more" / "three.bvh"), CHILD)
@@ -41,14 +41,14 @@ def test_every_motion_is_retargeted_as_one_alone_would_be(clips, tmp_path):
 def test_an_interrupted_library_is_resumed_to_the_same_files(clips, tmp_path):
     lw.retarget_library(clips, CHILD, tmp_path / "whole")
 
-    def stop(_harvest):
+    def stop(_result):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         lw.retarget_library(clips, CHILD, tmp_path / "out", progress=stop)
     assert contents(tmp_path / "out").items() < contents(tmp_path / "whole").items()
-    harvest = lw.retarget_library(clips, CHILD, tmp_path / "out", resume=True, workers=2)
-    assert 1 <= harvest.resumed < 3
+    result = lw.retarget_library(clips, CHILD, tmp_path / "out", resume=True, workers=2)
+    assert 1 <= result.resumed < 3
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
     with pytest.raises(RunError, match="another options"):
         lw.retarget_library(clips, CHILD, tmp_path / "out", resume=True, smooth=0.5)

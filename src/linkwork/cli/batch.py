@@ -32,7 +32,7 @@ from .options import (
 from .parsing import read_frame, read_model
 
 if TYPE_CHECKING:
-    from ..scale.datasets import Harvest
+    from ..scale.datasets import DatasetResult
 
 INCOMPLETE = 1
 MOST_SAID = 10  # missing blocks or files that are told one by one
@@ -111,16 +111,16 @@ def solve(
     linkage = read_model(model)
     more = given(free=free, restarts=restarts, dtype=dtype)
     with _resumable(), progress("solving") as report:
-        harvest = solve_dataset(
+        result = solve_dataset(
             linkage, read_frame(linkage, frame), goals, output, engine=engine, gpu=gpu, block_rows=block_rows,
             ignore=ignore or (), start=options.read_start(linkage), seed=seed, **asdict(run), **options.read(), **more,
             progress=lambda so_far: report(so_far.answered / max(so_far.total, 1), _rate(so_far)),
         )  # fmt: skip
     if as_json:
-        print_json(_data(harvest))
+        print_json(_data(result))
     else:
-        _print(harvest)
-    _end(harvest)
+        _print(result)
+    _end(result)
 
 
 @batch.command(
@@ -147,17 +147,17 @@ def retarget(
     from ..scale.folders import retarget_library
 
     with _resumable(), progress("retargeting") as report:
-        harvest = retarget_library(
+        result = retarget_library(
             clips, read_model(to), output, suffix=suffix, engine=engine, **asdict(run), **options.read(),
             progress=lambda so_far: report(so_far.answered / so_far.total, _rate(so_far)),
         )  # fmt: skip
     if as_json:
-        print_json(_data(harvest))
+        print_json(_data(result))
     else:
-        before = f", {harvest.resumed:,} of them from before" if harvest.resumed else ""
-        written = f"{harvest.answered:,} of {harvest.total:,} motions{before}"
-        print(f"{harvest.folder}: {written}, {harvest.seconds:.1f} s")
-    _end(harvest)
+        before = f", {result.resumed:,} of them from before" if result.resumed else ""
+        written = f"{result.answered:,} of {result.total:,} motions{before}"
+        print(f"{result.folder}: {written}, {result.seconds:.1f} s")
+    _end(result)
 
 
 @contextmanager
@@ -171,40 +171,40 @@ def _resumable() -> Iterator[None]:
         raise
 
 
-def _rate(harvest: Harvest) -> str:
-    return f"{harvest.answered:,} of {harvest.total:,}, {harvest.rate:,.0f} a second"
+def _rate(result: DatasetResult) -> str:
+    return f"{result.answered:,} of {result.total:,}, {result.rate:,.0f} a second"
 
 
-def _data(harvest: Harvest) -> dict[str, Any]:
-    missing = [{"first": one.first, "rows": one.count, "reason": one.reason} for one in harvest.missing]
+def _data(result: DatasetResult) -> dict[str, Any]:
+    missing = [{"first": one.first, "rows": one.count, "reason": one.reason} for one in result.missing]
     return {
-        "output": str(harvest.folder),
-        "rows": harvest.total,
-        "answered": harvest.answered,
-        "resumed": harvest.resumed,
-        "counts": dict(sorted(harvest.counts.items())),
+        "output": str(result.folder),
+        "rows": result.total,
+        "answered": result.answered,
+        "resumed": result.resumed,
+        "counts": dict(sorted(result.counts.items())),
         "missing": missing,
-        "seconds": harvest.seconds,
-        "rate": harvest.rate,
+        "seconds": result.seconds,
+        "rate": result.rate,
     }
 
 
-def _print(harvest: Harvest) -> None:
-    counts = sorted(harvest.counts.items(), key=lambda item: -item[1])
-    missing = [("missing", harvest.total - harvest.answered)] if not harvest.complete else []
+def _print(result: DatasetResult) -> None:
+    counts = sorted(result.counts.items(), key=lambda item: -item[1])
+    missing = [("missing", result.total - result.answered)] if not result.complete else []
     rows = [("status", "rows", "share")]
     for name, count in (*counts, *missing):
-        rows.append((name, f"{count:,}", f"{100.0 * count / max(harvest.total, 1):.4g} %"))
+        rows.append((name, f"{count:,}", f"{100.0 * count / max(result.total, 1):.4g} %"))
     print_columns(rows)
-    before = f", {harvest.resumed:,} of them from before" if harvest.resumed else ""
-    speed = f"{harvest.seconds:.1f} s, {harvest.rate:,.0f} a second"
-    print(f"\n{harvest.folder}: {harvest.answered:,} answers{before}, {speed}")
+    before = f", {result.resumed:,} of them from before" if result.resumed else ""
+    speed = f"{result.seconds:.1f} s, {result.rate:,.0f} a second"
+    print(f"\n{result.folder}: {result.answered:,} answers{before}, {speed}")
 
 
-def _end(harvest: Harvest) -> None:
-    for one in harvest.missing[:MOST_SAID]:
+def _end(result: DatasetResult) -> None:
+    for one in result.missing[:MOST_SAID]:
         say(one.reason)
-    if len(harvest.missing) > MOST_SAID:
-        say(f"and {len(harvest.missing) - MOST_SAID} more")
-    if not harvest.complete:
+    if len(result.missing) > MOST_SAID:
+        say(f"and {len(result.missing) - MOST_SAID} more")
+    if not result.complete:
         raise typer.Exit(INCOMPLETE)

@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
-from .workspaces import Workspace, is_singular, joint_map, manipulability, workspace
+from .conflicts import Conflict
+from .diagnosis import Count, Diagnosis
+from .workspaces import Manipulability, Workspace, is_singular, joint_map, manipulability, workspace
 
-__all__ = ["Workspace", "is_singular", "joint_map", "manipulability", "workspace"]
+__all__ = [
+    "Conflict",
+    "Count",
+    "Diagnosis",
+    "Manipulability",
+    "Workspace",
+    "is_singular",
+    "joint_map",
+    "manipulability",
+    "workspace",
+]

@@ -40,6 +40,7 @@ __all__ = [
     "Content",
     "Format",
     "Options",
+    "ReadOptions",
     "Remark",
     "load",
     "load_clip",

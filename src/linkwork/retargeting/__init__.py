@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from ..motion.contacts import Thresholds, find_contacts
+from .arm import HandPlan
+from .body import Plan
+from .frame_goals import Wish
 from .maps import read_map, write_map
 from .names import ROLES
 from .pipeline import Outcome, RetargetOptions, retarget, retarget_file, retarget_with_report
+from .plans import FootPlan, Sole
 from .recognition import recognise
 from .report import Report
 from .skeletons import Skeleton
 
 __all__ = [
     "ROLES",
+    "FootPlan",
+    "HandPlan",
     "Outcome",
+    "Plan",
     "Report",
     "RetargetOptions",
     "Skeleton",
+    "Sole",
     "Thresholds",
+    "Wish",
     "find_contacts",
     "read_map",
     "recognise",

@@ -32,11 +32,11 @@ from .goal_files import Goals, RowBlock, check_block_rows, open_goals, read_bloc
 ENGINES = ("local", "cuda", "ray")
 ROWS = {"cpu": 2**18, "cuda": 2**20}  # of a block, by default
 CHUNK = {"cpu": 2**15, "cuda": 2**20}  # rows in memory at a time
-Progress = Callable[["Harvest"], None]
+Progress = Callable[["DatasetResult"], None]
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingRows:
     """Items without an answer: rows of a dataset, or a file of a library, and why."""
 
     first: int
@@ -45,7 +45,7 @@ class Missing:
 
 
 @dataclass(frozen=True)
-class Harvest:
+class DatasetResult:
     """What a run over a dataset has given so far, or in all.
 
     Attributes:
@@ -60,7 +60,7 @@ class Harvest:
     folder: Path
     total: int
     counts: dict[str, int]
-    missing: tuple[Missing, ...]
+    missing: tuple[MissingRows, ...]
     resumed: int
     seconds: float
 
@@ -86,7 +86,7 @@ class Harvest:
 
     def __repr__(self) -> str:
         lost = f", {self.total - self.answered} missing" if not self.complete else ""
-        return f"<Harvest: {self.reached} of {self.total} reached{lost}>"
+        return f"<DatasetResult: {self.reached} of {self.total} reached{lost}>"
 
 
 def solve_dataset(
@@ -105,7 +105,7 @@ def solve_dataset(
     start: ArrayLike | str | None = None,
     progress: Progress | None = None,
     **options: Unpack[BatchOptions],
-) -> Harvest:
+) -> DatasetResult:
     r"""Solve a dataset of goals into a dataset of answers, in memory that does not grow with it.
 
     Args:
@@ -136,7 +136,7 @@ def solve_dataset(
         >>> folder = pathlib.Path(tempfile.mkdtemp())
         >>> _ = (folder / "goals.csv").write_text("x,y\n15,10\n-20,5\n99,0\n")
         >>> lw.solve_dataset(lw.models.planar([15, 10, 5]), "tip", folder / "goals.csv", folder / "answers")
-        <Harvest: 2 of 3 reached>
+        <DatasetResult: 2 of 3 reached>
     """
     check_linkage(linkage)
     device = _device(engine, address, gpu)
@@ -166,7 +166,7 @@ def collect(
     kept: Callable[[int], dict[str, int] | None],
     done: Callable[[Sequence[int]], Receipts],
     progress: Progress | None,
-) -> Harvest:
+) -> DatasetResult:
     """Have items done that are not, and return what there is then.
 
     Args:
@@ -185,11 +185,11 @@ def collect(
     for one in there:
         counts.update(one or {})
     resumed, total = sum(counts.values()), sum(rows for _, rows in spans)
-    missing: list[Missing] = []
+    missing: list[MissingRows] = []
 
-    def harvest() -> Harvest:
+    def so_far() -> DatasetResult:
         lost = tuple(sorted(missing, key=lambda rows: rows.first))
-        return Harvest(folder, total, dict(counts), lost, resumed, time.perf_counter() - began)
+        return DatasetResult(folder, total, dict(counts), lost, resumed, time.perf_counter() - began)
 
     with closing(done([item for item, one in enumerate(there) if one is None])) as receipts:  # no one works after it
         for receipt in receipts:
@@ -197,10 +197,10 @@ def collect(
                 raise RunError(receipt.fatal)
             counts.update(receipt.counts)
             if receipt.missing:
-                missing.append(Missing(*spans[receipt.item], receipt.missing))
+                missing.append(MissingRows(*spans[receipt.item], receipt.missing))
             if progress is not None:
-                progress(harvest())
-    return harvest()
+                progress(so_far())
+    return so_far()
 
 
 class BlockSolver:

@@ -20,7 +20,7 @@ from ..formats.atomic_files import read_bytes
 from ..linkage.linkage import Linkage, check_linkage
 from ..motion.clips import Clip
 from ..retargeting import RetargetOptions, retarget
-from .datasets import Harvest, Progress, collect
+from .datasets import DatasetResult, Progress, collect
 from .engine import Receipt, Receipts, check_workers, linkage_digest, run_folder, run_local, run_ray
 
 ENGINES = ("local", "ray")
@@ -39,7 +39,7 @@ def retarget_library(
     resume: bool = False,
     progress: Progress | None = None,
     **options: Unpack[RetargetOptions],
-) -> Harvest:
+) -> DatasetResult:
     """Give every motion of a folder, and of the folders in it, to another figure or robot.
 
     Args:

@@ -17,19 +17,19 @@ from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import start_pose
 from .analytic import Analytic
-from .body_solver import PreparedFigure
+from .body_solver import Answers, PreparedFigure
 from .ccd import CyclicDescent, RankedDescent
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .fabrik import Fabrik
 from .iterate import run
 from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
 from .method import Method
-from .options import Settings, SolveOptions, refuse_unknown
+from .options import BatchOptions, LoopOptions, PrepareOptions, Settings, SolveOptions, refuse_unknown
 from .prepare import prepare
 from .prioritized import Prioritized
 from .problem import Problem
 from .robust import Robust
-from .solution import Solution
+from .solution import Record, Solution
 
 METHODS: dict[str, type[Method]] = {
     cls.name: cls
@@ -55,14 +55,20 @@ DEFAULTS = Settings()
 
 __all__ = [
     "METHODS",
+    "Answers",
+    "BatchOptions",
     "Damped",
+    "LoopOptions",
     "Method",
+    "PrepareOptions",
     "Prepared",
     "PreparedFigure",
     "Problem",
+    "Record",
     "Robust",
     "Settings",
     "Solution",
+    "SolveOptions",
     "configure",
     "prepare",
     "run",

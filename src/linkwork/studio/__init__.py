@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
-    from .app import Studio
+    from .app import Studio as Studio
 
-__all__ = ["open_studio"]
+__all__ = ["Studio", "open_studio"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Studio":
+        from .app import Studio
+
+        return Studio
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def open_studio(thing: Linkage | str | Path | Any = "panda", *, host: str = "127.0.0.1", port: int = 8080) -> Studio:
