@@ -23,6 +23,8 @@ from linkwork.transforms import (
     as_vector,
     axis_rotation,
     inverse,
+    is_number,
+    is_whole,
     plane_basis,
     quaternion_matrix,
     transform,
@@ -370,3 +372,14 @@ def test_the_inverse_undoes(shape):
     matrices[..., :3, :3] = quaternion_matrix(rng.normal(size=(*shape, 4)))
     matrices[..., :3, 3] = rng.normal(size=(*shape, 3))
     np.testing.assert_allclose(inverse(matrices) @ matrices, np.broadcast_to(np.eye(4), matrices.shape), atol=1e-14)
+
+
+def test_what_is_a_number_and_what_is_a_whole_one() -> None:
+    for value in (1, 2.5, math.inf, np.float32(1.0), np.int64(3)):
+        assert is_number(value)
+    for value in (1, np.int64(3), 2**70):
+        assert is_whole(value)
+    for value in (True, np.bool_(True), "1", None, 1j, np.ones(1), [1]):
+        assert not is_number(value)
+        assert not is_whole(value)
+    assert not is_whole(2.0)

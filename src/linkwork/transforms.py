@@ -9,7 +9,7 @@ import math
 import reprlib
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -138,6 +138,16 @@ def as_array(value: ArrayLike, what: str) -> FloatArray:
         return array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise TransformError(f"{what} must be numbers: {error}.") from error
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Tell whether a value is one real number of Python or NumPy; truth values are not."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def is_whole(value: Any) -> TypeGuard[int]:
+    """Tell whether a value is one whole number of Python or NumPy; truth values are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def as_number(value: Any, what: str) -> float:

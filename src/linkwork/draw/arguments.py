@@ -14,7 +14,7 @@ from ..errors import FormatError, KeyFrameError, MissingExtraError, OptionError,
 from ..formats.atomic_files import replacing
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
-from ..transforms import FloatArray, as_array, as_vector
+from ..transforms import FloatArray, as_array, as_vector, is_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -128,7 +128,7 @@ def frame_numbers(frames: Sequence[int] | None, count: int) -> list[int]:
     if not numbers:
         raise KeyFrameError("there are no frames to show; give at least one frame number.")
     for number in numbers:
-        whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+        whole = is_whole(number)
         if not whole or not 0 <= number < count:
             raise KeyFrameError(f"no frame {number!r}; the motion has frames 0 to {count - 1}.")
     return [int(number) for number in numbers]

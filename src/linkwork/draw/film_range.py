@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import KeyFrameError, OptionError
 from ..motion.clips import Clip
 from ..motion.splines import sample
-from ..transforms import FloatArray
+from ..transforms import FloatArray, is_number, is_whole
 
 MOST_FRAMES = 50_000
 LEAST_SPLITS, MOST_SPLITS = 4, 64
@@ -132,7 +132,7 @@ def _moments(
             return np.asarray(inside)
         rate = min(most, 1.0 / float(np.median(steps))) if len(steps) else 1.0
     else:
-        rate = part.fps if isinstance(part.fps, int | float) and not isinstance(part.fps, bool) else math.nan
+        rate = part.fps if is_number(part.fps) else math.nan
     if not 0.0 < rate <= most:
         raise OptionError(f"fps of {what} is more than 0 and at most {most:g}, got {part.fps!r}.")
     count = int(min(np.floor(seconds * rate + 1e-6), MOST_FRAMES)) + 1
@@ -153,13 +153,13 @@ def strip_frames(clip: Clip, part: FilmRange, count: int) -> list[int]:
 
 
 def _number(name: str, value: Any) -> float:
-    plain = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    plain = is_number(value)
     if not plain or not math.isfinite(value):
         raise OptionError(f"{name} is a number, got {value!r}.")
     return float(value)
 
 
 def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= MOST_FRAMES:
+    if not is_whole(value) or not 1 <= value <= MOST_FRAMES:
         raise OptionError(f"frames is a whole number from 1 to {MOST_FRAMES}, got {value!r}.")
     return int(value)

@@ -20,7 +20,7 @@ from ..goals import Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import as_poses
 from ..solvers import Damped, Problem, Settings, run
-from ..transforms import FloatArray, as_axis, axis_rotation
+from ..transforms import FloatArray, as_axis, axis_rotation, is_whole
 
 BLOCK = 100_000
 GIMBAL_LOCK = 1e-6
@@ -89,7 +89,7 @@ def workspace(
         ("orientations", orientations, 0),
         ("dexterous_samples", dexterous_samples, 1),
     ):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        if not is_whole(value) or value < least:
             raise OptionError(f"{name} must be a whole number, at least {least}, got {value!r}.")
     if linkage.loops:
         raise OptionError(
@@ -263,7 +263,7 @@ def joint_map(
         Values of the first joint (n,), of the second (n,), and the measure (n, n), first joint along the first axis.
     """
     check_linkage(linkage)
-    if isinstance(resolution, bool) or not isinstance(resolution, int) or resolution < 2:
+    if not is_whole(resolution) or resolution < 2:
         raise OptionError(f"resolution must be a whole number, at least 2, got {resolution!r}.")
     index = [linkage.coordinate_index.get(name, -1) for name in joints]
     for name, k in zip(joints, index, strict=True):

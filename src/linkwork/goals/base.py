@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError, LinkageError, TransformError
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, as_array, as_transform, as_vector, read_only
+from ..transforms import FloatArray, as_array, as_transform, as_vector, is_number, read_only
 
 SAME = 1e-9  # of the linkage's length: places that differ by less are one place
 
@@ -50,7 +50,7 @@ class Goal:
     def __post_init__(self) -> None:
         weight, priority = self.weight, self.priority
         if type(weight) is not float or not 0.0 < weight < math.inf:  # else there is more to look at
-            good = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
+            good = is_number(weight)
             if not good or not math.isfinite(weight) or weight <= 0.0:
                 raise GoalError(f"weight of a goal must be positive and finite, got {weight!r}.")
         if self.tolerance is not None:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from ..errors import KeyFrameError, LinkageError, listed
 from ..linkage import poses
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, as_array, inverse, steady
+from ..transforms import FloatArray, as_array, inverse, is_number, is_whole, steady
 from . import root_motion
 from .keys import check_count, check_positive, check_times, even_times
 from .splines import exponential, product, sample, smooth, steady_signs, unit
@@ -161,7 +161,7 @@ def loop(clip: Clip, fade: float, cycles: int, travel: bool) -> Clip:
     first, so that the end of one cycle continues into the next.
     """
     check_positive(fade, "fade")
-    if isinstance(cycles, bool) or not isinstance(cycles, int | np.integer) or cycles < 1:
+    if not is_whole(cycles) or cycles < 1:
         raise KeyFrameError(f"cycles is a whole number, at least one, got {cycles!r}.")
     if 2.0 * fade > clip.duration:
         raise KeyFrameError(f"a fade of {fade:g} s needs a clip of at least {2 * fade:g} s, got {clip.duration:g} s.")
@@ -232,6 +232,6 @@ def check_same(one: Linkage, two: Linkage) -> None:
 
 
 def _number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not np.isfinite(value):
+    if not is_number(value) or not np.isfinite(value):
         raise KeyFrameError(f"{what} is a number of seconds, got {value!r}.")
     return float(value)

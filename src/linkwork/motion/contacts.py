@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import OptionError
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, as_array
+from ..transforms import FloatArray, as_array, is_number
 from .checks import Finding, extent, runs
 from .root_motion import root_moves
 
@@ -179,6 +179,6 @@ def ground_and_feet(clip: Clip, ground: Any, feet: Any) -> tuple[float | None, t
         return min(
             (ground_level(clip.forward(frame=name)[:, 2, 3], BELOW_GROUND) for name in names), default=None
         ), names
-    if isinstance(ground, bool) or not isinstance(ground, int | float | np.number) or not np.isfinite(ground):
+    if not is_number(ground) or not np.isfinite(ground):
         raise OptionError(f"the ground is a height in metres, got {ground!r}.")
     return float(ground), names

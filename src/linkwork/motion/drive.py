@@ -12,7 +12,7 @@ from ..errors import LoopError, OptionError, TransformError
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import between
 from ..solvers.loops import LONGEST_STEP, Closure, close, coordinate, least_squares, one_pose
-from ..transforms import FloatArray, as_angle, as_array
+from ..transforms import FloatArray, as_angle, as_array, is_number
 from .clips import Clip
 
 STEADY = 0.2  # of a predicted step: how much of it may turn out wrong
@@ -50,7 +50,7 @@ def drive(
     check_linkage(linkage)
     q_index, v_index = coordinate(linkage, joint)
     path = _values(values, joint)
-    if isinstance(fps, bool) or not isinstance(fps, int | float | np.number) or not 0.0 < fps < math.inf:
+    if not is_number(fps) or not 0.0 < fps < math.inf:
         raise OptionError(f"fps must be a positive number, got {fps!r}.")
     closure, pose = Closure(linkage), one_pose(linkage, start)
     pose[q_index] = path[0]

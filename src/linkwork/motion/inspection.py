@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import GoalError, KeyFrameError, OptionError
 from ..goals import Goal
 from ..solvers import Problem, Settings
-from ..transforms import FloatArray
+from ..transforms import FloatArray, is_number
 from . import checks, contacts
 from .checks import KINDS, Finding, runs
 
@@ -119,7 +119,7 @@ def inspect(
     if not hasattr(clip, "times"):  # Clip calls this module and cannot be imported here
         raise KeyFrameError(f"a report is of a Clip, got {type(clip).__name__}; lw.load_clip(path) reads one.")
     for name, value in (("slide", slide), ("depth", depth)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0.0):
+        if value is not None and (not is_number(value) or not value >= 0.0):
             raise OptionError(f"{name} is a number of metres, zero or more, got {value!r}.")
     settings = Settings(tolerance, rotation_tolerance)
     height, names = contacts.ground_and_feet(clip, ground, feet)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import KeyFrameError
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray
+from ..transforms import FloatArray, is_number
 from .splines import check_kind, sample
 
 MOST_FRAMES = 10_000_000  # a day at 100 a second; more is a typing error
@@ -47,7 +47,7 @@ class Key:
             check_kind(self.kind)
         for name in ("tension", "continuity", "bias"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not np.isfinite(value):
+            if not is_number(value) or not np.isfinite(value):
                 raise KeyFrameError(f"{name} of a key is a number, usually from -1 to 1, got {value!r}.")
 
     def __repr__(self) -> str:
@@ -129,6 +129,6 @@ def check_count(count: int) -> None:
 
 def check_positive(value: Any, what: str) -> float:
     """Return a positive finite number, or say what is wrong with it."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
+    if not is_number(value) or not 0.0 < value < np.inf:
         raise KeyFrameError(f"{what} must be a positive number, got {value!r}.")
     return float(value)

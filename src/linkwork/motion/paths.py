@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..errors import GoalError
 from ..goals import Reach
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, as_array
+from ..transforms import FloatArray, as_array, is_whole
 
 
 def line(linkage: Linkage, goal: Reach, *, start: ArrayLike, frames: int = 21) -> list[Reach]:
@@ -72,7 +72,7 @@ def curve(function: Callable[[float], Reach | Sequence[Any]], *, frames: int = 4
 
 
 def _check_frames(frames: int) -> None:
-    if isinstance(frames, bool) or not isinstance(frames, int) or frames < 1:
+    if not is_whole(frames) or frames < 1:
         raise GoalError(f"a path needs a whole number of frames, at least one, got {frames!r}.")
 
 

@@ -15,7 +15,7 @@ from ..linkage.poses import start_pose
 from ..solvers import Method, Problem, configure
 from ..solvers.iterate import follow, settled
 from ..solvers.options import Settings, SolveOptions
-from ..transforms import FloatArray
+from ..transforms import FloatArray, is_whole
 from .clips import Clip
 from .lookahead import choose
 from .paths import line
@@ -87,7 +87,7 @@ def track(
 def _check(fps: float, steps: int | None, lookahead: bool) -> None:
     if not np.isfinite(fps) or fps <= 0.0:
         raise OptionError(f"fps must be positive, got {fps!r}.")
-    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+    if steps is not None and (not is_whole(steps) or steps < 1):
         raise OptionError(f"steps must be a whole number, at least one, got {steps!r}.")
     if lookahead and steps is not None:
         raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
@@ -124,7 +124,7 @@ def _clip(linkage: Linkage, fps: float, poses: FloatArray, residuals: list[Float
 
 def _series(linkage: Linkage, goals: Any, q: Any, fps: float, frames: int | None) -> list[Any]:
     """Return one goal, or list of goals, for every frame."""
-    if frames is not None and (isinstance(frames, bool) or not isinstance(frames, int) or frames < 1):
+    if frames is not None and (not is_whole(frames) or frames < 1):
         raise OptionError(f"frames must be a whole number, at least one, got {frames!r}.")
     if isinstance(goals, Goal):
         if not isinstance(goals, Reach):

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypedDict, Unpack
 
-import numpy as np
-
 from .. import formats
 from ..errors import MappingError, OptionError
 from ..linkage.joints import Fixed
@@ -17,6 +15,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..motion.checks import has_stray_first_frame, without_first_frame
 from ..motion.clips import Clip
 from ..motion.contacts import Thresholds
+from ..transforms import is_number
 from . import body
 from .arm import HandPlan, arm_of, plan_hand
 from .frame_goals import Progress
@@ -163,7 +162,7 @@ def _check(clip: Any, linkage: Any, role: Any, root: Any, smooth: Any, first: An
     for name, value in (("root", root), ("first", first)):
         if value not in ("auto", "keep"):
             raise OptionError(f"{name} is 'auto' or 'keep', got {value!r}.")
-    if isinstance(smooth, bool) or not isinstance(smooth, int | float | np.number) or not 0.0 <= smooth < 10.0:
+    if not is_number(smooth) or not 0.0 <= smooth < 10.0:
         raise OptionError(f"smooth is a time from 0 to 10 seconds, got {smooth!r}.")
 
 

@@ -22,6 +22,7 @@ from ..errors import LinkworkError, OptionError, RunError, listed
 from ..formats.atomic_files import read_text, write_text
 from ..formats.scene import dump
 from ..linkage.linkage import Linkage
+from ..transforms import is_whole
 from .goal_files import require
 
 MANIFEST, VERSION = "_manifest.json", 1  # readers of Parquet pass by names that begin so
@@ -232,6 +233,6 @@ def _cluster(ray: Any, workers: int | None, address: str | None, gpu: bool) -> I
 
 def check_workers(value: Any) -> int | None:
     """Return a number of workers, or None for as many as there are cores or cards."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 2**16):
+    if value is not None and (not is_whole(value) or not 1 <= value <= 2**16):
         raise OptionError(f"workers is a whole number, at least one, got {value!r}.")
-    return value
+    return None if value is None else int(value)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..errors import BlockError, FormatError, MissingExtraError, OptionError, listed
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, quaternion_matrix
+from ..transforms import FloatArray, is_whole, quaternion_matrix
 from .csv_goals import header_of, plan_lines, read_lines
 from .goal_columns import ID, NUMBERS, START, Columns, read_columns
 
@@ -303,6 +303,6 @@ def require(package: str, purpose: str) -> None:
 
 def check_block_rows(value: Any) -> int:
     """Return a number of rows that a block may have."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 2**24:
+    if not is_whole(value) or not 1 <= value <= 2**24:
         raise OptionError(f"block_rows is a whole number from 1 to {2**24}, got {value!r}.")
-    return value
+    return int(value)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Reach
 from ..linkage.poses import between
-from ..transforms import FloatArray, as_array
+from ..transforms import FloatArray, as_array, is_number
 from .method import Method
 from .problem import Problem, State
 
@@ -350,7 +350,7 @@ def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
 
 
 def _number(name: str, value: Any, *, positive: bool = True) -> None:
-    good = isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
+    good = is_number(value) and math.isfinite(value)
     if not good or value < 0.0 or (positive and value == 0.0):
         raise OptionError(
             f"{name} must be a finite number {'above' if positive else 'of at least'} zero, got {value!r}."

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from ..errors import OptionError
-from ..transforms import FloatArray
+from ..transforms import FloatArray, is_number, is_whole
 from .problem import Problem
 
 Limits = Literal["clamp", "project", "ignore"]
@@ -154,7 +154,7 @@ def precision(dtype: DTypeLike) -> np.dtype[Any]:
 
 def whole(name: str, value: Any, *, least: int = 0) -> int:
     """Return a whole number of any type, or say what is wrong with an option."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not least <= value < 2**63:
+    if not is_whole(value) or not least <= value < 2**63:
         raise OptionError(
             f"{name} must be a whole number, {'at least one' if least else 'zero or more'}, got {value!r}."
         )
@@ -163,5 +163,5 @@ def whole(name: str, value: Any, *, least: int = 0) -> int:
 
 def positive(name: str, value: Any) -> None:
     """Raise if an option is no positive number."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value > 0.0:
+    if not is_number(value) or not value > 0.0:
         raise OptionError(f"{name} must be positive, got {value!r}.")
