@@ -69,7 +69,8 @@ def test_reasons_are_sentences_with_numbers() -> None:
     assert len(near.reason) > 20
     assert near.reason != far.reason
     for solution in (good, far, near):
-        assert solution.reason in solution.explain() or len(solution.explain()) > len(solution.reason)
+        assert solution.explain().startswith(solution.reason)
+        assert solution.explain() != solution.reason  # and more: what is left free, or what to try
         assert solution.reason.endswith(".")
 
 
