@@ -23,7 +23,7 @@ from results import arguments, publish
 
 import linkwork as lw
 from linkwork.retargeting import retarget_with_report
-from linkwork.retargeting.frame_goals import Wish, follow
+from linkwork.retargeting.frame_goals import GoalTrack, follow
 from linkwork.transforms import FloatArray
 
 SECTION = "retarget"
@@ -52,14 +52,14 @@ def advance(clip: lw.Clip) -> FloatArray:
     return way
 
 
-def five_goals(clip: lw.Clip) -> tuple[lw.Linkage, list[Wish]]:
+def five_goals(clip: lw.Clip) -> tuple[lw.Linkage, list[GoalTrack]]:
     """Return a figure, and where a walk has its feet, hands and head, for it to be solved for from standing."""
     figure, ones = clip.linkage, np.ones(len(clip))
-    wishes = [Wish("place", f"{side}_foot", clip.forward(frame=f"{side}_foot")[:, :3, 3], ones) for side in SIDES]
-    wishes += [Wish("place", f"{side}_hand", clip.forward(frame=f"{side}_hand")[:, :3, 3], ones) for side in SIDES]
-    wishes.append(Wish("place", "crown", clip.forward(frame="crown")[:, :3, 3], ones))
+    tracks = [GoalTrack("place", f"{side}_foot", clip.forward(frame=f"{side}_foot")[:, :3, 3], ones) for side in SIDES]
+    tracks += [GoalTrack("place", f"{side}_hand", clip.forward(frame=f"{side}_hand")[:, :3, 3], ones) for side in SIDES]
+    tracks.append(GoalTrack("place", "crown", clip.forward(frame="crown")[:, :3, 3], ones))
     stand = np.repeat(figure.stored_pose("stand")[None], len(clip), axis=0)
-    return figure, [*wishes, Wish("pose", "", stand, 0.01 * ones)]
+    return figure, [*tracks, GoalTrack("pose", "", stand, 0.01 * ones)]
 
 
 def best(action: Callable[[], Any], rounds: int) -> tuple[float, Any]:
@@ -78,12 +78,12 @@ def run(*, rounds: int, frames: int) -> dict[str, Any]:
     if one_core:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     clip = walk(frames)
-    figure, wishes = five_goals(clip)
+    figure, tracks = five_goals(clip)
     print("solver ...", file=sys.stderr)
-    spent, poses = best(lambda: follow(figure, wishes, figure.stored_pose("stand")), rounds)
+    spent, poses = best(lambda: follow(figure, tracks, figure.stored_pose("stand")), rounds)
     missed = max(
-        float(np.linalg.norm(figure.forward(poses, frame=wish.frame)[:, :3, 3] - wish.values, axis=1).max())
-        for wish in wishes[:-1]
+        float(np.linalg.norm(figure.forward(poses, frame=track.frame)[:, :3, 3] - track.values, axis=1).max())
+        for track in tracks[:-1]
     )
     print("retarget ...", file=sys.stderr)
     child = lw.models.human(height=1.3, root="floating")

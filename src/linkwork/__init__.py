@@ -29,7 +29,7 @@ _NAMES = {
     "linkage.kinematics": "FrameMap Visit",
     "linkage.linkage": "Frame Link Linkage Loop",
     "goals": "GOALS Align Balance Bend Close Couple Distance Goal Hold LookAt OnLine OnPlane Reach Relate Rest",
-    "solvers": "METHODS Prepared PreparedFigure Solution prepare solve",
+    "solvers": "METHODS BodySolver Prepared Solution prepare solve",
     "solvers.batch": "Batch solve_batch solve_blocks",
     "solvers.loops": "close",
     "explain.all_solutions": "Branches solve_all",
@@ -169,8 +169,8 @@ if TYPE_CHECKING:
     from .scale.folders import retarget_library as retarget_library
     from .solvers import (
         METHODS as METHODS,
+        BodySolver as BodySolver,
         Prepared as Prepared,
-        PreparedFigure as PreparedFigure,
         Solution as Solution,
         prepare as prepare,
         solve as solve,

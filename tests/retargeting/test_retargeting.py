@@ -15,7 +15,7 @@ from linkwork.motion.checks import runs
 from linkwork.motion.contacts import find_contacts
 from linkwork.motion.derivatives import jerk
 from linkwork.retargeting import read_map, recognise, retarget_file, retarget_with_report, write_map
-from linkwork.retargeting.frame_goals import Wish, follow
+from linkwork.retargeting.frame_goals import GoalTrack, follow
 from linkwork.retargeting.quaternion_form import without_angles
 from linkwork.retargeting.skeletons import shortest_turn
 
@@ -430,18 +430,20 @@ def test_the_shortest_turn_turns_one_vector_onto_another():
             assert np.linalg.det(turn) == pytest.approx(1.0)
 
 
-def test_wishes_are_solved_as_their_goals_are(walk):
+def test_goal_tracks_are_solved_as_their_goals_are(walk):
     human = walk.linkage
     frames, ones = 8, np.ones(8)
-    wishes = [
-        Wish("place", "left_hand", walk.forward(frame="left_hand")[:frames, :3, 3], 2.0 * ones),
-        Wish("turn", "right_foot", walk.forward(frame="right_foot")[:frames, :3, :3], 0.7 * ones),
-        Wish("direction", "head", walk.forward(frame="head")[:frames, :3, 0], ones, axis=np.array([1.0, 0.0, 0.0])),
-        Wish("pose", "", walk.poses[:frames], 0.1 * ones),
+    tracks = [
+        GoalTrack("place", "left_hand", walk.forward(frame="left_hand")[:frames, :3, 3], 2.0 * ones),
+        GoalTrack("turn", "right_foot", walk.forward(frame="right_foot")[:frames, :3, :3], 0.7 * ones),
+        GoalTrack(
+            "direction", "head", walk.forward(frame="head")[:frames, :3, 0], ones, axis=np.array([1.0, 0.0, 0.0])
+        ),
+        GoalTrack("pose", "", walk.poses[:frames], 0.1 * ones),
     ]
-    poses = follow(human, wishes, human.stored_pose("stand"))
-    ik = lw.prepare(human, [wish.goal(human, 0) for wish in wishes], restarts=0)
-    other, _, _ = ik.follow([[wish.goal(human, k) for wish in wishes] for k in range(frames)], start="stand")
+    poses = follow(human, tracks, human.stored_pose("stand"))
+    ik = lw.prepare(human, [track.goal(human, 0) for track in tracks], restarts=0)
+    other, _, _ = ik.follow([[track.goal(human, k) for track in tracks] for k in range(frames)], start="stand")
     assert poses == pytest.approx(other, abs=1e-9)
     assert poses == pytest.approx(walk.poses[:frames], abs=0.02)
 

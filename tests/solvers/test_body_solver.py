@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,27 +15,28 @@ import linkwork as lw
 from goal_variants import LINKAGES, VARIANTS, heavy, make, variant_of
 from linkwork.errors import FrameNotFoundError, GoalError, OptionError
 from linkwork.goals import GOALS, Block, Goal
-from linkwork.kernels import body_search as whole, kernel
-from linkwork.kernels.body_state import COLUMNS, ERRORS
+from linkwork.kernels import kernel
+from linkwork.kernels.body_layout import AT_COLUMNS, AT_ERRORS, slice_scratch
+from linkwork.kernels.body_search import REPORT, assemble, evaluate, search_bodies
 from linkwork.kernels.lanes import cells
 from linkwork.solvers import Problem, Settings
-from linkwork.solvers.body_solver import EMPHASIS, PreparedFigure, serves
+from linkwork.solvers.body_solver import EMPHASIS, BodySolver, body_solver_for, can_compile
 from linkwork.solvers.goal_arrays import PACKERS
 
 
 @kernel
-def figure_normal(codes, numbers, aims, level, q, room, matrix, gradient, errors):
+def body_normal(codes, numbers, aims, level, q, memory, matrix, gradient, errors):
     """Write the normal matrix, the gradient and the errors at one pose."""
     c = cells(codes)
-    parts, n = whole.laid_out(c, cells(room)), c[COLUMNS]
-    whole.look(c, cells(numbers), cells(aims), level, cells(q), parts)
-    whole.assemble(c, cells(numbers), cells(aims), level, cells(q), parts)
+    scratch, n = slice_scratch(c, cells(memory)), c[AT_COLUMNS]
+    evaluate(c, cells(numbers), cells(aims), level, cells(q), scratch)
+    assemble(c, cells(numbers), cells(aims), level, cells(q), scratch)
     for i in range(n):
-        gradient[i] = parts[whole.GRADIENT][i]
+        gradient[i] = scratch.gradient[i]
         for j in range(i + 1):
-            matrix[n * i + j] = matrix[n * j + i] = parts[whole.MATRIX][n * i + j]
-    for k in range(c[ERRORS]):
-        errors[k] = parts[whole.ALL_ERRORS][k]
+            matrix[n * i + j] = matrix[n * j + i] = scratch.matrix[n * i + j]
+    for k in range(c[AT_ERRORS]):
+        errors[k] = scratch.errors[k]
 
 
 FEET = [f"{side}_{part}" for side in ("left", "right") for part in ("heel", "toe")]
@@ -53,11 +55,12 @@ def body_goals(height: float = 1.2, **options: Any) -> list[Goal]:
 def check_normal(linkage: lw.Linkage, goals: list[Goal], q: NDArray[np.float64]) -> None:
     """Compare the kernels' errors, normal matrix and gradient with those of the goals themselves."""
     problem = Problem(linkage, goals, linkage.neutral())
-    prepared = PreparedFigure(problem, Settings(), restarts=1, seed=0)
+    prepared = BodySolver(problem, Settings(), restarts=1, seed=0)
     columns, n = prepared.program.columns, len(prepared.program.columns)
     matrix, gradient, errors = np.zeros(n * n), np.zeros(n), np.zeros(problem.blocks[-1].rows.stop)
-    program, room = prepared.program, np.full(prepared.program.room, np.nan)
-    figure_normal(program.codes, program.numbers, prepared.aims(problem.goals), 1, q, room, matrix, gradient, errors)
+    program, memory = prepared.program, np.full(prepared.program.scratch_size, np.nan)
+    aims = prepared.goal_numbers(problem.goals)
+    body_normal(program.codes, program.numbers, aims, 1, q, memory, matrix, gradient, errors)
     lower = problem.priorities > problem.priorities.min()
     scale = problem.scale * np.where(lower, EMPHASIS[1], 1.0)
     jacobian, error = problem.all_rows_jacobian(q) * scale[:, None], problem.error(q)
@@ -185,6 +188,51 @@ def test_the_same_seed_gives_the_same_answer_for_any_threads() -> None:
     assert not one.success.all()  # the highest are out of reach
 
 
+def test_eight_threads_share_a_prepared_solver() -> None:
+    ik = lw.prepare(HUMAN, [*body_goals(), lw.Rest(STAND)])
+    problems = [[*body_goals(height), lw.Rest(STAND)] for height in np.linspace(0.4, 2.4, 24)]  # the last out of reach
+    alone = [ik(goals, start=STAND) for goals in problems]
+    with ThreadPoolExecutor(8) as pool:
+        shared = list(pool.map(lambda goals: ik(goals, start=STAND), problems * 4))
+    for one, many in zip(alone * 4, shared, strict=True):
+        assert_array_equal(one.q, many.q)
+        assert_array_equal(one.residuals, many.residuals)
+        assert (one.status, one.iterations) == (many.status, many.iterations)
+
+
+def test_a_time_budget_is_no_reason_to_prepare_again() -> None:
+    problem = Problem(HUMAN, body_goals())
+    one, other = (body_solver_for(problem, Settings(time_budget=budget), 10, 0) for budget in (1.0, 2.0))
+    assert one is other
+    assert one.settings.time_budget is None
+    assert one.solve(problem.goals, STAND, time_budget=2.0).settings.time_budget == 2.0
+
+
+def test_the_kernel_keeps_to_its_scratch_memory() -> None:
+    goals = [*body_goals(), lw.Rest(STAND), lw.Relate("left_hand", "right_hand", position=(0, 0, 0), priority=1)]
+    problem = Problem(HUMAN, goals, STAND)
+    ik = BodySolver(problem, Settings(), restarts=2, seed=0)
+    program, guard = ik.program, 64
+    memory, status = np.full(program.scratch_size + guard, np.nan), np.zeros(1, np.int64)
+    search_bodies(
+        program.codes,
+        program.numbers,
+        ik._steering,
+        ik.goal_numbers(problem.goals),
+        program.size,
+        0,
+        False,
+        0,
+        0,
+        2,
+        memory,
+        STAND.copy(),
+        np.zeros(REPORT.size + len(problem.blocks)),
+        status,
+    )
+    assert np.isnan(memory[-guard:]).all()
+
+
 def test_following_is_solving_from_the_pose_before() -> None:
     heights = np.linspace(1.0, 1.3, 8)
     ik = lw.prepare(HUMAN, body_goals())
@@ -267,7 +315,7 @@ class Still(Goal):
 def test_a_goal_of_ones_own_is_solved_in_numpy() -> None:
     arm = lw.models.planar([1, 1, 1])
     goals = [Still(), lw.Reach("tip", position=(1, 1))]
-    assert not serves(Problem(arm, goals))
+    assert not can_compile(Problem(arm, goals))
     assert lw.solve(arm, goals, start=[0.4, 0.4, 0.4]).success
     with pytest.raises(GoalError, match=r"solve\(\.\.\.\) takes all"):
         lw.prepare(arm, goals)
@@ -279,7 +327,7 @@ def test_levels_are_strict_compiled_or_not(levels: int) -> None:
     hand, elbow = lw.Reach("tip", position=(1, 1)), lw.Reach("link2", position=(3, 0.5), priority=1)
     rest = [lw.Rest([0.1, 0.2, 0.3, 0.4], priority=2), lw.Rest(priority=3)]
     goals = [hand, elbow, *rest][:levels]
-    assert serves(Problem(arm, goals)) == (levels < 4)
+    assert can_compile(Problem(arm, goals)) == (levels < 4)
     few, more = (lw.solve(arm, some, start=[0.4, 0.4, 0.4, 0.4]) for some in (goals[:2], goals))
     assert few.residuals[0] < 1e-8
     assert more.residuals[0] < 1e-8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,12 +52,12 @@ class Hold(Goal):
     @property
     def signature(self) -> tuple[Any, ...]:
         """That of the Reach it becomes."""
-        return self._reach(np.eye(4)).signature
+        return self._template.signature
 
     def resolve(self, linkage: Linkage, start: FloatArray) -> Reach:
         """Return the Reach that holds the frame at its place, or where the start has it."""
         if self.pose is not None:
-            return self._reach(self.pose)
+            return self._template
         world = linkage.forward(start, frame=self.frame).reshape(-1, 4, 4)
         if not len(world):
             raise GoalError(f"frame {self.frame!r} has no place to be held at: there is no start; give pose=... one.")
@@ -64,7 +65,7 @@ class Hold(Goal):
             raise GoalError(
                 f"frame {self.frame!r} is in another place at each of the {len(world)} starts; give pose=... one."
             )
-        return self._reach(world[0])
+        return self._template.moved(world[0])
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the way back in the world: metres, then the rotation vector."""
@@ -84,10 +85,13 @@ class Hold(Goal):
                 f"a Hold of {self.frame!r} has its place from the start of a solve; give pose=..., or "
                 "resolve(linkage, q)."
             )
-        return self._reach(self.pose)
+        return self._template
 
-    def _reach(self, target: FloatArray) -> Reach:
+    @cached_property
+    def _template(self) -> Reach:
+        """The Reach that it becomes; one without a pose is moved to where a start has the frame."""
         weight, tolerance, priority = self.common
+        target = np.eye(4) if self.pose is None else self.pose
         reach = Reach(self.frame, pose=target, weight=weight, tolerance=tolerance, priority=priority)
         reach._set(called="Hold")
         return reach

@@ -1,9 +1,8 @@
-"""Whole figures: damped steps within limits towards all goals at once, and other starts for the limbs that fail.
+"""Solving whole bodies: damped steps within limits towards all goals at once, and other starts for limbs that fail.
 
-Imports `aims`, `bounded`, `cones`, `figure`, `lanes` and `starts`. `settings` and `room` are laid out by the names
-below; `solvers.figure` brings them. A figure whose goals stand on several levels first walks towards all alike; then,
-unless that has served them, with the lower ones counting for little; and is then brought to rest without the last
-level, and so on up to the first alone. So there are two sets of aims, which differ in their weights.
+A body whose goals stand on several levels first walks towards all alike; then, unless that has served them, with the
+lower ones counting for little; and is then brought to rest without the last level, and so on up to the first alone. So
+there are two sets of goal numbers, which differ in their weights.
 """
 
 from __future__ import annotations
@@ -11,132 +10,136 @@ from __future__ import annotations
 import math
 
 from . import inner, kernel, part
-from .body_state import (
-    BALL_AT,
-    BALLS,
-    BLOCK_AT,
-    BLOCKS,
-    COLUMNS,
-    COMPOSITE,
-    CONE_AT,
-    CONE_NUMBERS,
-    CONES,
-    COUPLED,
-    COUPLED_AT,
-    ERRORS,
-    EXPLICIT,
-    FRAMES,
-    FROM,
-    GOAL_AT,
-    GOALS,
-    LEVELS,
-    LOWER,
-    METRIC,
-    MOTIONS,
-    PLACES,
-    SUPPORT,
-    TO,
-    TOLERANCES,
-    UPPER,
-    VALUES,
-    add_composites,
-    add_rows,
-    clear,
-    move,
-    sweep_figure,
+from .balance_rows import balance_goal
+from .body_layout import (
+    AT_BALL_CODES,
+    AT_BALLS,
+    AT_BLOCK_CODES,
+    AT_BLOCK_END,
+    AT_BLOCK_FIRST,
+    AT_BLOCK_GOAL,
+    AT_BLOCK_LEVEL,
+    AT_BLOCK_WEIGHT,
+    AT_BLOCKS,
+    AT_COLUMNS,
+    AT_CONE_CODES,
+    AT_CONES,
+    AT_COUPLED,
+    AT_COUPLED_FROM,
+    AT_EXPLICIT,
+    AT_FRAMES,
+    AT_GOAL_CODES,
+    AT_GOALS,
+    AT_LEVELS,
+    AT_LOWER,
+    AT_METRIC,
+    AT_PLACES,
+    AT_START_LOWER,
+    AT_START_UPPER,
+    AT_SUPPORT,
+    AT_TOLERANCES,
+    AT_UPPER,
+    AT_VALUES,
+    BLOCK_SIZE,
+    WRENCHES_SIZE,
+    cone_at,
+    quaternion_at,
+    slice_scratch,
     table,
 )
+from .body_state import add_composites, add_rows, clear, move, sweep_body
 from .bounded import bounded_step
-from .goal_rows import (
+from .goal_layout import (
     ACROSS,
-    AIM,
+    AT_KIND,
+    AT_LEVEL,
+    AT_NUMBER,
     BALANCE,
     BEND,
     COUPLE,
     DISTANCE,
-    ERROR,
-    GOAL_CODES,
-    KIND,
-    LEVEL,
-    NUMBER,
+    GOAL_SIZE,
     PLACE,
+    POINTING,
     REST,
-    across_goal,
-    add_rest,
-    aim_goal,
-    balance_goal,
-    bend_goal,
-    couple_goal,
-    distance_goal,
-    place_goal,
-    rest_goal,
 )
+from .goal_rows import across_goal, bend_goal, distance_goal, place_goal, pointing_goal
+from .joint_rows import add_rest, couple_goal, rest_goal
 from .lanes import beyond, cells
+from .layout import Layout
 from .starts import uniform
-from .swing_twist import CONE, cone_bounds, random_in_cone
+from .swing_twist import cone_bounds, random_in_cone
 
-# parts of the room
-WORLD, TWISTS, SUMS, SCRATCH, EXPLICIT_ROWS, WEIGHTED, ALL_ERRORS, MATRIX, GRADIENT, POSES, STEP = range(11)
-# settings
-GAIN, FLOOR, STEPS, PATIENCE, STALLED, SETTLED, FINEST, FINISH, ALIKE, WISHING = range(10)
+SETTINGS = Layout(
+    "gain", "floor",  # damping: for each squared error, and at least
+    "steps", "patience",  # from one start: at most, and without progress
+    "stalled",  # progress is a squared error below this share of the last that was
+    "settled",  # a wish is followed until a step gains less than this share
+    "finest", "finish",  # where a level is brought to rest: the error that counts as none, and steps at most
+    "two_weights", "has_wishes",  # whether the two sets of goal numbers differ; whether some goals are not judged
+)  # fmt: skip
+(
+    AT_GAIN, AT_FLOOR, AT_STEPS, AT_PATIENCE, AT_STALLED, AT_SETTLED, AT_FINEST, AT_FINISH, AT_TWO_WEIGHTS,
+    AT_HAS_WISHES,
+) = SETTINGS.places  # fmt: skip
+REPORT = Layout("square", "steps", "starts")  # squared weighted error; then follows how far each block is off
+AT_REPORT_SQUARE, AT_REPORT_STEPS, AT_REPORT_STARTS = REPORT.places
+REPORT_SIZE = REPORT.size
+
 REACHED, MISSED = 1, 0
-REPORT = 3  # squared weighted error, steps, starts
-FREELY = 1
-HASTE = 3.0  # steps without progress after which the first of several starts is given up
-WISHES = 8  # other starts for the sake of a lower level
-CALM, ALARM = 0.25, 6.0  # what good and bad steps make of the caution
-LEAST, BRAVE, TIMID = 1.0e-6, 1.0e-3, 0.1  # its least at rest and on the way; after a bad step, at least
-MOST = 1.0e2  # damping [m²] that lets nothing move any more
-STILL = 1.0e-15  # of the squared error: a gain that is none
-
-
-@inner
-def laid_out(codes, room):
-    """Return the parts of the room, in the order of their names; the step's also holds its bounds and work."""
-    frames, n, q = codes[FRAMES], codes[COLUMNS], codes[VALUES]
-    twists = beyond(room, 16 * frames)
-    sums = beyond(twists, 6 * codes[MOTIONS])
-    scratch = beyond(sums, COMPOSITE * frames)
-    rows = beyond(scratch, 8 * frames + 16)
-    weighted = beyond(rows, codes[EXPLICIT] * n)
-    errors = beyond(weighted, codes[EXPLICIT])
-    matrix = beyond(errors, codes[ERRORS])
-    gradient = beyond(matrix, n * n)
-    poses = beyond(gradient, n)
-    steps = beyond(poses, 2 * q)
-    return room, twists, sums, scratch, rows, weighted, errors, matrix, gradient, poses, steps
+FIRST_PATIENCE = 3.0  # steps without progress after which the first of several starts is given up
+WISH_STARTS = 8  # other starts for the sake of a lower level
+ALL_JOINTS = 1  # of every three starts, the one that gives other values to all joints of missed goals
+LESS_CAUTION, MORE_CAUTION = 0.25, 6.0  # what good and bad steps make of the caution
+LEAST_AT_REST, LEAST_ON_THE_WAY, LEAST_AFTER_BAD = 1.0e-6, 1.0e-3, 0.1  # caution
+LARGEST_DAMPING = 1.0e2  # [m²]: lets nothing move any more
+NO_GAIN = 1.0e-15  # of the squared error
 
 
 @part
-def look(codes, numbers, aims, level, q, parts):
+def evaluate(codes, numbers, aims, level, q, scratch):
     """Leave errors of all goals down to a level at a pose, and the rows that make up for them."""
-    world, twists, sums, scratch = parts[WORLD], parts[TWISTS], parts[SUMS], parts[SCRATCH]
-    rows, weighted, errors = parts[EXPLICIT_ROWS], parts[WEIGHTED], parts[ALL_ERRORS]
-    sweep_figure(codes, numbers, q, world, twists, scratch)
-    clear(sums, COMPOSITE * codes[FRAMES])
-    clear(rows, codes[EXPLICIT] * (codes[COLUMNS] + 1))  # and their errors behind them
-    goals = table(codes, GOAL_AT, codes)
-    for g in range(codes[GOALS]):
-        goal = beyond(goals, GOAL_CODES * g)
-        aim, kind = beyond(aims, goal[NUMBER]), goal[KIND]
-        if goal[LEVEL] > level:
+    sweep_body(codes, numbers, q, scratch.world, scratch.twists, scratch.work)
+    clear(scratch.sums, WRENCHES_SIZE * codes[AT_FRAMES])
+    clear(scratch.rows, codes[AT_EXPLICIT] * codes[AT_COLUMNS])
+    clear(scratch.weighted, codes[AT_EXPLICIT])
+    goals = table(codes, AT_GOAL_CODES, codes)
+    for g in range(codes[AT_GOALS]):
+        goal = beyond(goals, GOAL_SIZE * g)
+        aim, kind = beyond(aims, goal[AT_NUMBER]), goal[AT_KIND]
+        if goal[AT_LEVEL] > level:
             continue
         if kind == PLACE:
-            place_goal(codes, goal, aim, world, twists, sums, rows, errors, weighted, scratch)
-        elif kind == AIM:
-            aim_goal(codes, goal, aim, world, twists, sums, rows, errors, weighted)
+            place_goal(codes, goal, aim, scratch)
+        elif kind == POINTING:
+            pointing_goal(codes, goal, aim, scratch)
         elif kind == BEND:
-            bend_goal(codes, goal, aim, world, twists, rows, errors, weighted)
+            bend_goal(codes, goal, aim, scratch)
         elif kind == ACROSS:
-            across_goal(goal, aim, world, sums, errors)
+            across_goal(goal, aim, scratch)
         elif kind == DISTANCE:
-            distance_goal(codes, goal, aim, world, twists, sums, rows, errors, weighted)
+            distance_goal(codes, goal, aim, scratch)
         elif kind == BALANCE:
-            balance_goal(codes, numbers, goal, aims, world, twists, rows, errors, weighted, scratch)
+            balance_goal(codes, numbers, goal, aim, scratch)
         elif kind == REST:
-            rest_goal(codes, goal, aims, q, errors)
+            rest_goal(codes, goal, aim, q, scratch)
         elif kind == COUPLE:
-            couple_goal(codes, goal, aims, q, rows, errors, weighted)
+            couple_goal(codes, goal, aim, q, scratch)
+
+
+@inner
+def block_at(codes, b):
+    """Return the record of a block of errors."""
+    return beyond(table(codes, AT_BLOCK_CODES, codes), BLOCK_SIZE * b)
+
+
+@inner
+def block_square(block, errors):
+    """Return the squared error of a block."""
+    square = 0.0
+    for k in range(block[AT_BLOCK_FIRST], block[AT_BLOCK_END]):
+        square += errors[k] * errors[k]
+    return square
 
 
 @part
@@ -145,16 +148,13 @@ def judge(codes, numbers, aims, level, finest, errors):
 
     And whether these are within their tolerances, none of which is larger than the finest.
     """
-    blocks, tolerances = table(codes, BLOCK_AT, codes), table(codes, TOLERANCES, numbers)
+    tolerances = table(codes, AT_TOLERANCES, numbers)
     total, judged, reached = 0.0, 0.0, True
-    for b in range(codes[BLOCKS]):  # items, four each: first and last row, which weight, level
-        block = beyond(blocks, 4 * b)
-        if block[3] > level:
+    for b in range(codes[AT_BLOCKS]):
+        block = block_at(codes, b)
+        if block[AT_BLOCK_LEVEL] > level:
             continue
-        square = 0.0
-        for k in range(block[0], block[1]):
-            square += errors[k] * errors[k]
-        weight = aims[block[2]]
+        square, weight = block_square(block, errors), aims[block[AT_BLOCK_WEIGHT]]
         total += weight * weight * square
         if tolerances[b] < math.inf:
             judged += weight * weight * square
@@ -164,85 +164,71 @@ def judge(codes, numbers, aims, level, finest, errors):
 
 
 @part
-def assemble(codes, numbers, aims, level, q, parts):
-    """Leave the normal matrix and the gradient of the goals that were looked at."""
-    n, matrix, gradient = codes[COLUMNS], parts[MATRIX], parts[GRADIENT]
-    clear(matrix, n * n + n)
-    add_composites(codes, parts[TWISTS], parts[SUMS], matrix, gradient)
-    add_rows(codes, parts[EXPLICIT_ROWS], parts[WEIGHTED], matrix, gradient)
-    goals = table(codes, GOAL_AT, codes)
-    for g in range(codes[GOALS]):
-        goal = beyond(goals, GOAL_CODES * g)
-        if goal[KIND] == REST and goal[LEVEL] <= level:
-            add_rest(codes, numbers, goal, aims, q, parts[ALL_ERRORS], matrix, gradient, parts[SCRATCH])
+def assemble(codes, numbers, aims, level, q, scratch):
+    """Leave the normal matrix and the gradient of the goals that were evaluated."""
+    n, matrix, gradient = codes[AT_COLUMNS], scratch.matrix, scratch.gradient
+    clear(matrix, n * n)
+    clear(gradient, n)
+    add_composites(codes, scratch.twists, scratch.sums, matrix, gradient)
+    add_rows(codes, scratch.rows, scratch.weighted, matrix, gradient)
+    goals = table(codes, AT_GOAL_CODES, codes)
+    for g in range(codes[AT_GOALS]):
+        goal = beyond(goals, GOAL_SIZE * g)
+        if goal[AT_KIND] == REST and goal[AT_LEVEL] <= level:
+            add_rest(codes, numbers, goal, beyond(aims, goal[AT_NUMBER]), q, scratch)
 
 
 @part
-def propose(codes, numbers, q, damping, parts):
+def leave_step(codes, numbers, q, damping, scratch):
     """Leave the damped step within limits from a pose."""
-    n, steps = codes[COLUMNS], parts[STEP]
-    low, high = beyond(steps, n), beyond(steps, 2 * n)
-    lower, upper, places = table(codes, LOWER, numbers), table(codes, UPPER, numbers), table(codes, PLACES, codes)
+    n, low, high, places = codes[AT_COLUMNS], scratch.low, scratch.high, table(codes, AT_PLACES, codes)
+    lower, upper = table(codes, AT_LOWER, numbers), table(codes, AT_UPPER, numbers)
     for v in range(n):
         here = q[places[v]] if places[v] >= 0 else 0.0
         low[v], high[v] = min(lower[v] - here, 0.0), max(upper[v] - here, 0.0)
-    cones = table(codes, CONE_AT, codes)
-    for k in range(codes[CONES]):
-        v, cone = cones[2 * k + 1], beyond(table(codes, CONE_NUMBERS, numbers), CONE * k)
-        cone_bounds(cone, beyond(q, cones[2 * k]), parts[SCRATCH], beyond(low, v), beyond(high, v))
-    coupled_at, coupled = table(codes, COUPLED_AT, codes), table(codes, COUPLED, codes)
-    bounded_step(
-        n,
-        coupled_at,
-        coupled,
-        parts[MATRIX],
-        parts[GRADIENT],
-        damping,
-        table(codes, METRIC, numbers),
-        low,
-        high,
-        beyond(steps, 3 * n),
-        beyond(steps, 4 * n),
-        steps,
-    )
+    for k in range(codes[AT_CONES]):
+        at, v = quaternion_at(codes, AT_CONE_CODES, k)
+        cone_bounds(cone_at(codes, numbers, k), beyond(q, at), scratch.work, beyond(low, v), beyond(high, v))
+    coupled = table(codes, AT_COUPLED_FROM, codes), table(codes, AT_COUPLED, codes)
+    bounded_step(n, coupled, scratch, damping, table(codes, AT_METRIC, numbers))
 
 
 @part
-def descend(codes, numbers, settings, aims, level, finest, most, patience, parts, q):
+def descend(codes, numbers, settings, aims, level, finest, most, patience, scratch, q):
     """Walk from a pose, which is moved, as far as steps lead; return squared error, whether it is reached, and steps.
 
     A step that does not help is taken back and made shorter by more damping.
     """
-    trial, mark, waiting, caution = beyond(parts[POSES], codes[VALUES]), math.inf, 0, 1.0
-    look(codes, numbers, aims, level, q, parts)
-    error, judged, reached = judge(codes, numbers, aims, level, finest, parts[ALL_ERRORS])
+    trial, mark, waiting, caution = scratch.trial, math.inf, 0, 1.0
+    evaluate(codes, numbers, aims, level, q, scratch)
+    error, judged, reached = judge(codes, numbers, aims, level, finest, scratch.errors)
     resting = finest < math.inf  # to the very end, even where that is not the goals
     count, wishes = 0, judged < error and not resting
-    fresh, last = True, math.inf
+    better, last = True, math.inf
     while count < most:
-        if reached and (not wishes or (caution <= 1.0 and last - error <= settings[SETTLED] * error)):
+        if reached and (not wishes or (caution <= 1.0 and last - error <= settings[AT_SETTLED] * error)):
             break
-        if fresh:
-            assemble(codes, numbers, aims, level, q, parts)
-        damping = caution * (settings[GAIN] * error + settings[FLOOR])
-        propose(codes, numbers, q, damping, parts)
-        move(codes, numbers, q, parts[STEP], trial, parts[SCRATCH])
-        look(codes, numbers, aims, level, trial, parts)
-        new, new_judged, new_reached = judge(codes, numbers, aims, level, finest, parts[ALL_ERRORS])
+        if better:
+            assemble(codes, numbers, aims, level, q, scratch)
+        damping = caution * (settings[AT_GAIN] * error + settings[AT_FLOOR])
+        leave_step(codes, numbers, q, damping, scratch)
+        move(codes, numbers, q, scratch.change, trial, scratch.work)
+        evaluate(codes, numbers, aims, level, trial, scratch)
+        new, new_judged, new_reached = judge(codes, numbers, aims, level, finest, scratch.errors)
         count += 1
-        fresh = new < error
-        if fresh:
-            for k in range(codes[VALUES]):
+        better = new < error
+        if better:
+            for k in range(codes[AT_VALUES]):
                 q[k] = trial[k]
             last, error, judged, reached = error, new, new_judged, new_reached
-            caution = max(caution * CALM, LEAST if resting else BRAVE)
-            if resting and last - error <= STILL * error:
+            caution = max(caution * LESS_CAUTION, LEAST_AT_REST if resting else LEAST_ON_THE_WAY)
+            if resting and last - error <= NO_GAIN * error:
                 break
         else:
-            caution = max(caution * ALARM, TIMID)
-            if damping > MOST:
+            caution = max(caution * MORE_CAUTION, LEAST_AFTER_BAD)
+            if damping > LARGEST_DAMPING:
                 break
-        if error < settings[STALLED] * mark:
+        if error < settings[AT_STALLED] * mark:
             mark, waiting = error, 0
         else:
             waiting += 1
@@ -252,50 +238,46 @@ def descend(codes, numbers, settings, aims, level, finest, most, patience, parts
 
 
 @part
-def failing(codes, numbers, errors, flags):
+def mark_missed(codes, numbers, errors, missed):
     """Write for every goal whether it is missed."""
-    blocks, tolerances = table(codes, BLOCK_AT, codes), table(codes, TOLERANCES, numbers)
-    block, goals = 0, table(codes, GOAL_AT, codes)
-    for g in range(codes[GOALS]):
-        flags[g] = 0.0
-        last = goals[GOAL_CODES * (g + 1) + ERROR] if g + 1 < codes[GOALS] else codes[ERRORS]
-        while block < codes[BLOCKS] and blocks[4 * block] < last:
-            square = 0.0
-            for k in range(blocks[4 * block], blocks[4 * block + 1]):
-                square += errors[k] * errors[k]
-            if not math.sqrt(square) <= tolerances[block]:
-                flags[g] = 1.0
-            block += 1
+    tolerances = table(codes, AT_TOLERANCES, numbers)
+    clear(missed, codes[AT_GOALS])
+    for b in range(codes[AT_BLOCKS]):
+        block = block_at(codes, b)
+        if not math.sqrt(block_square(block, errors)) <= tolerances[b]:
+            missed[block[AT_BLOCK_GOAL]] = 1.0
 
 
 @part
-def shake(codes, numbers, seed, problem, attempt, flags, q):
-    """Give limbs that fail other values: joints that only missed goals depend on; every third time all of theirs.
-
-    The first time they go to the middle of their range, then anywhere.
-    """
-    n, support, places = codes[COLUMNS], table(codes, SUPPORT, codes), table(codes, PLACES, codes)
-    low, high, balls = table(codes, FROM, numbers), table(codes, TO, numbers), table(codes, BALL_AT, codes)
-    freely = attempt % 3 == FREELY
+def mark_renewed(codes, attempt, missed, renewed):
+    """Write which columns get another start: those that only missed goals depend on; every third time all of theirs."""
+    n, support = codes[AT_COLUMNS], table(codes, AT_SUPPORT, codes)
+    every = attempt % 3 == ALL_JOINTS
     for v in range(n):
-        missed, met = False, False
-        for g in range(codes[GOALS]):
+        misses, meets = False, False
+        for g in range(codes[AT_GOALS]):
             if support[n * g + v]:
-                missed, met = missed or flags[g] != 0.0, met or flags[g] == 0.0
-        if places[v] >= 0 and missed and (freely or not met) and low[v] < high[v]:
+                misses, meets = misses or missed[g] != 0.0, meets or missed[g] == 0.0
+        renewed[v] = 1.0 if misses and (every or not meets) else 0.0
+
+
+@part
+def put_other_start(codes, numbers, seed, problem, attempt, renewed, q):
+    """Give joints other values: the first time the middle of their range, then anywhere in it."""
+    places = table(codes, AT_PLACES, codes)
+    low, high = table(codes, AT_START_LOWER, numbers), table(codes, AT_START_UPPER, numbers)
+    for v in range(codes[AT_COLUMNS]):
+        if places[v] >= 0 and renewed[v] != 0.0 and low[v] < high[v]:
             share = 0.5 if attempt == 1 else uniform(seed, problem, attempt, v)
             q[places[v]] = low[v] + (high[v] - low[v]) * share
-        flags[codes[GOALS] + v] = 1.0 if missed and (freely or not met) else 0.0
-    for ball in range(codes[BALLS]):
-        v, at = balls[2 * ball + 1], balls[2 * ball]
-        if flags[codes[GOALS] + v] != 0.0 and low[v] < high[v]:
+    for k in range(codes[AT_BALLS]):
+        at, v = quaternion_at(codes, AT_BALL_CODES, k)
+        if renewed[v] != 0.0 and low[v] < high[v]:
             turn_at_random(seed, problem, attempt, v, beyond(q, at))
-    cones = table(codes, CONE_AT, codes)
-    for k in range(codes[CONES]):
-        v, at = cones[2 * k + 1], cones[2 * k]
-        if flags[codes[GOALS] + v] != 0.0:
-            cone = beyond(table(codes, CONE_NUMBERS, numbers), CONE * k)
-            random_in_cone(cone, seed, problem, attempt, v, beyond(q, at))
+    for k in range(codes[AT_CONES]):
+        at, v = quaternion_at(codes, AT_CONE_CODES, k)
+        if renewed[v] != 0.0:
+            random_in_cone(cone_at(codes, numbers, k), seed, problem, attempt, v, beyond(q, at))
 
 
 @part
@@ -311,102 +293,95 @@ def turn_at_random(seed, problem, attempt, v, q):
 
 
 @part
-def solve_from(codes, numbers, settings, aims, size, seed, problem, first, tries, parts, flags, q, report):
+def walk_levels(codes, numbers, settings, aims, size, patience, scratch, q):
+    """Walk from a pose, which is moved, and bring the levels to rest from the last but one up.
+
+    Return the squared error, whether all goals are reached, whether those of the first level are, and steps.
+    """
+    top, most, count = codes[AT_LEVELS] - 1, settings[AT_STEPS], 0
+    error, reached, first_reached = math.inf, False, True
+    if settings[AT_TWO_WEIGHTS] != 0.0:
+        alike = beyond(aims, size)
+        _, reached, count = descend(codes, numbers, settings, alike, top, math.inf, most, patience, scratch, q)
+    if not reached or settings[AT_HAS_WISHES] != 0.0:
+        error, reached, steps = descend(codes, numbers, settings, aims, top, math.inf, most, patience, scratch, q)
+        count += steps
+    for level in range(top - 1, -1, -1):
+        finest, finish = settings[AT_FINEST], settings[AT_FINISH]
+        _, _, steps = descend(codes, numbers, settings, aims, level, finest, finish, patience, scratch, q)
+        count += steps
+    if top > 0:
+        evaluate(codes, numbers, aims, top, q, scratch)
+        error, _, reached = judge(codes, numbers, aims, top, math.inf, scratch.errors)
+        _, _, first_reached = judge(codes, numbers, aims, 0, math.inf, scratch.errors)
+    return error, reached, first_reached, count
+
+
+@part
+def search_body(codes, numbers, settings, aims, size, seed, problem, first, tries, scratch, q, report):
     """Solve from a pose, which becomes the best one found; return whether its goals are reached.
 
     Starts `first` to ``first + tries`` are made; number 0 is the pose itself. Where only the lower level is missed, a
     few of them are enough.
     """
-    values, top = codes[VALUES], codes[LEVELS] - 1
-    current, most = parts[POSES], settings[STEPS]
-    best, error = math.inf, math.inf
-    count, starts, reached = 0, 0, False
+    values, top, current = codes[AT_VALUES], codes[AT_LEVELS] - 1, scratch.current
+    best, count, starts, reached = math.inf, 0, 0, False
     for attempt in range(first, first + tries + 1):
         for k in range(values):
             current[k] = q[k]
         if attempt > 0:
-            look(codes, numbers, aims, top, q, parts)
-            failing(codes, numbers, parts[ALL_ERRORS], flags)
-            shake(codes, numbers, seed, problem, attempt, flags, current)
-        steps, firm, reached = 0, True, False
-        patience = HASTE if attempt == 0 and tries > 0 else settings[PATIENCE]  # the middle may well be nearer
-        if settings[ALIKE] != 0.0:
-            near = beyond(aims, size)
-            _, reached, steps = descend(codes, numbers, settings, near, top, math.inf, most, patience, parts, current)
-        if not reached or settings[WISHING] != 0.0:
-            error, reached, more = descend(
-                codes, numbers, settings, aims, top, math.inf, most, patience, parts, current
-            )
-            steps += more
-        for level in range(top - 1, -1, -1):
-            finest, rest = settings[FINEST], settings[FINISH]
-            _, _, more = descend(codes, numbers, settings, aims, level, finest, rest, patience, parts, current)
-            steps += more
-        if top > 0:
-            look(codes, numbers, aims, top, current, parts)
-            error, _, reached = judge(codes, numbers, aims, top, math.inf, parts[ALL_ERRORS])
-            _, _, firm = judge(codes, numbers, aims, 0, math.inf, parts[ALL_ERRORS])
+            evaluate(codes, numbers, aims, top, q, scratch)
+            mark_missed(codes, numbers, scratch.errors, scratch.missed)
+            mark_renewed(codes, attempt, scratch.missed, scratch.renewed)
+            put_other_start(codes, numbers, seed, problem, attempt, scratch.renewed, current)
+        patience = settings[AT_PATIENCE]
+        if attempt == 0 and tries > 0:  # the middle of the range may well be nearer
+            patience = FIRST_PATIENCE
+        error, reached, first_reached, steps = walk_levels(
+            codes, numbers, settings, aims, size, patience, scratch, current
+        )
         count += steps
         starts += 1
         if error < best or reached:
             best = error
             for k in range(values):
                 q[k] = current[k]
-        if reached or (top > 0 and firm and attempt >= WISHES):
+        if reached or (top > 0 and first_reached and attempt >= WISH_STARTS):
             break
     if not reached and top == 0:  # as near as it comes
-        finest, rest = settings[FINEST], settings[FINISH]
-        _, _, more = descend(codes, numbers, settings, aims, top, finest, rest, settings[PATIENCE], parts, q)
-        look(codes, numbers, aims, top, q, parts)
-        best, _, reached = judge(codes, numbers, aims, top, math.inf, parts[ALL_ERRORS])
-        count += more
-    report[0], report[1], report[2] = best, report[1] + count, report[2] + starts
+        finest, finish, patience = settings[AT_FINEST], settings[AT_FINISH], settings[AT_PATIENCE]
+        _, _, steps = descend(codes, numbers, settings, aims, top, finest, finish, patience, scratch, q)
+        evaluate(codes, numbers, aims, top, q, scratch)
+        best, _, reached = judge(codes, numbers, aims, top, math.inf, scratch.errors)
+        count += steps
+    report[AT_REPORT_SQUARE] = best
+    report[AT_REPORT_STEPS] += count
+    report[AT_REPORT_STARTS] += starts
     return reached
 
 
-@part
-def measure(codes, errors, out):
-    """Write how far each block is off."""
-    blocks = table(codes, BLOCK_AT, codes)
-    for b in range(codes[BLOCKS]):
-        square = 0.0
-        for k in range(blocks[4 * b], blocks[4 * b + 1]):
-            square += errors[k] * errors[k]
-        out[b] = math.sqrt(square)
-
-
 @kernel(nogil=True)
-def figure_many(codes, numbers, settings, aims, size, start, chained, seed, first, tries, room, out, report, status):
+def search_bodies(
+    codes, numbers, settings, aims, size, start, chained, seed, first, tries, memory, out, report, status
+):
     """Solve problems; poses (n * nq,) in `out` are starts and become answers.
 
-    Each problem has `size` numbers of aims, or twice as many where there are several levels. With `chained`, it begins
-    where the one before it ended. A report is the squared weighted error, steps and starts, then how far each block is
-    off.
+    Each problem has `size` goal numbers, or twice as many where there are several levels. With `chained`, it begins
+    where the one before it ended. A report is a `REPORT`, then how far each block is off. `memory` has `scratch_size`.
     """
-    c, values = cells(codes), codes[VALUES]
-    parts = laid_out(c, cells(room))
-    width, stride = REPORT + c[BLOCKS], size if c[LEVELS] == 1 else 2 * size
-    flags = beyond(cells(room), room.size - c[GOALS] - c[COLUMNS])
+    c, values = cells(codes), codes[AT_VALUES]
+    scratch = slice_scratch(c, cells(memory))
+    width, stride = REPORT_SIZE + c[AT_BLOCKS], size if c[AT_LEVELS] == 1 else 2 * size
     for problem in range(status.size):
-        q = beyond(cells(out), values * problem)
+        q, own = beyond(cells(out), values * problem), beyond(cells(report), width * problem)
+        aim = beyond(cells(aims), stride * problem)
         if chained and problem > 0:
             for k in range(values):
                 q[k] = q[k - values]
-        reached = solve_from(
-            c,
-            cells(numbers),
-            cells(settings),
-            beyond(cells(aims), stride * problem),
-            size,
-            seed,
-            start + problem,
-            first,
-            tries,
-            parts,
-            flags,
-            q,
-            beyond(cells(report), width * problem),
+        reached = search_body(
+            c, cells(numbers), cells(settings), aim, size, seed, start + problem, first, tries, scratch, q, own
         )
         status[problem] = REACHED if reached else MISSED
-        look(c, cells(numbers), beyond(cells(aims), stride * problem), c[LEVELS], q, parts)
-        measure(c, parts[ALL_ERRORS], beyond(cells(report), width * problem + REPORT))
+        evaluate(c, cells(numbers), aim, c[AT_LEVELS], q, scratch)
+        for b in range(c[AT_BLOCKS]):
+            own[REPORT_SIZE + b] = math.sqrt(block_square(block_at(c, b), scratch.errors))

@@ -1,10 +1,9 @@
-"""A whole figure in memory: its frames, how every joint moves them, and the normal matrix of goals that hang on them.
+"""A whole body: where its frames are, how every joint moves them, and the normal matrix of goals that hang on them.
 
-Imports `chain`, `cones`, `lanes`, `rows`, `rotations` and `tree`. A goal's error row is a wrench on its frame: six
-numbers, torque about the world's origin and force, whose product with a joint's twist says how fast the joint makes up
-for the error. A joint moves all that hangs below it and nothing else, so the products of wrenches are summed from the
-leaves to the root, as composite inertias are, and a column of the normal matrix is one of these sums times one twist.
-`solvers.figure_program` writes what is read here; the header of `codes` says where.
+A goal's error row is a wrench on its frame: six numbers, torque about the world's origin and force, whose product with
+a joint's twist says how fast the joint makes up for the error. A joint moves all that hangs below it and nothing else,
+so the products of wrenches are summed from the leaves to the root, as composite inertias are, and a column of the
+normal matrix is one of these sums times one twist.
 """
 
 from __future__ import annotations
@@ -12,6 +11,34 @@ from __future__ import annotations
 import math
 
 from . import inner, part
+from .body_layout import (
+    AT_BALL_CODES,
+    AT_BALLS,
+    AT_BEFORE,
+    AT_COLUMNS,
+    AT_CONE_CODES,
+    AT_CONES,
+    AT_EXPLICIT,
+    AT_FRAMES,
+    AT_LAST,
+    AT_LOWER,
+    AT_OWNED,
+    AT_PARENTS,
+    AT_PLACES,
+    AT_PRODUCTS,
+    AT_RATES,
+    AT_ROW_NUMBERS,
+    AT_ROWS,
+    AT_STARTS,
+    AT_UPPER,
+    AT_VALUES,
+    AT_WRENCH,
+    FIRST_CONE,
+    WRENCHES_SIZE,
+    cone_at,
+    quaternion_at,
+    table,
+)
 from .chain import keep
 from .joint_step import (
     AT_ADVANCE,
@@ -32,23 +59,8 @@ from .joint_step import (
 )
 from .lanes import beyond, load
 from .rotations import cross, dot, place, plus, times, vector
-from .swing_twist import CONE, back_to_cone, cone_ways
+from .swing_twist import back_to_cone, cone_axes
 from .tree import column
-
-# header of `codes`: counts, then where tables begin in `codes` and in `numbers`
-FRAMES, MOTIONS, COLUMNS, BALLS, GOALS, ERRORS, EXPLICIT, VALUES, BLOCKS, LEVELS, CONES = range(11)
-STARTS, PARENTS, ROWS, RATES, OWNED, BEFORE, LAST = range(11, 18)
-COUPLED, COUPLED_AT, PLACES, BALL_AT, CONE_AT, GOAL_AT, BLOCK_AT, SUPPORT = range(18, 26)
-ROW_NUMBERS, LOWER, UPPER, FROM, TO, METRIC, MASSES, TOLERANCES, CONE_NUMBERS = range(26, 35)
-HEADER = 35
-FIRST_CONE = 3  # in a ball's row, where others have their axis: which cone it has, counted from here
-COMPOSITE, WRENCH = 42, 36  # numbers of a frame's sums: a matrix 6 x 6, then the wrench of the errors
-
-
-@inner
-def table(codes, which, memory):
-    """Return the memory of one of the tables."""
-    return beyond(memory, codes[which])
 
 
 @inner
@@ -69,22 +81,21 @@ def direction(world, frame, axis):
 
 
 @inner
-def put_twist(twists, motion, turn, along):
+def put_twist(twists, motion, turn, slide):
     """Write a motion's twist: its angular velocity, and the velocity at the world's origin."""
-    at = 6 * motion
-    twists[at], twists[at + 1], twists[at + 2] = turn
-    twists[at + 3], twists[at + 4], twists[at + 5] = along
+    place(turn, twists, 2 * motion)
+    place(slide, twists, 2 * motion + 1)
 
 
 @part
-def sweep_figure(codes, numbers, q, world, twists, room):
+def sweep_body(codes, numbers, q, world, twists, work):
     """Leave every frame's matrix in `world`, and the twist of every motion.
 
     A ball with a cone has its twists about the directions that lead out of it.
     """
-    starts, parents, rows = table(codes, STARTS, codes), table(codes, PARENTS, codes), table(codes, ROWS, codes)
-    constants, motion = table(codes, ROW_NUMBERS, numbers), 0
-    for frame in range(codes[FRAMES]):
+    starts, parents = table(codes, AT_STARTS, codes), table(codes, AT_PARENTS, codes)
+    rows, constants, motion = table(codes, AT_ROWS, codes), table(codes, AT_ROW_NUMBERS, numbers), 0
+    for frame in range(codes[AT_FRAMES]):
         x, y, z, p = start(q)
         if parents[frame] >= 0:
             a = 16 * parents[frame]
@@ -94,17 +105,13 @@ def sweep_figure(codes, numbers, q, world, twists, room):
             kind = load(rows, CODES * row + AT_MOTION)
             if kind == BALL:
                 cone = load(rows, CODES * row + AT_AXIS) - FIRST_CONE
-                ways = (x, y, z)
+                axes = (x, y, z)
                 if cone >= 0:
-                    cone_ways(
-                        beyond(table(codes, CONE_NUMBERS, numbers), CONE * cone),
-                        beyond(q, load(rows, CODES * row + AT_VALUE)),
-                        room,
-                    )
-                    ways = along_ways(x, y, z, room, 0), along_ways(x, y, z, room, 1), along_ways(x, y, z, room, 2)
-                put_twist(twists, motion, ways[0], cross(p, ways[0]))
-                put_twist(twists, motion + 1, ways[1], cross(p, ways[1]))
-                put_twist(twists, motion + 2, ways[2], cross(p, ways[2]))
+                    cone_axes(cone_at(codes, numbers, cone), beyond(q, load(rows, CODES * row + AT_VALUE)), work)
+                    axes = in_world(x, y, z, work, 0), in_world(x, y, z, work, 1), in_world(x, y, z, work, 2)
+                put_twist(twists, motion, axes[0], cross(p, axes[0]))
+                put_twist(twists, motion + 1, axes[1], cross(p, axes[1]))
+                put_twist(twists, motion + 2, axes[2], cross(p, axes[2]))
                 motion += 3
             elif kind != STAY:
                 scale = load(constants, NUMBERS * row + AT_MULTIPLIER)
@@ -121,38 +128,35 @@ def sweep_figure(codes, numbers, q, world, twists, room):
 
 
 @inner
-def along_ways(x, y, z, ways, k):
-    """Return direction k of a ball, given in its own axes, in those of the world."""
-    return blend(x, y, z, ways[3 * k], ways[3 * k + 1], ways[3 * k + 2])
+def in_world(x, y, z, axes, k):
+    """Return axis k of a ball, given in its own frame, in the world."""
+    return blend(x, y, z, axes[3 * k], axes[3 * k + 1], axes[3 * k + 2])
 
 
 @inner
 def product(twists, motion, torque, force):
     """Return the product of a motion's twist and a wrench."""
-    at = 6 * motion
-    return dot((twists[at], twists[at + 1], twists[at + 2]), torque) + dot(
-        (twists[at + 3], twists[at + 4], twists[at + 5]), force
-    )
+    return dot(vector(twists, 2 * motion), torque) + dot(vector(twists, 2 * motion + 1), force)
 
 
 @part
-def hang(sums, frame, torque, force, at, error):
+def add_wrench(sums, frame, torque, force, at, error):
     """Hang a goal's row on a frame: a torque, a force at a point, and the weighted error."""
     torque = plus(torque, cross(at, force))
     wrench = (torque[0], torque[1], torque[2], force[0], force[1], force[2])
-    first = COMPOSITE * frame
+    first = WRENCHES_SIZE * frame
     for i in range(6):
         for j in range(6):
-            sums[first + 6 * i + j] += wrench[i] * wrench[j]
-        sums[first + WRENCH + i] += wrench[i] * error
+            sums[first + AT_PRODUCTS + 6 * i + j] += wrench[i] * wrench[j]
+        sums[first + AT_WRENCH + i] += wrench[i] * error
 
 
 @part
-def spread(codes, twists, row, frame, torque, force, at):
+def add_to_row(codes, twists, row, frame, torque, force, at):
     """Add to an explicit row what a torque and a force at a point of a frame mean for the joints above it."""
     torque = plus(torque, cross(at, force))
-    rates, before = table(codes, RATES, codes), table(codes, BEFORE, codes)
-    motion = table(codes, LAST, codes)[frame]
+    rates, before = table(codes, AT_RATES, codes), table(codes, AT_BEFORE, codes)
+    motion = table(codes, AT_LAST, codes)[frame]
     while motion >= 0:
         row[rates[motion]] += product(twists, motion, torque, force)
         motion = before[motion]
@@ -168,19 +172,18 @@ def clear(memory, count):
 @part
 def add_composites(codes, twists, sums, matrix, gradient):
     """Add the goals that hang on frames to the lower half of the normal matrix, and to the gradient; uses up `sums`."""
-    n, rates, before = codes[COLUMNS], table(codes, RATES, codes), table(codes, BEFORE, codes)
-    owned, parents = table(codes, OWNED, codes), table(codes, PARENTS, codes)
-    for frame in range(codes[FRAMES] - 1, -1, -1):
-        own = beyond(sums, COMPOSITE * frame)
+    n, rates, before = codes[AT_COLUMNS], table(codes, AT_RATES, codes), table(codes, AT_BEFORE, codes)
+    owned, parents = table(codes, AT_OWNED, codes), table(codes, AT_PARENTS, codes)
+    for frame in range(codes[AT_FRAMES] - 1, -1, -1):
+        own = beyond(sums, WRENCHES_SIZE * frame)
         for motion in range(owned[frame + 1] - 1, owned[frame] - 1, -1):
-            t = beyond(twists, 6 * motion)
+            twist, products = beyond(twists, 6 * motion), beyond(own, AT_PRODUCTS)
             torque, force = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
             total = 0.0
             for k in range(6):
-                part_of = t[k]
-                torque = plus(torque, (own[6 * k] * part_of, own[6 * k + 1] * part_of, own[6 * k + 2] * part_of))
-                force = plus(force, (own[6 * k + 3] * part_of, own[6 * k + 4] * part_of, own[6 * k + 5] * part_of))
-                total += own[WRENCH + k] * part_of
+                torque = plus(torque, times(twist[k], vector(products, 2 * k)))
+                force = plus(force, times(twist[k], vector(products, 2 * k + 1)))
+                total += own[AT_WRENCH + k] * twist[k]
             here, other = rates[motion], motion
             gradient[here] += total
             while other >= 0:
@@ -191,16 +194,16 @@ def add_composites(codes, twists, sums, matrix, gradient):
                 matrix[max(here, there) * n + min(here, there)] += value
                 other = before[other]
         if parents[frame] >= 0:
-            above = beyond(sums, COMPOSITE * parents[frame])
-            for k in range(COMPOSITE):
+            above = beyond(sums, WRENCHES_SIZE * parents[frame])
+            for k in range(WRENCHES_SIZE):
                 above[k] += own[k]
 
 
 @part
 def add_rows(codes, rows, errors, matrix, gradient):
     """Add explicit rows, and their weighted errors, to the lower half of the normal matrix and to the gradient."""
-    n = codes[COLUMNS]
-    for r in range(codes[EXPLICIT]):
+    n = codes[AT_COLUMNS]
+    for r in range(codes[AT_EXPLICIT]):
         row = beyond(rows, n * r)
         for i in range(n):
             if row[i] != 0.0:
@@ -210,28 +213,27 @@ def add_rows(codes, rows, errors, matrix, gradient):
 
 
 @part
-def move(codes, numbers, q, change, out, room):
+def move(codes, numbers, q, change, out, work):
     """Write the pose that a change of the columns leads to, within limits."""
-    for k in range(codes[VALUES]):
+    for k in range(codes[AT_VALUES]):
         out[k] = q[k]
-    places, lower, upper = table(codes, PLACES, codes), table(codes, LOWER, numbers), table(codes, UPPER, numbers)
-    for v in range(codes[COLUMNS]):
+    places = table(codes, AT_PLACES, codes)
+    lower, upper = table(codes, AT_LOWER, numbers), table(codes, AT_UPPER, numbers)
+    for v in range(codes[AT_COLUMNS]):
         if places[v] >= 0:
             out[places[v]] = min(max(q[places[v]] + change[v], lower[v]), upper[v])
-    balls = table(codes, BALL_AT, codes)
-    for ball in range(codes[BALLS]):
-        turn_ball(beyond(q, balls[2 * ball]), beyond(change, balls[2 * ball + 1]), beyond(out, balls[2 * ball]))
-    cones = table(codes, CONE_AT, codes)
-    for k in range(codes[CONES]):
-        cone = beyond(table(codes, CONE_NUMBERS, numbers), CONE * k)
-        ball, step = beyond(q, cones[2 * k]), beyond(change, cones[2 * k + 1])
-        cone_ways(cone, ball, room)
-        turn = plus(
-            times(step[0], vector(room, 0)), plus(times(step[1], vector(room, 1)), times(step[2], vector(room, 2)))
-        )
-        place(turn, room, 3)
-        turn_ball(ball, beyond(room, 9), beyond(out, cones[2 * k]))
-        back_to_cone(cone, beyond(out, cones[2 * k]))
+    for k in range(codes[AT_BALLS]):
+        at, v = quaternion_at(codes, AT_BALL_CODES, k)
+        turn_ball(beyond(q, at), beyond(change, v), beyond(out, at))
+    for k in range(codes[AT_CONES]):
+        at, v = quaternion_at(codes, AT_CONE_CODES, k)
+        cone, turn = cone_at(codes, numbers, k), (0.0, 0.0, 0.0)
+        cone_axes(cone, beyond(q, at), work)
+        for i in range(3):
+            turn = plus(turn, times(change[v + i], vector(work, i)))
+        place(turn, work, 3)
+        turn_ball(beyond(q, at), beyond(work, 9), beyond(out, at))
+        back_to_cone(cone, beyond(out, at))
 
 
 @part

@@ -1,8 +1,8 @@
 """A damped step within bounds: factor a sparse symmetric matrix, solve, hold what would leave its range, solve again.
 
-Imports `lanes`. The matrix is taken apart from the last column to the first, which keeps it as sparse as the tree is:
-the columns of one limb never meet those of another. `coupled` lists, for every column, the earlier columns it meets,
-nearest first, those that come in on the way included.
+The matrix is taken apart from the last column to the first, which keeps it as sparse as the tree is: the columns of one
+limb never meet those of another. `coupled` lists, for every column, the earlier columns it meets, nearest first, those
+that come in on the way included.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def subtract(share, row, count, other):
 
 
 @part
-def factor(n, starts, coupled, matrix, damping, metric, held, work):
-    """Write ``L^T D L = matrix + damping * metric`` for the columns that are not held into the lower half of `work`."""
+def factor(n, starts, coupled, matrix, damping, metric, held, factors):
+    """Write ``L^T D L = matrix + damping * metric``, of columns that are not held, into the lower half of `factors`."""
     for k in range(n):
-        row, given = beyond(work, n * k), beyond(matrix, n * k)
+        row, given = beyond(factors, n * k), beyond(matrix, n * k)
         for i in range(k):
             row[i] = given[i]
         row[k] = given[k] + damping * metric[k]
@@ -35,43 +35,43 @@ def factor(n, starts, coupled, matrix, damping, metric, held, work):
     for k in range(n):
         if held[k] != 0.0:
             for i in range(k + 1, n):
-                work[n * i + k] = 0.0
+                factors[n * i + k] = 0.0
     for k in range(n - 1, -1, -1):
-        row = beyond(work, n * k)
+        row = beyond(factors, n * k)
         inverse = 1.0 / row[k]
         for at in range(starts[k], starts[k + 1]):  # from the nearest on: what is further is still as it was
             i = coupled[at]
             share = row[i] * inverse
             if share != 0.0:
-                subtract(share, row, i + 1, beyond(work, n * i))
+                subtract(share, row, i + 1, beyond(factors, n * i))
             row[i] = share
 
 
 @part
-def back(n, starts, coupled, work, x):
+def solve_factored(n, starts, coupled, factors, x):
     """Solve with the factors, in place."""
     for k in range(n - 1, -1, -1):
-        subtract(x[k], beyond(work, n * k), k, x)
+        subtract(x[k], beyond(factors, n * k), k, x)
     for k in range(n):
-        row, total = beyond(work, n * k), x[k] / work[n * k + k]
+        row, total = beyond(factors, n * k), x[k] / factors[n * k + k]
         for at in range(starts[k], starts[k + 1]):
             total -= row[coupled[at]] * x[coupled[at]]
         x[k] = total
 
 
 @part
-def bounded_step(n, starts, coupled, matrix, gradient, damping, metric, low, high, held, work, change):
-    """Write the damped least-squares change within bounds, ``low <= change <= high``, which hold zero.
+def bounded_step(n, coupling, scratch, damping, metric):
+    """Leave the damped least-squares change within bounds, ``low <= change <= high``, which hold zero.
 
-    A column at its bound and pushed outwards is held there; one that the step would take beyond goes to its bound and
-    is held, and the others are solved for again, now knowing of it.
+    `coupling` says where the coupled columns of each begin, and which they are; `scratch` has the matrix, the gradient,
+    the bounds and what is worked in. A column at its bound and pushed outwards is held there; one that the step would
+    take beyond goes to its bound and is held, and the others are solved for again, now knowing of it.
     """
+    (starts, coupled), matrix, gradient = coupling, scratch.matrix, scratch.gradient
+    low, high, held, bounds, change = scratch.low, scratch.high, scratch.held, scratch.bounds, scratch.change
     for k in range(n):
         outwards = (low[k] >= 0.0 and gradient[k] < 0.0) or (high[k] <= 0.0 and gradient[k] > 0.0)
         held[k] = 1.0 if outwards else 0.0
-        change[k] = 0.0
-    bounds = beyond(work, n * n)  # where the held ones are
-    for k in range(n):
         bounds[k] = 0.0
     for _ in range(ROUNDS):
         for k in range(n):
@@ -81,8 +81,8 @@ def bounded_step(n, starts, coupled, matrix, gradient, damping, metric, low, hig
                 subtract(bounds[k], beyond(matrix, n * k), k, change)
                 for i in range(k + 1, n):
                     change[i] -= bounds[k] * matrix[n * i + k]
-        factor(n, starts, coupled, matrix, damping, metric, held, work)
-        back(n, starts, coupled, work, change)
+        factor(n, starts, coupled, matrix, damping, metric, held, scratch.factors)
+        solve_factored(n, starts, coupled, scratch.factors, change)
         outside = False
         for k in range(n):
             if held[k] != 0.0:

@@ -1,7 +1,6 @@
 """Ball joints with limits of swing and twist: the directions that lead out of them, and the way back.
 
-The compiled form of `linkwork.linkage.swing_twist`, whose docstrings have the formulas. A
-cone is six numbers: the twist axis in the child's frame, the largest swing, the least and the largest twist.
+The compiled form of `linkwork.linkage.swing_twist`, whose docstrings have the formulas.
 """
 
 from __future__ import annotations
@@ -10,12 +9,21 @@ import math
 
 from . import inner, part
 from .lanes import beyond
+from .layout import Layout
 from .rotations import cross, dot, length, minus, place, plus, times, vector
 from .starts import uniform
 
-AXIS, SWING, LOW, HIGH, CONE = 0, 3, 4, 5, 6
+CONE = Layout(("axis", 3), "swing", "low", "high")  # twist axis in the child's frame; largest swing; range of twist
+AT_AXIS, AT_SWING, AT_LOW, AT_HIGH = CONE.places
+CONE_SIZE = CONE.size
 TINY = 1.0e-12
 OPEN = 1.0e300  # beyond this there is no limit
+
+
+@inner
+def axis_of(cone):
+    """Return the twist axis."""
+    return vector(beyond(cone, AT_AXIS), 0)
 
 
 @inner
@@ -30,7 +38,7 @@ def parts_of(axis, q):
 @part
 def swing_twist(cone, q):
     """Return the angles of swing and twist."""
-    w, along, across = parts_of(vector(cone, 0), q)
+    w, along, across = parts_of(axis_of(cone), q)
     both = math.sqrt(w * w + along * along)
     twist = 2.0 * math.atan2(along, w) if both > TINY else 0.0
     return 2.0 * math.atan2(length(across), both), twist
@@ -38,19 +46,19 @@ def swing_twist(cone, q):
 
 @inner
 def aside_of(axis):
-    """Return some unit vector across an axis."""
+    """Return a unit vector across an axis."""
     other = (1.0, 0.0, 0.0) if abs(axis[0]) < 0.6 else (0.0, 1.0, 0.0)
     normal = cross(axis, other)
     return times(1.0 / length(normal), normal)
 
 
 @part
-def cone_ways(cone, q, out):
-    """Write three directions of the ball's velocity, at right angles: out of the swing, out of the twist, the third.
+def cone_axes(cone, q, out):
+    """Write three axes of the ball's velocity, at right angles: out of the swing, out of the twist, the third.
 
     Return how fast the twist grows along the second.
     """
-    axis = vector(cone, 0)
+    axis = axis_of(cone)
     w, along, across = parts_of(axis, q)
     aside = cross(axis, across)
     turns = plus(times(w * w + along * along, axis), plus(times(w, aside), times(along, across)))
@@ -65,21 +73,21 @@ def cone_ways(cone, q, out):
 
 
 @part
-def cone_bounds(cone, q, room, low, high):
-    """Write how far the ball may go along each of its three directions."""
-    rate = cone_ways(cone, q, room)
+def cone_bounds(cone, q, work, low, high):
+    """Write how far the ball may turn about each of its three axes."""
+    rate = cone_axes(cone, q, work)
     swing, twist = swing_twist(cone, q)
-    low[0], high[0] = -math.inf, max(cone[SWING] - swing, 0.0)
-    low[1], high[1] = min((cone[LOW] - twist) / rate, 0.0), max((cone[HIGH] - twist) / rate, 0.0)
+    low[0], high[0] = -math.inf, max(cone[AT_SWING] - swing, 0.0)
+    low[1], high[1] = min((cone[AT_LOW] - twist) / rate, 0.0), max((cone[AT_HIGH] - twist) / rate, 0.0)
     low[2], high[2] = -math.inf, math.inf
 
 
 @part
-def compose(cone, swing, twist, hinge, out):
-    """Write the quaternion of a swing about a hinge across the axis, times a twist about the axis."""
+def compose(cone, swing, twist, swing_axis, out):
+    """Write the quaternion of a swing about an axis across the cone's, times a twist about the cone's."""
     cs, ss, ct, st = math.cos(0.5 * swing), math.sin(0.5 * swing), math.cos(0.5 * twist), math.sin(0.5 * twist)
-    axis = vector(cone, 0)
-    v = plus(times(cs * st, axis), plus(times(ss * ct, hinge), times(ss * st, cross(hinge, axis))))
+    axis = axis_of(cone)
+    v = plus(times(cs * st, axis), plus(times(ss * ct, swing_axis), times(ss * st, cross(swing_axis, axis))))
     out[0] = cs * ct
     place(v, beyond(out, 1), 0)
 
@@ -95,26 +103,26 @@ def apart(a, b):
 def back_to_cone(cone, q):
     """Bring a quaternion that is beyond its limits onto the cone and to the nearer end of its range of twist."""
     swing, twist = swing_twist(cone, q)
-    if swing <= cone[SWING] and cone[LOW] <= twist <= cone[HIGH]:
+    if swing <= cone[AT_SWING] and cone[AT_LOW] <= twist <= cone[AT_HIGH]:
         return
-    axis = vector(cone, 0)
+    axis = axis_of(cone)
     w, along, across = parts_of(axis, q)
     turned = plus(times(w, across), times(along, cross(axis, across)))
-    hinge = turned if w * w + along * along > TINY * TINY else across
-    hinge = times(1.0 / length(hinge), hinge) if length(hinge) > TINY else (0.0, 0.0, 0.0)
-    if not cone[LOW] <= twist <= cone[HIGH]:
-        twist = cone[LOW] if apart(twist, cone[LOW]) < apart(twist, cone[HIGH]) else cone[HIGH]
-    compose(cone, min(swing, cone[SWING]), twist, hinge, q)
+    about = turned if w * w + along * along > TINY * TINY else across
+    about = times(1.0 / length(about), about) if length(about) > TINY else (0.0, 0.0, 0.0)
+    if not cone[AT_LOW] <= twist <= cone[AT_HIGH]:
+        twist = cone[AT_LOW] if apart(twist, cone[AT_LOW]) < apart(twist, cone[AT_HIGH]) else cone[AT_HIGH]
+    compose(cone, min(swing, cone[AT_SWING]), twist, about, q)
 
 
 @part
 def random_in_cone(cone, seed, problem, attempt, v, q):
     """Write a random rotation within a cone: its axis uniform on the sphere, its twist in its range."""
-    least = math.cos(min(cone[SWING], math.pi))
+    least = math.cos(min(cone[AT_SWING], math.pi))
     swing = math.acos(min(max(least + (1.0 - least) * uniform(seed, problem, attempt, v), -1.0), 1.0))
-    low, high = (cone[LOW], cone[HIGH]) if cone[LOW] > -OPEN else (-math.pi, math.pi)
+    low, high = (cone[AT_LOW], cone[AT_HIGH]) if cone[AT_LOW] > -OPEN else (-math.pi, math.pi)
     twist = low + (high - low) * uniform(seed, problem, attempt, v + 1)
     turn = 2.0 * math.pi * uniform(seed, problem, attempt, v + 2)
-    first = aside_of(vector(cone, 0))
-    second = cross(vector(cone, 0), first)
+    first = aside_of(axis_of(cone))
+    second = cross(axis_of(cone), first)
     compose(cone, swing, twist, plus(times(math.cos(turn), first), times(math.sin(turn), second)), q)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..motion.contacts import Thresholds, find_contacts
 from .arm import HandPlan
 from .body import Plan
-from .frame_goals import Wish
+from .frame_goals import GoalTrack
 from .maps import read_map, write_map
 from .names import ROLES
 from .pipeline import Outcome, RetargetOptions, retarget, retarget_file, retarget_with_report
@@ -17,6 +17,7 @@ from .skeletons import Skeleton
 __all__ = [
     "ROLES",
     "FootPlan",
+    "GoalTrack",
     "HandPlan",
     "Outcome",
     "Plan",
@@ -25,7 +26,6 @@ __all__ = [
     "Skeleton",
     "Sole",
     "Thresholds",
-    "Wish",
     "find_contacts",
     "read_map",
     "recognise",

@@ -10,7 +10,7 @@ from ..errors import FrameNotFoundError, MappingError
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..transforms import FloatArray
-from .frame_goals import Progress, Wish, follow
+from .frame_goals import GoalTrack, Progress, follow
 from .plans import levelled
 from .skeletons import Skeleton
 from .smoothing import smoothed
@@ -138,9 +138,9 @@ def _followed(
     linkage: Linkage, tip: str, places: FloatArray, turn: FloatArray, ready: FloatArray, progress: Progress | None
 ) -> FloatArray:
     frames, ones = len(places), np.ones(len(places))
-    wishes = [
-        Wish("place", tip, places, PATH * ones),
-        Wish("turn", tip, np.broadcast_to(turn, (frames, 3, 3)), STEADY * ones),
-        Wish("pose", "", np.broadcast_to(ready, (frames, linkage.nq)), STYLE * ones),
+    tracks = [
+        GoalTrack("place", tip, places, PATH * ones),
+        GoalTrack("turn", tip, np.broadcast_to(turn, (frames, 3, 3)), STEADY * ones),
+        GoalTrack("pose", "", np.broadcast_to(ready, (frames, linkage.nq)), STYLE * ones),
     ]
-    return follow(linkage, wishes, ready, progress)
+    return follow(linkage, tracks, ready, progress)

@@ -15,7 +15,7 @@ from ..motion.contacts import Thresholds
 from ..motion.derivatives import jerk
 from ..transforms import FloatArray
 from . import plans, transfer
-from .frame_goals import Progress, Wish, follow
+from .frame_goals import GoalTrack, Progress, follow
 from .names import SIDES
 from .skeletons import LEGS, Skeleton
 from .smoothing import smoothed, turns_smoothed
@@ -68,26 +68,26 @@ class Plan:
         return self.points[0]
 
     @cached_property
-    def wishes(self) -> list[Wish]:
+    def goals(self) -> list[GoalTrack]:
         """All goals of all frames."""
         target, ones = self.target, np.ones(len(self.poses))
-        result: list[Wish] = []
+        result: list[GoalTrack] = []
         for side, foot in self.feet.items():
             names = self.points[1][side]
-            result.append(Wish("place", names["ankle"], foot.ankle, ANKLES + (PLANTED - ANKLES) * foot.heel_grip))
-            result.append(Wish("place", names["toe"], foot.toe, TOES + (PLANTED - TOES) * foot.toe_grip))
-            result.append(Wish("turn", foot.sole.body, foot.rotation, SOLES * ones))
+            result.append(GoalTrack("place", names["ankle"], foot.ankle, ANKLES + (PLANTED - ANKLES) * foot.heel_grip))
+            result.append(GoalTrack("place", names["toe"], foot.toe, TOES + (PLANTED - TOES) * foot.toe_grip))
+            result.append(GoalTrack("turn", foot.sole.body, foot.rotation, SOLES * ones))
         for side, places in self.hands.items():
-            result.append(Wish("place", target.roles[f"{side}_hand"], places, HANDS * ones))
+            result.append(GoalTrack("place", target.roles[f"{side}_hand"], places, HANDS * ones))
         upright = np.sqrt(self.firmness) * UPRIGHT * ones
         if self.feet:
-            result.append(Wish("place", target.roles["hips"], self.hips[:, :3, 3], self.firmness * HIPS * ones))
-            result.append(Wish("turn", target.roles["hips"], self.hips[:, :3, :3], upright))
+            result.append(GoalTrack("place", target.roles["hips"], self.hips[:, :3, 3], self.firmness * HIPS * ones))
+            result.append(GoalTrack("turn", target.roles["hips"], self.hips[:, :3, :3], upright))
         if self.chest is not None:
-            result.append(Wish("turn", target.roles["chest"], self.chest, upright))
+            result.append(GoalTrack("turn", target.roles["chest"], self.chest, upright))
         if self.gaze is not None:
-            result.append(Wish("direction", target.body("head"), self.gaze, GAZE * ones, axis=self.face))
-        return [*result, Wish("pose", "", self.poses, STYLE * ones)]
+            result.append(GoalTrack("direction", target.body("head"), self.gaze, GAZE * ones, axis=self.face))
+        return [*result, GoalTrack("pose", "", self.poses, STYLE * ones)]
 
     @cached_property
     def face(self) -> FloatArray:
@@ -206,7 +206,7 @@ def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
     Where limits do not let the trunk go as planned, it leaves its path at one frame and comes back at another. Then the
     way it went is smoothed, and all is solved again with a trunk that keeps to it.
     """
-    poses = follow(plan.linkage, plan.wishes, plan.poses[0], progress)
+    poses = follow(plan.linkage, plan.goals, plan.poses[0], progress)
     if not plan.feet or len(poses) < 4:
         return poses
     linkage, roles, times = plan.target.linkage, plan.target.roles, plan.motion.times
@@ -225,7 +225,7 @@ def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
     if chest is not None:
         chest = _calmed(linkage.forward(poses, frame=roles["chest"])[:, :3, :3], chest, times)
     firm = replace(plan, hips=calm, chest=chest, firmness=FIRM)
-    return follow(plan.linkage, firm.wishes, poses[0], progress)
+    return follow(plan.linkage, firm.goals, poses[0], progress)
 
 
 def _calmed(turned: FloatArray, planned: FloatArray, times: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import start_pose
 from .analytic import Analytic
-from .body_solver import Answers, PreparedFigure
+from .body_solver import BodyAnswers, BodySolver
 from .ccd import CyclicDescent, RankedDescent
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .fabrik import Fabrik
@@ -55,14 +55,14 @@ DEFAULTS = Settings()
 
 __all__ = [
     "METHODS",
-    "Answers",
     "BatchOptions",
+    "BodyAnswers",
+    "BodySolver",
     "Damped",
     "LoopOptions",
     "Method",
     "PrepareOptions",
     "Prepared",
-    "PreparedFigure",
     "Problem",
     "Record",
     "Robust",

@@ -1,7 +1,6 @@
-"""The part of a tree that a list of goals depends on, turned into the arrays that the kernels of whole figures read.
+"""The part of a tree that a list of goals depends on, turned into the arrays that the kernels of bodies read.
 
-Imports `packing`, `problem`, `base`, `program` and the codes of the kernels. Joints that no goal depends on are left
-out, and stay where they are.
+Joints that no goal depends on are left out, and stay where they are.
 """
 
 from __future__ import annotations
@@ -11,104 +10,74 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import body_state as figure, goal_rows as aims, joint_step as rows
+from ..kernels.body_layout import BLOCK, FIRST_CONE, MASS, QUATERNION, pack_body, scratch_size
+from ..kernels.goal_layout import (
+    AT_METRES,
+    AT_RADIANS,
+    BALANCE,
+    COUPLE,
+    COUPLE_ITEM,
+    FIRST_CONE_REST,
+    GOAL,
+    REST,
+    REST_ITEM,
+)
+from ..kernels.joint_step import BALL, ROW_CODES
+from ..kernels.swing_twist import CONE
 from ..linkage.mass import masses
 from ..linkage.program import Motions, joint_motions, program_of
-from .goal_arrays import Packed, packed
+from ..transforms import FloatArray
+from .goal_arrays import PackedGoal, pack_goal
 from .options import Settings
 from .problem import Problem
 
 
-class Program:
+class BodyProgram:
     """The part of a tree that some goals depend on, in the kernels' arrays.
 
     Attributes:
+        goals: The goals as the kernels read them.
         columns: The velocities that can change, in order.
+        levels: The kernels' number of each level of priority.
         codes: Whole numbers, the header first.
         numbers: Constants of the rows, limits, ranges, metric, masses and tolerances.
-        room: How many numbers a solve needs to work in.
+        size: How many numbers the goals take.
+        scratch_size: How many numbers a solve needs to work in.
     """
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
-        self.linkage, self.settings = problem.linkage, settings
-        self.goals = [packed(problem.linkage, goal) for goal in problem.goals]
-        self.problem = problem
-        self._frames()
-        self._columns()
-        levels = np.unique(problem.priorities)
-        self.levels = {int(rank): k for k, rank in enumerate(levels)}
-        goal_codes, items, blocks = self._goal_tables()
-        coupled_at, coupled = self._coupling()
-        tables: dict[int, Any] = {
-            figure.STARTS: self.starts,
-            figure.PARENTS: self.parents,
-            figure.ROWS: self.rows,
-            figure.RATES: self.rates,
-            figure.OWNED: self.owned,
-            figure.BEFORE: self.before,
-            figure.LAST: self.last,
-            figure.COUPLED_AT: coupled_at,
-            figure.COUPLED: coupled,
-            figure.PLACES: self.places,
-            figure.BALL_AT: self.balls,
-            figure.CONE_AT: [n for cone in self.cones for n in (cone.q, self.column[cone.v])],
-            figure.BLOCK_AT: blocks,
-            figure.SUPPORT: self.support.astype(np.int64).ravel(),
-        }
-        header = np.zeros(figure.HEADER, np.int64)
-        counts = {
-            figure.FRAMES: len(self.parents),
-            figure.MOTIONS: len(self.rates),
-            figure.COLUMNS: len(self.columns),
-            figure.BALLS: len(self.balls) // 2,
-            figure.GOALS: len(self.goals),
-            figure.ERRORS: problem.blocks[-1].rows.stop,
-            figure.EXPLICIT: sum(goal.explicit for goal in self.goals),
-            figure.VALUES: self.linkage.nq,
-            figure.BLOCKS: len(problem.blocks),
-            figure.LEVELS: len(levels),
-            figure.CONES: len(self.cones),
-        }
-        for place, count in counts.items():
-            header[place] = count
-        self._join(header, tables, goal_codes, items)
-        n, frames = counts[figure.COLUMNS], counts[figure.FRAMES]
-        self.room = (
-            (16 + figure.COMPOSITE + 8) * frames
-            + 16
-            + 6 * counts[figure.MOTIONS]
-            + counts[figure.EXPLICIT] * (n + 1)
-            + counts[figure.ERRORS]
-            + 2 * n * n
-            + 8 * n
-            + 2 * self.linkage.nq
-            + counts[figure.GOALS]
-        )
+        self.linkage, self.problem = problem.linkage, problem
+        self.limited = settings.limits != "ignore"
+        self.goals = [pack_goal(problem.linkage, goal) for goal in problem.goals]
+        self.levels = {int(rank): k for k, rank in enumerate(np.unique(problem.priorities))}
+        self.size = sum(goal.size for goal in self.goals)
+        self._pack_frames()
+        self._number_columns()
+        tables = self._tree_tables() | self._goal_tables()
+        self.codes, self.numbers = pack_body(self._counts(), tables, self._number_tables(settings))
+        self.scratch_size = scratch_size(self.codes)
 
-    def _join(self, header: Any, tables: dict[int, Any], goal_codes: Any, items: Any) -> None:
-        """Lay the tables out one after another, and say in the header where they are."""
-        parts, at = [header], len(header)
-        for place, values in tables.items():
-            header[place] = at
-            parts.append(np.asarray(values, np.int64))
-            at += len(parts[-1])
-        header[figure.GOAL_AT] = at
-        goal_codes = goal_codes.copy()
-        goal_codes[:, aims.ITEMS] += at + goal_codes.size
-        self.codes = np.concatenate([*parts, goal_codes.ravel(), np.asarray(items, np.int64)])
-        numbers, at = [], 0
-        for place, values in self._number_tables().items():
-            self.codes[place] = at
-            numbers.append(np.asarray(values, np.float64).ravel())
-            at += len(numbers[-1])
-        self.numbers = np.concatenate(numbers)
+    def _counts(self) -> dict[str, int]:
+        return {
+            "frames": len(self.parents),
+            "motions": len(self.rates),
+            "columns": len(self.columns),
+            "balls": len(self.balls),
+            "cones": len(self.cones),
+            "goals": len(self.goals),
+            "blocks": len(self.problem.blocks),
+            "errors": self.problem.blocks[-1].rows.stop,
+            "explicit": sum(goal.explicit for goal in self.goals),
+            "values": self.linkage.nq,
+            "levels": len(self.levels),
+        }
 
     # The tree
 
-    def _frames(self) -> None:
+    def _pack_frames(self) -> None:
         """Pack the links that goals depend on, and the frames on them."""
         linkage = self.linkage
-        names = list(dict.fromkeys(name for goal in self.goals for name in _names(goal)))
+        names = list(dict.fromkeys(name for goal in self.goals for name in goal.names))
         links = sorted({arc for name in names for arc in linkage.path_to(name)[0]})
         local = {link: k for k, link in enumerate(links)}
         runs = [joint_motions(linkage)[link] for link in links]
@@ -120,55 +89,79 @@ class Program:
                 runs.append(Motions(after=placement))
                 self.index[name] = len(parents)
                 parents.append(local[path[-1]])
-        program = program_of(runs)
-        self.rows, self.row_numbers = program.codes, program.numbers
-        self.starts, self.owned, self._rates = (a.tolist() for a in (program.starts, program.owned, program.rates))
-        self.parents = parents
+        self.parents, self.rows = parents, program_of(runs)
         self.last: list[int] = []
         self.before: list[int] = []
+        owned = self.rows.owned.tolist()
         for frame, parent in enumerate(parents):
             latest = self.last[parent] if parent >= 0 else -1
-            for motion in range(self.owned[frame], self.owned[frame + 1]):
+            for motion in range(owned[frame], owned[frame + 1]):
                 self.before.append(latest)
                 latest = motion
             self.last.append(latest)
 
-    def _columns(self) -> None:
+    def _number_columns(self) -> None:
         """Number the velocities that goals depend on, and say which of them each goal does."""
-        linkage = self.linkage
-        used = set(self._rates)
-        for goal in self.goals:
-            used.update(_joint_columns(goal))
-        firsts = {v for _, v in linkage.table.quaternions}
-        used |= {v + k for v in firsts for k in range(3) if used & {v, v + 1, v + 2}}
+        quaternions = self.linkage.table.quaternions
+        used = set(self.rows.rates.tolist()).union(*(goal.velocities for goal in self.goals))
+        used |= {v + k for _, v in quaternions for k in range(3) if used & {v, v + 1, v + 2}}
         self.columns = np.array(sorted(used), np.int64)
-        column = {int(v): k for k, v in enumerate(self.columns)}
-        self.column = column
-        self.rates = [column[v] for v in self._rates]
-        self.places = linkage.table.pose_index[self.columns].tolist()
-        limited = self.settings.limits != "ignore"
-        self.cones = [cone for cone in linkage.cones if limited and cone.v in used]
+        self.column = {v: k for k, v in enumerate(self.columns.tolist())}
+        self.rates = [self.column[v] for v in self.rows.rates.tolist()]
+        self.places = self.linkage.table.pose_index[self.columns]
+        self.cones = [cone for cone in self.linkage.cones if self.limited and cone.v in used]
         held = {cone.v for cone in self.cones}
-        self.balls = [n for q, v in linkage.table.quaternions if v in used - held for n in (q, column[v])]
-        self._mark_cones()
-        self.support = np.zeros((len(self.goals), len(column)), np.bool_)
+        self.balls = [(q, v) for q, v in quaternions if v in used - held]
+        self.support = np.zeros((len(self.goals), len(self.columns)), np.bool_)
         for row, goal in zip(self.support, self.goals, strict=True):
-            row[[column[v] for v in _joint_columns(goal)]] = True
-            for name in _names(goal):
-                motion = self.last[self.index[name]]
-                while motion >= 0:
+            row[[self.column[v] for v in goal.velocities]] = True
+            for name in goal.names:
+                for motion in self._motions_above(self.last[self.index[name]]):
                     row[self.rates[motion]] = True
-                    motion = self.before[motion]
 
-    def _mark_cones(self) -> None:
-        """Write into the rows of balls, where other motions have an axis, which cone they have."""
-        lines = rows.ROW_CODES.rows(self.rows)
+    def _motions_above(self, motion: int) -> list[int]:
+        """Return a motion and those before it, up to the root."""
+        found = []
+        while motion >= 0:
+            found.append(motion)
+            motion = self.before[motion]
+        return found
+
+    def _tree_tables(self) -> dict[str, Any]:
+        coupled_from, coupled = self._coupling()
+        return {
+            "starts": self.rows.starts,
+            "parents": self.parents,
+            "rows": self._rows_with_cones(),
+            "rates": self.rates,
+            "owned": self.rows.owned,
+            "before": self.before,
+            "last": self.last,
+            "coupled_from": coupled_from,
+            "coupled": coupled,
+            "places": self.places,
+            "ball_codes": self._quaternions(self.balls),
+            "cone_codes": self._quaternions([(cone.q, cone.v) for cone in self.cones]),
+            "support": self.support,
+        }
+
+    def _quaternions(self, places: list[tuple[int, int]]) -> NDArray[np.int64]:
+        values, columns = [q for q, _ in places], [self.column[v] for _, v in places]
+        return QUATERNION.pack(dtype=np.int64, shape=(len(places),), value=values, column=columns)
+
+    def _rows_with_cones(self) -> NDArray[np.int64]:
+        """Return the rows with the cones of balls where other motions have an axis."""
+        codes = self.rows.codes.copy()
+        rows = ROW_CODES.rows(codes)
         for k, cone in enumerate(self.cones):
-            own = (lines.motion == rows.BALL) & (lines.value == cone.q)
-            lines.axis[own] = figure.FIRST_CONE + k
+            rows.axis[(rows.motion == BALL) & (rows.value == cone.q)] = FIRST_CONE + k
+        return codes
 
-    def _coupling(self) -> tuple[list[int], list[int]]:
-        """Return for every column the earlier ones that it meets in the normal matrix or its factors, nearest first."""
+    def _coupling(self) -> tuple[NDArray[np.int64], list[int]]:
+        """Return the earlier columns that each meets in the normal matrix or its factors, nearest first.
+
+        And, before them, where those of each column begin.
+        """
         n = len(self.columns)
         meets = np.zeros((n, n), np.bool_)
         for goal, row in zip(self.goals, self.support, strict=True):
@@ -177,113 +170,95 @@ class Program:
         for cone in self.cones:
             first = self.column[cone.v]
             meets[first : first + 3, first : first + 3] = True
-        for motion in range(len(self.rates)):
-            other = motion
-            while other >= 0:
-                a, b = self.rates[motion], self.rates[other]
+        for motion, a in enumerate(self.rates):
+            for other in self._motions_above(motion):
+                b = self.rates[other]
                 meets[max(a, b), min(a, b)] = True
-                other = self.before[other]
-        at, coupled = [0] * (n + 1), list[int]()
-        rows: list[list[int]] = [[] for _ in range(n)]
+        earlier: list[list[int]] = [[] for _ in range(n)]
         for k in range(n - 1, -1, -1):
-            earlier = np.flatnonzero(meets[k, :k])
-            meets[np.ix_(earlier, earlier)] = True
-            rows[k] = earlier[::-1].tolist()
-        for k, met in enumerate(rows):
-            coupled += met
-            at[k + 1] = len(coupled)
-        return at, coupled
+            met = np.flatnonzero(meets[k, :k])
+            meets[np.ix_(met, met)] = True
+            earlier[k] = met[::-1].tolist()
+        return np.cumsum([0, *map(len, earlier)]), [k for met in earlier for k in met]
 
     # The goals
 
-    def _goal_tables(self) -> tuple[NDArray[np.int64], list[int], list[int]]:
+    def _goal_tables(self) -> dict[str, Any]:
         """Return the codes of goals, their items, and the blocks of error rows."""
-        codes = np.full((len(self.goals), aims.GOAL_CODES), -1, np.int64)
+        codes = GOAL.view(np.full((len(self.goals), GOAL.size), -1, np.int64))
         items: list[int] = []
-        blocks: list[int] = []
+        blocks: list[Any] = []
         number = row = error = 0
-        for line, goal, given in zip(codes, self.goals, self.problem.goals, strict=True):
-            frames = [-1 if name is None else self.index[name] for name in goal.frames[:4]]
-            line[aims.FRAME : aims.FRAME + len(frames)] = frames if goal.kind != aims.BALANCE else -1
-            mask = goal.mask + (error if goal.kind == aims.REST else 0)
-            level = self.levels[given.priority]
-            line[[aims.KIND, aims.MASK, aims.ERROR, aims.ROW, aims.NUMBER, aims.ITEMS, aims.COUNT, aims.LEVEL]] = (
-                goal.kind,
-                mask,
-                error,
-                row,
-                number,
-                len(items),
-                goal.count,
-                level,
-            )
+        for k, (goal, given) in enumerate(zip(self.goals, self.problem.goals, strict=True)):
+            own, level = codes[k], self.levels[given.priority]
+            if goal.kind != BALANCE:  # which is about all that has a mass
+                frames = (-1 if name is None else self.index[name] for name in goal.frames)
+                for name, frame in zip(("frame", "other", "third", "fourth"), frames, strict=False):
+                    setattr(own, name, frame)
+            own.kind, own.count, own.level = goal.kind, goal.count, level
+            own.mask = goal.mask + (error if goal.kind == REST else 0)
+            own.error, own.row, own.number, own.item = error, row, number, len(items)
             items += self._items(goal, error)
             for block in given.blocks:
-                weight = number + (aims.RADIANS if block.unit == "rad" else aims.METRES)
-                blocks += [error + block.rows.start, error + block.rows.stop, weight, level]
-            number += 2 + len(goal.aim())
+                first, end = error + block.rows.start, error + block.rows.stop
+                weight = number + (AT_RADIANS if block.unit == "rad" else AT_METRES)
+                blocks.append(BLOCK.pack(dtype=np.int64, first=first, end=end, weight=weight, level=level, goal=k))
+            number += goal.size
             row += goal.explicit
             error += given.blocks[-1].rows.stop
-        self.size = number
-        return codes, items, blocks
+        return {"goal_codes": codes.array, "items": items, "block_codes": blocks}
 
-    def _items(self, goal: Packed, error: int) -> list[int]:
-        if goal.kind == aims.BALANCE:
-            return [-1 if name is None else self.index[name] for name in goal.items]
-        result = list(goal.items)
-        if goal.kind == aims.REST:
-            cones = {cone.q: aims.FIRST_CONE_REST + k for k, cone in enumerate(self.cones)}
-            result[0::4] = [cones.get(q, kind) for kind, q in zip(result[0::4], result[1::4], strict=True)]
-            result[2::4] = [self.column[v] for v in result[2::4]]
-            result[3::4] = [error + row for row in result[3::4]]
-        elif goal.kind == aims.COUPLE:
-            result[1::2] = [self.column[v] for v in result[1::2]]
-        return result
+    def _items(self, goal: PackedGoal, error: int) -> list[int]:
+        """Return the items of a goal with columns, error rows and frames as they are numbered here."""
+        items = goal.items.copy()
+        if goal.kind == REST:
+            record, cones = REST_ITEM.rows(items), {cone.q: FIRST_CONE_REST + k for k, cone in enumerate(self.cones)}
+            kinds = zip(record.kind.tolist(), record.value.tolist(), strict=True)
+            record.kind = [cones.get(q, kind) for kind, q in kinds]
+            record.column = [self.column[v] for v in record.column.tolist()]
+            record.error = record.error + error
+        elif goal.kind == COUPLE:
+            couple = COUPLE_ITEM.rows(items)
+            couple.column = [self.column[v] for v in couple.column.tolist()]
+        return [*items.tolist(), *(-1 if name is None else self.index[name] for name in goal.corners)]
 
-    def _number_tables(self) -> dict[int, Any]:
+    def _number_tables(self, settings: Settings) -> dict[str, Any]:
         linkage, n = self.linkage, len(self.columns)
+        plain, where = self.places >= 0, self.places[self.places >= 0]
         lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
-        places = np.array(self.places, np.int64)
-        plain = places >= 0
-        where = places[plain]
-        if self.settings.limits != "ignore":
+        if self.limited:
             lower[plain], upper[plain] = linkage.lower[where], linkage.upper[where]
-        low, high = np.where(np.isfinite(lower), lower, 0.0), np.where(np.isfinite(upper), upper, 0.0)
-        q, _, wraps = linkage.table.plain
-        turning = np.isin(places, q[wraps])
-        low, high = np.where(turning, -np.pi, low), np.where(turning, np.pi, high)
-        root = linkage.arcs[0].articulation.nv
-        low = np.where(plain | (self.columns < root), low, -1.0)  # balls are turned at random, the root is not
-        high = np.where(plain | (self.columns < root), high, 1.0)
+        start_lower, start_upper = self._start_ranges(lower, upper)
         length = linkage.length / 4.0 or 1.0
-        slides = linkage.table.slides[self.columns]
-        weights = np.zeros((len(self.parents), 4))
-        if any(goal.kind == aims.BALANCE for goal in self.goals):
-            heavy = masses(linkage)
-            for name, mass, center in zip(heavy.links, heavy.masses, heavy.centers, strict=True):
-                weights[self.index[name]] = mass / heavy.total, *center
+        cones = [CONE.pack(axis=cone.axis, swing=cone.swing, low=cone.low, high=cone.high) for cone in self.cones]
         return {
-            figure.ROW_NUMBERS: self.row_numbers,
-            figure.LOWER: lower,
-            figure.UPPER: upper,
-            figure.FROM: low,
-            figure.TO: high,
-            figure.METRIC: np.where(slides, 1.0 / length**2, 1.0),
-            figure.MASSES: weights,
-            figure.TOLERANCES: self.settings.tolerances(self.problem),
-            figure.CONE_NUMBERS: [number for cone in self.cones for number in (*cone.axis, *cone[3:])],
+            "row_numbers": self.rows.numbers,
+            "lower": lower,
+            "upper": upper,
+            "start_lower": start_lower,
+            "start_upper": start_upper,
+            "metric": np.where(linkage.table.slides[self.columns], 1.0 / length**2, 1.0),
+            "masses": self._masses(),
+            "tolerances": settings.tolerances(self.problem),
+            "cone_numbers": cones,
         }
 
+    def _start_ranges(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return where other starts are drawn from; what has no limits stays, but for angles and balls, which turn."""
+        q, _, wraps = self.linkage.table.plain
+        turning = np.isin(self.places, q[wraps])
+        ball = (self.places < 0) & (self.columns >= self.linkage.arcs[0].articulation.nv)  # the root is not turned
+        ranges = []
+        for bounds, end in ((lower, -1.0), (upper, 1.0)):
+            finite = np.where(np.isfinite(bounds), bounds, 0.0)
+            ranges.append(np.where(ball, end, np.where(turning, end * np.pi, finite)))
+        return ranges[0], ranges[1]
 
-def _names(goal: Packed) -> list[str]:
-    """Return the frames that a goal is about."""
-    listed = [name for name in goal.frames if name is not None]
-    return listed + [name for name in goal.items if isinstance(name, str)]
-
-
-def _joint_columns(goal: Packed) -> list[int]:
-    """Return the velocities that a goal of joints is about."""
-    if goal.kind == aims.REST:
-        entries = zip(goal.items[0::4], goal.items[2::4], strict=True)
-        return [v + k for kind, v in entries for k in range(3 if kind == aims.BALL_REST else 1)]
-    return goal.items[1::2] if goal.kind == aims.COUPLE else []
+    def _masses(self) -> FloatArray:
+        """Return the mass of every frame, as a share of all, and where its centre is."""
+        result = np.zeros((len(self.parents), MASS.size))
+        if any(goal.kind == BALANCE for goal in self.goals):
+            heavy, record = masses(self.linkage), MASS.view(result)
+            at = [self.index[name] for name in heavy.links]
+            record.share[at], record.centre[at] = np.asarray(heavy.masses) / heavy.total, heavy.centers
+        return result

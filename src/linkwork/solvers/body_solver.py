@@ -1,7 +1,4 @@
-"""A figure and a list of goals, packed once for the compiled solver of whole figures: what `robust` and `prepare` call.
-
-Imports `figure_program`, `packing`, `problem`, `base` and the kernels. `preparing.prepare` is the public way to one.
-"""
+"""A body and a list of goals, packed once for the compiled solver of whole bodies: what `robust` and `prepare` call."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,18 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import GoalError, OptionError
 from ..goals import Goal
-from ..kernels import body_search as whole
+from ..kernels.body_search import MISSED, REACHED, REPORT, SETTINGS, search_bodies
 from ..linkage.poses import clamped, start_pose
 from ..transforms import FloatArray
-from .body_program import Program
-from .goal_arrays import PACKERS, write
-from .options import Settings, whole as whole_number
+from .body_program import BodyProgram
+from .goal_arrays import PACKERS, write_goal
+from .options import Settings, whole
 from .problem import Problem, bound_goals
-from .solution import Solution, Status, from_rows
+from .solution import Solution, from_rows
 
 EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
 WISH = 0.1  # what a wish of a lower level counts on the first walk
-FINEST, FINISH = 1e-10, 60.0  # error that counts as none where a level is brought to rest, and steps for it
+FINEST, FINISH = 1e-10, 60.0  # the error that counts as none where a level is brought to rest, and steps for it
 TRIES = 300
 ROUND = 8  # starts between two looks at the clock
 SAME = 1e-9  # errors that differ by less are the same
@@ -56,8 +54,8 @@ class Pace(NamedTuple):
     settled: float = 1e-3
 
 
-class Answers(NamedTuple):
-    """What many problems of one figure give.
+class BodyAnswers(NamedTuple):
+    """What many problems of one body give.
 
     Attributes:
         q: Poses, shape (problems, nq).
@@ -70,7 +68,30 @@ class Answers(NamedTuple):
     residuals: FloatArray
 
 
-class PreparedFigure:
+class Found(NamedTuple):
+    """What a search gives: poses (m, nq), the kernels' reports and status (m,)."""
+
+    q: FloatArray
+    report: FloatArray
+    status: NDArray[np.int64]
+
+    @property
+    def squares(self) -> FloatArray:
+        """Squared weighted errors (m,)."""
+        return self.report[:, REPORT.items["square"]]
+
+    @property
+    def steps(self) -> FloatArray:
+        """How many steps were taken (m,)."""
+        return self.report[:, REPORT.items["steps"]]
+
+    @property
+    def residuals(self) -> FloatArray:
+        """How far each block is off (m, blocks)."""
+        return self.report[:, REPORT.size :]
+
+
+class BodySolver:
     """Inverse kinematics of a list of goals, packed: call it with goals of the same kinds.
 
     Attributes:
@@ -86,7 +107,7 @@ class PreparedFigure:
     ) -> None:
         self.linkage, self.problem, self.settings = problem.linkage, problem, settings
         self.restarts, self.seed = min(restarts, TRIES), seed
-        self.program = Program(problem, settings)
+        self.program = BodyProgram(problem, settings)
         levels = self.program.levels
         strict = [EMPHASIS[levels[goal.priority]] for goal in problem.goals]
         wishes = [goal.tolerance is not None and np.isinf(goal.tolerance).any() for goal in problem.goals]
@@ -94,19 +115,22 @@ class PreparedFigure:
         self._emphasis = [strict] if len(levels) == 1 else [strict, alike]
         self._stride = len(self._emphasis) * self.program.size
         self._kinds = [_kind(goal) for goal in problem.goals]
-        length = self.linkage.length / 4.0 or 1.0
-        finest, flags = FINEST * max(length, 1.0), (float(alike != strict), float(any(wishes)))
-        own = pace or Pace()
-        self._steering = np.array([own.gain, own.floor * length**2, *own[2:], finest, FINISH, *flags])
-        self._width = whole.REPORT + len(problem.blocks)
-
-    def __repr__(self) -> str:
-        return (
-            f"<PreparedFigure of {self.linkage.name!r}: {len(self._kinds)} goals, {len(self.program.columns)} columns>"
+        self._arm = self.linkage.length / 4.0 or 1.0
+        own = (pace or Pace())._asdict()
+        own["floor"] *= self._arm**2
+        self._steering = SETTINGS.pack(
+            **own,
+            finest=FINEST * max(self._arm, 1.0),
+            finish=FINISH,
+            two_weights=alike != strict,
+            has_wishes=any(wishes),
         )
 
-    def aims(self, goals: Sequence[Goal]) -> FloatArray:
-        """Return the numbers of bound goals of the kinds that it was made for; weights and targets may be others."""
+    def __repr__(self) -> str:
+        return f"<BodySolver of {self.linkage.name!r}: {len(self._kinds)} goals, {len(self.program.columns)} columns>"
+
+    def goal_numbers(self, goals: Sequence[Goal]) -> FloatArray:
+        """Return the numbers of resolved goals of the kinds that it was made for; weights and targets may differ."""
         if [_kind(goal) for goal in goals] != self._kinds:
             raise GoalError(
                 f"this was prepared for {len(self._kinds)} goals of other kinds, frames or tolerances; prepare it anew."
@@ -114,7 +138,7 @@ class PreparedFigure:
         numbers, at, weights = np.empty(self._stride), 0, self._weights(goals)
         for emphasis in self._emphasis:
             for goal, factor, weight in zip(goals, emphasis, weights, strict=True):
-                at = write(self.linkage, goal, factor * weight, numbers, at)
+                at = write_goal(self.linkage, goal, factor * weight, self._arm, numbers, at)
         return numbers
 
     def _weights(self, goals: Sequence[Goal]) -> list[float]:
@@ -127,10 +151,6 @@ class PreparedFigure:
             most[goal.priority] = max(most[goal.priority], goal.weight)
         return [goal.weight / (1.0 if LIGHT < most[goal.priority] < HEAVY else most[goal.priority]) for goal in goals]
 
-    def bound(self, goals: Goal | Sequence[Goal], start: FloatArray) -> tuple[Goal, ...]:
-        """Return goals as they stand for a start."""
-        return bound_goals(self.linkage, goals, start)
-
     def search(
         self,
         numbers: FloatArray,
@@ -140,11 +160,11 @@ class PreparedFigure:
         begin: int = 0,
         first: int = 0,
         tries: int | None = None,
-    ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
-        """Return poses (m, nq), reports and status for the numbers of m problems and their starts (m, nq).
+    ) -> Found:
+        """Return what is found for the numbers of m problems and their starts (m, nq).
 
         Args:
-            numbers: What `aims` gives for each, shape (m, size).
+            numbers: What `goal_numbers` gives for each, shape (m, size).
             starts: A pose for each; with `chained`, only the first counts.
             chained: Begin every problem with the answer to the one before.
             begin: Number of the first problem, which its random starts depend on.
@@ -152,9 +172,9 @@ class PreparedFigure:
             tries: Starts after the first.
         """
         program, status = self.program, np.zeros(len(numbers), np.int64)
-        out = np.array(starts) if self.settings.limits == "ignore" else self._within(starts)
-        report = np.zeros((len(numbers), self._width))
-        whole.figure_many(
+        out = np.array(starts if self.settings.limits == "ignore" else clamped(self.linkage, starts))
+        report = np.zeros((len(numbers), REPORT.size + len(self.problem.blocks)))
+        search_bodies(
             program.codes,
             program.numbers,
             self._steering,
@@ -165,55 +185,49 @@ class PreparedFigure:
             self.seed,
             first,
             self.restarts if tries is None else tries,
-            np.empty(program.room),
+            np.empty(program.scratch_size),
             out.reshape(-1),
             report.reshape(-1),
             status,
         )
-        return out, report, status
-
-    def _within(self, poses: FloatArray) -> FloatArray:
-        return np.array(clamped(self.linkage, poses))
+        return Found(out, report, status)
 
     def __call__(self, goals: Goal | Sequence[Goal], *, start: ArrayLike | str | None = None) -> Solution:
         """Return the pose that serves goals, begun from a pose (the neutral one by default).
 
         Example:
             >>> import linkwork as lw
-            >>> figure = lw.models.human()
-            >>> ik = lw.prepare(figure, [lw.Hold("left_foot"), lw.Reach("right_hand", position=(0.4, -0.2, 1.2))])
+            >>> body = lw.models.human()
+            >>> ik = lw.prepare(body, [lw.Hold("left_foot"), lw.Reach("right_hand", position=(0.4, -0.2, 1.2))])
             >>> ik([lw.Hold("left_foot"), lw.Reach("right_hand", position=(0.4, -0.1, 1.1))], start="stand").success
             True
         """
         return self.solve(goals, self._start(start))
 
-    def solve(self, goals: Goal | Sequence[Goal], start: FloatArray) -> Solution:
-        """Return the solution from a checked start."""
-        known = self.bound(goals, start)
-        (q, report, status), late = self._searched(self.aims(known)[None], start[None])
-        reached = bool(status[0])
-        ending: Status = "reached" if reached else "time" if late else "closest"
-        pose, steps, residuals = q[0], int(report[0, 1]), report[0, whole.REPORT :]
-        if not reached and len(self._emphasis) > 1:
-            pose, residuals = self._no_worse(known, start, pose, residuals, self.restarts)
-            if self._reaches(residuals):
-                reached, ending = True, "reached"
-        return Solution(
-            self.linkage, known, "robust", start, pose, reached, residuals, steps, ending, (), self.settings
-        )
+    def solve(self, goals: Goal | Sequence[Goal], start: FloatArray, *, time_budget: float | None = None) -> Solution:
+        """Return the solution from a checked start, or from many (..., nq) for the same goals."""
+        known = bound_goals(self.linkage, goals, start)
+        numbers, starts = self.goal_numbers(known)[None], start.reshape(-1, self.linkage.nq)
+        if len(starts) != 1:
+            numbers = np.repeat(numbers, len(starts), axis=0)
+        found, late = self._search_within(time_budget, numbers, starts)
+        if start.ndim == 1 or not late:
+            found = self._firm([known] * len(starts), starts, found, self.restarts)
+        settings = self.settings if time_budget is None else replace(self.settings, time_budget=time_budget)
+        reached = found.status == REACHED
+        status = np.where(reached, "reached", "time" if late else "closest")
+        rows = found.q, reached, found.residuals, found.steps.astype(np.int64), status
+        return from_rows(self.linkage, known, "robust", start, rows, settings)
 
-    def _reaches(self, residuals: FloatArray) -> bool:
-        return bool((residuals <= self.settings.tolerances(self.problem)).all())
-
-    def _firm(self, known: Sequence[tuple[Goal, ...]], starts: FloatArray, found: Any, tries: int) -> Any:
+    def _firm(self, known: Sequence[tuple[Goal, ...]], starts: FloatArray, found: Found, tries: int) -> Found:
         """Return what a search found, with no level worse off than it is without the last one."""
-        q, report, status = found
         if len(self._emphasis) > 1:
-            for k in np.flatnonzero(status == whole.MISSED).tolist():
-                q[k], residuals = self._no_worse(known[k], starts[k], q[k], report[k, whole.REPORT :].copy(), tries)
-                report[k, whole.REPORT :] = residuals
-                status[k] = whole.REACHED if self._reaches(residuals) else whole.MISSED
-        return q, report, status
+            tolerances = self.settings.tolerances(self.problem)
+            for k in np.flatnonzero(found.status == MISSED).tolist():
+                q, residuals = self._no_worse(known[k], starts[k], found.q[k], found.residuals[k], tries)
+                found.q[k], found.residuals[k] = q, residuals
+                found.status[k] = REACHED if (residuals <= tolerances).all() else MISSED
+        return found
 
     def _no_worse(
         self, goals: tuple[Goal, ...], start: FloatArray, q: FloatArray, residuals: FloatArray, restarts: int
@@ -224,7 +238,8 @@ class PreparedFigure:
         """
         last = max(goal.priority for goal in goals)
         above = tuple(goal for goal in goals if goal.priority < last)
-        alone = figure_for(Problem(self.linkage, above, start), self.settings, restarts, self.seed).solve(above, start)
+        solver = body_solver_for(Problem(self.linkage, above, start), self.settings, restarts, self.seed)
+        alone = solver.solve(above, start)
         problem = Problem(self.linkage, goals, start)
         other = problem.residuals(problem.error(alone.q))
         ranks = np.array([problem.priorities[block.rows.start] for block in problem.blocks])
@@ -234,19 +249,9 @@ class PreparedFigure:
                 return (alone.q, other) if theirs < mine else (q, residuals)
         return q, residuals
 
-    def solve_many(self, goals: Goal | Sequence[Goal], starts: FloatArray) -> Solution:
-        """Return the solutions for the same goals from many starts (..., nq)."""
-        known = self.bound(goals, starts)
-        flat = starts.reshape(-1, self.linkage.nq)
-        found, late = self._searched(np.tile(self.aims(known), (len(flat), 1)), flat)
-        q, report, status = found if late else self._firm([known] * len(flat), flat, found, self.restarts)
-        ends = np.where(status == whole.REACHED, "reached", "time" if late else "closest")
-        rows = (q, status.astype(np.bool_), report[:, whole.REPORT :], report[:, 1].astype(np.int64), ends)
-        return from_rows(self.linkage, known, "robust", starts, rows, self.settings)
-
     def follow(
         self, frames: Iterable[Goal | Sequence[Goal]], *, start: ArrayLike | str | None = None, restarts: bool = True
-    ) -> Answers:
+    ) -> BodyAnswers:
         """Return the poses that serve goals frame by frame, each begun with the pose before; what a clip is made of.
 
         Args:
@@ -261,14 +266,14 @@ class PreparedFigure:
         at_once = (
             FRAMES if len(self._emphasis) == 1 else 1
         )  # levels go on from where those above are as well off as alone
-        parts: list[Any] = []
+        parts: list[Found] = []
         for k in range(0, len(frames), at_once):
             part = numbers[k : k + at_once]
             starts = np.broadcast_to(pose, (len(part), len(pose)))
             found = self.search(part, starts, chained=True, begin=k, tries=tries)
             parts.append(self._firm(known[k:], starts, found, tries))
-            pose = parts[-1][0][-1]
-        return self._answers(tuple(np.concatenate(part) for part in zip(*parts, strict=True)))
+            pose = parts[-1].q[-1]
+        return _answers(parts)
 
     def batch(
         self,
@@ -276,7 +281,7 @@ class PreparedFigure:
         *,
         start: ArrayLike | str | None = None,
         threads: int | None = None,
-    ) -> Answers:
+    ) -> BodyAnswers:
         """Return the poses that serve many problems, each on its own, on all cores; the same for any number of threads.
 
         Args:
@@ -291,15 +296,15 @@ class PreparedFigure:
         starts = np.broadcast_to(poses, (count, self.linkage.nq))
         known, numbers = self._numbers(problems, starts)
 
-        def solved(rows: NDArray[np.int64]) -> Any:
+        def solved(rows: NDArray[np.int64]) -> Found:
             found = self.search(numbers[rows], starts[rows], begin=int(rows[0]))
             return self._firm(known[int(rows[0]) :], starts[rows], found, self.restarts)
 
-        workers = os.cpu_count() or 1 if threads is None else whole_number("threads", threads, least=1)
+        workers = os.cpu_count() or 1 if threads is None else whole("threads", threads, least=1)
         blocks = np.array_split(np.arange(count), min(count, SHARES * workers))
         with ThreadPoolExecutor(workers) as pool:
             parts = list(pool.map(solved, blocks))
-        return self._answers(tuple(np.concatenate(part) for part in zip(*parts, strict=True)))
+        return _answers(parts)
 
     def _numbers(
         self, problems: Sequence[Goal | Sequence[Goal]], starts: FloatArray
@@ -308,12 +313,8 @@ class PreparedFigure:
         if not len(problems):
             raise GoalError("there are no problems at all; give at least one list of goals.")
         each = np.broadcast_to(starts, (len(problems), self.linkage.nq))
-        known = [self.bound(goals, q) for goals, q in zip(problems, each, strict=True)]
-        return known, np.array([self.aims(goals) for goals in known])
-
-    def _answers(self, found: Any) -> Answers:
-        q, report, status = found
-        return Answers(q, status.astype(np.bool_), report[:, whole.REPORT :])
+        known = [bound_goals(self.linkage, goals, q) for goals, q in zip(problems, each, strict=True)]
+        return known, np.array([self.goal_numbers(goals) for goals in known])
 
     def _start(self, start: ArrayLike | str | None) -> FloatArray:
         pose = start_pose(self.linkage, start)
@@ -321,47 +322,50 @@ class PreparedFigure:
             raise OptionError(f"one problem takes one start of shape ({self.linkage.nq},), got shape {pose.shape}.")
         return pose
 
-    def _searched(self, numbers: FloatArray, starts: FloatArray) -> tuple[Any, bool]:
+    def _search_within(self, time_budget: float | None, numbers: FloatArray, starts: FloatArray) -> tuple[Found, bool]:
         """Search once; or walk from every start, then from others until the time is up, and say whether it was."""
-        if self.settings.time_budget is None:
+        if time_budget is None:
             return self.search(numbers, starts), False
-        deadline = time.perf_counter() + self.settings.time_budget
-        q, report, status = self.search(numbers, starts, tries=0)
+        deadline = time.perf_counter() + time_budget
+        found = self.search(numbers, starts, tries=0)
         for made in range(1, self.restarts + 1, ROUND):
-            for k in np.flatnonzero(status == whole.MISSED).tolist():
+            for k in np.flatnonzero(found.status == MISSED).tolist():
                 if time.perf_counter() >= deadline:
-                    return (q, report, status), True
+                    return found, True
                 one, tries = slice(k, k + 1), min(ROUND, self.restarts + 1 - made) - 1
-                again, found, status[one] = self.search(numbers[one], q[one], begin=k, first=made, tries=tries)
-                found[0, 1] += report[k, 1]
-                if status[k] or found[0, 0] < report[k, 0]:
-                    q[one], report[one] = again, found
-        return (q, report, status), time.perf_counter() >= deadline
+                again = self.search(numbers[one], found.q[one], begin=k, first=made, tries=tries)
+                again.steps[:] += found.steps[one]
+                found.status[one] = again.status
+                if again.status[0] == REACHED or again.squares[0] < found.squares[k]:
+                    found.q[one], found.report[one] = again.q, again.report
+        return found, time.perf_counter() >= deadline
+
+
+def _answers(parts: Sequence[Found]) -> BodyAnswers:
+    """Return what several searches found, one after another."""
+    q, residuals, status = (
+        np.concatenate([getattr(found, name) for found in parts]) for name in ("q", "residuals", "status")
+    )
+    return BodyAnswers(q, status.astype(np.bool_), residuals)
 
 
 def _kind(goal: Goal) -> tuple[Any, ...]:
-    """Return a goal's make but for its weight."""
-    make = goal.signature
-    return make[:-3] + make[-2:]
+    """Return a goal's signature but for its weight."""
+    signature = goal.signature
+    return signature[:-3] + signature[-2:]
 
 
-def serves(problem: Problem) -> bool:
+def can_compile(problem: Problem) -> bool:
     """Return whether the compiled solver knows all goals of a problem, and its number of levels."""
     known = all(type(goal) in PACKERS for goal in problem.goals)
     return known and len(np.unique(problem.priorities)) <= len(EMPHASIS)
 
 
-def figure_for(problem: Problem, settings: Settings, restarts: int, seed: int) -> PreparedFigure:
-    """Return the prepared solver for a problem's kind of goals; it is kept on the linkage."""
-    kept: dict[Any, PreparedFigure] = problem.linkage.__dict__.setdefault("_figures", {})
+def body_solver_for(problem: Problem, settings: Settings, restarts: int, seed: int) -> BodySolver:
+    """Return the solver for a problem's kind of goals; it is kept with the linkage."""
+    settings = settings if settings.time_budget is None else replace(settings, time_budget=None)
     kinds = tuple(_kind(goal) for goal in problem.goals)
     key = (kinds, settings.tolerance, settings.rotation_tolerance, settings.limits == "ignore", restarts, seed)
-    found = kept.get(key)
-    if found is None or settings.time_budget != found.settings.time_budget:
-        if len(kept) >= MOST_KEPT:
-            kept.clear()
-        kept[key] = found = PreparedFigure(problem, settings, restarts=restarts, seed=seed)
-    return found
-
-
-MOST_KEPT = 64
+    return problem.linkage.cache.get(
+        "body solvers", key, lambda: BodySolver(problem, settings, restarts=restarts, seed=seed)
+    )

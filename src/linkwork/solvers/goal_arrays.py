@@ -1,157 +1,201 @@
-"""Goals turned into the numbers that the kernels of whole figures read: one function for each kind, one table.
+"""Goals turned into the numbers that the kernels of bodies read: one function for each kind, one table.
 
-Imports `goals` and the codes of `kernels.aims`. A goal that has no row in `PACKERS` is solved for in NumPy.
+A goal that has no row in `PACKERS` is solved for in NumPy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..goals import Align, Balance, Bend, Close, Couple, Distance, Goal, LookAt, OnLine, OnPlane, Reach, Relate, Rest
 from ..goals.balance import Inset
 from ..goals.look_at import NEAREST
-from ..kernels import goal_rows as aims
+from ..kernels import goal_layout as layout
+from ..kernels.goal_layout import COUPLE_ITEM, NUMBERS, REST_ITEM, REST_NUMBERS
+from ..kernels.layout import Record
 from ..linkage.linkage import Linkage
 from ..linkage.mass import masses
 from ..transforms import FloatArray
 
 Place = Any  # the name of a frame, or a point
+PLACE_NUMBERS = NUMBERS[layout.PLACE]
+TARGET, FREE = PLACE_NUMBERS.items["target"], PLACE_NUMBERS.items["free"]
 
 
 @dataclass
-class Packed:
+class PackedGoal:
     """A goal as the kernels read it.
 
     Args:
         kind: Which of the kernels' kinds it is.
         frames: Names of the frames it is about, None where a point stands instead; four at most.
-        numbers: What its kind needs, after the two weights.
+        values: The numbers of its kind, but for the weights, by their names in the kernels' layout.
         mask: A number more, as the kind needs it.
         explicit: How many explicit rows it takes.
-        items: Further whole numbers; `frames_in_items`: names of frames among them.
-        more: Further numbers.
-        count: How many items or directions there are.
+        corners: Frames that a body stands on, None where a point stands instead.
+        items: Records of joints, flat.
+        item_numbers: Numbers of corners or joints, flat.
+        count: How many corners, joints or directions there are.
     """
 
     kind: int
     frames: tuple[str | None, ...]
-    numbers: list[float]
+    values: dict[str, Any]
     mask: int = 0
     explicit: int = 0
-    items: list[Any] = field(default_factory=list)
-    more: list[float] = field(default_factory=list)
+    corners: tuple[str | None, ...] = ()
+    items: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    item_numbers: Any = ()
     count: int = 0
 
-    def aim(self) -> list[float]:
-        """Return all numbers but the weights."""
-        return self.numbers + [0.0] * (aims.GOAL_NUMBERS - 2 - len(self.numbers)) + self.more
+    @property
+    def size(self) -> int:
+        """How many numbers it takes, weights included."""
+        return NUMBERS[self.kind].size + len(self.item_numbers)
+
+    @property
+    def names(self) -> list[str]:
+        """The frames that it is about."""
+        return [name for name in (*self.frames, *self.corners) if name is not None]
+
+    @property
+    def velocities(self) -> list[int]:
+        """The velocities that a goal of joints is about."""
+        if self.kind == layout.REST:
+            items = REST_ITEM.rows(self.items)
+            counts = np.where(items.kind == layout.BALL_REST, 3, 1).tolist()
+            return [v + k for v, count in zip(items.column.tolist(), counts, strict=True) for k in range(count)]
+        return COUPLE_ITEM.rows(self.items).column.tolist() if self.kind == layout.COUPLE else []
+
+    def write(self, out: FloatArray) -> None:
+        """Write all numbers but the weights."""
+        fixed = NUMBERS[self.kind]
+        for name, value in self.values.items():
+            out[fixed.items[name]] = value
+        out[fixed.size :] = self.item_numbers
 
 
 def _named(place: Place) -> str | None:
     return place if isinstance(place, str) else None
 
 
-def _point(place: Place) -> list[float]:
-    point: list[float] = [0.0, 0.0, 0.0] if isinstance(place, str) else place.tolist()
+def _point(place: Place) -> FloatArray:
+    point: FloatArray = np.zeros(3) if isinstance(place, str) else place
     return point
 
 
 def _mask(rows: Any, free: Any) -> int:
-    return sum(1 << int(k) for k in rows) + (aims.TURNED if free is not None else 0)
+    return sum(1 << int(k) for k in rows) + (layout.ANY_SPIN if free is not None else 0)
 
 
-def _reach(_linkage: Linkage, goal: Reach) -> Packed:
-    numbers = goal.target[:3].ravel().tolist() + ([] if goal.free is None else goal.free.tolist())
-    return Packed(aims.PLACE, (goal.frame,), numbers, mask=_mask(goal.rows, goal.free))
+def _reach(_linkage: Linkage, goal: Reach) -> PackedGoal:
+    values = {"target": goal.target[:3].ravel()} | ({} if goal.free is None else {"free": goal.free})
+    return PackedGoal(layout.PLACE, (goal.frame,), values, mask=_mask(goal.rows, goal.free))
 
 
-def _relate(_linkage: Linkage, goal: Relate) -> Packed:
-    numbers = goal._target()[:3].ravel().tolist()
-    return Packed(aims.PLACE, (goal.frame, goal.to), numbers, mask=_mask(goal.rows, None), explicit=len(goal.rows))
+def _relate(_linkage: Linkage, goal: Relate) -> PackedGoal:
+    values, mask = {"target": goal._target()[:3].ravel()}, _mask(goal.rows, None)
+    return PackedGoal(layout.PLACE, (goal.frame, goal.to), values, mask=mask, explicit=len(goal.rows))
 
 
-def _close(_linkage: Linkage, goal: Close) -> Packed:
-    axis = goal.loop.kind == "axis"
-    numbers = np.eye(4)[:3].ravel().tolist() + ([0.0, 0.0, 1.0] if axis else [])
-    rows = range(3 if goal.loop.kind == "point" else 6)
-    mask = _mask(rows, axis or None)
-    return Packed(aims.PLACE, (goal.loop.first, goal.loop.second), numbers, mask=mask, explicit=len(rows))
+def _close(_linkage: Linkage, goal: Close) -> PackedGoal:
+    loop = goal.loop
+    values = {"target": np.eye(4)[:3].ravel(), "free": (0.0, 0.0, 1.0)}
+    rows = range(3 if loop.kind == "point" else 6)
+    mask = _mask(rows, True if loop.kind == "axis" else None)
+    return PackedGoal(layout.PLACE, (loop.first, loop.second), values, mask=mask, explicit=len(rows))
 
 
-def _align(_linkage: Linkage, goal: Align) -> Packed:
-    return Packed(aims.AIM, (goal.frame,), [*goal.direction.tolist(), *[0.0] * 9, *goal.axis.tolist()])
+def _align(_linkage: Linkage, goal: Align) -> PackedGoal:
+    return PackedGoal(layout.POINTING, (goal.frame,), {"point": goal.direction, "axis": goal.axis})
 
 
-def _look(linkage: Linkage, goal: LookAt) -> Packed:
+def _look(linkage: Linkage, goal: LookAt) -> PackedGoal:
     other = _named(goal.at)
-    near = NEAREST * (linkage.length or 1.0)
-    numbers = [*_point(goal.at), near, *[0.0] * 8, *goal.axis.tolist()]
-    return Packed(aims.AIM, (goal.frame, other), numbers, mask=aims.LOOKING, explicit=0 if other is None else 3)
+    values = {"point": _point(goal.at), "nearest": NEAREST * (linkage.length or 1.0), "axis": goal.axis}
+    explicit = 0 if other is None else 3
+    return PackedGoal(layout.POINTING, (goal.frame, other), values, mask=layout.LOOKING, explicit=explicit)
 
 
-def _bend(_linkage: Linkage, goal: Bend) -> Packed:
+def _bend(_linkage: Linkage, goal: Bend) -> PackedGoal:
     frames = (goal.root, goal.middle, goal.end, _named(goal.towards))
-    return Packed(aims.BEND, frames, _point(goal.towards), explicit=1)
+    return PackedGoal(layout.BEND, frames, {"point": _point(goal.towards)}, explicit=1)
 
 
-def _across(_linkage: Linkage, goal: Any) -> Packed:
-    ways = goal.directions
-    return Packed(aims.ACROSS, (goal.frame,), [*goal.point.tolist(), *ways.ravel().tolist()], count=len(ways))
+def _across(_linkage: Linkage, goal: Any) -> PackedGoal:
+    count, normals = len(goal.directions), np.zeros((2, 3))
+    normals[:count] = goal.directions
+    return PackedGoal(layout.ACROSS, (goal.frame,), {"point": goal.point, "normals": normals.ravel()}, count=count)
 
 
-def _distance(_linkage: Linkage, goal: Distance) -> Packed:
-    other = _named(goal.to)
-    numbers = [*_point(goal.to), *goal.value]
-    return Packed(aims.DISTANCE, (goal.frame, other), numbers, explicit=0 if other is None else 1)
+def _distance(_linkage: Linkage, goal: Distance) -> PackedGoal:
+    other, (least, largest) = _named(goal.to), goal.value
+    values = {"point": _point(goal.to), "least": least, "largest": largest}
+    return PackedGoal(layout.DISTANCE, (goal.frame, other), values, explicit=0 if other is None else 1)
 
 
-def _balance(linkage: Linkage, goal: Balance) -> Packed:
+def _balance(linkage: Linkage, goal: Balance) -> PackedGoal:
     places = goal._places()
     size = 1.0 if goal.shares is None or len(places) == 1 else float(goal.shares[0, 0] - goal.shares[0, 1])
-    numbers = [size, 0.0, 0.0, *goal.across.ravel().tolist()]
-    corners = [_named(place) for place in places]
-    points = [number for place in places for number in _point(place)]
-    return Packed(
-        aims.BALANCE, masses(linkage).links, numbers, explicit=2, items=corners, more=points, count=len(places)
+    return PackedGoal(
+        layout.BALANCE,
+        masses(linkage).links,
+        {"size": size, "ground": goal.across.ravel()},
+        explicit=2,
+        corners=tuple(_named(place) for place in places),
+        item_numbers=np.concatenate([_point(place) for place in places]),
+        count=len(places),
     )
 
 
-def _rest(linkage: Linkage, goal: Rest) -> Packed:
+def _rest(linkage: Linkage, goal: Rest) -> PackedGoal:
     columns, factors, target = (goal._known(name) for name in ("columns", "factors", "target"))
-    q, v, wraps = linkage.table.plain
-    plain = {int(b): (int(a), bool(w)) for a, b, w in zip(q, v, wraps, strict=True)}
+    plain = {v: (q, wraps) for q, v, wraps in zip(*(a.tolist() for a in linkage.table.plain), strict=True)}
     balls = {v + k: (q, v) for q, v in linkage.table.quaternions for k in range(3)}
-    items: list[int] = []
-    more: list[float] = []
-    seen: dict[int, int] = {}
+    items: list[tuple[int, int, int, int]] = []  # kind, place in the pose, first velocity, first error
+    gains: list[list[float]] = []
+    poses: list[list[float]] = []
+    seen: dict[int, list[float]] = {}
     for row, (column, factor) in enumerate(zip(columns.tolist(), factors.tolist(), strict=True)):
         if column in plain:
-            place, wrap = plain[column]
-            items += [aims.WRAPPED_REST if wrap else aims.PLAIN_REST, place, column, row]
-            more += [factor, 0.0, 0.0, float(target[place]), 0.0, 0.0, 0.0]
-        else:
-            place, first = balls[column]
-            if first not in seen:
-                seen[first] = len(more)
-                items += [aims.BALL_REST, place, first, row]
-                more += [0.0, 0.0, 0.0, *target[place : place + 4].tolist()]
-            more[seen[first] + column - first] = factor
-    return Packed(aims.REST, (), [], mask=int(goal._known("turning")), items=items, more=more, count=len(items) // 4)
+            place, wraps = plain[column]
+            items.append((layout.WRAPPED_REST if wraps else layout.PLAIN_REST, place, column, row))
+            gains.append([factor, 0.0, 0.0])
+            poses.append([float(target[place]), 0.0, 0.0, 0.0])
+            continue
+        place, first = balls[column]
+        if first not in seen:
+            seen[first] = [0.0, 0.0, 0.0]
+            items.append((layout.BALL_REST, place, first, row))
+            gains.append(seen[first])
+            poses.append(target[place : place + 4].tolist())
+        seen[first][column - first] = factor
+    count = len(items)
+    kinds, values, velocities, rows = zip(*items, strict=True)
+    records = REST_ITEM.pack(dtype=np.int64, shape=(count,), kind=kinds, value=values, column=velocities, error=rows)
+    numbers = REST_NUMBERS.pack(shape=(count,), gains=gains, pose=poses)
+    turning = int(goal._known("turning"))
+    return PackedGoal(
+        layout.REST, (), {}, mask=turning, items=records.ravel(), item_numbers=numbers.ravel(), count=count
+    )
 
 
-def _couple(_linkage: Linkage, goal: Couple) -> Packed:
-    places, columns = goal._known("places").tolist(), goal._known("columns").tolist()
-    items = [number for pair in zip(places, columns, strict=True) for number in pair]
-    turning = int(goal._known("unit") == "rad")
-    more = [float(c) for c in goal.joints.values()]
-    return Packed(aims.COUPLE, (), [goal.value], mask=turning, explicit=1, items=items, more=more, count=len(more))
+def _couple(_linkage: Linkage, goal: Couple) -> PackedGoal:
+    places, columns, count = goal._known("places"), goal._known("columns"), len(goal.joints)
+    items = COUPLE_ITEM.pack(dtype=np.int64, shape=(count,), value=places, column=columns)
+    turning, numbers = int(goal._known("unit") == "rad"), [float(c) for c in goal.joints.values()]
+    values = {"value": goal.value}
+    return PackedGoal(
+        layout.COUPLE, (), values, mask=turning, explicit=1, items=items.ravel(), item_numbers=numbers, count=count
+    )
 
 
-PACKERS: dict[type[Goal], Callable[[Linkage, Any], Packed]] = {
+PACKERS: dict[type[Goal], Callable[[Linkage, Any], PackedGoal]] = {
     Reach: _reach,
     Relate: _relate,
     Close: _close,
@@ -168,20 +212,45 @@ PACKERS: dict[type[Goal], Callable[[Linkage, Any], Packed]] = {
 }
 
 
-def packed(linkage: Linkage, goal: Goal) -> Packed:
-    """Return a goal, bound to a linkage, as the kernels read it."""
+def pack_goal(linkage: Linkage, goal: Goal) -> PackedGoal:
+    """Return a goal, resolved for a linkage, as the kernels read it."""
     return PACKERS[type(goal)](linkage, goal)
 
 
-def write(linkage: Linkage, goal: Goal, weight: float, out: FloatArray, at: int) -> int:
-    """Write the numbers of a goal that counts `weight` from a place on; return where the next one's begin."""
-    out[at], out[at + 1] = weight, weight * (linkage.length / 4.0 or 1.0)
+def write_goal(linkage: Linkage, goal: Goal, weight: float, arm: float, out: FloatArray, at: int) -> int:
+    """Write the numbers of a goal from a place on; return where the next one's begin.
+
+    A metre of its error counts `weight`; a radian counts as `arm` metres.
+    """
     if type(goal) is Reach:  # nearly all of them are: without the detour
-        out[at + 2 : at + 14] = goal.target.ravel()[:12]
+        end = at + PLACE_NUMBERS.size
+        own = out[at:end]
+        own[TARGET] = goal.target.ravel()[:12]
         if goal.free is not None:
-            out[at + aims.FREE : at + aims.GOAL_NUMBERS] = goal.free
-        return at + aims.GOAL_NUMBERS
-    values = packed(linkage, goal).aim()
-    end = at + 2 + len(values)
-    out[at + 2 : end] = values
+            own[FREE] = goal.free
+    else:
+        packed = pack_goal(linkage, goal)
+        end = at + packed.size
+        own = out[at:end]
+        packed.write(own)
+    own[layout.AT_METRES], own[layout.AT_RADIANS] = weight, weight * arm
     return end
+
+
+def goal_records(goals: Sequence[PackedGoal], numbers: FloatArray) -> Iterator[tuple[Record, FloatArray]]:
+    """Yield, for each goal, its numbers by name and those of its items, as views of the numbers (..., size) of all."""
+    at = 0
+    for goal in goals:
+        fixed = NUMBERS[goal.kind]
+        first, end = at + fixed.size, at + goal.size
+        yield fixed.view(numbers[..., at:first]), numbers[..., first:end]
+        at = end
+
+
+def write_poses(goal: PackedGoal, poses: FloatArray, item_numbers: FloatArray) -> None:
+    """Write the poses (m, nq) of a Rest goal over the numbers of its items (m, ...)."""
+    record = REST_NUMBERS.view(item_numbers.reshape(len(poses), goal.count, REST_NUMBERS.size))
+    items = REST_ITEM.rows(goal.items)
+    for k, (kind, place) in enumerate(zip(items.kind.tolist(), items.value.tolist(), strict=True)):
+        width = 4 if kind == layout.BALL_REST else 1
+        record.pose[:, k, :width] = poses[:, place : place + width]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
-from .body_solver import PreparedFigure, figure_for, serves
+from .body_solver import BodySolver, body_solver_for, can_compile
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .options import Limits, Settings, whole
 from .problem import Problem
@@ -48,7 +48,7 @@ def prepare(
     limits: Limits = ...,
     restarts: int = ...,
     seed: int = ...,
-) -> PreparedFigure: ...
+) -> BodySolver: ...
 
 
 def prepare(
@@ -63,12 +63,12 @@ def prepare(
     limits: Limits = "clamp",
     restarts: int = RESTARTS,
     seed: int = 0,
-) -> Prepared | PreparedFigure:
+) -> Prepared | BodySolver:
     """Return inverse kinematics with everything packed, for control loops: ``ik(target, start=q)``.
 
     Args:
         linkage: The linkage.
-        frame: Name of the frame that targets are for. Or a goal, or a list of them, for a whole figure: the solver then
+        frame: Name of the frame that targets are for. Or a goal, or a list of them, for a whole body: the solver then
             takes goals of the same kinds, ``ik(goals, start=q)``, and follows whole motions, ``ik.follow(...)``; what
             matters of a frame, the goals say.
         position: Whether its position matters; ``"xy"`` for these axes of the world alone.
@@ -95,7 +95,7 @@ def prepare(
     if not isinstance(frame, str):
         if (position, orientation, free) != (True, True, None):
             raise OptionError("position, orientation and free are for one frame; goals say themselves what matters.")
-        return _figure(linkage, frame, settings, restarts, seed)
+        return _body(linkage, frame, settings, restarts, seed)
     goal = _goal(frame, position, orientation, free)
     prepared = prepared_for(linkage, goal, settings, restarts, seed)
     prepared.limb.check()
@@ -110,16 +110,14 @@ def _goal(frame: str, position: bool | str, orientation: bool, free: Any) -> Rea
     return Reach(frame, position=point, orientation=np.eye(3) if orientation else None, free=free)
 
 
-def _figure(
-    linkage: Linkage, goals: Goal | Sequence[Goal], settings: Settings, restarts: int, seed: int
-) -> PreparedFigure:
+def _body(linkage: Linkage, goals: Goal | Sequence[Goal], settings: Settings, restarts: int, seed: int) -> BodySolver:
     problem = Problem(linkage, goals)
-    if not serves(problem):
+    if not can_compile(problem):
         raise GoalError(
             "only goals of linkwork's own kinds, on three levels of priority at most, can be prepared; "
             "solve(...) takes all of them."
         )
-    found = figure_for(problem, settings, restarts, seed)
+    found = body_solver_for(problem, settings, restarts, seed)
     if not found.program.columns.size:
         raise GoalError(f"nothing moves what the goals are about in linkage {linkage.name!r}.")
     return found

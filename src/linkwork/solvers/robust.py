@@ -15,7 +15,7 @@ import numpy as np
 from ..goals import Reach
 from ..kernels.search_many import REACHED
 from ..transforms import FloatArray
-from .body_solver import figure_for, serves
+from .body_solver import body_solver_for, can_compile
 from .chain_solution import NAMES
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .iterate import run
@@ -60,12 +60,10 @@ class Robust(Damped):
         prepared = self._prepared(problem, settings)
         if prepared is not None:
             return self._search(prepared, problem, start, settings)
-        if self._plain(settings) and serves(problem):
-            figure = figure_for(problem, settings, self.restarts, self.seed)
-            if figure.program.columns.size:
-                return (
-                    figure.solve(problem.goals, start) if start.ndim == 1 else figure.solve_many(problem.goals, start)
-                )
+        if self._plain(settings) and can_compile(problem):
+            body = body_solver_for(problem, settings, self.restarts, self.seed)
+            if body.program.columns.size:
+                return body.solve(problem.goals, start, time_budget=settings.time_budget)
         return self._in_numpy(problem, start, settings)
 
     def _search(self, prepared: Prepared, problem: Problem, start: FloatArray | None, settings: Settings) -> Solution:
