@@ -14,22 +14,22 @@ import sys
 import tempfile
 from collections.abc import Callable
 from datetime import date
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-from linkwork.formats.turns import UP
 from results import arguments, publish
 
 import linkwork as lw
 import linkwork.kernels  # as after any forward kinematics
 from linkwork.formats import bvh, bvh_text, urdf
 from linkwork.formats.content import Content
+from linkwork.formats.options import UP
 from linkwork.transforms import transform, translation
 
-BAXTER = Path(__file__).parents[2] / "shared" / "data" / "urdf" / "baxter.urdf"
+BAXTER = "cmeel.prefix/share/example-robot-data/robots/baxter_description/urdf/baxter.urdf"
 SECTION = "files"
 OURS, THEIRS, POSABLE = "linkwork, read", "bvhio, readAsBvh", "bvhio, readAsHierarchy (can be posed)"
 JOINTS = 50
@@ -124,12 +124,14 @@ def run(*, rounds: int, frames: int) -> dict[str, Any]:
             spent |= in_turns({POSABLE: lambda: bvhio.readAsHierarchy(str(path))}, 1)[0]
         report["seconds"] = {name: min(times) for name, times in spent.items()}
         report["wall"] = {name: min(times) for name, times in passed.items()}
-    if BAXTER.exists():
-        print("URDF ...", file=sys.stderr)
-        spent, _ = in_turns({"urdf": lambda: urdf.read(BAXTER)}, 10 * rounds)
-        report["urdf"] = {"links": len(urdf.read(BAXTER).linkage.links), "seconds": min(spent["urdf"])}
+    try:
+        robot = Path(str(distribution("example-robot-data").locate_file(BAXTER)))
+    except PackageNotFoundError:
+        report["missing"].append("example-robot-data is not installed, so the URDF of Baxter is not timed")
     else:
-        report["missing"].append("the URDF of Baxter is not here, so it is not timed")
+        print("URDF ...", file=sys.stderr)
+        spent, _ = in_turns({"urdf": lambda: urdf.read(robot)}, 10 * rounds)
+        report["urdf"] = {"links": len(urdf.read(robot).linkage.links), "seconds": min(spent["urdf"])}
     return report
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import struct
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+from scipy.spatial.transform import Rotation, Slerp
 
 import linkwork as lw
 from linkwork.motion import clips
@@ -72,9 +73,16 @@ class File:
         chunks = struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(binary), 0x4E4942) + binary
         return b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks
 
-    def save(self, folder: Path, name: str = "file.glb") -> Path:
+    def save(self, folder: Path, name: str = "file.glb", buffer: str = "") -> Path:
+        """Write the file; a .gltf has its numbers in another file, or within itself where no `buffer` is named."""
         path = folder / name
-        path.write_bytes(self.glb())
+        if path.suffix == ".glb":
+            path.write_bytes(self.glb())
+            return path
+        uri = buffer or "data:application/octet-stream;base64," + base64.b64encode(self.binary).decode()
+        if buffer:
+            (folder / buffer).write_bytes(self.binary)
+        path.write_text(json.dumps(self.document | {"buffers": [{"byteLength": len(self.binary), "uri": uri}]}))
         return path
 
 
@@ -94,3 +102,73 @@ def local_matrix(node: dict):
     matrix[:3, :3] = Rotation.from_quat(node.get("rotation", [0, 0, 0, 1])).as_matrix() * node.get("scale", [1, 1, 1])
     matrix[:3, 3] = node.get("translation", [0, 0, 0])
     return matrix
+
+
+# A figure with a skin, as modelling programs export it
+
+
+def rigged(path: str, interpolation: str) -> tuple[File, list]:
+    """Return a file whose joints hang below a turned matrix and an armature a hundred times too large, and its keys.
+
+    One joint moves at `path` (translation, rotation or scale), another turns against it; one node has no name, the
+    joints' quaternions have three digits.
+    """
+    rng = np.random.default_rng(7)
+    standing = np.eye(4)
+    standing[:3, :3] = UP.T  # as exporters of programs with z up write it
+    nodes: list[dict] = [
+        {"name": "Z_UP", "matrix": standing.T.ravel().tolist(), "children": [1, 7]},
+        {"name": "Armature", "scale": [100, 100, 100], "children": [2]},
+    ]
+    for k in range(2, 7):
+        turn = Rotation.random(rng=rng).as_quat().round(3).tolist()
+        node = {"name": f"bone{k}", "translation": (0.01 * rng.normal(size=3)).tolist(), "rotation": turn}
+        nodes.append(node | ({"children": [k + 1]} if k < 4 else {"children": [5, 6]} if k == 4 else {}))
+    nodes.append({"children": []})  # where the skinned mesh would be
+    del nodes[7]["children"]
+    file = File(nodes, skins=[{"joints": [2, 3, 4, 5, 6]}], scenes=[{"nodes": [0]}], scene=0)
+    times = np.array([0.0, 0.3, 1.0])
+    tracks = []
+    for node, moved in ((3, path), (4, "rotation")):
+        rows = 3 * (3 if interpolation == "CUBICSPLINE" else 1)
+        values = rng.normal(size=(rows, 4 if moved == "rotation" else 3))
+        if moved == "scale":
+            values = 1.0 + 0.2 * values
+        if moved == "translation":
+            values *= 0.01
+        if moved == "rotation" and interpolation != "CUBICSPLINE":
+            values /= np.linalg.norm(values, axis=1)[:, None]
+        tracks.append((node, moved, times, values.astype(np.float32).astype(float), interpolation))
+    return file.animate(*tracks), tracks
+
+
+def key_value(track, time: float) -> np.ndarray:
+    """Return what a track says at a time, by the words of the standard."""
+    _, path, times, values, interpolation = track
+    k = min(int(np.searchsorted(times, time, side="right")) - 1, len(times) - 2)
+    step = times[k + 1] - times[k]
+    t = (time - times[k]) / step
+    if interpolation == "STEP":
+        value = values[k + 1] if t >= 1.0 else values[k]
+    elif interpolation == "CUBICSPLINE":
+        (_, a, out), (into, b, _) = values.reshape(-1, 3, values.shape[1])[k : k + 2]
+        value = (2 * t**3 - 3 * t**2 + 1) * a + step * (t**3 - 2 * t**2 + t) * out
+        value = value + (3 * t**2 - 2 * t**3) * b + step * (t**3 - t**2) * into
+    elif path == "rotation":
+        value = Slerp([0.0, 1.0], Rotation.from_quat(values[k : k + 2]))(t).as_quat()
+    else:
+        value = (1.0 - t) * values[k] + t * values[k + 1]
+    return value / np.linalg.norm(value) if path == "rotation" else value
+
+
+def worlds(nodes: list[dict], tracks, time: float | None) -> dict[int, np.ndarray]:
+    """Return the world matrix of every node below the first: products of the file's own matrices, y up."""
+    moved = {} if time is None else {(track[0], track[1]): key_value(track, time) for track in tracks}
+    found, waiting = {}, [(0, np.eye(4))]
+    while waiting:
+        k, parent = waiting.pop()
+        node = nodes[k] | {path: value for (which, path), value in moved.items() if which == k}
+        local = np.reshape(node["matrix"], (4, 4)).T if "matrix" in node else local_matrix(node)
+        found[k] = parent @ local
+        waiting += [(child, found[k]) for child in node.get("children", [])]
+    return found

@@ -1,8 +1,7 @@
-"""BVH files: real ones against goldens, written ones against SciPy and bvhio, broken ones with their line."""
+"""BVH: captures against their own rotations, written files against SciPy and bvhio, broken ones with their line."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,9 @@ import pytest
 from hypothesis import example, given, strategies as st
 from scipy.spatial.transform import Rotation
 
+import captures
 import linkwork as lw
+from captures import CAPTURES
 from fuzz_bvh import read_anything
 from linkages import JOINTS, one_joint, random_tree
 from linkwork.errors import FormatError
@@ -22,9 +23,6 @@ from linkwork.formats.options import UP, Options
 from linkwork.linkage.joints import EULER_ORDERS
 from linkwork.motion.clips import Clip
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-GOLDENS = sorted(DATA.glob("golden/bvh__*.json"))
-real = pytest.mark.skipif(not GOLDENS, reason="the folder of real files is not here")
 AS_IT_IS = Options(units=1.0, up="z")
 
 PLAIN = """HIERARCHY
@@ -71,33 +69,40 @@ def places(clip: Clip, names) -> np.ndarray:
     return np.stack([found[name][:, :3, 3] for name in names], axis=1)
 
 
-# Real files
+# Captures, as the systems of the field write them
 
 
-@real
-@pytest.mark.parametrize("golden", GOLDENS, ids=lambda path: path.stem)
-@pytest.mark.parametrize(("positions", "key"), [("replace", "frames"), ("add", "frames_add_offset")])
-def test_real_files_agree_with_their_goldens(golden, positions, key):
-    expected = json.loads(golden.read_text())
-    if expected[key] is None:
-        pytest.skip("positions and offsets do not meet in this file")
-    content = bvh.read(DATA / expected["file"], Options(units=1.0, up="y", positions=positions))
-    linkage, clip = content.linkage, only_clip(content)
-    names = [name if name in linkage.links else name.removesuffix("_End") + ".end" for name in expected["joints"]]
-    assert sorted(linkage.frames) == sorted(names)
-    assert len(clip) == expected["nframes"]
-    assert np.diff(clip.times) == pytest.approx(expected["dt"], rel=1e-9)
-    frames = [int(frame) for frame in expected[key]]
-    theirs = np.array(list(expected[key].values()))
-    ours = places(clip, names)[frames] @ UP["y"]
-    assert np.abs(ours - theirs).max() <= 1e-5 * np.abs(theirs).max()
+@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("positions", ["replace", "add"])
+def test_captures_are_where_their_rotations_put_them(name, positions, tmp_path):
+    capture = CAPTURES[name]()
+    content = bvh.read(captures.write(name, tmp_path), Options(units=1.0, up="y", positions=positions))
+    linkage, clip, expected = content.linkage, only_clip(content), capture.places(positions)
+    assert sorted(linkage.frames) == sorted(expected)
+    assert len(clip) == len(capture.turns)
+    assert np.diff(clip.times) == pytest.approx(1.0 / capture.fps, rel=1e-5)
+    theirs = np.stack(list(expected.values()), axis=1)
+    assert np.abs(places(clip, expected) @ UP["y"] - theirs).max() <= 1e-5 * np.abs(theirs).max()
 
 
-@real
-@pytest.mark.parametrize("golden", GOLDENS, ids=lambda path: path.stem)
-def test_real_files_come_back_as_they_were(golden, tmp_path):
-    content = bvh.read(DATA / json.loads(golden.read_text())["file"])
-    path = tmp_path / f"{content.linkage.name}.bvh"
+@pytest.mark.parametrize("name", ["run", "march", "dance"])  # whose root has no OFFSET: there readers agree
+def test_captures_are_where_another_reader_puts_them(name, tmp_path):
+    bvhio = pytest.importorskip("bvhio")
+    path = captures.write(name, tmp_path)
+    clip, theirs = only_clip(bvh.read(path, Options(units=1.0, up="y"))), bvhio.readAsHierarchy(str(path))
+    world = clip.forward()
+    for frame in (0, 1, 40, len(clip) - 1):
+        theirs.loadPose(frame, recursive=True)
+        for joint, _, _ in theirs.layout():
+            ours = world[joint.Name][frame, :3, 3] @ UP["y"]
+            assert ours == pytest.approx(np.array(joint.PositionWorld), abs=1e-2)  # it has 32 bits, in centimetres
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_captures_come_back_as_they_were(name, tmp_path):
+    content = bvh.read(captures.write(name, tmp_path))
+    path = tmp_path / "again" / f"{content.linkage.name}.bvh"
+    path.parent.mkdir()
     remarks = bvh.write(content, path)
     again = bvh.read(path)
     assert {remark.kind for remark in remarks} <= {"units"}
@@ -651,9 +656,8 @@ def test_the_compiled_reader_of_numbers_agrees_with_the_plain_one(texts):
         assert np.array_equal(compiled, plain, equal_nan=True)
 
 
-@real
-def test_files_read_by_the_compiled_reader_are_the_same(monkeypatch):
-    path = DATA / "bvh" / "pirouette.bvh"
+def test_files_read_by_the_compiled_reader_are_the_same(monkeypatch, tmp_path):
+    path = captures.write("dance", tmp_path)
     monkeypatch.setattr(bvh_text, "COMPILED", "no such module")
     plain = only_clip(bvh.read(path))
     monkeypatch.setattr(bvh_text, "COMPILED", "linkwork.kernels")

@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import linkwork as lw
+from goldens import DH, dh_table
 from linkwork import formats
 from linkwork.cli.app import app
 from linkwork.cli.file import MOST_LISTED, MOST_SAID
@@ -22,7 +23,6 @@ from linkwork.errors import ClipNotFoundError, FormatError, MissingExtraError, O
 from linkwork.formats import CLIP, FORMATS, Content, Options
 from linkwork.linkage.poses import zero_pose
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 EXTRAS = {"usd": "pxr", "mjcf": "mujoco"}
 MOTIONS = [suffix for suffix, row in FORMATS.items() if row.clips and row.writes and row.reads]
 TREES = [suffix for suffix, row in FORMATS.items() if row.linkages and row.writes and row.reads]
@@ -349,12 +349,10 @@ def test_a_missing_package_says_what_to_install(tmp_path: Path, monkeypatch: pyt
 # Tables of Denavit-Hartenberg rows
 
 
-@pytest.mark.parametrize("name", ["Hyper", "IRB140", "LWR4", "Panda", "Planar3", "Puma560", "Stanford", "UR5"])
-def test_tables_of_others_agree_with_what_they_computed(name: str) -> None:
-    path = DATA / "dh" / f"{name}.json"
-    if not path.exists():
-        pytest.skip("the data of others is not here")
-    golden = json.loads(path.with_suffix(".golden.json").read_text())
+@pytest.mark.parametrize("name", DH)
+def test_tables_of_others_agree_with_what_they_computed(name: str, tmp_path: Path) -> None:
+    path, golden = tmp_path / f"{name}.json", DH[name]
+    path.write_text(dh_table(name))
     linkage = lw.load(path)
     np.testing.assert_allclose(linkage.forward(golden["q"], frame="tip"), golden["T_end"], atol=1e-9)
     limits = [row["qlim"] or [-np.inf, np.inf] for row in golden["rows"]]

@@ -16,7 +16,7 @@ from linkages import random_rotation
 from linkwork.kernels import starts
 from linkwork.linkage.joints import Continuous, Mimic, Prismatic, Revolute, Screw
 from linkwork.solvers.chain import Limb
-from robots import DATA
+from robots import shipped
 
 CHAINS, GOALS = 40, 125  # 60,000 problems with all kinds of goal in both precisions
 if os.environ.get("LINKWORK_MILLION"):
@@ -191,15 +191,13 @@ def test_every_goal_of_a_model_is_reached(model: str, dtype: str) -> None:
     verify(arm, targets, kind, batch)
 
 
-ROBOTS = ("panda", "ur5_robot", "prismatic_mixed_robot", "puma560_robot")
+ROBOTS = ("panda", "ur5_robot", "kinova", "solo12", "icub")
 
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_pinocchio_agrees_on_what_is_reached(name: str) -> None:
-    pinocchio = pytest.importorskip("pinocchio", reason="Pinocchio is not installed here")
-    path = DATA / "urdf" / f"{name}.urdf"
-    if not path.exists():
-        pytest.skip("the folder of real files is not here")
+    pinocchio = pytest.importorskip("pinocchio", reason="Pinocchio is not installed here", exc_type=ImportError)
+    path = shipped(name)
     arm, model = lw.load(path), pinocchio.buildModelFromUrdf(str(path))
     frame = max(arm.frames, key=lambda frame: Limb(arm, frame).values)
     targets = arm.forward(arm.random_pose(3, 300), frame=frame)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from goldens import DH
 from linkages import random_transform
 from linkwork.errors import (
     DuplicateNameError,
@@ -39,17 +38,8 @@ from linkwork.transforms import transform
 
 NAN, INF, PI = math.nan, math.inf, math.pi
 ROW = (0.0, 0.0, 1.0, 0.0)
-DATA = Path(__file__).parents[3] / "shared" / "data" / "dh"
-NAMES = ["Hyper", "IRB140", "LWR4", "Panda", "Planar3", "Puma560", "Stanford", "UR5"]
 
 both_conventions = pytest.mark.parametrize("convention", ["standard", "modified"])
-
-
-def golden(name):
-    path = DATA / f"{name}.golden.json"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not here")
-    return json.loads(path.read_text())
 
 
 def rows_of(data):
@@ -88,9 +78,9 @@ def worst(arm, other, frame="tip", seed=0):
 # Real tables
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", DH)
 def test_tips_frames_and_jacobians_are_those_of_the_golden(name):
-    data = golden(name)
+    data = DH[name]
     arm, q = arm_of(data), np.array(data["q"])
     np.testing.assert_allclose(arm.forward(q, frame="tip"), data["T_end"], atol=1e-12)
     np.testing.assert_allclose(arm.jacobian(q, "tip"), data["J0"], atol=1e-12)
@@ -100,19 +90,19 @@ def test_tips_frames_and_jacobians_are_those_of_the_golden(name):
         np.testing.assert_allclose(frames[f"link{k}"] @ rest, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", DH)
 def test_limits_are_kept(name):
-    data = golden(name)
+    data = DH[name]
     limits = np.array([row["qlim"] or (-INF, INF) for row in data["rows"]])
     arm = arm_of(data)
     np.testing.assert_array_equal([arm.lower, arm.upper], limits.T)
     assert [row.limits for row in arm.as_dh().rows] == [row.limits for row in rows_of(data)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", DH)
 @both_conventions
 def test_real_arms_come_out_and_in_again(name, convention):
-    arm = arm_of(golden(name))
+    arm = arm_of(DH[name])
     table = arm.as_dh("tip", convention=convention)
     assert table.convention == convention
     again = from_dh(table, name=arm.name)
@@ -132,7 +122,7 @@ def turned(rows):
 
 @pytest.mark.parametrize("name", ["IRB140", "LWR4", "Panda", "Planar3", "Puma560", "UR5"])
 def test_familiar_tables_come_back(name):
-    data = golden(name)
+    data = DH[name]
     arm = arm_of(data)
     table = arm.as_dh(convention="modified" if data["mdh"] else "standard")
     expected = np.array([(row.theta, row.d, row.a, row.alpha) for row in rows_of(data)])
@@ -141,7 +131,7 @@ def test_familiar_tables_come_back(name):
 
 
 def test_the_panda_in_the_modified_convention():
-    rows = as_lists(arm_of(golden("Panda")).as_dh(convention="modified"))
+    rows = as_lists(arm_of(DH["Panda"]).as_dh(convention="modified"))
     np.testing.assert_allclose(rows[:, 1], [0.333, 0, 0.316, 0, 0.384, 0, 0.107], atol=1e-12)
     np.testing.assert_allclose(rows[:, 2], [0, 0, 0, 0.0825, -0.0825, 0, 0.088], atol=1e-12)
 

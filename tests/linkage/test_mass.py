@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -11,8 +9,7 @@ from numpy.testing import assert_allclose
 import linkwork as lw
 from linkwork.errors import LinkageError
 from linkwork.linkage.poses import advance
-
-DATA = Path(__file__).parents[3] / "shared" / "data" / "urdf"
+from robots import SHIPPED, shipped
 
 
 def test_masses_are_those_of_the_model_or_of_its_shapes() -> None:
@@ -33,21 +30,11 @@ def test_masses_are_those_of_the_model_or_of_its_shapes() -> None:
     assert lw.mass.total_mass(bumper) == pytest.approx(1.0)
 
 
-ROBOTS = sorted(path for path in DATA.glob("*") if path.suffix.lower() == ".urdf")
-
-
-@pytest.mark.parametrize(
-    "path",
-    ROBOTS or [pytest.param(None, marks=pytest.mark.skip(reason="the folder of real files is not here"))],
-    ids=lambda path: path.stem if path else "none",
-)
-def test_the_centre_of_mass_is_that_of_pinocchio(path: Path) -> None:
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_centre_of_mass_is_that_of_pinocchio(name: str) -> None:
     pin = pytest.importorskip("pinocchio", exc_type=ImportError)
+    path = shipped(name)
     model, robot = pin.buildModelFromUrdf(str(path)), lw.load(path)
-    if not any(link.inertia is not None and link.inertia.mass for link in robot.nodes):
-        pytest.skip("nothing of it weighs anything")
-    if any(joint.nv != 1 for joint in list(model.joints)[1:]):
-        pytest.skip("it has joints of several values, which Pinocchio stores otherwise")
     data, rng = model.createData(), np.random.default_rng(8)
     fixed = model.inertias[0]  # what is welded to the world, which is no body of theirs
     moving = sum(inertia.mass for inertia in list(model.inertias)[1:])

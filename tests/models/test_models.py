@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import math
 from pathlib import Path
 
@@ -11,12 +10,13 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from goldens import DH
 from linkwork import models
 from linkwork.errors import LinkageError, ModelNotFoundError
 from linkwork.models.animals import LEGS
 from linkwork.models.mechanisms import CRANK, MOON_DISTANCE, PLANETS, ROD
+from robots import shipped
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 DOCS = Path(__file__).parents[2] / "docs" / "models.md"
 TEXTS = sorted(
     {*models.MODELS, *(model.example for model in models.MODELS.values())}
@@ -43,13 +43,6 @@ def clip(text):
 
 def within_limits(linkage, poses, tolerance=1e-12):
     return bool(np.all(poses >= linkage.lower - tolerance) and np.all(poses <= linkage.upper + tolerance))
-
-
-def golden(*parts):
-    path = DATA.joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"{path.name} is not here: the golden figures are kept outside the repository")
-    return json.loads(path.read_text())
 
 
 # Every model
@@ -232,20 +225,32 @@ def test_links_of_equal_length_share_their_shape():
     assert len({id(visual.shape) for link in arm.nodes[1:] for visual in link.visuals}) == 3  # two colours and the pin
 
 
-@pytest.mark.parametrize("index", range(3))
-def test_panda_agrees_with_pinocchio(index):
-    record = golden("golden", "urdf__panda.urdf.json")["poses"][index]
+def pinocchio_frames(name, poses):
+    """Return where Pinocchio puts the links of a shipped robot, one mapping a pose."""
+    pin = pytest.importorskip("pinocchio", exc_type=ImportError)
+    model = pin.buildModelFromUrdf(str(shipped(name)))
+    data = model.createData()
+    for pose in poses:
+        q = pin.neutral(model)
+        for joint, value in pose.items():
+            q[model.joints[model.getJointId(joint)].idx_q] = value
+        pin.framesForwardKinematics(model, data, q)
+        yield {f.name: data.oMf[i].homogeneous for i, f in enumerate(model.frames) if f.type == pin.FrameType.BODY}
+
+
+def test_panda_agrees_with_pinocchio():
     arm = models.panda()
-    frames = arm.forward([record["q"][name] for name in arm.coordinates])
-    names = [f"panda_link{k}" for k in range(9)] + ["panda_hand"]
-    for name in names:
-        np.testing.assert_allclose(frames[name][:3, 3], record["links"][name]["pos"], atol=1e-9)
-        np.testing.assert_allclose(frames[name][:3, :3], record["links"][name]["R"], atol=1e-9)
-    np.testing.assert_allclose(frames["tip"][:3, 3], record["links"]["panda_hand_tcp"]["pos"], atol=1e-9)
+    poses = arm.random_pose(4, 3)
+    named = [dict(zip(arm.coordinates, q, strict=True)) for q in poses]
+    for q, theirs in zip(poses, pinocchio_frames("panda", named), strict=True):
+        frames = arm.forward(q)
+        for name in [f"panda_link{k}" for k in range(9)] + ["panda_hand"]:
+            np.testing.assert_allclose(frames[name], theirs[name], atol=1e-9)
+        np.testing.assert_allclose(frames["tip"][:3, 3], theirs["panda_hand_tcp"][:3, 3], atol=1e-9)
 
 
 def test_panda_agrees_with_its_table():
-    record = golden("dh", "Panda.golden.json")
+    record = DH["Panda"]
     arm = models.panda()
     frames = arm.forward(record["q"])
     for k, matrix in enumerate(record["T_links"][:7]):
@@ -259,19 +264,20 @@ def test_panda_agrees_with_its_table():
     np.testing.assert_array_equal(np.stack([arm.lower, arm.upper], axis=1), limits)
 
 
-@pytest.mark.parametrize("index", range(3))
-def test_ur5_agrees_with_pinocchio(index):
-    record = golden("golden", "urdf__ur5_robot.urdf.json")["poses"][index]
+def test_ur5_agrees_with_pinocchio():
     arm = models.ur5()
-    frames = arm.forward([record["q"][name] for name in arm.coordinates])
-    for name in set(record["links"]) - {"world"}:
-        np.testing.assert_allclose(frames[name][:3, 3], record["links"][name]["pos"], atol=1e-9)
-        np.testing.assert_allclose(frames[name][:3, :3], record["links"][name]["R"], atol=1e-9)
-    np.testing.assert_array_equal(frames["tip"], frames["tool0"])
+    poses = arm.random_pose(4, 3)
+    named = [dict(zip(arm.coordinates, q, strict=True)) for q in poses]
+    for q, theirs in zip(poses, pinocchio_frames("ur5_robot", named), strict=True):
+        frames = arm.forward(q)
+        assert len(theirs) > 9
+        for name in set(theirs) - {"world"}:
+            np.testing.assert_allclose(frames[name], theirs[name], atol=1e-9)
+        np.testing.assert_array_equal(frames["tip"], frames["tool0"])
 
 
 def test_ur5_agrees_with_its_table():
-    record = golden("dh", "UR5.golden.json")
+    record = DH["UR5"]
     arm = models.ur5()
     frames = arm.forward(record["q"])
     base_from_flange = lw.transforms.inverse(frames["base"]) @ frames["tip"]
@@ -280,7 +286,7 @@ def test_ur5_agrees_with_its_table():
 
 
 def test_stanford_agrees_with_its_table():
-    record = golden("dh", "Stanford.golden.json")
+    record = DH["Stanford"]
     arm = models.stanford()
     np.testing.assert_allclose(arm.forward(record["q"], frame="flange"), record["T_end"], atol=1e-9)
     np.testing.assert_allclose(arm.jacobian(record["q"], "flange"), record["J0"], atol=1e-9)

@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
+from captures import recorded
 from linkages import JOINTS, one_joint
 from linkwork.errors import KeyFrameError, LinkageError, LinkworkError
-from motions import recorded
 
 ARM = lw.models.planar([2, 1])
 CLIP = lw.interpolate(ARM, [(0, [0, 0]), (1, [1, 2]), (2, [0, 1])], fps=24)
@@ -39,8 +39,8 @@ def steady(clip: lw.Clip) -> bool:
 
 def test_a_clip_of_a_file_has_a_name_a_source_and_its_rate() -> None:
     clip = recorded()
-    assert clip.name == "walk01"
-    assert clip.source.endswith("walk01.bvh")
+    assert clip.name == "walk"
+    assert clip.source.endswith("walk.bvh")
     assert clip.fps == pytest.approx(24.0, rel=1e-4)
     assert clip.joints == clip.linkage.joints
 
@@ -268,7 +268,7 @@ def test_an_offset_moves_every_frame_by_the_same_transform() -> None:
     world = np.eye(4)
     world[:3, :3] = Rotation.from_euler("z", 1.2).as_matrix()
     world[:3, 3] = (1.0, -2.0, 0.5)
-    for clip in (flying(), recorded(), recorded("cmu_16_49")):
+    for clip in (flying(), recorded(), recorded("run")):
         moved = clip.offset(position=(1, -2, 0.5), turn=1.2)
         assert_allclose(moved.forward().array, world @ clip.forward().array, atol=1e-9)
         assert steady(moved)

@@ -9,11 +9,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linkwork as lw
+from captures import recorded
 from linkages import JOINTS, one_joint
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError
 from linkwork.motion.checks import runs
 from linkwork.motion.repairs import chain_end
-from motions import recorded
 
 
 def only(report: lw.Report, *kinds: str) -> None:
@@ -53,7 +53,7 @@ def standing(drift: float = 0.0, sink: float = 0.0) -> lw.Clip:
 # Clean motions
 
 
-@pytest.mark.parametrize("name", ["walk01", "sinusoidal", "alien"])
+@pytest.mark.parametrize("name", ["walk", "worm", "head"])
 def test_nothing_is_wrong_with_a_clean_recording(name: str) -> None:
     report = recorded(name).report()
     assert report.ok, str(report)
@@ -213,7 +213,7 @@ def test_residuals_of_a_solved_clip_are_judged_where_no_goals_are_given() -> Non
 
 
 def test_a_first_frame_that_is_no_part_of_the_motion_is_left_out() -> None:
-    clip = recorded("cmu_78_11")
+    clip = recorded("run")
     first = clip.report().of("spike")[0]
     assert (first.first, first.last, first.where) == (0, 1, "whole body")
     repair = lw.repair(clip)
@@ -222,7 +222,7 @@ def test_a_first_frame_that_is_no_part_of_the_motion_is_left_out() -> None:
     assert repair.clip.times[0] == clip.times[0]
 
 
-@pytest.mark.parametrize("name", ["mocapbank_crlf", "pirouette", "cmu_16_49", "cmu_106_28"])
+@pytest.mark.parametrize("name", ["march", "dance", "run"])
 def test_recordings_with_faults_are_put_right_and_stay_what_they_are(name: str) -> None:
     clip = recorded(name)
     assert not clip.report().ok
@@ -253,7 +253,7 @@ def test_a_clean_clip_is_left_as_it_is() -> None:
 
 
 def test_a_report_is_plain_data() -> None:
-    clip = recorded("mocapbank_crlf")
+    clip = recorded("march")
     data = json.loads(json.dumps(clip.report().as_dict(), allow_nan=False))
     assert data["counts"]["flip"] == len([f for f in data["findings"] if f["kind"] == "flip"]) > 0
     assert set(data["findings"][0]) == {"kind", "first", "last", "where", "amount", "unit", "text"}
@@ -305,7 +305,7 @@ def test_wrong_questions_are_refused(call, error) -> None:
 
 def test_the_picture_has_a_row_for_every_joint_that_something_is_wrong_with(tmp_path) -> None:
     pytest.importorskip("matplotlib")
-    report = recorded("mocapbank_crlf").report()
+    report = recorded("march").report()
     page = lw.draw.report(report, path=tmp_path / "report.png")
     names = [label.get_text() for label in page.axes[0].get_yticklabels()]
     assert set(names) == {finding.where for finding in report.findings}

@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import linkwork as lw
+from captures import recorded
 from linkwork.errors import GoalError, KeyFrameError, LinkworkError
 from linkwork.motion.nearest_pose import lead, stiffness
 from linkwork.solvers import Problem
-from motions import recorded
 
 ARM = lw.models.planar([15, 10, 5])
 KEYS = [(0, [0.1, 0.5, 0.5]), (1, [0.9, -0.3, 0.8]), (2, [1.5, 0.5, 0.5])]
@@ -77,7 +77,7 @@ def test_a_pin_holds_while_everything_else_moves() -> None:
     assert (clip.residuals < TENTH).all()
 
 
-@pytest.mark.parametrize("name", ["walk01", "mocapbank_crlf"])
+@pytest.mark.parametrize("name", ["walk", "march"])
 def test_a_hand_pinned_while_a_recorded_body_plays(name: str) -> None:
     body = recorded(name)
     hand = "LeftHand" if "LeftHand" in body.linkage.links else "LeftWrist"

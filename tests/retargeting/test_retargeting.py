@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from captures import recorded
 from linkwork.errors import FormatError, FrameNotFoundError, MappingError, OptionError
 from linkwork.kernels.hinge_fit import fit_hinges
 from linkwork.motion.checks import runs
@@ -18,8 +19,8 @@ from linkwork.retargeting import read_map, recognise, retarget_file, retarget_wi
 from linkwork.retargeting.frame_goals import GoalTrack, follow
 from linkwork.retargeting.quaternion_form import without_angles
 from linkwork.retargeting.skeletons import shortest_turn
+from robots import shipped
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 SIDES = ("left", "right")
 LIMBS = [(f"{side}_{a}", f"{side}_{b}") for side in SIDES for a, b in (("shoulder", "elbow"), ("elbow", "hand"))]
 LIMBS += [(f"{side}_{a}", f"{side}_{b}") for side in SIDES for a, b in (("hip", "knee"), ("knee", "ankle"))]
@@ -448,43 +449,36 @@ def test_goal_tracks_are_solved_as_their_goals_are(walk):
     assert poses == pytest.approx(walk.poses[:frames], abs=0.02)
 
 
-# Files of others
+# Captures, and robots of others
 
 
-@pytest.mark.parametrize(
-    ("file", "first", "last"), [("walk01.bvh", 0, 60), ("cmu_16_49.bvh", 0, 90), ("mocapbank_crlf.bvh", 60, 180)]
-)
-def test_captured_motions_keep_their_promises(file, first, last):
-    if not (DATA / "bvh" / file).exists():
-        pytest.skip("the shared data is not here")
-    clip = lw.load_clip(DATA / "bvh" / file)
-    clip = lw.Clip(clip.linkage, clip.times[first:last], clip.poses[first:last])
-    for target in (lw.models.human(), lw.load(DATA / "bvh" / "pirouette.bvh")):
+@pytest.mark.parametrize("name", ["walk", "run", "march"])
+def test_captured_motions_keep_their_promises(name):
+    clip = recorded(name)
+    for target in (lw.models.human(), recorded("dance").linkage):
         made = retarget_with_report(clip, target).report
+        assert made.contacts >= 4
         assert made.slide < 0.005
         assert made.hands < 0.02
         assert made.jerk < 1.5
         assert made.outside == made.flips == 0
 
 
-def test_knees_that_pass_a_gimbal_lock_do_not_flip():
-    if not (DATA / "bvh" / "mocapbank_crlf.bvh").exists():
-        pytest.skip("the shared data is not here")
-    clip = lw.load_clip(DATA / "bvh" / "mocapbank_crlf.bvh")
-    made = retarget_with_report(clip, lw.load(DATA / "bvh" / "pirouette.bvh")).report
+def test_joints_that_pass_a_gimbal_lock_do_not_flip():
+    march = recorded("march")
+    assert march.report().of("flip")  # knees and thighs in the file
+    made = retarget_with_report(march, recorded("dance").linkage).report
     assert made.slide < 0.005
     assert made.hands < 0.02
     assert made.flips == 0
 
 
-def test_a_humanoid_robot_walks():
-    if not (DATA / "mjcf" / "dm_control" / "humanoid.xml").exists():
-        pytest.skip("the shared data is not here")
-    clip = lw.load_clip(DATA / "bvh" / "walk01.bvh")
-    for file, options in (("urdf/humanoid_nonunit_axes.urdf", {}), ("urdf/simple_humanoid.urdf", {"root": "floating"})):
-        outcome = retarget_with_report(clip, lw.load(DATA / file, **options))
-        assert outcome.report.slide < 0.005
-        assert outcome.report.hands < 0.02
-        assert outcome.report.jerk < 1.5
-        assert outcome.report.outside == 0
-        assert jerk(outcome.clip.forward(frame=outcome.target.roles["hips"])[:, :3, 3], clip.times) < 200.0
+@pytest.mark.parametrize("name", ["simple_humanoid", "human"])
+def test_a_humanoid_robot_walks(name):
+    clip = recorded("walk")
+    outcome = retarget_with_report(clip, lw.load(shipped(name), root="floating"))
+    assert outcome.report.slide < 0.005
+    assert outcome.report.hands < 0.02
+    assert outcome.report.jerk < 1.5
+    assert outcome.report.outside == 0
+    assert jerk(outcome.clip.forward(frame=outcome.target.roles["hips"])[:, :3, 3], clip.times) < 200.0

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import linkwork as lw
+from captures import CAPTURES, recorded
 from linkwork.errors import MappingError
 from linkwork.retargeting import ROLES, recognise
 from linkwork.retargeting.names import meaning
-
-DATA = Path(__file__).parents[3] / "shared" / "data"
+from robots import SHIPPED, gymnasium, shipped
 
 
 @pytest.mark.parametrize(
@@ -108,35 +106,58 @@ def test_what_has_no_limbs_is_refused_with_advice(model):
     assert "left_hand" in str(caught.value)
 
 
-KNOWN = {
-    "bvh/cmu_16_49.bvh": {"left_hip": "LeftUpLeg", "left_clavicle": "LeftShoulder", "right_elbow": "RightForeArm"},
-    "bvh/mocapbank_crlf.bvh": {"left_hip": "LeftHip", "left_shoulder": "LeftShoulder", "right_hand": "RightWrist"},
-    "bvh/pirouette.bvh": {"hips": "hip", "left_hip": "lThigh", "right_shoulder": "rShldr", "right_ankle": "rFoot"},
-    "urdf/simple_humanoid.urdf": {"left_knee": "LLEG_LINK4", "right_hip": "RLEG_LINK1", "chest": "torso"},
-    "urdf/humanoid_nonunit_axes.urdf": {"hips": "pelvis", "chest": "torso", "left_hip": "link1_16"},
-    "urdf/baxter.urdf": {"left_elbow": "left_lower_elbow", "right_hand": "right_wrist", "head": "head"},
-    "gltf/RiggedFigure/RiggedFigure.gltf": {"left_elbow": "arm_joint_L_2", "right_ankle": "leg_joint_R_3"},
+CAPTURED = {
+    "run": {"left_hip": "LeftUpLeg", "left_clavicle": "LeftShoulder", "right_elbow": "RightForeArm"},
+    "march": {"left_hip": "LeftHip", "left_shoulder": "LeftShoulder", "right_hand": "RightWrist"},
+    "dance": {"hips": "hip", "left_hip": "lThigh", "right_shoulder": "rShldr", "right_ankle": "rFoot"},
+}
+ROBOTS = {
+    "baxter": {"left_elbow": "left_lower_elbow", "right_hand": "right_wrist", "head": "head"},
+    "human": {"hips": "middle_pelvis", "chest": "middle_thorax", "left_knee": "left_lowerleg"},
+    "icub": {"hips": "root_link", "chest": "chest", "left_hip": "l_upper_leg", "left_elbow": "l_elbow_1"},
+    "simple_humanoid": {"left_knee": "LLEG_LINK4", "right_hip": "RLEG_LINK1", "chest": "torso"},
+    "talos_full_v2": {"hips": "base_link", "left_knee": "leg_left_4_link", "left_elbow": "arm_left_4_link"},
 }
 
 
-@pytest.mark.parametrize("file", KNOWN)
-def test_skeletons_of_others_are_recognised(file):
-    if not (DATA / file).exists():
-        pytest.skip("the shared data is not here")
-    if file.endswith("gltf"):
-        pytest.importorskip("pygltflib")
-    roles = recognise(lw.load(DATA / file)).roles
-    assert {role: roles[role] for role in KNOWN[file]} == KNOWN[file]
+def numbered() -> lw.Linkage:
+    """Return a figure whose limbs are numbered from the trunk outwards, as some exporters of glTF name them."""
+    b = lw.Builder("figure", base="torso_joint_1", root=lw.Floating())
+    b.ball("s2", "torso_joint_2", at=(0, 0, 0.2)).ball("s3", "torso_joint_3", at=(0, 0, 0.2))
+    b.ball("n1", "neck_joint_1", at=(0, 0, 0.2)).ball("n2", "neck_joint_2", at=(0, 0, 0.1))
+    for side, sign in (("L", 1), ("R", -1)):
+        for limb, parent, first, step in (
+            ("arm", "torso_joint_3", (0, 0.18 * sign, 0.1), (0, 0.27 * sign, 0)),
+            ("leg", "torso_joint_1", (0, 0.1 * sign, -0.05), (0, 0, -0.42)),
+        ):
+            for k in (1, 2, 3):
+                name, last = f"{limb}_joint_{side}_{k}", f"{limb}_joint_{side}_{k - 1}"
+                b.ball(f"j_{name}", name, parent=last if k > 1 else parent, at=step if k > 1 else first)
+            if limb == "leg":
+                b.ball(f"toe{side}", f"leg_joint_{side}_5", at=(0.15, 0, -0.05))
+    return b.build()
 
 
-@pytest.mark.parametrize(
-    "file",
-    ["bvh/alien.bvh", "bvh/sinusoidal.bvh", "urdf/T12.URDF", "urdf/solo12.urdf", "mjcf/dm_control/quadruped.xml"],
-)
-def test_heads_snakes_and_animals_are_no_figures(file):
-    if not (DATA / file).exists():
-        pytest.skip("the shared data is not here")
-    if file.endswith("xml"):
+@pytest.mark.parametrize("name", [*CAPTURED, *ROBOTS])
+def test_skeletons_of_others_are_recognised(name):
+    expected = CAPTURED.get(name) or ROBOTS[name]
+    roles = recognise(recorded(name).linkage if name in CAPTURED else lw.load(shipped(name))).roles
+    assert {role: roles[role] for role in expected} == expected
+
+
+def test_limbs_that_are_only_numbered_are_recognised():
+    roles = recognise(numbered()).roles
+    assert (roles["left_elbow"], roles["right_ankle"]) == ("arm_joint_L_2", "leg_joint_R_3")
+
+
+@pytest.mark.parametrize("name", ["head", "worm", "solo12", "allegro_left_hand", "half_cheetah", "swimmer"])
+def test_heads_worms_hands_and_animals_are_no_figures(name):
+    if name in SHIPPED:
+        linkage = lw.load(shipped(name))
+    elif name in CAPTURES:
+        linkage = recorded(name).linkage
+    else:
         pytest.importorskip("mujoco")
+        linkage = lw.load(gymnasium(name))
     with pytest.raises(MappingError):
-        recognise(lw.load(DATA / file))
+        recognise(linkage)

@@ -1,0 +1,18 @@
+"""Figures that other programs computed, kept here as numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+GOLDEN = Path(__file__).parent / "golden"
+
+# Tables of published arms; pose, frames and Jacobian of each by roboticstoolbox-python 1.5.0 (`fkine_all`, `jacob0`).
+DH: dict[str, dict[str, Any]] = json.loads((GOLDEN / "dh.json").read_text())
+COMPUTED = ("q", "T_links", "T_end", "J0")
+
+
+def dh_table(name: str) -> str:
+    """Return the table of an arm alone, as that library's users dump it into a file."""
+    return json.dumps({key: value for key, value in DH[name].items() if key not in COMPUTED})
