@@ -32,8 +32,8 @@ _NAMES = {
     "solvers": "METHODS BodySolver Prepared Solution prepare solve",
     "solvers.batch": "Batch solve_batch solve_blocks",
     "solvers.loops": "close",
-    "explain.all_solutions": "Branches solve_all",
-    "explain.diagnosis": "Diagnosis count_solutions diagnose",
+    "explain.all_solutions": "Branches count_solutions solve_all",
+    "explain.diagnosis": "Diagnosis diagnose",
     "explain.mobility": "SingularPosition degrees_of_freedom singular_positions",
     "explain.races": "RaceResult race",
     "explain.swivel": "Swivel swivel",
@@ -82,8 +82,8 @@ if TYPE_CHECKING:
         transforms as transforms,
     )
     from .errors import LinkworkError as LinkworkError
-    from .explain.all_solutions import Branches as Branches, solve_all as solve_all
-    from .explain.diagnosis import Diagnosis as Diagnosis, count_solutions as count_solutions, diagnose as diagnose
+    from .explain.all_solutions import Branches as Branches, count_solutions as count_solutions, solve_all as solve_all
+    from .explain.diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
     from .explain.mobility import (
         SingularPosition as SingularPosition,
         degrees_of_freedom as degrees_of_freedom,

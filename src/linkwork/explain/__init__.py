@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from .all_solutions import Count
 from .conflicts import Conflict
-from .diagnosis import Count, Diagnosis
+from .diagnosis import Diagnosis
 from .workspaces import Manipulability, Workspace, is_singular, joint_map, manipulability, workspace
 
 __all__ = [

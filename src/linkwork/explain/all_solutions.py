@@ -1,12 +1,14 @@
-"""All solutions of a goal: found from many starts and told apart.
+"""All solutions of a goal, and how many there are: found from many starts and told apart.
 
-Imports `solvers`. A six-joint arm has up to sixteen isolated poses for one goal; a redundant one has a continuum, of
+A six-joint arm has up to sixteen isolated poses for one goal; a redundant one has a continuum, of
 which samples are returned.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import APART, advance, clamped, same_pose, start_pose, wrapped
-from ..solvers import Prepared, Settings
+from ..linkage.poses import APART, advance, clamped, distinct, same_pose, start_pose, wrapped
+from ..solvers import Prepared, Problem, Settings, configure, run
 from ..solvers.chain_solver import prepared_for
-from ..solvers.options import Limits, positive, whole
+from ..solvers.options import Limits, LoopOptions, positive, whole
 from ..transforms import FloatArray
 
 NEAR, EXACT = 1e-5, 1e-9  # tolerance of the search, and of the poses after Newton's method: branches must not blur
@@ -107,8 +109,7 @@ def solve_all(
     if not np.isfinite(apart):
         raise OptionError(f"apart must be finite, got {apart!r}.")
     starts, most = None if starts is None else whole("starts", starts, least=1), whole("most", most, least=1)
-    settings = Settings(NEAR, NEAR, limits=limits)
-    prepared = prepared_for(linkage, goal, settings, 1, whole("seed", seed))
+    prepared = _prepared(linkage, goal, limits, seed)
     prepared.limb.check()
     found = _Found(prepared, apart, most)
     made, count = 0, starts or FIRST
@@ -126,6 +127,55 @@ def solve_all(
     inside, outside = prepared.limb.plain
     hits, angles = tuple(found.hits[k] for k in order), outside[prepared.limb.turning[inside]]
     return Branches(linkage, goal, q, hits, made, dimension, angles)
+
+
+@dataclass(frozen=True, eq=False)
+class Count:
+    """How many solutions goals have.
+
+    Attributes:
+        number: 0, a number of isolated poses, or infinity where they form a continuum.
+        dimension: Dimension of that continuum; zero for isolated poses, -1 where there is none.
+        poses: Those found, apart from each other, shape (k, nq).
+    """
+
+    number: float
+    dimension: int
+    poses: FloatArray
+
+
+def count_solutions(
+    linkage: Linkage, goals: Goal | Sequence[Goal], *, starts: int = 256, seed: int = 0, **options: Unpack[LoopOptions]
+) -> Count:
+    """Return how many poses reach the goals: none found, some, or a continuum and its dimension.
+
+    They are found from random starts, so a number is a lower bound. `solve_all` counts where the compiled search serves
+    the goal; other goals, and goals with options of the loop, are solved for by damped steps.
+
+    Example:
+        >>> import linkwork as lw
+        >>> lw.count_solutions(lw.models.planar([2, 1]), lw.Reach("tip", position=(1, 2))).number
+        2
+    """
+    check_linkage(linkage)
+    problem, limits = Problem(linkage, goals), options.get("limits", "project")
+    goal = problem.goals[0] if len(problem.goals) == 1 else None
+    if isinstance(goal, Reach) and options.keys() <= {"limits"} and _prepared(linkage, goal, limits, seed).limb.values:
+        found = solve_all(linkage, goal, starts=starts, limits=limits, seed=seed).q
+    else:
+        exact: LoopOptions = {"tolerance": 1e-8, "rotation_tolerance": 1e-8, "max_iterations": 200, "limits": limits}
+        method, settings = configure("damped", {**exact, **options})
+        tried = run(method, problem, linkage.random_pose(seed, starts), settings)
+        found = tried.q[tried.success]
+        found = found[distinct(linkage, found)]
+    if not len(found):
+        return Count(0, -1, found)
+    dimension = min(problem.freedom(q) for q in found[:8])
+    return Count(float("inf") if dimension else len(found), dimension, found)
+
+
+def _prepared(linkage: Linkage, goal: Reach, limits: Limits, seed: int) -> Prepared:
+    return prepared_for(linkage, goal, Settings(NEAR, NEAR, limits=limits), 1, whole("seed", seed))
 
 
 def _sharpened(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:

@@ -1,26 +1,24 @@
-"""Why a solve failed, with evidence; and how many solutions there are.
+"""Why a solve failed, with evidence.
 
-Imports `conflicts` and what stands before it. `reason` is one sentence from what the solve itself left behind;
-`diagnose` makes experiments: it goes on, starts elsewhere, lets limits go, leaves goals out, and reports what helped.
+`reason` is one sentence from what the solve itself left behind. `diagnose` makes experiments: it goes on, starts
+elsewhere, lets limits go, leaves goals out, and reports what helped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from ..errors import OptionError
-from ..goals import Block, Goal, Reach
+from ..goals import Block, Reach
 from ..linkage.joints import mid_range
-from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import distinct, wrapped
+from ..linkage.linkage import Linkage
+from ..linkage.poses import wrapped
 from ..linkage.program import chain_motions
-from ..solvers import METHODS, Damped, Problem, Solution, configure, run
-from ..solvers.options import LoopOptions
+from ..solvers import METHODS, Damped, Problem, Solution, run
 from ..solvers.solution import ending, errors_in_words
 from ..transforms import FloatArray
 from .conflicts import Conflict, Experiments, amount, apart, called, joined, levels, place_of
@@ -82,54 +80,7 @@ def diagnose(solution: Solution) -> Diagnosis:
 def freedom(solution: Solution) -> int:
     """Return the dimension of the set of solutions around a pose: velocities less the rank of the goals' Jacobian."""
     q = solution.q if solution.q.ndim == 1 else solution.q.reshape(-1, solution.linkage.nq)[0]
-    return solution.linkage.nv - _rank(Problem(solution.linkage, solution.goals), q)
-
-
-def _rank(problem: Problem, q: FloatArray) -> int:
-    return int(np.linalg.matrix_rank(problem.jacobian(q), rtol=1e-9)) if len(problem.rows) else 0
-
-
-@dataclass(frozen=True, eq=False)
-class Count:
-    """How many solutions a goal has.
-
-    Attributes:
-        number: 0, a number of isolated poses, or infinity where they form a continuum.
-        dimension: Dimension of that continuum; zero for isolated poses, -1 where there is none.
-        poses: Those found, apart from each other, shape (k, nq).
-    """
-
-    number: float
-    dimension: int
-    poses: FloatArray
-
-
-def count_solutions(
-    linkage: Linkage, goals: Goal | Sequence[Goal], *, starts: int = 256, seed: int = 0, **options: Unpack[LoopOptions]
-) -> Count:
-    """Return how many poses reach the goals: none found, some, or a continuum and its dimension.
-
-    Found by many random starts, so a number is a lower bound: what has a small basin may be missed.
-
-    Example:
-        >>> import linkwork as lw
-        >>> lw.count_solutions(lw.models.planar([2, 1]), lw.Reach("tip", position=(1, 2))).number
-        2
-    """
-    check_linkage(linkage)
-    settings = {"tolerance": 1e-8, "rotation_tolerance": 1e-8, "limits": "project", "max_iterations": 200} | options
-    method, loop = configure("damped", settings)
-    problem = Problem(linkage, goals)
-    tried = run(method, problem, linkage.random_pose(seed, starts), loop)
-    found = tried.q[tried.success]
-    if not len(found):
-        return Count(0, -1, found)
-    ranks = [_rank(problem, q) for q in found[:8]]
-    dimension = linkage.nv - max(ranks)
-    if dimension > 0:
-        return Count(float("inf"), dimension, found)
-    found = found[distinct(linkage, found)]
-    return Count(len(found), 0, found)
+    return Problem(solution.linkage, solution.goals).freedom(q)
 
 
 def _steps(count: int) -> str:

@@ -94,6 +94,11 @@ class Problem:
             return np.array([math.sqrt(float(error[b.rows] @ error[b.rows])) for b in self.blocks])
         return np.stack([np.sqrt((error[..., b.rows] ** 2).sum(axis=-1)) for b in self.blocks], axis=-1)
 
+    def freedom(self, q: FloatArray) -> int:
+        """Return the dimension of the set of solutions around a pose (nq,): velocities less the Jacobian's rank."""
+        rank = int(np.linalg.matrix_rank(self.jacobian(q), rtol=1e-9)) if len(self.rows) else 0
+        return self.linkage.nv - rank
+
     def above(self) -> Problem:
         """Return the problem of all levels but the last."""
         last = self.priorities.max()
