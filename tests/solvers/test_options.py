@@ -73,6 +73,24 @@ def test_a_precision_is_a_numpy_dtype_or_its_name(dtype: Any) -> None:
     assert precision(dtype) == np.float32
 
 
+def test_a_start_is_an_array_a_name_or_values_everywhere() -> None:
+    arm, target = lw.models.panda(), lw.models.panda().forward("ready", frame="tip")
+    values = dict(zip(arm.coordinates, arm.stored_pose("ready").tolist(), strict=True))
+    goal, targets, ik = lw.Reach("tip", pose=target), target[None], lw.prepare(arm, "tip")
+    calls: dict[str, Callable[[Any], np.ndarray]] = {
+        "solve": lambda start: lw.solve(arm, goal, start=start).q,
+        "solve a list": lambda start: lw.solve(arm, [goal, lw.Rest(arm.neutral())], start=start).q,
+        "damped": lambda start: lw.solve(arm, goal, start=start, method="damped").q,
+        "prepare": lambda start: ik(target, start=start).q,
+        "batch": lambda start: lw.solve_batch(arm, "tip", targets, start=start).q,
+        "track": lambda start: lw.track(arm, [goal], start=start).poses,
+        "race": lambda start: lw.race(arm, goal, start=start, methods=["damped"])[0].poses,
+    }
+    for name, call in calls.items():
+        for start in ("ready", values):
+            np.testing.assert_array_equal(call(start), call(arm.stored_pose("ready")), err_msg=name)
+
+
 def public_calls() -> list[Any]:
     """Return every public function that needs a linkage."""
     found = {}

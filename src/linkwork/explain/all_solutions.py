@@ -1,7 +1,6 @@
 """All solutions of a goal, and how many there are: found from many starts and told apart.
 
-A six-joint arm has up to sixteen isolated poses for one goal; a redundant one has a continuum, of
-which samples are returned.
+A six-joint arm has up to sixteen isolated poses for one goal; a redundant one has a continuum, which is sampled.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Goals that cannot be had together: which, whom leaving out would help, which limits stand in the way, by how much.
 
-Imports `solvers` and what stands before it. `apart` and `levels` tell from geometry and from what a solve left behind;
-`Experiments` solves again with goals left out, ranked otherwise, or with a limit gone, in bounded time.
+`apart` and `levels` tell from geometry and from what a solve left behind. `Experiments` solves again with goals left
+out, ranked otherwise, or with a limit gone, in bounded time.
 """
 
 from __future__ import annotations

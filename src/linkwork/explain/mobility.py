@@ -1,7 +1,7 @@
 """How freely a mechanism with closed loops moves, and where it loses its drive: dead centres and change points.
 
-Imports `loops`. The closed poses of a mechanism with one degree of freedom form a curve, which is followed once around
-by its tangent; what is looked for are the places where a joint stops to drive it.
+The closed poses of a mechanism with one degree of freedom form a curve. It is followed once around by its tangent, and
+searched for the places where a joint no longer drives the mechanism.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import GoalError
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import between, clamped, distinct, start_pose, wrapped
+from ..linkage.poses import PoseLike, between, clamped, distinct, start_pose, wrapped
 from ..solvers.loops import RANK, Closure, close, coordinate
 from ..transforms import FloatArray
 
@@ -46,9 +45,7 @@ class SingularPosition:
         return f"<{self.kind} at {self.joint} = {self.value:.6g}>"
 
 
-def singular_positions(
-    linkage: Linkage, joint: str, *, start: ArrayLike | str | None = None
-) -> tuple[SingularPosition, ...]:
+def singular_positions(linkage: Linkage, joint: str, *, start: PoseLike | None = None) -> tuple[SingularPosition, ...]:
     """Return the positions in which a joint cannot drive a mechanism: the others' part of the closure loses rank.
 
     The curve of closed poses through the start is followed all the way round; of what is found there, the positions
@@ -90,7 +87,7 @@ def singular_positions(
     return _distinct(linkage, found)
 
 
-def degrees_of_freedom(linkage: Linkage, *, at: ArrayLike | str | None = None) -> int:
+def degrees_of_freedom(linkage: Linkage, *, at: PoseLike | None = None) -> int:
     """Return in how many ways a linkage can move: its velocities less what its closed loops take away.
 
     Args:

@@ -1,7 +1,4 @@
-"""Every method on the same linkage and goal, side by side.
-
-Imports `solvers`, `diagnosis` and what stands before them.
-"""
+"""Every method on the same linkage and goal, side by side."""
 
 from __future__ import annotations
 
@@ -11,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import GoalError, MissingExtraError
 from ..goals import Goal
 from ..linkage import swing_twist as cones
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import start_pose
+from ..linkage.poses import PoseLike, start_pose
 from ..solvers import METHODS, Solution, solve
 from ..solvers.options import LoopOptions
 from ..transforms import FloatArray
@@ -89,7 +85,7 @@ def race(
     linkage: Linkage,
     goals: Goal | Sequence[Goal],
     *,
-    start: ArrayLike | str | None = None,
+    start: PoseLike | None = None,
     methods: Sequence[str] | None = None,
     **options: Unpack[LoopOptions],
 ) -> list[RaceResult]:

@@ -1,7 +1,6 @@
 """The elbow circle: move an arm's elbow while its hand stays where it is.
 
-Imports `goals` and what stands before it. The line from shoulder to wrist stands still while the hand does; the elbow
-turns about it, and its angle is what is asked for.
+While the hand stands still, so does the line from shoulder to wrist; the elbow turns about it by the angle asked for.
 """
 
 from __future__ import annotations

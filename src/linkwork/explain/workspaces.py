@@ -1,7 +1,6 @@
 """What a linkage can do: its workspace, where it is singular, how well it moves.
 
-Imports `diagnosis`, `solvers` and what stands before them. Sampled with the compiled kernels; exact where geometry is
-simple enough.
+Sampled with the compiled kernels; exact where geometry is simple enough.
 """
 
 from __future__ import annotations

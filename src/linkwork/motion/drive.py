@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import LoopError, OptionError, TransformError
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import between
+from ..linkage.poses import PoseLike, between
 from ..solvers.loops import LONGEST_STEP, Closure, close, coordinate, least_squares, one_pose
 from ..transforms import FloatArray, as_angle, as_array, is_number
 from .clips import Clip
@@ -21,9 +21,7 @@ NEAR = 1e-6  # of a limit, when that is named as what is in the way
 FINEST = 1e-9  # the step of the driven joint at which it counts as stuck
 
 
-def drive(
-    linkage: Linkage, joint: str, values: ArrayLike, *, start: ArrayLike | str | None = None, fps: float = 24.0
-) -> Clip:
+def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | None = None, fps: float = 24.0) -> Clip:
     """Return the motion of a linkage with loops as one joint takes values one after another.
 
     Each pose is closed from the one before, by small steps that stay on one branch; the other joints follow.

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import start_pose
+from ..linkage.poses import PoseLike, start_pose
 from ..solvers import Method, Problem, configure
 from ..solvers.iterate import follow, settled
 from ..solvers.options import Settings, SolveOptions
@@ -31,7 +30,7 @@ def track(
     fps: float = 24.0,
     frames: int | None = None,
     method: str | Method = "damped",
-    start: ArrayLike | str | None = None,
+    start: PoseLike | None = None,
     steps: int | None = None,
     lookahead: bool = False,
     progress: Callable[[int, int], None] | None = None,

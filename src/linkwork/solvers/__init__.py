@@ -1,6 +1,6 @@
 """Inverse kinematics: one table of methods, one way to call them.
 
-Imports the modules of this folder. A new method is one class with a `step` and one row in `METHODS`.
+A new method is one class with a `step` and one row in `METHODS`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from dataclasses import fields
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import MethodNotFoundError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import start_pose
+from ..linkage.poses import PoseLike, start_pose
 from .analytic import Analytic
 from .body_solver import BodyAnswers, BodySolver
 from .ccd import CyclicDescent, RankedDescent
@@ -80,7 +79,7 @@ def solve(
     linkage: Linkage,
     goals: Goal | Sequence[Goal],
     *,
-    start: ArrayLike | str | None = None,
+    start: PoseLike | None = None,
     method: str | Method = "robust",
     **options: Unpack[SolveOptions],
 ) -> Solution:
@@ -89,8 +88,8 @@ def solve(
     Args:
         linkage: The linkage.
         goals: One goal or several.
-        start: Pose to begin with, shape (nq,) or (..., nq) for many problems at once, or the name of a stored pose. By
-            default the neutral pose; ``"robust"`` then takes whatever start serves best.
+        start: Pose to begin with, shape (nq,) or (..., nq) for many problems at once; or the name of a stored pose, or
+            values by joint. By default the neutral pose; ``"robust"`` then takes whatever start serves best.
         method: One of `METHODS` by name.
         **options: What every method takes (`Settings`: tolerance, rotation_tolerance, max_iterations, time_budget,
             max_step, limits, halvings, trace) and what this one takes.
@@ -107,13 +106,14 @@ def solve(
     if method == "robust" and not options and type(goal) is Reach and goal.tolerance is None:
         # What `Robust` does with one Reach and its defaults, without the objects on the way: microseconds count.
         found = prepared_for(linkage, goal, DEFAULTS, RESTARTS, 0)
-        if found.limb.values and (start is None or np.ndim(start) < 2):
-            return found.solve(goal.target, start=start)
+        begin: Any = start
+        if found.limb.values and (start is None or np.ndim(begin) < 2):
+            return found.solve(goal.target, start=begin)
     chosen, settings = configure(method, options)
     if start is None:
         return chosen.solve_without_start(Problem(linkage, goals), settings)
-    begin = start_pose(linkage, start)
-    return chosen.solve(Problem(linkage, goals, begin), begin, settings)
+    pose = start_pose(linkage, start)
+    return chosen.solve(Problem(linkage, goals, pose), pose, settings)
 
 
 def configure(method: str | Method, options: Mapping[str, Any]) -> tuple[Method, Settings]:

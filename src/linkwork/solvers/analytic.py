@@ -1,7 +1,4 @@
-"""The analytic method: a closed form where the linkage has one, both elbows, all solutions on request.
-
-Imports `base`, `limbs` and `closed_forms`.
-"""
+"""The analytic method: a closed form where the linkage has one, both elbows, all solutions on request."""
 
 from __future__ import annotations
 

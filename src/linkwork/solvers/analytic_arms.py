@@ -1,7 +1,6 @@
 """Arms that have a closed form, recognised by how the axes of their joints lie.
 
-Imports `closed_forms` and the path of `fabrik`. Joints are read off as lines, axis and point, where they stand in the
-world, so that neither names nor where frames sit along an axis matter.
+Joints are read as lines in the world, axis and point, so that neither names nor places of frames along an axis matter.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from ..goals import Reach
 from ..kernels.devices import given_as, on_card, to_host
 from ..kernels.search_many import CLOSEST, INVALID, REACHED, UNSOLVED
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import start_pose
+from ..linkage.poses import PoseLike, start_pose
 from ..transforms import FloatArray
 from .chain_solution import NAMES
 from .chain_solver import MOST_KEPT, NO_STARTS, Prepared
@@ -110,7 +110,7 @@ def solve_batch(
     frame: str,
     targets: ArrayLike,
     *,
-    start: ArrayLike | str | None = None,
+    start: PoseLike | None = None,
     device: str = "cpu",
     threads: int | None = None,
     dtype: DTypeLike | None = None,
@@ -390,7 +390,7 @@ def _as_array(targets: ArrayLike, frame: str) -> NDArray[Any]:
     return array
 
 
-def _starts(linkage: Linkage, start: ArrayLike | str | None, count: int) -> FloatArray:
+def _starts(linkage: Linkage, start: PoseLike | None, count: int) -> FloatArray:
     if start is None:
         return linkage.neutral()
     poses = start_pose(linkage, start)

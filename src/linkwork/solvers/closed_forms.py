@@ -1,7 +1,7 @@
 """Planar arms of two and three links in closed form: the chapter's figure 5.15, done right.
 
-Imports `errors`, `poses` and `transforms`. The direction to the target is ``atan2(y, x)``, where the figure prints an
-acos that loses the sign of y; the elbow turns by pi minus the interior angle that its last line gives.
+The direction to the target is ``atan2(y, x)``; the figure prints an acos that loses the sign of y. The elbow turns by
+pi minus the interior angle that the figure's last line gives.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Steps along limits and closed loops: the velocities that are barred, and poses brought back.
 
-Imports `loops`, `cones` and `problem`. Methods with levels close loops as their first level; the others that can step
-along them do it here: what would open a loop is taken out of their steps, and Newton's method closes what is left.
+Methods with levels close loops as their first level. For the others, what would open a loop is taken out of their steps
+here, and Newton's method closes what is left.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The methods that step by linear algebra on the Jacobian: each `step` is its equation.
 
-Imports `base`. J is the weighted Jacobian (..., m, n), V the weighted way to the goal (..., m); the result is the
-change of the pose (..., n). Numbers in brackets are the chapter's equations; where it slips, the docstring says so.
+J is the weighted Jacobian (..., m, n), V the weighted error (..., m); the result is the change of the pose (..., n).
+Numbers in brackets are the chapter's equations; where it slips, the docstring says so.
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..errors import GoalError, JointNotFoundError, LoopError, OptionError
 from ..goals import closings
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import advance, between, clamped, start_pose
+from ..linkage.poses import PoseLike, advance, between, clamped, start_pose
 from ..transforms import FloatArray
 
 TIGHT = 1e-10  # a gap that counts as closed [m, rad]
@@ -113,7 +113,7 @@ def least_squares(matrix: FloatArray, wanted: FloatArray, damping: float = 0.0) 
     return found
 
 
-def close(linkage: Linkage, q: ArrayLike | str, *, keep: Iterable[str] = ()) -> FloatArray:
+def close(linkage: Linkage, q: PoseLike, *, keep: Iterable[str] = ()) -> FloatArray:
     """Return the pose nearest to another in which all loops close, while the joints of some names stay as they are.
 
     Nearest means that no small change brings it nearer; from far away there may be another assembly that is.
@@ -183,7 +183,7 @@ def coordinate(linkage: Linkage, joint: str) -> tuple[int, int]:
     return known[joint]
 
 
-def one_pose(linkage: Linkage, q: ArrayLike | str | None) -> FloatArray:
+def one_pose(linkage: Linkage, q: PoseLike | None) -> FloatArray:
     """Return the pose that loops are closed from: an array of shape (nq,), or the name of a stored one."""
     pose = start_pose(linkage, q)
     if pose.ndim != 1:

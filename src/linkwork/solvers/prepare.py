@@ -1,7 +1,4 @@
-"""The public way to a solver with everything packed, for control loops: of one frame, or of a list of goals.
-
-Imports `prepared` and `figure`.
-"""
+"""The public way to a solver with everything packed, for control loops: of one frame, or of a list of goals."""
 
 from __future__ import annotations
 

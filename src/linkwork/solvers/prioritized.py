@@ -1,6 +1,6 @@
 """Strict levels of priority with limits as bounds: every level is a bounded least-squares problem of its own.
 
-Imports `jacobian`. The quadratic programs are solved by DAQP, from the extra `qp`.
+The quadratic programs are solved by DAQP, from the extra `qp`.
 """
 
 from __future__ import annotations

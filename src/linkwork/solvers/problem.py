@@ -1,7 +1,6 @@
 """What is to be solved: a linkage and its goals, stacked into rows; and what a method sees of it at one iteration.
 
-Imports `goals` and what stands before it. Everything broadcasts: a pose of shape (nq,) is one problem, poses of shape
-(..., nq) are many.
+Everything broadcasts: a pose of shape (nq,) is one problem, poses of shape (..., nq) are many.
 """
 
 from __future__ import annotations

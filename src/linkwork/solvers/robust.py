@@ -1,8 +1,7 @@
 """The method to use when one wants an answer: damped steps within limits, and other starts when one leads nowhere.
 
-Imports `prepared`, `figure`, `base` and `jacobian`. One `Reach` goes to the compiled search of a chain, other goals and
-lists of them to the compiled solver of whole figures; a solve whose iterations are to be kept, goals on four levels or
-more, and goals of one's own take the same steps in NumPy.
+One `Reach` goes to the compiled search of a chain, other goals to the compiled solver of whole bodies. A solve with a
+trace, goals on four levels or more, and goals of other classes take the same steps in NumPy.
 """
 
 from __future__ import annotations
