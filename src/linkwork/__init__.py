@@ -181,14 +181,16 @@ if TYPE_CHECKING:
 __all__ = sorted((*_MODULES, *_HOME, "__version__"))
 
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f".{_MODULES[name]}", __name__)
-    if name in _HOME:
-        value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # which would take any name for a public one
+
+    def __getattr__(name: str) -> Any:
+        if name in _MODULES:
+            return import_module(f".{_MODULES[name]}", __name__)
+        if name in _HOME:
+            value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

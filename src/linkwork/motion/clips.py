@@ -47,7 +47,7 @@ class Clip:
     linkage: Linkage
     times: FloatArray
     poses: FloatArray
-    residuals: FloatArray | None = None
+    residuals: FloatArray | Any = None  # a clip that was solved for has them: a check each time would be no help
     name: str = ""
     source: str = ""
 
@@ -237,7 +237,7 @@ class Clip:
 
 def interpolate(
     linkage: Linkage,
-    keys: Sequence[Key | tuple[float, ArrayLike]],
+    keys: Sequence[Key | tuple[float, Any]],
     *,
     fps: float = 24.0,
     kind: str = "cubic",

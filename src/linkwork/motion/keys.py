@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import KeyFrameError
 from ..linkage.linkage import Linkage
@@ -72,7 +71,7 @@ class Track:
 
 
 def read_keys(
-    linkage: Linkage, keys: Sequence[Key | tuple[float, ArrayLike]], *, kind: str = "cubic", wrap: bool = True
+    linkage: Linkage, keys: Sequence[Key | tuple[float, Any]], *, kind: str = "cubic", wrap: bool = True
 ) -> Track:
     """Return keys in order, checked; `kind` is that of keys which do not say."""
     check_kind(kind)

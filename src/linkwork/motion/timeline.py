@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..errors import GoalError, KeyFrameError
 from ..goals import Block, Goal, Hold, Reach
@@ -166,7 +166,7 @@ class Timeline:
     def __init__(
         self,
         linkage: Linkage,
-        items: Sequence[Key | Pin | tuple[float, ArrayLike]],
+        items: Sequence[Key | Pin | tuple[float, Any]],
         *,
         body: Clip | None = None,
         fps: float = 24.0,

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["Studio", "open_studio"]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "Studio":
-        from .app import Studio
+if not TYPE_CHECKING:
 
-        return Studio
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        if name == "Studio":
+            from .app import Studio
+
+            return Studio
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def open_studio(thing: Linkage | str | Path | Any = "panda", *, host: str = "127.0.0.1", port: int = 8080) -> Studio:

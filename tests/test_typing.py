@@ -1,0 +1,124 @@
+"""What the documentation shows passes ``mypy --strict``, and misspelt options do not.
+
+Every page is one module, a block at the lines where the page has it: an error names the page's own line. One run of
+mypy checks them all; of linkwork itself it reports nothing, `make types` does that.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from test_docs import PAGES, ROOT, blocks, named, with_blocks
+
+pytest.importorskip("mypy")
+SECONDS = 300
+IGNORED = "  # type: ignore"
+
+# A line for each call: what a person would write, and what mypy has to say to it, if anything.
+CALLS = {
+    'lw.solve(arm, goal, method="damped", max_iterations=50, limits="project")': "",
+    'lw.solve(arm, goal, metod="damped")': "call-arg",
+    'lw.solve(arm, goal, limits="clmap")': "typeddict-item arg-type",
+    'lw.solve(arm, goal, tolerance="fine")': "typeddict-item arg-type",
+    'lw.prepare(arm, "tip", position="xy", orientation=False)([1, 2]).q': "",
+    "lw.prepare(arm, [goal]).follow([[goal]]).success": "",
+    'lw.prepare(arm, "tip", restart=3)': "call-overload call-arg",
+    'lw.solve_batch(arm, "tip", np.zeros((5, 4, 4)), dtype=np.float32)': "",
+    'lw.solve_batch(arm, "tip", np.zeros((5, 4, 4)), dtype="float32")': "",
+    'lw.solve_batch(arm, "tip", np.zeros((5, 4, 4)), dtyp="float32")': "call-arg",
+    'lw.Frame("tcp", "link", (0, 0, 0.1))': "",
+    'lw.Reach("tip", pose=np.eye(4))': "",
+    'lw.Reach("tip", pos=(1, 2))': "call-arg",
+    'lw.load("arm.urdf", root="floating", folders=["meshes"])': "",
+    'lw.load("arm.bvh", unit=0.01)': "call-arg",
+    'lw.load("arm.urdf", root="flying")': "arg-type",
+    'lw.loads("<robot/>", "urdf", packages={"arm": "arm"})': "",
+    "lw.Nothing": "attr-defined",
+}
+HEAD = """import numpy as np
+
+import linkwork as lw
+
+arm = lw.models.planar([2, 1])
+goal = lw.Reach("tip", position=(1, 2))
+"""
+
+
+def source_of(page: Path) -> str:
+    """Return the Python of a page as a module; what a session shows to fail is not checked."""
+    lines: list[str] = []
+    for block in blocks(page):
+        if block.language != "python":
+            continue
+        parts = [(0, block.text)]
+        if block.text.lstrip().startswith(">>>"):
+            examples = doctest.DocTestParser().get_examples(block.text)
+            parts = [(e.lineno, _unchecked(e.source) if e.exc_msg else e.source) for e in examples]
+        for at, text in parts:
+            lines += [""] * (block.line - 1 + at - len(lines)) + text.rstrip("\n").split("\n")
+    return "\n".join(lines) + "\n"
+
+
+def _unchecked(source: str) -> str:
+    return "\n".join(line + IGNORED for line in source.rstrip("\n").split("\n"))
+
+
+@pytest.fixture(scope="module")
+def errors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """What mypy says to the pages and the calls, by name of the module."""
+    folder = tmp_path_factory.mktemp("typing")
+    for page in with_blocks("python"):
+        (folder / f"{module_of(page)}.py").write_text(source_of(page), encoding="utf-8")
+    (folder / "calls.py").write_text(HEAD + "\n".join(CALLS) + "\n", encoding="utf-8")
+    options = ["--strict", "--follow-imports=silent", "--allow-redefinition", "--local-partial-types", "--no-pretty"]
+    options += ["--no-warn-unused-ignores", f"--cache-dir={folder / 'cache'}", f"--config-file={folder / 'mypy.ini'}"]
+    (folder / "mypy.ini").write_text("[mypy]\nignore_missing_imports = True\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, "."],
+        cwd=folder,
+        env=os.environ | {"MYPYPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    found: dict[str, list[str]] = {}
+    for line in done.stdout.splitlines():
+        if (said := re.match(r"(\w+)\.py:(\d+: error: .*)", line)) is not None:
+            found.setdefault(said[1], []).append(said[2])
+    return found
+
+
+def module_of(page: Path) -> str:
+    return re.sub(r"\W", "_", named(page).removesuffix(".md"))
+
+
+@pytest.mark.parametrize("page", with_blocks("python"), ids=named)
+def test_documented_calls_pass_mypy(page: Path, errors: dict[str, list[str]]) -> None:
+    assert not errors.get(module_of(page)), "\n".join(f"{named(page)}:{error}" for error in errors[module_of(page)])
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_options_are_typed(call: str, errors: dict[str, list[str]]) -> None:
+    line = HEAD.count("\n") + 1 + list(CALLS).index(call)
+    said = [error for error in errors["calls"] if error.startswith(f"{line}:")]
+    codes = {code for error in said for code in re.findall(r"\[([\w-]+)\]$", error)}
+    assert bool(codes) == bool(CALLS[call]), said
+    assert codes <= set(CALLS[call].split()), said
+
+
+def test_pages_are_modules_line_by_line() -> None:
+    for page in with_blocks("python"):
+        source = source_of(page)
+        ast.parse(source)
+        assert len(source.splitlines()) <= len(page.read_text(encoding="utf-8").splitlines())
+    assert len(PAGES) > len(with_blocks("python")) > 20
