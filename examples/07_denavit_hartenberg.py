@@ -37,7 +37,7 @@ def main(out: Path) -> None:
     for convention in ("standard", "modified"):
         table = panda.as_dh("tip", convention=convention)
         show(table)
-        again = table.build()
+        again = lw.from_dh(table)
         poses = panda.random_pose(0, 1000)
         error = np.abs(again.forward(poses, frame="tip") - panda.forward(poses, frame="tip")).max()
         print(f"  1000 random poses through the table and back: largest error {error:.0e}")

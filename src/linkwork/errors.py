@@ -1,4 +1,4 @@
-"""Every exception linkwork raises on purpose. Imports nothing from the package.
+"""Every exception linkwork raises on purpose.
 
     LinkworkError
     ├── LinkageError (ValueError)         a linkage cannot be built or edited like this

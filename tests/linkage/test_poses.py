@@ -594,3 +594,11 @@ def test_a_slide_by_two_pi_metres_is_another_pose() -> None:
 
 def test_of_no_poses_none_are_distinct() -> None:
     assert distinct(lw.models.planar([1]), np.empty((0, 1))).tolist() == []
+
+
+def test_a_length_is_not_given_in_degrees() -> None:
+    linkage = lw.Builder("lift").prismatic("lift", "cage").planar("slide", "tray").build()
+    assert linkage.pose({"lift": "0.5", "slide": (1, "2", "90deg")}).tolist() == [0.5, 1.0, 2.0, np.pi / 2]
+    for values in ({"lift": "45deg"}, {"slide": ("45deg", 0, 0)}, {"slide.x": "45deg"}):
+        with pytest.raises(PoseValueError, match="not a length: '45deg'"):
+            linkage.pose(values)

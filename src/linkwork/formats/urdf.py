@@ -100,12 +100,11 @@ def _linkage(source: UrdfSource, name: str, links: Sequence[Link], joints: Seque
             linkage = Linkage(links, [_unlimited(joint) for joint in joints], name=name)
     except LinkworkError as error:
         raise FormatError(source.path, str(error)) from error
-    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        if arc.mimic is None and isinstance(arc.articulation, Revolute | Prismatic):
-            lower, upper = float(linkage.lower[drive.q]), float(linkage.upper[drive.q])
-            if lower == upper and arc.articulation.lower != arc.articulation.upper:
-                text = f"the limits of joints that follow {arc.name!r} leave it the value {lower:g} alone."
-                source.remark("mimic-limits", text, arc.name)
+    for row in linkage.table:
+        lower, upper = linkage.joint(row.joint).articulation.limits
+        if row.mimicked and row.lower == row.upper and lower != upper:
+            text = f"the limits of joints that follow {row.joint!r} leave it the value {row.lower:g} alone."
+            source.remark("mimic-limits", text, row.joint)
     return linkage
 
 

@@ -1,7 +1,4 @@
-"""The readable way to write a linkage by hand.
-
-Imports `linkage` and what stands before it.
-"""
+"""The readable way to write a linkage by hand."""
 
 from __future__ import annotations
 
@@ -119,15 +116,15 @@ class Builder:
         return self.joint(name, child, Fixed(), **options)
 
     def revolute(self, name: str, child: str, *, axis: Any = "z", limits: Any = None, **options: Any) -> Builder:
-        """Add a hinge; limits are (lower, upper) [rad], or texts such as ``"45deg"``."""
+        """Add a revolute joint; limits are (lower, upper) [rad], or texts such as ``"45deg"``."""
         return self.joint(name, child, Revolute(axis, *as_pair(limits, f"joint {name!r}")), **options)
 
     def continuous(self, name: str, child: str, *, axis: Any = "z", **options: Any) -> Builder:
-        """Add a wheel."""
+        """Add a revolute joint without limits: a wheel."""
         return self.joint(name, child, Continuous(axis), **options)
 
     def prismatic(self, name: str, child: str, *, axis: Any = "z", limits: Any = None, **options: Any) -> Builder:
-        """Add a slider; limits are (lower, upper) [m]."""
+        """Add a prismatic joint; limits are (lower, upper) [m]."""
         return self.joint(name, child, Prismatic(axis, *as_pair(limits, f"joint {name!r}")), **options)
 
     def screw(
@@ -192,7 +189,7 @@ class Builder:
         """Add a named pose, by joint values.
 
         What is not named is neutral, as in `Linkage.pose`: in the middle of its limits where it has them, not at zero.
-        If zero is how the linkage rests, as with most figures, name every joint or give the pose as a whole.
+        If zero is how the linkage rests, as with most bodies, name every joint or give the pose as a whole.
         """
         check_name("pose", name, self._poses, f"linkage {self.name!r}")
         self._poses[name] = (values, named)

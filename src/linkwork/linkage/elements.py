@@ -1,6 +1,6 @@
 """Elementary motions: the turns, slides and screws that every joint is made of.
 
-Imports `transforms`. Elements are shared between joints that are alike.
+Elements are shared between joints that are alike.
 """
 
 from __future__ import annotations

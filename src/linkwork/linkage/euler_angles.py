@@ -1,6 +1,6 @@
 """Rotations as the values that a joint stores them in, steady from frame to frame.
 
-Imports `joints`; SciPy when called. A rotation has many sets of Euler angles: the nearest to the one before is taken.
+A rotation has many sets of Euler angles: the nearest to the one before is taken.
 """
 
 from __future__ import annotations

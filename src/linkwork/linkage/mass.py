@@ -83,11 +83,7 @@ def masses(linkage: Linkage) -> Masses:
     Raises:
         LinkageError: If nothing of it weighs anything.
     """
-    kept: dict[str, Any] = linkage.__dict__
-    if "_masses" not in kept:
-        kept["_masses"] = Masses(linkage)
-    found: Masses = kept["_masses"]
-    return found
+    return linkage.cache.get("masses", None, lambda: Masses(linkage))
 
 
 def total_mass(linkage: Linkage) -> float:
@@ -106,8 +102,7 @@ def center_of_mass(linkage: Linkage, q: PoseLike) -> FloatArray:
 
     Example:
         >>> import linkwork as lw
-        >>> figure = lw.models.human()
-        >>> center_of_mass(figure, figure.stored_pose("stand")).round(2).tolist()
+        >>> center_of_mass(lw.models.human(), "stand").round(2).tolist()
         [0.0, 0.0, 0.99]
     """
     return masses(linkage).center(q)

@@ -18,6 +18,7 @@ from ..transforms import (
     FloatArray,
     as_angle,
     as_array,
+    as_length,
     as_rotation,
     as_transform,
     as_vector,
@@ -113,26 +114,25 @@ def _normalized(linkage: Linkage, q: FloatArray) -> FloatArray:
 def _assign(linkage: Linkage, q: FloatArray, name: str, value: Any) -> None:
     """Write one joint's values, or one coordinate's, into a pose."""
     if isinstance(name, str) and name in linkage.coordinate_index:
-        number = _number(value, name)
+        row = linkage.table[linkage.coordinate_index[name]]
+        number = _number(value, name, row.unit)
         if np.ndim(number) and np.shape(number) != q.shape[:-1]:
             raise PoseValueError(f"{name!r} takes one value{' a pose' * (q.ndim > 1)}, got {value!r}.")
-        q[..., linkage.coordinate_index[name]] = number
+        q[..., row.q] = number
         return
     known = [joint.name for joint in linkage.arcs if joint.articulation.nq]
     if name not in known:
         raise JointNotFoundError(name, f"linkage {linkage.name!r}", known)
-    i = linkage.arc_index(name)
-    joint = linkage.arcs[i]
+    joint = linkage.joint(name)
     if joint.mimic is not None:
         raise PoseValueError(f"joint {name!r} mimics {joint.mimic.joint!r} and has no value of its own; set that one.")
-    first, count = linkage.drives[i].q, joint.articulation.nq
-    q[..., first : first + count] = _joint_values(joint, value)
+    q[..., linkage.drive(name).columns] = _joint_values(joint, value)
 
 
-def _number(value: Any, name: str) -> Any:
+def _number(value: Any, name: str, unit: str) -> Any:
     try:
         if isinstance(value, str):
-            return as_angle(value)
+            return as_length(value) if unit == "m" else as_angle(value)
         return as_array(value, f"value of {name!r}")
     except TransformError as error:
         raise PoseValueError(f"value of {name!r}: {error}") from error
@@ -146,9 +146,11 @@ def _joint_values(joint: Joint, value: Any) -> FloatArray:
             return _quaternion(as_rotation(value, f"value of {joint.name!r}"))
         if kind == "floating" and count == 7:
             return _floating_values(joint, value)
-        if isinstance(value, str):
-            raise TypeError("a text is not a sequence of values")
-        return as_vector([_number(v, joint.name) for v in value], f"value of {joint.name!r}", count)
+        given = () if isinstance(value, str) else list(value)
+        if len(given) != count:
+            raise TypeError(f"{len(given)} values are not {count}")
+        numbers = [_number(v, joint.name, unit) for v, unit in zip(given, joint.articulation.units, strict=True)]
+        return as_vector(numbers, f"value of {joint.name!r}", count)
     except TypeError as error:
         names = ", ".join(joint.articulation.coordinates)
         raise PoseValueError(f"joint {joint.name!r} takes {count} values ({names}), got {value!r}.") from error

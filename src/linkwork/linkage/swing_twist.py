@@ -1,7 +1,7 @@
 """Swing and twist of ball joints: how far each may go, and poses brought back to where it may be.
 
-Imports `joints` and `tree`. A rotation is a twist about an axis of the child and after it, outside, a swing of that
-axis: ``rotation = swing * twist``. The swing's angle is that between the axis in the parent and in the child.
+A rotation is a twist about an axis of the child and after it, outside, a swing of that axis:
+``rotation = swing * twist``. The swing's angle is that between the axis in the parent and in the child.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def clamped_turns(cones: Sequence[Cone], q: FloatArray) -> FloatArray:
         swing, twist = swing_twist(quaternions, cone.axis)
         outside = (swing > cone.swing) | (twist < cone.low) | (twist > cone.high)
         if outside.any():
-            parts = (np.minimum(swing, cone.swing), _nearest(twist, cone), _hinge(quaternions, cone.axis))
+            parts = (np.minimum(swing, cone.swing), _nearest(twist, cone), _swing_axis(quaternions, cone.axis))
             result[..., cone.q : cone.q + 4] = np.where(outside[..., None], _composed(*parts, cone.axis), quaternions)
     return result
 
@@ -144,7 +144,7 @@ def _parts(quaternions: FloatArray, axis: FloatArray) -> tuple[FloatArray, Float
     return sign * quaternions[..., :1], along, vector - along * axis
 
 
-def _hinge(quaternions: FloatArray, axis: FloatArray) -> FloatArray:
+def _swing_axis(quaternions: FloatArray, axis: FloatArray) -> FloatArray:
     """Return the unit axes (..., 3) in the parent that the swing turns about; zero where there is none."""
     w, along, across = _parts(quaternions, axis)
     turned = w * across + along * np.cross(axis, across)
@@ -165,9 +165,9 @@ def _nearest(twist: FloatArray, cone: Cone) -> FloatArray:
     return np.where(inside, twist, np.where(below < above, cone.low, cone.high))
 
 
-def _composed(swing: FloatArray, twist: FloatArray, hinge: FloatArray, axis: FloatArray) -> FloatArray:
-    """Return the quaternions of a swing about a hinge across the axis, times a twist about the axis."""
+def _composed(swing: FloatArray, twist: FloatArray, about: FloatArray, axis: FloatArray) -> FloatArray:
+    """Return the quaternions of a swing about another axis across it, times a twist about the axis."""
     swing, twist = swing[..., None] / 2.0, twist[..., None] / 2.0
     cs, ss, ct, st = np.cos(swing), np.sin(swing), np.cos(twist), np.sin(twist)
-    vector = cs * st * axis + ss * ct * hinge + ss * st * np.cross(hinge, axis)
+    vector = cs * st * axis + ss * ct * about + ss * st * np.cross(about, axis)
     return np.concatenate([cs * ct, vector], axis=-1)
