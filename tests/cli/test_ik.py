@@ -518,7 +518,7 @@ WRONG_USAGE = [
     (["solve", ARM, *GOAL, "--method", "damped", "--set", "dampin=5"], "did you mean 'damping'?"),
     (["solve", ARM, *GOAL, "--method", "ccd", "--set", "damping=5"], "no option 'damping'"),
     (["solve", ARM, *GOAL, "--set", "limits=clamp", "--limits", "clamp"], "given twice"),
-    (["solve", ARM, *GOAL, "--set", "linkage=5"], "'linkage' is none"),
+    (["solve", ARM, *GOAL, "--set", "linkage=5"], "'linkage' is not one"),
     (["solve", ARM, *GOAL, "--csv", "--json"], "one of them"),
     (["track", ARM], "--path"),
     (["track", ARM, *GOAL, "--path", "points.csv"], "--path"),

@@ -9,6 +9,7 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,14 +19,14 @@ from hypothesis import given, reject, strategies as st
 import linkwork as lw
 from linkages import JOINTS, random_transform
 from linkwork.errors import DuplicateNameError, FormatError, LinkageError
-from linkwork.formats import FORMATS, atomic_files as files, load, save, scene, yaml_json as documents
+from linkwork.formats import FORMATS, atomic_files, load, save, scene, yaml_json
 from linkwork.linkage.geometry import SHAPES
 from linkwork.linkage.joints import ARTICULATIONS, Articulation
 from linkwork.linkage.tree import LOOP_KINDS
 from linkwork.transforms import transform
 from scenes import LINKAGES, ODD_FLOATS, ODD_NAMES, bits, every_shape, firm_pose, odd_floats, odd_names, one, rotations
 
-kinds = pytest.mark.parametrize("kind", documents.KINDS)
+kinds = pytest.mark.parametrize("kind", yaml_json.KINDS)
 
 
 # What is written is what is read
@@ -63,7 +64,7 @@ def test_other_readers_find_the_same_in_both_kinds(name: str) -> None:
 
 
 def test_the_loader_without_a_compiled_parser_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "_LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(yaml_json, "_LOADER", yaml.SafeLoader)
     for build in (every_shape, odd_floats, odd_names):
         assert bits(scene.parse(scene.dump(build(), "yaml"), "scene", "yaml")) == bits(build())
 
@@ -103,16 +104,16 @@ def linkages(draw: st.DrawFn) -> lw.Linkage:
         reject()
 
 
-@given(linkage=linkages(), kind=st.sampled_from(documents.KINDS))
+@given(linkage=linkages(), kind=st.sampled_from(yaml_json.KINDS))
 def test_any_linkage_is_the_same_after_writing_and_reading(linkage: lw.Linkage, kind: str) -> None:
     assert bits(scene.parse(scene.dump(linkage, kind), "scene", kind)) == bits(linkage)
 
 
 @given(value=floats)
 def test_every_float_is_a_number_to_every_reader(value: float) -> None:
-    text = documents.write({"x": value}, "yaml")
-    assert yaml.safe_load(text) == documents.read(text, "", "yaml") == json.loads(documents.write({"x": value}, "json"))
-    assert repr(float(documents.read(text, "", "yaml")["x"])) == repr(value)
+    text = yaml_json.write({"x": value}, "yaml")
+    assert yaml.safe_load(text) == yaml_json.read(text, "", "yaml") == json.loads(yaml_json.write({"x": value}, "json"))
+    assert repr(float(yaml_json.read(text, "", "yaml")["x"])) == repr(value)
 
 
 def test_a_shape_that_is_used_twice_is_written_once_and_shared_again() -> None:
@@ -133,11 +134,10 @@ def test_short_angles_are_written_in_degrees_and_quarter_turns_as_whole_numbers(
 @pytest.mark.parametrize(
     ("linkage", "message"),
     [
-        (lw.Linkage([lw.Link("half \ud83d")]), "which is no character"),
-        (lw.Linkage([lw.Link("a")], name=5), "texts for names in a file, got 5"),
+        (lw.Linkage([lw.Link("half \ud83d")]), "which is not a character"),
         (lw.Linkage([lw.Link("a", lw.Polyline(np.eye(3), closed=1j))]), "holds texts and numbers, not"),
     ],
-    ids=["half a character", "a number for a name", "a number that no file holds"],
+    ids=["half a character", "a number that no file holds"],
 )
 def test_what_a_file_cannot_hold_is_not_written(linkage: lw.Linkage, message: str, tmp_path: Path) -> None:
     path = tmp_path / "arm.json"
@@ -146,6 +146,12 @@ def test_what_a_file_cannot_hold_is_not_written(linkage: lw.Linkage, message: st
         save(linkage, path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["arm.json"]
     assert load(path) == one(lw.Ball())
+
+
+@pytest.mark.parametrize("names", [{"name": 5}, {"poses": {5: []}}], ids=lambda names: next(iter(names)))
+def test_a_name_that_is_no_text_never_comes_to_a_file(names: dict[str, Any]) -> None:
+    with pytest.raises(LinkageError, match="got 5"):
+        lw.Linkage([lw.Link("a")], **names)
 
 
 # Files
@@ -202,10 +208,10 @@ def test_a_byte_order_mark_is_accepted(kind: str, tmp_path: Path) -> None:
 def test_a_file_over_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "large.yaml"
     text = scene.dump(one(lw.Ball()), "yaml")
-    monkeypatch.setattr(files, "MAX_BYTES", 2 * 2**20)
-    path.write_text(text + "#" * (files.MAX_BYTES - len(text)))
+    monkeypatch.setattr(atomic_files, "MAX_BYTES", 2 * 2**20)
+    path.write_text(text + "#" * (atomic_files.MAX_BYTES - len(text)))
     assert load(path) == one(lw.Ball())
-    path.write_text(text + "#" * (files.MAX_BYTES - len(text) + 1))
+    path.write_text(text + "#" * (atomic_files.MAX_BYTES - len(text) + 1))
     with pytest.raises(FormatError, match="larger than 2 MiB"):
         load(path)
 
@@ -277,7 +283,7 @@ def test_a_scene_of_many_links_goes_through_both_kinds() -> None:
     links = [lw.Link(f"l{k}", lw.Sphere(0.1)) for k in range(2001)]
     joints = [lw.Joint(f"j{k}", f"l{k}", f"l{k + 1}", lw.Revolute("y"), (0.1, 0.0, k / 7)) for k in range(2000)]
     linkage = lw.Linkage(links, joints)
-    for kind in documents.KINDS:
+    for kind in yaml_json.KINDS:
         again = scene.parse(scene.dump(linkage, kind), "", kind)
         assert pickle.loads(pickle.dumps(again)) == linkage
         assert len({id(link.visuals[0].shape) for link in again.nodes}) == 1

@@ -16,7 +16,7 @@ import pytest
 import linkwork as lw
 from gltf_files import UP, File, at, local_matrix, model, motion
 from linkwork.errors import FormatError
-from linkwork.formats import gltf, mesh_export as skins
+from linkwork.formats import gltf, mesh_export
 from linkwork.formats.content import Content
 
 VALIDATOR = "gltf-validator@2.0.0-dev.3.10"
@@ -83,7 +83,7 @@ def test_pygltflib_sees_the_motion_in_the_nodes(tmp_path, name):
         np.testing.assert_allclose(UP @ got[:, :3, :3], expected[frame, :, :3, :3], atol=1e-5)
     # The skin of the last of these frames: every corner stays where it is on its link.
     binds = np.swapaxes(numbers(file.skins[0].inverseBindMatrices).reshape(-1, 4, 4), 1, 2)
-    parts = list(skins.parts(linkage, []))
+    parts = list(mesh_export.parts(linkage, []))
     groups = {}
     for part in parts:
         corners = part.facets.corners @ expected[-1, part.link, :3, :3].T + expected[-1, part.link, :3, 3]
@@ -193,7 +193,7 @@ def volume(facets) -> float:
 @pytest.mark.parametrize(("shape", "expected"), SHAPES.values(), ids=SHAPES)
 def test_shapes_are_closed_and_face_outwards(shape, expected):
     linkage = lw.Linkage([lw.Link("a", (shape,))])
-    (part,) = skins.parts(linkage, [])
+    (part,) = mesh_export.parts(linkage, [])
     facets = part.facets
     assert 0.88 * expected < volume(facets) <= expected * (1 + 1e-9)
     corners = facets.corners[facets.indices]
@@ -205,7 +205,7 @@ def test_shapes_are_closed_and_face_outwards(shape, expected):
 
 def test_links_without_shapes_get_bones_to_their_children():
     linkage = lw.Builder("arm").revolute("a", "upper").revolute("b", "lower", at=(0, 0, 2)).build()
-    parts = list(skins.parts(linkage, []))
+    parts = list(mesh_export.parts(linkage, []))
     assert [part.link for part in parts] == [0, 1, 2]
     assert np.ptp(parts[1].facets.corners, axis=0)[2] == pytest.approx(2)
     assert all(volume(part.facets) > 0 for part in parts)
@@ -217,7 +217,7 @@ def test_missing_meshes_are_said_and_found_ones_drawn(tmp_path):
     found = lw.Mesh("box.stl", scale=(1, 1, -2), file=str(tmp_path / "box.stl"))
     linkage = lw.Linkage([lw.Link("a", (found,)), lw.Link("b", (lw.Mesh("no.stl"),))], [lw.Joint("j", "a", "b")])
     missing: list[str] = []
-    parts = list(skins.parts(linkage, missing))
+    parts = list(mesh_export.parts(linkage, missing))
     assert missing == ["no.stl"]
     assert volume(parts[0].facets) == pytest.approx(12)
     (remark,) = gltf.write(Content(linkage), tmp_path / "a.glb")
@@ -249,7 +249,7 @@ def test_a_mesh_opens_no_other_file(tmp_path, monkeypatch):
     for name in ("box.glb", "model.gltf", "a.obj", "a.dae"):
         path = tmp_path / "model" / name
         missing: list[str] = []
-        list(skins.parts(lw.Linkage([lw.Link("a", (lw.Mesh(name, file=str(path)),))]), missing))
+        list(mesh_export.parts(lw.Linkage([lw.Link("a", (lw.Mesh(name, file=str(path)),))]), missing))
         drawn.append(not missing)
     assert drawn == [True, False, True, False]
     assert set(opened) <= {"box.glb", "model.gltf", "a.obj", "a.dae"}

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 
 import linkwork as lw
 from linkwork.errors import DuplicateNameError, FormatError, TreeError
-from linkwork.formats import load, scene, scene_schema as entries, yaml_json as documents
+from linkwork.formats import load, scene, scene_schema, yaml_json
 from linkwork.linkage.geometry import SHAPES
 from linkwork.linkage.joints import ARTICULATIONS
 from linkwork.linkage.tree import LOOP_KINDS
@@ -124,9 +124,15 @@ def test_the_example_of_the_documentation_is_a_scene() -> None:
 
 def test_the_documentation_names_every_field_and_kind() -> None:
     tables = (*scene.JOINTS.values(), *scene.ROOTS.values(), *scene.SHAPE_ENTRIES.values())
-    plain = (entries.Scene, entries.LinkEntry, entries.VisualEntry, entries.FrameEntry, entries.MimicEntry)
-    plain += (entries.InertiaEntry, entries.LoopEntry)
-    fields = {name for entry in (*tables, *plain, entries.Rotation) for name in entry.__struct_fields__}
+    plain = (
+        scene_schema.SceneFile,
+        scene_schema.LinkEntry,
+        scene_schema.VisualEntry,
+        scene_schema.FrameEntry,
+        scene_schema.MimicEntry,
+    )
+    plain += (scene_schema.InertiaEntry, scene_schema.LoopEntry)
+    fields = {name for entry in (*tables, *plain, scene_schema.Rotation) for name in entry.__struct_fields__}
     documented = set(re.findall(r"`([\w.]+)`", DOCS.read_text()))
     assert {*fields, *ARTICULATIONS, *SHAPES, *LOOP_KINDS} - documented == set()
 
@@ -260,7 +266,7 @@ BROKEN_JSON = {
     "endlessly deep": ("[" * 200_000, "nested deeper than 32 levels", None),
     "a wrong type": ('{\n\t"linkwork": 1,\n\t"name": 5\n}', "name: Expected `str`, got `int`", 3),
     "a wrong kind": ('{"linkwork": 1,\n "joints": [\n  {"kind": "bal"}]}', "did you mean 'ball'?", 3),
-    "half a character": ('{"linkwork": 1, "name": "\\ud83d"}', "holds '\\ud83d', which is no character", None),
+    "half a character": ('{"linkwork": 1, "name": "\\ud83d"}', "holds '\\ud83d', which is not a character", None),
     "after two halves": ('{"linkwork": 1, "name": "\\ud83d\\ude00",\n "links": 5}', "links: Expected `array`", None),
     "YAML": ("linkwork: 1", "not JSON", 1),
 }
@@ -296,7 +302,7 @@ def test_an_error_of_the_linkage_is_the_cause() -> None:
 
 @given(text=st.one_of(st.text(), st.text("{}[]:,-&*!?|>'\"%@` \n#ab1.").map(lambda tail: HEAD + tail)))
 def test_any_text_is_a_scene_or_a_format_error(text: str) -> None:
-    for kind in documents.KINDS:
+    for kind in yaml_json.KINDS:
         with suppress(FormatError):  # nothing else comes out
             scene.parse(text, "text", kind)
 
@@ -332,12 +338,12 @@ def test_a_damaged_scene_is_a_scene_or_a_format_error(name: str, seed: int) -> N
         scene.parse(json.dumps(document), "text", "json")
 
 
-@pytest.mark.parametrize("kind", documents.KINDS)
+@pytest.mark.parametrize("kind", yaml_json.KINDS)
 def test_a_document_is_as_deep_as_the_limit_and_no_deeper(kind: str) -> None:
-    deepest = "[" * documents.MAX_DEPTH + "]" * documents.MAX_DEPTH
-    assert documents.read(deepest, "deep", kind) == json.loads(deepest)
+    deepest = "[" * yaml_json.MAX_DEPTH + "]" * yaml_json.MAX_DEPTH
+    assert yaml_json.read(deepest, "deep", kind) == json.loads(deepest)
     with pytest.raises(FormatError, match="deep:1: nested deeper than 32 levels"):
-        documents.read(f"[{deepest}]", "deep", kind)
+        yaml_json.read(f"[{deepest}]", "deep", kind)
 
 
 def test_a_document_is_yaml_or_json() -> None:

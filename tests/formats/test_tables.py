@@ -185,7 +185,7 @@ BROKEN = {
     "NaN time": ("time,a,b c\nnan,1,1\n", "times that rise"),
     "falling times": ("time,a,b c\n1,1,1\n0,1,1\n", "times that rise"),
     "open quote": ('time,a,"b c\n0,1,1\n', "not CSV"),
-    "long line": ("time,a,b c\n" + "1" * 9999 + ",1,1\n", "a line of 10003 characters is no row of 3 numbers"),
+    "long line": ("time,a,b c\n" + "1" * 9999 + ",1,1\n", "a line of 10003 characters is not a row of 3 numbers"),
     "many columns": (",".join(map(str, range(40_000))) + "\n", "has 40000 columns"),
     "no such UTF-8": (b"time,a,b c\n\xff", ":2: is not UTF-8"),
 }
@@ -261,7 +261,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "texts for numbers": (lambda: npz(poses=np.array([["a", "b"]] * 5)), "do not go together"),
     "other shapes": (lambda: npz(poses=np.zeros((4, 2))), "do not go together"),
     "complex": (lambda: npz(poses=np.zeros((5, 2), complex)), "'poses.npy' cannot be read"),
-    "numbers for names": (lambda: npz(coordinates=np.arange(2)), "is no list"),
+    "numbers for names": (lambda: npz(coordinates=np.arange(2)), "is not a list"),
     "too few units": (lambda: npz(units=np.array(["rad"])), "2 coordinates and 1 units"),
     "another unit": (lambda: npz(units=np.array(["parsec", "m"])), "has the unit 'parsec'"),
     "NaN": (lambda: npz(poses=np.full((5, 2), np.nan)), "is nan"),
@@ -297,10 +297,10 @@ def test_an_archive_that_grows_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
     ("columns", "words"),
     [
         ({"time": [0.0, 1.0], "a": [1.0, None], "b c": [1.0, 1.0]}, "is nan"),
-        ({"time": [0.0], "a": ["one"], "b c": [1.0]}, "columns a are no numbers"),
-        ({"time": [0.0], "a": [[1.0]], "b c": [1.0]}, "columns a are no numbers"),
+        ({"time": [0.0], "a": ["one"], "b c": [1.0]}, "columns a are not numbers"),
+        ({"time": [0.0], "a": [[1.0]], "b c": [1.0]}, "columns a are not numbers"),
         ({"time": [0.0], "a": [1.0]}, "has no column b c"),
-        ({"time": [], "a": [], "b c": []}, "no numbers|at least one time"),
+        ({"time": [], "a": [], "b c": []}, "not numbers|at least one time"),
     ],
 )
 def test_a_hostile_parquet_file_is_refused(columns: dict[str, Any], words: str, tmp_path: Path) -> None:

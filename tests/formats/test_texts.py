@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import linkwork as lw
 from linkwork.errors import FormatError, LinkworkError, OptionError
-from linkwork.formats import FORMATS, atomic_files as files
+from linkwork.formats import FORMATS, atomic_files
 from linkwork.formats.texts import guessed_kind
 
 MJCF = """<mujoco model="arm"><worldbody><body name="upper"><joint name="j1" type="hinge" axis="0 0 1"/>
@@ -145,7 +145,7 @@ def test_without_a_folder_nothing_beside_the_text_is_read(tmp_path: Path, monkey
     ("HIERARCHY\nROOT", "bvh", "<bvh text>"),
     ("", "urdf", "<urdf text>: is empty"),
     ("\0", "yaml", "<yaml text>"),
-    ("half \ud83d", "yaml", "which is no character"),
+    ("half \ud83d", "yaml", "which is not a character"),
     (b"linkwork: 1\nname: gr\xf6\xdfe", "yaml", "<yaml text>:2: is not UTF-8"),
     ("<!DOCTYPE r [<!ENTITY a 'aa'>]><robot name='&a;'/>", "urdf", "neither is read"),
     (b"PK", "glb", "<glb text>"),
@@ -168,14 +168,14 @@ def test_kinds_and_contents_that_are_none_are_refused() -> None:
         lw.loads("", "udrf")
     with pytest.raises(OptionError, match="no format None"):
         lw.loads("", None)  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="GLB files are no text: give bytes"):
+    with pytest.raises(OptionError, match="GLB files are binary: give bytes"):
         lw.loads("glTF", "glb")
     with pytest.raises(OptionError, match=r"lw.load takes the name of a file"):
         lw.loads(Path("arm.urdf"), "urdf")  # type: ignore[arg-type]
 
 
 def test_a_text_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_BYTES", 1000)
+    monkeypatch.setattr(atomic_files, "MAX_BYTES", 1000)
     for content in ("#" * 1001, b"#" * 1001, "ö" * 501):
         with pytest.raises(FormatError, match="<yaml text>: is larger than"):
             lw.loads(content, "yaml")

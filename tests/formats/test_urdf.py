@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose
 
 from linkwork.errors import FormatError
-from linkwork.formats import urdf, xml as markup
+from linkwork.formats import urdf, xml
 from linkwork.linkage.geometry import Box, Capsule, Cylinder, Mesh, Sphere, Visual
 from linkwork.linkage.joints import Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute
 from linkwork.linkage.poses import zero_pose
@@ -391,8 +391,8 @@ JOINT = '<joint name="k" type="fixed"><parent link="{}"/><child link="{}"/></joi
         ("<robot>" * 70, "nested deeper", 1),
         ('<robot name="r">\n' + "<gazebo>" * 70, "nested deeper", 2),
         ('<robot name="' + "x" * 2**20 + '"/>', "without a tag", 1),
-        ("<robot>" + "<a/>" * (markup.MAX_ELEMENTS + 1), "more than 50,000 elements", 1),
-        (b"<robot/>" + b" " * markup.MAX_BYTES, "larger than 16 MiB", None),
+        ("<robot>" + "<a/>" * (xml.MAX_ELEMENTS + 1), "more than 50,000 elements", 1),
+        (b"<robot/>" + b" " * xml.MAX_BYTES, "larger than 16 MiB", None),
     ],
 )  # fmt: skip
 def test_broken_files_are_refused_with_their_line(tmp_path, text, message, line):

@@ -80,7 +80,7 @@ def test_libraries_that_cannot_be_are_refused(clips, tmp_path):
             lw.retarget_library(clips, CHILD, tmp_path / "out", **options)
     with pytest.raises(FormatError, match="cannot be read"):
         lw.retarget_library(clips, CHILD, tmp_path / "out", map=tmp_path / "map.yaml")
-    with pytest.raises(FormatError, match="is no folder of motions"):
+    with pytest.raises(FormatError, match="is not a folder of motions"):
         lw.retarget_library(clips / "one.bvh", CHILD, tmp_path / "out")
     (tmp_path / "empty").mkdir()
     with pytest.raises(FormatError, match="holds no motions"):

@@ -135,8 +135,8 @@ def test_orientations_are_given_once(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("goals.txt", b"", "is no dataset of goals: its name must end in .parquet, .csv"),
-        ("goals.parquet", b"PAR1 nonsense PAR1", "is no Parquet file"),
+        ("goals.txt", b"", "is not a dataset of goals: its name must end in .parquet, .csv"),
+        ("goals.parquet", b"PAR1 nonsense PAR1", "is not a Parquet file"),
         ("goals.csv", b"", "is empty"),
         ("goals.csv", b"\xff\xfe\n", "is not CSV"),
         ("goals.csv", b"x,y\n" + b"1" * 70000, "has a line longer than"),

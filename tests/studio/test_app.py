@@ -427,7 +427,7 @@ def test_ports_that_cannot_be_are_refused(port):
 
 @pytest.mark.parametrize("host", ["999.1.1.1", "192.0.2.1", "\x00"])
 def test_an_address_that_cannot_be_bound_is_refused(host):
-    with pytest.raises(errors.OptionError, match="is no address of this machine"):
+    with pytest.raises(errors.OptionError, match="is not an address of this machine"):
         open_studio("two_link", host=host, port=0)
 
 

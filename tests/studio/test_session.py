@@ -113,7 +113,7 @@ def test_every_kind_of_target_stands_where_nothing_has_to_move_and_can_be_dragge
 def test_a_pole_needs_a_knee(figure):
     session = Session(figure)
     assert limb(figure, "left_shin")[0] == "left_thigh"
-    with pytest.raises(errors.GoalError, match="no knee or elbow"):
+    with pytest.raises(errors.GoalError, match="neither a knee nor an elbow"):
         session.add_target("pole", figure.links[0])
 
 

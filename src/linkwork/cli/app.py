@@ -25,6 +25,7 @@ from ..errors import FormatError, LinkworkError, OptionError
 from . import batch, file, film, ik, report, retarget
 from .console import console, print_columns, print_json, progress, say, writing
 from .options import (
+    PROGRAM,
     AsJson,
     ModelOperand,
     PoseOptions,
@@ -91,10 +92,8 @@ class Commands(TyperGroup):
 app = typer.Typer(
     name="linkwork",
     cls=Commands,
-    add_completion=False,
-    rich_markup_mode=None,
+    **PROGRAM,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
     epilog=examples("info panda", "pose planar:15,10,5 j1=30deg --frame tip", "draw human --pose wave -o wave.png"),
 )
 

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from .console import print_columns, print_json, progress, say
 from .options import (
+    PROGRAM,
     AsJson,
     FrameName,
     RetargetOptions,
@@ -55,10 +56,8 @@ class Batches(TyperGroup):
 batch = typer.Typer(
     name="batch",
     cls=Batches,
-    add_completion=False,
-    rich_markup_mode=None,
+    **PROGRAM,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
     epilog=examples(
         "batch goals.parquet --model panda --frame tip -o answers",
         "batch goals.csv --model panda --tolerance 0.001 -o answers --resume --json",

@@ -33,6 +33,14 @@ if TYPE_CHECKING:
 UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}
 
 
+# How the program and its groups of commands look
+PROGRAM: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
 def examples(*lines: str) -> str:
     """Return the end of a command's help: lines that can be typed as they stand."""
     return "\b\nExample:\n" + "\n".join(f"  $ linkwork {line}" for line in lines)
@@ -81,7 +89,7 @@ To = Annotated[str, takes("MODEL", "Who should move so: a file, or a ready-made 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that is given the fields of its groups one by one, as typer reads them."""
     hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, type[Any]] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command).parameters.values():
         name, kind = parameter.name, inspect.Parameter.KEYWORD_ONLY

@@ -247,7 +247,7 @@ def read_settings(words: Sequence[str], **given: Any) -> dict[str, Any]:
         if not name or not text:
             raise OptionError(f"--set takes NAME=VALUE, such as damping=5, got {word!r}")
         if name in ARGUMENTS:
-            raise OptionError(f"--set is for options of a method, and {name!r} is none, got {word!r}")
+            raise OptionError(f"--set is for options of a method, and {name!r} is not one, got {word!r}")
         if name in settings:
             raise OptionError(f"option {name!r} is given twice, the second time as {word!r}")
         settings[name] = _setting(text)

@@ -37,7 +37,7 @@ def retarget(
     keep_root: Annotated[bool, flag("--keep-root", "Leave a body that is fixed to the ground fixed.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Give a motion to another figure or robot.
+    """Give a motion to another body or robot.
 
     Which link is which part of the body is told from names and shape, and shown; --write-map writes it to a file that
     can be edited and given back with --map. Planted feet stay where they are, hands and gaze are kept, limits hold. A

@@ -75,7 +75,7 @@ class Format:
         options: Which of the options mean something to it.
         reads: Whether it is read.
         writes: Whether it is written.
-        binary: Whether it is no text.
+        binary: Whether it is bytes, not text.
     """
 
     module: str
@@ -181,7 +181,7 @@ def _as_file(text: str | bytes, kind: str, folder: FilePath | None) -> TextFile:
     if not isinstance(text, str | bytes | bytearray | memoryview):
         raise OptionError(f"a text or bytes are read, got {type(text).__name__}; lw.load takes the name of a file.")
     if FORMATS[kinds[name]].binary and isinstance(text, str):
-        raise OptionError(f"{FORMATS[kinds[name]].title} files are no text: give bytes.")
+        raise OptionError(f"{FORMATS[kinds[name]].title} files are binary: give bytes.")
     return TextFile(text, name, kinds[name], folder)
 
 
@@ -332,7 +332,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
         return dropped + tuple(row.load_module().write(content, path))
     except UnicodeEncodeError as error:
         bad = error.object[error.start]
-        raise FormatError(path, f"a name holds {bad!r}, which is no character; rename it.") from error
+        raise FormatError(path, f"a name holds {bad!r}, which is not a character; rename it.") from error
 
 
 def fit(content: Content, path: FilePath) -> tuple[Content, tuple[Remark, ...]]:

@@ -34,7 +34,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
             with Path(path).open("rb") as file:
                 data = file.read(limit + 1)
     except UnicodeEncodeError as error:
-        raise FormatError(path, f"holds {error.object[error.start]!r}, which is no character.") from error
+        raise FormatError(path, f"holds {error.object[error.start]!r}, which is not a character.") from error
     except (OSError, ValueError) as error:
         raise FormatError(path, f"cannot be read: {_reason(error)}.") from error
     if len(data) > limit:

@@ -79,7 +79,7 @@ def parse(path: FilePath) -> Text:
     """Return the joints and channel values of a BVH file.
 
     Raises:
-        FormatError: If it is no such file; with the line.
+        FormatError: If it is not such a file; with the line.
     """
     text = read_text(path).rstrip()
     if "\r" in text:
@@ -122,7 +122,7 @@ class _Hierarchy:
             key = words[0].upper()
             if index == 0:
                 if key != "HIERARCHY" or len(words) > 1:
-                    raise self.refuse(f"is no BVH file: it begins with {_shown(words)} instead of HIERARCHY.", line)
+                    raise self.refuse(f"is not a BVH file: it begins with {_shown(words)} instead of HIERARCHY.", line)
             elif self.waiting and key != "{":
                 raise self.refuse(f"{self.waiting} is not followed by '{{' but by {_shown(words)}.", line)
             elif key == "MOTION" and not self.open and self.bones:
@@ -306,7 +306,7 @@ def _bad_word(path: FilePath, piece: str, line: int) -> FormatError:
         last = match.start()
         if _number(match[0]) is None:
             return FormatError(path, f"{_shown([match[0]])} in the motion is not a number below 1e50.", line=line)
-    return FormatError(path, "the motion holds something that is no number.", line=line)
+    return FormatError(path, "the motion holds something that is not a number.", line=line)
 
 
 def _ragged(path: FilePath, text: str, start: int, line: int, width: int) -> FormatError:
@@ -324,7 +324,7 @@ def _ragged(path: FilePath, text: str, start: int, line: int, width: int) -> For
             return FormatError(path, f"{what}.", line=line + int(wrong[0]))
         line += len(ends) - 1
         start = end
-    return FormatError(path, f"the motion is no whole number of frames of {width} values.", line=line)
+    return FormatError(path, f"the motion is not a whole number of frames of {width} values.", line=line)
 
 
 def _number(word: str) -> float | None:

@@ -227,7 +227,7 @@ def _end_sites(linkage: Linkage, bones: list[_Bone], file_from: list[FloatArray]
         bones[i].ends = [file_from[i] @ frame.placement[:3, 3] for frame in kept]
         lost += [frame.name for frame in frames if frame not in kept]
     if lost:
-        remarks.append(Remark("dropped", f"Frames that are no ends of limbs are not written: {listed(lost)}."))
+        remarks.append(Remark("dropped", f"Frames that do not end a limb are not written: {listed(lost)}."))
     if renamed:
         remarks.append(Remark("renamed", f"Frames are written as end sites, without their names: {listed(renamed)}."))
 

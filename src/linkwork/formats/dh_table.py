@@ -15,7 +15,7 @@ from ..linkage.dh import from_dh
 from ..linkage.dh_table import DHRow, DHTable
 from ..linkage.linkage import Linkage
 from ..transforms import as_angle, as_length, as_pair
-from . import yaml_json as documents
+from . import yaml_json
 
 TABLE_KEYS = ("name", "model", "convention", "mdh", "n", "rows", "base", "tool", "joints")
 ROW_KEYS = ("theta", "d", "a", "alpha", "kind", "joint", "limits", "qlim", "offset", "flip", "mdh")
@@ -37,7 +37,7 @@ def linkage(document: Mapping[str, Any], text: str, where: object) -> Linkage:
         where: What to call it in an error.
 
     Raises:
-        FormatError: If it is no such table; with the row and the line.
+        FormatError: If it is not such a table; with the row and the line.
     """
     place: list[str | int] = []
     try:
@@ -62,7 +62,7 @@ def linkage(document: Mapping[str, Any], text: str, where: object) -> Linkage:
     except (LinkworkError, ValueError, TypeError) as error:
         spot = f"rows[{place[1]}]: " if place else ""
         message = f"{spot}{str(error).rstrip('.')}."
-        raise FormatError(where, message, line=documents.line_of(text, tuple(place)) if place else None) from error
+        raise FormatError(where, message, line=yaml_json.line_of(text, tuple(place)) if place else None) from error
 
 
 def _only(given: Any, known: tuple[str, ...], what: str) -> None:

@@ -19,7 +19,7 @@ from ..errors import FormatError
 from ..linkage.tree import fresh
 from ..motion.clips import Clip
 from ..transforms import FloatArray, inverse, steady
-from . import mesh_export as skins
+from . import mesh_export
 from .atomic_files import replacing
 from .content import Content, Remark
 from .gltf_data import BINARY_CHUNK, JSON_CHUNK, MAGIC
@@ -140,9 +140,9 @@ class _GltfWriter:
     def _mesh(self, worlds: list[FloatArray]) -> None:
         """Write the geometry of all links, in the places of the neutral pose, one primitive for each color."""
         missing: list[str] = []
-        groups: dict[tuple[skins.Color, bool], list[tuple[int, skins.Facets]]] = {}
-        for part in skins.parts(self.linkage, missing):
-            facets = skins.placed(part.facets, worlds[part.link])
+        groups: dict[tuple[mesh_export.Color, bool], list[tuple[int, mesh_export.Facets]]] = {}
+        for part in mesh_export.parts(self.linkage, missing):
+            facets = mesh_export.placed(part.facets, worlds[part.link])
             groups.setdefault((part.color, facets.normals is None), []).append((part.link, facets))
         colors = list(dict.fromkeys(color for color, _ in groups))
         self.document["materials"] = [_material(color) for color in colors]
@@ -156,8 +156,8 @@ class _GltfWriter:
             text = f"{what} not drawn: no file was found, or none that trimesh reads"
             self.remarks.append(Remark("missing-mesh", f"{text}; bones stand there.", where=names[0]))
 
-    def _primitive(self, pieces: list[tuple[int, skins.Facets]]) -> dict[str, Any]:
-        whole = skins.joined([facets for _, facets in pieces])
+    def _primitive(self, pieces: list[tuple[int, mesh_export.Facets]]) -> dict[str, Any]:
+        whole = mesh_export.joined([facets for _, facets in pieces])
         owner = np.repeat([link for link, _ in pieces], [len(facets.corners) for _, facets in pieces])
         wide = len(self.linkage.frames) > 256
         joints = np.zeros((len(owner), 4), np.uint16 if wide else np.uint8)
@@ -287,6 +287,6 @@ def _quaternions(matrices: FloatArray) -> FloatArray:
     return steady(Rotation.from_matrix(matrices).as_quat(canonical=True))
 
 
-def _material(color: skins.Color) -> dict[str, Any]:
+def _material(color: mesh_export.Color) -> dict[str, Any]:
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
     return {"pbrMetallicRoughness": {"baseColorFactor": [*linear, 1.0], "metallicFactor": 0.0, "roughnessFactor": 0.6}}

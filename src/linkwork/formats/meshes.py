@@ -130,7 +130,7 @@ class MeshFinder:
     def _search(self, name: str) -> Resolved:
         scheme, rest = _split(name)
         if "\0" in name or not rest or len(name) > LONGEST_NAME:
-            return Resolved(None, refused="is no name of a file")
+            return Resolved(None, refused="is not the name of a file")
         if scheme in PACKAGE_SCHEMES:
             package, _, rest = rest.partition("/")
             if package in ("", ".", "..") or not rest:

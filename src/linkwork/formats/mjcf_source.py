@@ -15,7 +15,7 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from ..errors import FormatError
-from . import xml as markup
+from . import xml
 from .content import Remark
 from .options import FilePath, Options
 from .xml import XmlElement
@@ -98,7 +98,7 @@ def read_source(path: FilePath, options: Options) -> MjcfSource:
 
 def _parse(path: FilePath, count: int = 0) -> tuple[XmlElement, int]:
     """Return the root element of a file, and how many elements there are with those before it."""
-    document = markup.read(path, depth=MAX_DEPTH, elements=MAX_READ - count)
+    document = xml.read(path, depth=MAX_DEPTH, elements=MAX_READ - count)
     return document.root, count + document.elements
 
 

@@ -24,7 +24,7 @@ from ..linkage.geometry import SHAPES, Inertia, Mesh, Shape, Visual
 from ..linkage.joints import ARTICULATIONS, Articulation, Joint, Mimic
 from ..linkage.linkage import Frame, Link, Linkage, Loop
 from ..transforms import IDENTITY, FloatArray, as_angle, as_rotation, transform
-from . import dh_table, meshes, yaml_json as documents
+from . import dh_table, meshes, yaml_json
 from .atomic_files import read_text, write_text
 from .content import Content, Remark
 from .options import DEFAULTS, FilePath, Options
@@ -58,7 +58,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     Meshes are looked for beside the file, and said to be missing where they are not there.
     """
     text, kind = read_text(path), _kind(path)
-    content = documents.read(text, path, kind)
+    content = yaml_json.read(text, path, kind)
     if dh_table.is_table(content):
         return Content(dh_table.linkage(content, text, path))
     return _with_meshes(_parsed(content, text, path), path, options)
@@ -79,7 +79,7 @@ def parse(text: str, where: object, kind: str) -> Linkage:
         >>> parse("{linkwork: 1, joints: [{name: j1, parent: base, child: arm, kind: revolute}]}", "note", "yaml")
         <Linkage 'linkage': 2 links, 1 joint, nq=1, nv=1>
     """
-    return _parsed(documents.read(text, where, kind), text, where)
+    return _parsed(yaml_json.read(text, where, kind), text, where)
 
 
 def _parsed(content: Any, text: str, where: object) -> Linkage:
@@ -88,7 +88,7 @@ def _parsed(content: Any, text: str, where: object) -> Linkage:
     except _Problem as problem:
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.path).lstrip(".")
         message = f"{place}: {problem}" if place else str(problem)
-        raise FormatError(where, message, line=documents.line_of(text, problem.path)) from problem.__cause__
+        raise FormatError(where, message, line=yaml_json.line_of(text, problem.path)) from problem.__cause__
 
 
 def _with_meshes(linkage: Linkage, path: FilePath, options: Options) -> Content:
@@ -131,12 +131,12 @@ def dump(linkage: Linkage, kind: str) -> str:
         joints:
           - {name: knee, parent: hip, child: shin, kind: revolute, at: [0, 0, -0.4]}
     """
-    text = documents.write(document(linkage), kind)
+    text = yaml_json.write(document(linkage), kind)
     try:
         text.encode()
     except UnicodeEncodeError as error:
         half = error.object[error.start]
-        raise LinkageError(f"linkage {linkage.name!r} has a name with {half!r}, which is no character.") from error
+        raise LinkageError(f"linkage {linkage.name!r} has a name with {half!r}, which is not a character.") from error
     return text
 
 

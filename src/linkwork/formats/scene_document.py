@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkageError
 from ..linkage.geometry import Inertia, Shape
 from ..linkage.joints import Articulation, Joint
 from ..linkage.linkage import ROOT, Link, Linkage
@@ -25,9 +24,6 @@ VERSION = 1
 
 def document(linkage: Linkage) -> dict[str, Any]:
     """Return what a scene file says about a linkage."""
-    for name in (linkage.name, *linkage.poses):
-        if not isinstance(name, str):
-            raise LinkageError(f"a linkage and its poses have texts for names in a file, got {name!r}.")
     shapes, names = _shared_shapes(linkage)
     root = linkage.root
     arc = {"name": root.name} if root.name != ROOT else {}

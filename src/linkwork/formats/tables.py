@@ -44,7 +44,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:  # noqa: ARG00
     """Return the motion of a table that holds its linkage too.
 
     Raises:
-        FormatError: If it does not, or is no such table.
+        FormatError: If it does not, or is not such a table.
     """
     return _read(path, None)
 
@@ -131,7 +131,7 @@ def _from_csv(path: FilePath, linkage: Linkage) -> Content:
     _check_size(path, len(body), len(titles))
     longest = max(body.values(), key=len)
     if len(longest) > LONGEST_CELL * len(titles):
-        raise FormatError(path, f"a line of {len(longest)} characters is no row of {len(titles)} numbers.")
+        raise FormatError(path, f"a line of {len(longest)} characters is not a row of {len(titles)} numbers.")
     try:
         table = np.loadtxt(body.values(), delimiter=",", comments=None, quotechar='"', ndmin=2, dtype=np.float64)
     except (ValueError, OverflowError) as error:
@@ -210,7 +210,7 @@ def _npz(path: FilePath) -> tuple[str, list[tuple[str, str | None]], FloatArray,
 
 def _texts(array: Any, path: FilePath) -> list[str]:
     if array.size > MAX_COLUMNS or array.dtype.kind != "U":
-        raise FormatError(path, f"an array of {array.size} {array.dtype} is no list of at most {MAX_COLUMNS} texts.")
+        raise FormatError(path, f"an array of {array.size} {array.dtype} is not a list of at most {MAX_COLUMNS} texts.")
     return [str(text) for text in array.ravel()]
 
 
@@ -257,7 +257,7 @@ def _parquet(path: FilePath) -> tuple[str, list[tuple[str, str | None]], FloatAr
         plain = [field for field in schema if arrow.types.is_floating(field.type) or arrow.types.is_integer(field.type)]
         if len(plain) < len(schema.names):
             odd = [field.name for field in schema if field not in plain]
-            raise FormatError(path, f"columns {listed(odd)} are no numbers.")
+            raise FormatError(path, f"columns {listed(odd)} are not numbers.")
         table = file.read()
         columns = [np.asarray(column.to_numpy(), dtype=np.float64) for column in table.columns]
     except (arrow.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:

@@ -7,7 +7,7 @@ import re
 import tempfile
 from pathlib import Path
 
-LONGEST_NAME = 1000  # characters: what is longer is no name of a file
+LONGEST_NAME = 1000  # characters: what is longer is not the name of a file
 _MARKUP = re.compile(r"(?:<\?.*?\?>|<!--.*?-->|<!.*?>|\s)*<(?:\w+:)?(\w+)", re.DOTALL)
 _STARTS = {"HIERARCHY": "bvh", "#usda": "usda", "#USDA": "usda", "linkwork:": "yaml"}
 _SEEN = 2000  # characters that a guess is made from

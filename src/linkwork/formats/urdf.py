@@ -27,7 +27,7 @@ from ..linkage.joints import (
 )
 from ..linkage.linkage import Linkage
 from ..linkage.tree import Link
-from . import xml as markup
+from . import xml
 from .content import Content
 from .options import DEFAULTS, FilePath, Options
 from .urdf_links import read_links
@@ -57,9 +57,9 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
         options: Of these, `packages` and `folders` say where meshes may lie.
 
     Raises:
-        FormatError: If the file is no URDF, or its links and joints make no linkage; with the line where there is one.
+        FormatError: If the file is not URDF, or its links and joints make no linkage; with the line where there is one.
     """
-    document = markup.read(path, hollow=HOLLOW)
+    document = xml.read(path, hollow=HOLLOW)
     source, root = UrdfSource(path, options), document.root
     if any(mark in document.text for mark in XACRO):
         _refuse_xacro(source, root)

@@ -32,7 +32,7 @@ from ..linkage.joints import (
 )
 from ..linkage.tree import ROOT, Frame, Link, fresh
 from ..transforms import IDENTITY, FloatArray
-from . import atomic_files as files, meshes
+from . import atomic_files, meshes
 from .content import Content, Remark
 from .options import DEFAULTS, FilePath
 from .urdf_source import UNLIMITED, turn
@@ -55,7 +55,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     """
     writer = _Writer(content, path)
     text = "\n".join(writer.lines()) + "\n"
-    files.write_text(path, text)
+    atomic_files.write_text(path, text)
     return tuple(writer.remarks)
 
 
@@ -199,19 +199,19 @@ class _Writer:
                 parent, placement = child, IDENTITY
 
     def add_screw(self, arc: Joint, screw: Screw) -> None:
-        """Add a screw as a hinge and a slider that follows it."""
-        hinge = Revolute(screw.axis, screw.lower, screw.upper)
+        """Add a screw as a revolute joint and a prismatic one that follows it."""
+        turn = Revolute(screw.axis, screw.lower, screw.upper)
         advance = screw.elements[0].advance
         if advance == 0.0:
-            self.joints.append(replace(arc, articulation=hinge))
+            self.joints.append(replace(arc, articulation=turn))
             return
         between, slide = self.new_link(f"{arc.name}.turn"), self.new_joint(f"{arc.name}.travel")
         lead = Mimic(arc.name, advance)
         if arc.mimic is not None:
             lead = Mimic(arc.mimic.joint, advance * arc.mimic.multiplier, advance * arc.mimic.offset)
-        self.joints.append(replace(arc, child=between, articulation=hinge))
+        self.joints.append(replace(arc, child=between, articulation=turn))
         self.joints.append(Joint(slide, between, arc.child, Prismatic(screw.axis), mimic=lead))
-        text = f"joint {arc.name!r} (screw) is written as a hinge and joint {slide!r}, which follows it."
+        text = f"joint {arc.name!r} (screw) is written as a revolute joint and joint {slide!r}, which follows it."
         self.remark(f"split {arc.name}", "split", text, arc.name)
 
     # Lines

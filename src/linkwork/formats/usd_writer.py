@@ -17,7 +17,7 @@ from ..errors import FormatError, MissingExtraError
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..transforms import FloatArray, inverse, steady
-from . import mesh_export as skins, scene
+from . import mesh_export, scene
 from .atomic_files import replacing
 from .content import Content, Remark, UniqueNames
 from .options import FilePath
@@ -188,7 +188,7 @@ class _UsdWriter:
         """Write what the links look like, and return how far it reaches beyond their origins."""
         missing: list[str] = []
         reach = 0.0
-        for part in skins.parts(self.linkage, missing):
+        for part in mesh_export.parts(self.linkage, missing):
             self._part(part)
             reach = max(reach, float(np.linalg.norm(part.facets.corners, axis=1).max()))
         if missing:
@@ -197,11 +197,11 @@ class _UsdWriter:
             self.remarks.append(Remark("dropped", text, where=missing[0]))
         return np.full(3, reach)
 
-    def _part(self, part: skins.Part) -> None:
+    def _part(self, part: mesh_export.MeshPart) -> None:
         """Write the facets of one link where they are in the rest pose, bound to its joint alone."""
         from pxr import Gf, UsdGeom, UsdSkel, Vt
 
-        facets = skins.placed(part.facets, self.rest[part.link])
+        facets = mesh_export.placed(part.facets, self.rest[part.link])
         path = self._free(self.linkage.links[part.link])
         if facets.normals is None:
             shape = UsdGeom.BasisCurves.Define(self.stage, path)

@@ -16,7 +16,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
 
 from ..errors import FormatError
-from . import atomic_files as files
+from . import atomic_files
 from .options import FilePath
 
 MAX_BYTES = 16 * 2**20
@@ -85,9 +85,9 @@ def read(
         elements: How many there may be.
 
     Raises:
-        FormatError: If it is no XML, or more than is read: with the line.
+        FormatError: If it is not XML, or more than is read: with the line.
     """
-    data = files.read_bytes(path, MAX_BYTES).removeprefix(_MARK)
+    data = atomic_files.read_bytes(path, MAX_BYTES).removeprefix(_MARK)
     text = data.lstrip(_BLANKS)
     skipped = data[: len(data) - len(text)].count(b"\n")
     if not text:

@@ -213,7 +213,7 @@ def _read_json(text: str, where: object) -> Any:
         if _HALVES.search(text):
             json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise FormatError(where, f"holds {error.object[error.start]!r}, which is no character.") from error
+        raise FormatError(where, f"holds {error.object[error.start]!r}, which is not a character.") from error
     except json.JSONDecodeError as error:
         raise FormatError(where, f"not JSON: {error.msg}.", line=error.lineno) from error
     except RecursionError as error:

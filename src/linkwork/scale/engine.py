@@ -99,7 +99,7 @@ def _check_manifest(manifest: Path, facts: Mapping[str, Any], resume: bool) -> N
     except (ValueError, RecursionError):
         kept = None
     if not isinstance(kept, dict) or kept.pop("linkwork", None) != VERSION:
-        raise RunError(f"{str(manifest)!r} is no manifest of a run that this version of linkwork can resume.")
+        raise RunError(f"{str(manifest)!r} is not the manifest of a run that this version of linkwork can resume.")
     other = [name for name in (*facts, *kept) if facts.get(name) != kept.get(name)]
     if other:
         raise RunError(

@@ -1,4 +1,4 @@
-"""Whole libraries of motions given to another figure or robot, a file for each file.
+"""Whole libraries of motions given to another body or robot, a file for each file.
 
 A run like that over a dataset, whose items are files: what is written is there in full or not at all, and an
 interrupted run is resumed.
@@ -40,7 +40,7 @@ def retarget_library(
     progress: Progress | None = None,
     **options: Unpack[RetargetOptions],
 ) -> DatasetResult:
-    """Give every motion of a folder, and of the folders in it, to another figure or robot.
+    """Give every motion of a folder, and of the folders in it, to another body or robot.
 
     Args:
         source: The folder. Of a file with several motions, the first is taken.
@@ -85,7 +85,7 @@ def retarget_library(
 def _motions(folder: Path, suffix: str) -> list[str]:
     """Return the files with motions below a folder, by their names in it."""
     if not folder.is_dir():
-        raise FormatError(folder, "is no folder of motions.")
+        raise FormatError(folder, "is not a folder of motions.")
     suffixes = {*formats.suffixes("clips")} - {".csv"}  # which does not say whose it is
     found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in suffixes and path.is_file())
     if not found:

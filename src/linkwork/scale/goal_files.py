@@ -144,7 +144,7 @@ def _files(source: str | os.PathLike[str]) -> list[Path]:
             raise FormatError(path, f"holds no files of goals; their names end in {listed(SUFFIXES)}.")
         return found
     if path.suffix.lower() not in SUFFIXES:
-        raise FormatError(path, f"is no dataset of goals: its name must end in {listed(SUFFIXES)}.")
+        raise FormatError(path, f"is not a dataset of goals: its name must end in {listed(SUFFIXES)}.")
     if not path.is_file():
         raise FormatError(path, "cannot be read: no such file or directory.")
     return [path]
@@ -176,7 +176,7 @@ def _parquet(path: str | Path) -> Any:
     try:
         return pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True)
     except (OSError, pa.ArrowException) as error:
-        raise FormatError(path, f"is no Parquet file: {' '.join(str(error).split())}.") from error
+        raise FormatError(path, f"is not a Parquet file: {' '.join(str(error).split())}.") from error
 
 
 def _plan_groups(path: Path, most: int, digest: Any) -> Iterator[tuple[int, int, int, int]]:

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from ..errors import FormatError, LinkworkError, MethodNotFoundError, listed
-from ..formats import CLIP, Content, Remark, read, suffixes, write, yaml_json as documents
+from ..formats import CLIP, Content, Remark, read, suffixes, write, yaml_json
 from ..formats.atomic_files import MAX_BYTES, read_bytes, read_text, write_text
 from ..formats.doctor import examine
 from ..formats.scene_document import document
@@ -96,7 +96,7 @@ def scene_text(scene: Scene, kind: str = "yaml") -> str:
         line.loop,
         scene.time,
     )
-    return documents.write(document(scene.linkage) | {"studio": msgspec.to_builtins(section)}, kind)
+    return yaml_json.write(document(scene.linkage) | {"studio": msgspec.to_builtins(section)}, kind)
 
 
 def write_scene(scene: Scene, path: Path) -> None:
@@ -157,7 +157,7 @@ def _section(path: Path) -> Section | None:
     """Return what a scene file says to the studio, if it is one and says anything."""
     if path.suffix.lower() not in SCENES:
         return None
-    raw = documents.read(read_text(path), path, "json" if path.suffix.lower() == ".json" else "yaml")
+    raw = yaml_json.read(read_text(path), path, "json" if path.suffix.lower() == ".json" else "yaml")
     if not isinstance(raw, dict) or "studio" not in raw:
         return None
     try:

@@ -60,7 +60,7 @@ def make_server(host: str, port: int, *, label: str, upload_limit: int) -> Any:
         upload_limit: Bytes of an upload at most.
 
     Raises:
-        OptionError: If the address is none of this machine.
+        OptionError: If the address is not one of this machine.
         MissingExtraError: If viser is not installed.
         VersionError: If the installed viser lacks what these refusals are made of.
     """
@@ -123,7 +123,9 @@ def _check_address(host: str) -> None:
         with socket.socket(family, kind, protocol) as probe:
             probe.bind(place)
     except (OSError, UnicodeError) as error:
-        raise OptionError(f"host {host!r} is no address of this machine: {error}; 127.0.0.1 is this one.") from error
+        raise OptionError(
+            f"host {host!r} is not an address of this machine: {error}; 127.0.0.1 is this one."
+        ) from error
 
 
 def same_origin(headers: Any, host: str) -> bool:

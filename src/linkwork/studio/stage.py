@@ -92,7 +92,7 @@ _NUMBERS = itertools.count()
 
 
 class LinkageView:
-    """A linkage on the stage: one node a link, below that of its parent, so that a hinge sends a turn and nothing else.
+    """A linkage on the stage: one node a link, below that of its parent, so that a joint sends a turn and nothing else.
 
     Args:
         scene: The page's scene.

@@ -124,7 +124,7 @@ def limb(linkage: Linkage, frame: str) -> tuple[str, str, str]:
     own = [extra.name for extra in linkage.extra_frames if extra.link == linkage.links[index]]
     after = next((name for name in (*below, *own) if apart(name)), None)
     if before is None or after is None:
-        raise GoalError(f"{frame!r} is no knee or elbow: a pole needs a link before it and one that hangs on it.")
+        raise GoalError(f"{frame!r} is neither a knee nor an elbow: a pole needs a link before it and one after it.")
     return before, linkage.links[index], after
 
 
