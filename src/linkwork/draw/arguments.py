@@ -128,8 +128,7 @@ def frame_numbers(frames: Sequence[int] | None, count: int) -> list[int]:
     if not numbers:
         raise KeyFrameError("there are no frames to show; give at least one frame number.")
     for number in numbers:
-        whole = is_whole(number)
-        if not whole or not 0 <= number < count:
+        if not is_whole(number) or not 0 <= number < count:
             raise KeyFrameError(f"no frame {number!r}; the motion has frames 0 to {count - 1}.")
     return [int(number) for number in numbers]
 

@@ -153,8 +153,7 @@ def strip_frames(clip: Clip, part: FilmRange, count: int) -> list[int]:
 
 
 def _number(name: str, value: Any) -> float:
-    plain = is_number(value)
-    if not plain or not math.isfinite(value):
+    if not is_number(value) or not math.isfinite(value):
         raise OptionError(f"{name} is a number, got {value!r}.")
     return float(value)
 

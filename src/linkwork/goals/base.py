@@ -49,10 +49,8 @@ class Goal:
 
     def __post_init__(self) -> None:
         weight, priority = self.weight, self.priority
-        if type(weight) is not float or not 0.0 < weight < math.inf:  # else there is more to look at
-            good = is_number(weight)
-            if not good or not math.isfinite(weight) or weight <= 0.0:
-                raise GoalError(f"weight of a goal must be positive and finite, got {weight!r}.")
+        if (type(weight) is not float and not is_number(weight)) or not 0.0 < weight < math.inf:
+            raise GoalError(f"weight of a goal must be positive and finite, got {weight!r}.")
         if self.tolerance is not None:
             object.__setattr__(self, "tolerance", _tolerances(self.tolerance))
         if type(priority) is not int or priority < self.first_level:

@@ -13,8 +13,8 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..solvers import Method, Problem, configure
 from ..solvers.iterate import follow, settled
-from ..solvers.options import Settings, SolveOptions
-from ..transforms import FloatArray, is_whole
+from ..solvers.options import Settings, SolveOptions, whole
+from ..transforms import FloatArray, is_number
 from .clips import Clip
 from .lookahead import choose
 from .paths import line
@@ -84,10 +84,10 @@ def track(
 
 
 def _check(fps: float, steps: int | None, lookahead: bool) -> None:
-    if not np.isfinite(fps) or fps <= 0.0:
+    if not is_number(fps) or not 0.0 < fps < np.inf:
         raise OptionError(f"fps must be positive, got {fps!r}.")
-    if steps is not None and (not is_whole(steps) or steps < 1):
-        raise OptionError(f"steps must be a whole number, at least one, got {steps!r}.")
+    if steps is not None:
+        whole("steps", steps, least=1)
     if lookahead and steps is not None:
         raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
 
@@ -123,8 +123,8 @@ def _clip(linkage: Linkage, fps: float, poses: FloatArray, residuals: list[Float
 
 def _series(linkage: Linkage, goals: Any, q: Any, fps: float, frames: int | None) -> list[Any]:
     """Return one goal, or list of goals, for every frame."""
-    if frames is not None and (not is_whole(frames) or frames < 1):
-        raise OptionError(f"frames must be a whole number, at least one, got {frames!r}.")
+    if frames is not None:
+        whole("frames", frames, least=1)
     if isinstance(goals, Goal):
         if not isinstance(goals, Reach):
             raise GoalError("a single goal is approached in a straight line only if it is a Reach.")

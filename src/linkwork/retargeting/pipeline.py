@@ -154,9 +154,9 @@ def retarget_with_report(
 
 
 def _check(clip: Any, linkage: Any, role: Any, root: Any, smooth: Any, first: Any) -> None:
-    check_linkage(linkage)
     if not isinstance(clip, Clip):
         raise OptionError(f"retarget takes a clip and then a linkage; got {type(clip).__name__} first.")
+    check_linkage(linkage)
     if role is not None and role not in ROLES:
         raise MappingError(f"no role {role!r}; roles are {', '.join(ROLES)}.")
     for name, value in (("root", root), ("first", first)):

@@ -350,8 +350,7 @@ def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
 
 
 def _number(name: str, value: Any, *, positive: bool = True) -> None:
-    good = is_number(value) and math.isfinite(value)
-    if not good or value < 0.0 or (positive and value == 0.0):
+    if not is_number(value) or not 0.0 <= value < math.inf or (positive and value == 0.0):
         raise OptionError(
             f"{name} must be a finite number {'above' if positive else 'of at least'} zero, got {value!r}."
         )
