@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
 from typer.testing import CliRunner
 
+import children
 from linkwork.cli import app as cli
 
 
@@ -18,10 +18,8 @@ def run(*words, stdin=None):
 def python(*words, stdin="", code=None, **environment):
     """Run the command line as a process of its own."""
     start = ["-m", "linkwork"] if code is None else ["-c", code]
-    return subprocess.run(
+    return children.run(
         [sys.executable, *start, *map(str, words)],
-        input=stdin.encode(),
-        capture_output=True,
+        stdin=stdin.encode(),
         env={**os.environ, **environment},
-        timeout=300,
     )

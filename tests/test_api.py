@@ -8,7 +8,6 @@ import functools
 import inspect
 import os
 import re
-import subprocess
 import sys
 import typing
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 
+import children
 import linkwork as lw
 
 PUBLIC = [
@@ -341,7 +341,7 @@ def loaded(script: str) -> set[str]:
     """Return which heavy packages a script leaves loaded in a fresh process."""
     code = f"{script}\nimport sys\nprint(*(name for name in {HEAVY!r} if name in sys.modules))"
     environment = os.environ | {"PYTHONPATH": str(Path(lw.__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], env=environment, capture_output=True, text=True)
+    done = children.run([sys.executable, "-W", "error", "-c", code], env=environment, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     return set(done.stdout.split())
 

@@ -7,7 +7,6 @@ import math
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from typer.main import get_command
 
+import children
 import linkwork as lw
 from command_line import python, run
 from linkwork.cli import app as cli
@@ -543,11 +543,11 @@ def test_results_and_talk_are_apart_in_a_process():
 @pytest.mark.skipif(os.name == "nt", reason="pipes and signals of another kind")
 def test_a_reader_that_leaves_early_is_no_error():
     words = [sys.executable, "-m", "linkwork", "info", "snake:5000"]  # more than a pipe holds
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with children.started(words) as process:
         assert process.stdout.read(6) == b"snake:"
         process.stdout.close()
         assert process.stderr.read() == b""
-    assert process.returncode == cli.BROKEN_PIPE
+        assert process.wait(children.LIMIT) == cli.BROKEN_PIPE
 
 
 def test_control_c_is_quiet(monkeypatch):

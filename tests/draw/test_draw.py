@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from io import BytesIO
 from itertools import pairwise
@@ -11,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import children
 import linkwork as lw
 from linkages import JOINTS, one_joint
 from linkwork import models
@@ -668,7 +668,7 @@ def test_wrong_input_is_refused_in_words(what, arm, clip, tmp_path, monkeypatch)
 
 
 def run(script):
-    done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True)
+    done = children.run([sys.executable, "-W", "error", "-c", script], text=True)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.split()
 

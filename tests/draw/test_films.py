@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
+import children
 import linkwork as lw
 from linkwork.cli import app as cli
 from linkwork.draw import film, film_range, films, mp4
@@ -118,9 +119,9 @@ def test_wishes_that_cannot_be_met_are_refused_and_nothing_is_written(what, clip
 def frames_of(path):
     """Return the codec, size, rate and frames of a video, as ffmpeg reads them."""
     ffmpeg = mp4.program()
-    about = subprocess.run([ffmpeg, "-hide_banner", "-i", path], capture_output=True, text=True).stderr
+    about = children.run([ffmpeg, "-hide_banner", "-i", path], text=True).stderr
     codec, width, height, rate = re.search(r"Video: (\w+).*? (\d{2,5})x(\d{2,5}).*? ([\d.]+) fps", about).groups()
-    raw = subprocess.run([ffmpeg, "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True).stdout
+    raw = children.run([ffmpeg, "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]).stdout
     frames = np.frombuffer(raw, np.uint8).reshape(-1, int(height), int(width), 3).astype(int)
     return codec, (int(width), int(height)), float(rate), frames
 

@@ -6,13 +6,13 @@ import contextlib
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import children
 import linkwork as lw
 from gltf_files import UP, File, at, local_matrix, model, motion
 from linkwork.errors import FormatError
@@ -271,7 +271,7 @@ def validator() -> Path:
             target = Path(draft) / "validator"
             target.mkdir()
             command = [npm, "install", "--silent", "--prefix", str(target), VALIDATOR]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+            done = children.run(command, text=True)
             if done.returncode:
                 pytest.skip(f"npm could not install {VALIDATOR}: {done.stderr[-200:]}")
             with contextlib.suppress(OSError):  # another process was faster
@@ -295,7 +295,7 @@ def test_the_khronos_validator_finds_nothing(tmp_path, validator):
     gltf.write(Content(lw.Linkage(links, joints)), files[-1])
     script = Path(__file__).parent / "gltf_validator.mjs"
     command = ["node", str(script), str(validator), *map(str, files)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    done = children.run(command, text=True, check=True)
     found = json.loads(done.stdout)
     assert len(found) == len(files)
     assert {Path(file).name: issues for file, issues in found.items() if issues} == {}
@@ -304,7 +304,7 @@ def test_the_khronos_validator_finds_nothing(tmp_path, validator):
 def test_the_validator_finds_something_in_a_wrong_file(tmp_path, validator):
     path = File([{"name": "a", "rotation": [0, 0, 0, 2]}], scene=3).save(tmp_path)
     script = Path(__file__).parent / "gltf_validator.mjs"
-    done = subprocess.run(["node", str(script), str(validator), str(path)], capture_output=True, text=True, check=True)
+    done = children.run(["node", str(script), str(validator), str(path)], text=True, check=True)
     assert any("UNRESOLVED_REFERENCE" in issue for issue in json.loads(done.stdout)[str(path)])
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import children
 import linkwork as lw
 from linkages import JOINTS, one_joint, random_tree
 from linkwork.kernels import compiler, source_hash
@@ -48,7 +49,7 @@ def environment(package: Path, **more: str) -> dict[str, str]:
 def run(package: Path, script: str = SLIDE, **more: str) -> str:
     """Run a script on a copy of the package and return what it prints; nothing may reach stderr."""
     command = [sys.executable, "-W", "error", "-c", script]
-    done = subprocess.run(command, env=environment(package, **more), capture_output=True, text=True, timeout=300)
+    done = children.run(command, env=environment(package, **more), text=True)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.strip()
 
@@ -165,7 +166,7 @@ def on_terminal(package: Path, cache: Path) -> tuple[str, str]:
     """Run with stderr on a terminal; return stdout and what the terminal shows."""
     pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
     ours, theirs = pty.openpty()
-    done = subprocess.run(
+    done = children.run(
         [sys.executable, "-c", SLIDE],
         env=environment(package, NUMBA_CACHE_DIR=str(cache)),
         stdout=subprocess.PIPE,

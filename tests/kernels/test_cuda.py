@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import children
 import linkwork as lw
 from cuda_cases import CASES, OTHERS, PANDA, TARGETS, case_of, starts_of
 from linkwork.errors import DeviceError, MissingExtraError, OptionError
@@ -33,12 +33,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
     path = tmp_path_factory.mktemp("cuda") / "found.npz"
     paths = os.pathsep.join((SOURCE, str(HERE)))
     environment = {**os.environ, "PYTHONPATH": paths, "NUMBA_ENABLE_CUDASIM": "1"}
-    run = subprocess.run(
+    run = children.run(
         [sys.executable, str(HERE / "cuda_simulated.py"), str(path)],
         env=environment,
-        capture_output=True,
         text=True,
-        timeout=600,
     )
     assert run.returncode == 0, run.stderr[-4000:]
     return np.load(path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -18,6 +17,7 @@ from numba import njit
 from numba.core.errors import TypingError
 from numpy.testing import assert_array_equal
 
+import children
 import linkwork
 from linkwork.kernels import OPTIONS
 from linkwork.kernels.joint_step import LARGE_ANGLE, LARGE_ANGLE_32, sine_cosine
@@ -462,7 +462,7 @@ def test_kernels_compile_and_agree_on_lesser_processors(processor: str, tmp_path
     numba = {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": PROCESSORS[processor], "NUMBA_CACHE_DIR": str(tmp_path)}
     environment = os.environ | numba | {"PYTHONPATH": str(Path(linkwork.__file__).parents[1])}
     command = [sys.executable, "-W", "error", "-c", PROBE]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = children.run(command, env=environment, text=True)
     assert (done.returncode, done.stdout) == (0, "agreed\n"), done.stderr
 
 
@@ -493,5 +493,5 @@ def test_goals_are_reached_on_lesser_processors(processor: str, tmp_path: Path) 
     environment = os.environ | numba | {"PYTHONPATH": str(Path(linkwork.__file__).parents[1])}
     dtypes = ["float64"] if processor == "generic" else ["float64", "float32"]  # each takes seconds to compile
     command = [sys.executable, "-W", "error", "-c", SOLVES.replace("DTYPES", str(dtypes))]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = children.run(command, env=environment, text=True)
     assert (done.returncode, done.stdout) == (0, "solved\n"), done.stderr

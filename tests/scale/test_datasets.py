@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from importlib.util import find_spec
@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import children
 import linkwork as lw
 from goal_tables import columns_of, spoil, write
 from linkwork.cli import app as cli
@@ -332,26 +333,21 @@ def many(tmp_path_factory):
     return path
 
 
-def begin(goals, out, *words, parts=3):
+@contextlib.contextmanager
+def begun(goals, out, *words, parts=3):
     """Start a run in a process of its own, and wait until it has written so many parts."""
-    process = subprocess.Popen(
-        [*COMMAND, goals, "--model", "panda", "-o", out, *HARD, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    for _ in range(6000):
-        if process.poll() is not None or len(list(out.glob("part-*.parquet"))) >= parts:
-            break
-        time.sleep(0.01)
-    assert process.poll() is None, process.stderr.read().decode()
-    return process
-
-
-def kill(process):
-    process.kill()
-    process.communicate()
+    with children.started([*COMMAND, goals, "--model", "panda", "-o", out, *HARD, *words]) as process:
+        for _ in range(6000):
+            if process.poll() is not None or len(list(out.glob("part-*.parquet"))) >= parts:
+                break
+            time.sleep(0.01)
+        assert process.poll() is None, process.stderr.read().decode()
+        yield process
 
 
 def test_a_killed_run_is_resumed_to_the_same_files(many, tmp_path):
-    kill(begin(many, tmp_path / "out", "--workers", "1"))
+    with begun(many, tmp_path / "out", "--workers", "1") as process:
+        process.kill()
     assert len(contents(tmp_path / "out")) < 61
     result = run(many, "--model", "panda", "-o", tmp_path / "out", *HARD, "--resume", "--json")
     assert 300 <= json.loads(result.stdout)["resumed"] < 6000
@@ -362,11 +358,11 @@ def test_a_killed_run_is_resumed_to_the_same_files(many, tmp_path):
 def test_a_run_that_is_asked_to_end_says_how_to_go_on(many, tmp_path):
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as under nohup, which a child inherits
     try:
-        process = begin(many, tmp_path / "out", "--workers", "1")
+        with begun(many, tmp_path / "out", "--workers", "1") as process:
+            process.terminate()
+            _, said = process.communicate(timeout=60)
     finally:
         signal.signal(signal.SIGINT, before)
-    process.terminate()
-    _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (
         130,
         b"linkwork: interrupted; what was written is complete, and --resume continues\n",
@@ -389,7 +385,7 @@ def test_memory_does_not_grow_with_the_number_of_goals(tmp_path):
     for count in (200_000, 1_000_000):
         x, y = np.random.default_rng(0).uniform(-18.0, 18.0, (2, count))
         paths.append(write(tmp_path / f"{count}.parquet", {"x": x, "y": y}, row_group=100_000))
-    result = subprocess.run([sys.executable, "-c", MEMORY, *paths], capture_output=True, check=True)
+    result = children.run([sys.executable, "-c", MEMORY, *paths], check=True)
     small, large = map(int, result.stdout.split())
     assert large < small + 30_000  # kB: less than half of what the goals and answers of the larger one take
 
@@ -512,13 +508,14 @@ def test_what_ray_cannot_do_ends_the_run_in_words(goals, tmp_path, one_process, 
 @ray
 def test_a_driver_of_ray_that_is_killed_is_resumed_and_a_worker_that_is_killed_costs_no_row(many, tmp_path):
     out, words = tmp_path / "out", ("--engine", "ray", "--workers", "2", "--json")
-    kill(begin(many, out, *words))
+    with begun(many, out, *words) as process:
+        process.kill()
     there = len(list(out.glob("part-*.parquet")))
-    process = begin(many, out, *words, "--resume", parts=there + 3)
-    workers = [number for number, name in descendants(process.pid).items() if "MapWorker" in name]
-    assert len(workers) == 2
-    os.kill(workers[0], signal.SIGKILL)
-    data = json.loads(process.communicate(timeout=120)[0])
+    with begun(many, out, *words, "--resume", parts=there + 3) as process:
+        workers = [number for number, name in descendants(process.pid).items() if "MapWorker" in name]
+        assert len(workers) == 2
+        os.kill(workers[0], signal.SIGKILL)
+        data = json.loads(process.communicate(timeout=120)[0])
     assert process.returncode == 0
     assert 100 * there <= data["resumed"] < 6000  # workers may have ended a part after their driver
     assert (data["answered"], data["missing"]) == (6000, [])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import children
 import linkwork as lw
 from chains import errors, placed, random_chain, reachable, within
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError, OptionError, PoseShapeError, PoseValueError
@@ -386,22 +386,12 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS)
 def test_ctrl_c_stops_a_batch_within_moments(call: str) -> None:
     script = LONG.format(call=CALLS[call])
-    process = subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": SOURCE},
-    )
-    try:
-        assert process.stdout is not None
+    environment = os.environ | {"PYTHONPATH": SOURCE}
+    with children.started([sys.executable, "-c", script], text=True, env=environment) as process:
         assert process.stdout.readline() == "begun\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=10)  # not how fast, only that it stops
+        out, err = process.communicate(timeout=60)  # not how fast, only that it stops
         assert out == "stopped\n", err
-    finally:
-        process.kill()
-        process.wait()
 
 
 MEMORY = """
@@ -424,9 +414,8 @@ print(8192 * (ROUNDS + 3) - reached, most() - first)
 def test_memory_does_not_grow_with_the_number_of_blocks() -> None:
     rounds = 1200 if os.environ.get("LINKWORK_MILLION") else 30  # ten million goals, or a quarter of one
     script = MEMORY.replace("ROUNDS", str(rounds))
-    done = subprocess.run(
+    done = children.run(
         [sys.executable, "-c", script],
-        capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": SOURCE},
         check=True,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import children
 import linkwork as lw
 from linkwork import errors
 
@@ -441,12 +442,12 @@ def test_what_is_no_file_and_no_model_is_refused():
 def test_the_command_serves_until_interrupted_and_leaves_nothing(heard, end):
     """Ctrl-C ends it, and SIGTERM where that is ignored, as under nohup."""
     command = [sys.executable, "-m", "linkwork", "studio", "two_link", "--no-browser", "--port", "0"]
-    before = signal.signal(signal.SIGINT, heard)  # which a child inherits
-    try:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    with process:
+    with contextlib.ExitStack() as stack:
+        before = signal.signal(signal.SIGINT, heard)  # which a child inherits
+        try:
+            process = stack.enter_context(children.started(command, text=True))
+        finally:
+            signal.signal(signal.SIGINT, before)
         first = process.stdout.readline()
         url = first.split()[4].rstrip(";")
         with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
