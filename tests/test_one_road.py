@@ -18,6 +18,7 @@ MODELS = {
     "panda": lw.models.panda,
     "scara": lw.models.scara,
     "human": lw.models.human,
+    "pantograph": lw.models.pantograph,
 }
 FRAMES = {"human": "right_hand", "pantograph": "pen"}
 PATIENT = 1e3  # seconds, so that no test depends on a clock
@@ -88,3 +89,20 @@ def test_without_a_start_they_do_too(model: str) -> None:
         alone = lw.solve(linkage, goal).q
         assert_array_equal(lw.solve(linkage, [goal]).q, alone)
         assert_array_equal(by_command_line(model, goal, None, "robust"), alone)
+
+
+def test_a_time_budget_that_is_not_used_up_changes_no_bit() -> None:
+    rng = np.random.default_rng(0)
+    missed, far = 0, 0
+    for arm in (lw.models.panda(), lw.models.stanford()):
+        targets, starts = arm.forward(arm.random_pose(rng, 60), frame="tip"), arm.random_pose(rng, 60)
+        targets[::3, :3, 3] *= 1.15  # about the edge of reach, where many starts are made
+        for target, start in zip(targets, starts, strict=True):
+            goal = lw.Reach("tip", pose=target)
+            for goals in (goal, [goal, lw.Rest(arm.neutral())]):
+                plain = lw.solve(arm, goals, start=start)
+                assert_array_equal(lw.solve(arm, goals, start=start, time_budget=PATIENT).q, plain.q)
+                missed += not plain
+                far += getattr(plain, "starts", 0) > 64
+    assert missed > 20
+    assert far > 5

@@ -223,7 +223,6 @@ def test_the_kernel_keeps_to_its_scratch_memory() -> None:
         0,
         False,
         0,
-        0,
         2,
         memory,
         STAND.copy(),

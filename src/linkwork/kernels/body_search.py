@@ -318,15 +318,15 @@ def walk_levels(codes, numbers, settings, aims, size, patience, scratch, q):
 
 
 @part
-def search_body(codes, numbers, settings, aims, size, seed, problem, first, tries, scratch, q, report):
+def search_body(codes, numbers, settings, aims, size, seed, problem, tries, scratch, q, report):
     """Solve from a pose, which becomes the best one found; return whether its goals are reached.
 
-    Starts `first` to ``first + tries`` are made; number 0 is the pose itself. Where only the lower level is missed, a
+    Starts 0 to `tries` are made; number 0 is the pose itself. Where only the lower level is missed, a
     few of them are enough.
     """
     values, top, current = codes[AT_VALUES], codes[AT_LEVELS] - 1, scratch.current
     best, count, starts, reached = math.inf, 0, 0, False
-    for attempt in range(first, first + tries + 1):
+    for attempt in range(tries + 1):
         for k in range(values):
             current[k] = q[k]
         if attempt > 0:
@@ -361,9 +361,7 @@ def search_body(codes, numbers, settings, aims, size, seed, problem, first, trie
 
 
 @kernel(nogil=True)
-def search_bodies(
-    codes, numbers, settings, aims, size, start, chained, seed, first, tries, memory, out, report, status
-):
+def search_bodies(codes, numbers, settings, aims, size, start, chained, seed, tries, memory, out, report, status):
     """Solve problems; poses (n * nq,) in `out` are starts and become answers.
 
     Each problem has `size` goal numbers, or twice as many where there are several levels. With `chained`, it begins
@@ -379,7 +377,7 @@ def search_bodies(
             for k in range(values):
                 q[k] = q[k - values]
         reached = search_body(
-            c, cells(numbers), cells(settings), aim, size, seed, start + problem, first, tries, scratch, q, own
+            c, cells(numbers), cells(settings), aim, size, seed, start + problem, tries, scratch, q, own
         )
         status[problem] = REACHED if reached else MISSED
         evaluate(c, cells(numbers), aim, c[AT_LEVELS], q, scratch)

@@ -27,7 +27,6 @@ EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the 
 WISH = 0.1  # what a wish of a lower level counts on the first walk
 FINEST, FINISH = 1e-10, 60.0  # the error that counts as none where a level is brought to rest, and steps for it
 TRIES = 300
-ROUND = 8  # starts between two looks at the clock
 SAME = 1e-9  # errors that differ by less are the same
 LIGHT, HEAVY = 1e-3, 1e3  # weights of a level whose largest is beyond these are taken relative to it
 FRAMES = 16  # of a motion in one compiled call, which cannot be interrupted
@@ -76,9 +75,9 @@ class Found(NamedTuple):
     status: NDArray[np.int64]
 
     @property
-    def squares(self) -> FloatArray:
-        """Squared weighted errors (m,)."""
-        return self.report[:, REPORT.items["square"]]
+    def starts(self) -> FloatArray:
+        """How many starts were made (m,)."""
+        return self.report[:, REPORT.items["starts"]]
 
     @property
     def steps(self) -> FloatArray:
@@ -158,7 +157,6 @@ class BodySolver:
         *,
         chained: bool = False,
         begin: int = 0,
-        first: int = 0,
         tries: int | None = None,
     ) -> Found:
         """Return what is found for the numbers of m problems and their starts (m, nq).
@@ -168,7 +166,6 @@ class BodySolver:
             starts: A pose for each; with `chained`, only the first counts.
             chained: Begin every problem with the answer to the one before.
             begin: Number of the first problem, which its random starts depend on.
-            first: Number of the first start; 0 is the pose itself.
             tries: Starts after the first.
         """
         program, status = self.program, np.zeros(len(numbers), np.int64)
@@ -183,7 +180,6 @@ class BodySolver:
             begin,
             chained,
             self.seed,
-            first,
             self.restarts if tries is None else tries,
             np.empty(program.scratch_size),
             out.reshape(-1),
@@ -323,22 +319,28 @@ class BodySolver:
         return pose
 
     def _search_within(self, time_budget: float | None, numbers: FloatArray, starts: FloatArray) -> tuple[Found, bool]:
-        """Search once; or walk from every start, then from others until the time is up, and say whether it was."""
+        """Search, and say whether the time was up before all starts were made.
+
+        The compiled search cannot be interrupted, so with a budget it is repeated with twice as many starts. They are
+        the same starts in the same order: an answer found in time is the one that a search without a budget finds.
+        """
         if time_budget is None:
             return self.search(numbers, starts), False
-        deadline = time.perf_counter() + time_budget
-        found = self.search(numbers, starts, tries=0)
-        for made in range(1, self.restarts + 1, ROUND):
-            for k in np.flatnonzero(found.status == MISSED).tolist():
-                if time.perf_counter() >= deadline:
+        began = time.perf_counter()
+        deadline, tries = began + time_budget, min(1, self.restarts)
+        found = self.search(numbers, starts, tries=tries)
+        spent = (time.perf_counter() - began) / max(len(numbers), 1)
+        while tries < self.restarts and (found.starts > tries).any():  # the others ended by themselves
+            open_ones, tries = np.flatnonzero(found.starts > tries).tolist(), min(2 * tries + 1, self.restarts)
+            for k in open_ones:
+                began = time.perf_counter()
+                if began + 2.0 * spent > deadline:
                     return found, True
-                one, tries = slice(k, k + 1), min(ROUND, self.restarts + 1 - made) - 1
-                again = self.search(numbers[one], found.q[one], begin=k, first=made, tries=tries)
-                again.steps[:] += found.steps[one]
-                found.status[one] = again.status
-                if again.status[0] == REACHED or again.squares[0] < found.squares[k]:
-                    found.q[one], found.report[one] = again.q, again.report
-        return found, time.perf_counter() >= deadline
+                one = slice(k, k + 1)
+                again = self.search(numbers[one], starts[one], begin=k, tries=tries)
+                found.q[one], found.report[one], found.status[one] = again
+                spent = time.perf_counter() - began
+        return found, False
 
 
 def _answers(parts: Sequence[Found]) -> BodyAnswers:
