@@ -345,3 +345,9 @@ def test_a_follower_on_the_chain_is_refused():
     with pytest.raises(LinkageError, match="'follow' mimics another"):
         chain.as_dh()
     assert len(chain.as_dh("b").rows) == 1
+
+
+@pytest.mark.parametrize("part", [{"base": (1, 0, 0)}, {"tool": (1, 0, 0)}, {"joints": ["a"]}])
+def test_a_table_keeps_its_own_ends_and_names(part) -> None:
+    with pytest.raises(LinkageError, match="a DHTable has its own base, tool and joints"):
+        from_dh(DHTable((DHRow(*ROW),)), **part)

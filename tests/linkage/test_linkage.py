@@ -355,3 +355,9 @@ def test_copies_keep_masses_and_loops():
     assert ring.replace(links={"child": {"inertia": None}}) != ring
     with pytest.raises(LinkageError, match="inertia of link 'x' must be an Inertia"):
         Link("x", inertia=2.0)
+
+
+@pytest.mark.parametrize("name", [5, None, b"arm", ["arm"]])
+def test_the_name_of_a_linkage_is_a_text(name) -> None:
+    with pytest.raises(LinkageError, match="the name of a linkage is a text, got"):
+        Linkage([Link("base")], name=name)

@@ -315,7 +315,7 @@ class Linkage:
         """Return where frames are in the world.
 
         Args:
-            q: Poses of shape (..., nq).
+            q: Poses of shape (..., nq), the name of a stored pose, or values by joint.
             frame: Name of one frame; then only what leads to it is computed.
 
         Returns:
@@ -334,7 +334,7 @@ class Linkage:
         """Return the Jacobian (..., 6, nv) of a frame: linear velocity rows over angular ones.
 
         Args:
-            q: Poses of shape (..., nq).
+            q: Poses of shape (..., nq), the name of a stored pose, or values by joint.
             frame: Name of the frame whose origin and orientation move.
             axes: Express both velocities along the axes of the ``"world"`` or of the frame itself (``"local"``).
 
@@ -350,7 +350,7 @@ class Linkage:
 
         Args:
             points: Coordinates in `source`; leading axes broadcast against those of `q`.
-            q: Poses of shape (..., nq).
+            q: Poses of shape (..., nq), the name of a stored pose, or values by joint.
             source: Frame of the points; ``"world"`` is the global one.
             target: Frame of the result.
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import MappingError
+from ..linkage.joints import Floating
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..motion.contacts import Thresholds
@@ -113,7 +114,7 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, sm
     world = motion.forward()
     places = {role: smoothed(world[link][:, :3, 3], times, smooth) for role, link in source.roles.items()}
     legs = all(skeleton.has_legs and skeleton.length(*LEGS[:3]) > SHORTEST for skeleton in (source, target))
-    free = _root_floats(target.linkage)
+    free = isinstance(target.linkage.root.articulation, Floating)
     if not free:
         axes, places = _seen_from_hips(target, axes, places)
     wanted = transfer.wanted_rotations(target, axes)
@@ -154,11 +155,6 @@ def _check(source: Skeleton, target: Skeleton, both: Sequence[str]) -> None:
         f" {', '.join(source.roles)}; the target has {', '.join(target.roles)}. Give the missing roles by map= (--map);"
         f" --write-map writes what was found."
     )
-
-
-def _root_floats(linkage: Linkage) -> bool:
-    kinds = [element.kind for element in linkage.root.articulation.elements]
-    return kinds.count("prismatic") == 3
 
 
 def _scale(source: Skeleton, target: Skeleton) -> float:
