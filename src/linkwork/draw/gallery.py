@@ -330,7 +330,7 @@ def beside(films: Sequence[bytes], titles: Sequence[str]) -> bytes:
     from PIL import Image, ImageDraw, ImageFont, ImageSequence  # comes with matplotlib, which drew the films
 
     rows: list[list[Image.Image]] = []
-    ends: list[list[int]] = []  # when each frame ends [ms]; a frame like the one before is none of its own in a GIF
+    ends: list[list[int]] = []  # when each frame ends [ms]; a GIF merges equal frames
     for film in films:
         with Image.open(BytesIO(film)) as image:
             frames = [(frame.convert("RGB"), int(frame.info["duration"])) for frame in ImageSequence.Iterator(image)]

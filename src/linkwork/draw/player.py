@@ -156,4 +156,4 @@ def _solid(shape: Shape) -> Solid:
     if isinstance(shape, Cylinder | Capsule):
         mesh = CYLINDER if isinstance(shape, Cylinder) else CAPSULE
         return mesh, (shape.radius,) * 3, shape.length / 2.0
-    raise TypeError(f"{type(shape).__name__} is no solid")
+    raise TypeError(f"{type(shape).__name__} is not a solid")

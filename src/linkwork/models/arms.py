@@ -80,7 +80,7 @@ def _lengths(lengths: Any) -> list[float]:
 
 
 def two_link(upper: float = 1.0, lower: float = 1.0) -> Linkage:
-    """Return the two-link arm of the textbooks in the xy plane: hinges ``shoulder`` and ``elbow``, frame ``"tip"``.
+    """Return the two-link arm of the textbooks in the xy plane: joints ``shoulder`` and ``elbow``, frame ``"tip"``.
 
     Args:
         upper: Length of the link from shoulder to elbow [m].
