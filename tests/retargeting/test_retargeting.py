@@ -11,7 +11,7 @@ import pytest
 import linkwork as lw
 from captures import recorded
 from linkwork.errors import FormatError, FrameNotFoundError, MappingError, OptionError
-from linkwork.kernels.hinge_fit import fit_hinges
+from linkwork.kernels.revolute_fit import fit_revolute, memory_size
 from linkwork.motion.checks import runs
 from linkwork.motion.contacts import find_contacts
 from linkwork.motion.derivatives import jerk
@@ -413,8 +413,8 @@ def test_hinges_take_over_rotations_that_they_can_make(count):
 
     found = np.repeat(angles[:1] + 0.1, 50, axis=0)
     bounds = np.full(count, 1.0)
-    room = (np.zeros(9 + 6 * count), np.zeros(count, bool))
-    fit_hinges(constants, axes, -bounds, bounds, np.ascontiguousarray(turned(angles)), found, *room, 1e-3, 0.15)
+    memory, wanted = np.full(memory_size(count), np.nan), np.ascontiguousarray(turned(angles))
+    fit_revolute(constants, axes, -bounds, bounds, wanted, found, memory, 1e-3, 0.15)
     assert np.abs(turned(found) - turned(angles)).max() < 1e-4
     assert (np.abs(found) <= bounds).all()
     assert np.abs(np.diff(found, axis=0)).max() < 0.3

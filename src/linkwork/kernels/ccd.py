@@ -1,12 +1,13 @@
 """Coordinate descent: the best change of one joint, and what it does to the effectors.
 
-Imports `lanes` and `rotations`. A joint's whole effect on an effector follows from its column of the Jacobian: turned
+A joint's whole effect on an effector follows from its column of the Jacobian: turned
 by an angle t about its unit axis a, the effector moves by ``sin t (a x r) + (1 - cos t) a x (a x r)``, and ``a x r`` is
 the column's linear half. Going inward, a joint never moves the axes of those still to come, so one Jacobian serves a
 sweep.
 
-Memory of one problem: ``world`` (e, 4, 4) and ``jacobian`` (e, 6, nv) of its effectors, ``target`` (e, 4, 4), ``asks``
-(e, 2): how many coordinates of the position and whether the orientation, ``weight`` (e,).
+Memory of one problem: ``world`` (e, 4, 4) and ``jacobian`` (e, 6, nv) of its effectors, ``target`` (e, 4, 4),
+``coordinates`` (e,): how many of the position are asked for, ``oriented`` (e,): whether the orientation is, ``weight``
+(e,).
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def orientation_terms(world, target, axis):
 
 
 @part
-def best(world, jacobian, target, asks, weight, effectors, radius, kind, low, high, nv, column):
+def best(world, jacobian, target, coordinates, oriented, weight, effectors, radius, kind, low, high, nv, column):
     """Return the best change of one joint within its range, and how much better it makes things.
 
     The merit of a turn by t is ``first cos t + second sin t``; of a slide by t, ``first t - second t^2 / 2``.
@@ -58,7 +59,7 @@ def best(world, jacobian, target, asks, weight, effectors, radius, kind, low, hi
         if not moves:
             continue
         inward = cross(axis, linear)  # from the effector to the axis
-        for k in range(asks[2 * e]):
+        for k in range(coordinates[e]):
             way = target[16 * e + 4 * k + 3] - world[16 * e + 4 * k + 3]
             if kind == TURN:
                 way -= inward[k]  # from the axis to the goal, across
@@ -67,7 +68,7 @@ def best(world, jacobian, target, asks, weight, effectors, radius, kind, low, hi
             else:
                 first += weight[e] * way * linear[k]
                 second += weight[e] * linear[k] * linear[k]
-        if kind == TURN and asks[2 * e + 1]:
+        if kind == TURN and oriented[e]:
             cosine, sine = orientation_terms(beyond(world, 16 * e), beyond(target, 16 * e), axis)
             first += weight[e] * radius * radius * cosine
             second += weight[e] * radius * radius * sine
@@ -104,13 +105,15 @@ def add(memory, at, stride, v):
 
 
 @kernel(nogil=True)
-def sweep_inward_many(world, jacobian, target, asks, weight, radius, kinds, low, high, together, change, gain):
+def sweep_inward(
+    world, jacobian, target, coordinates, oriented, weight, radius, kinds, low, high, together, change, gain
+):
     """Write the best change of every joint and what it gains, (n, nv), for n problems, the outermost joint first.
 
     Each joint is looked at alone or, with `together`, after those further out have made their change.
     """
     effectors, nv = weight.size, kinds.size
-    aims, wants, pull, kind = flat(target), flat(asks), flat(weight), flat(kinds)
+    aims, counts, turned, pull, kind = flat(target), flat(coordinates), flat(oriented), flat(weight), flat(kinds)
     least, most, amounts, gains = flat(low), flat(high), flat(change), flat(gain)
     for i in range(change.shape[0]):
         w, j = beyond(flat(world), 16 * effectors * i), beyond(flat(jacobian), 6 * nv * effectors * i)
@@ -118,7 +121,7 @@ def sweep_inward_many(world, jacobian, target, asks, weight, radius, kinds, low,
             c = nv - 1 - step
             at = nv * i + c
             amounts[at], gains[at] = best(
-                w, j, aims, wants, pull, effectors, radius, kind[c], least[at], most[at], nv, c
+                w, j, aims, counts, turned, pull, effectors, radius, kind[c], least[at], most[at], nv, c
             )
             if together:
                 take(w, j, effectors, kind[c], nv, c, amounts[at])

@@ -1,27 +1,16 @@
 """FABRIK's two passes, inward from the goals and outward from the root, through the real joints.
 
-Imports `lanes`, `rotations` and the rotation error of `error`. Every fit goes by the sum M of ``weight ray place^T``
-over rays and the places they should point to: turned by a rotation Q, they agree by ``trace(Q M)``. Memory goes in
-groups; vectors lie in it by three numbers, matrices by nine:
-
-    Skeleton    count, turns, effectors: how many there are; of each bone: bone (the bone above or -1, first turn, end
-                of turns), depth (for each other bone: how many bones further up it is, or -1), offset (the point it
-                turns about, in the bone above); of each turn: value and rate (its place in pose and velocity), before
-                (constant rotation before it), axis (zero for a ball), low, high; of each effector: holder (its bone, -1
-                if nothing moves it), tool and grip (bone_from_effector: matrix and point)
-    Goals       of each effector: asks (coordinates of the position, orientation or not), aim and spot (target: matrix
-                and point), weight, reach (length of the chain); load (of each bone: weight of all goals it carries);
-                size (mean length of the bones), radius (metres that a radian counts)
-    Body        of each turn: angle, turn (matrix); of each bone: frame (matrix), point; of each effector: tip
-    Work        M, moved, base, Q, S, T: matrices; room: for `best_rotation`
+Every fit goes by the sum M of ``weight ray place^T`` over rays and the places they should point to: turned by a
+rotation Q, they agree by ``trace(Q M)``. Memory goes in groups, named tuples of arrays; vectors lie in it by three
+numbers, matrices by nine.
 """
 
 from __future__ import annotations
 
 import math
-from collections import namedtuple
 
 from . import inner, kernel, part
+from .fabrik_layout import Bones, Goals, slice_memory
 from .lanes import beyond, flat
 from .pose_error import turn_between
 from .rotations import (
@@ -47,7 +36,6 @@ from .rotations import (
     vector,
 )
 
-ABOVE, FIRST, END, BONE = 0, 1, 2, 3
 SWEEPS = 4  # through the turns about one point, each made as well as it can be
 STEADY = 1.0e-6  # how much the present orientation counts where the points leave a turn free
 BACK = 0.1  # how much the way to the root counts beside what pulls at a bone from outside
@@ -56,14 +44,6 @@ FAR = 1.0e3  # times the reach: where to look for what is out of reach
 BEND = 0.5  # [rad] at most, to get out of a straight line
 SLANT = (0.36, 0.48, 0.8)  # an axis along which no bone is likely to lie
 
-# Numba knows this kind of named tuple only
-Skeleton = namedtuple(
-    "Skeleton", "count turns effectors bone depth value rate holder offset before axis low high tool grip"
-)
-Goals = namedtuple("Goals", "asks aim spot weight reach load size radius")
-Body = namedtuple("Body", "angle turn frame point tip")
-Work = namedtuple("Work", "M moved base Q S T room")
-
 
 @inner
 def is_ball(s, t):
@@ -71,23 +51,17 @@ def is_ball(s, t):
     return s.axis[3 * t] == 0.0 and s.axis[3 * t + 1] == 0.0 and s.axis[3 * t + 2] == 0.0
 
 
-@inner
-def above(s, b):
-    """Return the bone that a bone hangs on, or -1."""
-    return s.bone[BONE * b]
-
-
 @part
 def hang(s, turns, b, body, base, S):
     """Put a bone on the one above, in `body`: write the frame it hangs on, its point, and its frame by some turns."""
-    offset, up, frame = vector(s.offset, b), above(s, b), matrix(body.frame, b)
+    offset, up, frame = vector(s.offset, b), s.above[b], matrix(body.frame, b)
     scaled_unit(1.0, base)
     if up >= 0:
         copy(matrix(body.frame, up), base)
         offset = plus(vector(body.point, up), applied(base, offset))
     place(offset, body.point, b)
     copy(base, frame)
-    for t in range(s.bone[BONE * b + FIRST], s.bone[BONE * b + END]):
+    for t in range(s.first[b], s.end[b]):
         product(frame, matrix(s.before, t), S)
         product(S, matrix(turns, t), frame)
 
@@ -151,15 +125,15 @@ def fit(s, angle, turns, first, end, outward, base, frame, work):
 def root_of(s, b):
     """Return the bone on the ground that carries a bone, and how many bones there are from one to the other."""
     count = 1
-    while above(s, b) >= 0:
-        b, count = above(s, b), count + 1
+    while s.above[b] >= 0:
+        b, count = s.above[b], count + 1
     return b, count
 
 
 @inner
 def wanted_place(goals, tip, k):
     """Return where an effector should be; a coordinate that its goal leaves alone stays as it is."""
-    asked, spot, now = goals.asks[2 * k], vector(goals.spot, k), vector(tip, k)
+    asked, spot, now = goals.coordinates[k], vector(goals.spot, k), vector(tip, k)
     return spot[0] if asked > 0 else now[0], spot[1] if asked > 1 else now[1], spot[2] if asked > 2 else now[2]
 
 
@@ -174,7 +148,7 @@ def is_straight(s, body, b, root, aim, tip):
     while b != root:
         way = minus(vector(body.point, b), start)
         off, largest = max(off, length(cross(ray, way))), max(largest, length(way))
-        b = above(s, b)
+        b = s.above[b]
     return off <= ROUND * largest * largest
 
 
@@ -182,7 +156,7 @@ def is_straight(s, body, b, root, aim, tip):
 def bend(s, body, b, amount, work):
     """Turn every joint from a bone to the root by an amount, within its limits."""
     while b >= 0:
-        for t in range(s.bone[BONE * b + FIRST], s.bone[BONE * b + END]):
+        for t in range(s.first[b], s.end[b]):
             turn = matrix(body.turn, t)
             if is_ball(s, t):
                 axis_matrix(SLANT, amount, work.Q)
@@ -192,7 +166,7 @@ def bend(s, body, b, amount, work):
                 angle = body.angle[t]
                 body.angle[t] += amount if angle + amount <= s.high[t] else max(-amount, s.low[t] - angle)
                 axis_matrix(vector(s.axis, t), body.angle[t], turn)
-        b = above(s, b)
+        b = s.above[b]
 
 
 @part
@@ -201,7 +175,7 @@ def loosen(s, goals, body, work):
     bent = False
     for k in range(s.effectors):
         b = s.holder[k]
-        if b < 0 or above(s, b) < 0 or not goals.reach[k] > 0.0 or goals.asks[2 * k] == 0:
+        if b < 0 or s.above[b] < 0 or not goals.reach[k] > 0.0 or goals.coordinates[k] == 0:
             continue
         aim, tip = wanted_place(goals, body.tip, k), vector(body.tip, k)
         root, count = root_of(s, b)
@@ -229,7 +203,7 @@ def aim_beyond(s, goals, body, overshoot, stretch, aims):
             root, _ = root_of(s, s.holder[k])
             out = minus(aim, vector(body.point, root))
             size = length(out)
-            if stretch and goals.asks[2 * k] > 0 and size > 0.0 and size >= goals.reach[k] * (1.0 - ROUND):
+            if stretch and goals.coordinates[k] > 0 and size > 0.0 and size >= goals.reach[k] * (1.0 - ROUND):
                 ray, factor = out, FAR * goals.reach[k] / size
             place(plus(aim, times(factor, ray)), aims, k)
 
@@ -241,13 +215,13 @@ def toward_root(s, body, b, moved, origin, towards, weight, foresight, M):
         point = vector(body.point, b)
         add_ray(M, weight, applied(moved, minus(point, origin)), minus(point, towards))
         weight *= foresight
-        b = above(s, b)
+        b = s.above[b]
 
 
 @part
 def through(s, goals, body, b, c, foresight, want, work):
     """Write the frame of a bone drawn after its only child, through the joint between them."""
-    first, end = s.bone[BONE * c + FIRST], s.bone[BONE * c + END]
+    first, end = s.first[c], s.end[c]
     moved, frame = work.moved, matrix(want.frame, c)
     copy(frame, moved)
     for step in range(end - first):
@@ -277,7 +251,7 @@ def between(s, goals, body, b, foresight, want, work):
             w = goals.weight[k] / load[b]
             mid, center = plus(mid, times(w, vector(s.grip, k))), plus(center, times(w, vector(want.tip, k)))
     for c in range(b + 1, s.count):
-        if above(s, c) == b:
+        if s.above[c] == b:
             w = load[c] / load[b]
             mid, center = plus(mid, times(w, vector(s.offset, c))), plus(center, times(w, vector(want.point, c)))
     scaled_unit(1.0, work.moved)
@@ -289,7 +263,7 @@ def between(s, goals, body, b, foresight, want, work):
             ray = applied(now, minus(vector(s.grip, k), mid))
             add_ray(M, goals.weight[k] / load[b], ray, minus(vector(want.tip, k), center))
     for c in range(b + 1, s.count):
-        if above(s, c) == b:
+        if s.above[c] == b:
             ray = applied(now, minus(vector(s.offset, c), mid))
             add_ray(M, load[c] / load[b], ray, minus(vector(want.point, c), center))
     best_rotation(M, work.room, work.Q)
@@ -306,10 +280,10 @@ def inward(s, goals, body, foresight, want, work):
         for k in range(s.effectors):
             if s.holder[k] == b:
                 held += 1
-                if pinned < 0 and goals.asks[2 * k + 1]:
+                if pinned < 0 and goals.oriented[k]:
                     pinned = k
         for c in range(b + 1, s.count):
-            if above(s, c) == b:
+            if s.above[c] == b:
                 children, child = children + 1, c
         if pinned >= 0:
             product_back(matrix(goals.aim, pinned), matrix(s.tool, pinned), matrix(want.frame, b))
@@ -342,15 +316,15 @@ def outward(s, goals, body, foresight, want, new, work):
             holder = s.holder[k]
             if holder >= 0 and s.depth[s.count * holder + b] >= 0:
                 pull = goals.weight[k] * foresight ** s.depth[s.count * holder + b]
-                if goals.asks[2 * k] > 0:
+                if goals.coordinates[k] > 0:
                     ray = applied(moved, minus(vector(body.tip, k), point))
                     add_ray(M, pull, ray, minus(vector(want.tip, k), origin))
-                if goals.asks[2 * k + 1]:
+                if goals.oriented[k]:
                     product(moved, matrix(body.frame, holder), S)
                     product_back(S, matrix(want.frame, holder), work.T)
                     for i in range(9):
                         M[i] += pull * steady * work.T[i]
-        fit(s, body.angle, body.turn, s.bone[BONE * b + FIRST], s.bone[BONE * b + END], True, work.base, frame, work)
+        fit(s, body.angle, body.turn, s.first[b], s.end[b], True, work.base, frame, work)
     put_tips(s, new)
 
 
@@ -363,10 +337,10 @@ def cost_of(s, goals, new, S):
         if b < 0:
             continue
         square = 0.0
-        for i in range(goals.asks[2 * k]):
+        for i in range(goals.coordinates[k]):
             gap = goals.spot[3 * k + i] - new.tip[3 * k + i]
             square += gap * gap
-        if goals.asks[2 * k + 1]:
+        if goals.oriented[k]:
             product(matrix(new.frame, b), matrix(s.tool, k), S)
             turn = goals.radius * length(turn_between(S, matrix(goals.aim, k), 3))
             square += turn * turn
@@ -399,48 +373,6 @@ def write_change(s, begin, body, work, change):
             change[at] = body.angle[t] - begin.angle[t]
 
 
-@inner
-def body_in(memory, which, count, turns, effectors):
-    """Return the memory of one of several bodies that lie one after another."""
-    angle = beyond(memory, which * body_size(count, turns, effectors))
-    turn = beyond(angle, turns)
-    frame = beyond(turn, 9 * turns)
-    point = beyond(frame, 9 * count)
-    return Body(angle, turn, frame, point, beyond(point, 3 * count))
-
-
-@kernel(nogil=True)
-def reach_many(skeleton, goals, q, trials, memory, change, chosen):
-    """Write the change of pose (n, nv) that the best of several trials (foresight, overshoot) of both passes asks for.
-
-    `skeleton` and `goals` are what `Skeleton` and `Goals` say, as tuples of arrays and numbers; `memory` has `room` for
-    the work; `chosen` (n,) tells which trial was the best.
-    """
-    bone, depth, value, rate, holder, offset, before, axis, low, high, tool, grip = skeleton
-    asks, aim, spot, weight, reach, load, size, radius = goals
-    count, turns, effectors = load.size, value.size, holder.size
-    s = Skeleton(
-        count, turns, effectors, flat(bone), flat(depth), flat(value), flat(rate), flat(holder), flat(offset),
-        flat(before), flat(axis), flat(low), flat(high), flat(tool), flat(grip),
-    )  # fmt: skip
-    g = Goals(flat(asks), flat(aim), flat(spot), flat(weight), flat(reach), flat(load), size, radius)
-    cells, pairs = flat(memory), flat(trials)
-    M = beyond(cells, 4 * body_size(count, turns, effectors))
-    work = Work(M, matrix(M, 1), matrix(M, 2), matrix(M, 3), matrix(M, 4), matrix(M, 5), matrix(M, 6))
-    bodies = (
-        body_in(cells, 0, count, turns, effectors),
-        body_in(cells, 1, count, turns, effectors),
-        body_in(cells, 2, count, turns, effectors),
-        body_in(cells, 3, count, turns, effectors),
-    )
-    nq, nv = q.shape[1], change.shape[1]
-    for i in range(q.shape[0]):
-        best = best_trial(
-            s, g, beyond(flat(q), nq * i), pairs, trials.shape[0], bodies, work, beyond(flat(change), nv * i)
-        )
-        chosen[i] = best
-
-
 @part
 def best_trial(s, goals, q, trials, count, bodies, work, change):
     """Make all trials from a pose; write the change that the best one asks for, and return which it is."""
@@ -451,8 +383,9 @@ def best_trial(s, goals, q, trials, count, bodies, work, change):
     begin_at(s, q, begin)
     for trial in range(count):
         foresight, overshoot = trials[2 * trial], trials[2 * trial + 1]
-        for i in range(10 * s.turns):  # angles and, behind them, matrices
-            body.angle[i] = begin.angle[i]
+        for t in range(s.turns):
+            body.angle[t] = begin.angle[t]
+            copy(matrix(begin.turn, t), matrix(body.turn, t))
         put(s, body, work)
         loosen(s, goals, body, work)
         aim_beyond(s, goals, body, overshoot, overshoot == far, want.tip)
@@ -465,12 +398,25 @@ def best_trial(s, goals, q, trials, count, bodies, work, change):
     return best
 
 
-@inner
-def body_size(count, turns, effectors):
-    """Return how many numbers a body takes."""
-    return 10 * turns + 12 * count + 3 * effectors
+@kernel(nogil=True)
+def reach(skeleton, goals, q, trials, memory, change, chosen):
+    """Write the change of pose (n, nv) that the best of several trials (foresight, overshoot) of both passes asks for.
 
-
-def room(count: int, turns: int, effectors: int) -> int:
-    """Return how many numbers the work of `reach_many` takes: four bodies, six matrices and 32 numbers."""
-    return int(4 * body_size.py_func(count, turns, effectors) + 6 * 9 + 32)
+    `skeleton` and `goals` are a `Skeleton` and `Goals` of arrays, `memory` has `memory_size`; `chosen` (n,) tells which
+    trial was the best.
+    """
+    a, g = skeleton, goals
+    bones = Bones(
+        a.above.size, a.value.size, a.holder.size, flat(a.above), flat(a.first), flat(a.end), flat(a.depth),
+        flat(a.offset), flat(a.value), flat(a.rate), flat(a.before), flat(a.axis), flat(a.low), flat(a.high),
+        flat(a.holder), flat(a.tool), flat(a.grip),
+    )  # fmt: skip
+    wanted = Goals(
+        flat(g.coordinates), flat(g.oriented), flat(g.aim), flat(g.spot), flat(g.weight), flat(g.reach), flat(g.load),
+        g.size, g.radius,
+    )  # fmt: skip
+    bodies, work = slice_memory(bones, flat(memory))
+    nq, nv = q.shape[1], change.shape[1]
+    for i in range(q.shape[0]):
+        pose, own = beyond(flat(q), nq * i), beyond(flat(change), nv * i)
+        chosen[i] = best_trial(bones, wanted, pose, flat(trials), trials.shape[0], bodies, work, own)

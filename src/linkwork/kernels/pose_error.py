@@ -1,6 +1,6 @@
 """How far a frame is from where it should be: six numbers, the way there and the turn there.
 
-Imports `lanes` and `rotations`. Scalars only: what follows (a solve) costs far more than this.
+Scalars only: what follows (a solve) costs far more than this.
 """
 
 from __future__ import annotations

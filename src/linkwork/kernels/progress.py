@@ -1,6 +1,6 @@
 """The bookkeeping of an iteration, for every problem of a batch: cost, progress, and how it ended.
 
-Imports nothing but the compiler. Compiled because a dozen small array operations would cost more than the step itself.
+Compiled because a dozen small array operations would cost more than the step itself.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Vectors and 3x3 matrices inside kernels, and the rotation that fits a set of rays best.
 
-Imports `lanes`. A vector is a tuple of three numbers. Matrices lie in memory, 9 numbers each, row by row; what is
+A vector is a tuple of three numbers. Matrices lie in memory, 9 numbers each, row by row; what is
 written must not be what is read. Loops instead of written-out sums: they compile sooner and run as fast.
 """
 
@@ -155,9 +155,12 @@ def axis_matrix(a, angle, out):
     quaternion_into(math.cos(0.5 * angle), x, y, z, out)
 
 
+BEST_ROTATION_SIZE = 32  # two matrices 4 x 4
+
+
 @part
 def best_rotation(M, room, out):
-    """Write the rotation Q with the largest ``trace(Q M)``, using room for 32 numbers.
+    """Write the rotation Q with the largest ``trace(Q M)``, using room for BEST_ROTATION_SIZE numbers.
 
     Its quaternion is the first eigenvector of Horn's 4x4 matrix N, found by Jacobi's rotations, which V gathers.
     """

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
@@ -174,8 +173,6 @@ def _fit(linkage: Linkage, bone: OrientedLink, local: FloatArray, poses: FloatAr
     """Write the values of the joints of a bone that turn it nearest to local rotations (frames, 3, 3)."""
     from scipy.spatial.transform import Rotation
 
-    from ..kernels.hinge_fit import fit_hinges
-
     constants: list[FloatArray] = [np.eye(3)]
     axes: list[FloatArray] = []
     columns: list[int] = []
@@ -202,11 +199,10 @@ def _fit(linkage: Linkage, bone: OrientedLink, local: FloatArray, poses: FloatAr
         turn = Rotation.from_matrix(before.T @ local @ constants[-1].T)
         poses[:, column : column + 4] = steady(turn.as_quat(scalar_first=True))
     elif columns:
-        poses[:, columns] = _fitted(fit_hinges, linkage, constants, axes, columns, local, poses)
+        poses[:, columns] = _fitted(linkage, constants, axes, columns, local, poses)
 
 
 def _fitted(
-    kernel: object,
     linkage: Linkage,
     constants: Sequence[FloatArray],
     axes: Sequence[FloatArray],
@@ -214,18 +210,18 @@ def _fitted(
     local: FloatArray,
     poses: FloatArray,
 ) -> FloatArray:
+    from ..kernels.revolute_fit import fit_revolute, memory_size
+
     count = len(columns)
     angles = np.ascontiguousarray(poses[:, columns])
-    free: NDArray[np.bool_] = np.zeros(count, np.bool_)
-    kernel(  # type: ignore[operator]
+    fit_revolute(
         np.stack(constants),
         np.stack(axes),
         linkage.lower[list(columns)],
         linkage.upper[list(columns)],
         np.ascontiguousarray(local),
         angles,
-        np.zeros(9 + 6 * count),
-        free,
+        np.empty(memory_size(count)),
         DAMPING,
         np.inf if count >= 3 and np.isinf(linkage.upper[list(columns)]).all() else STRIDE,
     )

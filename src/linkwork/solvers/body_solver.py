@@ -67,7 +67,7 @@ class BodyAnswers(NamedTuple):
     residuals: FloatArray
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search gives: poses (m, nq), the kernels' reports and status (m,)."""
 
     q: FloatArray
@@ -158,7 +158,7 @@ class BodySolver:
         chained: bool = False,
         begin: int = 0,
         tries: int | None = None,
-    ) -> Found:
+    ) -> SearchResult:
         """Return what is found for the numbers of m problems and their starts (m, nq).
 
         Args:
@@ -186,7 +186,7 @@ class BodySolver:
             report.reshape(-1),
             status,
         )
-        return Found(out, report, status)
+        return SearchResult(out, report, status)
 
     def __call__(self, goals: Goal | Sequence[Goal], *, start: ArrayLike | str | None = None) -> Solution:
         """Return the pose that serves goals, begun from a pose (the neutral one by default).
@@ -215,7 +215,9 @@ class BodySolver:
         rows = found.q, reached, found.residuals, found.steps.astype(np.int64), status
         return from_rows(self.linkage, known, "robust", start, rows, settings)
 
-    def _firm(self, known: Sequence[tuple[Goal, ...]], starts: FloatArray, found: Found, tries: int) -> Found:
+    def _firm(
+        self, known: Sequence[tuple[Goal, ...]], starts: FloatArray, found: SearchResult, tries: int
+    ) -> SearchResult:
         """Return what a search found, with no level worse off than it is without the last one."""
         if len(self._emphasis) > 1:
             tolerances = self.settings.tolerances(self.problem)
@@ -262,7 +264,7 @@ class BodySolver:
         at_once = (
             FRAMES if len(self._emphasis) == 1 else 1
         )  # levels go on from where those above are as well off as alone
-        parts: list[Found] = []
+        parts: list[SearchResult] = []
         for k in range(0, len(frames), at_once):
             part = numbers[k : k + at_once]
             starts = np.broadcast_to(pose, (len(part), len(pose)))
@@ -292,7 +294,7 @@ class BodySolver:
         starts = np.broadcast_to(poses, (count, self.linkage.nq))
         known, numbers = self._numbers(problems, starts)
 
-        def solved(rows: NDArray[np.int64]) -> Found:
+        def solved(rows: NDArray[np.int64]) -> SearchResult:
             found = self.search(numbers[rows], starts[rows], begin=int(rows[0]))
             return self._firm(known[int(rows[0]) :], starts[rows], found, self.restarts)
 
@@ -318,7 +320,9 @@ class BodySolver:
             raise OptionError(f"one problem takes one start of shape ({self.linkage.nq},), got shape {pose.shape}.")
         return pose
 
-    def _search_within(self, time_budget: float | None, numbers: FloatArray, starts: FloatArray) -> tuple[Found, bool]:
+    def _search_within(
+        self, time_budget: float | None, numbers: FloatArray, starts: FloatArray
+    ) -> tuple[SearchResult, bool]:
         """Search, and say whether the time was up before all starts were made.
 
         The compiled search cannot be interrupted, so with a budget it is repeated with twice as many starts. They are
@@ -343,7 +347,7 @@ class BodySolver:
         return found, False
 
 
-def _answers(parts: Sequence[Found]) -> BodyAnswers:
+def _answers(parts: Sequence[SearchResult]) -> BodyAnswers:
     """Return what several searches found, one after another."""
     q, residuals, status = (
         np.concatenate([getattr(found, name) for found in parts]) for name in ("q", "residuals", "status")

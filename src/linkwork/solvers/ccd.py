@@ -1,7 +1,4 @@
-"""Cyclic coordinate descent: one joint at a time, each put where it brings the effector nearest the goal.
-
-Imports `base` and the kernel that does it.
-"""
+"""Cyclic coordinate descent: one joint at a time, each put where it brings the effector nearest the goal."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
-from ..kernels.ccd import SLIDE, TURN, sweep_inward_many
+from ..kernels.ccd import SLIDE, TURN, sweep_inward
 from ..transforms import FloatArray, axis_rotation
 from .method import Method
 from .options import Settings
@@ -31,7 +28,8 @@ class Sweep:
         world = np.stack([linkage.forward(q, frame=goal.frame) for goal in goals], axis=1)
         jacobian = np.stack([linkage.jacobian(q, goal.frame) for goal in goals], axis=1)
         target = np.stack([goal.target for goal in goals])
-        asks = np.array([[goal.coordinates, int(goal.orientation is not None)] for goal in goals])
+        coordinates = np.array([goal.coordinates for goal in goals])
+        oriented = np.array([int(goal.orientation is not None) for goal in goals])
         weight = np.array([float(goal.weight) for goal in goals])
         kinds, index = column_kinds(state.problem)
         low, high = np.full((len(q), linkage.nv), -np.inf), np.full((len(q), linkage.nv), np.inf)
@@ -41,7 +39,18 @@ class Sweep:
             high[:, own] = linkage.upper[index[own]] - q[:, index[own]]
         codes = np.array([SLIDE if kind == "slide" else TURN for kind in kinds])
         self.low, self.high, self.shape = low, high, (*state.q.shape[:-1], linkage.nv)
-        self.arguments = (world, jacobian, target, asks, weight, linkage.length / 4.0 or 1.0, codes, low, high)
+        self.arguments = (
+            world,
+            jacobian,
+            target,
+            coordinates,
+            oriented,
+            weight,
+            linkage.length / 4.0 or 1.0,
+            codes,
+            low,
+            high,
+        )
 
     def changes(self, *, together: bool) -> tuple[FloatArray, FloatArray]:
         """Return the best change of every joint, from the outermost inward, and what it would gain.
@@ -49,7 +58,7 @@ class Sweep:
         Each as if it moved alone or, `together`, after those further out.
         """
         change, gain = np.empty(self.low.shape), np.empty(self.low.shape)
-        sweep_inward_many(*self.arguments, together, change, gain)
+        sweep_inward(*self.arguments, together, change, gain)
         return change.reshape(self.shape), gain.reshape(self.shape)
 
 

@@ -1,8 +1,8 @@
-"""FABRIK, forward and backward reaching (Aristidou and Lasenby 2011), for linkages with hinges and limits.
+"""FABRIK, forward and backward reaching (Aristidou and Lasenby 2011), for revolute joints and balls with limits.
 
-Imports `base`, `problem` and the kernel that does both passes. The linkage is cut into bones, rigid bodies that each
-turn about one point. Going inward from the goals and then outward from the root, every bone is turned so that its far
-end comes as near as it can to where it should be; both ways through the real joints, so that hinges and limits hold.
+The linkage is cut into bones, rigid bodies that each turn about one point. Going inward from the goals and then outward
+from the root, every bone is turned so that its far end comes as near as it can to where it should be; both ways through
+the real joints, so that their axes and limits hold.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ import numpy as np
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
-from ..kernels.fabrik import reach_many, room
+from ..kernels.fabrik import reach
+from ..kernels.fabrik_layout import Goals, Skeleton, memory_size
+from ..kernels.joint_step import BALL
 from ..linkage.linkage import Linkage
+from ..linkage.program import joint_motions
 from ..transforms import FloatArray
 from .method import Method
 from .options import Settings
@@ -50,7 +53,7 @@ class Bone:
     Attributes:
         above: Index of that bone, -1 for the ground.
         offset: The point it turns about, in the frame of the bone above, shape (3,).
-        turns: Its turns, from the bone above outwards: three for a shoulder of three hinges through one point.
+        turns: Its turns, from the bone above outwards: three for a shoulder of three axes through one point.
         effectors: The goals whose frames it carries: number of the goal and bone_from_frame.
         inward: Indices of the bones from itself to the root.
     """
@@ -64,22 +67,17 @@ class Bone:
 
 def skeleton(linkage: Linkage, frames: Sequence[str]) -> list[Bone]:
     """Return the bones that move some frames, those above first; bones of no length are joined to the next."""
-    paths = [linkage.path_to(frame) for frame in frames]
+    paths, joints = [linkage.path_to(frame) for frame in frames], joint_motions(linkage)
     bones: list[Bone] = []
     home: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.eye(4))}  # of each link: its bone and bone_from_link
     for i in sorted({arc for path, _ in paths for arc in path}):
-        arc, drive = linkage.arcs[i], linkage.drives[i]
         bone, matrix = home[linkage.parents[i]]
-        matrix = matrix @ arc.placement
-        if elements := arc.articulation.elements:
-            constants = [matrix[:3, :3], *[np.eye(3)] * (len(elements) - 1)]
-            turns = [
-                Turn(constant, e.axis, drive.q + e.value, drive.v + e.rate)
-                for constant, e in zip(constants, elements, strict=True)
-            ]
-            bones.append(Bone(bone, matrix[:3, 3], turns))
+        for motion in joints[i].motions:
+            matrix = matrix @ motion.before
+            axis = np.zeros(3) if motion.kind == BALL else motion.multiplier * np.eye(3)[motion.axis]
+            bones.append(Bone(bone, matrix[:3, 3], [Turn(matrix[:3, :3], axis, motion.q, motion.v)]))
             bone, matrix = len(bones) - 1, np.eye(4)
-        home[i] = (bone, matrix)
+        home[i] = (bone, matrix @ joints[i].after)
     for goal, (path, link_from_frame) in enumerate(paths):
         bone, matrix = home[path[-1]]
         if bone >= 0:
@@ -104,37 +102,52 @@ def _joined(bones: list[Bone], tiny: float) -> list[Bone]:
     return result
 
 
-def packed(linkage: Linkage, goals: Sequence[Reach], *, limited: bool) -> tuple[Any, ...]:
-    """Return the skeleton and goals as the kernel takes them: its `Skeleton` and `Goals`."""
+def pack(linkage: Linkage, goals: Sequence[Reach], *, limited: bool) -> tuple[Any, Any]:
+    """Return the skeleton and the goals as the kernel takes them: its `Skeleton` and `Goals`."""
     bones = skeleton(linkage, [goal.frame for goal in goals])
     turns = [turn for bone in bones for turn in bone.turns]
-    ends = np.cumsum([len(bone.turns) for bone in bones], dtype=np.int64)
-    spans = [(bone.above, end - len(bone.turns), end) for bone, end in zip(bones, ends.tolist(), strict=True)]
+    starts = np.cumsum([0, *(len(bone.turns) for bone in bones)], dtype=np.int64)
     depth = np.full((len(bones), len(bones)), -1)
     holder, tool = np.full(len(goals), -1), np.tile(np.eye(4), (len(goals), 1, 1))
-    weight, load, reach = np.array([float(goal.weight) for goal in goals]), np.zeros(len(bones)), np.zeros(len(goals))
+    weight, load, reaches = np.array([float(goal.weight) for goal in goals]), np.zeros(len(bones)), np.zeros(len(goals))
     for i, bone in enumerate(bones):
         depth[i, bone.inward] = np.arange(len(bone.inward))
         for k, matrix in bone.effectors:
             holder[k], tool[k] = i, matrix
             load[bone.inward] += weight[k]
-            reach[k] = np.linalg.norm(matrix[:3, 3]) + sum(np.linalg.norm(bones[b].offset) for b in bone.inward[:-1])
-    lower, upper = (np.array([bound[turn.q] for turn in turns], np.float64) for bound in (linkage.lower, linkage.upper))
+            reaches[k] = np.linalg.norm(matrix[:3, 3]) + sum(np.linalg.norm(bones[b].offset) for b in bone.inward[:-1])
+    value, rate = (np.array([getattr(turn, name) for turn in turns], np.int64) for name in "qv")
+    lower, upper = linkage.lower[value], linkage.upper[value]
     if not limited:
         lower, upper = np.full(len(turns), -np.inf), np.full(len(turns), np.inf)
-    offsets = np.array([bone.offset for bone in bones], np.float64).reshape(-1, 3)
-    before = np.array([turn.before for turn in turns], np.float64).reshape(-1, 3, 3)
-    axes = np.array([turn.axis for turn in turns], np.float64).reshape(-1, 3)
-    value, rate = (np.array([getattr(turn, name) for turn in turns], np.int64) for name in "qv")
-    asks = np.array([[int((goal.rows < 3).sum()), int(goal.rows[-1] >= 3)] for goal in goals])
     lengths = [float(np.linalg.norm(bone.offset)) for bone in bones if bone.above >= 0]
     lengths += [float(np.linalg.norm(m[:3, 3])) for bone in bones for _, m in bone.effectors]
-    size = float(np.mean(lengths)) if any(lengths) else 1.0
-    chains = np.array(spans, np.int64).reshape(-1, 3)
-    target = np.stack([goal.target for goal in goals])
-    return (
-        (chains, depth, value, rate, holder, offsets, before, axes, lower, upper, *_parts(tool)),
-        (asks, *_parts(target), weight, reach, load, size, linkage.length / 4.0 or 1.0),
+    (tools, grips), (aims, spots) = _parts(tool), _parts(np.stack([goal.target for goal in goals]))
+    return Skeleton(
+        above=np.array([bone.above for bone in bones], np.int64),
+        first=starts[:-1].copy(),
+        end=starts[1:].copy(),
+        depth=depth,
+        offset=np.array([bone.offset for bone in bones], np.float64).reshape(-1, 3),
+        value=value,
+        rate=rate,
+        before=np.array([turn.before for turn in turns], np.float64).reshape(-1, 3, 3),
+        axis=np.array([turn.axis for turn in turns], np.float64).reshape(-1, 3),
+        low=lower,
+        high=upper,
+        holder=holder,
+        tool=tools,
+        grip=grips,
+    ), Goals(
+        coordinates=np.array([int((goal.rows < 3).sum()) for goal in goals]),
+        oriented=np.array([int(goal.rows[-1] >= 3) for goal in goals]),
+        aim=aims,
+        spot=spots,
+        weight=weight,
+        reach=reaches,
+        load=load,
+        size=float(np.mean(lengths)) if any(lengths) else 1.0,
+        radius=linkage.length / 4.0 or 1.0,
     )
 
 
@@ -146,11 +159,11 @@ def _parts(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
 class Fabrik(Method):
     """Forward and backward reaching: bones drawn inward after their goals, then outward after their root.
 
-    A hinge leaves little choice, and what is best for the next point may be bad for all that follow: so a bone looks
-    ahead, at all points it carries, by weights that fall by a factor from one to the next. Near the edge of reach the
-    plain method creeps: so it also aims beyond the goal. All pairs of both are tried side by side, and the best is
+    A revolute joint leaves little choice, and what is best for the next point may be bad for all that follow: so a bone
+    looks ahead, at all points it carries, by weights that fall by a factor from one to the next. Near the edge of reach
+    the plain method creeps: so it also aims beyond the goal. All pairs of both are tried side by side, and the best is
     taken. A single trial, ``foresight=0`` and ``overshoot=0``, is the plain method of the paper: as good in a plane and
-    on chains of balls, but on hinges in space it mostly gets stuck.
+    on chains of balls, but with revolute joints in space it mostly gets stuck.
 
     Args:
         foresight: Factor, or factors to try, from 0 (the next point only) to 1 (all points alike).
@@ -191,7 +204,7 @@ class Fabrik(Method):
                 what = f"is {arc.articulation.kind}" if arc.mimic is None else f"follows {arc.mimic.joint!r}"
                 instead = "'ccd' or 'damped'" if arc.mimic is None and "screw" not in others else "'damped'"
                 raise GoalError(
-                    f"method 'fabrik' turns bones about points, by hinges, universal joints and balls; joint "
+                    f"method 'fabrik' turns bones about points, by revolute and universal joints and balls; joint "
                     f"{arc.name!r} on the way to frame {goal.frame!r} {what}: use {instead}."
                 )
 
@@ -199,15 +212,14 @@ class Fabrik(Method):
         linkage, memory = state.linkage, state.memory
         if "fabrik" not in memory:
             goals = [goal for goal in state.problem.goals if isinstance(goal, Reach)]
-            memory["fabrik"] = packed(linkage, goals, limited=settings.limits != "ignore")
+            memory["fabrik"] = pack(linkage, goals, limited=settings.limits != "ignore")
         trials = np.array(
             [(f, o) for o in np.atleast_1d(self.overshoot) for f in np.atleast_1d(self.foresight)], np.float64
         )
         q = np.ascontiguousarray(state.q.reshape(-1, linkage.nq))
         change, chosen = np.zeros((len(q), linkage.nv)), np.zeros(len(q), np.int64)
         bones, goals = memory["fabrik"]
-        memory_size = room(len(bones[0]), len(bones[2]), len(bones[4]))
-        reach_many(bones, goals, q, trials, np.empty(memory_size), change, chosen)
+        reach(bones, goals, q, trials, np.empty(memory_size(bones)), change, chosen)
         state.notes["foresight"], state.notes["overshoot"] = trials[chosen].T
         if settings.max_step is not None:
             largest = np.abs(change).max(axis=-1, keepdims=True, initial=0.0)

@@ -1,14 +1,14 @@
-"""Hinges in a row fitted to rotations, frame after frame: how a limb's joints take over a given orientation.
+"""Revolute joints in a row fitted to rotations, frame after frame: how a limb takes over a given orientation.
 
-Imports `error`, which turns matrices into a turn. Damped least squares from the angles of the frame before, so that
-angles go on without jumps, also where the hinges line up (gimbal lock) and only the sum of two of them matters.
+Damped least squares from the angles of the frame before, so that angles go on without jumps, also where the axes line
+up (gimbal lock) and only the sum of two angles matters.
 """
 
 from __future__ import annotations
 
 import math
 
-from . import kernel, part
+from . import inner, kernel, part
 from .lanes import beyond, flat
 from .pose_error import turn_between
 from .rotations import vector
@@ -16,12 +16,12 @@ from .rotations import vector
 FIRST, LATER = 200, 12  # steps for the first frame, and for those that start from the one before
 LONGEST = 0.3  # [rad]: step of the first frame
 SETTLED = 1e-10
-SWING = 2.0  # how far hinges go in a frame, beside their stride, for every radian that is wanted of them
+SWING = 2.0  # how far joints go in a frame, beside their stride, for every radian that is wanted of them
 
 
 @part
-def hinge_chain(constants, axes, angles, count, turned, directions):
-    """Write the rotation of a row of hinges (9,) and the directions of their axes (3 count,).
+def turn_row(constants, axes, angles, count, turned, directions):
+    """Write the rotation of a row of joints (9,) and the directions of their axes (3 count,).
 
     The rotation is ``C0 R(a0, t0) C1 R(a1, t1) ... Cn``.
     """
@@ -45,12 +45,12 @@ def hinge_chain(constants, axes, angles, count, turned, directions):
 
 
 @part
-def hinge_step(directions, free, count, error, damping, step):
-    """Write the damped step ``J^T (J J^T + damping)^-1 e`` of the hinges that are free to move."""
+def damped_turns(directions, free, count, error, damping, step):
+    """Write the damped step ``J^T (J J^T + damping)^-1 e`` of the joints that are free to move."""
     a00, a11, a22 = damping, damping, damping
     a01, a02, a12 = 0.0, 0.0, 0.0
     for h in range(count):
-        if free[h]:
+        if free[h] != 0.0:
             x, y, z = vector(directions, h)
             a00, a11, a22 = a00 + x * x, a11 + y * y, a22 + z * z
             a01, a02, a12 = a01 + x * y, a02 + x * z, a12 + y * z
@@ -63,29 +63,43 @@ def hinge_step(directions, free, count, error, damping, step):
     x2 = scale * (c02 * e0 + c12 * e1 + c22 * e2)
     for h in range(count):
         x, y, z = vector(directions, h)
-        step[h] = x * x0 + y * x1 + z * x2 if free[h] else 0.0
+        step[h] = x * x0 + y * x1 + z * x2 if free[h] != 0.0 else 0.0
 
 
 @part
-def hinge_bounds(lower, upper, before, goal, last, stride, count, low, high):
-    """Write where hinges may be in a frame: within their limits, and not far from where they were in the one before."""
+def turn_bounds(lower, upper, before, goal, last, stride, count, low, high):
+    """Write where joints may be in a frame: within their limits, and not far from where they were in the one before."""
     x, y, z = turn_between(last, goal, 3)
     most = stride + SWING * math.sqrt(x * x + y * y + z * z)
     for h in range(count):
         low[h], high[h] = max(lower[h], before[h] - most), min(upper[h], before[h] + most)
 
 
+def memory_size(count: int) -> int:
+    """Return how many numbers the fit of some joints needs to work in; `slice_memory` says what for."""
+    return 9 + 7 * count
+
+
+@inner
+def slice_memory(memory, count):
+    """Return memory for a rotation, and of each joint: its direction, step, bounds, and whether it is free."""
+    directions = beyond(memory, 9)
+    step = beyond(directions, 3 * count)
+    low = beyond(step, count)
+    high = beyond(low, count)
+    return memory, directions, step, low, high, beyond(high, count)
+
+
 @kernel
-def fit_hinges(constants, axes, lower, upper, wanted, angles, work, free, damping, stride):
+def fit_revolute(constants, axes, lower, upper, wanted, angles, memory, damping, stride):
     """Fit angles (frames, n), whose first row is the start, to rotations wanted (frames, 3, 3).
 
-    `constants` (n + 1, 3, 3) and `axes` (n, 3) describe the row of hinges, `work` (6 n + 9,) and `free` (n,) are room.
-    A hinge at its limit that is pushed outwards rests. Where the best fit jumps to another, hinges swing over to it by
-    steps of a `stride` [rad].
+    `constants` (n + 1, 3, 3) and `axes` (n, 3) describe the row of joints, `memory` has `memory_size`. A joint at its
+    limit that is pushed outwards rests. Where the best fit jumps to another, joints swing over to it by steps of a
+    `stride` [rad].
     """
     count = axes.shape[0]
-    turned, directions, step = flat(work), beyond(flat(work), 9), beyond(flat(work), 9 + 3 * count)
-    low, high = beyond(step, count), beyond(step, 2 * count)
+    turned, directions, step, low, high, free = slice_memory(flat(memory), count)
     fixed, turns = flat(constants), flat(axes)
     targets, values = flat(wanted), flat(angles)
     for h in range(count):
@@ -96,16 +110,17 @@ def fit_hinges(constants, axes, lower, upper, wanted, angles, work, free, dampin
             before = beyond(values, (f - 1) * count)
             for h in range(count):
                 now[h] = before[h]
-            hinge_bounds(lower, upper, before, goal, beyond(targets, 9 * f - 9), stride, count, low, high)
+            turn_bounds(lower, upper, before, goal, beyond(targets, 9 * f - 9), stride, count, low, high)
         for _ in range(FIRST if f == 0 else LATER):
-            hinge_chain(fixed, turns, now, count, turned, directions)
+            turn_row(fixed, turns, now, count, turned, directions)
             error = turn_between(turned, goal, 3)
             for h in range(count):
-                free[h] = True
-            hinge_step(directions, free, count, error, damping, step)
+                free[h] = 1.0
+            damped_turns(directions, free, count, error, damping, step)
             for h in range(count):
-                free[h] = not ((now[h] <= low[h] and step[h] < 0.0) or (now[h] >= high[h] and step[h] > 0.0))
-            hinge_step(directions, free, count, error, damping, step)
+                outwards = (now[h] <= low[h] and step[h] < 0.0) or (now[h] >= high[h] and step[h] > 0.0)
+                free[h] = 0.0 if outwards else 1.0
+            damped_turns(directions, free, count, error, damping, step)
             largest = 0.0
             for h in range(count):
                 largest = max(largest, abs(step[h]))
