@@ -334,6 +334,45 @@ def test_every_parameter_has_a_type() -> None:
             assert parameter.name == "self" or parameter.annotation is not parameter.empty, f"{name}: {parameter.name}"
 
 
+# One option has one type everywhere, given or not. `float` is a time, `FloatArray` what goals and records are made of.
+TYPES = {
+    "start": {"PoseLike", "float", "FloatArray"},
+    "q": {"PoseLike", "FloatArray"},
+    "dtype": {"DTypeLike", "Any"},
+    "limits": {"Limits"},
+}
+OTHERS = {"bone": "start", "draw.pose": "limits", "draw.strip": "limits"}  # a point; whether to draw them
+OTHERS |= dict.fromkeys(
+    ("Builder.revolute", "Builder.prismatic", "Builder.screw", "DHRow", "transforms.as_pair"), "limits"
+)  # of one joint
+
+
+def test_an_option_has_one_type_everywhere() -> None:
+    spaces = [(name.removeprefix("lw."), thing) for name, thing in public_things() if name.count(".") > 1]
+    functions = [*callables(), *((name, thing) for name, thing in spaces if inspect.isfunction(thing))]
+    checked = set()
+    for name, function in functions:
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.name in TYPES and OTHERS.get(name) != parameter.name:
+                kind = str(parameter.annotation).removesuffix(" | None")
+                assert kind in TYPES[parameter.name], f"{name}: {parameter.name} is {kind}"
+                checked.add(name)
+    assert len(checked) > 30
+
+
+def test_a_pose_is_taken_by_name_by_joint_or_as_numbers() -> None:
+    arm = lw.models.panda()
+    q = arm.stored_pose("ready")
+    goal = lw.Reach("tip", pose=arm.forward(q, frame="tip"))
+    ik, body = lw.prepare(arm, "tip"), lw.prepare(arm, [goal])
+    for pose in ("ready", dict(zip(arm.coordinates, q.tolist(), strict=True)), q.tolist()):
+        assert (arm.forward(pose, frame="tip") == goal.target).all()
+        for solution in (lw.solve(arm, goal, start=pose), ik(goal.target, start=pose), body([goal], start=pose)):
+            assert abs(solution.q - q).max() < 1e-9
+        assert lw.solve_batch(arm, "tip", goal.target[None], start=pose).success.all()
+        assert not lw.explain.is_singular(arm, pose, "tip")
+
+
 # How little is loaded
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import OptionError
 from ..linkage.linkage import Linkage, check_linkage
+from ..linkage.poses import PoseLike
 from ..motion.clips import Clip
 from ..transforms import FloatArray
 from .arguments import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 def pose(
     linkage: Linkage,
-    q: ArrayLike | str | None = None,
+    q: PoseLike | None = None,
     *,
     frames: bool | Sequence[str] = (),
     limits: bool = False,

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import APART, advance, clamped, distinct, same_pose, start_pose, wrapped
+from ..linkage.poses import APART, PoseLike, advance, clamped, distinct, same_pose, start_pose, wrapped
 from ..solvers import Prepared, Problem, Settings, configure, run
 from ..solvers.chain_solver import prepared_for
 from ..solvers.options import Limits, LoopOptions, positive, whole
@@ -52,7 +52,7 @@ class Branches:
     def __len__(self) -> int:
         return len(self.q)
 
-    def nearest(self, pose: ArrayLike | str) -> FloatArray:
+    def nearest(self, pose: PoseLike) -> FloatArray:
         """Return the solution nearest to a pose, its angles turned by whole turns towards it where limits allow."""
         if not len(self.q):
             raise GoalError("there is no solution to be near to.")

@@ -9,12 +9,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Reach
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import advance, keeps_limits, start_pose
+from ..linkage.poses import PoseLike, advance, keeps_limits, start_pose
 from ..linkage.swing_twist import excess
 from ..transforms import FloatArray, as_angle, cross_matrix
 
@@ -60,7 +60,7 @@ class Swivel:
 
 def swivel(
     linkage: Linkage,
-    q: ArrayLike | str,
+    q: PoseLike,
     amount: float | str,
     *,
     frame: str | None = None,

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..errors import OptionError, TransformError
 from ..goals import Reach
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import as_poses
+from ..linkage.poses import PoseLike, as_poses
 from ..solvers import Damped, Problem, Settings, run
 from ..transforms import FloatArray, as_axis, axis_rotation, is_whole
 
@@ -167,7 +167,7 @@ class Manipulability:
     condition: Any
 
 
-def manipulability(linkage: Linkage, q: ArrayLike, frame: str, *, rows: str = "position") -> Manipulability:
+def manipulability(linkage: Linkage, q: PoseLike, frame: str, *, rows: str = "position") -> Manipulability:
     """Return how well a frame moves, at poses (..., nq).
 
     Args:
@@ -198,7 +198,7 @@ def manipulability(linkage: Linkage, q: ArrayLike, frame: str, *, rows: str = "p
     )
 
 
-def euler_jacobian(linkage: Linkage, q: ArrayLike, frame: str, *, order: str = "xyz") -> FloatArray:
+def euler_jacobian(linkage: Linkage, q: PoseLike, frame: str, *, order: str = "xyz") -> FloatArray:
     """Return the Jacobian (..., 6, nv) of a frame's position over the rates of its Euler angles.
 
     The angular velocity is ``omega = B rates``, where the columns of B are the axes that the angles turn about, carried
@@ -239,7 +239,7 @@ def euler_jacobian(linkage: Linkage, q: ArrayLike, frame: str, *, order: str = "
     return result
 
 
-def is_singular(linkage: Linkage, q: ArrayLike, frame: str, *, rows: str = "position", ratio: float = 1e-6) -> Any:
+def is_singular(linkage: Linkage, q: PoseLike, frame: str, *, rows: str = "position", ratio: float = 1e-6) -> Any:
     """Return whether a frame has lost a direction of motion at poses (..., nq), by the ratio of singular values."""
     check_linkage(linkage)
     values = manipulability(linkage, q, frame, rows=rows).singular_values
@@ -252,7 +252,7 @@ def joint_map(
     joints: tuple[str, str],
     frame: str,
     *,
-    base: ArrayLike | None = None,
+    base: PoseLike | None = None,
     resolution: int = 101,
     rows: str = "position",
 ) -> tuple[FloatArray, FloatArray, FloatArray]:

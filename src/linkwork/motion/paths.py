@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from ..errors import GoalError
 from ..goals import Reach
 from ..linkage.linkage import Linkage
+from ..linkage.poses import PoseLike
 from ..transforms import FloatArray, as_array, is_whole
 
 
-def line(linkage: Linkage, goal: Reach, *, start: ArrayLike, frames: int = 21) -> list[Reach]:
+def line(linkage: Linkage, goal: Reach, *, start: PoseLike, frames: int = 21) -> list[Reach]:
     """Return intermediate goals on the straight line from where the effector is to a goal, both ends included.
 
     Positions are spaced evenly; orientations turn evenly the short way. This is how the chapter animates (5.3).
@@ -26,7 +27,7 @@ def line(linkage: Linkage, goal: Reach, *, start: ArrayLike, frames: int = 21) -
         frames: Number of goals.
     """
     _check_frames(frames)
-    world = linkage.forward(linkage.pose(start), frame=goal.frame)
+    world = linkage.forward(start, frame=goal.frame)
     shares = np.linspace(0.0, 1.0, frames)
     targets = np.tile(goal.target, (frames, 1, 1))
     if goal.position is not None:

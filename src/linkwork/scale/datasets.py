@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import BlockError, OptionError, PoseError, RunError, listed
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import start_pose
+from ..linkage.poses import PoseLike, start_pose
 from ..solvers.batch import Batch, cores, solve_batch
 from ..solvers.options import BatchOptions, precision
 from ..transforms import FloatArray
@@ -102,7 +101,7 @@ def solve_dataset(
     resume: bool = False,
     block_rows: int | None = None,
     ignore: Sequence[str] = (),
-    start: ArrayLike | str | None = None,
+    start: PoseLike | None = None,
     progress: Progress | None = None,
     **options: Unpack[BatchOptions],
 ) -> DatasetResult:
@@ -211,7 +210,7 @@ class BlockSolver:
         linkage: Linkage,
         frame: str,
         goals: Goals,
-        start: ArrayLike | str | None,
+        start: PoseLike | None,
         options: dict[str, Any],
         device: str,
     ) -> None:

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError
 from ..goals import Goal
 from ..kernels.body_search import MISSED, REACHED, REPORT, SETTINGS, search_bodies
-from ..linkage.poses import clamped, start_pose
+from ..linkage.poses import PoseLike, clamped, start_pose
 from ..transforms import FloatArray
 from .body_program import BodyProgram
 from .goal_arrays import PACKERS, write_goal
@@ -188,7 +188,7 @@ class BodySolver:
         )
         return SearchResult(out, report, status)
 
-    def __call__(self, goals: Goal | Sequence[Goal], *, start: ArrayLike | str | None = None) -> Solution:
+    def __call__(self, goals: Goal | Sequence[Goal], *, start: PoseLike | None = None) -> Solution:
         """Return the pose that serves goals, begun from a pose (the neutral one by default).
 
         Example:
@@ -248,7 +248,7 @@ class BodySolver:
         return q, residuals
 
     def follow(
-        self, frames: Iterable[Goal | Sequence[Goal]], *, start: ArrayLike | str | None = None, restarts: bool = True
+        self, frames: Iterable[Goal | Sequence[Goal]], *, start: PoseLike | None = None, restarts: bool = True
     ) -> BodyAnswers:
         """Return the poses that serve goals frame by frame, each begun with the pose before; what a clip is made of.
 
@@ -277,7 +277,7 @@ class BodySolver:
         self,
         problems: Iterable[Goal | Sequence[Goal]],
         *,
-        start: ArrayLike | str | None = None,
+        start: PoseLike | None = None,
         threads: int | None = None,
     ) -> BodyAnswers:
         """Return the poses that serve many problems, each on its own, on all cores; the same for any number of threads.
@@ -314,7 +314,7 @@ class BodySolver:
         known = [bound_goals(self.linkage, goals, q) for goals, q in zip(problems, each, strict=True)]
         return known, np.array([self.goal_numbers(goals) for goals in known])
 
-    def _start(self, start: ArrayLike | str | None) -> FloatArray:
+    def _start(self, start: PoseLike | None) -> FloatArray:
         pose = start_pose(self.linkage, start)
         if pose.ndim != 1:
             raise OptionError(f"one problem takes one start of shape ({self.linkage.nq},), got shape {pose.shape}.")

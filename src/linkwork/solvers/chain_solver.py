@@ -19,7 +19,7 @@ from ..kernels import damped, starts
 from ..kernels.search_many import INVALID, REACHED, REPORT, UNSOLVED, check_many, room, search_many
 from ..kernels.search_one import TARGET, pack, race_one
 from ..linkage.linkage import Linkage
-from ..linkage.poses import clamped, start_pose, wrapped
+from ..linkage.poses import PoseLike, clamped, start_pose, wrapped
 from ..transforms import FloatArray, as_array, plane_basis
 from .chain import Limb, shells
 from .chain_solution import Found
@@ -144,7 +144,7 @@ class Prepared:
 
     # One target
 
-    def __call__(self, target: ArrayLike, *, start: ArrayLike | str | None = None) -> Solution:
+    def __call__(self, target: ArrayLike, *, start: PoseLike | None = None) -> Solution:
         """Return the pose that brings the frame to a target, or the closest one found.
 
         Args:
@@ -168,7 +168,7 @@ class Prepared:
             return self._race(target, start, self.seed, self.restarts)
         return self._race(self.as_target(target), start, self.seed, self.restarts)
 
-    def nearest(self, target: ArrayLike, start: ArrayLike | str, *, starts: int = 256) -> Solution:
+    def nearest(self, target: ArrayLike, start: PoseLike, *, starts: int = 256) -> Solution:
         """Return, of the solutions that many starts find, the one nearest to a pose; more thorough than a call."""
         pose, aim = self._start(start), self.as_target(target)
         best = self.solve(aim, start=pose)
@@ -186,7 +186,7 @@ class Prepared:
         first: FloatArray = report[0]
         return first
 
-    def solve_within(self, seconds: float, target: FloatArray, *, start: ArrayLike | str | None = None) -> Solution:
+    def solve_within(self, seconds: float, target: FloatArray, *, start: PoseLike | None = None) -> Solution:
         """Return the solution for a target (4, 4), or the closest pose found in time.
 
         The compiled search cannot be interrupted, so it is repeated with twice as many starts. They are the same starts
@@ -204,11 +204,11 @@ class Prepared:
                 return solution
             tries = min(2 * tries, self.restarts)
 
-    def solve(self, target: FloatArray, *, start: ArrayLike | str | None = None) -> Found:
+    def solve(self, target: FloatArray, *, start: PoseLike | None = None) -> Found:
         """Return the solution for a target (4, 4), which may be read-only."""
         return self._race(np.array(target), start, self.seed, self.restarts)
 
-    def _race(self, target: FloatArray, start: ArrayLike | str | None, seed: int, tries: int) -> Found:
+    def _race(self, target: FloatArray, start: PoseLike | None, seed: int, tries: int) -> Found:
         """Return the solution for a contiguous target: the way of a control loop, so every line counts."""
         out, values = np.empty(self._size), self._values
         given = start is not None
@@ -247,7 +247,7 @@ class Prepared:
         """Return the report in an answer of the kernel."""
         return out[self._values : self._begin.start]
 
-    def _start(self, start: ArrayLike | str | None) -> FloatArray:
+    def _start(self, start: PoseLike | None) -> FloatArray:
         pose = start_pose(self.linkage, start)
         if pose.ndim != 1:
             raise OptionError(f"one target takes one start of shape ({self.linkage.nq},), got shape {pose.shape}.")
