@@ -181,7 +181,7 @@ def test_targets_are_weighed_ranked_switched_and_removed(studio):
 
 def test_what_cannot_be_is_said_and_the_studio_lives_on(studio):
     add_goal(studio, "pole", "panda_link0")
-    assert "no knee or elbow" in studio.status.content
+    assert "neither a knee nor an elbow" in studio.status.content
     studio.do(lambda: 1 / 0)
     assert studio.idle(PATIENCE)
     assert "ZeroDivisionError" in studio.status.content

@@ -138,8 +138,7 @@ def solve_dataset(
         <DatasetResult: 2 of 3 reached>
     """
     check_linkage(linkage)
-    device = _device(engine, address, gpu)
-    workers = check_workers(workers)
+    device, workers = _device(engine, address, gpu), check_workers(workers)
     given = {name: options.pop(name) is not False for name in ("position", "orientation") if name in options}
     rows = ROWS[device] if block_rows is None else check_block_rows(block_rows)
     plan = open_goals(goals, linkage, block_rows=rows, ignore=ignore, **given)
