@@ -25,7 +25,7 @@ CASES: dict[str, dict[str, Any]] = {
     "positions": {"orientation": False},
     "rotations": {"position": False},
     "spinning": {"free": "z"},
-    "unlimited": {"limits": False},
+    "unlimited": {"limits": "ignore"},
     "tight": {"tolerance": 1e-9, "rotation_tolerance": 1e-9},
     "one start": {"restarts": 1},
     "planar": {"position": "xy", "orientation": False},

@@ -39,7 +39,7 @@ def in_rounds(found: dict[str, Any]) -> None:
 def keys() -> Iterator[str]:
     """Yield the names under which kernels are kept, of searches that differ in one thing each."""
     for given in (False, True):
-        for options in ({}, {"orientation": False}, {"position": False}, {"free": "z"}, {"limits": False}):
+        for options in ({}, {"orientation": False}, {"position": False}, {"free": "z"}, {"limits": "ignore"}):
             prepared = lw.prepare(PANDA, "tip", **options)
             for dtype in (np.float32, np.float64):
                 yield Parts(search.Engine(prepared, (4, 4), given, dtype).task).key

@@ -20,7 +20,7 @@ from linkages import JOINTS, one_joint, random_tree
 from linkwork.kernels import compiler, source_hash
 from linkwork.kernels.chain import jacobian_many, jacobian_one, tip_many, tip_one
 from linkwork.kernels.search_many import search_many
-from linkwork.kernels.search_one import race_one
+from linkwork.kernels.search_one import search_one
 from linkwork.kernels.tree import frames_many, frames_one
 
 SLIDE = """
@@ -285,7 +285,7 @@ def test_how_goals_and_starts_are_held_compiles_the_search_once_for_each_precisi
             lw.prepare(arm, "tip")(form(targets[0]), start=begin)
             lw.solve(arm, lw.Reach("tip", orientation=form(targets[0])), start=begin)
     lw.solve_all(arm, lw.Reach("tip", orientation=targets[0]))
-    assert len(race_one.signatures) == 1
+    assert len(search_one.signatures) == 1
     assert len(search_many.signatures) <= 2
 
 

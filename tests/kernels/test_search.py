@@ -15,7 +15,7 @@ from chains import KINDS, errors, placed, random_chain, reachable, serial, withi
 from linkages import random_rotation
 from linkwork.kernels import starts
 from linkwork.linkage.joints import Continuous, Mimic, Prismatic, Revolute, Screw
-from linkwork.solvers.chain import Limb
+from linkwork.solvers.chain import Chain
 from robots import shipped
 
 CHAINS, GOALS = 40, 125  # 60,000 problems with all kinds of goal in both precisions
@@ -42,7 +42,7 @@ def movable(seed: int) -> tuple[lw.Linkage, np.random.Generator]:
     rng = np.random.default_rng(seed)
     while True:
         chain = random_chain(rng, simple=bool(seed % 2))
-        if Limb(chain, "tip").values:
+        if Chain(chain, "tip").values:
             return chain, rng
 
 
@@ -84,7 +84,7 @@ def test_given_starts_change_nothing_about_that(kind: str) -> None:
             batch = lw.solve_batch(chain, "tip", targets, start=start, dtype=dtype, **KINDS[kind])
             found = errors(chain, "tip", batch.q, targets, kind)
             assert (found[batch.success] <= (1e-4, 1e-3)).all()
-            moved = Limb(chain, "tip").plain[1]
+            moved = Chain(chain, "tip").plain[1]
             assert (batch.q[:, moved] >= chain.lower[moved]).all()
             assert (batch.q[:, moved] <= chain.upper[moved]).all()
 
@@ -199,7 +199,7 @@ def test_pinocchio_agrees_on_what_is_reached(name: str) -> None:
     pinocchio = pytest.importorskip("pinocchio", reason="Pinocchio is not installed here", exc_type=ImportError)
     path = shipped(name)
     arm, model = lw.load(path), pinocchio.buildModelFromUrdf(str(path))
-    frame = max(arm.frames, key=lambda frame: Limb(arm, frame).values)
+    frame = max(arm.frames, key=lambda frame: Chain(arm, frame).values)
     targets = arm.forward(arm.random_pose(3, 300), frame=frame)
     batch = lw.solve_batch(arm, frame, targets)
     assert batch.success.all()

@@ -12,7 +12,7 @@ from linkwork.linkage.caching import Cache
 def test_a_thing_is_made_once():
     cache, made = Cache(), []
     for _ in range(3):
-        cache.get("a", 1, lambda: made.append(1))
+        cache.get("a", 1, lambda: made.append(1) or "made")
     assert made == [1]
 
 

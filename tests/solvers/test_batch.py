@@ -16,7 +16,7 @@ import linkwork as lw
 from chains import errors, placed, random_chain, reachable, within
 from linkwork.errors import FrameNotFoundError, GoalError, LinkworkError, OptionError, PoseShapeError, PoseValueError
 from linkwork.solvers.batch import SMALLEST, Batch
-from linkwork.solvers.chain import Limb
+from linkwork.solvers.chain import Chain
 
 PANDA = lw.models.panda()
 COUNT = 8 * SMALLEST + 500
@@ -167,7 +167,7 @@ def shells_of(arm: lw.Linkage) -> tuple[np.ndarray, float]:
     """Return the centre of an arm's reach and its radius, from random poses."""
     from linkwork.solvers.chain import shells
 
-    centre, _, extents = shells(Limb(arm, "tip"))
+    centre, _, extents = shells(Chain(arm, "tip"))
     return centre, float(extents[0, 1])
 
 
@@ -239,7 +239,7 @@ def test_joints_that_do_not_move_the_frame_keep_their_start() -> None:
     start = figure.interpolate(figure.neutral(), figure.random_pose(0, 30), np.full(30, 0.3)[0])
     hands = figure.forward(figure.interpolate(figure.neutral(), figure.random_pose(1, 30), 0.4), frame="left_hand")
     batch = lw.solve_batch(figure, "left_hand", hands[:, :3, 3], start=start, orientation=False)
-    apart = np.setdiff1d(np.arange(figure.nq), Limb(figure, "left_hand").plain[1])
+    apart = np.setdiff1d(np.arange(figure.nq), Chain(figure, "left_hand").plain[1])
     assert_array_equal(batch.q[:, apart], start[:, apart])
     assert batch.success.mean() > 0.9
     plain = lw.solve_batch(figure, "left_hand", hands[:, :3, 3], orientation=False)

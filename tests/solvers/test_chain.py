@@ -1,4 +1,4 @@
-"""A limb packed for the compiled search: it moves as its chain does, reaches no further than its shells say."""
+"""A chain packed for the compiled search: it moves as its chain does, reaches no further than its shells say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chains import errors, placed, random_chain, random_placement, reachable, se
 from linkages import JOINTS, one_joint, random_tree
 from linkwork.kernels.search_many import REACHED
 from linkwork.linkage.joints import Ball, Floating, Joint, Mimic, Prismatic, Revolute, Screw, Universal
-from linkwork.solvers.chain import PARALLEL, SLANTED, Limb, as_hinge, screw, shells, xyz_quaternion
+from linkwork.solvers.chain import PARALLEL, SLANTED, Chain, dh_parts, screw, shells, xyz_quaternion
 from linkwork.transforms import quaternion_matrix
 
 WIDE = {"tolerance": 1e6, "rotation_tolerance": 4.0}  # every pose is good enough, so that its own errors are reported
@@ -23,11 +23,11 @@ def reported(chain: lw.Linkage, q: np.ndarray, targets: np.ndarray) -> tuple[np.
     """Return position and rotation errors of poses as the kernel has them, and those found independently."""
     ik = lw.prepare(chain, "tip", **WIDE)
     status = np.zeros(len(q), np.int64)
-    values, report = ik.search(targets, status, given=ik.limb.values_of(q), restarts=0)
+    values, report = ik.search(targets, status, given=ik.chain.values_of(q), restarts=0)
     away, angle = errors(chain, "tip", q, targets, "pose").T
     clear = angle < 3.14  # half a turn is beyond any tolerance
     assert (status[clear] == REACHED).all()
-    assert_array_equal(values[clear], ik.limb.values_of(q)[clear])
+    assert_array_equal(values[clear], ik.chain.values_of(q)[clear])
     return report[clear, :2], np.stack([away**2, (2.0 * np.sin(angle / 2.0)) ** 2], axis=1)[clear]
 
 
@@ -82,7 +82,7 @@ def test_every_kind_of_joint_moves_as_the_linkage_does(joint: str) -> None:
 def test_random_chains_move_as_the_linkage_does(seed: int) -> None:
     rng = np.random.default_rng(seed)
     chain = random_chain(rng)
-    if not Limb(chain, "tip").values:
+    if not Chain(chain, "tip").values:
         return
     got, expected = reported(chain, chain.random_pose(rng, 8), reachable(chain, rng, 8))
     assert_allclose(got, expected, rtol=0, atol=1e-11)
@@ -93,16 +93,16 @@ def test_values_go_into_poses_and_come_back(seed: int) -> None:
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, 10)
     for frame in tree.frames[-4:]:
-        limb = Limb(tree, frame)
+        packed = Chain(tree, frame)
         poses, others = tree.random_pose(rng, (2, 5))
-        back = limb.put(limb.values_of(poses), others.copy())
+        back = packed.put(packed.values_of(poses), others.copy())
         assert_allclose(tree.forward(back, frame=frame), tree.forward(poses, frame=frame), atol=1e-12)
-        inside, outside = limb.plain
+        inside, outside = packed.plain
         assert_array_equal(back[:, outside], poses[:, outside])
-        touched = {*outside.tolist(), *(place + k for _, place in limb.balls for k in range(4))}
+        touched = {*outside.tolist(), *(place + k for _, place in packed.balls for k in range(4))}
         apart = [k for k in range(tree.nq) if k not in touched]
         assert_array_equal(back[:, apart], others[:, apart])
-        assert len(inside) + 3 * len(limb.balls) == limb.values
+        assert len(inside) + 3 * len(packed.balls) == packed.values
 
 
 def test_moving_angles_make_the_quaternion_that_scipy_says() -> None:
@@ -115,7 +115,7 @@ def test_moving_angles_make_the_quaternion_that_scipy_says() -> None:
 
 
 def recomposed(matrix: np.ndarray) -> np.ndarray:
-    (angle, travel), (cosine, sine, length, offset), after = as_hinge(matrix)
+    (angle, travel), (cosine, sine, length, offset), after = dh_parts(matrix)
     twist = placed(np.array([[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]]), (length, 0, 0))
     return screw(angle, travel) @ twist @ screw(after, offset)
 
@@ -125,7 +125,7 @@ def test_a_hinge_and_two_screws_make_the_transform_again(seed: int) -> None:
     matrix = random_placement(np.random.default_rng(seed))
     sine = np.hypot(matrix[0, 2], matrix[1, 2])
     if PARALLEL <= sine < SLANTED:
-        assert as_hinge(matrix) is None
+        assert dh_parts(matrix) is None
     else:
         assert_allclose(recomposed(matrix), matrix, rtol=0, atol=1e-12)
 
@@ -144,12 +144,12 @@ def test_hinges_are_exact_for_special_angles(angle: float, way: tuple[float, ...
 
 def outside(chain: lw.Linkage, rng: np.random.Generator, count: int) -> float:
     """Return by how much the tip, or the point of the last axis, leaves its shell in random poses [m]."""
-    limb = Limb(chain, "tip")
-    centre, point, extents = shells(limb)
-    low, high = limb.limits[:, 2], limb.limits[:, 3]
-    share = np.clip(rng.uniform(-0.3, 1.3, (count, limb.values)), 0.0, 1.0)  # extremes are where joints end
-    poses = limb.put(low + (high - low) * share, np.tile(chain.neutral(), (count, 1)))
-    goals = limb.goals(chain.forward(poses, frame="tip"))
+    packed = Chain(chain, "tip")
+    centre, point, extents = shells(packed)
+    low, high = packed.limits[:, 2], packed.limits[:, 3]
+    share = np.clip(rng.uniform(-0.3, 1.3, (count, packed.values)), 0.0, 1.0)  # extremes are where joints end
+    poses = packed.put(low + (high - low) * share, np.tile(chain.neutral(), (count, 1)))
+    goals = packed.goals(chain.forward(poses, frame="tip"))
     places = np.stack([goals[:, 9:], goals[:, 9:] - np.einsum("nij,i->nj", goals[:, :9].reshape(-1, 3, 3), point)])
     away = np.linalg.norm(places - centre, axis=-1)
     return float(max((extents[:, 0] - away.min(axis=1)).max(), (away.max(axis=1) - extents[:, 1]).max()))
@@ -158,8 +158,8 @@ def outside(chain: lw.Linkage, rng: np.random.Generator, count: int) -> float:
 @pytest.mark.parametrize("model", ["panda", "ur5", "stanford", "scara"])
 def test_the_shells_of_a_model_hold_ten_thousand_poses(model: str) -> None:
     arm = getattr(lw.models, model)()
-    frame, limb = "tip", Limb(arm, "tip")
-    centre, _, extents = shells(limb)
+    frame, packed = "tip", Chain(arm, "tip")
+    centre, _, extents = shells(packed)
     away = np.linalg.norm(arm.forward(arm.random_pose(0, 10_000), frame=frame)[:, :3, 3] - centre, axis=1)
     assert (away >= extents[0, 0]).all()
     assert (away <= extents[0, 1]).all()
@@ -182,14 +182,14 @@ def test_the_shell_of_a_stretched_arm_is_its_length_and_a_margin() -> None:
     chain = serial(
         [Revolute("z"), Revolute("y"), Revolute("y")], [placed(None, (0, 0, 1))] * 3, placed(None, (0, 0, 0.5))
     )
-    centre, _, extents = shells(Limb(chain, "tip"))
+    centre, _, extents = shells(Chain(chain, "tip"))
     assert_allclose(centre, (0, 0, 2), atol=1e-12)  # where the second axis crosses the first
     assert_allclose(extents[0], (0.5 * 0.99, 1.5 * 1.01), rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["slides", "screw", "follower", "floating"])
 def test_where_reach_is_not_known_nothing_is_ruled_out(name: str) -> None:
-    assert_array_equal(shells(Limb(HINGES[name], "tip"))[2], [[0, np.inf], [0, np.inf]])
+    assert_array_equal(shells(Chain(HINGES[name], "tip"))[2], [[0, np.inf], [0, np.inf]])
 
 
 # Starts
@@ -198,18 +198,18 @@ def test_where_reach_is_not_known_nothing_is_ruled_out(name: str) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_the_tables_hold_poses_within_limits_and_where_they_lead(seed: int) -> None:
     chain = random_chain(np.random.default_rng(seed), simple=True)
-    limb = Limb(chain, "tip")
-    values, frames = limb.table
-    assert ((values >= limb.limits[:, 0]) & (values <= limb.limits[:, 1])).all()
-    poses = limb.put(values, np.tile(chain.neutral(), (len(values), 1)))
-    assert_allclose(frames, limb.goals(chain.forward(poses, frame="tip")), atol=1e-12)
+    packed = Chain(chain, "tip")
+    values, frames = packed.table
+    assert ((values >= packed.limits[:, 0]) & (values <= packed.limits[:, 1])).all()
+    poses = packed.put(values, np.tile(chain.neutral(), (len(values), 1)))
+    assert_allclose(frames, packed.goals(chain.forward(poses, frame="tip")), atol=1e-12)
 
 
 def test_starts_are_drawn_between_limits_and_within_half_a_turn_where_there_are_none() -> None:
     chain = serial(
         [Revolute("z", -0.5, 0.25), Revolute("y"), Revolute("x", upper=-7.0), Prismatic("x")], [AHEAD] * 4, AHEAD
     )
-    low, high = Limb(chain, "tip").limits[:, 2:].T
+    low, high = Chain(chain, "tip").limits[:, 2:].T
     assert_allclose(low[:3], (-0.5, -np.pi, -7.0 - np.pi))
     assert_allclose(high[:3], (0.25, np.pi, -7.0))
     assert high[3] == -low[3] > 0.3

@@ -109,7 +109,7 @@ def solve_all(
         raise OptionError(f"apart must be finite, got {apart!r}.")
     starts, most = None if starts is None else whole("starts", starts, least=1), whole("most", most, least=1)
     prepared = _prepared(linkage, goal, limits, seed)
-    prepared.limb.check()
+    prepared.chain.check()
     found = _Found(prepared, apart, most)
     made, count = 0, starts or FIRST
     while count:
@@ -123,8 +123,8 @@ def solve_all(
     order = np.argsort([-hits for hits in found.hits], kind="stable")
     q = np.array([found.poses[k] for k in order]).reshape(-1, linkage.nq)
     dimension = -1 if found.dimension is None else found.dimension
-    inside, outside = prepared.limb.plain
-    hits, angles = tuple(found.hits[k] for k in order), outside[prepared.limb.turning[inside]]
+    inside, outside = prepared.chain.plain
+    hits, angles = tuple(found.hits[k] for k in order), outside[prepared.chain.turning[inside]]
     return Branches(linkage, goal, q, hits, made, dimension, angles)
 
 
@@ -159,7 +159,7 @@ def count_solutions(
     check_linkage(linkage)
     problem, limits = Problem(linkage, goals), options.get("limits", "project")
     goal = problem.goals[0] if len(problem.goals) == 1 else None
-    if isinstance(goal, Reach) and options.keys() <= {"limits"} and _prepared(linkage, goal, limits, seed).limb.values:
+    if isinstance(goal, Reach) and options.keys() <= {"limits"} and _prepared(linkage, goal, limits, seed).chain.values:
         found = solve_all(linkage, goal, starts=starts, limits=limits, seed=seed).q
     else:
         exact: LoopOptions = {"tolerance": 1e-8, "rotation_tolerance": 1e-8, "max_iterations": 200, "limits": limits}

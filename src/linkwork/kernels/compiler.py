@@ -15,7 +15,7 @@ from typing import Any
 import numba
 
 TESTED = ("0.68.",)
-NEEDED = {  # what is overridden or called, and its parameters where they matter
+NEEDED: dict[str, tuple[str, ...] | None] = {  # what is overridden or called, and its parameters where they matter
     "numba.core.codegen:JITCodeLibrary._optimize_functions": ("self", "ll_module"),
     "numba.core.codegen:JITCodeLibrary._optimize_final_module": ("self",),
     "numba.core.codegen:JITCodeLibrary._finalize_final_module": ("self",),

@@ -30,7 +30,7 @@ TURN = np.float32(6.28125)  # few enough bits that its products with a turn coun
 TURN_REST = np.float32(2.0 * math.pi - 6.28125)
 SIMULATED = bool(config.ENABLE_CUDASIM)
 # numba-cuda's private parts that are used for quick launches and for the cache: where they are as tested
-NEEDED = {
+NEEDED: dict[str, tuple[str, ...] | None] = {
     "numba.cuda.dispatcher:CUDACache._index_key": ("self", "sig", "codegen"),
     "numba.cuda.dispatcher:CUDACache.load_overload": ("self", "sig", "target_context"),
     "numba.cuda.dispatcher:LaunchConfig": None,

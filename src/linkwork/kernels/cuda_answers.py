@@ -1,6 +1,6 @@
 """What becomes of a descent on a graphics card: a look in double precision, an answer, or another try.
 
-Imports `cuda` and `cuda_parts`. `cuda_search` says what the kernels do and when they are launched.
+`cuda_search` says what the kernels do and when they are launched.
 """
 
 from __future__ import annotations
@@ -10,30 +10,33 @@ from typing import Any
 
 from numba import cuda
 
+from .chain_memory import AT_ALIGNED, AT_CAUTION, AT_NEAR, AT_ROTATION_WEIGHT
 from .cuda import device
 from .cuda_codegen import Parts
-from .damped import ALIGNED, NEAR, ROTATION
+from .layout import Layout
 from .search_many import BEYOND, CLOSEST, CLOSING, INVALID, REACHED
-from .starts import CAUTION, FIRST_STARTS
+from .starts import FIRST_STARTS
 
 # counters: descents taken, problems left by a judge, by closing in or a race, and by another race
-TAKEN, LEFT, OPEN, LAST, COUNTERS = 0, 1, 2, 3, 4
+TALLIES = Layout("taken", "left", "open", "last")
+AT_TAKEN, AT_LEFT, AT_OPEN, AT_LAST = TALLIES.places
+COUNTERS = TALLIES.size
 LANE, NO_ONE = 1024, 2**31 - 1  # a racer's key is LANE times its steps, and its number
 POLISH = 30  # steps in double precision for what descents have found
 
 
 def polish_with(parts: Parts) -> Any:
     """Return the device function that looks at a pose in double precision."""
-    look, step = parts.exact_look, parts.exact_step
+    error_of, step = parts.exact_error, parts.exact_step
 
     def polish(q, aim, arrived, known):
         """Return a pose, brought closer where it had arrived but is not within tolerance; its errors; if it is now."""
-        near, aligned = known[NEAR], known[ALIGNED]
-        p, r = look(q, aim)
+        near, aligned = known[AT_NEAR], known[AT_ALIGNED]
+        p, r = error_of(q, aim)
         tries = 0
         while arrived and tries < POLISH and not (p <= near and r <= aligned):
             q, _, _ = step(q, aim, 0.0)
-            p, r = look(q, aim)
+            p, r = error_of(q, aim)
             tries += 1
         return q, p, r, p <= near and r <= aligned
 
@@ -76,7 +79,7 @@ def refuse_with(parts: Parts) -> Any:
 
 def accept_with(parts: Parts, finish: Any) -> Any:
     """Return the kernel `accept`."""
-    read, exact, within, look, take = parts.read, parts.exact, parts.within, parts.exact_look, parts.take_values
+    read, exact, within, error_of, take = parts.read, parts.exact, parts.within, parts.exact_error, parts.take_values
     size, values, refuse = math.prod(parts.task.shape), parts.task.values, refuse_with(parts)
 
     def accept(
@@ -84,14 +87,14 @@ def accept_with(parts: Parts, finish: Any) -> Any:
     ):
         problem = cuda.grid(1)
         if problem == 0:
-            counters[TAKEN] = 0
+            counters[AT_TAKEN] = 0
         if problem >= count:
             return
         if found[problem] > 0:
             aim, _, _ = read(targets, size * problem, known)
             q = within(exact(take(pose, values * problem)))
-            p, r = look(q, aim)
-            if p <= known[NEAR] and r <= known[ALIGNED]:
+            p, r = error_of(q, aim)
+            if p <= known[AT_NEAR] and r <= known[AT_ALIGNED]:
                 finish(
                     problem, q, p, r, found[problem] - 1, REACHED, base, answers, residuals, restarts, codes, reached
                 )
@@ -99,7 +102,7 @@ def accept_with(parts: Parts, finish: Any) -> Any:
         if codes[problem] == INVALID:
             refuse(problem, base, answers, residuals, restarts, codes, reached)
         else:
-            following[cuda.atomic.add(counters, LEFT, 1)] = problem
+            following[cuda.atomic.add(counters, AT_LEFT, 1)] = problem
 
     return accept
 
@@ -118,7 +121,8 @@ def winner_of(slot, racers, key, error):
 def judge_with(parts: Parts, finish: Any, polish: Any) -> Any:
     """Return the kernel `judge`."""
     read, exact, within, take, put = parts.read, parts.exact, parts.within, parts.take_values, parts.put_values
-    size, values, weight = math.prod(parts.task.shape), parts.task.values, float(parts.task.settings[0][ROTATION]) ** 2
+    size, values = math.prod(parts.task.shape), parts.task.values
+    weight = float(parts.task.settings[0][AT_ROTATION_WEIGHT]) ** 2
     winner, refuse = device(winner_of), refuse_with(parts)
 
     def judge(
@@ -128,7 +132,7 @@ def judge_with(parts: Parts, finish: Any, polish: Any) -> Any:
         count, racers, high, whole, fresh, last = numbers
         place = cuda.grid(1)
         if place == 0:
-            counters[TAKEN] = counters[OPEN] = 0
+            counters[AT_TAKEN] = counters[AT_OPEN] = 0
         if place >= count:
             return
         problem = place if whole else listed[place]
@@ -157,17 +161,23 @@ def judge_with(parts: Parts, finish: Any, polish: Any) -> Any:
             q, p, r, _ = polish(take(best, values * problem), aim, False, known)
             finish(problem, q, p, r, begun[problem], CLOSEST, base, answers, residuals, restarts, codes, reached)
         else:
-            following[cuda.atomic.add(counters, LEFT, 1)] = problem
+            following[cuda.atomic.add(counters, AT_LEFT, 1)] = problem
 
     return judge
 
 
 def close_with(parts: Parts, finish: Any) -> Any:
     """Return the kernel `close`."""
-    read, look, step, hope = parts.read, parts.exact_look, parts.exact_step, parts.hope
+    read, error_of, step, starts_worth_trying = (
+        parts.read,
+        parts.exact_error,
+        parts.exact_step,
+        parts.starts_worth_trying,
+    )
     take, put = parts.take_values, parts.put_values
-    size, values, weight = math.prod(parts.task.shape), parts.task.values, float(parts.task.settings[0][ROTATION]) ** 2
-    caution, steps = float(parts.task.settings[0][CAUTION]), int(CLOSING)
+    size, values = math.prod(parts.task.shape), parts.task.values
+    weight = float(parts.task.settings[0][AT_ROTATION_WEIGHT]) ** 2
+    caution, steps = float(parts.task.settings[0][AT_CAUTION]), int(CLOSING)
 
     def close(
         targets, known, base, listed, following, allowed, begun, counters, best, nearest,
@@ -177,28 +187,28 @@ def close_with(parts: Parts, finish: Any) -> Any:
         if place >= count:
             return
         problem = listed[place]
-        near, aligned = known[NEAR], known[ALIGNED]
+        near, aligned = known[AT_NEAR], known[AT_ALIGNED]
         aim, _, _ = read(targets, size * problem, known)
         kept = take(best, values * problem)
         q, taken = kept, 0
-        p, r = look(q, aim)
+        p, r = error_of(q, aim)
         while taken < steps and not (p <= near and r <= aligned):
             q, _, _ = step(q, aim, caution)
-            p, r = look(q, aim)
+            p, r = error_of(q, aim)
             taken += 1
         if p + r * weight < nearest[problem]:
             nearest[problem] = p + r * weight
             put(best, values * problem, q)
         else:
             q = kept
-            p, r = look(q, aim)
+            p, r = error_of(q, aim)
         starts, most, outcome = begun[problem], allowed[problem], REACHED
         if not (p <= near and r <= aligned):
             outcome = CLOSEST if most >= min(FIRST_STARTS, tries) else BEYOND
-            most = hope(known, nearest[problem], tries) if outcome == CLOSEST else starts
+            most = starts_worth_trying(known, nearest[problem], tries) if outcome == CLOSEST else starts
             if starts < most:
                 allowed[problem] = most
-                following[cuda.atomic.add(counters, OPEN, 1)] = problem
+                following[cuda.atomic.add(counters, AT_OPEN, 1)] = problem
                 return
         finish(problem, q, p, r, starts, outcome, base, answers, residuals, restarts, codes, reached)
 

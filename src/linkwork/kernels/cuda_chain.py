@@ -1,7 +1,4 @@
-"""Where a frame is and its Jacobian for many poses on a graphics card, a thread for each, written out for one chain.
-
-Imports `cuda`, `trace` and the functions of `chain`, which it writes out.
-"""
+"""Where a frame is and its Jacobian for many poses on a graphics card, a thread for each, written out for one chain."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The device functions of a search on a graphics card, written for one limb and one kind of target.
-
-Imports `cuda`, `trace` and the functions of `damped` and `starts`, which it writes out.
-"""
+"""The device functions of a search on a graphics card, written out for one chain and one kind of target."""
 
 from __future__ import annotations
 
@@ -14,24 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import lanes
-from .cuda import KINDS, cast, choose, device, items, put, shared, written
-from .damped import CODES, LOWER, ROTATION, SPIN, UPPER, damped_step, look
-from .starts import (
-    CAUTION,
-    CENTRE,
-    CHECK,
-    CLOSE,
-    POINT_SHELL,
-    RIVALS,
-    SETTINGS,
-    STALLED,
-    STEPS,
-    TABLE,
-    hope,
-    in_reach,
-    random_value,
-    read_goal,
+from .chain_memory import (
+    AT_CAUTION,
+    AT_CENTRE,
+    AT_CHECK_AFTER,
+    AT_CLOSE,
+    AT_LOWER,
+    AT_MOST_STEPS,
+    AT_POINT_SHELL,
+    AT_ROTATION_WEIGHT,
+    AT_SPIN,
+    AT_STALLED,
+    AT_UPPER,
+    CODES,
+    SETTINGS_SIZE,
+    TABLE_SIZE,
+    TRANSFORM_SIZE,
 )
+from .cuda import KINDS, cast, choose, device, items, put, shared, written
+from .damped import damped_step, tip_error
+from .starts import RIVALS, in_reach, random_value, read_goal, starts_worth_trying
 from .symbolic import Cells, Symbol, Trace, compiled, rebuilt
 
 NOTHING = 1e-15  # numbers below it are what is left of a zero
@@ -46,19 +45,19 @@ class Task:
     """What a search is written for.
 
     Attributes:
-        codes: The limb's codes.
+        codes: The chain's codes.
         settings: Settings of a search, in double precision and in that of its descents.
-        limits: The limb's limits, (values, 4).
-        numbers: The limb's numbers.
+        limits: The chain's limits, (values, 4).
+        numbers: The chain's numbers.
         table: The narrow table's frames, a row each; see `starts.rank`.
         turn: What targets are turned by, where a frame may spin; or None.
         shape: Shape of one target: (4, 4), (3, 3), (3,) or (2,).
         neutral: The pose of joints that nothing moves.
         bounds: Limits of the whole pose, (2, nq); infinite where they are ignored.
-        plain: Places of values in the limb and in the pose, (n, 2).
-        balls: Places of three angles in the limb and of their quaternion in the pose.
+        plain: Places of values in the chain and in the pose, (n, 2).
+        balls: Places of three angles in the chain and of their quaternion in the pose.
         open: Places in the pose of angles that are brought near to those of the start.
-        whole: Whether the limb's values are the pose.
+        whole: Whether the chain's values are the pose.
         given: Whether each target has a start of its own.
         asked: Whether position and rotation are asked for.
         dtype: Precision of descents.
@@ -83,7 +82,7 @@ class Task:
 
     @property
     def values(self) -> int:
-        """How many values the limb has."""
+        """How many values the chain has."""
         return len(self.limits)
 
     @property
@@ -111,14 +110,14 @@ class Parts:
     Attributes:
         step: A step in the descents' precision: of a pose and a goal, the pose after it and the squared errors before.
         exact_step: The same in double precision, with a caution.
-        exact_look: Squared errors of a pose, in double precision.
+        exact_error: Squared errors of a pose, in double precision.
         within: A pose brought within limits.
         read: Of targets, a place and settings: a goal, whether it is one, whether it may be in reach.
-        answer: The whole pose, of a limb's values and the pose it started with.
+        answer: The whole pose, of a chain's values and the pose it started with.
         ranked: Of a goal: the narrow table's nearest frames, four to a number, nearest first.
         ranked_widely: The same of a goal, a table, and the range of its blocks.
         random_start: Of settings and limits, seed, problem and start: a random start.
-        hope: How many starts are worth trying.
+        starts_worth_trying: How many starts are worth trying.
     """
 
     task: Task
@@ -129,17 +128,21 @@ class Parts:
         kind = np.dtype(task.dtype).name
         self.step = self._step(task.dtype, task.settings[1], known_caution=True)
         self.exact_step = self._step(np.float64, task.settings[0], known_caution=False)
-        self.exact_look, self.within = self._look(), self._within()
+        self.exact_error, self.within = self._error(), self._within()
         self.read, self.answer = self._read(), self._answer()
         self.ranked, self.ranked_widely = self._ranked(task.table), self._ranked(None)
         self.random_start = self._random_start(kind)
-        self.hope = rebuilt(hope, {lanes.load: shared(_item)}, device)
-        self.take_goal, self.put_goal = items("take_goal", 12), put("put_goal", 12)
+        self.starts_worth_trying = rebuilt(starts_worth_trying, {lanes.load: shared(_item)}, device)
+        self.take_goal, self.put_goal = items("take_goal", TRANSFORM_SIZE), put("put_goal", TRANSFORM_SIZE)
         self.take_values, self.put_values = items("take_values", task.values), put("put_values", task.values)
         self.single = cast("single", task.values, kind)
         self.take_base, self.put_pose = items("take_base", task.nq), put("put_pose", task.nq)
-        self.rounded, self.exact = cast("rounded", 12, kind), cast("exact", task.values, "float64")
-        rules = [float(s[k]) for s in task.settings for k in (ROTATION, STEPS, CHECK, STALLED, CLOSE, CAUTION)]
+        self.rounded, self.exact = cast("rounded", TRANSFORM_SIZE, kind), cast("exact", task.values, "float64")
+        rules = [
+            float(s[k])
+            for s in task.settings
+            for k in (AT_ROTATION_WEIGHT, AT_MOST_STEPS, AT_CHECK_AFTER, AT_STALLED, AT_CLOSE, AT_CAUTION)
+        ]
         whole = f"{self.key} {task.given} {task.asked} {task.shape} {task.values} {task.nq} {kind} {rules}"
         self.key = hashlib.sha256(whole.encode()).hexdigest()
 
@@ -162,35 +165,35 @@ class Parts:
             _memory(settings),
             Cells(task.limits.ravel().tolist()),
             n,
-            trace.memory("goal", 12),
+            trace.memory("goal", TRANSFORM_SIZE),
             trace.memory("q", n),
             work,
             after,
             caution,
         )
         parameters = ["q", "goal"] if known_caution else ["q", "goal", "caution"]
-        turning = bool(np.abs(task.limits[:, [LOWER, UPPER]]).max() > 7.0)
+        turning = bool(np.abs(task.limits[:, [AT_LOWER, AT_UPPER]]).max() > 7.0)
         results = [trace.tuple(after), trace.text(p), trace.text(r)]
         return self._written(trace, "step", parameters, results, turning=turning)
 
-    def _look(self) -> Any:
+    def _error(self) -> Any:
         task, trace, n = self.task, Trace(np.float64), self.task.values
-        _, _, _, p, r = trace.of(look)(
+        _, _, _, p, r = trace.of(tip_error)(
             Cells(task.codes.tolist()),
             _memory(task.numbers),
             self._rows(),
             _memory(task.settings[0]),
-            trace.memory("goal", 12),
+            trace.memory("goal", TRANSFORM_SIZE),
             trace.memory("q", n),
             Cells([0.0] * 6 * self._rows()),
         )
-        return self._written(trace, "exact_look", ["q", "goal"], [trace.text(p), trace.text(r)])
+        return self._written(trace, "exact_error", ["q", "goal"], [trace.text(p), trace.text(r)])
 
     def _within(self) -> Any:
         trace = Trace(np.float64)
         results = []
         for k, x in enumerate(trace.memory("q", self.task.values)):
-            lower, upper = self.task.limits[k, [LOWER, UPPER]].tolist()
+            lower, upper = self.task.limits[k, [AT_LOWER, AT_UPPER]].tolist()
             at_least = trace.select(x > lower, x, lower)
             results.append(trace.select(at_least < upper, at_least, upper))
         return self._written(trace, "within", ["q"], [trace.tuple(results)])
@@ -209,10 +212,10 @@ class Parts:
                     matrix[4 * i + j] = row[0] * column[0] + row[1] * column[1] + row[2] * column[2]
         known = task.settings[0].tolist()
         settings = Cells(
-            [trace.line(f"settings[{k}]") if CENTRE <= k < POINT_SHELL + 2 else x for k, x in enumerate(known)]
+            [trace.line(f"settings[{k}]") if AT_CENTRE <= k < AT_POINT_SHELL + 2 else x for k, x in enumerate(known)]
         )
-        goal = Cells([0.0] * 12)
-        valid = trace.of(read_goal)(_memory(task.numbers), known[SPIN], Cells(matrix), 0, goal)
+        goal = Cells([0.0] * TRANSFORM_SIZE)
+        valid = trace.of(read_goal)(_memory(task.numbers), known[AT_SPIN], Cells(matrix), 0, goal)
         reach = trace.of(in_reach)(settings, goal)
         results = [trace.tuple(goal), _truth(valid), _truth(reach)]
         return self._written(trace, "read", ["targets", "at", "settings"], results)
@@ -243,12 +246,12 @@ class Parts:
         lines = [f"b{k}, w{k} = far, 0" for k in range(RIVALS)]
         if table is None:
             lines.append("for block in range(first, end):")
-            lines.append(f"    at = {RIVALS * TABLE} * block")
+            lines.append(f"    at = {RIVALS * TABLE_SIZE} * block")
             for k in range(RIVALS):
-                terms = "".join(f" + table[at + {k * TABLE + 1 + m}] * goal[{m}]" for m in range(TABLE - 1))
-                lines += _nearer(f"table[at + {k * TABLE}]{terms}", f"{RIVALS} * block + {k}", k, "    ")
+                terms = "".join(f" + table[at + {k * TABLE_SIZE + 1 + m}] * goal[{m}]" for m in range(TABLE_SIZE - 1))
+                lines += _nearer(f"table[at + {k * TABLE_SIZE}]{terms}", f"{RIVALS} * block + {k}", k, "    ")
         else:
-            terms = "".join(f" + goal[{m}] * frame[{m + 1}]" for m in range(TABLE - 1) if table[:, m + 1].any())
+            terms = "".join(f" + goal[{m}] * frame[{m + 1}]" for m in range(TABLE_SIZE - 1) if table[:, m + 1].any())
             away = compiled("away", f"def away(goal, frame):\n    return frame[0]{terms}\n", {})
             names["away"] = device(away, fast=self.task.dtype is np.float32)
             for frame, row in enumerate(table):
@@ -288,7 +291,7 @@ def _item(memory, item):
 
 def _limit(memory, item):
     """Return one of the limits, which stand after the settings."""
-    return memory[SETTINGS + item]
+    return memory[SETTINGS_SIZE + item]
 
 
 def _quaternion(trace: Trace, angles: list[Any]) -> list[Any]:

@@ -1,6 +1,6 @@
 """The search for poses that reach many goals, on a graphics card: a thread for each descent.
 
-Imports `cuda`, `cuda_parts` and `cuda_answers`. The host launches these one after another, and again on the problems
+The host launches these one after another, and again on the problems
 that are left:
 
     race        all at once for few problems: threads of a block race for each; what is not reached is left
@@ -24,15 +24,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda, int32
 
+from .chain_memory import (
+    AT_CHECK_AFTER,
+    AT_CLOSE,
+    AT_MOST_STEPS,
+    AT_ROTATION_WEIGHT,
+    AT_STALLED,
+    NARROW,
+    TRANSFORM_SIZE,
+    WIDE,
+)
 from .cuda import THREADS, device, kernel
 from .cuda_answers import (
+    AT_LAST,
+    AT_LEFT,
+    AT_OPEN,
+    AT_TAKEN,
     COUNTERS,
     LANE,
-    LAST,
-    LEFT,
     NO_ONE,
-    OPEN,
-    TAKEN,
     accept_with,
     close_with,
     finish_with,
@@ -41,15 +51,14 @@ from .cuda_answers import (
     refuse_with,
 )
 from .cuda_codegen import Parts
-from .damped import ROTATION
 from .search_many import INVALID, REACHED, UNSOLVED
-from .starts import CHECK, CLOSE, FIRST_STARTS, NARROW, RIVALS, STALLED, STEPS, WIDE
+from .starts import FIRST_STARTS, RIVALS
 
 UNREACHABLE = 2  # starts for a goal out of reach
 
 
 class Kernels(NamedTuple):
-    """The kernels of one limb."""
+    """The kernels of one chain."""
 
     race: Any
     prepare: Any
@@ -61,7 +70,7 @@ class Kernels(NamedTuple):
 
 
 def search_kernels(parts: Parts, *, blocks: int = 4) -> Kernels:
-    """Return the kernels for a limb; `blocks` of descents share a multiprocessor."""
+    """Return the kernels for a chain; `blocks` of descents share a multiprocessor."""
     key, fast = parts.key, parts.task.dtype is np.float32
     begin, finish, polish = _begin(parts), finish_with(parts), polish_with(parts)
     return Kernels(
@@ -92,7 +101,7 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
         if racer == 0:
             keys[group] = NO_ONE
         if cuda.grid(1) == 0:
-            counters[OPEN + LAST - tally] = 0
+            counters[AT_OPEN + AT_LAST - tally] = 0
         cuda.syncthreads()
         place = cuda.blockIdx.x * (cuda.blockDim.x // racers) + group
         here = place < count
@@ -137,13 +146,13 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
 
 
 def _weight(parts: Parts) -> Any:
-    return parts.task.dtype(parts.task.settings[1][ROTATION] ** 2)
+    return parts.task.dtype(parts.task.settings[1][AT_ROTATION_WEIGHT] ** 2)
 
 
 def _given_up(parts: Parts) -> Any:
     settings, real = parts.task.settings[1], parts.task.dtype
-    close, stalled = real(settings[CLOSE]), real(settings[STALLED])
-    most, check = int(settings[STEPS]), int(settings[CHECK])
+    close, stalled = real(settings[AT_CLOSE]), real(settings[AT_STALLED])
+    most, check = int(settings[AT_MOST_STEPS]), int(settings[AT_CHECK_AFTER])
 
     def given_up(taken, now, before):
         """Return whether a descent has taken too many steps, or no longer comes closer."""
@@ -164,7 +173,7 @@ def _prepare(parts: Parts) -> Any:
             problem = i if whole else listed[i]
             exact, valid, reach = read(targets, size * problem, known)
             near = rounded(exact)
-            put_goal(goal, 12 * problem, near)
+            put_goal(goal, TRANSFORM_SIZE * problem, near)
             order[2 * problem], order[2 * problem + 1] = ranked(near)
             begun[problem] = unbegun
             allowed[problem] = min(FIRST_STARTS if reach else UNREACHABLE, tries) if valid else 0
@@ -180,7 +189,7 @@ def _rank(parts: Parts) -> Any:
         i = cuda.grid(1)
         if i < count:
             problem = listed[i]
-            near = take_goal(goal, 12 * problem)
+            near = take_goal(goal, TRANSFORM_SIZE * problem)
             order[2 * problem], order[2 * problem + 1] = ranked(near, table, first, first + WIDE // RIVALS)
 
     return rank
@@ -214,12 +223,12 @@ def _descend(parts: Parts, begin: Any) -> Any:
         slot, end, busy, fresh, problem, start, last = 0, 0, False, False, 0, 0, 0
         taken, total, best, before = 0, 0, infinity, infinity
         if cuda.grid(1) == 0:
-            counters[LEFT] = 0
+            counters[AT_LEFT] = 0
         aim, q = take_goal(goal, 0), take_values(poses, 0)
         while True:
             if not busy:
                 if slot >= end:
-                    slot = int32(cuda.atomic.add(counters, TAKEN, grain))
+                    slot = int32(cuda.atomic.add(counters, AT_TAKEN, grain))
                     end = min(slot + grain, count * racers)
                     if slot >= end:
                         break
@@ -229,7 +238,7 @@ def _descend(parts: Parts, begin: Any) -> Any:
                 if start >= last:
                     found[slot], error[slot], slot = 0, infinity, slot + 1
                     continue
-                aim, busy, fresh, total, best = take_goal(goal, 12 * problem), True, True, 0, infinity
+                aim, busy, fresh, total, best = take_goal(goal, TRANSFORM_SIZE * problem), True, True, 0, infinity
             if fresh:
                 q = begin(start, problem, order, poses, given, known, seed, first)
                 fresh, taken = False, 0

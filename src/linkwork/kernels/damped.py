@@ -1,20 +1,38 @@
-"""One damped least-squares step of a serial chain: sweep, error, columns, normal matrix, factor, step.
+"""One damped least-squares step of a chain: sweep, error, columns, normal matrix, factor, step.
 
-Imports `lanes` and `rows`. It is the chapter's ``dq = J^T (J J^T + lambda I)^-1 e`` (equation 5.24) with a damping that
-fades with the error, and without the joints that push against a limit. Every function serves one problem (memory of
-numbers) and several side by side (memory of lanes). `linkwork.solvers.chain` writes what they read:
-
-    codes, 3 a row:     motion, place of its value, form of its constant transform
-    numbers:            base transform (12), tip transform (12), then 15 a row as `rows` has them; all axes are z, and a
-                        constant of the form HINGE is ``cos, sin`` of the twist, length and offset (Denavit-Hartenberg)
-    settings:           see the names below
-    limits, 4 a value:  lower and upper limit, and the range that random starts are drawn from
-    goal, 12 numbers:   the columns x, y, z and the origin of where the tip should be
+It is the chapter's ``dq = J^T (J J^T + lambda I)^-1 e`` (equation 5.24) with a damping that fades with the error, and
+without the joints that push against a limit. Every function serves one problem (memory of numbers) and several side by
+side (memory of lanes). `chain_memory` says what stands in the arrays.
 """
 
 from __future__ import annotations
 
 from . import inner
+from .chain_memory import (
+    AT_AXES,
+    AT_BASE,
+    AT_DAMPING_GAIN,
+    AT_DAMPING_LEAST,
+    AT_FORM,
+    AT_LENGTH,
+    AT_LOWER,
+    AT_MOTION,
+    AT_ORIGIN,
+    AT_POSITION_WEIGHTS,
+    AT_ROTATION_WEIGHT,
+    AT_ROWS,
+    AT_SPIN,
+    AT_TIP,
+    AT_TRAVEL,
+    AT_TWIST_COSINE,
+    AT_TWIST_SINE,
+    AT_UPPER,
+    AT_VALUE,
+    CODES,
+    FORM_DH,
+    FORM_GENERAL,
+    LIMITS_SIZE,
+)
 from .joint_step import (
     AT_ADVANCE,
     AT_MULTIPLIER,
@@ -29,13 +47,6 @@ from .joint_step import (
 )
 from .lanes import fill, load, select, sqrt, store
 
-MOTION, VALUE, FORM, CODES = 0, 1, 2, 3
-NONE, HINGE, GENERAL = 0, 1, 2
-BASE, TIP, ROWS = 0, 12, 24
-LOWER, UPPER, FROM, TO, LIMITS = 0, 1, 2, 3, 4
-# settings: weights of x, y, z (0 or 1) and of rotations [m/rad]; whether the frame may spin about z; damping for
-# each squared error, and at least; squared tolerances of position and rotation
-POSITION, ROTATION, SPIN, GAIN, FLOOR, NEAR, ALIGNED = 0, 3, 4, 5, 6, 7, 8
 STRAIGHT = 1.0e-6  # squared cosine of half a turn below which the turn's axis is not known
 
 
@@ -58,9 +69,16 @@ def vector(memory, at):
 
 
 @inner
-def widened(q, memory, at):
-    """Return three numbers as what the pose holds: numbers, or lanes."""
-    return fill(q, load(memory, at)), fill(q, load(memory, at + 1)), fill(q, load(memory, at + 2))
+def axes_of(memory, at):
+    """Return the columns x, y, z and the origin of a transform."""
+    a = at + AT_AXES
+    return vector(memory, a), vector(memory, a + 3), vector(memory, a + 6), vector(memory, at + AT_ORIGIN)
+
+
+@inner
+def widened(q, v):
+    """Return a vector as what the pose holds: numbers, or lanes."""
+    return fill(q, v[0]), fill(q, v[1]), fill(q, v[2])
 
 
 @inner
@@ -78,35 +96,33 @@ def smaller(a, b):
 @inner
 def moved(numbers, at, x, y, z, p):
     """Return a frame with a constant transform put on it."""
-    shift = blend(x, y, z, load(numbers, at + 9), load(numbers, at + 10), load(numbers, at + 11))
+    a, b, c, s = axes_of(numbers, at)
+    shift = blend(x, y, z, s[0], s[1], s[2])
     p = (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2])
-    return (
-        blend(x, y, z, load(numbers, at), load(numbers, at + 1), load(numbers, at + 2)),
-        blend(x, y, z, load(numbers, at + 3), load(numbers, at + 4), load(numbers, at + 5)),
-        blend(x, y, z, load(numbers, at + 6), load(numbers, at + 7), load(numbers, at + 8)),
-        p,
-    )
+    return blend(x, y, z, a[0], a[1], a[2]), blend(x, y, z, b[0], b[1], b[2]), blend(x, y, z, c[0], c[1], c[2]), p
 
 
 @inner
-def hinged(numbers, at, x, y, z, p):
-    """Return a frame twisted about x, moved along x and then along the new z."""
-    y, z = swing(y, z, load(numbers, at + 1), load(numbers, at))
-    return x, y, z, along(along(p, x, load(numbers, at + 2)), z, load(numbers, at + 3))
+def twisted(numbers, at, x, y, z, p):
+    """Return a frame twisted about x, moved along x and then along the new z: Denavit-Hartenberg."""
+    y, z = swing(y, z, load(numbers, at + AT_TWIST_SINE), load(numbers, at + AT_TWIST_COSINE))
+    return x, y, z, along(along(p, x, load(numbers, at + AT_LENGTH)), z, load(numbers, at + AT_TRAVEL))
 
 
 @inner
 def sweep(codes, numbers, rows, q, work):
     """Return the last joint's frame; leave axis and origin of every joint in `work`, 6 each."""
-    x, y, z, p = widened(q, numbers, 0), widened(q, numbers, 3), widened(q, numbers, 6), widened(q, numbers, 9)
+    a, b, c, d = axes_of(numbers, AT_BASE)
+    x, y, z, p = widened(q, a), widened(q, b), widened(q, c), widened(q, d)
     for row in range(rows):
-        code, at = CODES * row, ROWS + NUMBERS * row
-        form, motion = load(codes, code + FORM), load(codes, code + MOTION)
-        if form == HINGE:
-            x, y, z, p = hinged(numbers, at, x, y, z, p)
-        elif form == GENERAL:
+        code, at = CODES * row, AT_ROWS + NUMBERS * row
+        form, motion = load(codes, code + AT_FORM), load(codes, code + AT_MOTION)
+        if form == FORM_DH:
+            x, y, z, p = twisted(numbers, at, x, y, z, p)
+        elif form == FORM_GENERAL:
             x, y, z, p = moved(numbers, at, x, y, z, p)
-        amount = load(q, load(codes, code + VALUE)) * load(numbers, at + AT_MULTIPLIER) + load(numbers, at + AT_OFFSET)
+        value = load(q, load(codes, code + AT_VALUE))
+        amount = value * load(numbers, at + AT_MULTIPLIER) + load(numbers, at + AT_OFFSET)
         if motion != REVOLUTE:
             p = along(p, z, amount * load(numbers, at + AT_ADVANCE))
         if motion != PRISMATIC:
@@ -122,8 +138,9 @@ def sweep(codes, numbers, rows, q, work):
 def end(numbers, spin, x, y, z, p):
     """Return the frame at the tip. The goal holds its rotation already (see `chain`), unless it may spin."""
     if spin != 0.0:
-        return moved(numbers, TIP, x, y, z, p)
-    shift = blend(x, y, z, load(numbers, TIP + 9), load(numbers, TIP + 10), load(numbers, TIP + 11))
+        return moved(numbers, AT_TIP, x, y, z, p)
+    s = vector(numbers, AT_TIP + AT_ORIGIN)
+    shift = blend(x, y, z, s[0], s[1], s[2])
     return x, y, z, (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2])
 
 
@@ -133,12 +150,11 @@ def turn_error(spin, goal, x, y, z):
 
     With `spin` only the z axes must agree: the frame may spin about its own.
     """
-    gz = vector(goal, 6)
+    gx, gy, gz, _ = axes_of(goal, 0)
     if spin != 0.0:
         w, cosine = cross(z, gz), dot(z, gz)
         half, near, far, gain = (1.0 + cosine) * 0.5, cosine > 0.0, 2.0 - 2.0 * cosine, 1.0
     else:
-        gx, gy = vector(goal, 0), vector(goal, 3)
         a, b, c = cross(x, gx), cross(y, gy), cross(z, gz)
         w = (a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2])
         trace = dot(x, gx) + dot(y, gy) + dot(z, gz)
@@ -155,14 +171,14 @@ def columns(codes, numbers, rows, settings, tip, z, work):
     Values are numbered as they first appear, so that a column never lands on an axis still to be read; a follower adds
     to the column of its leader.
     """
-    rotation, spin, seen = load(settings, ROTATION), load(settings, SPIN), 0
+    rotation, spin, seen = load(settings, AT_ROTATION_WEIGHT), load(settings, AT_SPIN), 0
     for row in range(rows):
-        motion, value = load(codes, CODES * row + MOTION), load(codes, CODES * row + VALUE)
-        multiplier, at = load(numbers, ROWS + NUMBERS * row + AT_MULTIPLIER), 6 * value
+        motion, value = load(codes, CODES * row + AT_MOTION), load(codes, CODES * row + AT_VALUE)
+        multiplier, at = load(numbers, AT_ROWS + NUMBERS * row + AT_MULTIPLIER), 6 * value
         axis, origin = vector(work, 6 * row), vector(work, 6 * row + 3)
         linear, angular = cross(axis, (tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2])), axis
         if motion != REVOLUTE:
-            advance = load(numbers, ROWS + NUMBERS * row + AT_ADVANCE)
+            advance = load(numbers, AT_ROWS + NUMBERS * row + AT_ADVANCE)
             turns = 0.0 if motion == PRISMATIC else 1.0
             linear = (
                 linear[0] * turns + axis[0] * advance,
@@ -173,7 +189,8 @@ def columns(codes, numbers, rows, settings, tip, z, work):
         if spin != 0.0:
             angular = along(angular, z, -dot(angular, z))
         for k in range(3):
-            j, r = linear[k] * (load(settings, POSITION + k) * multiplier), angular[k] * (rotation * multiplier)
+            weight = load(settings, AT_POSITION_WEIGHTS + k)
+            j, r = linear[k] * (weight * multiplier), angular[k] * (rotation * multiplier)
             if value < seen:
                 j, r = j + load(work, at + k), r + load(work, at + 3 + k)
             store(work, at + k, j)
@@ -182,10 +199,16 @@ def columns(codes, numbers, rows, settings, tip, z, work):
 
 
 @inner
+def bounds(limits, value):
+    """Return the lower and the upper limit of a value."""
+    return load(limits, LIMITS_SIZE * value + AT_LOWER), load(limits, LIMITS_SIZE * value + AT_UPPER)
+
+
+@inner
 def gate(limits, value, x, push):
     """Return 0 for a joint at a limit that the error pushes outwards, else 1."""
-    at = LIMITS * value
-    held = ((x <= load(limits, at + LOWER)) & (push < 0.0)) | ((x >= load(limits, at + UPPER)) & (push > 0.0))
+    lower, upper = bounds(limits, value)
+    held = ((x <= lower) & (push < 0.0)) | ((x >= upper) & (push > 0.0))
     return select(held, 0.0, 1.0)
 
 
@@ -259,15 +282,14 @@ def solve_symmetric(matrix, e):
 
 
 @inner
-def look(codes, numbers, rows, settings, goal, q, work):
+def tip_error(codes, numbers, rows, settings, goal, q, work):
     """Return the tip's z axis and position, the weighted error, and its squared position and rotation parts."""
-    spin, w = load(settings, SPIN), load(settings, ROTATION)
+    spin, w = load(settings, AT_SPIN), load(settings, AT_ROTATION_WEIGHT)
     x, y, z, p = sweep(codes, numbers, rows, q, work)
     x, y, z, tip = end(numbers, spin, x, y, z, p)
     turn, rotation_error = turn_error(spin, goal, x, y, z)
-    e0 = (load(goal, 9) - tip[0]) * load(settings, POSITION)
-    e1 = (load(goal, 10) - tip[1]) * load(settings, POSITION + 1)
-    e2 = (load(goal, 11) - tip[2]) * load(settings, POSITION + 2)
+    there, weights = vector(goal, AT_ORIGIN), vector(settings, AT_POSITION_WEIGHTS)
+    e0, e1, e2 = (there[0] - tip[0]) * weights[0], (there[1] - tip[1]) * weights[1], (there[2] - tip[2]) * weights[2]
     return z, tip, (e0, e1, e2, turn[0] * w, turn[1] * w, turn[2] * w), e0 * e0 + e1 * e1 + e2 * e2, rotation_error
 
 
@@ -278,16 +300,16 @@ def damped_step(codes, numbers, rows, settings, limits, values, goal, q, work, a
     `caution` damps in proportion to the error itself. It is for goals that will not be reached: there the chain's
     curvature, which the step leaves out, counts as much as the Jacobian does.
     """
-    z, tip, e, position_error, rotation_error = look(codes, numbers, rows, settings, goal, q, work)
-    w = load(settings, ROTATION)
+    z, tip, e, position_error, rotation_error = tip_error(codes, numbers, rows, settings, goal, q, work)
+    w = load(settings, AT_ROTATION_WEIGHT)
     error = position_error + rotation_error * (w * w)
-    damping = error * load(settings, GAIN) + load(settings, FLOOR) + caution * sqrt(error)
+    damping = error * load(settings, AT_DAMPING_GAIN) + load(settings, AT_DAMPING_LEAST) + caution * sqrt(error)
     columns(codes, numbers, rows, settings, tip, z, work)
     b = solve_symmetric(normal_matrix(limits, values, q, e, damping, work), e)
     for value in range(values):
         at = 6 * value
         c, d = vector(work, at), vector(work, at + 3)
         change = c[0] * b[0] + c[1] * b[1] + c[2] * b[2] + d[0] * b[3] + d[1] * b[4] + d[2] * b[5]
-        lower, upper = load(limits, LIMITS * value + LOWER), load(limits, LIMITS * value + UPPER)
+        lower, upper = bounds(limits, value)
         store(after, value, smaller(larger(load(q, value) + change, lower), upper))
     return position_error, rotation_error

@@ -1,6 +1,6 @@
 """Graphics cards and the memory on them: whether one can be used, arrays that come from other libraries and go there.
 
-Imports `errors` and the kernels for cards, when they are needed. Arrays are taken and given without a copy, by
+Arrays are taken and given without a copy, by
 ``__cuda_array_interface__`` and DLPack, which CuPy, PyTorch, JAX and Numba speak.
 """
 
@@ -147,7 +147,7 @@ def on_card(array: Any) -> bool:
     return hasattr(array, "__cuda_array_interface__")
 
 
-def taken(array: Any) -> tuple[Any, tuple[int, ...]]:
+def from_device(array: Any) -> tuple[Any, tuple[int, ...]]:
     """Return an array of a card as flat memory that kernels read, without a copy, and its shape."""
     from numba import cuda
 
@@ -165,7 +165,7 @@ def taken(array: Any) -> tuple[Any, tuple[int, ...]]:
     return memory.reshape(math.prod(memory.shape)), tuple(memory.shape)
 
 
-def given_as(array: DeviceArray, like: Any) -> Any:
+def as_library(array: DeviceArray, like: Any) -> Any:
     """Return an array as the library of another one has them; as it is where that one is not known."""
     name, take = LIBRARIES.get(type(like).__module__.partition(".")[0], ("", None))
     return array if take is None or name not in sys.modules else take(sys.modules[name], array)
@@ -175,7 +175,7 @@ def to_host(array: Any) -> NDArray[Any]:
     """Return an array of the host or of a card as a NumPy array."""
     if not on_card(array):
         return np.asarray(array)
-    memory, shape = taken(array)
+    memory, shape = from_device(array)
     host: NDArray[Any] = memory.copy_to_host().reshape(shape)
     return host
 
@@ -222,10 +222,10 @@ def mapped(kernel: Any, poses: Any, shape: tuple[int, ...]) -> Any:
 
     from .cuda import THREADS
 
-    memory, given = taken(poses)
+    memory, given = from_device(poses)
     count = math.prod(given[:-1])
     out = cuda.device_array(count * math.prod(shape), np.float64)
     if count:
         kernel[-(-count // THREADS), THREADS](memory, out, count)
         cuda.synchronize()
-    return given_as(DeviceArray(out, (*given[:-1], *shape)), poses)
+    return as_library(DeviceArray(out, (*given[:-1], *shape)), poses)

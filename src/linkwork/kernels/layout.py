@@ -88,6 +88,9 @@ class Record:
     def __len__(self) -> int:
         return len(self.array)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Record, (self.layout, self.array)
+
     def _item(self, name: str) -> int | slice:
         try:
             return self.layout.items[name]

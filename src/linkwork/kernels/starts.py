@@ -1,10 +1,6 @@
-"""Where descents begin and when they are given up: goals, starts from tables and from hashed numbers, hope.
+"""Where descents begin and when they are given up: goals, starts from tables and from hashed numbers.
 
-Shared by the searches for one goal and for many. `linkwork.solvers.chain` writes the settings:
-after those of a step come how many steps a start may take; after how many it must make progress, and how much (the
-ratio of squared errors), unless its squared error is below a bound; what the number of starts is measured by; and the
-shells around a centre that hold the tip and a point of the last axis, outside which nothing can be reached; and the
-caution of the steps that close in on a goal out of reach.
+Shared by the searches for one goal, for many, and on a graphics card. `chain_memory` says what stands in the arrays.
 """
 
 from __future__ import annotations
@@ -14,17 +10,33 @@ import math
 from numba import float64, int64, uint64
 
 from . import inner, part
-from .damped import FROM, LIMITS, TIP, TO, vector
-from .lanes import beyond, fill, load, select, store
+from .chain_memory import (
+    AT_AXES,
+    AT_CENTRE,
+    AT_FRAME_CONSTANT,
+    AT_FRAME_FACTORS,
+    AT_ORIGIN,
+    AT_POINT,
+    AT_POINT_SHELL,
+    AT_SHELL,
+    AT_START_BOUND,
+    AT_START_HIGH,
+    AT_START_LOW,
+    AT_TIP,
+    LIMITS_SIZE,
+    NARROW,
+    TABLE_SIZE,
+    TRANSFORM_SIZE,
+    WIDE,
+)
+from .damped import axes_of, vector
+from .lanes import fill, load, select, store
 
-STEPS, CHECK, STALLED, CLOSE, HOPE, CENTRE, SHELL, POINT, POINT_SHELL = 9, 10, 11, 12, 13, 14, 17, 19, 22
-CAUTION, SETTINGS = 24, 25
-TABLE = 13  # numbers that a table holds of each of its frames
-RIVALS, NARROW, WIDE = 8, 64, 1024  # starts taken from a table; frames in the narrow and in the wide one
+RIVALS = 8  # starts taken from a table
 FIRST_STARTS = 2 * RIVALS
 PLENTY, EDGE = 300.0, 0.25  # starts that are enough, and the share of the bound that is allowed beyond them
 MIDDLE, SPREAD = 40, 0.7  # up to this one, random starts keep to the middle of the range
-RIGID = 1e-11  # sum of the squared flaws of a rotation matrix that is none of its own
+RIGID = 1e-11  # sum of the squared flaws from which on a matrix is not a rotation
 
 
 @inner
@@ -49,7 +61,8 @@ def random_value(limits, seed, problem, start, value):
     u = uniform(seed, problem, start, value)
     if start < MIDDLE:
         u = 0.5 + SPREAD * (u - 0.5)
-    low, high = float64(load(limits, LIMITS * value + FROM)), float64(load(limits, LIMITS * value + TO))
+    at = LIMITS_SIZE * value
+    low, high = float64(load(limits, at + AT_START_LOW)), float64(load(limits, at + AT_START_HIGH))
     return low + (high - low) * u
 
 
@@ -65,13 +78,14 @@ def read_goal(numbers, spin, targets, at, goal):
         other = vector(targets, at + 4 * ((row + 1) % 3))
         p = load(targets, at + 4 * row + 3)
         flaw += (a * a + b * b + c * c - 1.0) ** 2 + (a * other[0] + b * other[1] + c * other[2]) ** 2 + (p - p)
-        store(goal, 9 + row, p)
+        store(goal, AT_ORIGIN + row, p)
         for k in range(3):
             if spin != 0.0:
                 turned = load(targets, at + 4 * row + k)
             else:
-                turned = a * load(numbers, TIP + k) + b * load(numbers, TIP + 3 + k) + c * load(numbers, TIP + 6 + k)
-            store(goal, 3 * k + row, turned)
+                tip = AT_TIP + AT_AXES + k
+                turned = a * load(numbers, tip) + b * load(numbers, tip + 3) + c * load(numbers, tip + 6)
+            store(goal, AT_AXES + 3 * k + row, turned)
     x, y, z = vector(targets, at), vector(targets, at + 4), vector(targets, at + 8)
     volume = (
         x[0] * (y[1] * z[2] - y[2] * z[1]) + x[1] * (y[2] * z[0] - y[0] * z[2]) + x[2] * (y[0] * z[1] - y[1] * z[0])
@@ -84,7 +98,8 @@ def read_goal(numbers, spin, targets, at, goal):
 @inner
 def inside(settings, shell, p):
     """Return whether a point lies between the two spheres of a shell, given by their squared radii."""
-    x, y, z = p[0] - load(settings, CENTRE), p[1] - load(settings, CENTRE + 1), p[2] - load(settings, CENTRE + 2)
+    centre = vector(settings, AT_CENTRE)
+    x, y, z = p[0] - centre[0], p[1] - centre[1], p[2] - centre[2]
     square = x * x + y * y + z * z
     return (load(settings, shell) <= square) & (square <= load(settings, shell + 1))
 
@@ -92,14 +107,14 @@ def inside(settings, shell, p):
 @part
 def in_reach(settings, goal):
     """Return whether a goal lies in the shell of the tip, and the point of the last axis that it implies in its own."""
-    p, s = vector(goal, 9), vector(settings, POINT)
-    x, y, z = vector(goal, 0), vector(goal, 3), vector(goal, 6)
+    x, y, z, p = axes_of(goal, 0)
+    s = vector(settings, AT_POINT)
     point = (
         p[0] - (x[0] * s[0] + y[0] * s[1] + z[0] * s[2]),
         p[1] - (x[1] * s[0] + y[1] * s[1] + z[1] * s[2]),
         p[2] - (x[2] * s[0] + y[2] * s[1] + z[2] * s[2]),
     )
-    return inside(settings, SHELL, p) & inside(settings, POINT_SHELL, point)
+    return inside(settings, AT_SHELL, p) & inside(settings, AT_POINT_SHELL, point)
 
 
 @part
@@ -111,10 +126,10 @@ def rank(table, first, blocks, goal, ranks, at):
     """
     best, where = fill(table, math.inf), fill(table, 0.0)
     for block in range(first, first + blocks):
-        row = TABLE * block
-        away = load(table, row)
-        for k in range(TABLE - 1):
-            away = away + load(table, row + 1 + k) * load(goal, k)
+        row = TABLE_SIZE * block
+        away = load(table, row + AT_FRAME_CONSTANT)
+        for k in range(TRANSFORM_SIZE):
+            away = away + load(table, row + AT_FRAME_FACTORS + k) * load(goal, k)
         nearer = away < best
         best, where = select(nearer, away, best), select(nearer, float64(block), where)
     store(ranks, at, best)
@@ -134,7 +149,7 @@ def take_best(scores, at, width):
 
 
 @part
-def put_start(limb, values, tables, goal, row, seed, problem, start, q, lane, width):
+def put_start(chain, values, tables, goal, row, seed, problem, start, q, lane, width):
     """Write a start of a goal into a lane of `q`.
 
     The first come from the tables, which are ranked when their first pose is wanted; ranks are kept at two rows, from
@@ -150,30 +165,17 @@ def put_start(limb, values, tables, goal, row, seed, problem, start, q, lane, wi
         if start < FIRST_STARTS:
             x = float64(load(poses, frame * values + value))
         else:
-            x = random_value(limb[3], seed, problem, start, value)
+            x = random_value(chain[3], seed, problem, start, value)
         store(q, width * value + lane, x)
 
 
-@inner
-def as_limb(codes, numbers, values):
-    """Return the memory of a limb: codes, numbers, settings, limits."""
-    limits = beyond(numbers, SETTINGS)
-    return codes, beyond(limits, LIMITS * values), numbers, limits
-
-
-@inner
-def as_tables(table, poses, ranks, scores):
-    """Return the memory of tables: frames by lane, poses, and room for their ranks, as lanes and as numbers."""
-    return table, beyond(poses, TABLE * (NARROW + WIDE)), ranks, scores
-
-
 @part
-def hope(settings, error, tries):
+def starts_worth_trying(settings, error, tries):
     """Return how many starts are worth trying when the closest pose so far has this squared error.
 
-    Where a goal can be reached, starts that fail end the nearer to it the more of them there are: after n starts, the
-    best of them is rarely further than a bound over n. One that is further is taken to be out of reach. Hundreds are
-    enough for all but the goals at the very edge of reach, where the best pose is almost there.
+    With more starts, failed ones end closer to a goal that can be reached: after n starts, the best of them is rarely
+    further than a bound over n. A goal that is further is taken to be out of reach. Hundreds are enough for all but the
+    goals at the very edge of reach, where the best pose is almost there.
     """
-    bound = load(settings, HOPE) / math.sqrt(max(error, 1e-300))
+    bound = load(settings, AT_START_BOUND) / math.sqrt(max(error, 1e-300))
     return int64(min(max(min(bound, PLENTY), EDGE * bound, FIRST_STARTS), tries))

@@ -1,6 +1,6 @@
 """The kernels' functions written out for one chain: straight lines of arithmetic that fit into a thread's registers.
 
-Imports `lanes` and `rows`. A function of this package is run once, as Python, on symbols instead of numbers: `codes`
+A function of this package is run once, as Python, on symbols instead of numbers: `codes`
 and constants are known, so that its loops and branches are gone and terms with 0 and 1 with them; what is left is noted
 line by line. So the processor's lanes and a graphics card's threads run one source.
 """

@@ -1,6 +1,6 @@
 """Over a whole tree: where every frame is.
 
-Imports `lanes`, `rows` and `chain`. Frame f starts from its parent (-1: the world) and does rows ``starts[f]`` to
+Frame f starts from its parent (-1: the world) and does rows ``starts[f]`` to
 ``starts[f + 1]``; parents come before children, so one pass in order is the depth-first walk without its stack.
 """
 

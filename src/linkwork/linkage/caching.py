@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Cache:
-    """Things by kind and key. Each kind keeps so many at most; the one made first makes room for the next.
+    """Things by kind and key, none of them None. Each kind keeps so many at most; the oldest makes room for the next.
 
     Args:
         most: How many of a kind are kept.
@@ -30,14 +30,17 @@ class Cache:
 
         It is made outside of the lock: threads that ask at once may each make one, and all are given the first.
         """
-        try:
-            known: T = self._kinds[kind][key]
+        kinds = self._kinds
+        known: T | None = kinds[kind].get(key) if kind in kinds else None
+        if known is not None:
             return known
-        except KeyError:
-            made = make()
+        made = make()
         with self._lock:
             kept = self._kinds.setdefault(kind, {})
             while key not in kept and len(kept) >= self._most:
                 del kept[next(iter(kept))]
             first: T = kept.setdefault(key, made)
         return first
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Cache, (self._most,)  # a copy begins empty

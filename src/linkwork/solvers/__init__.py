@@ -107,7 +107,7 @@ def solve(
         # What `Robust` does with one Reach and its defaults, without the objects on the way: microseconds count.
         found = prepared_for(linkage, goal, DEFAULTS, RESTARTS, 0)
         begin: Any = start
-        if found.limb.values and (start is None or np.ndim(begin) < 2):
+        if found.chain.values and (start is None or np.ndim(begin) < 2):
             return found.solve(goal.target, start=begin)
     chosen, settings = configure(method, options)
     if start is None:

@@ -1,7 +1,6 @@
 """Many targets of one frame: dealt out in blocks to threads, solved by the compiled search.
 
-Imports `solvers`. Answers do not depend on the number of threads, and memory beyond targets and answers is that of a
-few blocks.
+Answers do not depend on the number of threads, and memory beyond targets and answers is that of a few blocks.
 """
 
 from __future__ import annotations
@@ -21,13 +20,14 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ..errors import DeviceError, GoalError, OptionError
 from ..goals import Reach
-from ..kernels.devices import given_as, on_card, to_host
+from ..kernels.chain_memory import REPORT
+from ..kernels.devices import as_library, on_card, to_host
 from ..kernels.search_many import CLOSEST, INVALID, REACHED, UNSOLVED
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..transforms import FloatArray
 from .chain_solution import NAMES
-from .chain_solver import MOST_KEPT, NO_STARTS, Prepared
+from .chain_solver import NO_STARTS, Prepared
 from .cuda_batch import BLOCK as CARD_BLOCK, SEATS, Card, card_of
 from .options import PrepareOptions, positive, precision, refuse_unknown, whole
 from .prepare import prepare
@@ -179,7 +179,7 @@ def solve_blocks(
 
 
 class _Work:
-    """The prepared limb, and how its work is dealt out to the threads of a processor."""
+    """The prepared chain, and how its work is dealt out to the threads of a processor."""
 
     PRECISION = "float64"
 
@@ -244,7 +244,7 @@ class _Work:
         if invalid.any():
             q[invalid] = start if start.ndim == 1 else start[invalid]
             residuals[invalid] = np.nan
-        return q, residuals, report[:, 2], status
+        return q, residuals, REPORT.view(report).starts, status
 
     def _block(
         self, block: NDArray[Any], start: FloatArray, given: bool, first: int
@@ -254,8 +254,8 @@ class _Work:
         status = np.zeros(len(targets), np.int64)
         starts = NO_STARTS
         if given:
-            values = prepared.limb.values_of(start)
-            starts = np.array(np.broadcast_to(values, (len(targets), prepared.limb.values)))  # one that may be written
+            values = prepared.chain.values_of(start)
+            starts = np.array(np.broadcast_to(values, (len(targets), prepared.chain.values)))  # one that may be written
         if self.dtype == np.float64:
             values, report = prepared.search(targets, status, given=starts, first=first, bounded=True)
             return values, report, status
@@ -266,7 +266,9 @@ class _Work:
         if again.any():
             left = np.where(again, UNSOLVED, REACHED)
             more, further = prepared.search(targets, left, given=values, first=first, bounded=True)
-            further[:, 2:] += report[:, 2:]
+            both, before = REPORT.view(further), REPORT.view(report)
+            both.starts += before.starts
+            both.steps += before.steps
             values[again], report[again], status[again] = more[again], further[again], left[again]
         return values, report, status
 
@@ -282,7 +284,7 @@ class _CardWork(_Work):
 
     @cached_property
     def card(self) -> Card:
-        """The prepared limb on the card."""
+        """The prepared chain on the card."""
         return card_of(self.prepared, self.dtype)
 
     def block(self, count: int) -> int:
@@ -300,7 +302,7 @@ class _CardWork(_Work):
             start = start_pose(linkage, start)
         found = self.card.solve_there(targets, start, self.first)
         arrays = (found.q, found.reached, found.residuals, found.restarts, found.codes)
-        return Batch(linkage, self.prepared.goal, *(given_as(array, targets) for array in arrays))
+        return Batch(linkage, self.prepared.goal, *(as_library(array, targets) for array in arrays))
 
 
 def _work(device: str) -> type[_Work]:
@@ -362,17 +364,12 @@ def _reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]
 
 def _prepared(linkage: Linkage, frame: str, options: PrepareOptions) -> Prepared:
     refuse_unknown(options, PrepareOptions.__annotations__, "a batch")
-    kept: dict[Any, Prepared] = linkage.__dict__.setdefault("_batches", {})
     key = (frame, *((name, type(value), value) for name, value in sorted(options.items())))
     try:
-        return kept[key]
-    except KeyError:
-        if len(kept) >= MOST_KEPT:
-            kept.clear()
-        kept[key] = prepare(linkage, frame, **options)
-        return kept[key]
+        hash(key)
     except TypeError:  # an axis given as an array
         return prepare(linkage, frame, **options)
+    return linkage.cache.get("batch", key, lambda: prepare(linkage, frame, **options))
 
 
 def _as_array(targets: ArrayLike, frame: str) -> NDArray[Any]:

@@ -1,7 +1,7 @@
-"""A limb: the chain from the world to a frame, packed for the compiled search.
+"""A chain: the joints from the world to a frame, packed for the compiled search.
 
-Imports `linkage`, `program` and the kernels, whose `damped` and `starts` say what the arrays hold. Joints of several
-values become turns and slides here; hinges are put in Denavit-Hartenberg form, which takes a third of the arithmetic.
+Joints of several values become turns and slides here; revolute joints are put in Denavit-Hartenberg form, which takes a
+third of the arithmetic. `kernels.chain_memory` says what stands in the arrays.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError, listed
-from ..kernels import damped, joint_step as rows, starts
+from ..kernels import chain_memory as memory
+from ..kernels.joint_step import BALL, PRISMATIC, REVOLUTE, SCREW
 from ..linkage.elements import moving_xyz
 from ..linkage.joints import mid_range
 from ..linkage.linkage import Linkage
@@ -41,20 +42,19 @@ class Row:
     multiplier: float
     offset: float
     advance: float
-    hinge: tuple[float, float, float, float] | None = None
+    dh: tuple[float, float, float, float] | None = None
 
     def carry(self, angle: float, travel: float) -> None:
         """Put a screw about z behind the joint; it commutes with its motion, so it can stand before it."""
-        if self.hinge is None:
+        if self.dh is None:
             self.constant = self.constant @ screw(angle, travel)
         else:
             self.offset += angle
-            self.hinge = (*self.hinge[:3], self.hinge[3] + travel)
+            self.dh = (*self.dh[:3], self.dh[3] + travel)
 
-    def numbers(self) -> list[float]:
+    def numbers(self) -> FloatArray:
         """Return what the kernel reads."""
-        constant = _columns(self.constant) if self.hinge is None else [*self.hinge, *[0.0] * 8]
-        return [*constant, self.multiplier, self.offset, self.advance]
+        return memory.row_numbers(self.constant, self.dh, self.multiplier, self.offset, self.advance)
 
 
 def screw(angle: float, travel: float) -> FloatArray:
@@ -66,15 +66,16 @@ def screw(angle: float, travel: float) -> FloatArray:
     return result
 
 
-def as_hinge(constant: FloatArray) -> tuple[tuple[float, float], tuple[float, float, float, float], float] | None:
-    """Return a transform as a screw about z, a hinge (a screw about x, a move along the new z) and a turn about z.
+def dh_parts(constant: FloatArray) -> tuple[tuple[float, float], tuple[float, float, float, float], float] | None:
+    """Return a transform as a screw about z, its Denavit-Hartenberg part and a turn about z.
 
+    The part in the middle is a screw about x and a move along the new z: cosine and sine, length, travel.
     The screw about x runs along the common normal of the two z axes. None if they are nearly, but not quite, parallel:
     the normal then lies far away.
 
     Example:
-        >>> before, hinge, after = as_hinge(screw(0.5, 2.0))
-        >>> before, hinge, after
+        >>> before, dh, after = dh_parts(screw(0.5, 2.0))
+        >>> before, dh, after
         ((0.0, 2.0), (1.0, 0.0, 0.0, 0.0), 0.5)
     """
     rotation, p = constant[:3, :3], constant[:3, 3].tolist()
@@ -102,12 +103,8 @@ def xyz_quaternion(angles: FloatArray) -> FloatArray:
     )
 
 
-def _columns(matrix: FloatArray) -> list[float]:
-    return [*matrix[:3, :3].T.ravel().tolist(), *matrix[:3, 3].tolist()]
-
-
 @dataclass(frozen=True, eq=False)
-class Limb:
+class Chain:
     """The joints that move a frame, as the kernels want them.
 
     Args:
@@ -118,10 +115,11 @@ class Limb:
     Attributes:
         codes: Codes of the rows.
         numbers: Base, tip and rows.
-        limits: Lower, upper, and the range of random starts, for every value; shape (n, 4).
-        plain: Places of values in the limb and in the pose.
-        balls: Places of three angles in the limb and of their quaternion in the pose.
-        turning: Which values are angles of hinges alone: a whole turn more or less changes nothing.
+        ends: The constant transforms before the first joint and after the last, 4x4.
+        limits: LIMITS for every value, shape (n, 4).
+        plain: Places of values in the chain and in the pose.
+        balls: Places of three angles in the chain and of their quaternion in the pose.
+        turning: Which values are angles of revolute joints alone: a whole turn more or less changes nothing.
         length: All its segments and slides laid end to end [m]; 1 where there are none.
     """
 
@@ -130,6 +128,7 @@ class Limb:
     free: FloatArray | None = None
     codes: NDArray[np.int64] = field(init=False)
     numbers: FloatArray = field(init=False)
+    ends: tuple[FloatArray, FloatArray] = field(init=False)
     limits: FloatArray = field(init=False)
     plain: tuple[NDArray[np.int64], NDArray[np.int64]] = field(init=False)
     balls: tuple[tuple[int, int], ...] = field(init=False)
@@ -143,30 +142,36 @@ class Limb:
             spin[:3, :3] = plane_basis(self.free)
             tip = tip @ spin
         for before, row in pairwise(joints):
-            parts = as_hinge(row.constant) if row.motion == rows.REVOLUTE else None
+            parts = dh_parts(row.constant) if row.motion == REVOLUTE else None
             if parts is not None:
-                (angle, travel), row.hinge, after = parts
+                (angle, travel), row.dh, after = parts
                 row.offset += after
                 before.carry(angle, travel)
-        forms = [damped.GENERAL if row.hinge is None else damped.HINGE for row in joints]
-        forms[:1] = [damped.NONE] * len(joints[:1])
+        forms = [memory.FORM_GENERAL if row.dh is None else memory.FORM_DH for row in joints]
+        forms[:1] = [memory.FORM_NONE] * len(joints[:1])
         base = joints[0].constant if joints else np.eye(4)
-        codes = [(row.motion, row.value, form) for row, form in zip(joints, forms, strict=True)]
-        numbers = [*_columns(base), *_columns(tip), *(x for row in joints for x in row.numbers())]
+        codes = memory.CHAIN_CODES.pack(
+            dtype=np.int64,
+            shape=(len(joints),),
+            motion=[row.motion for row in joints],
+            value=[row.value for row in joints],
+            form=forms,
+        )
         plain = [(k, q) for k, (q, ball) in enumerate(places) if not ball]
         self.__dict__.update(
-            codes=np.array(codes, np.int64).ravel(),
-            numbers=np.array(numbers, np.float64),
+            codes=codes.reshape(-1),
+            numbers=memory.chain_numbers(base, tip, [row.numbers() for row in joints]),
+            ends=(base, tip),
             plain=tuple(np.array(plain, np.int64).reshape(-1, 2).T.copy()),
             balls=tuple((k, q) for k, (q, ball) in enumerate(places) if ball and (k == 0 or places[k - 1][0] != q)),
         )
         count = len(places)
         motions = [{row.motion for row in joints if row.value == k} for k in range(count)]
         fractions = {row.value for row in joints if row.multiplier % 1.0}  # a whole turn of these turns another by less
-        turning = np.array([m == {rows.REVOLUTE} and k not in fractions for k, m in enumerate(motions)], np.bool_)
+        turning = np.array([m == {REVOLUTE} and k not in fractions for k, m in enumerate(motions)], np.bool_)
         segments = [np.linalg.norm(m[:3, 3]) for m in (*(row.constant for row in joints[1:]), tip)]
         self.__dict__.update(turning=turning, length=float(sum(segments)) or 1.0)
-        self.__dict__["limits"] = self._limits([kinds == {rows.PRISMATIC} for kinds in motions])
+        self.__dict__["limits"] = self._limits([kinds == {PRISMATIC} for kinds in motions])
 
     @property
     def values(self) -> int:
@@ -174,23 +179,32 @@ class Limb:
         return len(self.limits)
 
     def check(self) -> None:
-        """Raise GoalError if the search cannot serve the limb, and say why."""
+        """Raise GoalError if the search cannot serve the chain, and say why."""
         if not self.values:
-            why = hindrance(self.linkage, self.frame) or "nothing moves it"
+            why = why_unsupported(self.linkage, self.frame) or "nothing moves it"
             raise GoalError(f"no search for poses of frame {self.frame!r} in linkage {self.linkage.name!r}: {why}.")
 
     def _limits(self, slides: list[bool]) -> FloatArray:
         inside, outside = self.plain
-        limits = np.tile([-np.inf, np.inf, 0.0, 0.0], (len(slides), 1))
-        limits[inside, 0], limits[inside, 1] = self.linkage.lower[outside], self.linkage.upper[outside]
-        middle = mid_range(limits[:, 0], limits[:, 1])
+        lower, upper = np.full(len(slides), -np.inf), np.full(len(slides), np.inf)
+        lower[inside], upper[inside] = self.linkage.lower[outside], self.linkage.upper[outside]
+        middle = mid_range(lower, upper)
         room = np.where(slides, self.length, math.pi)
-        limits[:, 2] = np.where(np.isfinite(limits[:, 0]), limits[:, 0], np.minimum(middle, limits[:, 1]) - room)
-        limits[:, 3] = np.where(np.isfinite(limits[:, 1]), limits[:, 1], np.maximum(middle, limits[:, 0]) + room)
-        return limits
+        return memory.LIMITS.pack(
+            shape=(len(slides),),
+            lower=lower,
+            upper=upper,
+            start_low=np.where(np.isfinite(lower), lower, np.minimum(middle, upper) - room),
+            start_high=np.where(np.isfinite(upper), upper, np.maximum(middle, lower) + room),
+        )
+
+    def spread(self, shares: FloatArray) -> FloatArray:
+        """Return values (..., n) at shares, from 0 to 1, of the range that random starts are drawn from."""
+        limits = memory.LIMITS.view(self.limits)
+        return np.asarray(limits.start_low + (limits.start_high - limits.start_low) * shares)
 
     def values_of(self, q: FloatArray) -> FloatArray:
-        """Return the limb's values in poses (..., nq), shape (..., values)."""
+        """Return the chain's values in poses (..., nq), shape (..., values)."""
         inside, outside = self.plain
         result = np.empty((*q.shape[:-1], self.values))
         result[..., inside] = q[..., outside]
@@ -199,7 +213,7 @@ class Limb:
         return result
 
     def put(self, values: FloatArray, q: FloatArray) -> FloatArray:
-        """Write the limb's values (..., values) into poses (..., nq), and return these."""
+        """Write the chain's values (..., values) into poses (..., nq), and return these."""
         inside, outside = self.plain
         q[..., outside] = values[..., inside]
         for k, place in self.balls:
@@ -208,31 +222,27 @@ class Limb:
 
     def goals(self, targets: FloatArray) -> FloatArray:
         """Return targets (..., 4, 4) of the frame as the kernels' goals, shape (..., 12)."""
-        rotations = targets[..., :3, :3]
-        if self.free is None:
-            rotations = rotations @ self.numbers[damped.TIP : damped.TIP + 9].reshape(3, 3)
-        else:
-            rotations = rotations @ plane_basis(self.free)
-        columns = np.swapaxes(rotations, -1, -2).reshape(*targets.shape[:-2], 9)
-        return np.concatenate([columns, targets[..., :3, 3]], axis=-1)
+        turned = self.ends[1][:3, :3].T if self.free is None else plane_basis(self.free)
+        goals = targets.copy()
+        goals[..., :3, :3] = targets[..., :3, :3] @ turned
+        return memory.transform(goals)
 
     @cached_property
     def table(self) -> tuple[FloatArray, FloatArray]:
-        """Poses to begin with, as values of the limb (k, n), and the goals (k, 12) that they reach."""
+        """Poses to begin with, as values of the chain (k, n), and the goals (k, 12) that they reach."""
         generator = np.random.default_rng(TABLE_SEED)
         spread = np.concatenate(
             [
                 share * (generator.random((frames, self.values)) - 0.5)
-                for share, frames in ((NARROW, starts.NARROW), (WIDE, starts.WIDE))
+                for share, frames in ((NARROW, memory.NARROW), (WIDE, memory.WIDE))
             ]
         )
-        low, high = self.limits[:, 2], self.limits[:, 3]
-        values = low + (high - low) * (0.5 + spread)
+        values = self.spread(0.5 + spread)
         poses = self.put(values, np.tile(self.linkage.neutral(), (len(values), 1)))
         return values, self.goals(self.linkage.forward(poses, frame=self.frame))
 
 
-def hindrance(linkage: Linkage, frame: str) -> str:
+def why_unsupported(linkage: Linkage, frame: str) -> str:
     """Return what the compiled search does not know about the joints that move a frame, in words; empty if nothing."""
     linkage.frame_index(frame)
     if linkage.loops:
@@ -249,7 +259,7 @@ def _rows(linkage: Linkage, frame: str) -> tuple[list[Row], FloatArray, list[tup
     A ball becomes three turns about moving x, y and z axes. Where loops or cones hold the joints, which the search does
     not know, there are none.
     """
-    if hindrance(linkage, frame):
+    if why_unsupported(linkage, frame):
         return [], np.eye(4), []
     chain = chain_motions(linkage, frame)
     joints: list[Row] = []
@@ -257,7 +267,7 @@ def _rows(linkage: Linkage, frame: str) -> tuple[list[Row], FloatArray, list[tup
     waiting = np.eye(4)
     for motion in chain.motions:
         waiting = waiting @ motion.before
-        ball = motion.kind == rows.BALL
+        ball = motion.kind == BALL
         for axis in (0, 1, 2) if ball else (motion.axis,):
             follows = not ball and (motion.q, False) in places
             value = places.index((motion.q, False)) if follows else len(places)
@@ -265,14 +275,14 @@ def _rows(linkage: Linkage, frame: str) -> tuple[list[Row], FloatArray, list[tup
                 places.append((motion.q, ball))
             basis = np.eye(4)
             basis[:3, :3] = TURNS[axis]
-            kind = rows.REVOLUTE if ball else motion.kind
+            kind = REVOLUTE if ball else motion.kind
             joints.append(Row(kind, value, waiting @ basis, motion.multiplier, motion.offset, motion.advance))
             waiting = basis.T
     waiting = waiting @ chain.after
     return joints, waiting, places
 
 
-def shells(limb: Limb) -> tuple[FloatArray, FloatArray, FloatArray]:
+def shells(chain: Chain) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the centre, the point of the last axis in the kernels' goal frame, and the extents of tip and point.
 
     The centre lies on the first axis, nearest to the second. The last axis does not move its own points, so that a
@@ -280,47 +290,46 @@ def shells(limb: Limb) -> tuple[FloatArray, FloatArray, FloatArray]:
     centre of the tip and of the point, found by moving one value after another to its best place, from many poses, with
     a margin. They are 0 and infinity where they are not known: slides without end, screws and followers.
     """
-    joints, _, _ = _rows(limb.linkage, limb.frame)
-    motions, followed = {row.motion for row in joints}, len(joints) != limb.values
-    base, tip = limb.numbers[:12], limb.numbers[damped.TIP : damped.TIP + 12]
-    last = limb.numbers[damped.ROWS + rows.NUMBERS * (len(joints) - 1) :]
-    hinged = len(joints) > 1 and limb.codes[-1] == damped.HINGE
-    point = tip[9:] + np.array([0.0, 0.0, last[3] if hinged else 0.0])
-    centre = base[9:]
+    joints, _, _ = _rows(chain.linkage, chain.frame)
+    motions, followed = {row.motion for row in joints}, len(joints) != chain.values
+    base, tip = chain.ends
+    in_dh = len(joints) > 1 and memory.CHAIN_CODES.rows(chain.codes).form[-1] == memory.FORM_DH
+    travel = memory.row_travel(chain.numbers, len(joints) - 1) if in_dh else 0.0
+    point, centre = tip[:3, 3] + np.array([0.0, 0.0, travel]), base[:3, 3]
     extents = np.array([[0.0, np.inf], [0.0, np.inf]])
-    if not joints or followed or rows.SCREW in motions or joints[-1].motion != rows.REVOLUTE:
+    if not joints or followed or SCREW in motions or joints[-1].motion != REVOLUTE:
         return centre, point, extents
-    slides = np.array([row.motion == rows.PRISMATIC for row in joints])
-    if not np.isfinite(limb.limits[slides, :2]).all() or joints[0].motion != rows.REVOLUTE:
+    slides = np.array([row.motion == PRISMATIC for row in joints])
+    limits = memory.LIMITS.view(chain.limits)
+    if not np.isfinite([limits.lower[slides], limits.upper[slides]]).all() or joints[0].motion != REVOLUTE:
         return centre, point, extents
 
     def distance(values: FloatArray) -> FloatArray:
         """Return the squared distances of tip (first half of the poses) and point (second half)."""
-        poses = limb.put(values, np.tile(limb.linkage.neutral(), (len(values), 1)))
-        goals = limb.goals(limb.linkage.forward(poses, frame=limb.frame))
-        places = goals[:, 9:].copy()
+        poses = chain.put(values, np.tile(chain.linkage.neutral(), (len(values), 1)))
+        goals = memory.TRANSFORM.view(chain.goals(chain.linkage.forward(poses, frame=chain.frame)))
+        places = goals.origin.copy()
         half = len(values) // 2
-        axes = goals[half:, :9].reshape(-1, 3, 3)
+        axes = goals.axes[half:].reshape(-1, 3, 3)
         places[half:] -= np.einsum("nij,i->nj", axes, point)
         return np.asarray(((places - centre) ** 2).sum(axis=1))
 
     generator = np.random.default_rng(TABLE_SEED)
-    low, high = limb.limits[:, 2], limb.limits[:, 3]
     for side in (0, 1):
-        values = low + (high - low) * generator.random((2 * PROBES, limb.values))
+        values = chain.spread(generator.random((2 * PROBES, chain.values)))
         for _ in range(ROUNDS):
-            for k in range(limb.values):
-                values[:, k] = _best(distance, values, k, limb.limits[k], bool(slides[k]), largest=side == 1)
+            for k in range(chain.values):
+                values[:, k] = _best(distance, values, k, limits[k], bool(slides[k]), largest=side == 1)
         found = np.sqrt(distance(values)).reshape(2, PROBES)
         extents[:, side] = found.max(axis=1) * (1.0 + MARGIN) if side else found.min(axis=1) * (1.0 - MARGIN)
-    if limb.free is not None:
+    if chain.free is not None:
         extents[1] = 0.0, np.inf
     return centre, point, extents
 
 
-def _best(distance: Any, values: FloatArray, k: int, limits: FloatArray, slides: bool, *, largest: bool) -> FloatArray:
+def _best(distance: Any, values: FloatArray, k: int, limits: Any, slides: bool, *, largest: bool) -> FloatArray:
     """Return the best place of one value, others as they are; a squared distance is a parabola or a cosine of it."""
-    lower, upper = limits[:2]
+    lower, upper = limits.lower, limits.upper
     probe = values.copy()
     if slides:
         step = max(upper - lower, 1e-6) / 2.0

@@ -1,7 +1,4 @@
-"""What the compiled search gives back for one target.
-
-Imports `base` and the kernels' outcomes; the prepared solver it came from makes one.
-"""
+"""What the compiled search gives back for one target."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..goals import Reach
-from ..kernels.damped import ROTATION
+from ..kernels.chain_memory import REPORT
 from ..kernels.search_many import BEYOND, CLOSEST, INVALID, REACHED, UNSOLVED
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
@@ -64,17 +61,18 @@ class Found(Solution):
 
     @cached_property
     def iterations(self) -> int:
-        return int(self.report[3])
+        return int(REPORT.view(self.report).steps)
 
     @property
     def starts(self) -> int:
         """How many starts were made, the given one aside."""
-        return int(self.report[2])
+        return int(REPORT.view(self.report).starts)
 
     @property
     def cost(self) -> float:
         """The squared error, rotations weighted, by which poses that miss are compared."""
-        return float(self.report[0] + self.report[1] * self.prepared.numbers[ROTATION] ** 2)
+        errors, weight = REPORT.view(self.report), self.prepared.search_settings.rotation_weight
+        return float(errors.position_error + errors.rotation_error * weight**2)
 
     @cached_property
     def status(self) -> Status:

@@ -1,6 +1,6 @@
 """A frame and a kind of goal, packed once for the compiled search: what control loops, batches and `robust` call.
 
-Imports `limb`, `base` and the kernels. `preparing.prepare` is the public way to one.
+`prepare` is the public way to one.
 """
 
 from __future__ import annotations
@@ -15,24 +15,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Reach
-from ..kernels import damped, starts
-from ..kernels.search_many import INVALID, REACHED, REPORT, UNSOLVED, check_many, room, search_many
-from ..kernels.search_one import TARGET, pack, race_one
+from ..kernels import chain_memory as memory
+from ..kernels.search_many import INVALID, REACHED, UNSOLVED, check_many, room, search_many
+from ..kernels.search_one import Answer, pack, search_one
+from ..linkage.caching import Cache
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, clamped, start_pose, wrapped
 from ..transforms import FloatArray, as_array, plane_basis
-from .chain import Limb, shells
+from .chain import Chain, shells
 from .chain_solution import Found
 from .options import Settings
 from .solution import Solution
 
 RESTARTS = 2000
-GAIN, FLOOR = 0.05, {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-6}  # damping: of the error, and at least
-STEPS, CHECK, STALLED, CLOSE, HOPE, CAUTION = 20.0, 5.5, 0.7, 0.022, 12.0, 0.5
+# what the search's settings are made of; lengths are shares of the chain's own
+DAMPING_GAIN, LEAST_DAMPING = 0.05, {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-6}
+MOST_STEPS, CHECK_AFTER, STALLED, CLOSE, START_BOUND, CAUTION = 20.0, 5.5, 0.7, 0.022, 12.0, 0.5
 SHARP = 1.0 - 1e-9  # tolerances are met with room for rounding
 WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
 ROUND = 64  # starts before the first look at the clock
+UNBOUNDED = np.array([[0.0, np.inf], [0.0, np.inf]])
 FLOAT64, SQUARE = np.dtype(np.float64), (4, 4)
+EMPTY = np.empty
 NEW = object.__new__  # a solution is filled in by hand: a tenth of the time of its constructor
 NO_STARTS = np.zeros(0)
 
@@ -42,7 +46,7 @@ class Prepared:
 
     Attributes:
         goal: A goal of the kind that it serves; its target means nothing.
-        limb: The joints that move the frame.
+        chain: The joints that move the frame.
         settings: Tolerances and limits.
         restarts: Starts at most, for one target.
         seed: Where random starts come from.
@@ -51,96 +55,115 @@ class Prepared:
     def __init__(self, linkage: Linkage, goal: Reach, settings: Settings, *, restarts: int, seed: int) -> None:
         self.linkage, self.goal, self.settings = linkage, goal, settings
         self.restarts, self.seed = restarts, seed
-        self.limb = Limb(linkage, goal.frame, goal.free)
-        self.codes = self.limb.codes
-        self._tables: dict[np.dtype[Any], NDArray[Any]] = {}
+        self.chain = Chain(linkage, goal.frame, goal.free)
+        self.codes = self.chain.codes
+        self.cache = Cache()
         self._turn = None if goal.free is None else plane_basis(goal.free)
-        self._packed: dict[tuple[np.dtype[Any], bool], NDArray[Any]] = {}
-        self.numbers, self.table = self.packed(np.float64), self.starts(np.float64)
-        inside, outside = self.limb.plain
+        self.numbers = self.packed(np.float64)
+        self.search_settings = memory.SETTINGS.view(memory.search_settings(self.numbers))
+        inside, outside = self.chain.plain
         self.whole = (
-            not self.limb.balls and np.array_equal(outside, np.arange(linkage.nq)) and len(inside) == linkage.nq
+            not self.chain.balls and np.array_equal(outside, np.arange(linkage.nq)) and len(inside) == linkage.nq
         )
-        open_ended = np.isinf(self.limb.limits[:, :2]).all(axis=1) & self.limb.turning
-        self.open = np.flatnonzero(open_ended)
+        limits = memory.LIMITS.view(self.chain.limits)
+        self.open = np.flatnonzero(np.isinf(limits.lower) & np.isinf(limits.upper) & self.chain.turning)
         self._plain = self.whole and not len(self.open)
-        self._values, tail = self.limb.values, self.limb.values + REPORT
-        self._begin, self._size = slice(tail, tail + self._values), tail + self._values + TARGET
-        self._all = pack(self.numbers, self.table, len(self.codes) // damped.CODES, self._values)
+        self.rows = len(self.codes) // memory.CODES
+        self.answer = answer = Answer(self.rows, self.chain.values)
+        self._size, self._room, self._start_at, self._values_at = answer.size, answer.room, answer.start, answer.values
+        self._known = pack(self.numbers, self.starts(np.float64))
         self._shape, self._neutral = (linkage.nq,), linkage.neutral()
 
     def __repr__(self) -> str:
-        return f"<Prepared {self.goal.frame!r} of {self.linkage.name!r}: {self.limb.values} values>"
+        return f"<Prepared {self.goal.frame!r} of {self.linkage.name!r}: {self.chain.values} values>"
 
     # What the kernels read
 
     def packed(self, dtype: Any, *, bounded: bool = False) -> NDArray[Any]:
         """Return settings, limits and numbers in a precision; with `bounded`, goals out of reach are given up at once.
 
-        How far the limb reaches takes a few hundredths of a second to work out, which pays in a batch.
+        How far the chain reaches takes a few hundredths of a second to work out, which pays in a batch.
         """
-        key = (np.dtype(dtype), bounded)
-        if key not in self._packed:
-            settings, limits = self._settings(key[0]), self.limb.limits.copy()
-            if self.settings.limits == "ignore":
-                limits[:, :2] = -np.inf, np.inf
-            elif bounded and self.goal.coordinates == 3:
-                self._bound(settings)
-            with np.errstate(over="ignore"):
-                self._packed[key] = np.concatenate([settings, limits.ravel(), self.limb.numbers]).astype(dtype)
-        return self._packed[key]
+        kind = np.dtype(dtype)
+        return self.cache.get("numbers", (kind, bounded), lambda: self._packed(kind, bounded))
 
-    def _settings(self, kind: np.dtype[Any]) -> FloatArray:
-        length, goal = self.limb.length, self.goal
-        values = np.zeros(starts.SETTINGS)
-        asked = [k in goal.rows for k in range(3)]
+    def _packed(self, kind: np.dtype[Any], bounded: bool) -> NDArray[Any]:
+        limits = self.kept_limits
+        settings = self._settings(kind, bounded=bounded and self.settings.limits != "ignore")
+        with np.errstate(over="ignore"):
+            return memory.search_numbers(settings, limits, self.chain.numbers).astype(kind)
+
+    @property
+    def kept_limits(self) -> FloatArray:
+        """The chain's limits as the search keeps them: none where they are ignored."""
+        limits = self.chain.limits.copy()
+        if self.settings.limits == "ignore":
+            record = memory.LIMITS.view(limits)
+            record.lower, record.upper = -np.inf, np.inf
+        return limits
+
+    def _settings(self, kind: np.dtype[Any], *, bounded: bool) -> FloatArray:
+        length, goal = self.chain.length, self.goal
         turned = len(goal.rows) > goal.coordinates
         single = 0.9 if kind == np.float32 else 1.0  # what single precision finds is looked at again in double
-        values[damped.POSITION : damped.POSITION + 3] = asked
-        values[damped.ROTATION] = length / 4.0 if turned else 0.0
-        values[damped.SPIN] = float(goal.free is not None)
-        values[damped.GAIN], values[damped.FLOOR] = GAIN, FLOOR[kind] * length**2
-        values[damped.NEAR] = single * SHARP * self.settings.tolerance**2
         angle = min(self.settings.rotation_tolerance, math.pi)
-        values[damped.ALIGNED] = single * SHARP * (2.0 * math.sin(angle / 2.0)) ** 2 if turned else np.inf
-        values[starts.STEPS], values[starts.CHECK], values[starts.STALLED] = STEPS, CHECK, STALLED
-        values[starts.CLOSE], values[starts.HOPE] = (CLOSE * length) ** 2, HOPE * length
-        values[starts.CAUTION] = CAUTION * length
-        values[[starts.SHELL + 1, starts.POINT_SHELL + 1]] = np.inf
-        return values
+        centre, point, shells = self._shells() if bounded and goal.coordinates == 3 else (0.0, 0.0, UNBOUNDED)
+        return memory.SETTINGS.pack(
+            position_weights=[k in goal.rows for k in range(3)],
+            rotation_weight=length / 4.0 if turned else 0.0,
+            spin=float(goal.free is not None),
+            damping_gain=DAMPING_GAIN,
+            damping_least=LEAST_DAMPING[kind] * length**2,
+            near=single * SHARP * self.settings.tolerance**2,
+            aligned=single * SHARP * (2.0 * math.sin(angle / 2.0)) ** 2 if turned else np.inf,
+            most_steps=MOST_STEPS,
+            check_after=CHECK_AFTER,
+            stalled=STALLED,
+            close=(CLOSE * length) ** 2,
+            start_bound=START_BOUND * length,
+            centre=centre,
+            shell=shells[0],
+            point=point,
+            point_shell=shells[1],
+            caution=CAUTION * length,
+        )
 
-    def starts(self, dtype: Any) -> NDArray[Any]:
-        """Return the limb's table of starts in a precision, weighted for goals of this kind; see `starts.rank`."""
-        kind = np.dtype(dtype)
-        if kind not in self._tables:
-            values, goals = self.limb.table
-            weights = np.zeros(12)
-            weights[9:] = [float(k in self.goal.rows) for k in range(3)]
-            turned = slice(0 if self.goal.free is None else 6, 9)
-            weights[turned] = (self.limb.length / 4.0) ** 2 if len(self.goal.rows) > self.goal.coordinates else 0.0
-            constants = (weights[9:] * goals[:, 9:] ** 2).sum(axis=1)
-            frames = np.column_stack([constants, goals * -weights * np.repeat([1.0, 2.0], [9, 3])])
-            width = WIDTHS[kind]
-            lanes = frames.reshape(-1, width, starts.TABLE).swapaxes(1, 2).reshape(-1, width)
-            poses = np.resize(values, (-(-values.size // width), width))
-            self._tables[kind] = np.ascontiguousarray(np.concatenate([lanes, poses]), kind)
-        return self._tables[kind]
-
-    def _bound(self, settings: FloatArray) -> None:
-        """Write how far the limb reaches into settings."""
+    def _shells(self) -> tuple[Any, Any, FloatArray]:
+        """Return the centre, the point of the last axis, and squared radii: how far the chain reaches."""
         centre, point, extents = self.reach
         near = self.settings.tolerance
         squared = np.maximum(extents + np.array([-near, near]), 0.0) ** 2
-        settings[starts.CENTRE : starts.CENTRE + 3] = centre
-        settings[starts.SHELL : starts.SHELL + 2] = squared[0]
         if len(self.goal.rows) == 6 and self.goal.free is None:
-            settings[starts.POINT : starts.POINT + 3] = point
-            settings[starts.POINT_SHELL : starts.POINT_SHELL + 2] = squared[1]
+            return centre, point, squared
+        return centre, 0.0, np.stack([squared[0], UNBOUNDED[1]])
+
+    def starts(self, dtype: Any) -> NDArray[Any]:
+        """Return the chain's table of starts in a precision, weighted for goals of this kind; see `starts.rank`."""
+        kind = np.dtype(dtype)
+        return self.cache.get(
+            "starts", kind, lambda: memory.search_table(self.frames, self.chain.table[0], kind, WIDTHS[kind])
+        )
+
+    @property
+    def frames(self) -> FloatArray:
+        """The frames of the chain's table, TABLE_FRAME each, weighted for goals of this kind."""
+        goals, goal = self.chain.table[1], self.goal
+        turned = (self.chain.length / 4.0) ** 2 if len(goal.rows) > goal.coordinates else 0.0
+        asked = np.array([float(k in goal.rows) for k in range(3)])
+        weights = memory.TRANSFORM.pack(
+            axes=np.repeat([0.0 if goal.free is not None else turned, turned], [6, 3]), origin=asked
+        )
+        factors = memory.TRANSFORM.pack(axes=1.0, origin=2.0)
+        return memory.TABLE_FRAME.pack(
+            shape=(len(goals),),
+            frame_constant=(asked * memory.TRANSFORM.view(goals).origin ** 2).sum(axis=1),
+            frame_factors=goals * -weights * factors,
+        )
 
     @cached_property
     def reach(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Centre, point of the last axis and extents; see `linkwork.solvers.chain.shells`."""
-        return shells(self.limb)
+        return shells(self.chain)
 
     # One target
 
@@ -165,8 +188,8 @@ class Prepared:
             and target.dtype is FLOAT64
             and target.flags.carray
         ):
-            return self._race(target, start, self.seed, self.restarts)
-        return self._race(self.as_target(target), start, self.seed, self.restarts)
+            return self._search_one(target, start, self.seed, self.restarts)
+        return self._search_one(self.as_target(target), start, self.seed, self.restarts)
 
     def nearest(self, target: ArrayLike, start: PoseLike, *, starts: int = 256) -> Solution:
         """Return, of the solutions that many starts find, the one nearest to a pose; more thorough than a call."""
@@ -181,7 +204,7 @@ class Prepared:
 
     def _report(self, q: FloatArray, target: FloatArray) -> FloatArray:
         """Return the report of a pose that is not looked for any further."""
-        given = self.limb.values_of(q)[None]
+        given = self.chain.values_of(q)[None]
         _, report = self.search(target[None], np.zeros(1, np.int64), given=given, restarts=0)
         first: FloatArray = report[0]
         return first
@@ -195,7 +218,7 @@ class Prepared:
         deadline, tries = time.perf_counter() + seconds, min(ROUND, self.restarts)
         while True:
             began = time.perf_counter()
-            solution = self._race(np.array(target), start, self.seed, tries)
+            solution = self._search_one(np.array(target), start, self.seed, tries)
             if solution.success or solution.starts < tries or tries == self.restarts:
                 return solution
             now = time.perf_counter()
@@ -206,18 +229,18 @@ class Prepared:
 
     def solve(self, target: FloatArray, *, start: PoseLike | None = None) -> Found:
         """Return the solution for a target (4, 4), which may be read-only."""
-        return self._race(np.array(target), start, self.seed, self.restarts)
+        return self._search_one(np.array(target), start, self.seed, self.restarts)
 
-    def _race(self, target: FloatArray, start: PoseLike | None, seed: int, tries: int) -> Found:
+    def _search_one(self, target: FloatArray, start: PoseLike | None, seed: int, tries: int) -> Found:
         """Return the solution for a contiguous target: the way of a control loop, so every line counts."""
-        out, values = np.empty(self._size), self._values
+        out, room = EMPTY(self._size), EMPTY(self._room)
         given = start is not None
         if given:
             quick = start.__class__ is np.ndarray and start.dtype is FLOAT64 and start.shape == self._shape
             pose: Any = start if quick else self._start(start)
-            out[self._begin] = pose if self.whole else self.limb.values_of(pose)
+            out[self._start_at] = pose if self.whole else self.chain.values_of(pose)
         aim = target if self._turn is None else self._spun(target)
-        outcome = race_one(self.codes, self._all, aim, seed, tries, given, out)
+        outcome = search_one(self.codes, self._known, room, aim, seed, tries, given, out)
         if outcome != REACHED:
             if outcome == INVALID:
                 raise GoalError(f"the target of {self.goal.frame!r} is no rigid transform of finite numbers.")
@@ -226,7 +249,8 @@ class Prepared:
         solution: Found = NEW(Found)
         known = solution.__dict__
         known["prepared"], known["out"], known["outcome"], known["success"] = self, out, outcome, outcome == REACHED
-        known["q"] = out[:values] if self._plain else self.pose(out[:values], pose if given else self._neutral)
+        values = out[self._values_at]
+        known["q"] = values if self._plain else self.pose(values, pose if given else self._neutral)
         if self._turn is not None:
             known["target"] = target.copy()
         if not given:
@@ -237,15 +261,15 @@ class Prepared:
 
     def target_of(self, out: FloatArray) -> FloatArray:
         """Return the target that the kernel was given, where no axis is free."""
-        return out[self._begin.stop :].reshape(4, 4)
+        return out[self.answer.target].reshape(4, 4)
 
     def start_of(self, out: FloatArray) -> FloatArray:
-        """Return the start that the kernel was given, where the limb is the whole linkage."""
-        return out[self._begin]
+        """Return the start that the kernel was given, where the chain is the whole linkage."""
+        return out[self.answer.start]
 
     def report_of(self, out: FloatArray) -> FloatArray:
         """Return the report in an answer of the kernel."""
-        return out[self._values : self._begin.start]
+        return out[self.answer.report]
 
     def _start(self, start: PoseLike | None) -> FloatArray:
         pose = start_pose(self.linkage, start)
@@ -254,14 +278,14 @@ class Prepared:
         return pose
 
     def pose(self, values: FloatArray, base: FloatArray) -> FloatArray:
-        """Return whole poses from the limb's values: unlimited angles within half a turn of those of `base`."""
+        """Return whole poses from the chain's values: unlimited angles within half a turn of those of `base`."""
         if self._plain:
             return values
-        q = self.limb.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
-        if self.settings.limits != "ignore":  # joints outside the limb may have begun beyond theirs
+        q = self.chain.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
+        if self.settings.limits != "ignore":  # joints outside the chain may have begun beyond theirs
             q = clamped(self.linkage, q)
         if len(self.open):
-            inside, outside = self.limb.plain
+            inside, outside = self.chain.plain
             places = outside[np.isin(inside, self.open)]
             reference = np.broadcast_to(base, q.shape)[..., places]
             q[..., places] = reference + wrapped(q[..., places] - reference)
@@ -269,11 +293,11 @@ class Prepared:
 
     def residuals(self, report: FloatArray) -> FloatArray:
         """Return position and rotation errors [m, rad], those asked for, from what the kernels report (..., 4)."""
-        parts = []
+        errors, parts = memory.REPORT.view(report), []
         if self.goal.coordinates:
-            parts.append(np.sqrt(report[..., 0]))
+            parts.append(np.sqrt(errors.position_error))
         if len(self.goal.rows) > self.goal.coordinates:
-            parts.append(2.0 * np.arcsin(np.minimum(np.sqrt(report[..., 1]) / 2.0, 1.0)))
+            parts.append(2.0 * np.arcsin(np.minimum(np.sqrt(errors.rotation_error) / 2.0, 1.0)))
         return np.stack(parts, axis=-1)
 
     # Many targets
@@ -290,9 +314,9 @@ class Prepared:
         bounded: bool = False,
     ) -> tuple[FloatArray, FloatArray]:
         """Return values (m, n) and reports (m, 4) for targets (m, 4, 4) whose status is 0; their status is written."""
-        count, values, kind = len(status), self.limb.values, np.dtype(dtype)
-        poses, report = np.zeros((count, values)), np.zeros((count, REPORT))
-        lanes, books, state = room(len(self.codes) // damped.CODES, values, WIDTHS[kind])
+        count, values, kind = len(status), self.chain.values, np.dtype(dtype)
+        poses, report = np.zeros((count, values)), np.zeros((count, memory.REPORT_SIZE))
+        lanes, books, state = room(self.rows, values, WIDTHS[kind])
         search_many(
             self.codes,
             self.packed(kind, bounded=bounded),
@@ -324,7 +348,7 @@ class Prepared:
             values[:], report[:] = padded[1][:count], padded[2][:count]
             return good
         aims = targets if self._turn is None else self._spun(targets)
-        lanes, _, _ = room(len(self.codes) // damped.CODES, self._values, width)
+        lanes, _, _ = room(self.rows, self.chain.values, width)
         check_many(
             self.codes,
             self.numbers,
@@ -333,15 +357,14 @@ class Prepared:
             np.zeros(lanes),
             report.reshape(-1),
         )
-        near, aligned = self.numbers[damped.NEAR], self.numbers[damped.ALIGNED]
-        good_ones: NDArray[np.bool_] = (report[:, 0] <= near) & (report[:, 1] <= aligned)
+        errors, known = memory.REPORT.view(report), self.search_settings
+        good_ones: NDArray[np.bool_] = (errors.position_error <= known.near) & (errors.rotation_error <= known.aligned)
         return good_ones
 
     def candidates(self, target: FloatArray, count: int, *, first: int = 0) -> FloatArray:
         """Return the poses (k, nq) that random starts, `count` of them, reach; many may be the same."""
         generator = np.random.default_rng([self.seed, first])
-        low, high = self.limb.limits[:, 2], self.limb.limits[:, 3]
-        given = low + (high - low) * generator.random((count, self.limb.values))
+        given = self.chain.spread(generator.random((count, self.chain.values)))
         status = np.zeros(count, np.int64)
         values, _ = self.search(np.tile(target, (count, 1, 1)), status, given=given, restarts=0)
         return self.pose(values[status == REACHED], self._neutral)
@@ -382,14 +405,7 @@ class Prepared:
 
 def prepared_for(linkage: Linkage, goal: Reach, settings: Settings, restarts: int, seed: int) -> Prepared:
     """Return the prepared solver for goals of one make; it is kept on the linkage."""
-    kept: dict[Any, Prepared] = linkage.__dict__.setdefault("_prepared", {})
     key = (goal.signature, settings.tolerance, settings.rotation_tolerance, settings.limits == "ignore", restarts, seed)
-    found = kept.get(key)
-    if found is None:
-        if len(kept) >= MOST_KEPT:
-            kept.clear()
-        kept[key] = found = Prepared(linkage, goal, settings, restarts=max(restarts, 1), seed=seed)
-    return found
-
-
-MOST_KEPT = 64
+    return linkage.cache.get(
+        "chain", key, lambda: Prepared(linkage, goal, settings, restarts=max(restarts, 1), seed=seed)
+    )

@@ -1,7 +1,4 @@
-"""Batches on a graphics card: targets of the host travel there and back in blocks, those of the card stay.
-
-Imports `gpu_search`. `batch` hands over to it.
-"""
+"""Batches on a graphics card: targets of the host travel there and back in blocks, those of the card stay."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DeviceError, GoalError
-from ..kernels.devices import DeviceArray, free_memory, require_card, taken, to_host
+from ..kernels.devices import DeviceArray, free_memory, from_device, require_card, to_host
 from ..linkage.poses import clamped
 from .chain_solver import Prepared
 from .cuda_engine import ANSWERS, Answers, Engine
@@ -38,7 +35,7 @@ class Seat:
         )
 
     def solve(self, engine: Engine, arrays: list[NDArray[Any]], first: int) -> Answers:
-        """Return the answers to targets and, where there are any, their starts: values of the limb, and poses."""
+        """Return the answers to targets and, where there are any, their starts: values of the chain, and poses."""
         count = len(arrays[0])
         for (staged, memory), array, size in zip(self.inputs, arrays, self.sizes, strict=True):
             staged[: size * count].reshape(array.shape)[:] = array
@@ -100,7 +97,7 @@ class Card:
 
     def solve_there(self, targets: Any, start: Any, first: int) -> Answers:
         """Return answers, arrays of the card, to targets that are there; as many at once as its memory has room for."""
-        memory, shape = taken(targets)
+        memory, shape = from_device(targets)
         if len(shape) < 2 or shape[1:] not in SHAPES or memory.dtype.kind != "f":
             raise GoalError(f"targets are floating-point numbers of shape (n, 4, 4), got {memory.dtype} {shape}.")
         engine, count, size = self.engine(shape[1:], start is not None), shape[0], math.prod(shape[1:])
@@ -127,21 +124,21 @@ class Card:
         )
 
     def _starts(self, engine: Engine, start: Any, count: int) -> tuple[Any, Any]:
-        """Return starts on the card: values of the limb, and poses. Those of a whole linkage need not be copied."""
+        """Return starts on the card: values of the chain, and poses. Those of a whole linkage need not be copied."""
         from numba import cuda
 
         if start is None:
             return None, None
         if engine.task.whole and getattr(start, "shape", None) == (count, engine.task.nq) and not _of_host(start):
-            base, _ = taken(start)
+            base, _ = from_device(start)
             return base, base
         values, poses = self._poses(engine, to_host(start), count)
         return tuple(cuda.to_device(np.ascontiguousarray(a).ravel()) for a in (values, poses))
 
     def _poses(self, engine: Engine, start: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return a start for each target: values of the limb, and poses whose other joints keep their limits."""
+        """Return a start for each target: values of the chain, and poses whose other joints keep their limits."""
         poses = np.broadcast_to(start, (count, engine.task.nq))
-        values = self.prepared.limb.values_of(poses)
+        values = self.prepared.chain.values_of(poses)
         if self.prepared.settings.limits != "ignore" and not engine.task.whole:
             poses = clamped(self.prepared.linkage, poses)
         return values, poses
@@ -163,8 +160,5 @@ def _out_of_memory(error: Exception, count: int) -> Exception:
 
 def card_of(prepared: Prepared, dtype: Any) -> Card:
     """Return a prepared solver on the card; it is kept there."""
-    kept: dict[Any, Card] = prepared.__dict__.setdefault("_cards", {})
-    key = np.dtype(dtype)
-    if key not in kept:
-        kept[key] = Card(prepared, key)
-    return kept[key]
+    kind = np.dtype(dtype)
+    return prepared.cache.get("card", kind, lambda: Card(prepared, kind))

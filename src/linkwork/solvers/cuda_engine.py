@@ -1,6 +1,6 @@
-"""The search on a graphics card: kernels written for a limb, the memory they work in, and the rounds they are run in.
+"""The search on a graphics card: kernels written for a chain, the memory they work in, and the rounds they are run in.
 
-Imports `solvers` and, when a card is asked for, the kernels for it. `gpu` brings targets there and answers back.
+`cuda_batch` brings targets there and answers back.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import damped, starts
+from ..kernels import chain_memory as memory, starts
 from ..kernels.devices import free_memory
 from ..transforms import plane_basis
-from .chain_solver import FLOOR, Prepared
+from .chain_solver import LEAST_DAMPING, Prepared
 
 RACERS, CROWD = 8, 256  # threads that race for a goal in the rounds: the first ones, and later
 FEW, FIELD = 32768, 256  # problems that are raced for at once, and the starts of such a race
@@ -27,7 +27,7 @@ GRAIN = 8  # descents that a thread takes at once where there are plenty
 ANSWERS = (np.float64, np.float64, np.int32, np.int8, np.bool_)
 SHARE, KEPT = 0.7, 0.2  # of the free memory: what a batch may take to work in, and what is kept for the next one
 LITTLE, SMALL = 1 << 26, 4096  # bytes, and problems, that need no thought
-FINEST = 2e-5  # error of single precision, as a share of the limb's length: below it, double precision takes over
+FINEST = 2e-5  # error of single precision, as a share of the chain's length: below it, double precision takes over
 
 
 class Answers(NamedTuple):
@@ -65,21 +65,23 @@ class Engine:
         from ..kernels.cuda_search import search_kernels
 
         self.prepared, self.dtype, self.tries = prepared, np.dtype(dtype), prepared.restarts
-        exact = prepared.packed(np.float64, bounded=True)[: starts.SETTINGS]
-        frames, poses = _tables(prepared, self.dtype)
-        self.task = _task(prepared, exact, frames[: starts.NARROW], shape, given, self.dtype.type)
+        exact = memory.search_settings(prepared.packed(np.float64, bounded=True))
+        frames, poses = prepared.frames.astype(self.dtype), prepared.chain.table[0].astype(self.dtype)
+        self.task = _task(prepared, exact, frames[: memory.NARROW], shape, given, self.dtype.type)
         self.kernels = search_kernels(Parts(self.task))
         self.given, self.values = given, int(self.task.values)
         self.seats: list[Any] = []  # memory of blocks that come from the host: `gpu` fills it
         self._room: Room | None = None
         self._returned: dict[int, Answers] = {}
         self._lock = Lock()
-        fine = (FINEST * prepared.limb.length) ** 2 if self.dtype == np.float32 else 0.0
-        turned = fine / max(float(exact[damped.ROTATION]) ** 2, 1e-30)
-        near = max(0.81 * float(exact[damped.NEAR]), fine), max(0.81 * float(exact[damped.ALIGNED]), turned)
-        self.tolerances = tuple(self.dtype.type(x) for x in near)
-        self.exacting = near[0] > float(exact[damped.NEAR]) or near[1] > float(exact[damped.ALIGNED])
-        known = np.concatenate([exact, prepared.limb.limits.ravel()])
+        fine = (FINEST * prepared.chain.length) ** 2 if self.dtype == np.float32 else 0.0
+        settings = memory.SETTINGS.view(exact)
+        near, aligned = float(settings.near), float(settings.aligned)
+        turned = fine / max(float(settings.rotation_weight) ** 2, 1e-30)
+        rough = max(0.81 * near, fine), max(0.81 * aligned, turned)
+        self.tolerances = tuple(self.dtype.type(x) for x in rough)
+        self.exacting = rough[0] > near or rough[1] > aligned
+        known = memory.search_numbers(exact, prepared.chain.limits, np.zeros(0))
         self.known, self.table, self.poses, self.neutral = (
             cuda.to_device(array.ravel()) for array in (known, frames, poses, prepared.linkage.neutral())
         )
@@ -140,12 +142,12 @@ class Engine:
     @property
     def bytes_each(self) -> int:
         """How much memory a problem takes to work on, beside its target and its answer."""
-        return (13 + self.values) * int(self.dtype.itemsize) + 8 * (self.values + 3) + 20
+        return (memory.TRANSFORM_SIZE + 1 + self.values) * int(self.dtype.itemsize) + 8 * (self.values + 3) + 20
 
     def run(
         self, targets: Any, count: int, room: Room, out: Answers, *, first: int, values: Any, base: Any, stream: Any
     ) -> None:
-        """Search for targets, a row each; `values` and `base` are starts of the limb and of the whole pose."""
+        """Search for targets, a row each; `values` and `base` are starts of the chain and of the whole pose."""
         search = _Rounds(self, targets, room, out, first, values, base, stream, count)
         if self.given:
             search.prepare()
@@ -166,7 +168,7 @@ class Room:
 
     Args:
         count: Problems at most.
-        values: Values of the limb.
+        values: Values of the chain.
         dtype: Precision of descents.
         threads: Descents that run side by side.
     """
@@ -178,7 +180,10 @@ class Room:
 
         slots = max(count, min(threads, CROWD * count))
         self.count, self.slots = count, slots
-        self.goal, self.pose = cuda.device_array(12 * count, dtype), cuda.device_array(values * slots, dtype)
+        self.goal, self.pose = (
+            cuda.device_array(memory.TRANSFORM_SIZE * count, dtype),
+            cuda.device_array(values * slots, dtype),
+        )
         self.error, self.found = cuda.device_array(slots, dtype), cuda.device_array(slots, np.int32)
         self.order, self.counters = cuda.device_array(2 * count, np.int64), cuda.to_device(np.zeros(COUNTERS, np.int32))
         self.allowed, self.begun = cuda.device_array(count, np.int32), cuda.device_array(count, np.int32)
@@ -224,7 +229,7 @@ class _Rounds:
     def races(self) -> int:
         """Race for all problems; return how many are not reached: the rounds are for them."""
         from ..kernels.cuda import THREADS
-        from ..kernels.cuda_answers import LAST, OPEN
+        from ..kernels.cuda_answers import AT_LAST, AT_OPEN
 
         few, low, high = self.left <= FEW, 0, FIELD
         if not few:
@@ -232,9 +237,9 @@ class _Rounds:
             self.sweep()
             low, high = starts.RIVALS, RIVAL_STARTS
         if self.left:
-            self._race(low, high, starts.RIVALS, OPEN)
+            self._race(low, high, starts.RIVALS, AT_OPEN)
         if 0 < self.left <= STRAGGLERS:
-            self._race(high, high + HEATS // self.left, THREADS, LAST)
+            self._race(high, high + HEATS // self.left, THREADS, AT_LAST)
         if self.left and few:
             self.prepare()
         return self.left
@@ -273,7 +278,7 @@ class _Rounds:
 
     def sweep(self) -> None:
         """Make the first descents of all problems, and accept what they have found."""
-        from ..kernels.cuda_answers import LEFT
+        from ..kernels.cuda_answers import AT_LEFT
 
         e, room, count = self.engine, self.room, self.left
         if e.exacting:
@@ -283,11 +288,11 @@ class _Rounds:
         e.kernels.accept[self._grid(count)](
             self.targets, e.known, self.base, room.following, room.pose, room.found, room.counters, *self.out, count
         )
-        self.left = self._count(LEFT)
+        self.left = self._count(AT_LEFT)
 
     def round(self, low: int, high: int, *, last: bool) -> None:
         """Make the descents of some starts for all problems that are left, and judge them."""
-        from ..kernels.cuda_answers import LEFT
+        from ..kernels.cuda_answers import AT_LEFT
 
         e, room, out, count = self.engine, self.room, self.out, self.left
         most = CROWD if last else min(RACERS, high - low)
@@ -301,18 +306,18 @@ class _Rounds:
             (count, racers, high, int(self.whole), int(self.fresh), int(last)),
         )  # fmt: skip
         self.fresh = False
-        self.left = self._count(LEFT)
+        self.left = self._count(AT_LEFT)
 
     def close(self) -> int:
         """Close in on the best poses of the problems that are left; return how many of them get more starts."""
-        from ..kernels.cuda_answers import OPEN
+        from ..kernels.cuda_answers import AT_OPEN
 
         e, room, out = self.engine, self.room, self.out
         e.kernels.close[self._grid(self.left)](
             self.targets, e.known, self.base, room.listed, room.following, room.allowed, room.begun, room.counters,
             room.best, room.nearest, *out, self.left, e.tries,
         )  # fmt: skip
-        self.left = self._count(OPEN)
+        self.left = self._count(AT_OPEN)
         return self.left
 
 
@@ -322,39 +327,28 @@ def _task(
     """Return what the kernels are written for."""
     from ..kernels.cuda_codegen import Task
 
-    limb, linkage, goal = prepared.limb, prepared.linkage, prepared.goal
-    limits, bounds = limb.limits.copy(), np.stack([linkage.lower, linkage.upper])
+    chain, linkage, goal = prepared.chain, prepared.linkage, prepared.goal
+    limits, bounds = prepared.kept_limits, np.stack([linkage.lower, linkage.upper])
     if prepared.settings.limits == "ignore":
-        limits[:, :2], bounds[:] = (-np.inf, np.inf), [[-np.inf], [np.inf]]
+        bounds[:] = [[-np.inf], [np.inf]]
     rough = exact.copy()
-    rough[damped.FLOOR] = FLOOR[np.dtype(dtype)] * limb.length**2
-    inside, outside = limb.plain
+    memory.SETTINGS.view(rough).damping_least = LEAST_DAMPING[np.dtype(dtype)] * chain.length**2
+    inside, outside = chain.plain
     return Task(
-        codes=limb.codes,
+        codes=chain.codes,
         settings=(exact, rough),
         limits=limits,
-        numbers=limb.numbers,
+        numbers=chain.numbers,
         table=table,
         turn=None if goal.free is None else plane_basis(goal.free),
         shape=shape,
         neutral=linkage.neutral(),
         bounds=bounds,
         plain=np.stack([inside, outside], axis=1),
-        balls=limb.balls,
+        balls=chain.balls,
         open=tuple(outside[np.isin(inside, prepared.open)].tolist()),
         whole=prepared.whole,
         given=given,
         asked=(goal.coordinates > 0, len(goal.rows) > goal.coordinates),
         dtype=dtype,
     )
-
-
-def _tables(prepared: Prepared, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the weighted frames of the tables, a row each, and their poses."""
-    frames = starts.NARROW + starts.WIDE
-    width = 8
-    table = prepared.starts(np.float64)
-    head = starts.TABLE * frames // width
-    rows = table[:head].reshape(-1, starts.TABLE, width).swapaxes(1, 2).reshape(frames, starts.TABLE)
-    poses = table[head:].ravel()[: frames * prepared.limb.values]
-    return rows.astype(dtype), poses.astype(dtype)

@@ -95,7 +95,7 @@ def prepare(
         return _body(linkage, frame, settings, restarts, seed)
     goal = _goal(frame, position, orientation, free)
     prepared = prepared_for(linkage, goal, settings, restarts, seed)
-    prepared.limb.check()
+    prepared.chain.check()
     return prepared
 
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..goals import Reach
+from ..kernels.chain_memory import REPORT
 from ..kernels.search_many import REACHED
 from ..transforms import FloatArray
 from .body_solver import body_solver_for, can_compile
@@ -83,7 +84,7 @@ class Robust(Damped):
                 return None
             settings = replace(settings, tolerance=goal.tolerance[0], rotation_tolerance=goal.tolerance[1])
         prepared = prepared_for(problem.linkage, goal, settings, self.restarts, self.seed)
-        return prepared if prepared.limb.values else None
+        return prepared if prepared.chain.values else None
 
     def _plain(self, settings: Settings) -> bool:
         """Return whether nothing is asked of the steps that only those in NumPy can do."""
@@ -96,13 +97,13 @@ class Robust(Damped):
         starts = start.reshape(-1, problem.linkage.nq)
         status = np.zeros(len(starts), np.int64)
         targets = np.tile(goal.target, (len(starts), 1, 1))
-        values, report = prepared.search(targets, status, given=prepared.limb.values_of(starts))
+        values, report = prepared.search(targets, status, given=prepared.chain.values_of(starts))
         names = [NAMES[code] for code in status.tolist()]
         rows = (
             prepared.pose(values, starts),
             status == REACHED,
             prepared.residuals(report),
-            report[:, 3].astype(np.int64),
+            REPORT.view(report).steps.astype(np.int64),
             names,
         )
         return from_rows(problem.linkage, problem.goals, self.name, start, rows, prepared.settings)
