@@ -65,7 +65,7 @@ def test_hands_wanted_further_apart_than_the_arms_reach() -> None:
     solution = lw.solve(two_arms("floating"), goals)
     assert not solution.success
     assert solution.reason == (
-        "conflict: Reach 'left_hand' and Reach 'right_hand' are to be 3 m apart, the limbs between them extend 2.4 m: "
+        "conflict: Reach 'left_hand' and Reach 'right_hand' are to be 3 m apart, the chains between them extend 2.4 m: "
         "0.6 m too far."
     )
     found = diagnose(solution)

@@ -466,14 +466,14 @@ POSE = {**PLACE, "orientation": np.eye(3)}
 @pytest.mark.parametrize(
     ("linkage", "wanted", "message"),
     [
-        (lambda: lw.models.planar(5), {"position": (1, 1)}, "5 hinge axes \\(all parallel\\)"),
+        (lambda: lw.models.planar(5), {"position": (1, 1)}, "5 revolute axes \\(all parallel\\)"),
         (lambda: lw.models.planar(1), {"position": (1, 0)}, "no arm with a closed form"),
-        (lambda: lw.models.planar(2), {"position": (1, 1), "orientation": np.eye(3)}, "two hinges"),
+        (lambda: lw.models.planar(2), {"position": (1, 1), "orientation": np.eye(3)}, "two revolute joints"),
         (lambda: lw.models.planar(3), {"orientation": np.eye(3)}, "to a position"),
         (lw.models.ur5, PLACE, "no arm with a closed form"),
         (lw.models.stanford, PLACE, "'boom' .* is prismatic"),
-        (lw.models.panda, POSE, "wrist of three hinges"),
-        (lambda: limb("quaternion"), POSE, "wrist of three hinges"),
+        (lw.models.panda, POSE, "wrist of three revolute joints"),
+        (lambda: limb("quaternion"), POSE, "wrist of three revolute joints"),
         (lambda: limb("quaternion"), {"orientation": np.eye(3)}, "wrist|position"),
         (lambda: limb("quaternion"), {"position": (0.1, 0.2)}, "position \\(x, y, z\\)"),
     ],

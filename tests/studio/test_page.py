@@ -173,7 +173,7 @@ def test_undo_gives_the_pose_back(fresh, page):
 def test_a_goal_out_of_reach_shows_the_sentence_and_the_boundary(fresh, page):
     drag(fresh, page, "tip", (12.0, -29.0))
     until(lambda: "too far" in status(page) and "Move the goal nearer" in status(page), "the explanation")
-    assert "the limb reaches 30 m" in status(page)
+    assert "the chain reaches 30 m" in status(page)
     assert "boundary" in fresh.overlays.shown
     drag(fresh, page, "tip", (12.0, 12.0))
     until(lambda: "reached" in status(page), "the sentence")

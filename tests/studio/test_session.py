@@ -76,7 +76,7 @@ def test_undo_and_redo_give_back_pose_and_targets(arm):
 def test_a_target_out_of_reach_says_so_and_shows_how_far_the_limb_goes(arm):
     solution = arm.drag("tip", at(50, 0))
     for why in (sentence(solution), explain(solution)):
-        assert "the limb reaches 30 m" in why.text
+        assert "the chain reaches 30 m" in why.text
         assert why.radii == (0.0, 30.0)
         assert why.center.tolist() == [0, 0, 0]
     assert "Move the goal nearer" in explain(solution).text

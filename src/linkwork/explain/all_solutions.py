@@ -38,7 +38,7 @@ class Branches:
         hits: How many starts led to each.
         starts: How many starts were made.
         dimension: Of the continuum around the poses; 0 where they are isolated, -1 where there are none.
-        angles: Places in the pose of the values that are angles of hinges.
+        angles: Places in the pose of the values that are angles of revolute joints.
     """
 
     linkage: Linkage

@@ -74,7 +74,7 @@ def is_judged(goal: Goal) -> bool:
 
 
 class Apart(NamedTuple):
-    """Two goals whose places are further from each other than the limbs between their frames extend."""
+    """Two goals whose places are further from each other than the chains between their frames extend."""
 
     first: Goal
     second: Goal
@@ -92,7 +92,7 @@ class Apart(NamedTuple):
         if self.most == 0.0:
             return f"conflict: {pair} want one frame in two places, {amount(self.wanted, 'm')} apart."
         return (
-            f"conflict: {pair} are to be {self.wanted:.4g} m apart, the limbs between them extend {self.most:.4g} m: "
+            f"conflict: {pair} are to be {self.wanted:.4g} m apart, the chains between them extend {self.most:.4g} m: "
             f"{self.wanted - self.most:.3g} m too far."
         )
 
@@ -140,9 +140,9 @@ def _turned(solution: Solution, first: Reach, second: Reach) -> Apart | None:
 
 
 def span(linkage: Linkage, first: str, second: str) -> float:
-    """Return the largest distance two frames can have: the segments of the limbs between them laid straight.
+    """Return the largest distance two frames can have: the segments of the chains between them laid straight.
 
-    Limits of hinges aside; infinite where something between them slides without end.
+    Limits of revolute joints aside; infinite where something between them slides without end.
     """
     if first == second:
         return 0.0

@@ -173,7 +173,7 @@ def _levels(solution: Solution) -> dict[str, Any]:
 def reach(linkage: Linkage, frame: str) -> tuple[FloatArray, float, float, str]:
     """Return where a chain begins to move, the least and largest distance its end can have from there, and the joint.
 
-    Bounds by the lengths of its segments laid straight, limits of hinges aside: nothing outside them can be reached.
+    These are the lengths of its segments laid straight, limits of revolute joints aside: nothing outside is reached.
     """
     chain = chain_motions(linkage, frame)
     joint = linkage.table.velocity_joints[chain.motions[0].v] if chain.motions else linkage.root.name
@@ -200,12 +200,12 @@ def _beyond_reach(solution: Solution, goal: Reach) -> Diagnosis | None:
     place = f"goal of {goal.frame!r} is {distance:.4g} m from {joint!r}"
     room = goal.tolerance_of("m") or solution.settings.tolerance
     if distance > most + room:
-        text = f"out of reach: the {place}, the limb reaches {most:.4g} m: {distance - most:.3g} m too far"
+        text = f"out of reach: the {place}, the chain reaches {most:.4g} m: {distance - most:.3g} m too far"
         return Diagnosis("out-of-reach", f"{text}.", "Move the goal nearer or the base towards it.", numbers)
     planar = not goal.masked and not solution.linkage.evaluator.moving_rows(goal.frame)[2]
     whole = goal.coordinates == 3 or planar
     if whole and distance < least - room:
-        text = f"too close: the {place}, the limb cannot fold nearer than {least:.4g} m"
+        text = f"too close: the {place}, the chain cannot fold nearer than {least:.4g} m"
         return Diagnosis("too-close", f"{text}.", "Move the goal further away.", numbers)
     return None
 
@@ -218,8 +218,9 @@ def _unchangeable(solution: Solution) -> Diagnosis | None:
         inside = [row for row in fixed if block.rows.start <= row < block.rows.stop]
         missing = float(np.linalg.norm(error[inside]))
         if missing > limit:
-            what = "lies outside the plane or line it moves in" if block.unit == "m" else "is turned as it cannot turn"
-            text = f"over-constrained: the goal {what}, by {missing:.3g} {block.unit} that no joint can change"
+            what = "position" if block.unit == "m" else "orientation"
+            away = f"{missing:.3g} {block.unit} away from anything the joints can reach"
+            text = f"over-constrained: the goal's {what} is {away}"
             evidence = {"missing": missing, "goals": [_owner(solution, block)]}
             return Diagnosis("out-of-plane", f"{text}.", "Leave that component out of the goal.", evidence)
     return None

@@ -35,7 +35,8 @@ class Workspace:
         points: Sampled positions, shape (n, 3).
         dexterity: For each, the share of sampled orientations that can be had there, or None if not asked for.
         planar: Whether all points lie in one plane parallel to x and y.
-        annulus: Least and largest distance from the first joint, exact for a planar arm of unlimited hinges, else None.
+        annulus: Least and largest distance from the first joint, exact for a planar arm of unlimited revolute joints,
+            else None.
         center: The first joint's place, which the annulus is about.
     """
 
@@ -109,14 +110,14 @@ def workspace(
 
 
 def _annulus(linkage: Linkage, frame: str, planar: bool) -> tuple[tuple[float, float] | None, FloatArray]:
-    """Return the exact ring of a planar arm of unlimited hinges: what the lengths of its links allow."""
+    """Return the exact ring of a planar arm of unlimited revolute joints: what the lengths of its links allow."""
     from .diagnosis import reach
 
     center, least, most, _ = reach(linkage, frame)
     free = np.isinf(linkage.lower).all() and np.isinf(linkage.upper).all()
-    hinges = all(arc.articulation.kind in ("fixed", "revolute", "continuous") for arc in linkage.arcs)
+    revolute = all(arc.articulation.kind in ("fixed", "revolute", "continuous") for arc in linkage.arcs)
     serial = all(len(below) <= 1 for below in linkage.children) and not any(arc.mimic for arc in linkage.arcs)
-    return ((least, most) if planar and free and hinges and serial else None), center
+    return ((least, most) if planar and free and revolute and serial else None), center
 
 
 def _dexterity(

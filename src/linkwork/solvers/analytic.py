@@ -31,19 +31,19 @@ STEPS = 180  # swivels or directions to try, where the first choice breaks a lim
 
 @dataclass(frozen=True)
 class Analytic(Method):
-    """Closed forms: planar arms of two and three hinges, and two-bone limbs in space.
+    """Closed forms: planar arms of two and three revolute joints, and two-bone limbs in space.
 
-    A limb is a shoulder (three hinges through one point, or a ball) and an elbow hinge. Joints before the shoulder and
-    beyond the elbow stay as they are; with an orientation to reach, a wrist of three hinges through one point, or a
-    ball, makes it. Out of reach, the pose that points straight at the goal comes back. What is left free is chosen
-    nearest to the start, and otherwise only if a limit asks for it.
+    A limb is a shoulder (three revolute joints through one point, or a ball) and a revolute elbow. Joints before the
+    shoulder and beyond the elbow stay as they are; with an orientation to reach, a wrist of three revolute joints
+    through one point, or a ball, makes it. Out of reach, the pose that points straight at the goal comes back. What is
+    left free is chosen nearest to the start, and otherwise only if a limit asks for it.
 
     Args:
         elbow: ``"down"`` (its value at or above the straight one), ``"up"``, or ``"nearest"`` to the start.
         pole: The direction, as seen from the shoulder of a limb, in which the elbow should lie.
         swivel: In place of that the angle of the elbow about the line from shoulder to wrist [rad], zero where it is
             lowest.
-        direction: Where the last of three planar links should point, as an angle about the first hinge's axis from x
+        direction: Where the last of three planar links should point, as an angle about the first joint's axis from x
             [rad]; towards the goal by default, or as little off as it must.
     """
 
@@ -93,7 +93,7 @@ class Analytic(Method):
         if not limb and (self.pole is not None or self.swivel is not None):
             raise OptionError("pole and swivel are for a limb in space; this arm is planar.")
         if self.direction is not None and (limb or not arm.free):
-            raise OptionError("direction is for a planar arm of three hinges without an orientation to reach.")
+            raise OptionError("direction is for a planar arm of three revolute joints without an orientation to reach.")
         return arm
 
     def solve(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
@@ -162,7 +162,7 @@ def analytic_solutions(
 
     None, if the goal is out of reach. A planar arm has two, one for each elbow, which are one at the edge of reach.
     Where there are infinitely many, because a direction or swivel is free, those for the choice of `Analytic` come
-    back. A shoulder of three hinges has two sets of angles for each.
+    back. A shoulder of three revolute joints has two sets of angles for each.
 
     Args:
         linkage: The linkage.

@@ -42,14 +42,14 @@ class Line:
         axis: Unit axis, shape (3,); None for a ball.
         frame: Rotation of the joint's own frame, shape (3, 3): a ball's quaternion is measured in it.
         q: Index of its value in the pose.
-        hinge: Whether it is a joint by itself.
+        alone: Whether it is a joint by itself.
     """
 
     point: FloatArray
     axis: FloatArray | None
     frame: FloatArray
     q: int
-    hinge: bool
+    alone: bool
 
     def rotation(self, q: FloatArray) -> FloatArray:
         """Return the turn in the world (3, 3) that a pose asks of it."""
@@ -71,13 +71,13 @@ def lines_to(linkage: Linkage, frame: str, q: FloatArray) -> tuple[list[Line], F
             if e.kind not in ("revolute", "ball") or arc.mimic is not None:
                 what = f"is {arc.articulation.kind}" if arc.mimic is None else f"follows {arc.mimic.joint!r}"
                 raise GoalError(
-                    f"method 'analytic' turns hinges and balls only; joint {arc.name!r} on the way to frame {frame!r} "
-                    f"{what}: use 'damped' or 'robust'."
+                    f"method 'analytic' serves revolute and ball joints only; joint {arc.name!r} on the way to frame "
+                    f"{frame!r} {what}: use 'damped' or 'robust'."
                 )
             rotation = matrix[:3, :3]
             axis = None if e.kind == "ball" else rotation @ e.axis
-            hinge = axis is not None and len(elements) == 1
-            lines.append(Line(matrix[:3, 3], axis, rotation, drive.q + e.value, hinge))
+            alone = axis is not None and len(elements) == 1
+            lines.append(Line(matrix[:3, 3], axis, rotation, drive.q + e.value, alone))
             matrix = matrix @ e.matrix(q[drive.q : drive.q + arc.articulation.nq])
     return lines, matrix @ placement
 
@@ -94,13 +94,13 @@ def arm_of(linkage: Linkage, goal: Reach, start: FloatArray) -> PlanarArm | Limb
         return PlanarArm(goal, lines, tip)
     found = _shoulder(lines, tip[:3, 3])
     if found is None:
-        hinges = sum(line.axis is not None for line in lines)
-        balls = len(lines) - hinges
-        what = f"{hinges} hinge axes{' (all parallel)' if hinges and _parallel(lines) else ''} and {balls} balls"
+        revolute = sum(line.axis is not None for line in lines)
+        parallel = " (all parallel)" if revolute and _parallel(lines) else ""
+        what = f"{revolute} revolute axes{parallel} and {len(lines) - revolute} balls"
         raise GoalError(
             f"method 'analytic' finds no arm with a closed form on the way to frame {goal.frame!r}, only {what}. It "
-            "serves two or three parallel hinges, and limbs: three hinges through one point or a ball, then an elbow "
-            "hinge. Use 'damped' or 'robust'."
+            "serves two or three parallel revolute joints, and limbs: three revolute joints through one point or a "
+            "ball, then a revolute elbow. Use 'damped' or 'robust'."
         )
     first, elbow = found
     moving = lines[first:] if goal.orientation is not None else lines[first : elbow + 1]
@@ -128,7 +128,7 @@ def _shoulder(lines: Sequence[Line], tip: FloatArray) -> tuple[int, int] | None:
     best, longest = None, ROUND
     for e, line in enumerate(lines):
         first = e - 1 if e and lines[e - 1].axis is None else e - 3
-        if line.axis is None or not line.hinge or first < 0:
+        if line.axis is None or not line.alone or first < 0:
             continue
         point = meeting_point(lines[first:e])
         if point is None:
@@ -140,7 +140,7 @@ def _shoulder(lines: Sequence[Line], tip: FloatArray) -> tuple[int, int] | None:
 
 
 def meeting_point(lines: Sequence[Line]) -> FloatArray | None:
-    """Return the point about which a ball, or three hinges, turn in every way; None if there is none."""
+    """Return the point about which a ball, or three revolute joints, turn in every way; None if there is none."""
     if len(lines) == 1 and lines[0].axis is None:
         return lines[0].point
     axes = [line.axis for line in lines if line.axis is not None]
@@ -156,7 +156,7 @@ def meeting_point(lines: Sequence[Line]) -> FloatArray | None:
 
 
 class PlanarArm:
-    """Two or three hinges with parallel axes.
+    """Two or three revolute joints with parallel axes.
 
     In the plane, with angles about the first axis, link k of length l_k lies at its angle at zero and the turns so far.
     """
@@ -166,7 +166,7 @@ class PlanarArm:
         if axis is None or goal.position is None:
             raise GoalError("method 'analytic' brings a planar arm to a position; for an orientation use 'damped'.")
         if goal.orientation is not None and len(lines) == 2:
-            raise GoalError("method 'analytic' cannot place and orient a tip by two hinges; use 'damped'.")
+            raise GoalError("method 'analytic' cannot place and orient a tip by two revolute joints; use 'damped'.")
         if len(goal.position) == 2 and np.abs(axis[:2]).max() > ROUND:
             raise GoalError("a goal (x, y) serves an arm in the xy plane; this one lies in another: give x, y and z.")
         self.indices = [line.q for line in lines]
@@ -225,7 +225,7 @@ class PlanarArm:
 
 
 class Limb:
-    """A shoulder that turns in every way about one point, an elbow hinge, and what lies beyond.
+    """A shoulder that turns in every way about one point, a revolute elbow, and what lies beyond.
 
     The elbow makes the distance from shoulder to wrist what it should be; the shoulder turns that line onto the target;
     what is left is the swivel about it. All vectors are those of the pose with the limb's joints at zero.
@@ -245,8 +245,9 @@ class Limb:
             wrist = meeting_point(beyond)
             if wrist is None:
                 raise GoalError(
-                    "method 'analytic' orients a limb by a wrist of three hinges through one point, or a ball; none "
-                    f"lies beyond the elbow on the way to frame {goal.frame!r}: give a position alone, or use 'robust'."
+                    "method 'analytic' orients a limb by a wrist of three revolute joints through one point, or a "
+                    f"ball; none lies beyond the elbow on the way to frame {goal.frame!r}: give a position alone, or "
+                    "use 'robust'."
                 )
             self.wrist, self.turned = beyond, goal.orientation @ tip[:3, :3].T
             end, place = wrist, place - self.turned @ (end - wrist)
@@ -304,10 +305,10 @@ class Limb:
 
 
 def values_for(lines: Sequence[Line], turned: FloatArray, start: FloatArray) -> list[list[Any]]:
-    """Return the values with which a ball, or three hinges through one point, make a rotation in the world.
+    """Return the values with which a ball, or three revolute joints through one point, make a rotation in the world.
 
-    Three hinges have two sets of angles. The second angle tilts the third axis against the first as far as the rotation
-    does; the first then brings it home, and the third makes the rest.
+    Three revolute joints have two sets of angles. The second angle tilts the third axis against the first as far as the
+    rotation does; the first then brings it home, and the third makes the rest.
     """
     if lines[0].axis is None:
         own = lines[0].frame.T @ turned @ lines[0].frame

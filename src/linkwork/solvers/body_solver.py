@@ -20,7 +20,7 @@ from ..transforms import FloatArray
 from .body_program import BodyProgram
 from .goal_arrays import PACKERS, write_goal
 from .options import Settings, whole
-from .problem import Problem, bound_goals
+from .problem import Problem, resolve_goals
 from .solution import Solution, from_rows
 
 EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
@@ -202,7 +202,7 @@ class BodySolver:
 
     def solve(self, goals: Goal | Sequence[Goal], start: FloatArray, *, time_budget: float | None = None) -> Solution:
         """Return the solution from a checked start, or from many (..., nq) for the same goals."""
-        known = bound_goals(self.linkage, goals, start)
+        known = resolve_goals(self.linkage, goals, start)
         numbers, starts = self.goal_numbers(known)[None], start.reshape(-1, self.linkage.nq)
         if len(starts) != 1:
             numbers = np.repeat(numbers, len(starts), axis=0)
@@ -311,7 +311,7 @@ class BodySolver:
         if not len(problems):
             raise GoalError("there are no problems at all; give at least one list of goals.")
         each = np.broadcast_to(starts, (len(problems), self.linkage.nq))
-        known = [bound_goals(self.linkage, goals, q) for goals, q in zip(problems, each, strict=True)]
+        known = [resolve_goals(self.linkage, goals, q) for goals, q in zip(problems, each, strict=True)]
         return known, np.array([self.goal_numbers(goals) for goals in known])
 
     def _start(self, start: PoseLike | None) -> FloatArray:

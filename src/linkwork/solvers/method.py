@@ -49,7 +49,7 @@ class Method:
             )
         if len(problem.levels) - bool(problem.linkage.loops) > 1 and not self.strict:
             raise GoalError(
-                f"method {self.name!r} weighs goals against each other and knows no levels of priority; use 'damped', "
+                f"method {self.name!r} weighs goals against each other and has no levels of priority; use 'damped', "
                 "'pseudoinverse' or 'robust', or give all goals one priority (that of a Rest is 1 by default)."
             )
         self.check(problem)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -41,7 +42,7 @@ class Problem:
 
     def __init__(self, linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatArray | None = None) -> None:
         self.linkage, self.start = linkage, linkage.neutral() if start is None else start
-        self.goals = bound_goals(linkage, goals, self.start)
+        self.goals = resolve_goals(linkage, goals, self.start)
         self.blocks: list[Block] = []
         weights: list[FloatArray] = []
         tolerances, priorities, end = [], [], 0
@@ -104,17 +105,17 @@ class Problem:
         return Problem(self.linkage, [goal for goal in self.goals if goal.priority < last], self.start)
 
     def aimed(self, goals: Goal | Sequence[Goal]) -> Problem:
-        """Return the same problem with goals elsewhere; built anew only if they are of another make."""
-        new = bound_goals(self.linkage, goals, self.start)
+        """Return the same problem with goals elsewhere; built anew only if their signatures differ."""
+        new = resolve_goals(self.linkage, goals, self.start)
         if [goal.signature for goal in new] != [goal.signature for goal in self.goals]:
             return Problem(self.linkage, new, self.start)
-        result = object.__new__(Problem)
-        result.__dict__.update(self.__dict__, goals=new)
+        result = copy(self)
+        result.goals = new
         return result
 
 
-def bound_goals(linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatArray) -> tuple[Goal, ...]:
-    """Return goals as a tuple, each as it stands for a linkage and a start; with those that close its loops."""
+def resolve_goals(linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatArray) -> tuple[Goal, ...]:
+    """Return goals as a tuple, resolved for a linkage and a start, with those that close its loops."""
     try:
         several = (goals,) if isinstance(goals, Goal) else tuple(goals)
     except TypeError:
