@@ -62,8 +62,9 @@ def test_constants_of_kernels_are_named_after_the_fields_of_their_layouts():
             continue
         module = importlib.import_module(found.name)
         places: dict[str, set[int]] = {}
-        for layout in vars(module).values():
-            for field, place in zip(layout.names, layout.places, strict=True) if isinstance(layout, Layout) else ():
+        tables = [list(value.values()) if isinstance(value, dict) else [value] for value in vars(module).values()]
+        for layout in (value for table in tables for value in table if isinstance(value, Layout)):
+            for field, place in zip(layout.names, layout.places, strict=True):
                 places.setdefault(f"AT_{field.upper()}", set()).add(place)
         for name in places.keys() & vars(module).keys():
             assert vars(module)[name] in places[name], f"{found.name}.{name}"
