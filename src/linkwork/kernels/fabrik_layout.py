@@ -43,7 +43,8 @@ Goals = namedtuple(
         "radius",  # metres that a radian counts
     ),
 )
-Bones = namedtuple("Bones", ("count", "turns", "effectors", *Skeleton._fields))  # a skeleton inside the kernel
+COUNTS = ("count", "turns", "effectors")
+Bones = namedtuple("Bones", (*COUNTS, *Skeleton._fields))  # type: ignore[misc]  # a skeleton inside the kernel
 Body = namedtuple("Body", "angle turn frame point tip")  # angle and matrix of turns; of bones; points of effectors
 Work = namedtuple("Work", "M moved base Q S T room")  # matrices, and what `best_rotation` works in
 

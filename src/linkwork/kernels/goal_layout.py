@@ -40,14 +40,14 @@ _, _, AT_SIZE, AT_GROUND = NUMBERS[BALANCE].places
 _, _, AT_VALUE = NUMBERS[COUPLE].places
 # What the numbers of items follow
 BALANCE_SIZE, REST_SIZE, COUPLE_SIZE = NUMBERS[BALANCE].size, NUMBERS[REST].size, NUMBERS[COUPLE].size
-CORNER_NUMBERS = Layout(("point", 3))
-CORNER_SIZE = CORNER_NUMBERS.size
-REST_ITEM, REST_NUMBERS = Layout("kind", "value", "column", "error"), Layout(("gains", 3), ("pose", 4))
-AT_REST_KIND, AT_REST_VALUE, AT_REST_COLUMN, AT_REST_ERROR = REST_ITEM.places
+CORNER_SIZE = 3  # a corner's point
+REST_ITEM = Layout("kind", "value", "column", "error")
+AT_REST_ITEM_KIND, AT_REST_ITEM_VALUE, AT_REST_ITEM_COLUMN, AT_REST_ITEM_ERROR = REST_ITEM.places
+REST_NUMBERS = Layout(("gains", 3), ("pose", 4))
 AT_GAINS, AT_POSE = REST_NUMBERS.places
 REST_ITEM_SIZE, REST_NUMBERS_SIZE = REST_ITEM.size, REST_NUMBERS.size
 COUPLE_ITEM = Layout("value", "column")
-AT_COUPLE_VALUE, AT_COUPLE_COLUMN = COUPLE_ITEM.places
+AT_COUPLE_ITEM_VALUE, AT_COUPLE_ITEM_COLUMN = COUPLE_ITEM.places
 COUPLE_ITEM_SIZE = COUPLE_ITEM.size
 
 ROTATION_ROWS = 56  # bits of the mask of a place

@@ -8,8 +8,8 @@ from . import inner, part
 from .body_layout import AT_COLUMNS, AT_ITEMS, cone_at, table
 from .goal_layout import (
     AT_COUNT,
-    AT_COUPLE_COLUMN,
-    AT_COUPLE_VALUE,
+    AT_COUPLE_ITEM_COLUMN,
+    AT_COUPLE_ITEM_VALUE,
     AT_ERROR,
     AT_GAINS,
     AT_ITEM,
@@ -17,10 +17,10 @@ from .goal_layout import (
     AT_METRES,
     AT_POSE,
     AT_RADIANS,
-    AT_REST_COLUMN,
-    AT_REST_ERROR,
-    AT_REST_KIND,
-    AT_REST_VALUE,
+    AT_REST_ITEM_COLUMN,
+    AT_REST_ITEM_ERROR,
+    AT_REST_ITEM_KIND,
+    AT_REST_ITEM_VALUE,
     AT_ROW,
     AT_VALUE,
     BALL_REST,
@@ -50,8 +50,8 @@ def rest_goal(codes, goal, aim, q, scratch):
     """Rest: each joint's way to a pose, times its gain."""
     for k in range(goal[AT_COUNT]):
         entry, gains, pose = rest_item(codes, goal, aim, k)
-        value, row = beyond(q, entry[AT_REST_VALUE]), entry[AT_REST_ERROR]
-        if entry[AT_REST_KIND] >= BALL_REST:
+        value, row = beyond(q, entry[AT_REST_ITEM_VALUE]), entry[AT_REST_ITEM_ERROR]
+        if entry[AT_REST_ITEM_KIND] >= BALL_REST:
             turn = turn_to(value, pose)
             for i in range(3):
                 if gains[i] != 0.0:
@@ -59,7 +59,7 @@ def rest_goal(codes, goal, aim, q, scratch):
                     row += 1
         else:
             way = pose[0] - value[0]
-            if entry[AT_REST_KIND] == WRAPPED_REST and abs(way) >= math.pi:
+            if entry[AT_REST_ITEM_KIND] == WRAPPED_REST and abs(way) >= math.pi:
                 way -= 2.0 * math.pi * math.floor((way + math.pi) / (2.0 * math.pi))
             scratch.errors[row] = gains[0] * way
 
@@ -83,12 +83,12 @@ def add_rest(codes, numbers, goal, aim, q, scratch):
     """Add a Rest goal to the normal matrix: each joint to its own column, a ball with a cone to its three together."""
     for k in range(goal[AT_COUNT]):
         entry, gains, _ = rest_item(codes, goal, aim, k)
-        row = entry[AT_REST_ERROR]
+        row = entry[AT_REST_ITEM_ERROR]
         weight = aim[AT_RADIANS] if row < goal[AT_MASK] else aim[AT_METRES]
-        if entry[AT_REST_KIND] >= FIRST_CONE_REST:
-            cone = cone_at(codes, numbers, entry[AT_REST_KIND] - FIRST_CONE_REST)
-            cone_axes(cone, beyond(q, entry[AT_REST_VALUE]), scratch.work)
-        for i in range(1 if entry[AT_REST_KIND] < BALL_REST else 3):
+        if entry[AT_REST_ITEM_KIND] >= FIRST_CONE_REST:
+            cone = cone_at(codes, numbers, entry[AT_REST_ITEM_KIND] - FIRST_CONE_REST)
+            cone_axes(cone, beyond(q, entry[AT_REST_ITEM_VALUE]), scratch.work)
+        for i in range(1 if entry[AT_REST_ITEM_KIND] < BALL_REST else 3):
             gain = weight * gains[i]
             if gain != 0.0:
                 add_rest_row(codes[AT_COLUMNS], entry, i, gain, weight * scratch.errors[row], scratch)
@@ -98,8 +98,8 @@ def add_rest(codes, numbers, goal, aim, q, scratch):
 @part
 def add_rest_row(n, entry, i, gain, error, scratch):
     """Add one row of a Rest goal: of axis i of its joint, or of what the three axes of a cone have along it."""
-    first, matrix, gradient, axes = entry[AT_REST_COLUMN], scratch.matrix, scratch.gradient, scratch.work
-    if entry[AT_REST_KIND] < FIRST_CONE_REST:
+    first, matrix, gradient, axes = entry[AT_REST_ITEM_COLUMN], scratch.matrix, scratch.gradient, scratch.work
+    if entry[AT_REST_ITEM_KIND] < FIRST_CONE_REST:
         matrix[(n + 1) * (first + i)] += gain * gain
         gradient[first + i] += gain * error
         return
@@ -117,7 +117,7 @@ def couple_goal(codes, goal, aim, q, scratch):
     weight, total = aim[AT_RADIANS] if goal[AT_MASK] else aim[AT_METRES], aim[AT_VALUE]
     for k in range(goal[AT_COUNT]):
         entry, coefficient = beyond(items, COUPLE_ITEM_SIZE * k), aim[COUPLE_SIZE + k]
-        total -= coefficient * q[entry[AT_COUPLE_VALUE]]
-        row[entry[AT_COUPLE_COLUMN]] += weight * coefficient
+        total -= coefficient * q[entry[AT_COUPLE_ITEM_VALUE]]
+        row[entry[AT_COUPLE_ITEM_COLUMN]] += weight * coefficient
     scratch.errors[goal[AT_ERROR]] = total
     scratch.weighted[goal[AT_ROW]] = weight * total
