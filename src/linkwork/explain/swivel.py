@@ -106,8 +106,7 @@ def swivel(
     arm = _Arm(linkage, pose, linkage.frames[-1] if frame is None else frame, shoulder, elbow)
     turned, step, moving = 0.0, math.copysign(LONGEST, asked), arm.moving
     while turned != asked:
-        last = abs(asked - turned) <= abs(step)
-        there = asked if last else turned + step
+        there = asked if abs(asked - turned) <= abs(step) else turned + step
         found, blocked = arm.at(pose, there, moving)
         if found is not None:
             pose, turned, moving = found, there, arm.moving
