@@ -1,9 +1,14 @@
-"""Settings of the whole suite: its examples, its signals, and the memory its processes may take."""
+"""Settings of the whole suite: its examples, its signals, the memory of its processes, and what `make quick` takes."""
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import signal
+import sys
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # The same examples on every machine, and no deadline: the first call of a kernel may compile it.
@@ -13,3 +18,66 @@ settings.load_profile("linkwork")
 # Under nohup and in the background of a shell SIGINT is ignored, and every child would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Only tests are collected: the modules beside them would be imported a second time, in search of doctests.
+collect_ignore = [path.name for path in Path(__file__).parent.glob("*.py") if not path.name.startswith("test_")]
+
+QUICK = 5  # tests of each file in a quick run
+MEMORY = 600  # MB that a process of the tests may take
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="the first tests of every file, one case of each")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--quick"):
+        return
+    chosen: dict[Path, dict[str, pytest.Item]] = {}
+    for item in items:
+        tests = chosen.setdefault(item.path, {})
+        name = getattr(item, "originalname", item.name)
+        if item.get_closest_marker("slow") is None and name not in tests and len(tests) < QUICK:
+            tests[name] = item
+    kept = [item for tests in chosen.values() for item in tests.values()]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
+
+
+@pytest.fixture(scope="module", autouse=True)
+def memory_given_back():
+    """After each file, give the memory of its tests back to the system."""
+    yield
+    gc.collect()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def peak() -> float:
+    """Return the most memory that this process has taken [MB]; zero where that cannot be asked."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0.0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker says to its controller how much memory it has taken."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["peak"] = peak()
+
+
+PEAKS: list[float] = []
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node) -> None:
+    PEAKS.append(getattr(node, "workeroutput", {}).get("peak", 0.0))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    most = max([*PEAKS, peak()])
+    if most > 0.0:
+        over = f", more than the {MEMORY} MB it may" if most > MEMORY else ""
+        terminalreporter.write_line(f"largest test process: {most:.0f} MB{over}")

@@ -20,13 +20,13 @@ from house import (
     PACKAGES,
     PICTURE,
     ROOT,
-    TREES,
     arrows,
     module_name,
     picture,
     room,
     sizes,
     statements,
+    tree,
 )
 
 # Libraries that are slow to load, and the packages that may import them at once.
@@ -85,13 +85,13 @@ def test_slow_libraries_are_imported_at_once_only_where_everything_needs_them(pa
 
 @files
 def test_a_module_says_what_lives_in_it(path: Path) -> None:
-    assert ast.get_docstring(TREES[path])
+    assert ast.get_docstring(tree(path))
 
 
 @files
 def test_files_and_functions_stay_small(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
-    for node in ast.walk(TREES[path]):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             assert length <= LONGEST_FUNCTION, f"{node.name} has {length} lines"

@@ -23,6 +23,7 @@ from linkwork.kernels.search_many import search_many
 from linkwork.kernels.search_one import search_one
 from linkwork.kernels.tree import frames_many, frames_one
 
+pytestmark = pytest.mark.slow
 SLIDE = """
 import linkwork as lw
 slide = lw.Builder("slide").prismatic("s", "tip", axis="x").build()

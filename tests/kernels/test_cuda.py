@@ -21,6 +21,7 @@ from linkwork.kernels.damped import larger
 from linkwork.kernels.devices import DeviceArray, _Borrowed, as_library, on_card, require_card, to_host
 from linkwork.kernels.symbolic import Trace
 
+pytestmark = pytest.mark.slow
 HERE = Path(__file__).parents[1]
 SOURCE = str(Path(lw.__file__).parents[1])
 PARTS = ("q", "codes", "residuals", "restarts", "success")

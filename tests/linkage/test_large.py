@@ -1,4 +1,4 @@
-"""A chain of 100,000 links and a tree of 100,000 leaves: built, walked and evaluated, with work that grows in step."""
+"""A chain of 20,000 links and a tree of 20,000 leaves: built, walked and evaluated, with work that grows in step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from numpy.testing import assert_allclose
 
 import linkwork as lw
 
-MANY = 100_000
+pytestmark = pytest.mark.slow
+MANY = 20_000
 HINGE = lw.Revolute("z")
 
 
