@@ -165,6 +165,26 @@ def answer_places(values):
     return values, start, start + values, start + values + 16
 
 
+@part
+def keep_goal(target, one, kept, memory):
+    """Copy the target into the answer, and the goal into all lanes."""
+    for k in range(16):
+        store(kept, k, load(target, k))
+    for k in range(TRANSFORM_SIZE):
+        store(memory, k, load(one, k))
+
+
+@part
+def write_answer(values, to_report, begun, total, best, cell):
+    """Write the best pose and its report."""
+    for value in range(values):
+        store(cell, value, load(best, AT_BEST_POSE + value))
+    store(cell, to_report + AT_POSITION_ERROR, load(best, AT_BEST_POSITION))
+    store(cell, to_report + AT_ROTATION_ERROR, load(best, AT_BEST_ROTATION))
+    store(cell, to_report + AT_STARTS, float64(begun))
+    store(cell, to_report + AT_STEPS, float64(total))
+
+
 @kernel
 def search_one(codes, packed, room, target, seed, tries, given, out):
     """Search for one target (4, 4); write the pose, its errors, the starts and the steps into `out`.
@@ -181,12 +201,8 @@ def search_one(codes, packed, room, target, seed, tries, given, out):
     to_report, to_start, to_target, _ = answer_places(values)
     memory, lanes, cell = cells(room), flat(room), cells(out)
     chain = chain_of(cells(codes), flat(packed), values)
-    tables = tables_of(
-        beyond(cells(packed), to_tables),
-        beyond(flat(packed), to_tables * RIVALS),
-        beyond(memory, to_ranks),
-        beyond(lanes, to_ranks * RIVALS),
-    )
+    frames, poses = beyond(cells(packed), to_tables), beyond(flat(packed), to_tables * RIVALS)
+    tables = tables_of(frames, poses, beyond(memory, to_ranks), beyond(lanes, to_ranks * RIVALS))
     best, one, q = beyond(lanes, to_best * RIVALS), beyond(lanes, to_goal * RIVALS), beyond(lanes, to_q * RIVALS)
     begin_at, settings = beyond(cell, to_start), chain[2]
     if not read_goal(chain[1], load(settings, AT_SPIN), flat(target), 0, one):
@@ -194,10 +210,7 @@ def search_one(codes, packed, room, target, seed, tries, given, out):
     for value in range(values if given else 0):
         if load(begin_at, value) - load(begin_at, value) != 0.0:
             return UNSOLVED
-    for k in range(16):
-        store(cell, to_target + k, load(flat(target), k))
-    for k in range(TRANSFORM_SIZE):
-        store(memory, k, load(one, k))
+    keep_goal(flat(target), one, beyond(cell, to_target), memory)
     possible = in_reach(settings, one)
     allowed = min(FIRST_STARTS, tries) if possible else 1
     begun, total, near, winner, mode = 0, 0, 0, 0, GIVEN if given else FRESH
@@ -221,12 +234,7 @@ def search_one(codes, packed, room, target, seed, tries, given, out):
         if near or (mode == LAST and begun >= allowed):
             break
         mode = AROUND if mode == GIVEN else FRESH if begun < allowed else LAST
-    for value in range(values):
-        store(cell, value, load(best, AT_BEST_POSE + value))
-    store(cell, to_report + AT_POSITION_ERROR, load(best, AT_BEST_POSITION))
-    store(cell, to_report + AT_ROTATION_ERROR, load(best, AT_BEST_ROTATION))
-    store(cell, to_report + AT_STARTS, float64(begun))
-    store(cell, to_report + AT_STEPS, float64(total))
+    write_answer(values, to_report, begun, total, best, cell)
     return REACHED if near else CLOSEST if possible else BEYOND
 
 
