@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, as_axis, read_only
-from .base import Block, Goal, as_frame, as_point, moving_along, moving_rows, one_block, reading
+from ..transforms import FloatArray
+from .base import Block, Goal, as_point, blocks_of, moving_along, moving_rows
 
 
 @dataclass(frozen=True, eq=False)
 class Across(Goal):
     """What planes and lines have in common: directions across, along which the frame must not be away."""
+
+    about = ("frame",)
+    fixed = ("directions",)
 
     frame: str
     point: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
@@ -23,22 +26,12 @@ class Across(Goal):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        as_frame(self.frame, f"what an {type(self).__name__} goal moves")
         self._set(point=as_point(self.point, f"point that {self.frame!r} should stay in line with"))
-
-    def _axis(self, value: Any, what: str) -> FloatArray:
-        with reading():
-            return read_only(as_axis(value, f"{what} for {self.frame!r}"))
 
     @property
     def blocks(self) -> tuple[Block, ...]:
         """One length across a plane, two across a line, judged together."""
-        return one_block(len(self.directions), "m")
-
-    @property
-    def signature(self) -> tuple[Any, ...]:
-        """The frame and the directions across."""
-        return type(self).__name__, self.frame, self.directions.tobytes(), *self.common
+        return blocks_of(("m", len(self.directions)))
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the way back across, in metres."""

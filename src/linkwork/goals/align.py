@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, as_axis, read_only
-from .base import Block, Goal, as_frame, one_block, reading, turn_between, without
+from ..transforms import FloatArray
+from .base import Goal, as_direction, turn_between, without
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,26 +29,20 @@ class Align(Goal):
         [0.0, 0.0, 1.5708]
     """
 
+    units = (("rad", 3),)
+    about = ("frame",)
+    fixed = ("axis",)
+
     frame: str
     axis: Any = field(kw_only=True)
     direction: Any = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        as_frame(self.frame, "what an Align goal turns")
-        with reading():
-            axis = read_only(as_axis(self.axis, f"axis of {self.frame!r}"))
-            self._set(axis=axis, direction=read_only(as_axis(self.direction, f"direction for {self.frame!r}")))
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """The rotation vector, judged by its angle."""
-        return one_block(3, "rad")
-
-    @property
-    def signature(self) -> tuple[Any, ...]:
-        """Frame and axis."""
-        return "Align", self.frame, self.axis.tobytes(), *self.common
+        self._set(
+            axis=as_direction(self.axis, f"axis of {self.frame!r}"),
+            direction=as_direction(self.direction, f"direction for {self.frame!r}"),
+        )
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the shortest turn that does it, as a rotation vector in the world."""

@@ -12,20 +12,8 @@ from numpy.typing import NDArray
 from ..errors import GoalError
 from ..linkage.linkage import Linkage
 from ..linkage.mass import Masses, masses
-from ..transforms import FloatArray, as_axis, as_number, plane_basis, read_only
-from .base import (
-    SAME,
-    Block,
-    Goal,
-    as_place,
-    key_of,
-    moving_along,
-    moving_rows,
-    one_block,
-    placed,
-    position_of,
-    reading,
-)
+from ..transforms import FloatArray, as_number, plane_basis, read_only
+from .base import Goal, as_direction, as_place, common_value, moving_along, moving_rows, placed, position_of, reading
 from .support import Nearest, inner_radius
 
 
@@ -51,14 +39,17 @@ class Balance(Goal):
         [0.0, 0.0]
     """
 
+    units = (("m", 2),)
+    fixed = ("up", "margin")
+
     over: Any = None
     up: Any = field(default="z", kw_only=True)
     margin: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        up = as_direction(self.up, "up of a Balance goal")
         with reading():
-            up = read_only(as_axis(self.up, "up of a Balance goal"))
             margin = as_number(self.margin, "margin of a Balance goal")
         if margin < 0.0:
             raise GoalError(f"margin of a Balance goal must not be negative, got {margin:g}.")
@@ -78,33 +69,22 @@ class Balance(Goal):
     pairs: NDArray[np.int64] = field(init=False, repr=False)
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
-        """Metres along the ground."""
-        return one_block(2, "m")
-
-    @property
-    def signature(self) -> tuple[Any, ...]:
-        """The frames stood on, and the direction up."""
-        places = tuple(map(key_of, self.over or (np.zeros(3),)))
-        return "Balance", places, self.up.tobytes(), self.margin, *self.common
+    def places(self) -> tuple[str | FloatArray, ...]:
+        """The frames and points that the support is around, one where the start of a solve will say which."""
+        return self.over or (np.zeros(3),)
 
     def resolve(self, linkage: Linkage, start: FloatArray) -> Balance:
         """Return the goal over the place that the start has, if it names none; the linkage must weigh something."""
         weights = self._masses(linkage)
         if self.margin:
-            return self._drawn_in(linkage, start)
+            return self._drawn_in(linkage, start) if self.shares is None else self
         if self.over is not None:
             return self
         centers = weights.center(start).reshape(-1, 3)
-        if np.abs((centers - centers[:1]) @ self.across.T).max(initial=0.0) > SAME * max(linkage.length, 1.0):
-            raise GoalError(
-                f"the centre of mass is over another place at each of the {len(centers)} starts; give over=... one."
-            )
-        result = object.__new__(Balance)
-        result.__dict__.update(self.__dict__, over=(read_only(centers[0]),))
-        return result
+        common_value(linkage, centers @ self.across.T, "the place below the centre of mass", "give over=")
+        return self._with(over=(read_only(centers[0]),))
 
-    def _drawn_in(self, linkage: Linkage, start: FloatArray) -> Inset:
+    def _drawn_in(self, linkage: Linkage, start: FloatArray) -> Balance:
         """Return the goal over the support that the margin leaves at the start."""
         corners = self._corners(linkage, start).reshape(-1, len(self._places()), 2)
         room = min((inner_radius(polygon, self.pairs) for polygon in corners), default=0.0)
@@ -115,9 +95,7 @@ class Balance(Goal):
             )
         count = len(self._places())
         size = 1.0 - self.margin / room
-        result = object.__new__(Inset)
-        result.__dict__.update(self.__dict__, shares=size * np.eye(count) + (1.0 - size) / count)
-        return result
+        return self._with(shares=size * np.eye(count) + (1.0 - size) / count)
 
     def _corners(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the places that the support is around, along the ground, shape (..., n, 2)."""
@@ -162,19 +140,8 @@ class Balance(Goal):
             raise GoalError(
                 "a Balance goal has its place from the start of a solve; give over=..., or resolve(linkage, q)."
             )
-        places: tuple[str | FloatArray, ...] = self.over
-        return places
+        return self.places
 
     def _masses(self, linkage: Linkage) -> Masses:
         with reading():
             return masses(linkage)
-
-
-class Inset(Balance):
-    """What a Balance with a margin becomes in a solve: its support is that much smaller."""
-
-    called = "Balance"
-
-    def resolve(self, linkage: Linkage, start: FloatArray) -> Inset:  # noqa: ARG002
-        """Return the goal itself: it has its support from a start already."""
-        return self

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
-from .base import Block, Goal, as_frame, as_place, key_of, moving_rows, one_block, placed, position_of, unit
+from .base import Goal, as_frame, as_place, moving_rows, placed, position_of, unit
 
 STRAIGHT = 1e-6  # of a limb's length: bent less than that, it bends nowhere
 
@@ -36,6 +36,9 @@ class Bend(Goal):
         True
     """
 
+    units = (("rad", 1),)
+    about = ("root", "middle", "end", "towards")
+
     root: str
     middle: str
     end: str
@@ -47,20 +50,9 @@ class Bend(Goal):
             as_frame(name, "root, middle or end of a Bend goal")
         self._set(towards=as_place(self.towards, f"pole of {self.middle!r}"))
 
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """One angle."""
-        return one_block(1, "rad")
-
-    @property
-    def signature(self) -> tuple[Any, ...]:
-        """The three frames, and that of the pole."""
-        return "Bend", self.root, self.middle, self.end, key_of(self.towards), *self.common
-
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the angle from the middle to the pole about the line from root to end."""
-        places = (self.root, self.middle, self.end, self.towards)
-        root, middle, end, pole = (position_of(linkage, place, q) for place in places)
+        root, middle, end, pole = (position_of(linkage, place, q) for place in self.places)
         line, middle, pole = unit(end - root)[0], middle - root, pole - root
         across, aside = _aside(line, middle), _aside(line, pole)
         angle = np.arctan2((line * np.cross(across, aside)).sum(axis=-1), (across * aside).sum(axis=-1))
@@ -68,8 +60,7 @@ class Bend(Goal):
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return how fast the middle swings about the line, less how fast the pole does."""
-        places = (self.root, self.middle, self.end, self.towards)
-        (root, base), (middle, m), (end, e), (pole, p) = (placed(linkage, place, q) for place in places)
+        (root, base), (middle, m), (end, e), (pole, p) = (placed(linkage, place, q) for place in self.places)
         line, length = unit(end - root)
         swings = []
         for point, motion in ((middle - root, m - base), (pole - root, p - base)):
@@ -82,7 +73,7 @@ class Bend(Goal):
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
         """Return whether any of the frames moves at all."""
-        return np.array([moving_rows(linkage, self.root, self.middle, self.end, self.towards).any()])
+        return np.array([moving_rows(linkage, *self.places).any()])
 
     def _undefined(self, limb: FloatArray, middle: FloatArray, pole: FloatArray) -> NDArray[np.bool_]:
         """Return where the limb is straight or without length, or the pole is on its line."""

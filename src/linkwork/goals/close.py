@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..linkage.linkage import Linkage, Loop
-from ..transforms import FloatArray, inverse
-from .base import Block, Goal, moving_rows, turn_between, without
+from ..transforms import FloatArray
+from .base import Block, Goal, blocks_of, moving_rows, pose_error, turn_between, without
 
 FIRST = -1  # the level of loops: before the first that a goal can ask for
 CLOSED = 1e-10  # the gap that counts as none [m, rad]
@@ -38,6 +38,7 @@ class Close(Goal):
     tolerance: Any = field(default=CLOSED, kw_only=True)
     priority: int = field(default=FIRST, kw_only=True)
     first_level: ClassVar[int] = FIRST
+    fixed = ("loop",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -52,23 +53,22 @@ class Close(Goal):
     @property
     def blocks(self) -> tuple[Block, ...]:
         """Metres of the gap, then radians of the turn that is left, if that is asked for."""
-        gap = Block(slice(0, 3), "m")
-        return (gap,) if self.loop.kind == "point" else (gap, Block(slice(3, 6), "rad"))
+        return blocks_of(("m", 3), ("rad", 0 if self.loop.kind == "point" else 3))
 
     @property
-    def signature(self) -> tuple[Any, ...]:
-        """The loop itself."""
-        return "Close", self.loop, *self.common
+    def places(self) -> tuple[str, str]:
+        """The two frames of the loop."""
+        return self.loop.first, self.loop.second
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the way from the first frame to the second in the world: metres, then a rotation vector."""
-        first, second = (linkage.forward(q, frame=name) for name in (self.loop.first, self.loop.second))
+        first, second = (linkage.forward(q, frame=name) for name in self.places)
+        if self.loop.kind not in ("point", "axis"):
+            return pose_error(first, second)
         gap: FloatArray = second[..., :3, 3] - first[..., :3, 3]
         if self.loop.kind == "point":
             return gap
-        axis = self.loop.kind == "axis"
-        turn = turn_between(first[..., :3, 2], second[..., :3, 2]) if axis else _turn(first, second)
-        return np.concatenate([gap, turn], axis=-1)
+        return np.concatenate([gap, turn_between(first[..., :3, 2], second[..., :3, 2])], axis=-1)
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the velocity of the first frame less that of the second; without their spin about a common axis."""
@@ -82,20 +82,9 @@ class Close(Goal):
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
         """Return the rows that one of the frames can change at all."""
-        return moving_rows(linkage, self.loop.first, self.loop.second)[: self.blocks[-1].rows.stop]
+        return moving_rows(linkage, *self.places)[: self.blocks[-1].rows.stop]
 
 
 def closings(linkage: Linkage) -> tuple[Close, ...]:
     """Return the goals that close the loops of a linkage."""
     return tuple(Close(loop) for loop in linkage.loops)
-
-
-def _turn(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the rotation vectors (..., 3) in the world that turn frames (..., 4, 4) as others are turned."""
-    from ..kernels.pose_error import pose_errors
-
-    local = inverse(second) @ first
-    out = np.empty((*local.shape[:-2], 6))
-    pose_errors(np.ascontiguousarray(local.reshape(-1, 4, 4)), np.eye(4), out.reshape(-1, 6))
-    turned: FloatArray = second[..., :3, :3] @ out[..., 3:, None]
-    return turned[..., 0]

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, as_number, read_only
-from .base import Block, one_block, reading
+from ..transforms import FloatArray, as_number
+from .base import Block, blocks_of, reading
 from .joint_goal import JointGoal, velocities_of
 
 
@@ -47,49 +46,33 @@ class Couple(JointGoal):
             if isinstance(self.joints, Mapping):
                 terms = {name: as_number(c, f"coefficient of {name!r}") for name, c in self.joints.items()}
             else:
-                terms = self._pair(ratio)
+                pair = list(self.joints) if isinstance(self.joints, list | tuple) else []
+                if len(pair) != 2 or len(set(map(str, pair))) != 2:
+                    raise GoalError(f"a Couple goal takes two joints, or coefficients by name, got {self.joints!r}.")
+                terms = {pair[0]: 1.0, pair[1]: -ratio}
         if not any(terms.values()):
             raise GoalError(f"a Couple goal needs a coefficient other than zero, got {self.joints!r}.")
         self._set(joints=terms, ratio=ratio)
 
-    def _pair(self, ratio: float) -> dict[str, float]:
-        pair = [] if isinstance(self.joints, str) or not isinstance(self.joints, list | tuple) else list(self.joints)
-        if len(pair) != 2 or len(set(map(str, pair))) != 2:
-            raise GoalError(f"a Couple goal takes two joints, or coefficients by name, got {self.joints!r}.")
-        return {pair[0]: 1.0, pair[1]: -ratio}
-
     @property
     def blocks(self) -> tuple[Block, ...]:
         """One number, in the unit of the joint named first."""
-        return one_block(1, self._known("unit"))
+        return blocks_of((self._known("unit"), 1))
 
     @property
     def signature(self) -> tuple[Any, ...]:
         """The joints and their coefficients."""
         return "Couple", tuple(self.joints.items()), *self.common
 
-    def resolve(self, linkage: Linkage, start: FloatArray) -> Couple:  # noqa: ARG002
-        """Return the goal with the places of its joints."""
-        if self._linkage() is linkage:
-            return self
+    def _found(self, linkage: Linkage) -> dict[str, Any]:
         columns = np.array([velocities_of(linkage, name, plain=True)[0] for name in self.joints])
-        row = np.zeros(linkage.nv)
-        np.add.at(row, columns, list(self.joints.values()))
+        matrix = np.zeros((1, linkage.nv))
+        np.add.at(matrix[0], columns, list(self.joints.values()))
         places, unit = linkage.table.pose_index[columns], linkage.table.velocity_units[columns[0]]
-        result: Couple = self._resolved_for(linkage, places=places, columns=columns, row=read_only(row), unit=unit)
-        return result
+        return {"places": places, "columns": columns, "matrix": matrix, "unit": unit}
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return what the sum still lacks."""
         goal = self.resolve(linkage, q)
         values = np.asarray(q, np.float64)[..., goal._known("places")]
         return np.asarray(self.value - values @ np.array(list(self.joints.values())))[..., None]
-
-    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the coefficients, each in its joint's column."""
-        row = self.resolve(linkage, q)._known("row")
-        return np.broadcast_to(row, (*np.shape(q)[:-1], 1, linkage.nv)).copy()
-
-    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return that the joints can."""
-        return np.array([self.resolve(linkage, linkage.neutral())._known("row").any()])

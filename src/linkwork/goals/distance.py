@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import GoalError
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_array
-from .base import Block, Goal, as_frame, as_place, key_of, moving_rows, one_block, placed, position_of, reading, unit
+from .base import Goal, as_place, moving_rows, placed, position_of, reading, unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,34 +31,26 @@ class Distance(Goal):
         [-0.5]
     """
 
+    units = (("m", 1),)
+    about = ("frame", "to")
+
     frame: str
     to: Any
     value: Any
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        as_frame(self.frame, "what a Distance goal moves")
         self._set(to=as_place(self.to, f"what {self.frame!r} keeps a distance from"))
         if isinstance(self.to, str) and self.to == self.frame:
             raise GoalError(f"frame {self.frame!r} has no distance from itself.")
         with reading():
             numbers = as_array(self.value, f"distance of {self.frame!r}")
         ends = np.broadcast_to(numbers, 2).tolist() if numbers.shape in ((), (2,)) else [math.nan, math.nan]
-        if not 0.0 <= ends[0] <= ends[1] or ends[0] == math.inf or (numbers.shape == () and ends[0] == math.inf):
+        if not 0.0 <= ends[0] <= ends[1] or ends[0] == math.inf:
             raise GoalError(
                 f"distance of {self.frame!r} is a number, zero or more, or a pair (least, largest), got {self.value!r}."
             )
         self._set(value=tuple(ends))
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """One length."""
-        return one_block(1, "m")
-
-    @property
-    def signature(self) -> tuple[Any, ...]:
-        """The frame, and the other if it is one."""
-        return "Distance", self.frame, key_of(self.to), *self.common
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return by how much it is too near (positive) or too far."""
@@ -71,10 +63,9 @@ class Distance(Goal):
         (here, moving), (there, motion) = placed(linkage, self.frame, q), placed(linkage, self.to, q)
         direction, length = unit(here - there)
         rate = direction[..., None, :] @ (moving - motion)
-        low, high = self.value
-        inside = (length > low) & (length < high)
+        inside = (length > self.value[0]) & (length < self.value[1])
         return np.where(inside[..., None, None], 0.0, rate)
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
         """Return whether one of both moves at all."""
-        return np.array([moving_rows(linkage, self.frame, self.to)[:3].any()])
+        return np.array([moving_rows(linkage, *self.places)[:3].any()])

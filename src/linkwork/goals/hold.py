@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, read_only
-from .base import SAME, Block, Goal, as_frame, as_pose
+from ..transforms import FloatArray
+from .base import Goal, as_pose, common_value
 from .reach import Reach
 
 
@@ -35,19 +35,15 @@ class Hold(Goal):
         True
     """
 
+    units = (("m", 3), ("rad", 3))
+
     frame: str
     pose: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        as_frame(self.frame, "what a Hold goal keeps in place")
         if self.pose is not None:
-            self._set(pose=read_only(as_pose(self.pose, f"place to hold {self.frame!r} at").copy()))
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """Metres of position, then radians of orientation."""
-        return Block(slice(0, 3), "m"), Block(slice(3, 6), "rad")
+            self._set(pose=as_pose(self.pose, f"place to hold {self.frame!r} at"))
 
     @property
     def signature(self) -> tuple[Any, ...]:
@@ -59,17 +55,16 @@ class Hold(Goal):
         if self.pose is not None:
             return self._template
         world = linkage.forward(start, frame=self.frame).reshape(-1, 4, 4)
-        if not len(world):
-            raise GoalError(f"frame {self.frame!r} has no place to be held at: there is no start; give pose=... one.")
-        if np.abs(world - world[:1]).max(initial=0.0) > SAME * max(linkage.length, 1.0):
-            raise GoalError(
-                f"frame {self.frame!r} is in another place at each of the {len(world)} starts; give pose=... one."
-            )
-        return self._template.moved(world[0])
+        return self._template.moved(common_value(linkage, world, f"the pose of frame {self.frame!r}", "give pose="))
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the way back in the world: metres, then the rotation vector."""
-        return self._held().error(linkage, q)
+        if self.pose is None:
+            raise GoalError(
+                f"a Hold of {self.frame!r} has its place from the start of a solve; give pose=..., or "
+                "resolve(linkage, q)."
+            )
+        return self._template.error(linkage, q)
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the frame's Jacobian."""
@@ -78,14 +73,6 @@ class Hold(Goal):
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
         """Return which error rows some joint can change at all."""
         return linkage.evaluator.moving_rows(self.frame)
-
-    def _held(self) -> Reach:
-        if self.pose is None:
-            raise GoalError(
-                f"a Hold of {self.frame!r} has its place from the start of a solve; give pose=..., or "
-                "resolve(linkage, q)."
-            )
-        return self._template
 
     @cached_property
     def _template(self) -> Reach:

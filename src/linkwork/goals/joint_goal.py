@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import GoalError, JointNotFoundError
 from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
 from .base import Goal
 
 
@@ -29,19 +33,27 @@ def velocities_of(linkage: Linkage, name: Any, *, plain: bool) -> list[int]:
 
 
 class JointGoal(Goal):
-    """A goal that is told the linkage it is for; asked about another, it binds itself to that one."""
+    """A goal that is told the linkage it is for; asked about another, it resolves itself for that one."""
 
-    def _linkage(self) -> Linkage | None:
-        found: Linkage | None = self.__dict__.get("linkage")
-        return found
+    def resolve(self, linkage: Linkage, start: FloatArray) -> Self:  # noqa: ARG002
+        """Return the goal with the places of its joints in the linkage."""
+        return self if self.__dict__.get("linkage") is linkage else self._with(linkage=linkage, **self._found(linkage))
 
-    def _resolved_for(self, linkage: Linkage, **values: Any) -> Any:
-        result = object.__new__(type(self))
-        result.__dict__.update(self.__dict__, linkage=linkage, **values)
-        return result
+    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the factors of the joints, which are the same in every pose."""
+        matrix = self.resolve(linkage, q)._known("matrix")
+        return np.broadcast_to(matrix, (*np.shape(q)[:-1], *matrix.shape)).copy()
+
+    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
+        """Return the rows that a joint has a part in."""
+        return np.asarray(self.resolve(linkage, linkage.neutral())._known("matrix").any(axis=1))
+
+    def _found(self, linkage: Linkage) -> dict[str, Any]:
+        """Return what the goal knows of a linkage, its constant Jacobian ``matrix`` (rows, nv) among it."""
+        raise NotImplementedError
 
     def _known(self, name: str) -> Any:
-        """Return what binding has found out."""
+        """Return what resolving has found out."""
         if name not in self.__dict__:
             raise GoalError(f"the rows of {type(self).__name__} depend on the linkage; resolve(linkage, q) has them.")
         return self.__dict__[name]

@@ -9,22 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, as_axis, cross_matrix, read_only
-from .base import (
-    Block,
-    Goal,
-    as_frame,
-    as_place,
-    key_of,
-    moving_rows,
-    one_block,
-    placed,
-    position_of,
-    reading,
-    turn_between,
-    unit,
-    without,
-)
+from ..transforms import FloatArray, cross_matrix
+from .base import Goal, as_direction, as_place, moving_rows, placed, position_of, turn_between, unit, without
 
 NEAREST = 1e-6  # of the linkage's length: nearer than that, a point has no direction
 
@@ -47,26 +33,18 @@ class LookAt(Goal):
         True
     """
 
+    units = (("rad", 3),)
+    about = ("frame", "at")
+    fixed = ("axis",)
+
     frame: str
     at: Any
     axis: Any = field(default="x", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        as_frame(self.frame, "what a LookAt goal turns")
-        with reading():
-            axis = read_only(as_axis(self.axis, f"axis of {self.frame!r}"))
+        axis = as_direction(self.axis, f"axis of {self.frame!r}")
         self._set(axis=axis, at=as_place(self.at, f"what {self.frame!r} should look at"))
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """The rotation vector, judged by its angle."""
-        return one_block(3, "rad")
-
-    @property
-    def signature(self) -> tuple[Any, ...]:
-        """Frame, axis, and the frame looked at."""
-        return "LookAt", self.frame, key_of(self.at), self.axis.tobytes(), *self.common
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the shortest turn that does it, as a rotation vector in the world."""
@@ -87,7 +65,7 @@ class LookAt(Goal):
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
         """Return all rows if the frame or the point moves at all: by moving, it looks from elsewhere."""
-        return np.full(3, moving_rows(linkage, self.frame, self.at).any())
+        return np.full(3, moving_rows(linkage, *self.places).any())
 
     def _sight(self, linkage: Linkage, way: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Return the direction of a way, and whether it is too short to have one."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..transforms import plane_basis, read_only
 from .across import Across
+from .base import as_direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,5 +30,5 @@ class OnLine(Across):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        direction = self._axis(self.direction, "direction of the line")
+        direction = as_direction(self.direction, f"direction of the line for {self.frame!r}")
         self._set(direction=direction, directions=read_only(plane_basis(direction)[:, :2].T.copy()))

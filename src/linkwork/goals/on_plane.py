@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .across import Across
+from .base import as_direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,5 +29,5 @@ class OnPlane(Across):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        normal = self._axis(self.normal, "normal of the plane")
+        normal = as_direction(self.normal, f"normal of the plane for {self.frame!r}")
         self._set(normal=normal, directions=normal[None])

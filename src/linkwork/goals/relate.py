@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, cross_matrix, inverse, read_only
-from .base import SAME, Block, Goal, as_frame, moving_rows
+from ..transforms import FloatArray, cross_matrix, inverse
+from .base import Block, Goal, as_frame, blocks_of, common_value, moving_rows, pose_error
 from .reach import Reach
 
 
@@ -33,6 +33,9 @@ class Relate(Goal):
         >>> lw.solve(figure, lw.Relate("left_hand", "right_hand", position=(0, 0.3, 0)), start="sit").success
         True
     """
+
+    about = ("frame", "to")
+    fixed = ("rows",)
 
     frame: str
     to: str
@@ -58,39 +61,20 @@ class Relate(Goal):
     def blocks(self) -> tuple[Block, ...]:
         """Metres of position, then radians of orientation."""
         count = int((self.rows < 3).sum())
-        parts = (Block(slice(0, count), "m"), Block(slice(count, len(self.rows)), "rad"))
-        return tuple(block for block in parts if block.rows.stop > block.rows.start)
-
-    @property
-    def signature(self) -> tuple[Any, ...]:
-        """Both frames and the rows."""
-        return "Relate", self.frame, self.to, self.rows.tobytes(), *self.common
+        return blocks_of(("m", count), ("rad", len(self.rows) - count))
 
     def resolve(self, linkage: Linkage, start: FloatArray) -> Relate:
         """Return the goal with the place that the start has, if it names none."""
         if self.target is not None:
             return self
         there = inverse(linkage.forward(start, frame=self.to)) @ linkage.forward(start, frame=self.frame)
-        there = there.reshape(-1, 4, 4)
-        if np.abs(there - there[:1]).max(initial=0.0) > SAME * max(linkage.length, 1.0):
-            raise GoalError(
-                f"frames {self.frame!r} and {self.to!r} stand otherwise to each other at each of the {len(there)} "
-                "starts; give a pose, a position or an orientation."
-            )
-        result = object.__new__(Relate)
-        result.__dict__.update(self.__dict__, target=read_only(there[0]))
-        return result
+        what, advice = f"the pose of {self.frame!r} in {self.to!r}", "give a pose, a position or an orientation"
+        return self._with(target=common_value(linkage, there.reshape(-1, 4, 4), what, advice))
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the way to the place in the world: metres, then the rotation vector."""
-        from ..kernels.pose_error import pose_errors
-
         wanted = linkage.forward(q, frame=self.to) @ self._target()
-        local = inverse(wanted) @ linkage.forward(q, frame=self.frame)
-        out = np.empty((*local.shape[:-2], 6))
-        pose_errors(np.ascontiguousarray(local.reshape(-1, 4, 4)), np.eye(4), out.reshape(-1, 6))
-        turned: FloatArray = out.reshape(*out.shape[:-1], 2, 3) @ np.swapaxes(wanted[..., :3, :3], -1, -2)
-        return turned.reshape(out.shape)[..., self.rows]
+        return pose_error(linkage.forward(q, frame=self.frame), wanted)[..., self.rows]
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the frame's velocity less that of its place in the other."""
@@ -102,7 +86,7 @@ class Relate(Goal):
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
         """Return the rows that one of the frames can change at all."""
-        return moving_rows(linkage, self.frame, self.to)[self.rows]
+        return moving_rows(linkage, *self.places)[self.rows]
 
     def _target(self) -> FloatArray:
         if self.target is None:

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..linkage.linkage import Linkage
 from ..linkage.poses import between
 from ..transforms import FloatArray, as_array, as_number, read_only
-from .base import Block, reading
+from .base import Block, blocks_of, reading
 from .joint_goal import JointGoal, velocities_of
 
 
@@ -46,18 +45,14 @@ class Rest(JointGoal):
     def blocks(self) -> tuple[Block, ...]:
         """Radians, then metres, each multiplied by its gain."""
         turning, count = self._known("turning"), len(self._known("columns"))
-        parts = (Block(slice(0, turning), "rad"), Block(slice(turning, count), "m"))
-        return tuple(block for block in parts if block.rows.stop > block.rows.start)
+        return blocks_of(("rad", turning), ("m", count - turning))
 
     @property
     def signature(self) -> tuple[Any, ...]:
         """The joints and their gains."""
         return "Rest", self._known("columns").tobytes(), self._known("factors").tobytes(), *self.common
 
-    def resolve(self, linkage: Linkage, start: FloatArray) -> Rest:  # noqa: ARG002
-        """Return the goal with the linkage's joints."""
-        if self._linkage() is linkage:
-            return self
+    def _found(self, linkage: Linkage) -> dict[str, Any]:
         gains = self._gains(linkage)
         columns = np.flatnonzero(gains)
         if not len(columns):
@@ -68,26 +63,13 @@ class Rest(JointGoal):
         if values.ndim != 1:
             raise GoalError(f"a Rest goal leans towards one pose, got {len(values)} of them.")
         found = {"target": read_only(values), "columns": columns, "factors": gains[columns]}
-        result: Rest = self._resolved_for(linkage, **found, turning=int((~slides).sum()))
-        return result
+        return {**found, "turning": int((~slides).sum()), "matrix": np.diag(gains)[columns]}
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the way to the pose, each joint's multiplied by its gain."""
         goal = self.resolve(linkage, q)
         way = between(linkage, np.asarray(q, np.float64), goal._known("target"))
         return np.asarray(way[..., goal._known("columns")] * goal._known("factors"))
-
-    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the gains, each in its joint's column."""
-        goal = self.resolve(linkage, q)
-        columns = goal._known("columns")
-        result = np.zeros((*np.shape(q)[:-1], len(columns), linkage.nv))
-        result[..., np.arange(len(columns)), columns] = goal._known("factors")
-        return result
-
-    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return all rows: every one is a joint's own."""
-        return np.ones(len(self.resolve(linkage, linkage.neutral())._known("columns")), np.bool_)
 
     def _gains(self, linkage: Linkage) -> FloatArray:
         """Return a gain for every velocity."""

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..goals import Align, Balance, Bend, Close, Couple, Distance, Goal, LookAt, OnLine, OnPlane, Reach, Relate, Rest
-from ..goals.balance import Inset
 from ..goals.look_at import NEAREST
 from ..kernels import goal_layout as layout
 from ..kernels.goal_layout import COUPLE_ITEM, NUMBERS, REST_ITEM, REST_NUMBERS
@@ -206,7 +205,6 @@ PACKERS: dict[type[Goal], Callable[[Linkage, Any], PackedGoal]] = {
     OnLine: _across,
     Distance: _distance,
     Balance: _balance,
-    Inset: _balance,
     Rest: _rest,
     Couple: _couple,
 }
