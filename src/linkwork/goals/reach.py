@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,7 @@ class Reach(Goal):
         """Metres of position, then radians of orientation."""
         return blocks_of(("m", self.coordinates), ("rad", len(self.rows) - self.coordinates))
 
-    @property
+    @cached_property
     def signature(self) -> tuple[Any, ...]:
         """Frame, rows, free axis, and what all goals have."""
         free = None if self.free is None else self.free.tobytes()

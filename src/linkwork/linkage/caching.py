@@ -25,13 +25,17 @@ class Cache:
         self._most, self._lock = most, Lock()
         self._kinds: dict[str, dict[Hashable, Any]] = {}
 
+    def find(self, kind: str, key: Hashable) -> Any:
+        """Return what is kept under a key, or None."""
+        kinds = self._kinds
+        return kinds[kind].get(key) if kind in kinds else None
+
     def get(self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
         """Return what is kept under a key, or make it and keep it.
 
         It is made outside of the lock: threads that ask at once may each make one, and all are given the first.
         """
-        kinds = self._kinds
-        known: T | None = kinds[kind].get(key) if kind in kinds else None
+        known: T | None = self.find(kind, key)
         if known is not None:
             return known
         made = make()

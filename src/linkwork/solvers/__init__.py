@@ -101,9 +101,10 @@ def solve(
         >>> solution.success, arm.forward(solution.q, frame="tip")[:2, 3].round(3).tolist()
         (True, [-20.0, 5.0])
     """
-    check_linkage(linkage)
-    goal = goals[0] if isinstance(goals, list | tuple) and len(goals) == 1 else goals
-    if method == "robust" and not options and type(goal) is Reach and goal.tolerance is None:
+    if linkage.__class__ is not Linkage:
+        check_linkage(linkage)
+    goal = goals[0] if goals.__class__ in (list, tuple) and len(goals) == 1 else goals
+    if method == "robust" and not options and goal.__class__ is Reach and goal.tolerance is None:
         # What `Robust` does with one Reach and its defaults, without the objects on the way: microseconds count.
         found = prepared_for(linkage, goal, DEFAULTS, RESTARTS, 0)
         begin: Any = start

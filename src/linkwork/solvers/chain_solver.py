@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,7 @@ class Prepared:
         self.answer = answer = Answer(self.rows, self.chain.values)
         self._size, self._room, self._start_at, self._values_at = answer.size, answer.room, answer.start, answer.values
         self._known = pack(self.numbers, self.starts(np.float64))
+        self._rooms: list[FloatArray] = []
         self._shape, self._neutral = (linkage.nq,), linkage.neutral()
 
     def __repr__(self) -> str:
@@ -233,7 +234,11 @@ class Prepared:
 
     def _search_one(self, target: FloatArray, start: PoseLike | None, seed: int, tries: int) -> Found:
         """Return the solution for a contiguous target: the way of a control loop, so every line counts."""
-        out, room = EMPTY(self._size), EMPTY(self._room)
+        out = EMPTY(self._size)
+        try:
+            room = self._rooms.pop()  # this call's alone until it is given back: no two threads ever share one
+        except IndexError:
+            room = EMPTY(self._room)
         given = start is not None
         if given:
             quick = start.__class__ is np.ndarray and start.dtype is FLOAT64 and start.shape == self._shape
@@ -241,6 +246,7 @@ class Prepared:
             out[self._start_at] = pose if self.whole else self.chain.values_of(pose)
         aim = target if self._turn is None else self._spun(target)
         outcome = search_one(self.codes, self._known, room, aim, seed, tries, given, out)
+        self._rooms.append(room)
         if outcome != REACHED:
             if outcome == INVALID:
                 raise GoalError(f"the target of {self.goal.frame!r} is no rigid transform of finite numbers.")
@@ -406,6 +412,6 @@ class Prepared:
 def prepared_for(linkage: Linkage, goal: Reach, settings: Settings, restarts: int, seed: int) -> Prepared:
     """Return the prepared solver for goals of one make; it is kept on the linkage."""
     key = (goal.signature, settings.tolerance, settings.rotation_tolerance, settings.limits == "ignore", restarts, seed)
-    return linkage.cache.get(
-        "chain", key, lambda: Prepared(linkage, goal, settings, restarts=max(restarts, 1), seed=seed)
+    return linkage.cache.find("chain", key) or linkage.cache.get(
+        "chain", key, partial(Prepared, linkage, goal, settings, restarts=max(restarts, 1), seed=seed)
     )
