@@ -6,6 +6,7 @@ interrupted run is resumed to the same answers.
 
 from __future__ import annotations
 
+import inspect
 import os
 import time
 from collections import Counter
@@ -23,6 +24,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..solvers.batch import Batch, cores, solve_batch
 from ..solvers.options import BatchOptions, precision
+from ..solvers.prepare import prepare
 from ..transforms import FloatArray
 from .answer_files import part_path, read_counts, schema_of, write_part
 from .engine import Receipt, Receipts, check_workers, linkage_digest, run_folder, run_local, run_ray
@@ -31,6 +33,7 @@ from .goal_files import Goals, RowBlock, check_block_rows, open_goals, read_bloc
 ENGINES = ("local", "cuda", "ray")
 ROWS = {"cpu": 2**18, "cuda": 2**20}  # of a block, by default
 CHUNK = {"cpu": 2**15, "cuda": 2**20}  # rows in memory at a time
+DEFAULTS = {p.name: p.default for p in inspect.signature(prepare).parameters.values() if p.default != p.empty}
 Progress = Callable[["DatasetResult"], None]
 
 
@@ -229,8 +232,8 @@ class BlockSolver:
 
     def facts(self, block_rows: int) -> dict[str, Any]:
         """Return what decides the answers and how they are parted, as plain data."""
-        free = self.options.get("free")
-        plain: dict[str, Any] = dict(self.options)
+        plain: dict[str, Any] = DEFAULTS | self.options  # whether a default was said or not is no difference
+        free = plain["free"]
         plain["free"] = free if free is None or isinstance(free, str) else np.asarray(free).tolist()
         if "dtype" in plain:
             plain["dtype"] = precision(plain["dtype"]).name
