@@ -10,6 +10,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 from numpy.testing import assert_allclose
 
 from linkwork.formats import urdf
@@ -88,24 +89,29 @@ def pinocchio_model(pin: ModuleType, path: Path) -> object:
     return pin.buildModelFromXML(path.read_text().lstrip())  # their reader refuses a blank line before the declaration
 
 
+def pinocchio_pose(pin: ModuleType, model: object, linkage: Linkage, q: np.ndarray) -> np.ndarray:
+    """Return a pose as Pinocchio holds it: there every follower has a value of its own, and a wheel two."""
+    theirs = pin.neutral(model)
+    for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
+        if arc.articulation.nq == 0:
+            continue
+        joint = model.joints[model.getJointId(arc.name)]
+        values = drive.multiplier * q[drive.q : drive.q + arc.articulation.nq] + drive.offset
+        if isinstance(arc.articulation, Floating):
+            values = values[[0, 1, 2, 4, 5, 6, 3]]
+        elif joint.nq == 2:  # a wheel
+            values = [math.cos(values[0]), math.sin(values[0])]
+        elif joint.nq == 4:  # in a plane
+            values = [*values[:2], math.cos(values[2]), math.sin(values[2])]
+        theirs[joint.idx_q : joint.idx_q + joint.nq] = values
+    return theirs
+
+
 def same_as_pinocchio(pin: ModuleType, model: object, linkage: Linkage) -> None:
-    """Compare every link at three poses; there every follower has a value of its own."""
+    """Compare every link at three poses."""
     data = model.createData()
     for q in linkage.random_pose(5, 3):
-        theirs = pin.neutral(model)
-        for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
-            if arc.articulation.nq == 0:
-                continue
-            joint = model.joints[model.getJointId(arc.name)]
-            values = drive.multiplier * q[drive.q : drive.q + arc.articulation.nq] + drive.offset
-            if isinstance(arc.articulation, Floating):
-                values = values[[0, 1, 2, 4, 5, 6, 3]]
-            elif joint.nq == 2:  # a wheel
-                values = [math.cos(values[0]), math.sin(values[0])]
-            elif joint.nq == 4:  # in a plane
-                values = [*values[:2], math.cos(values[2]), math.sin(values[2])]
-            theirs[joint.idx_q : joint.idx_q + joint.nq] = values
-        pin.framesForwardKinematics(model, data, theirs)
+        pin.framesForwardKinematics(model, data, pinocchio_pose(pin, model, linkage, q))
         frames = linkage.forward(q)
         for name in linkage.links:
             place = data.oMf[model.getFrameId(name, pin.FrameType.BODY)].homogeneous

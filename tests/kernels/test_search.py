@@ -16,7 +16,7 @@ from linkages import random_rotation
 from linkwork.kernels import starts
 from linkwork.linkage.joints import Continuous, Mimic, Prismatic, Revolute, Screw
 from linkwork.solvers.chain import Chain
-from robots import shipped
+from robots import pinocchio_pose, shipped
 
 CHAINS, GOALS = 40, 125  # 60,000 problems with all kinds of goal in both precisions
 if os.environ.get("LINKWORK_MILLION"):
@@ -203,19 +203,9 @@ def test_pinocchio_agrees_on_what_is_reached(name: str) -> None:
     targets = arm.forward(arm.random_pose(3, 300), frame=frame)
     batch = lw.solve_batch(arm, frame, targets)
     assert batch.success.all()
-    data, index, values = (
-        model.createData(),
-        model.getFrameId(frame),
-        dict(zip(arm.coordinates, batch.q.T, strict=True)),
-    )
-    for k, target in enumerate(targets):
-        q = pinocchio.neutral(model)
-        for joint, joint_name in list(zip(model.joints, model.names, strict=True))[1:]:  # not the universe
-            mimic = arm.joint(joint_name).mimic
-            assert joint.nq == 1
-            assert mimic is None or (mimic.multiplier, mimic.offset) == (1.0, 0.0)
-            q[joint.idx_q] = values[joint_name if mimic is None else mimic.joint][k]
-        pinocchio.framesForwardKinematics(model, data, q)
+    data, index = model.createData(), model.getFrameId(frame)
+    for q, target in zip(batch.q, targets, strict=True):
+        pinocchio.framesForwardKinematics(model, data, pinocchio_pose(pinocchio, model, arm, q))
         there = data.oMf[index]
         assert np.linalg.norm(there.translation - target[:3, 3]) <= 1e-4
         assert np.linalg.norm(pinocchio.log3(there.rotation.T @ target[:3, :3])) <= 1e-3
