@@ -323,7 +323,7 @@ class BodySolver:
     def _search_within(
         self, time_budget: float | None, numbers: FloatArray, starts: FloatArray
     ) -> tuple[SearchResult, bool]:
-        """Search, and say whether the time was up before all starts were made.
+        """Search, and say whether the time was up before it ended.
 
         The compiled search cannot be interrupted, so with a budget it is repeated with twice as many starts. They are
         the same starts in the same order: an answer found in time is the one that a search without a budget finds.
@@ -344,7 +344,7 @@ class BodySolver:
                 again = self.search(numbers[one], starts[one], begin=k, tries=tries)
                 found.q[one], found.report[one], found.status[one] = again
                 spent = time.perf_counter() - began
-        return found, False
+        return found, time.perf_counter() > deadline
 
 
 def _answers(parts: Sequence[SearchResult]) -> BodyAnswers:
