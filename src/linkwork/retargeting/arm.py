@@ -12,7 +12,7 @@ from ..motion.clips import Clip
 from ..transforms import FloatArray
 from .frame_goals import GoalTrack, Progress, follow
 from .plans import levelled
-from .skeletons import Skeleton
+from .skeletons import ARMS, Skeleton
 from .smoothing import smoothed
 from .transfer import anatomical_motion
 
@@ -97,10 +97,16 @@ def plan_hand(
     middle = (path.min(axis=0) + path.max(axis=0)) / 2.0
     ready = linkage.stored_pose("ready") if "ready" in linkage.poses else linkage.neutral()
     world = linkage.forward(ready, frame=tip)
-    scale = _reach(linkage, tip) / max(_size(source, role), 1e-9)
+    arm = ARMS.get(role.partition("_")[0])
+    size = source.length(*arm) if arm is not None and source.has(*arm) else source.linkage.length / 4.0
+    scale, frames, ones = _reach(linkage, tip) / max(size, 1e-9), len(path), np.ones(len(path))
+    style = [
+        GoalTrack("turn", tip, np.broadcast_to(world[:3, :3], (frames, 3, 3)), STEADY * ones),
+        GoalTrack("pose", "", np.broadcast_to(ready, (frames, linkage.nq)), STYLE * ones),
+    ]
     for _ in range(TRIES):
         places = world[:3, 3] + scale * (path - middle)
-        poses = _followed(linkage, tip, places, world[:3, :3], ready, progress)
+        poses = follow(linkage, [GoalTrack("place", tip, places, PATH * ones), *style], ready, progress)
         missed = np.linalg.norm(linkage.forward(poses, frame=tip)[:, :3, 3] - places, axis=1).max()
         if missed <= REACHED:
             break
@@ -118,12 +124,6 @@ def _seen_from_body(motion: Clip, source: Skeleton, role: str, smooth: float) ->
     return smoothed(seen, motion.times, smooth)
 
 
-def _size(source: Skeleton, role: str) -> float:
-    side = role.partition("_")[0]
-    chain = [f"{side}_{part}" for part in ("shoulder", "elbow", "hand")]
-    return source.length(*chain) if all(name in source for name in chain) else source.linkage.length / 4.0
-
-
 def _reach(linkage: Linkage, tip: str) -> float:
     """Return how far a tip gets from its first joint that moves."""
     path = [arc for arc in linkage.path_to(tip)[0] if linkage.arcs[arc].articulation.nv]
@@ -132,15 +132,3 @@ def _reach(linkage: Linkage, tip: str) -> float:
     poses = linkage.random_pose(0, SAMPLES)
     ways = linkage.forward(poses, frame=tip) - linkage.forward(poses, frame=linkage.links[path[0]])
     return float(np.percentile(np.linalg.norm(ways[:, :3, 3], axis=1), 95.0))
-
-
-def _followed(
-    linkage: Linkage, tip: str, places: FloatArray, turn: FloatArray, ready: FloatArray, progress: Progress | None
-) -> FloatArray:
-    frames, ones = len(places), np.ones(len(places))
-    tracks = [
-        GoalTrack("place", tip, places, PATH * ones),
-        GoalTrack("turn", tip, np.broadcast_to(turn, (frames, 3, 3)), STEADY * ones),
-        GoalTrack("pose", "", np.broadcast_to(ready, (frames, linkage.nq)), STYLE * ones),
-    ]
-    return follow(linkage, tracks, ready, progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,13 +18,12 @@ from ..transforms import FloatArray
 from . import plans, transfer
 from .frame_goals import GoalTrack, Progress, follow
 from .names import SIDES
-from .skeletons import LEGS, Skeleton
+from .skeletons import ARMS, LEGS, Skeleton
 from .smoothing import smoothed, turns_smoothed
 
 # How much each goal counts: metres and radians, times these.
 PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 20.0, 4.0, 3.0, 1.0, 0.3, 0.3, 0.3, 0.1
 SOLES, FIRM = 0.1, 6.0
-SHORTEST = 1e-6  # [m]: shorter limbs are ignored
 CALM = 1.2  # hips that shake more than planned by this factor are smoothed
 
 
@@ -87,13 +86,9 @@ class Plan:
         if self.chest is not None:
             result.append(GoalTrack("turn", target.roles["chest"], self.chest, upright))
         if self.gaze is not None:
-            result.append(GoalTrack("direction", target.body("head"), self.gaze, GAZE * ones, axis=self.face))
+            ahead = target.anatomy["head"][:, 0]
+            result.append(GoalTrack("direction", target.body("head"), self.gaze, GAZE * ones, axis=ahead))
         return [*result, GoalTrack("pose", "", self.poses, STYLE * ones)]
-
-    @cached_property
-    def face(self) -> FloatArray:
-        """The way forward in the coordinates of the target's head."""
-        return self.target.anatomy["head"][:, 0]
 
 
 def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, smooth: float = 0.0) -> Plan:
@@ -106,14 +101,18 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, sm
         rules: What counts as a planted foot.
         smooth: Over which time the source is smoothed [s].
     """
-    both = [role for role in source.roles if role in target.roles]
-    _check(source, target, both)
+    if not any(role in target and role.endswith(("_hand", "_ankle", "_elbow", "_knee")) for role in source.roles):
+        raise MappingError(
+            f"{source.linkage.name!r} and {target.linkage.name!r} have no limb in common: the source has"
+            f" {', '.join(source.roles)}; the target has {', '.join(target.roles)}. Give the missing roles by map="
+            f" (--map); --write-map writes what was found."
+        )
     times = motion.times
     axes = transfer.anatomical_motion(motion, source)
     axes = {role: turns_smoothed(turn, times, smooth) for role, turn in axes.items()}
     world = motion.forward()
     places = {role: smoothed(world[link][:, :3, 3], times, smooth) for role, link in source.roles.items()}
-    legs = all(skeleton.has_legs and skeleton.length(*LEGS[:3]) > SHORTEST for skeleton in (source, target))
+    legs = all(skeleton.has_legs and skeleton.length(*LEGS["left"]) > plans.SHORTEST for skeleton in (source, target))
     free = isinstance(target.linkage.root.articulation, Floating)
     if not free:
         axes, places = _seen_from_hips(target, axes, places)
@@ -138,7 +137,7 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, sm
         plans.plan_hips(target, poses, centre, feet, times)
     elif free:
         transfer.place_root(target.linkage, poses, [target.roles["hips"]], scale * places["hips"])
-    hands = _hands(source, target, places, poses, times)
+    hands = plans.plan_hands(source, target, places, poses, times)
     for side, goal in hands.items() if feet else ():
         goal[:, 2] = plans.above_ground(goal[:, 2], scale * (places[f"{side}_hand"][:, 2] - level) + ankles)
     gaze = axes["head"][:, :, 0] if "head" in axes and "head" in target else None
@@ -146,22 +145,10 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, sm
     return Plan(source, target, motion, poses, feet, hands, gaze, scale, hips, wanted.get("chest"))
 
 
-def _check(source: Skeleton, target: Skeleton, both: Sequence[str]) -> None:
-    limbs = [role for role in both if role.endswith(("_hand", "_ankle", "_elbow", "_knee"))]
-    if limbs:
-        return
-    raise MappingError(
-        f"{source.linkage.name!r} and {target.linkage.name!r} have no limb in common: the source has"
-        f" {', '.join(source.roles)}; the target has {', '.join(target.roles)}. Give the missing roles by map= (--map);"
-        f" --write-map writes what was found."
-    )
-
-
 def _scale(source: Skeleton, target: Skeleton) -> float:
     """Return the length of legs, or else of arms, of the target over that of the source."""
-    for roles in (LEGS, *(tuple(f"{side}_{part}" for part in ("shoulder", "elbow", "hand")) for side in SIDES)):
-        if all(role in source and role in target for role in roles):
-            chains = [roles[k : k + 3] for k in range(0, len(roles), 3)]
+    for chains in (tuple(LEGS.values()), *((roles,) for roles in ARMS.values())):
+        if all(skeleton.has(*roles) for skeleton in (source, target) for roles in chains):
             lengths = [sum(skeleton.length(*chain) for chain in chains) for skeleton in (source, target)]
             if min(lengths) > 0.0:
                 return lengths[1] / lengths[0]
@@ -172,28 +159,11 @@ def _seen_from_hips(
     target: Skeleton, axes: dict[str, FloatArray], places: dict[str, FloatArray]
 ) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     """Return axes and places as they are seen from the hips, for a target whose hips stand still."""
-    rest = np.stack([target.forward, np.cross(target.up, target.forward), target.up], axis=1)
-    turn = rest @ np.swapaxes(axes["hips"], -1, -2)
+    turn = target.axes @ np.swapaxes(axes["hips"], -1, -2)
     return (
         {role: turn @ value for role, value in axes.items()},
         {role: (turn @ (value - places["hips"])[..., None])[..., 0] for role, value in places.items()},
     )
-
-
-def _hands(
-    source: Skeleton, target: Skeleton, places: Mapping[str, FloatArray], poses: FloatArray, times: FloatArray
-) -> dict[str, FloatArray]:
-    arms: dict[str, dict[str, FloatArray]] = {}
-    scales: dict[str, float] = {}
-    for side in SIDES:
-        roles = [f"{side}_{part}" for part in ("shoulder", "elbow", "hand")]
-        if all(role in source and role in target for role in roles):
-            length = source.length(*roles)
-            if min(length, target.length(*roles)) < SHORTEST:
-                continue
-            arms[side] = {"shoulder": places[roles[0]], "hand": places[roles[2]], "arm": np.array([length])}
-            scales[side] = target.length(*roles) / length
-    return plans.plan_hands(arms, target, poses, scales, times) if arms else {}
 
 
 def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:

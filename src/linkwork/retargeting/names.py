@@ -37,7 +37,6 @@ WORDS: dict[str, tuple[str, ...]] = {
     "head": ("head", "skull"),
 }
 _KNOWN = {word: part for part, words in WORDS.items() for word in words}
-_LIMB_WORDS = {"arm": "arm", "leg": "leg"}
 FINGER = "finger"
 
 
@@ -86,14 +85,14 @@ def meaning(name: str) -> Meaning:
         if part == "hip" and word == "hip" and not side:
             part = "hips"
         return Meaning(side, part, word)
-    limb = next((limb for limb in _LIMB_WORDS if limb in words), "")
+    limb = next((limb for limb in LIMBS if limb in words), "")
     return Meaning(side, limb, limb)
 
 
 def meaning_of_both(joint: str, link: str) -> Meaning:
     """Return what a joint's name says, or where it says nothing of the body, that of its link."""
     first, second = meaning(joint), meaning(link)
-    better = first if first.part and (first.part not in _LIMB_WORDS or second.part in ("", *_LIMB_WORDS)) else second
+    better = first if first.part and (first.part not in LIMBS or second.part in ("", *LIMBS)) else second
     return Meaning(better.side or first.side or second.side, better.part, better.word)
 
 
@@ -106,7 +105,7 @@ def _side(parts: list[str]) -> tuple[str, list[str]]:
         for side in SIDES:
             if part == side[0]:
                 return side, parts[:k] + parts[k + 1 :]
-            if part[0] == side[0] and part[1:] in (*_LIMB_WORDS, *_KNOWN) and part not in _KNOWN:
+            if part[0] == side[0] and part[1:] in (*LIMBS, *_KNOWN) and part not in _KNOWN:
                 return side, [*parts[:k], part[1:], *parts[k + 1 :]]
             if part.startswith(side) and len(part) > len(side):
                 return side, [*parts[:k], part[len(side) :], *parts[k + 1 :]]

@@ -6,6 +6,7 @@ which is z = 0, and kept there.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..motion.contacts import Mask, Thresholds, find_contacts, ground_level
 from ..motion.splines import smooth as smooth_step
 from ..transforms import FloatArray, translation
 from .names import SIDES
-from .skeletons import Skeleton
+from .skeletons import ARMS, LEGS, Skeleton
 from .smoothing import faded, over_spans, smoothed
 from .transfer import place_root
 
@@ -27,6 +28,7 @@ LONGEST_LEG = 0.999  # of its length: a leg is never quite straight
 SETTLING = 0.25  # [s]: time over which the hips give way to legs that are too short
 LOW, SOFT = 0.2, 0.06  # [m]: hands lower than the first keep above the ground; how softly they do
 GIVING_WAY = 0.1  # [s]: over which time hands and hips give way where limits make them
+SHORTEST = 1e-6  # [m]: shorter limbs are ignored
 HANDS_MEET = 0.8  # of an arm: hands nearer than that are kept as far apart as they were
 
 
@@ -53,7 +55,7 @@ def sole(skeleton: Skeleton, side: str) -> Sole:
     """Return what a foot is like: from its toes, its ends and frames, or of usual size."""
     role = f"{side}_ankle"
     body, ankle = skeleton.body(role), skeleton.place(role)
-    leg = skeleton.length(f"{side}_hip", f"{side}_knee", role)
+    leg = skeleton.length(*LEGS[side])
     linkage = skeleton.linkage
     index = linkage.link_index(skeleton.roles[role])
     points = [
@@ -117,7 +119,7 @@ class Stride:
 def stride(clip: Clip, skeleton: Skeleton, side: str, rules: Thresholds, smooth: float) -> Stride:
     """Return what a foot of the source does."""
     foot = sole(skeleton, side)
-    leg = skeleton.length(f"{side}_hip", f"{side}_knee", f"{side}_ankle")
+    leg = skeleton.length(*LEGS[side])
     world = clip.forward(frame=foot.body)
     ankle = world[:, :3, :3] @ foot.ankle + world[:, :3, 3]
     toe = world[:, :3, :3] @ foot.toe + world[:, :3, 3]
@@ -192,7 +194,7 @@ def plan_hips(
     drop = np.zeros(len(places))
     for side, foot in feet.items():
         hip = linkage.forward(poses, frame=target.roles[f"{side}_hip"])[:, :3, 3]
-        leg = LONGEST_LEG * target.length(f"{side}_hip", f"{side}_knee", f"{side}_ankle")
+        leg = LONGEST_LEG * target.length(*LEGS[side])
         way = hip - foot.ankle
         room = np.sqrt(np.maximum(leg**2 - way[:, 0] ** 2 - way[:, 1] ** 2, 0.0))
         drop = np.maximum(drop, np.minimum(way[:, 2] - room, 0.2 * leg))
@@ -210,11 +212,7 @@ def smooth_cover(values: FloatArray, times: FloatArray) -> FloatArray:
 
 
 def plan_hands(
-    source: dict[str, dict[str, FloatArray]],
-    target: Skeleton,
-    poses: FloatArray,
-    scales: dict[str, float],
-    times: FloatArray,
+    source: Skeleton, target: Skeleton, places: Mapping[str, FloatArray], poses: FloatArray, times: FloatArray
 ) -> dict[str, FloatArray]:
     """Return where the hands of the target should be, by side: as far from the shoulders as the source's, scaled.
 
@@ -222,23 +220,26 @@ def plan_hands(
     them.
 
     Args:
-        source: By side, the places of the source's shoulder and hand over time.
+        source: The source.
         target: The target.
-        poses: Its poses so far, which say where its shoulders are.
-        scales: By side, the length of the target's arm over that of the source's.
+        places: Where the roles of the source are over time, (frames, 3).
+        poses: The target's poses so far, which say where its shoulders are.
         times: Times of the frames.
     """
     result: dict[str, FloatArray] = {}
-    for side, places in source.items():
-        shoulder = target.linkage.forward(poses, frame=target.roles[f"{side}_shoulder"])[:, :3, 3]
-        apart = shoulder - scales[side] * places["shoulder"]  # joints that meet their limits put kinks into it
-        result[side] = scales[side] * places["hand"] + smoothed(apart, times, GIVING_WAY)
+    arms = [roles for roles in ARMS.values() if source.has(*roles) and target.has(*roles)]
+    arms = [roles for roles in arms if min(source.length(*roles), target.length(*roles)) >= SHORTEST]
+    scales = [target.length(*roles) / source.length(*roles) for roles in arms]
+    for (shoulder, _, hand), scale in zip(arms, scales, strict=True):
+        own = target.linkage.forward(poses, frame=target.roles[shoulder])[:, :3, 3]
+        apart = own - scale * places[shoulder]  # joints that meet their limits put kinks into it
+        result[hand.partition("_")[0]] = scale * places[hand] + smoothed(apart, times, GIVING_WAY)
     if len(result) == len(SIDES):
-        apart = source["left"]["hand"] - source["right"]["hand"]
-        arm = np.mean([np.linalg.norm(places["arm"]) for places in source.values()])
+        apart = places["left_hand"] - places["right_hand"]
+        arm = np.mean([source.length(*roles) for roles in arms])
         near = np.clip(2.0 * (1.0 - np.linalg.norm(apart, axis=1) / (HANDS_MEET * arm)), 0.0, 1.0)
         share = smooth_step(near)[:, None] / 2.0
-        lack = np.mean(list(scales.values())) * apart - (result["left"] - result["right"])
+        lack = np.mean(scales) * apart - (result["left"] - result["right"])
         result["left"], result["right"] = result["left"] + share * lack, result["right"] - share * lack
     return result
 

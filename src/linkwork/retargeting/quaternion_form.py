@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..linkage.euler_angles import euler_order, turn_values
-from ..linkage.joints import Articulation, Ball, Floating, Joint
+from ..linkage.joints import Articulation, Ball, Floating
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 
@@ -24,17 +24,12 @@ def without_angles(linkage: Linkage) -> Linkage:
         ('wrist.w', 'wrist.x', 'wrist.y', 'wrist.z')
     """
     changed: dict[str, Articulation] = {}
+    cones = {cone.q for cone in linkage.cones}
     for joint, drive in zip(linkage.arcs, linkage.drives, strict=True):
         free = np.isinf(linkage.lower[drive.columns]).all() and np.isinf(linkage.upper[drive.columns]).all()
-        if free and joint.mimic is None and not _has_cone(joint) and euler_order(joint.articulation) is not None:
+        if free and joint.mimic is None and drive.q not in cones and euler_order(joint.articulation) is not None:
             changed[joint.name] = Ball() if isinstance(joint.articulation, Ball) else Floating()
     return linkage.replace(joints=changed) if changed else linkage
-
-
-def _has_cone(joint: Joint) -> bool:
-    """Return whether a ball joint's swing or twist has limits."""
-    ball = joint.articulation
-    return isinstance(ball, Ball) and (ball.swing is not None or ball.twist is not None)
 
 
 def with_angles(linkage: Linkage, other: Linkage, poses: FloatArray) -> FloatArray:

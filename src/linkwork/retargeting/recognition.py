@@ -39,7 +39,7 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
     for role in [role for role, link in roles.items() if link is None]:
         del roles[role], reasons[role]
     found = {role: linkage.links[link] for role in ROLES if (link := roles.get(role)) is not None}
-    if not any(role in found for role in (*ARMS, *LEGS)):
+    if not any(role in found for roles in (*ARMS.values(), *LEGS.values()) for role in roles):
         raise MappingError(
             f"cannot map {what} {linkage.name!r}: found no arms and no legs, neither by name nor by shape. Name its"
             f" links by role, as map={{{what!r}: {{'left_hand': ...}}}} or in a file with --map; --write-map writes one"

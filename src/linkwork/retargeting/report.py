@@ -48,12 +48,17 @@ class Report:
 def measure(plan: Plan | HandPlan, result: Clip) -> Report:
     """Return how well a motion does what was planned."""
     if isinstance(plan, HandPlan):
-        return _measure_hand(plan, result)
-    count, slide = _slide(plan, result)
-    misses = [
-        np.linalg.norm(result.forward(frame=plan.target.roles[f"{side}_hand"])[:, :3, 3] - places, axis=1)
-        for side, places in plan.hands.items()
-    ]
+        count, slide, hands = 0, 0.0, {plan.frame: plan.places}
+        shaken = [(plan.places, result.forward(frame=plan.frame)[:, :3, 3])]
+        steps = np.abs(result.linkage.difference(result.poses[:-1], result.poses[1:])).max(axis=-1, initial=0.0)
+        flips = int((steps > FLIP).sum())
+    else:
+        count, slide = _slide(plan, result)
+        hands = {plan.target.roles[f"{side}_hand"]: places for side, places in plan.hands.items()}
+        shaken, flips = _shaken(plan, result), _flips(plan, result)
+    misses = [np.linalg.norm(result.forward(frame=name)[:, :3, 3] - places, axis=1) for name, places in hands.items()]
+    before, after = (float(np.linalg.norm([jerk(pair[k], result.times) for pair in shaken])) for k in (0, 1))
+    lower, upper = result.linkage.lower - BEYOND, result.linkage.upper + BEYOND
     return Report(
         frames=len(result),
         scale=plan.scale,
@@ -61,33 +66,10 @@ def measure(plan: Plan | HandPlan, result: Clip) -> Report:
         slide=slide,
         hands=max((float(miss.max()) for miss in misses), default=0.0),
         hands_mean=float(np.mean(misses)) if misses else 0.0,
-        jerk=_jerk_ratio(plan, result),
-        outside=_outside(result),
-        flips=_flips(plan, result),
-    )
-
-
-def _measure_hand(plan: HandPlan, result: Clip) -> Report:
-    places = result.forward(frame=plan.frame)[:, :3, 3]
-    misses = np.linalg.norm(places - plan.places, axis=1)
-    before, after = jerk(plan.places, result.times), jerk(places, result.times)
-    steps = np.abs(result.linkage.difference(result.poses[:-1], result.poses[1:])).max(axis=-1, initial=0.0)
-    return Report(
-        frames=len(result),
-        scale=plan.scale,
-        contacts=0,
-        slide=0.0,
-        hands=float(misses.max()),
-        hands_mean=float(misses.mean()),
         jerk=after / before if before > 0.0 else 1.0,
-        outside=_outside(result),
-        flips=int((steps > FLIP).sum()),
+        outside=int(((result.poses < lower) | (result.poses > upper)).sum()),
+        flips=flips,
     )
-
-
-def _outside(result: Clip) -> int:
-    lower, upper = result.linkage.lower - BEYOND, result.linkage.upper + BEYOND
-    return int(((result.poses < lower) | (result.poses > upper)).sum())
 
 
 def _slide(plan: Plan, result: Clip) -> tuple[int, float]:
@@ -103,14 +85,12 @@ def _slide(plan: Plan, result: Clip) -> tuple[int, float]:
     return count, farthest
 
 
-def _jerk_ratio(plan: Plan, result: Clip) -> float:
-    shared = [role for role in SHAKEN if role in plan.source and role in plan.target]
-    if not shared or len(result) < 4:
-        return 1.0
-    before = [jerk(plan.motion.forward(frame=plan.source.roles[role])[:, :3, 3], result.times) for role in shared]
-    after = [jerk(result.forward(frame=plan.target.roles[role])[:, :3, 3], result.times) for role in shared]
-    calm = float(np.sqrt(np.mean(np.square(before)))) * plan.scale
-    return float(np.sqrt(np.mean(np.square(after)))) / calm if calm > 0.0 else 1.0
+def _shaken(plan: Plan, result: Clip) -> list[tuple[FloatArray, FloatArray]]:
+    """Return the places of what shows jerk, in the source, scaled, and in the result."""
+    roles = [role for role in SHAKEN if role in plan.source and role in plan.target]
+    before = [plan.scale * plan.motion.forward(frame=plan.source.roles[role])[:, :3, 3] for role in roles]
+    after = [result.forward(frame=plan.target.roles[role])[:, :3, 3] for role in roles]
+    return list(zip(before, after, strict=True))
 
 
 def _flips(plan: Plan, result: Clip) -> int:

@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import MappingError
+from ..goals import turn_between
 from ..linkage.linkage import Linkage
 from ..linkage.poses import rest_pose
 from ..transforms import FloatArray
@@ -22,8 +23,8 @@ from .names import LIMBS, ROLES, SIDES, TRUNK, meaning_of_both
 
 CHAINS = (TRUNK, *(tuple(f"{side}_{part}" for part in parts) for side in SIDES for parts in LIMBS.values()))
 NEXT = {role: after for chain in CHAINS for role, after in pairwise(chain)}
-LEGS = tuple(f"{side}_{part}" for side in SIDES for part in ("hip", "knee", "ankle"))
-ARMS = tuple(f"{side}_{part}" for side in SIDES for part in ("shoulder", "elbow", "hand"))
+LEGS = {side: tuple(f"{side}_{part}" for part in ("hip", "knee", "ankle")) for side in SIDES}
+ARMS = {side: tuple(f"{side}_{part}" for part in ("shoulder", "elbow", "hand")) for side in SIDES}
 STRAIGHT = 1e-6
 
 
@@ -44,6 +45,10 @@ class Skeleton:
     def __contains__(self, role: str) -> bool:
         return role in self.roles
 
+    def has(self, *roles: str) -> bool:
+        """Return whether all of some roles are known."""
+        return all(role in self.roles for role in roles)
+
     @cached_property
     def rest(self) -> FloatArray:
         """The pose in which shapes are compared: every value zero, or as near as limits let it be."""
@@ -62,7 +67,7 @@ class Skeleton:
     @property
     def has_legs(self) -> bool:
         """Whether both legs are known from hip to ankle."""
-        return all(role in self for role in LEGS)
+        return all(self.has(*roles) for roles in LEGS.values())
 
     @cached_property
     def up(self) -> FloatArray:
@@ -94,6 +99,11 @@ class Skeleton:
             )
         return np.cross(way / length, self.up)
 
+    @property
+    def axes(self) -> FloatArray:
+        """Forward, left and up at rest, as columns."""
+        return np.stack([self.forward, np.cross(self.up, self.forward), self.up], axis=1)
+
     def body(self, role: str) -> str:
         """Return the link that is the bone of a role: what the next role hangs on.
 
@@ -103,10 +113,9 @@ class Skeleton:
         if role in ("hips", "chest"):
             return link
         after = self.roles.get(NEXT.get(role, ""))
-        if after is not None and self._below(after, link):
-            parent = linkage.parents[linkage.link_index(after)]
-            return linkage.links[parent]
         index = linkage.link_index(link)
+        if after is not None and after != link and index in linkage.path_to(after)[0]:
+            return linkage.links[linkage.parents[linkage.link_index(after)]]
         while len(linkage.children[index]) == 1:
             child = linkage.children[index][0]
             said = meaning_of_both(linkage.arcs[child].name, linkage.links[child])
@@ -114,12 +123,6 @@ class Skeleton:
                 break
             index = child
         return linkage.links[index]
-
-    def _below(self, link: str, above: str) -> bool:
-        index, top = self.linkage.link_index(link), self.linkage.link_index(above)
-        while index > top:
-            index = self.linkage.parents[index]
-        return index == top and link != above
 
     def length(self, *roles: str) -> float:
         """Return the length of the bones from role to role at rest [m]."""
@@ -129,7 +132,9 @@ class Skeleton:
     @cached_property
     def anatomy(self) -> dict[str, FloatArray]:
         """For every role, the axes forward, left and up of its bone in the coordinates of that bone's link."""
-        axes = np.stack([self.forward, np.cross(self.up, self.forward), self.up], axis=1)
+        from scipy.spatial.transform import Rotation
+
+        axes = self.axes
         left = axes[:, 1]
         result: dict[str, FloatArray] = {}
         before: dict[str, FloatArray] = {}
@@ -140,7 +145,8 @@ class Skeleton:
                 straight = -self.up if part in ("hip", "knee") else left if side == "left" else -left
                 bone = self.place(NEXT[role]) - self.place(role)
                 length = float(np.linalg.norm(bone))
-                world = shortest_turn(straight, bone / length) @ axes if length > 0.0 else axes
+                if length > 0.0:
+                    world = Rotation.from_rotvec(turn_between(straight, bone / length)).as_matrix() @ axes
                 before[role] = world
             elif part == "hand":
                 world = before.get(f"{side}_elbow", axes)
@@ -165,24 +171,6 @@ class Skeleton:
     def table(self) -> list[tuple[str, str, str]]:
         """Return rows of role, link and how it was found."""
         return [(role, self.roles[role], self.reasons[role]) for role in ROLES if role in self.roles]
-
-
-def shortest_turn(start: FloatArray, end: FloatArray) -> FloatArray:
-    """Return the rotation matrix of the shortest turn from one unit vector (3,) to another.
-
-    Example:
-        >>> shortest_turn(np.array([1.0, 0, 0]), np.array([0, 1.0, 0])).round(6).tolist()
-        [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
-    """
-    cosine = float(start @ end)
-    if cosine < -1.0 + STRAIGHT:  # half a turn, about any axis at right angles
-        axis = np.cross(start, np.eye(3)[int(np.abs(start).argmin())])
-        axis /= np.linalg.norm(axis)
-        return 2.0 * np.outer(axis, axis) - np.eye(3)
-    x, y, z = np.cross(start, end)
-    k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    turn: FloatArray = np.eye(3) + k + k @ k / (1.0 + cosine)
-    return turn
 
 
 def _headed(way: FloatArray | None, up: FloatArray, axes: FloatArray) -> FloatArray:

@@ -72,14 +72,10 @@ def _bridge(
     t: FloatArray, start: tuple[FloatArray, FloatArray], end: tuple[FloatArray, FloatArray], length: float
 ) -> FloatArray:
     """Return a cubic from one value and velocity to another, at fractions of its length."""
-    t = t[:, None]
+    from scipy.interpolate import CubicHermiteSpline
+
     (a, u), (b, v) = start, end
-    return np.asarray(
-        (1.0 + 2.0 * t) * (1.0 - t) ** 2 * a
-        + t * (1.0 - t) ** 2 * length * u
-        + t * t * (3.0 - 2.0 * t) * b
-        - t * t * (1.0 - t) * length * v
-    )
+    return np.asarray(CubicHermiteSpline([0.0, 1.0], [a, b], [length * u, length * v])(t))
 
 
 def over_spans(values: FloatArray, mask: Mask, choose: Callable[[FloatArray], FloatArray]) -> FloatArray:

@@ -13,7 +13,7 @@ import numpy as np
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..transforms import FloatArray, axis_rotation, steady
-from .names import SIDES
+from .names import SIDES, TRUNK
 from .skeletons import Skeleton
 
 DAMPING = 1e-3  # of the fit of revolute joints to rotations: near gimbal lock they move little
@@ -22,15 +22,13 @@ LEAST_BEND = 0.05  # mean sine of a limb's bend: straighter limbs do not show wh
 MOST_TWIST = 1.4  # [rad]: a limb that seems twisted by more bends the wrong way instead
 
 # The bone that stands in for one which a source does not have.
+ARM_ABOVE = {"clavicle": "chest", "shoulder": "chest", "elbow": "shoulder", "hand": "elbow"}
+LEG_ABOVE = {"hip": "hips", "knee": "hip", "ankle": "knee", "toe": "ankle"}
 SUBSTITUTES = {"chest": "hips", "head": "chest"} | {
-    f"{side}_{part}": "chest" if other == "chest" else f"{side}_{other}"
+    f"{side}_{part}": other if other in TRUNK else f"{side}_{other}"
     for side in SIDES
-    for part, other in (("clavicle", "chest"), ("shoulder", "chest"), ("elbow", "shoulder"), ("hand", "elbow"))
-} | {
-    f"{side}_{part}": "hips" if other == "hips" else f"{side}_{other}"
-    for side in SIDES
-    for part, other in (("hip", "hips"), ("knee", "hip"), ("ankle", "knee"), ("toe", "ankle"))
-}  # fmt: skip
+    for part, other in (ARM_ABOVE | LEG_ABOVE).items()
+}
 ORIENTED = ("hips", "chest", "head", *(role for role in SUBSTITUTES if "_" in role))
 
 
@@ -173,6 +171,8 @@ def _fit(linkage: Linkage, bone: OrientedLink, local: FloatArray, poses: FloatAr
     """Write the values of the joints of a bone that turn it nearest to local rotations (frames, 3, 3)."""
     from scipy.spatial.transform import Rotation
 
+    from ..kernels.revolute_fit import fit_revolute, memory_size
+
     constants: list[FloatArray] = [np.eye(3)]
     axes: list[FloatArray] = []
     columns: list[int] = []
@@ -199,33 +199,12 @@ def _fit(linkage: Linkage, bone: OrientedLink, local: FloatArray, poses: FloatAr
         turn = Rotation.from_matrix(before.T @ local @ constants[-1].T)
         poses[:, column : column + 4] = steady(turn.as_quat(scalar_first=True))
     elif columns:
-        poses[:, columns] = _fitted(linkage, constants, axes, columns, local, poses)
-
-
-def _fitted(
-    linkage: Linkage,
-    constants: Sequence[FloatArray],
-    axes: Sequence[FloatArray],
-    columns: Sequence[int],
-    local: FloatArray,
-    poses: FloatArray,
-) -> FloatArray:
-    from ..kernels.revolute_fit import fit_revolute, memory_size
-
-    count = len(columns)
-    angles = np.ascontiguousarray(poses[:, columns])
-    fit_revolute(
-        np.stack(constants),
-        np.stack(axes),
-        linkage.lower[list(columns)],
-        linkage.upper[list(columns)],
-        np.ascontiguousarray(local),
-        angles,
-        np.empty(memory_size(count)),
-        DAMPING,
-        np.inf if count >= 3 and np.isinf(linkage.upper[list(columns)]).all() else STRIDE,
-    )
-    return angles
+        lower, upper, count = linkage.lower[columns], linkage.upper[columns], len(columns)
+        stride = np.inf if count >= 3 and np.isinf(upper).all() else STRIDE
+        angles, memory = np.ascontiguousarray(poses[:, columns]), np.empty(memory_size(count))
+        turns = np.stack(constants), np.stack(axes)
+        fit_revolute(*turns, lower, upper, np.ascontiguousarray(local), angles, memory, DAMPING, stride)
+        poses[:, columns] = angles
 
 
 def place_root(linkage: Linkage, poses: FloatArray, frames: Sequence[str], wanted: FloatArray) -> None:
