@@ -36,15 +36,11 @@ def at(clip: Clip, times: ArrayLike, kind: str) -> FloatArray:
     slack = SAME_TIME * (1.0 + abs(first) + abs(last))
     if not ((wanted >= first - slack) & (wanted <= last + slack)).all():  # NaN fails both
         raise KeyFrameError(f"the clip lasts from {first:g} to {last:g} s; there is no pose at {times!r}.")
-    flat = np.clip(wanted.ravel(), first, last)
-    found = sample(clip.linkage, clip.times, clip.poses, flat, kind=kind)
-    if kind not in ("linear", "step") and _within(clip):
-        found = np.clip(found, clip.linkage.lower, clip.linkage.upper)
+    found = sample(clip.linkage, clip.times, clip.poses, np.clip(wanted.ravel(), first, last), kind=kind)
+    lower, upper = clip.linkage.lower, clip.linkage.upper
+    if kind not in ("linear", "step") and ((clip.poses >= lower) & (clip.poses <= upper)).all():
+        found = np.clip(found, lower, upper)
     return found.reshape(*wanted.shape, clip.linkage.nq)
-
-
-def _within(clip: Clip) -> bool:
-    return bool(((clip.poses >= clip.linkage.lower) & (clip.poses <= clip.linkage.upper)).all())
 
 
 def cut(clip: Clip, start: float | None, end: float | None) -> Clip:
@@ -82,10 +78,8 @@ def retime(clip: Clip, speed: float | None, duration: float | None, start: float
     """Return the same poses at other times; see `Clip.retime`."""
     if speed is not None and duration is not None:
         raise KeyFrameError("speed and duration both say how fast; give one of them.")
-    factor = 1.0
-    if speed is not None:
-        factor = 1.0 / check_positive(speed, "speed")
-    elif duration is not None:
+    factor = 1.0 if speed is None else 1.0 / check_positive(speed, "speed")
+    if duration is not None:
         if len(clip) < 2:
             raise KeyFrameError("a clip of one frame cannot be stretched to a duration.")
         factor = check_positive(duration, "duration") / clip.duration
@@ -102,8 +96,7 @@ def _rows(clip: Clip, which: Any) -> FloatArray | None:
 
 def concatenate(clips: Sequence[Clip], fade: float, align: bool) -> Clip:
     """Return clips one after another; see `Clip.concatenate`."""
-    _number(fade, "fade")
-    if fade < 0.0:
+    if _number(fade, "fade") < 0.0:
         raise KeyFrameError(f"fade is how many seconds two clips share, zero or more, got {fade!r}.")
     result = clips[0]
     for other in clips[1:]:
@@ -112,25 +105,22 @@ def concatenate(clips: Sequence[Clip], fade: float, align: bool) -> Clip:
 
 
 def _joined(clip: Clip, other: Clip, fade: float, align: bool) -> Clip:
-    if fade > min(clip.duration, other.duration):
-        short = min(clip.duration, other.duration)
+    short = min(clip.duration, other.duration)
+    if fade > short:
         raise KeyFrameError(f"a fade of {fade:g} s does not fit in a clip of {short:g} s; take a shorter one.")
     begin = clip.times[-1] - fade if fade else clip.times[-1] + 1.0 / clip.fps
     if align:
         place = root_motion.heading(clip.linkage, at(clip, clip.times[-1] - fade, "linear"))
         there = root_motion.heading(clip.linkage, other.poses[0])
         other = root_motion.moved(other, place @ inverse(there))
-    end = begin + other.duration
-    after = even_times(begin, end, clip.fps) if fade else begin + other.times - other.times[0]
-    kept = clip.times < after[0] - SAME_TIME
-    later = other.poses.copy()
+    after, later = begin + other.times - other.times[0], other.poses
     if fade:
-        later = at(other, np.minimum(other.times[0] + after - begin, other.times[-1]), "linear")
-    shared = after <= clip.times[-1] + SAME_TIME if fade else np.zeros(len(after), np.bool_)
-    if shared.any():
-        weight = smooth((after[shared] - begin) / fade)
-        earlier = at(clip, np.minimum(after[shared], clip.times[-1]), "linear")
+        after = even_times(begin, begin + other.duration, clip.fps)
+        later = at(other, other.times[0] + after - begin, "linear")
+        shared = after <= clip.times[-1] + SAME_TIME
+        earlier, weight = at(clip, after[shared], "linear"), smooth((after[shared] - begin) / fade)
         later[shared] = mixed(clip.linkage, earlier, later[shared], weight)
+    kept = clip.times < after[0] - SAME_TIME
     values = steady_signs(clip.linkage, np.vstack([clip.poses[kept], later]))
     return replace(clip, times=np.append(clip.times[kept], after), poses=values, residuals=None)
 

@@ -12,7 +12,8 @@ from ..errors import LoopError, OptionError, TransformError
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, between
 from ..solvers.loops import LONGEST_STEP, Closure, close, coordinate, least_squares, one_pose
-from ..transforms import FloatArray, as_angle, as_array, is_number
+from ..solvers.options import positive
+from ..transforms import FloatArray, as_angle, as_array
 from .clips import Clip
 
 STEADY = 0.2  # of a predicted step: how much of it may turn out wrong
@@ -47,12 +48,10 @@ def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | 
     """
     check_linkage(linkage)
     q_index, v_index = coordinate(linkage, joint)
-    path = _values(values, joint)
-    if not is_number(fps) or not 0.0 < fps < math.inf:
-        raise OptionError(f"fps must be a positive number, got {fps!r}.")
+    positive("fps", fps, finite=True)
+    path = _values(linkage, q_index, values, joint)
     closure, pose = Closure(linkage), one_pose(linkage, start)
     pose[q_index] = path[0]
-    _check_range(linkage, q_index, path)
     poses = np.empty((len(path), linkage.nq))
     poses[0] = close(linkage, pose, keep=(linkage.coordinates[q_index],))
     follower = _Follower(closure, joint, q_index, v_index)
@@ -94,7 +93,9 @@ class _Follower:
         jacobian = self.closure.jacobian(pose)
         sigma: Any = np.linalg.svd(jacobian[:, self.free], compute_uv=False)
         change = np.zeros(linkage.nv)
-        if self._lost(sigma) and self.rates is not None:  # two branches meet here: go straight on
+        rank = int((sigma > MEETING * sigma.max(initial=1e-300)).sum())
+        self.rank = max(self.rank, rank)
+        if rank < self.rank and self.rates is not None:  # two branches meet here: go straight on
             change = self.rates * step
         else:
             change[self.free] = least_squares(jacobian[:, self.free], -step * jacobian[:, self.v])
@@ -109,12 +110,6 @@ class _Follower:
             return None
         return found
 
-    def _lost(self, sigma: FloatArray) -> bool:
-        """Return whether the singular values have lost a rank that they had before."""
-        large = int((sigma > MEETING * sigma.max(initial=1e-300)).sum())
-        self.rank = max(self.rank, large)
-        return large < self.rank
-
     def _stuck(self, pose: FloatArray, value: float) -> LoopError:
         linkage, at = self.closure.linkage, float(pose[self.q])
         places = linkage.table.plain[0]
@@ -126,7 +121,7 @@ class _Follower:
         return LoopError(f"{text}the mechanism is {why} there; asked for {value:.6g}.", value=at)
 
 
-def _values(values: Any, joint: str) -> FloatArray:
+def _values(linkage: Linkage, place: int, values: Any, joint: str) -> FloatArray:
     try:
         if isinstance(values, str) or not np.iterable(values):
             raise TypeError(f"got {values!r}")
@@ -135,12 +130,9 @@ def _values(values: Any, joint: str) -> FloatArray:
         raise OptionError(f"values of {joint!r} are numbers one after another: {error}.") from error
     if path.ndim != 1 or not len(path) or not np.isfinite(path).all():
         raise OptionError(f"values of {joint!r} are finite numbers of shape (n,), got shape {path.shape}.")
+    low, high = linkage.lower[place], linkage.upper[place]
+    outside = path[(path < low) | (path > high)]
+    if len(outside):
+        name = linkage.coordinates[place]
+        raise OptionError(f"{name!r} cannot be driven to {outside[0]:.6g}: its limits are {low:.6g} and {high:.6g}.")
     return path
-
-
-def _check_range(linkage: Linkage, place: int, path: FloatArray) -> None:
-    outside = (path < linkage.lower[place]) | (path > linkage.upper[place])
-    if outside.any():
-        name, first = linkage.coordinates[place], float(path[outside][0])
-        low, high = linkage.lower[place], linkage.upper[place]
-        raise OptionError(f"{name!r} cannot be driven to {first:.6g}: its limits are {low:.6g} and {high:.6g}.")

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..errors import OptionError
 from ..linkage.linkage import Linkage
 from ..linkage.poses import advance, between
 from ..solvers import Problem
-from ..transforms import FloatArray, is_number
+from ..solvers.options import positive
+from ..transforms import FloatArray
 
 # How far each step goes back towards the base. Full steps oscillate when goals are curved; the last steps serve the
 # goals alone.
@@ -40,8 +40,7 @@ def stiffness(linkage: Linkage, given: Mapping[str, float] | None = None) -> Flo
     result[: linkage.root.articulation.nv] *= ROOT
     for name, value in (given or {}).items():
         k = linkage.arc_index(name)
-        if not is_number(value) or not 0.0 < value < np.inf:
-            raise OptionError(f"stiffness of joint {name!r} must be positive and finite, got {value!r}.")
+        positive(f"stiffness of joint {name!r}", value, finite=True)
         if linkage.arcs[k].mimic is None:
             result[linkage.drives[k].rates] *= value
     return result

@@ -12,7 +12,7 @@ from ..errors import GoalError
 from ..goals import Reach
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike
-from ..transforms import FloatArray, as_array, is_whole
+from ..transforms import as_array, is_whole
 
 
 def line(linkage: Linkage, goal: Reach, *, start: PoseLike, frames: int = 21) -> list[Reach]:
@@ -26,6 +26,8 @@ def line(linkage: Linkage, goal: Reach, *, start: PoseLike, frames: int = 21) ->
         start: The pose at the first frame.
         frames: Number of goals.
     """
+    from scipy.spatial.transform import Rotation, Slerp
+
     _check_frames(frames)
     world = linkage.forward(start, frame=goal.frame)
     shares = np.linspace(0.0, 1.0, frames)
@@ -35,7 +37,8 @@ def line(linkage: Linkage, goal: Reach, *, start: PoseLike, frames: int = 21) ->
         begin = world[:count, 3]
         targets[:, :count, 3] = begin + shares[:, None] * (goal.position - begin)
     if goal.orientation is not None:
-        targets[:, :3, :3] = _turned(np.stack([world[:3, :3], goal.orientation]), np.array([0.0, 1.0]), shares)
+        ends = Rotation.from_matrix(np.stack([world[:3, :3], goal.orientation]))
+        targets[:, :3, :3] = Slerp([0.0, 1.0], ends)(shares).as_matrix()
     return [goal.moved(target) for target in targets]
 
 
@@ -75,9 +78,3 @@ def curve(function: Callable[[float], Reach | Sequence[Any]], *, frames: int = 4
 def _check_frames(frames: int) -> None:
     if not is_whole(frames) or frames < 1:
         raise GoalError(f"a path needs a whole number of frames, at least one, got {frames!r}.")
-
-
-def _turned(rotations: FloatArray, times: FloatArray, samples: FloatArray) -> FloatArray:
-    from scipy.spatial.transform import Rotation, Slerp
-
-    return np.asarray(Slerp(times, Rotation.from_matrix(rotations))(samples).as_matrix(), dtype=np.float64)

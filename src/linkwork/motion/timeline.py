@@ -17,8 +17,8 @@ from ..linkage.linkage import Link, Linkage
 from ..linkage.poses import advance, between
 from ..solvers import Problem
 from ..transforms import FloatArray
-from .clips import Clip
-from .keys import Key, check_times, even_times, read_keys
+from .clips import Clip, interpolate
+from .keys import Key, check_times
 from .nearest_pose import lead, stiffness
 from .splines import check_kind, sample, smooth, steady_signs
 
@@ -98,14 +98,11 @@ class Pin:
 
     def at(self, time: float, linkage: Linkage, body: Clip) -> Goal:
         """Return the goal at a time."""
-        if isinstance(self.goal, Goal):
-            goal = self.goal
-        elif isinstance(self.goal, str):
-            goal = Hold(self.goal)
-        else:
-            goal = self.goal(time)
-            if not isinstance(goal, Goal):
-                raise GoalError(f"the function of a pin returns a goal for every time, got {goal!r} at {time:g} s.")
+        goal = Hold(self.goal) if isinstance(self.goal, str) else self.goal
+        if not isinstance(goal, Goal):
+            goal = goal(time)
+        if not isinstance(goal, Goal):
+            raise GoalError(f"the function of a pin returns a goal for every time, got {goal!r} at {time:g} s.")
         begin = np.clip(self.start, body.times[0], body.times[-1])
         return goal.resolve(linkage, body.at(begin))
 
@@ -185,9 +182,7 @@ class Timeline:
                 raise KeyFrameError(f"the body of a timeline is a clip of its own linkage, {linkage.name!r}.")
             self.body = body
         else:
-            track = read_keys(linkage, keys, kind=kind, wrap=wrap)
-            times = even_times(track.times[0], track.times[-1], fps)
-            self.body = Clip(linkage, times, track.at(times), source="keys")
+            self.body = interpolate(linkage, keys, fps=fps, kind=kind, wrap=wrap)
         first, last = self.body.times[0], self.body.times[-1]
         for pin in self.pins:
             if pin.start > last or pin.end < first:

@@ -13,8 +13,8 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..solvers import Method, Problem, configure
 from ..solvers.iterate import follow, settled
-from ..solvers.options import Settings, SolveOptions, whole
-from ..transforms import FloatArray, is_number
+from ..solvers.options import Settings, SolveOptions, positive, whole
+from ..transforms import FloatArray
 from .clips import Clip
 from .lookahead import choose
 from .paths import line
@@ -67,7 +67,11 @@ def track(
         (21, True)
     """
     check_linkage(linkage)
-    _check(fps, steps, lookahead)
+    positive("fps", fps, finite=True)
+    if steps is not None:
+        whole("steps", steps, least=1)
+        if lookahead:
+            raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
     q = start_pose(linkage, start)
     series = _series(linkage, goals, q, fps, frames)
     chosen, settings = configure(method, options)
@@ -80,16 +84,10 @@ def track(
         residuals.append(errors)
         if progress is not None:
             progress(k + 1, len(series))
-    return _clip(linkage, fps, poses, residuals, chosen.name)
-
-
-def _check(fps: float, steps: int | None, lookahead: bool) -> None:
-    if not is_number(fps) or not 0.0 < fps < np.inf:
-        raise OptionError(f"fps must be positive, got {fps!r}.")
-    if steps is not None:
-        whole("steps", steps, least=1)
-    if lookahead and steps is not None:
-        raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
+    if len({len(row) for row in residuals}) != 1:
+        raise GoalError("every frame of a track needs goals of the same kinds, so that their errors can be compared.")
+    times = np.arange(len(poses)) / fps
+    return Clip(linkage, times, steady_signs(linkage, poses), np.stack(residuals), source=f"track, {chosen.name}")
 
 
 def _frames(
@@ -112,13 +110,6 @@ def _frames(
         elif k:
             q = follow(method, problem, q, settled(settings, method), steps, memory)
         yield q, problem.residuals(problem.error(q))
-
-
-def _clip(linkage: Linkage, fps: float, poses: FloatArray, residuals: list[FloatArray], method: str) -> Clip:
-    if len({len(row) for row in residuals}) != 1:
-        raise GoalError("every frame of a track needs goals of the same kinds, so that their errors can be compared.")
-    values, times = steady_signs(linkage, poses), np.arange(len(poses)) / fps
-    return Clip(linkage, times, values, np.stack(residuals), source=f"track, {method}")
 
 
 def _series(linkage: Linkage, goals: Any, q: Any, fps: float, frames: int | None) -> list[Any]:

@@ -161,7 +161,7 @@ def whole(name: str, value: Any, *, least: int = 0) -> int:
     return int(value)
 
 
-def positive(name: str, value: Any) -> None:
-    """Raise if an option is no positive number."""
-    if not is_number(value) or not value > 0.0:
-        raise OptionError(f"{name} must be positive, got {value!r}.")
+def positive(name: str, value: Any, *, finite: bool = False) -> None:
+    """Raise if an option is not a positive number."""
+    if not is_number(value) or not value > 0.0 or (finite and np.isinf(value)):
+        raise OptionError(f"{name} must be positive{' and finite' if finite else ''}, got {value!r}.")
