@@ -8,14 +8,24 @@ import numpy as np
 import pytest
 
 from linkwork import kernels
+from linkwork.kernels import kernel
 from linkwork.kernels.layout import Layout
 
 SETTINGS = Layout("tolerance", ("axis", 3), "damping")
 
 
 def test_places_follow_one_another():
-    assert SETTINGS.places == (0, 1, 4)
+    assert SETTINGS.places == (SETTINGS.tolerance, SETTINGS.axis, SETTINGS.damping) == (0, 1, 4)
     assert SETTINGS.size == 5
+
+
+@kernel
+def sum_of_axis(settings):
+    return settings[SETTINGS.axis] + settings[SETTINGS.axis + 1] + settings[SETTINGS.damping - 1]
+
+
+def test_kernels_read_places_from_the_layout():
+    assert sum_of_axis(np.array([9.0, 1.0, 2.0, 4.0, 9.0])) == 7.0
 
 
 def test_values_are_written_and_read_by_name():

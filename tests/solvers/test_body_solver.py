@@ -16,7 +16,7 @@ from goal_variants import LINKAGES, VARIANTS, heavy, make, variant_of
 from linkwork.errors import FrameNotFoundError, GoalError, OptionError
 from linkwork.goals import GOALS, Block, Goal
 from linkwork.kernels import kernel
-from linkwork.kernels.body_layout import AT_COLUMNS, AT_ERRORS, slice_scratch
+from linkwork.kernels.body_layout import HEADER, slice_scratch
 from linkwork.kernels.body_search import REPORT, assemble, evaluate, search_bodies
 from linkwork.kernels.lanes import cells
 from linkwork.solvers import Problem, Settings
@@ -28,14 +28,14 @@ from linkwork.solvers.goal_arrays import PACKERS
 def body_normal(codes, numbers, aims, level, q, memory, matrix, gradient, errors):
     """Write the normal matrix, the gradient and the errors at one pose."""
     c = cells(codes)
-    scratch, n = slice_scratch(c, cells(memory)), c[AT_COLUMNS]
+    scratch, n = slice_scratch(c, cells(memory)), c[HEADER.columns]
     evaluate(c, cells(numbers), cells(aims), level, cells(q), scratch)
     assemble(c, cells(numbers), cells(aims), level, cells(q), scratch)
     for i in range(n):
         gradient[i] = scratch.gradient[i]
         for j in range(i + 1):
             matrix[n * i + j] = matrix[n * j + i] = scratch.matrix[n * i + j]
-    for k in range(c[AT_ERRORS]):
+    for k in range(c[HEADER.errors]):
         errors[k] = scratch.errors[k]
 
 

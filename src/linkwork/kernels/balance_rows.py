@@ -5,32 +5,9 @@ from __future__ import annotations
 import math
 
 from . import inner, part
-from .body_layout import (
-    AT_CENTRE,
-    AT_FRAMES,
-    AT_ITEMS,
-    AT_MASSES,
-    AT_MOMENT,
-    AT_MOMENT_SHARE,
-    AT_OWNED,
-    AT_PARENTS,
-    AT_RATES,
-    AT_SHARE,
-    MASS_SIZE,
-    MOMENT_SIZE,
-    table,
-)
+from .body_layout import HEADER, MASS, MOMENT, table
 from .body_state import add_to_row, direction, origin
-from .goal_layout import (
-    AT_COUNT,
-    AT_ERROR,
-    AT_GROUND,
-    AT_ITEM,
-    AT_METRES,
-    AT_SIZE,
-    BALANCE_SIZE,
-    CORNER_SIZE,
-)
+from .goal_layout import AIM, BALANCE_AIM, CORNER_SIZE, GOAL
 from .goal_rows import NOTHING, explicit_row
 from .lanes import beyond
 from .rotations import cross, dot, place, plus, times, vector
@@ -41,36 +18,36 @@ INSIDE, ROUNDING = 1.0e-12, 1.0e-15
 @inner
 def support_frame(codes, goal, k):
     """Return the frame that a body stands on with one of its places, or -1 where that is a point."""
-    return table(codes, AT_ITEMS, codes)[goal[AT_ITEM] + k]
+    return table(codes, HEADER.goal_items, codes)[goal[GOAL.item] + k]
 
 
 @inner
 def support_point(codes, goal, aim, world, k):
     """Return a place that a body stands on: a frame's origin or a point."""
     frame = support_frame(codes, goal, k)
-    return origin(world, frame) if frame >= 0 else vector(beyond(aim, BALANCE_SIZE + CORNER_SIZE * k), 0)
+    return origin(world, frame) if frame >= 0 else vector(beyond(aim, BALANCE_AIM.size + CORNER_SIZE * k), 0)
 
 
 @part
 def middle_of(codes, goal, aim, world):
     """Return the middle of the places that a body stands on."""
     total = NOTHING
-    for k in range(goal[AT_COUNT]):
+    for k in range(goal[GOAL.count]):
         total = plus(total, support_point(codes, goal, aim, world, k))
-    return times(1.0 / goal[AT_COUNT], total)
+    return times(1.0 / goal[GOAL.count], total)
 
 
 @inner
 def on_ground(aim, v):
     """Return the two coordinates of a vector along the ground."""
-    axes = beyond(aim, AT_GROUND)
+    axes = beyond(aim, BALANCE_AIM.ground)
     return dot(vector(axes, 0), v), dot(vector(axes, 1), v)
 
 
 @inner
 def corner(codes, goal, aim, world, middle, k):
     """Return a corner of the support on the ground: one of the places, drawn in towards their middle by a margin."""
-    place_k, size = support_point(codes, goal, aim, world, k), aim[AT_SIZE]
+    place_k, size = support_point(codes, goal, aim, world, k), aim[BALANCE_AIM.scale]
     return on_ground(aim, plus(times(size, place_k), times(1.0 - size, middle)))
 
 
@@ -80,7 +57,7 @@ def nearest_edge(codes, goal, aim, world, middle, c):
 
     Every pair of corners counts as an edge: one inside the polygon is never the nearest to a point outside.
     """
-    count, least = goal[AT_COUNT], math.inf
+    count, least = goal[GOAL.count], math.inf
     first, second, share, away = 0, 0, 0.0, (0.0, 0.0)
     for i in range(count):
         a = corner(codes, goal, aim, world, middle, i)
@@ -100,7 +77,7 @@ def nearest_edge(codes, goal, aim, world, middle, c):
 def is_inside(codes, goal, aim, world, middle, c, away):
     """Return whether a point is inside the polygon: some corner lies beyond it, seen from its nearest edge."""
     furthest, size = -math.inf, 0.0
-    for i in range(goal[AT_COUNT]):
+    for i in range(goal[GOAL.count]):
         a = corner(codes, goal, aim, world, middle, i)
         furthest = max(furthest, (a[0] - c[0] + away[0]) * away[0] + (a[1] - c[1] + away[1]) * away[1])
         size = max(size, abs(a[0] - c[0]), abs(a[1] - c[1]))
@@ -110,7 +87,7 @@ def is_inside(codes, goal, aim, world, middle, c, away):
 @part
 def balance_goal(codes, numbers, goal, aim, scratch):
     """Write the errors and the two explicit rows of a Balance goal."""
-    world, count = scratch.world, goal[AT_COUNT]
+    world, count = scratch.world, goal[GOAL.count]
     middle = middle_of(codes, goal, aim, world)
     c = on_ground(aim, weigh(codes, numbers, world, scratch.moments))
     first, second, share, away = nearest_edge(codes, goal, aim, world, middle, c)
@@ -121,21 +98,21 @@ def balance_goal(codes, numbers, goal, aim, scratch):
     normal = ((a[1] - b[1]) / math.sqrt(square), (b[0] - a[0]) / math.sqrt(square)) if on_edge else (0.0, 0.0)
     for k in range(2):
         error = 0.0 if inside else (-away[0] if k == 0 else -away[1])
-        scratch.errors[goal[AT_ERROR] + k] = error
-        row = explicit_row(codes, goal, k, aim[AT_METRES] * error, scratch)
+        scratch.errors[goal[GOAL.error] + k] = error
+        row = explicit_row(codes, goal, k, aim[AIM.metres] * error, scratch)
         if inside:
             continue
         u, v = (1.0 - k, 1.0 * k)
         if on_edge:  # only across the edge
             across = normal[0] if k == 0 else normal[1]
             u, v = across * normal[0], across * normal[1]
-        axes = beyond(aim, AT_GROUND)
-        force = times(aim[AT_METRES], plus(times(u, vector(axes, 0)), times(v, vector(axes, 1))))
+        axes = beyond(aim, BALANCE_AIM.ground)
+        force = times(aim[AIM.metres], plus(times(u, vector(axes, 0)), times(v, vector(axes, 1))))
         add_mass_row(codes, scratch.twists, row, force, scratch.moments)
         for i in range(count):
             frame = support_frame(codes, goal, i)
             part_of = (1.0 - share if i == first else 0.0) + (share if i == second else 0.0)
-            part_of = aim[AT_SIZE] * part_of + (1.0 - aim[AT_SIZE]) / count
+            part_of = aim[BALANCE_AIM.scale] * part_of + (1.0 - aim[BALANCE_AIM.scale]) / count
             if frame >= 0 and part_of != 0.0:
                 at = origin(world, frame)
                 add_to_row(codes, scratch.twists, row, frame, NOTHING, times(-part_of, force), at)
@@ -144,13 +121,13 @@ def balance_goal(codes, numbers, goal, aim, scratch):
 @part
 def weigh(codes, numbers, world, moments):
     """Return the centre of mass; leave every frame's own moment."""
-    masses, total = table(codes, AT_MASSES, numbers), NOTHING
-    for frame in range(codes[AT_FRAMES]):
-        mass, own = beyond(masses, MASS_SIZE * frame), beyond(moments, MOMENT_SIZE * frame)
-        centre = plus(origin(world, frame), direction(world, frame, vector(beyond(mass, AT_CENTRE), 0)))
-        moment = times(mass[AT_SHARE], centre)
-        own[AT_MOMENT_SHARE] = mass[AT_SHARE]
-        place(moment, beyond(own, AT_MOMENT), 0)
+    masses, total = table(codes, HEADER.masses, numbers), NOTHING
+    for frame in range(codes[HEADER.frames]):
+        mass, own = beyond(masses, MASS.size * frame), beyond(moments, MOMENT.size * frame)
+        centre = plus(origin(world, frame), direction(world, frame, vector(beyond(mass, MASS.centre), 0)))
+        moment = times(mass[MASS.share], centre)
+        own[MOMENT.share] = mass[MASS.share]
+        place(moment, beyond(own, MOMENT.moment), 0)
         total = plus(total, moment)
     return total
 
@@ -159,20 +136,20 @@ def weigh(codes, numbers, world, moments):
 def add_mass_row(codes, twists, row, force, moments):
     """Add to an explicit row how every joint moves the centre of mass along a direction."""
     parents, owned, rates = (
-        table(codes, AT_PARENTS, codes),
-        table(codes, AT_OWNED, codes),
-        table(codes, AT_RATES, codes),
+        table(codes, HEADER.parents, codes),
+        table(codes, HEADER.owned, codes),
+        table(codes, HEADER.rates, codes),
     )
-    sums = beyond(moments, MOMENT_SIZE * codes[AT_FRAMES])
-    for k in range(MOMENT_SIZE * codes[AT_FRAMES]):
+    sums = beyond(moments, MOMENT.size * codes[HEADER.frames])
+    for k in range(MOMENT.size * codes[HEADER.frames]):
         sums[k] = moments[k]
-    for frame in range(codes[AT_FRAMES] - 1, -1, -1):
-        own = beyond(sums, MOMENT_SIZE * frame)
-        share, moment = own[AT_MOMENT_SHARE], vector(beyond(own, AT_MOMENT), 0)
+    for frame in range(codes[HEADER.frames] - 1, -1, -1):
+        own = beyond(sums, MOMENT.size * frame)
+        share, moment = own[MOMENT.share], vector(beyond(own, MOMENT.moment), 0)
         for motion in range(owned[frame], owned[frame + 1]):
             turn, slide = vector(twists, 2 * motion), vector(twists, 2 * motion + 1)
             row[rates[motion]] += dot(force, plus(times(share, slide), cross(turn, moment)))
         if parents[frame] >= 0:
-            above = beyond(sums, MOMENT_SIZE * parents[frame])
-            for k in range(MOMENT_SIZE):
+            above = beyond(sums, MOMENT.size * parents[frame])
+            for k in range(MOMENT.size):
                 above[k] += own[k]

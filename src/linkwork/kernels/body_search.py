@@ -11,58 +11,10 @@ import math
 
 from . import inner, kernel, part
 from .balance_rows import balance_goal
-from .body_layout import (
-    AT_BALL_CODES,
-    AT_BALLS,
-    AT_BLOCK_CODES,
-    AT_BLOCK_END,
-    AT_BLOCK_FIRST,
-    AT_BLOCK_GOAL,
-    AT_BLOCK_LEVEL,
-    AT_BLOCK_WEIGHT,
-    AT_BLOCKS,
-    AT_COLUMNS,
-    AT_CONE_CODES,
-    AT_CONES,
-    AT_COUPLED,
-    AT_COUPLED_FROM,
-    AT_EXPLICIT,
-    AT_FRAMES,
-    AT_GOAL_CODES,
-    AT_GOALS,
-    AT_LEVELS,
-    AT_LOWER,
-    AT_METRIC,
-    AT_PLACES,
-    AT_START_LOWER,
-    AT_START_UPPER,
-    AT_SUPPORT,
-    AT_TOLERANCES,
-    AT_UPPER,
-    AT_VALUES,
-    BLOCK_SIZE,
-    WRENCHES_SIZE,
-    cone_at,
-    quaternion_at,
-    slice_scratch,
-    table,
-)
+from .body_layout import BLOCK, HEADER, WRENCHES, cone_at, quaternion_at, slice_scratch, table
 from .body_state import add_composites, add_rows, clear, move, sweep_body
 from .bounded import bounded_step
-from .goal_layout import (
-    ACROSS,
-    AT_KIND,
-    AT_LEVEL,
-    AT_NUMBER,
-    BALANCE,
-    BEND,
-    COUPLE,
-    DISTANCE,
-    GOAL_SIZE,
-    PLACE,
-    POINTING,
-    REST,
-)
+from .goal_layout import ACROSS, BALANCE, BEND, COUPLE, DISTANCE, GOAL, PLACE, POINTING, REST
 from .goal_rows import across_goal, bend_goal, distance_goal, place_goal, pointing_goal
 from .joint_rows import add_rest, couple_goal, rest_goal
 from .lanes import beyond, cells
@@ -78,13 +30,7 @@ SETTINGS = Layout(
     "finest", "finish",  # where a level is brought to rest: the error that counts as none, and steps at most
     "two_weights", "has_wishes",  # whether the two sets of goal numbers differ; whether some goals are not judged
 )  # fmt: skip
-(
-    AT_GAIN, AT_FLOOR, AT_STEPS, AT_PATIENCE, AT_STALLED, AT_SETTLED, AT_FINEST, AT_FINISH, AT_TWO_WEIGHTS,
-    AT_HAS_WISHES,
-) = SETTINGS.places  # fmt: skip
 REPORT = Layout("square", "steps", "starts")  # squared weighted error; then follows how far each block is off
-AT_REPORT_SQUARE, AT_REPORT_STEPS, AT_REPORT_STARTS = REPORT.places
-REPORT_SIZE = REPORT.size
 
 REACHED, MISSED = 1, 0
 FIRST_PATIENCE = 3.0  # steps without progress after which the first of several starts is given up
@@ -100,14 +46,14 @@ NO_GAIN = 1.0e-15  # of the squared error
 def evaluate(codes, numbers, aims, level, q, scratch):
     """Leave errors of all goals down to a level at a pose, and the rows that make up for them."""
     sweep_body(codes, numbers, q, scratch.world, scratch.twists, scratch.work)
-    clear(scratch.sums, WRENCHES_SIZE * codes[AT_FRAMES])
-    clear(scratch.rows, codes[AT_EXPLICIT] * codes[AT_COLUMNS])
-    clear(scratch.weighted, codes[AT_EXPLICIT])
-    goals = table(codes, AT_GOAL_CODES, codes)
-    for g in range(codes[AT_GOALS]):
-        goal = beyond(goals, GOAL_SIZE * g)
-        aim, kind = beyond(aims, goal[AT_NUMBER]), goal[AT_KIND]
-        if goal[AT_LEVEL] > level:
+    clear(scratch.sums, WRENCHES.size * codes[HEADER.frames])
+    clear(scratch.rows, codes[HEADER.explicit] * codes[HEADER.columns])
+    clear(scratch.weighted, codes[HEADER.explicit])
+    goals = table(codes, HEADER.goal_codes, codes)
+    for g in range(codes[HEADER.goals]):
+        goal = beyond(goals, GOAL.size * g)
+        aim, kind = beyond(aims, goal[GOAL.number]), goal[GOAL.kind]
+        if goal[GOAL.level] > level:
             continue
         if kind == PLACE:
             place_goal(codes, goal, aim, scratch)
@@ -116,7 +62,7 @@ def evaluate(codes, numbers, aims, level, q, scratch):
         elif kind == BEND:
             bend_goal(codes, goal, aim, scratch)
         elif kind == ACROSS:
-            across_goal(goal, aim, scratch)
+            across_goal(codes, goal, aim, scratch)
         elif kind == DISTANCE:
             distance_goal(codes, goal, aim, scratch)
         elif kind == BALANCE:
@@ -130,14 +76,14 @@ def evaluate(codes, numbers, aims, level, q, scratch):
 @inner
 def block_at(codes, b):
     """Return the record of a block of errors."""
-    return beyond(table(codes, AT_BLOCK_CODES, codes), BLOCK_SIZE * b)
+    return beyond(table(codes, HEADER.block_codes, codes), BLOCK.size * b)
 
 
 @inner
 def block_square(block, errors):
     """Return the squared error of a block."""
     square = 0.0
-    for k in range(block[AT_BLOCK_FIRST], block[AT_BLOCK_END]):
+    for k in range(block[BLOCK.first], block[BLOCK.end]):
         square += errors[k] * errors[k]
     return square
 
@@ -148,13 +94,13 @@ def judge(codes, numbers, aims, level, finest, errors):
 
     And whether these are within their tolerances, none of which is larger than the finest.
     """
-    tolerances = table(codes, AT_TOLERANCES, numbers)
+    tolerances = table(codes, HEADER.tolerances, numbers)
     total, judged, reached = 0.0, 0.0, True
-    for b in range(codes[AT_BLOCKS]):
+    for b in range(codes[HEADER.blocks]):
         block = block_at(codes, b)
-        if block[AT_BLOCK_LEVEL] > level:
+        if block[BLOCK.level] > level:
             continue
-        square, weight = block_square(block, errors), aims[block[AT_BLOCK_WEIGHT]]
+        square, weight = block_square(block, errors), aims[block[BLOCK.weight]]
         total += weight * weight * square
         if tolerances[b] < math.inf:
             judged += weight * weight * square
@@ -166,31 +112,31 @@ def judge(codes, numbers, aims, level, finest, errors):
 @part
 def assemble(codes, numbers, aims, level, q, scratch):
     """Leave the normal matrix and the gradient of the goals that were evaluated."""
-    n, matrix, gradient = codes[AT_COLUMNS], scratch.matrix, scratch.gradient
+    n, matrix, gradient = codes[HEADER.columns], scratch.matrix, scratch.gradient
     clear(matrix, n * n)
     clear(gradient, n)
     add_composites(codes, scratch.twists, scratch.sums, matrix, gradient)
     add_rows(codes, scratch.rows, scratch.weighted, matrix, gradient)
-    goals = table(codes, AT_GOAL_CODES, codes)
-    for g in range(codes[AT_GOALS]):
-        goal = beyond(goals, GOAL_SIZE * g)
-        if goal[AT_KIND] == REST and goal[AT_LEVEL] <= level:
-            add_rest(codes, numbers, goal, beyond(aims, goal[AT_NUMBER]), q, scratch)
+    goals = table(codes, HEADER.goal_codes, codes)
+    for g in range(codes[HEADER.goals]):
+        goal = beyond(goals, GOAL.size * g)
+        if goal[GOAL.kind] == REST and goal[GOAL.level] <= level:
+            add_rest(codes, numbers, goal, beyond(aims, goal[GOAL.number]), q, scratch)
 
 
 @part
 def leave_step(codes, numbers, q, damping, scratch):
     """Leave the damped step within limits from a pose."""
-    n, low, high, places = codes[AT_COLUMNS], scratch.low, scratch.high, table(codes, AT_PLACES, codes)
-    lower, upper = table(codes, AT_LOWER, numbers), table(codes, AT_UPPER, numbers)
+    n, low, high, places = codes[HEADER.columns], scratch.low, scratch.high, table(codes, HEADER.pose_index, codes)
+    lower, upper = table(codes, HEADER.lower, numbers), table(codes, HEADER.upper, numbers)
     for v in range(n):
         here = q[places[v]] if places[v] >= 0 else 0.0
         low[v], high[v] = min(lower[v] - here, 0.0), max(upper[v] - here, 0.0)
-    for k in range(codes[AT_CONES]):
-        at, v = quaternion_at(codes, AT_CONE_CODES, k)
+    for k in range(codes[HEADER.cones]):
+        at, v = quaternion_at(codes, HEADER.cone_codes, k)
         cone_bounds(cone_at(codes, numbers, k), beyond(q, at), scratch.work, beyond(low, v), beyond(high, v))
-    coupled = table(codes, AT_COUPLED_FROM, codes), table(codes, AT_COUPLED, codes)
-    bounded_step(n, coupled, scratch, damping, table(codes, AT_METRIC, numbers))
+    coupled = table(codes, HEADER.coupled_from, codes), table(codes, HEADER.coupled, codes)
+    bounded_step(n, coupled, scratch, damping, table(codes, HEADER.metric, numbers))
 
 
 @part
@@ -206,11 +152,11 @@ def descend(codes, numbers, settings, aims, level, finest, most, patience, scrat
     count, wishes = 0, judged < error and not resting
     better, last = True, math.inf
     while count < most:
-        if reached and (not wishes or (caution <= 1.0 and last - error <= settings[AT_SETTLED] * error)):
+        if reached and (not wishes or (caution <= 1.0 and last - error <= settings[SETTINGS.settled] * error)):
             break
         if better:
             assemble(codes, numbers, aims, level, q, scratch)
-        damping = caution * (settings[AT_GAIN] * error + settings[AT_FLOOR])
+        damping = caution * (settings[SETTINGS.gain] * error + settings[SETTINGS.floor])
         leave_step(codes, numbers, q, damping, scratch)
         move(codes, numbers, q, scratch.change, trial, scratch.work)
         evaluate(codes, numbers, aims, level, trial, scratch)
@@ -218,7 +164,7 @@ def descend(codes, numbers, settings, aims, level, finest, most, patience, scrat
         count += 1
         better = new < error
         if better:
-            for k in range(codes[AT_VALUES]):
+            for k in range(codes[HEADER.values]):
                 q[k] = trial[k]
             last, error, judged, reached = error, new, new_judged, new_reached
             caution = max(caution * LESS_CAUTION, LEAST_AT_REST if resting else LEAST_ON_THE_WAY)
@@ -228,7 +174,7 @@ def descend(codes, numbers, settings, aims, level, finest, most, patience, scrat
             caution = max(caution * MORE_CAUTION, LEAST_AFTER_BAD)
             if damping > LARGEST_DAMPING:
                 break
-        if error < settings[AT_STALLED] * mark:
+        if error < settings[SETTINGS.stalled] * mark:
             mark, waiting = error, 0
         else:
             waiting += 1
@@ -240,22 +186,22 @@ def descend(codes, numbers, settings, aims, level, finest, most, patience, scrat
 @part
 def mark_missed(codes, numbers, errors, missed):
     """Write for every goal whether it is missed."""
-    tolerances = table(codes, AT_TOLERANCES, numbers)
-    clear(missed, codes[AT_GOALS])
-    for b in range(codes[AT_BLOCKS]):
+    tolerances = table(codes, HEADER.tolerances, numbers)
+    clear(missed, codes[HEADER.goals])
+    for b in range(codes[HEADER.blocks]):
         block = block_at(codes, b)
         if not math.sqrt(block_square(block, errors)) <= tolerances[b]:
-            missed[block[AT_BLOCK_GOAL]] = 1.0
+            missed[block[BLOCK.goal]] = 1.0
 
 
 @part
 def mark_renewed(codes, attempt, missed, renewed):
     """Write which columns get another start: those that only missed goals depend on; every third time all of theirs."""
-    n, support = codes[AT_COLUMNS], table(codes, AT_SUPPORT, codes)
+    n, support = codes[HEADER.columns], table(codes, HEADER.support, codes)
     every = attempt % 3 == ALL_JOINTS
     for v in range(n):
         misses, meets = False, False
-        for g in range(codes[AT_GOALS]):
+        for g in range(codes[HEADER.goals]):
             if support[n * g + v]:
                 misses, meets = misses or missed[g] != 0.0, meets or missed[g] == 0.0
         renewed[v] = 1.0 if misses and (every or not meets) else 0.0
@@ -264,18 +210,18 @@ def mark_renewed(codes, attempt, missed, renewed):
 @part
 def put_other_start(codes, numbers, seed, problem, attempt, renewed, q):
     """Give joints other values: the first time the middle of their range, then anywhere in it."""
-    places = table(codes, AT_PLACES, codes)
-    low, high = table(codes, AT_START_LOWER, numbers), table(codes, AT_START_UPPER, numbers)
-    for v in range(codes[AT_COLUMNS]):
+    places = table(codes, HEADER.pose_index, codes)
+    low, high = table(codes, HEADER.start_lower, numbers), table(codes, HEADER.start_upper, numbers)
+    for v in range(codes[HEADER.columns]):
         if places[v] >= 0 and renewed[v] != 0.0 and low[v] < high[v]:
             share = 0.5 if attempt == 1 else uniform(seed, problem, attempt, v)
             q[places[v]] = low[v] + (high[v] - low[v]) * share
-    for k in range(codes[AT_BALLS]):
-        at, v = quaternion_at(codes, AT_BALL_CODES, k)
+    for k in range(codes[HEADER.balls]):
+        at, v = quaternion_at(codes, HEADER.ball_codes, k)
         if renewed[v] != 0.0 and low[v] < high[v]:
             turn_at_random(seed, problem, attempt, v, beyond(q, at))
-    for k in range(codes[AT_CONES]):
-        at, v = quaternion_at(codes, AT_CONE_CODES, k)
+    for k in range(codes[HEADER.cones]):
+        at, v = quaternion_at(codes, HEADER.cone_codes, k)
         if renewed[v] != 0.0:
             random_in_cone(cone_at(codes, numbers, k), seed, problem, attempt, v, beyond(q, at))
 
@@ -298,16 +244,16 @@ def walk_levels(codes, numbers, settings, aims, size, patience, scratch, q):
 
     Return the squared error, whether all goals are reached, whether those of the first level are, and steps.
     """
-    top, most, count = codes[AT_LEVELS] - 1, settings[AT_STEPS], 0
+    top, most, count = codes[HEADER.levels] - 1, settings[SETTINGS.steps], 0
     error, reached, first_reached = math.inf, False, True
-    if settings[AT_TWO_WEIGHTS] != 0.0:
+    if settings[SETTINGS.two_weights] != 0.0:
         alike = beyond(aims, size)
         _, reached, count = descend(codes, numbers, settings, alike, top, math.inf, most, patience, scratch, q)
-    if not reached or settings[AT_HAS_WISHES] != 0.0:
+    if not reached or settings[SETTINGS.has_wishes] != 0.0:
         error, reached, steps = descend(codes, numbers, settings, aims, top, math.inf, most, patience, scratch, q)
         count += steps
     for level in range(top - 1, -1, -1):
-        finest, finish = settings[AT_FINEST], settings[AT_FINISH]
+        finest, finish = settings[SETTINGS.finest], settings[SETTINGS.finish]
         _, _, steps = descend(codes, numbers, settings, aims, level, finest, finish, patience, scratch, q)
         count += steps
     if top > 0:
@@ -324,7 +270,7 @@ def search_body(codes, numbers, settings, aims, size, seed, problem, tries, scra
     Starts 0 to `tries` are made; number 0 is the pose itself. Where only the lower level is missed, a
     few of them are enough.
     """
-    values, top, current = codes[AT_VALUES], codes[AT_LEVELS] - 1, scratch.current
+    values, top, current = codes[HEADER.values], codes[HEADER.levels] - 1, scratch.current
     best, count, starts, reached = math.inf, 0, 0, False
     for attempt in range(tries + 1):
         for k in range(values):
@@ -334,7 +280,7 @@ def search_body(codes, numbers, settings, aims, size, seed, problem, tries, scra
             mark_missed(codes, numbers, scratch.errors, scratch.missed)
             mark_renewed(codes, attempt, scratch.missed, scratch.renewed)
             put_other_start(codes, numbers, seed, problem, attempt, scratch.renewed, current)
-        patience = settings[AT_PATIENCE]
+        patience = settings[SETTINGS.patience]
         if attempt == 0 and tries > 0:  # the middle of the range may well be nearer
             patience = FIRST_PATIENCE
         error, reached, first_reached, steps = walk_levels(
@@ -349,14 +295,14 @@ def search_body(codes, numbers, settings, aims, size, seed, problem, tries, scra
         if reached or (top > 0 and first_reached and attempt >= WISH_STARTS):
             break
     if not reached and top == 0:  # as near as it comes
-        finest, finish, patience = settings[AT_FINEST], settings[AT_FINISH], settings[AT_PATIENCE]
+        finest, finish, patience = settings[SETTINGS.finest], settings[SETTINGS.finish], settings[SETTINGS.patience]
         _, _, steps = descend(codes, numbers, settings, aims, top, finest, finish, patience, scratch, q)
         evaluate(codes, numbers, aims, top, q, scratch)
         best, _, reached = judge(codes, numbers, aims, top, math.inf, scratch.errors)
         count += steps
-    report[AT_REPORT_SQUARE] = best
-    report[AT_REPORT_STEPS] += count
-    report[AT_REPORT_STARTS] += starts
+    report[REPORT.square] = best
+    report[REPORT.steps] += count
+    report[REPORT.starts] += starts
     return reached
 
 
@@ -367,9 +313,9 @@ def search_bodies(codes, numbers, settings, aims, size, start, chained, seed, tr
     Each problem has `size` goal numbers, or twice as many where there are several levels. With `chained`, it begins
     where the one before it ended. A report is a `REPORT`, then how far each block is off. `memory` has `scratch_size`.
     """
-    c, values = cells(codes), codes[AT_VALUES]
+    c, values = cells(codes), codes[HEADER.values]
     scratch = slice_scratch(c, cells(memory))
-    width, stride = REPORT_SIZE + c[AT_BLOCKS], size if c[AT_LEVELS] == 1 else 2 * size
+    width, stride = REPORT.size + c[HEADER.blocks], size if c[HEADER.levels] == 1 else 2 * size
     for problem in range(status.size):
         q, own = beyond(cells(out), values * problem), beyond(cells(report), width * problem)
         aim = beyond(cells(aims), stride * problem)
@@ -380,6 +326,6 @@ def search_bodies(codes, numbers, settings, aims, size, start, chained, seed, tr
             c, cells(numbers), cells(settings), aim, size, seed, start + problem, tries, scratch, q, own
         )
         status[problem] = REACHED if reached else MISSED
-        evaluate(c, cells(numbers), aim, c[AT_LEVELS], q, scratch)
-        for b in range(c[AT_BLOCKS]):
-            own[REPORT_SIZE + b] = math.sqrt(block_square(block_at(c, b), scratch.errors))
+        evaluate(c, cells(numbers), aim, c[HEADER.levels], q, scratch)
+        for b in range(c[HEADER.blocks]):
+            own[REPORT.size + b] = math.sqrt(block_square(block_at(c, b), scratch.errors))

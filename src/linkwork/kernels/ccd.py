@@ -5,21 +5,31 @@ by an angle t about its unit axis a, the effector moves by ``sin t (a x r) + (1 
 the column's linear half. Going inward, a joint never moves the axes of those still to come, so one Jacobian serves a
 sweep.
 
-Memory of one problem: ``world`` (e, 4, 4) and ``jacobian`` (e, 6, nv) of its effectors, ``target`` (e, 4, 4),
-``coordinates`` (e,): how many of the position are asked for, ``oriented`` (e,): whether the orientation is, ``weight``
-(e,).
+Memory of one problem: ``world`` (e, 4, 4) and ``jacobian`` (e, 6, nv) of its effectors.
 """
 
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 
 from . import inner, kernel, part
-from .lanes import beyond, flat
+from .lanes import all_flat, beyond, flat
 from .rotations import best_turn, cross, dot, plus, times
 
 TURN, SLIDE = 0, 1
 STILL = 1.0e-9
+Goals = namedtuple(
+    "Goals",
+    (
+        "count",
+        "target",  # of each: where its effector should be (4, 4)
+        "coordinates",  # how many of the position are asked for
+        "oriented",  # whether the orientation is
+        "weight",
+        "radius",  # metres that a radian counts
+    ),
+)
 
 
 @inner
@@ -48,30 +58,34 @@ def orientation_terms(world, target, axis):
 
 
 @part
-def best(world, jacobian, target, coordinates, oriented, weight, effectors, radius, kind, low, high, nv, column):
+def best(goals, world, jacobian, nv, column, kind, low, high):
     """Return the best change of one joint within its range, and how much better it makes things.
 
     The merit of a turn by t is ``first cos t + second sin t``; of a slide by t, ``first t - second t^2 / 2``.
     """
     first, second = 0.0, 0.0
-    for e in range(effectors):
+    for e in range(goals.count):
         linear, axis, moves = halves(jacobian, nv, e, column)
         if not moves:
             continue
-        inward = cross(axis, linear)  # from the effector to the axis
-        for k in range(coordinates[e]):
-            way = target[16 * e + 4 * k + 3] - world[16 * e + 4 * k + 3]
+        inward, weight, target = (
+            cross(axis, linear),
+            goals.weight[e],
+            beyond(goals.target, 16 * e),
+        )  # inward: to the axis
+        for k in range(goals.coordinates[e]):
+            way = target[4 * k + 3] - world[16 * e + 4 * k + 3]
             if kind == TURN:
                 way -= inward[k]  # from the axis to the goal, across
-                first -= weight[e] * way * inward[k]
-                second += weight[e] * way * linear[k]
+                first -= weight * way * inward[k]
+                second += weight * way * linear[k]
             else:
-                first += weight[e] * way * linear[k]
-                second += weight[e] * linear[k] * linear[k]
-        if kind == TURN and oriented[e]:
-            cosine, sine = orientation_terms(beyond(world, 16 * e), beyond(target, 16 * e), axis)
-            first += weight[e] * radius * radius * cosine
-            second += weight[e] * radius * radius * sine
+                first += weight * way * linear[k]
+                second += weight * linear[k] * linear[k]
+        if kind == TURN and goals.oriented[e]:
+            cosine, sine = orientation_terms(beyond(world, 16 * e), target, axis)
+            first += weight * goals.radius * goals.radius * cosine
+            second += weight * goals.radius * goals.radius * sine
     if kind == TURN:
         change = best_turn(first, second, low, high)
         return change, first * (math.cos(change) - 1.0) + second * math.sin(change)
@@ -105,23 +119,18 @@ def add(memory, at, stride, v):
 
 
 @kernel(nogil=True)
-def sweep_inward(
-    world, jacobian, target, coordinates, oriented, weight, radius, kinds, low, high, together, change, gain
-):
+def sweep_inward(goals, world, jacobian, kinds, low, high, together, change, gain):
     """Write the best change of every joint and what it gains, (n, nv), for n problems, the outermost joint first.
 
     Each joint is looked at alone or, with `together`, after those further out have made their change.
     """
-    effectors, nv = weight.size, kinds.size
-    aims, counts, turned, pull, kind = flat(target), flat(coordinates), flat(oriented), flat(weight), flat(kinds)
+    aims, nv, kind = all_flat(goals), kinds.size, flat(kinds)
     least, most, amounts, gains = flat(low), flat(high), flat(change), flat(gain)
     for i in range(change.shape[0]):
-        w, j = beyond(flat(world), 16 * effectors * i), beyond(flat(jacobian), 6 * nv * effectors * i)
+        w, j = beyond(flat(world), 16 * aims.count * i), beyond(flat(jacobian), 6 * nv * aims.count * i)
         for step in range(nv):
             c = nv - 1 - step
             at = nv * i + c
-            amounts[at], gains[at] = best(
-                w, j, aims, counts, turned, pull, effectors, radius, kind[c], least[at], most[at], nv, c
-            )
+            amounts[at], gains[at] = best(aims, w, j, nv, c, kind[c], least[at], most[at])
             if together:
-                take(w, j, effectors, kind[c], nv, c, amounts[at])
+                take(w, j, aims.count, kind[c], nv, c, amounts[at])

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 from . import inner, kernel, part
-from .fabrik_layout import Bones, Goals, slice_memory
-from .lanes import beyond, flat
+from .fabrik_layout import slice_memory
+from .lanes import all_flat, beyond, flat
 from .pose_error import turn_between
 from .rotations import (
     add_ray,
@@ -180,10 +180,8 @@ def loosen(s, goals, body, work):
         aim, tip = wanted_place(goals, body.tip, k), vector(body.tip, k)
         root, count = root_of(s, b)
         if is_straight(s, body, b, root, aim, tip):
-            gap = length(minus(aim, tip))
-            bend(
-                s, body, b, min(math.sqrt(24.0 * gap / goals.reach[k]) / count, BEND), work
-            )  # an arc that much shorter
+            arc = math.sqrt(24.0 * length(minus(aim, tip)) / goals.reach[k])  # shorter by that much than straight
+            bend(s, body, b, min(arc / count, BEND), work)
             bent = True
     if bent:
         put(s, body, work)
@@ -405,16 +403,7 @@ def reach(skeleton, goals, q, trials, memory, change, chosen):
     `skeleton` and `goals` are a `Skeleton` and `Goals` of arrays, `memory` has `memory_size`; `chosen` (n,) tells which
     trial was the best.
     """
-    a, g = skeleton, goals
-    bones = Bones(
-        a.above.size, a.value.size, a.holder.size, flat(a.above), flat(a.first), flat(a.end), flat(a.depth),
-        flat(a.offset), flat(a.value), flat(a.rate), flat(a.before), flat(a.axis), flat(a.low), flat(a.high),
-        flat(a.holder), flat(a.tool), flat(a.grip),
-    )  # fmt: skip
-    wanted = Goals(
-        flat(g.coordinates), flat(g.oriented), flat(g.aim), flat(g.spot), flat(g.weight), flat(g.reach), flat(g.load),
-        g.size, g.radius,
-    )  # fmt: skip
+    bones, wanted = all_flat(skeleton), all_flat(goals)
     bodies, work = slice_memory(bones, flat(memory))
     nq, nv = q.shape[1], change.shape[1]
     for i in range(q.shape[0]):

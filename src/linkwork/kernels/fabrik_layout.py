@@ -6,13 +6,16 @@ from collections import namedtuple
 from typing import Any
 
 from . import inner
-from .lanes import beyond
-from .rotations import BEST_ROTATION_SIZE, matrix
+from .lanes import divided
+from .rotations import BEST_ROTATION_SIZE
 
 # Numba knows this kind of named tuple only
 Skeleton = namedtuple(
     "Skeleton",
     (
+        "count",  # of bones
+        "turns",  # how many there are
+        "effectors",  # how many there are
         "above",  # of each bone: the bone above or -1
         "first",  # its first turn
         "end",  # the end of its turns
@@ -43,48 +46,30 @@ Goals = namedtuple(
         "radius",  # metres that a radian counts
     ),
 )
-COUNTS = ("count", "turns", "effectors")
-Bones = namedtuple("Bones", (*COUNTS, *Skeleton._fields))  # type: ignore[misc]  # a skeleton inside the kernel
 Body = namedtuple("Body", "angle turn frame point tip")  # angle and matrix of turns; of bones; points of effectors
 Work = namedtuple("Work", "M moved base Q S T room")  # matrices, and what `best_rotation` works in
 
 
 @inner
-def body_sizes(count, turns, effectors):
+def body_sizes(s):
     """Return how many numbers each part of a body takes."""
-    return Body(turns, 9 * turns, 9 * count, 3 * count, 3 * effectors)
+    return Body(s.turns, 9 * s.turns, 9 * s.count, 3 * s.count, 3 * s.effectors)
 
 
-@inner
-def body_in(memory, sizes):
-    """Return the parts of a body, one after another."""
-    angle = memory
-    turn = beyond(angle, sizes.angle)
-    frame = beyond(turn, sizes.turn)
-    point = beyond(frame, sizes.frame)
-    return Body(angle, turn, frame, point, beyond(point, sizes.point))
-
-
-BODIES, MATRICES = 4, 6
+BODIES = 4
+WORK = Work(9, 9, 9, 9, 9, 9, BEST_ROTATION_SIZE)  # how many numbers each part takes
 
 
 def memory_size(skeleton: Any) -> int:
-    """Return how many numbers the work of `reach` takes: bodies, matrices, and those of `best_rotation`."""
-    sizes = body_sizes.py_func(skeleton.above.size, skeleton.value.size, skeleton.holder.size)
-    return int(BODIES * sum(sizes) + MATRICES * 9 + BEST_ROTATION_SIZE)
+    """Return how many numbers the work of `reach` takes."""
+    return int(BODIES * sum(body_sizes.py_func(skeleton)) + sum(WORK))
 
 
 @inner
 def slice_memory(s, memory):
     """Return the bodies and the work that lie in memory."""
-    sizes = body_sizes(s.count, s.turns, s.effectors)
+    sizes = body_sizes(s)
     size = sizes.angle + sizes.turn + sizes.frame + sizes.point + sizes.tip
-    M = beyond(memory, BODIES * size)
-    bodies = (
-        body_in(memory, sizes),
-        body_in(beyond(memory, size), sizes),
-        body_in(beyond(memory, 2 * size), sizes),
-        body_in(beyond(memory, 3 * size), sizes),
-    )
-    work = Work(M, matrix(M, 1), matrix(M, 2), matrix(M, 3), matrix(M, 4), matrix(M, 5), matrix(M, MATRICES))
-    return bodies, work
+    first, second, third, fourth, rest = divided(memory, (size, size, size, size, 0))
+    bodies = divided(first, sizes), divided(second, sizes), divided(third, sizes), divided(fourth, sizes)
+    return bodies, divided(rest, WORK)

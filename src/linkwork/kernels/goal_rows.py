@@ -10,29 +10,18 @@ from __future__ import annotations
 import math
 
 from . import inner, part
-from .body_layout import AT_COLUMNS
+from .body_layout import HEADER
 from .body_state import add_to_row, add_wrench, direction, origin
 from .goal_layout import (
+    ACROSS_AIM,
+    AIM,
     ANY_SPIN,
-    AT_AXIS,
-    AT_COUNT,
-    AT_ERROR,
-    AT_FOURTH,
-    AT_FRAME,
-    AT_FREE,
-    AT_LARGEST,
-    AT_LEAST,
-    AT_MASK,
-    AT_METRES,
-    AT_NEAREST,
-    AT_NORMALS,
-    AT_OTHER,
-    AT_POINT,
-    AT_RADIANS,
-    AT_ROW,
-    AT_TARGET,
-    AT_THIRD,
+    BEND_AIM,
+    DISTANCE_AIM,
+    GOAL,
     LOOKING,
+    PLACE_AIM,
+    POINTING_AIM,
     ROTATION_ROWS,
 )
 from .lanes import beyond
@@ -63,10 +52,32 @@ def across_axis(axis, k, size):
 
 
 @inner
+def read(aim, at):
+    """Return a vector among the numbers of a goal."""
+    return vector(beyond(aim, at), 0)
+
+
+@inner
 def explicit_row(codes, goal, k, error, scratch):
     """Write the weighted error of one of a goal's explicit rows; return the row."""
-    scratch.weighted[goal[AT_ROW] + k] = error
-    return beyond(scratch.rows, codes[AT_COLUMNS] * (goal[AT_ROW] + k))
+    scratch.weighted[goal[GOAL.row] + k] = error
+    return beyond(scratch.rows, codes[HEADER.columns] * (goal[GOAL.row] + k))
+
+
+@part
+def ask(codes, goal, k, error, weight, torque, force, at, counter, there, scratch):
+    """Write error k of a goal of one frame or two, and the row that makes up for it.
+
+    The row is a torque and a force at a point of the frame and, on the other, a torque and the force back at another.
+    """
+    frame, other = goal[GOAL.frame], goal[GOAL.other]
+    scratch.errors[goal[GOAL.error] + k] = error
+    if other < 0:
+        add_wrench(scratch.sums, frame, torque, force, at, weight * error)
+    else:
+        row = explicit_row(codes, goal, k, weight * error, scratch)
+        add_to_row(codes, scratch.twists, row, frame, torque, force, at)
+        add_to_row(codes, scratch.twists, row, other, counter, times(-1.0, force), there)
 
 
 @part
@@ -84,33 +95,28 @@ def turn_onto(a, b):
 @part
 def place_goal(codes, goal, aim, scratch):
     """Reach, Hold, Relate and loops: a frame at a place in the world, or in another frame."""
-    frame, other, mask, world = goal[AT_FRAME], goal[AT_OTHER], goal[AT_MASK], scratch.world
-    here, wanted = beyond(world, 16 * frame), beyond(aim, AT_TARGET)
+    frame, other, mask, world = goal[GOAL.frame], goal[GOAL.other], goal[GOAL.mask], scratch.world
+    here, wanted = beyond(world, 16 * frame), beyond(aim, PLACE_AIM.target)
     if other >= 0:
         place_in(beyond(world, 16 * other), wanted, scratch.work)
         wanted = scratch.work
     p, there = origin(world, frame), (wanted[3], wanted[7], wanted[11])
     way, turn, axis = minus(there, p), NOTHING, NOTHING
     if mask & ANY_SPIN:
-        axis = direction(world, frame, vector(beyond(aim, AT_FREE), 0))
-        turn = turn_onto(axis, direction(wanted, 0, vector(beyond(aim, AT_FREE), 0)))
+        free = read(aim, PLACE_AIM.free)
+        axis = direction(world, frame, free)
+        turn = turn_onto(axis, direction(wanted, 0, free))
     elif mask & ROTATION_ROWS:
         turn = turn_between(here, wanted, 4)
     count = 0
     for k in range(6):
         if not (mask >> k) & 1:
             continue
-        weight = aim[AT_METRES] if k < 3 else aim[AT_RADIANS]
+        weight = aim[AIM.metres] if k < 3 else aim[AIM.radians]
         error = item(way, k) if k < 3 else item(turn, k - 3)
         force = along_axis(k, weight) if k < 3 else NOTHING
         torque = NOTHING if k < 3 else across_axis(axis, k - 3, weight)
-        scratch.errors[goal[AT_ERROR] + count] = error
-        if other < 0:
-            add_wrench(scratch.sums, frame, torque, force, p, weight * error)
-        else:
-            row = explicit_row(codes, goal, count, weight * error, scratch)
-            add_to_row(codes, scratch.twists, row, frame, torque, force, p)
-            add_to_row(codes, scratch.twists, row, other, times(-1.0, torque), times(-1.0, force), there)
+        ask(codes, goal, count, error, weight, torque, force, p, times(-1.0, torque), there, scratch)
         count += 1
 
 
@@ -128,91 +134,75 @@ def place_in(frame, target, out):
 @part
 def pointing_goal(codes, goal, aim, scratch):
     """Align and LookAt: an axis of a frame along a direction, or at a point or another frame."""
-    frame, other, weight, world = goal[AT_FRAME], goal[AT_OTHER], aim[AT_RADIANS], scratch.world
-    p, axis = origin(world, frame), direction(world, frame, vector(beyond(aim, AT_AXIS), 0))
-    point, wanted, distance = vector(beyond(aim, AT_POINT), 0), NOTHING, math.inf
-    if goal[AT_MASK] == LOOKING:
+    frame, other, weight, world = goal[GOAL.frame], goal[GOAL.other], aim[AIM.radians], scratch.world
+    p, axis = origin(world, frame), direction(world, frame, read(aim, POINTING_AIM.axis))
+    point, distance = read(aim, POINTING_AIM.point), math.inf
+    wanted = point
+    if goal[GOAL.mask] == LOOKING:
         if other >= 0:
             point = origin(world, other)
         way = minus(point, p)
         size = length(way)
-        wanted = axis if size < aim[AT_NEAREST] else times(1.0 / size, way)
-        distance = math.inf if size < aim[AT_NEAREST] else size
-    else:
-        wanted = point
+        wanted = axis if size < aim[POINTING_AIM.nearest] else times(1.0 / size, way)
+        distance = math.inf if size < aim[POINTING_AIM.nearest] else size
     turn = turn_onto(axis, wanted)
     for k in range(3):
-        error = item(turn, k)
-        scratch.errors[goal[AT_ERROR] + k] = error
         torque = across_axis(axis, k, weight)
         force = times(weight / distance, cross(along_axis(k, 1.0), wanted))  # as the frame moves, the sight line turns
-        if other < 0:
-            add_wrench(scratch.sums, frame, torque, force, p, weight * error)
-        else:
-            row = explicit_row(codes, goal, k, weight * error, scratch)
-            add_to_row(codes, scratch.twists, row, frame, torque, force, p)
-            add_to_row(codes, scratch.twists, row, other, NOTHING, times(-1.0, force), point)
+        ask(codes, goal, k, item(turn, k), weight, torque, force, p, NOTHING, point, scratch)
 
 
 @part
 def bend_goal(codes, goal, aim, scratch):
     """Bend: the middle of a limb towards a pole, about the line from its root to its end."""
-    root, middle, end, world, twists = goal[AT_FRAME], goal[AT_OTHER], goal[AT_THIRD], scratch.world, scratch.twists
+    root, middle, end = goal[GOAL.frame], goal[GOAL.other], goal[GOAL.third]
+    world, twists = scratch.world, scratch.twists
     base, tip = origin(world, root), origin(world, end)
-    pole = origin(world, goal[AT_FOURTH]) if goal[AT_FOURTH] >= 0 else vector(beyond(aim, AT_POINT), 0)
+    pole = origin(world, goal[GOAL.fourth]) if goal[GOAL.fourth] >= 0 else read(aim, BEND_AIM.point)
     knee, out = minus(origin(world, middle), base), minus(pole, base)
     limb = minus(tip, base)
     size = length(limb)
     line = times(1.0 / max(size, SMALL), limb)
     across, aside = minus(knee, times(dot(line, knee), line)), minus(out, times(dot(line, out), line))
-    scratch.errors[goal[AT_ERROR]] = 0.0
+    scratch.errors[goal[GOAL.error]] = 0.0
     row = explicit_row(codes, goal, 0, 0.0, scratch)
     bent = length(across) > STRAIGHT * length(knee) and length(aside) > STRAIGHT * length(out)
     if not bent or size < max(STRAIGHT * length(knee), SMALL):
         return
     angle = math.atan2(dot(line, cross(across, aside)), dot(across, aside))
-    scratch.errors[goal[AT_ERROR]] = angle
-    scratch.weighted[goal[AT_ROW]] = aim[AT_RADIANS] * angle
+    scratch.errors[goal[GOAL.error]] = angle
+    scratch.weighted[goal[GOAL.row]] = aim[AIM.radians] * angle
     for k in range(2):  # how the middle swings about the line, less how the pole does; the line tilts with the end
         point, outward = (knee, across) if k == 0 else (out, aside)
-        sign = aim[AT_RADIANS] if k == 0 else -aim[AT_RADIANS]
+        sign = aim[AIM.radians] if k == 0 else -aim[AIM.radians]
         way = times(sign / dot(outward, outward), cross(line, outward))
         share = dot(point, line) / size
         if k == 0:
             add_to_row(codes, twists, row, middle, NOTHING, way, plus(base, knee))
-        elif goal[AT_FOURTH] >= 0:
-            add_to_row(codes, twists, row, goal[AT_FOURTH], NOTHING, way, pole)
+        elif goal[GOAL.fourth] >= 0:
+            add_to_row(codes, twists, row, goal[GOAL.fourth], NOTHING, way, pole)
         add_to_row(codes, twists, row, end, NOTHING, times(-share, way), tip)
         add_to_row(codes, twists, row, root, NOTHING, times(share - 1.0, way), base)
 
 
 @part
-def across_goal(goal, aim, scratch):
+def across_goal(codes, goal, aim, scratch):
     """OnPlane and OnLine: a frame's origin not away from a point along one or two directions."""
-    p, weight = origin(scratch.world, goal[AT_FRAME]), aim[AT_METRES]
-    way = minus(vector(beyond(aim, AT_POINT), 0), p)
-    for k in range(goal[AT_COUNT]):
-        normal = vector(beyond(aim, AT_NORMALS), k)
-        error = dot(way, normal)
-        scratch.errors[goal[AT_ERROR] + k] = error
-        add_wrench(scratch.sums, goal[AT_FRAME], NOTHING, times(weight, normal), p, weight * error)
+    p, weight = origin(scratch.world, goal[GOAL.frame]), aim[AIM.metres]
+    way = minus(read(aim, ACROSS_AIM.point), p)
+    for k in range(goal[GOAL.count]):
+        normal = vector(beyond(aim, ACROSS_AIM.normals), k)
+        ask(codes, goal, k, dot(way, normal), weight, NOTHING, times(weight, normal), p, NOTHING, p, scratch)
 
 
 @part
 def distance_goal(codes, goal, aim, scratch):
     """Distance: a frame's origin within a range of distances from a point or another frame."""
-    frame, other, weight, world = goal[AT_FRAME], goal[AT_OTHER], aim[AT_METRES], scratch.world
-    p = origin(world, frame)
-    there = origin(world, other) if other >= 0 else vector(beyond(aim, AT_POINT), 0)
+    other, weight, p = goal[GOAL.other], aim[AIM.metres], origin(scratch.world, goal[GOAL.frame])
+    there = origin(scratch.world, other) if other >= 0 else read(aim, DISTANCE_AIM.point)
     way = minus(p, there)
     size = length(way)
-    error = min(max(size, aim[AT_LEAST]), aim[AT_LARGEST]) - size
+    error = min(max(size, aim[DISTANCE_AIM.least]), aim[DISTANCE_AIM.largest]) - size
     outward = times(1.0 / size, way) if size > SMALL else (1.0, 0.0, 0.0)
-    force = NOTHING if aim[AT_LEAST] < size < aim[AT_LARGEST] else times(weight, outward)
-    scratch.errors[goal[AT_ERROR]] = error
-    if other < 0:
-        add_wrench(scratch.sums, frame, NOTHING, force, p, weight * error)
-    else:
-        row = explicit_row(codes, goal, 0, weight * error, scratch)
-        add_to_row(codes, scratch.twists, row, frame, NOTHING, force, p)
-        add_to_row(codes, scratch.twists, row, other, NOTHING, times(-1.0, force), there)
+    force = NOTHING if aim[DISTANCE_AIM.least] < size < aim[DISTANCE_AIM.largest] else times(weight, outward)
+    ask(codes, goal, 0, error, weight, NOTHING, force, p, NOTHING, there, scratch)

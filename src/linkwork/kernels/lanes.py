@@ -252,6 +252,21 @@ def flat(typing_context: Any, array: Any) -> Any:
 
 
 @intrinsic
+def all_flat(typing_context: Any, group: Any) -> Any:
+    """Return a named tuple of arrays and numbers with the memory of its arrays in their place."""
+    held = [types.CPointer(kind.dtype) if isinstance(kind, types.Array) else kind for kind in group]  # type: ignore[attr-defined,unused-ignore]
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        values = [
+            context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
+            for kind, value in zip(sig.args[0], cgutils.unpack_tuple(builder, args[0]), strict=True)
+        ]
+        return context.make_tuple(builder, sig.return_type, values)
+
+    return types.BaseTuple.from_types(held, group.instance_class)(group), emit
+
+
+@intrinsic
 def beyond(typing_context: Any, memory: Any, items: Any) -> Any:
     """Return the memory that begins some items further on."""
 
@@ -259,6 +274,21 @@ def beyond(typing_context: Any, memory: Any, items: Any) -> Any:
         return _address(context, builder, sig, args)
 
     return memory(memory, items), emit
+
+
+@intrinsic
+def divided(typing_context: Any, memory: Any, sizes: Any) -> Any:
+    """Return memory cut into parts that follow one another: a tuple, named as that of their sizes is."""
+    parts = types.BaseTuple.from_types([memory] * len(sizes), getattr(sizes, "instance_class", None))
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        found, at = [], args[0]
+        for size, kind in zip(cgutils.unpack_tuple(builder, args[1]), sig.args[1], strict=True):
+            found.append(at)
+            at = builder.gep(at, [context.cast(builder, size, kind, types.int64)])
+        return context.make_tuple(builder, sig.return_type, found)
+
+    return parts(memory, sizes), emit
 
 
 @intrinsic

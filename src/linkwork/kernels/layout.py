@@ -1,26 +1,26 @@
 """Layouts: what stands where in an array that a kernel reads or writes, declared once in the kernel's own module.
 
-A place is a constant named ``AT_...``, which Numba freezes into the code; any other constant is a value. Everyone else
-writes and reads by name::
+Kernels read the places from the layout, which Numba takes for a named tuple of constants; everyone else writes and
+reads by name::
 
     SETTINGS = Layout("tolerance", ("axis", 3), "damping")
-    AT_TOLERANCE, AT_AXIS, AT_DAMPING = SETTINGS.places       # in the kernel: load(settings, AT_AXIS + 2)
+    settings[SETTINGS.axis + 2]                               # in a kernel; the next record is SETTINGS.size further on
     settings = SETTINGS.pack(tolerance=1e-4, axis=(0, 0, 1), damping=0.1)
     SETTINGS.view(settings).axis                              # array([0., 0., 1.])
 
-Memory whose parts depend on counts is laid out by a kernel's function that returns where the parts begin and, last, the
-size of all; Python calls it as ``function.py_func(...)``.
+Memory whose parts depend on counts is cut by `lanes.divided`, by a named tuple of how much each part takes.
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 
-class Layout:
+class Layout(tuple[int, ...]):
     """Names, places and the number of items of a flat array, or of each record of an array of records.
 
     Args:
@@ -28,21 +28,31 @@ class Layout:
 
     Attributes:
         names: The names, in order.
-        places: Where each field begins, in the same order.
+        places: Where each field begins, in the same order; each is an attribute as well.
         size: How many items there are in all.
+        items: What to take of a record, by name: an index, or a slice.
     """
 
-    def __init__(self, *fields: str | tuple[str, int]) -> None:
+    names: tuple[str, ...]
+    places: tuple[int, ...]
+    items: dict[str, int | slice]
+
+    def __new__(cls, *fields: str | tuple[str, int]) -> Layout:
         pairs = [(field, 0) if isinstance(field, str) else field for field in fields]
-        self.names = tuple(name for name, _ in pairs)
-        if len(set(self.names)) != len(pairs):
-            raise ValueError(f"a layout names each field once, got {', '.join(self.names)}.")
-        ends = np.cumsum([0, *(count or 1 for _, count in pairs)]).tolist()
-        self.places: tuple[int, ...] = tuple(ends[:-1])
-        self.size: int = ends[-1]
-        self.items: dict[str, int | slice] = {
-            name: slice(at, at + count) if count else at for (name, count), at in zip(pairs, self.places, strict=True)
+        names = tuple(name for name, _ in pairs)
+        if len(set(names)) != len(pairs):
+            raise ValueError(f"a layout names each field once, got {', '.join(names)}.")
+        ends: list[int] = np.cumsum([0, *(count or 1 for _, count in pairs)]).tolist()
+        kind = type("Layout", (cls, namedtuple("Layout", (*names, "size"))), {"__reduce__": lambda _: (cls, fields)})
+        self: Layout = tuple.__new__(kind, ends)
+        self.names, self.places = names, tuple(ends[:-1])
+        self.items = {
+            name: slice(at, at + count) if count else at for (name, count), at in zip(pairs, ends, strict=False)
         }
+        return self
+
+    def __getattr__(self, name: str) -> int:
+        raise AttributeError(f"a record has {', '.join(self.names)}, not {name!r}.")
 
     def pack(self, *, dtype: DTypeLike = np.float64, shape: tuple[int, ...] = (), **values: ArrayLike) -> NDArray[Any]:
         """Return a new array (*shape, size) of the values of all fields; each is broadcast to ``shape``."""

@@ -5,11 +5,9 @@ Scalars only: what follows (a solve) costs far more than this.
 
 from __future__ import annotations
 
-import math
-
 from . import inner, kernel, part
 from .lanes import beyond, flat
-from .rotations import dot, vector
+from .rotations import dot, rotation_vector, vector
 
 
 @inner
@@ -38,11 +36,7 @@ def turn_between(a, b, width):
         w, x, y, z = m02 - m20, m01 + m10, 1.0 + 2.0 * m11 - trace, m12 + m21
     else:
         w, x, y, z = m10 - m01, m02 + m20, m12 + m21, 1.0 + 2.0 * m22 - trace
-    sine = math.sqrt(x * x + y * y + z * z)
-    if w < 0.0:  # the other quaternion of the same rotation, the shorter way round
-        w, sine = -w, -sine
-    scale = 2.0 * math.atan2(abs(sine), w) / sine if sine != 0.0 else 0.0
-    return scale * x, scale * y, scale * z
+    return rotation_vector(w, x, y, z)
 
 
 @kernel

@@ -7,41 +7,34 @@ up (gimbal lock) and only the sum of two angles matters.
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 
 from . import inner, kernel, part
-from .lanes import beyond, flat
+from .lanes import beyond, divided, flat
 from .pose_error import turn_between
-from .rotations import vector
+from .rotations import applied, axis_matrix, copy, matrix, place, product, vector
 
 FIRST, LATER = 200, 12  # steps for the first frame, and for those that start from the one before
 LONGEST = 0.3  # [rad]: step of the first frame
 SETTLED = 1e-10
 SWING = 2.0  # how far joints go in a frame, beside their stride, for every radian that is wanted of them
+Work = namedtuple("Work", "turned turn product directions step low high free")  # matrices; then of each joint
 
 
 @part
-def turn_row(constants, axes, angles, count, turned, directions):
-    """Write the rotation of a row of joints (9,) and the directions of their axes (3 count,).
+def turn_row(constants, axes, angles, count, work):
+    """Write the rotation of a row of joints and the directions of their axes.
 
     The rotation is ``C0 R(a0, t0) C1 R(a1, t1) ... Cn``.
     """
-    for k in range(9):
-        turned[k] = constants[k]
+    turned = work.turned
+    copy(constants, turned)
     for h in range(count):
-        x, y, z = vector(axes, h)
-        for i in range(3):
-            directions[3 * h + i] = turned[3 * i] * x + turned[3 * i + 1] * y + turned[3 * i + 2] * z
-        c, s = math.cos(angles[h]), math.sin(angles[h])
-        t = 1.0 - c
-        r00, r01, r02 = c + t * x * x, t * x * y - s * z, t * x * z + s * y
-        r10, r11, r12 = t * x * y + s * z, c + t * y * y, t * y * z - s * x
-        r20, r21, r22 = t * x * z - s * y, t * y * z + s * x, c + t * z * z
-        for i in range(3):
-            a, b, d = turned[3 * i], turned[3 * i + 1], turned[3 * i + 2]
-            e, f, g = a * r00 + b * r10 + d * r20, a * r01 + b * r11 + d * r21, a * r02 + b * r12 + d * r22
-            for j in range(3):
-                m = 9 * (h + 1) + j
-                turned[3 * i + j] = e * constants[m] + f * constants[m + 3] + g * constants[m + 6]
+        axis = vector(axes, h)
+        place(applied(turned, axis), work.directions, h)
+        axis_matrix(axis, angles[h], work.turn)
+        product(turned, work.turn, work.product)
+        product(work.product, matrix(constants, h + 1), turned)
 
 
 @part
@@ -75,19 +68,15 @@ def turn_bounds(lower, upper, before, goal, last, stride, count, low, high):
         low[h], high[h] = max(lower[h], before[h] - most), min(upper[h], before[h] + most)
 
 
-def memory_size(count: int) -> int:
-    """Return how many numbers the fit of some joints needs to work in; `slice_memory` says what for."""
-    return 9 + 7 * count
-
-
 @inner
-def slice_memory(memory, count):
-    """Return memory for a rotation, and of each joint: its direction, step, bounds, and whether it is free."""
-    directions = beyond(memory, 9)
-    step = beyond(directions, 3 * count)
-    low = beyond(step, count)
-    high = beyond(low, count)
-    return memory, directions, step, low, high, beyond(high, count)
+def sizes(count):
+    """Return how many numbers each part of the memory takes."""
+    return Work(turned=9, turn=9, product=9, directions=3 * count, step=count, low=count, high=count, free=count)
+
+
+def memory_size(count: int) -> int:
+    """Return how many numbers the fit of some joints needs to work in."""
+    return int(sum(sizes.py_func(count)))
 
 
 @kernel
@@ -99,7 +88,8 @@ def fit_revolute(constants, axes, lower, upper, wanted, angles, memory, damping,
     `stride` [rad].
     """
     count = axes.shape[0]
-    turned, directions, step, low, high, free = slice_memory(flat(memory), count)
+    work = divided(flat(memory), sizes(count))
+    directions, step, low, high, free = work.directions, work.step, work.low, work.high, work.free
     fixed, turns = flat(constants), flat(axes)
     targets, values = flat(wanted), flat(angles)
     for h in range(count):
@@ -112,8 +102,8 @@ def fit_revolute(constants, axes, lower, upper, wanted, angles, memory, damping,
                 now[h] = before[h]
             turn_bounds(lower, upper, before, goal, beyond(targets, 9 * f - 9), stride, count, low, high)
         for _ in range(FIRST if f == 0 else LATER):
-            turn_row(fixed, turns, now, count, turned, directions)
-            error = turn_between(turned, goal, 3)
+            turn_row(fixed, turns, now, count, work)
+            error = turn_between(work.turned, goal, 3)
             for h in range(count):
                 free[h] = 1.0
             damped_turns(directions, free, count, error, damping, step)

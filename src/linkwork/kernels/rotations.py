@@ -149,6 +149,27 @@ def quaternion_into(w, x, y, z, out):
 
 
 @inner
+def quaternion_product(a, b):
+    """Return the product of two quaternions, w first."""
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    )
+
+
+@inner
+def rotation_vector(w, x, y, z):
+    """Return the rotation vector of a quaternion of any length but zero, the shorter way round."""
+    sine = math.sqrt(x * x + y * y + z * z)
+    if w < 0.0:  # the other quaternion of the same rotation
+        w, sine = -w, -sine
+    scale = 2.0 * math.atan2(abs(sine), w) / sine if sine != 0.0 else 0.0
+    return scale * x, scale * y, scale * z
+
+
+@inner
 def axis_matrix(a, angle, out):
     """Write the rotation about a unit axis."""
     x, y, z = times(math.sin(0.5 * angle), a)

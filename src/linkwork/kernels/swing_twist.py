@@ -14,8 +14,6 @@ from .rotations import cross, dot, length, minus, place, plus, times, vector
 from .starts import uniform
 
 CONE = Layout(("axis", 3), "swing", "low", "high")  # twist axis in the child's frame; largest swing; range of twist
-AT_AXIS, AT_SWING, AT_LOW, AT_HIGH = CONE.places
-CONE_SIZE = CONE.size
 TINY = 1.0e-12
 OPEN = 1.0e300  # beyond this there is no limit
 
@@ -23,7 +21,7 @@ OPEN = 1.0e300  # beyond this there is no limit
 @inner
 def axis_of(cone):
     """Return the twist axis."""
-    return vector(beyond(cone, AT_AXIS), 0)
+    return vector(beyond(cone, CONE.axis), 0)
 
 
 @inner
@@ -77,8 +75,8 @@ def cone_bounds(cone, q, work, low, high):
     """Write how far the ball may turn about each of its three axes."""
     rate = cone_axes(cone, q, work)
     swing, twist = swing_twist(cone, q)
-    low[0], high[0] = -math.inf, max(cone[AT_SWING] - swing, 0.0)
-    low[1], high[1] = min((cone[AT_LOW] - twist) / rate, 0.0), max((cone[AT_HIGH] - twist) / rate, 0.0)
+    low[0], high[0] = -math.inf, max(cone[CONE.swing] - swing, 0.0)
+    low[1], high[1] = min((cone[CONE.low] - twist) / rate, 0.0), max((cone[CONE.high] - twist) / rate, 0.0)
     low[2], high[2] = -math.inf, math.inf
 
 
@@ -103,24 +101,24 @@ def apart(a, b):
 def back_to_cone(cone, q):
     """Bring a quaternion that is beyond its limits onto the cone and to the nearer end of its range of twist."""
     swing, twist = swing_twist(cone, q)
-    if swing <= cone[AT_SWING] and cone[AT_LOW] <= twist <= cone[AT_HIGH]:
+    if swing <= cone[CONE.swing] and cone[CONE.low] <= twist <= cone[CONE.high]:
         return
     axis = axis_of(cone)
     w, along, across = parts_of(axis, q)
     turned = plus(times(w, across), times(along, cross(axis, across)))
     about = turned if w * w + along * along > TINY * TINY else across
     about = times(1.0 / length(about), about) if length(about) > TINY else (0.0, 0.0, 0.0)
-    if not cone[AT_LOW] <= twist <= cone[AT_HIGH]:
-        twist = cone[AT_LOW] if apart(twist, cone[AT_LOW]) < apart(twist, cone[AT_HIGH]) else cone[AT_HIGH]
-    compose(cone, min(swing, cone[AT_SWING]), twist, about, q)
+    if not cone[CONE.low] <= twist <= cone[CONE.high]:
+        twist = cone[CONE.low] if apart(twist, cone[CONE.low]) < apart(twist, cone[CONE.high]) else cone[CONE.high]
+    compose(cone, min(swing, cone[CONE.swing]), twist, about, q)
 
 
 @part
 def random_in_cone(cone, seed, problem, attempt, v, q):
     """Write a random rotation within a cone: its axis uniform on the sphere, its twist in its range."""
-    least = math.cos(min(cone[AT_SWING], math.pi))
+    least = math.cos(min(cone[CONE.swing], math.pi))
     swing = math.acos(min(max(least + (1.0 - least) * uniform(seed, problem, attempt, v), -1.0), 1.0))
-    low, high = (cone[AT_LOW], cone[AT_HIGH]) if cone[AT_LOW] > -OPEN else (-math.pi, math.pi)
+    low, high = (cone[CONE.low], cone[CONE.high]) if cone[CONE.low] > -OPEN else (-math.pi, math.pi)
     twist = low + (high - low) * uniform(seed, problem, attempt, v + 1)
     turn = 2.0 * math.pi * uniform(seed, problem, attempt, v + 2)
     first = aside_of(axis_of(cone))

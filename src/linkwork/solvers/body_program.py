@@ -11,17 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.body_layout import BLOCK, FIRST_CONE, MASS, QUATERNION, pack_body, scratch_size
-from ..kernels.goal_layout import (
-    AT_METRES,
-    AT_RADIANS,
-    BALANCE,
-    COUPLE,
-    COUPLE_ITEM,
-    FIRST_CONE_REST,
-    GOAL,
-    REST,
-    REST_ITEM,
-)
+from ..kernels.goal_layout import AIM, BALANCE, COUPLE, COUPLE_ITEM, FIRST_CONE_REST, GOAL, REST, REST_ITEM
 from ..kernels.joint_step import BALL, ROW_CODES
 from ..kernels.swing_twist import CONE
 from ..linkage.mass import masses
@@ -132,14 +122,14 @@ class BodyProgram:
         return {
             "starts": self.rows.starts,
             "parents": self.parents,
-            "rows": self._rows_with_cones(),
+            "row_codes": self._rows_with_cones(),
             "rates": self.rates,
             "owned": self.rows.owned,
             "before": self.before,
             "last": self.last,
             "coupled_from": coupled_from,
             "coupled": coupled,
-            "places": self.places,
+            "pose_index": self.places,
             "ball_codes": self._quaternions(self.balls),
             "cone_codes": self._quaternions([(cone.q, cone.v) for cone in self.cones]),
             "support": self.support,
@@ -201,12 +191,12 @@ class BodyProgram:
             items += self._items(goal, error)
             for block in given.blocks:
                 first, end = error + block.rows.start, error + block.rows.stop
-                weight = number + (AT_RADIANS if block.unit == "rad" else AT_METRES)
+                weight = number + (AIM.radians if block.unit == "rad" else AIM.metres)
                 blocks.append(BLOCK.pack(dtype=np.int64, first=first, end=end, weight=weight, level=level, goal=k))
             number += goal.size
             row += goal.explicit
             error += given.blocks[-1].rows.stop
-        return {"goal_codes": codes.array, "items": items, "block_codes": blocks}
+        return {"goal_codes": codes.array, "goal_items": items, "block_codes": blocks}
 
     def _items(self, goal: PackedGoal, error: int) -> list[int]:
         """Return the items of a goal with columns, error rows and frames as they are numbered here."""

@@ -77,12 +77,12 @@ class SearchResult(NamedTuple):
     @property
     def starts(self) -> FloatArray:
         """How many starts were made (m,)."""
-        return self.report[:, REPORT.items["starts"]]
+        return self.report[:, REPORT.starts]
 
     @property
     def steps(self) -> FloatArray:
         """How many steps were taken (m,)."""
-        return self.report[:, REPORT.items["steps"]]
+        return self.report[:, REPORT.steps]
 
     @property
     def residuals(self) -> FloatArray:

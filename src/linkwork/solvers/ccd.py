@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
-from ..kernels.ccd import SLIDE, TURN, sweep_inward
+from ..kernels.ccd import SLIDE, TURN, Goals, sweep_inward
 from ..transforms import FloatArray, axis_rotation
 from .method import Method
 from .options import Settings
@@ -27,10 +27,14 @@ class Sweep:
         q = state.q.reshape(-1, linkage.nq)
         world = np.stack([linkage.forward(q, frame=goal.frame) for goal in goals], axis=1)
         jacobian = np.stack([linkage.jacobian(q, goal.frame) for goal in goals], axis=1)
-        target = np.stack([goal.target for goal in goals])
-        coordinates = np.array([goal.coordinates for goal in goals])
-        oriented = np.array([int(goal.orientation is not None) for goal in goals])
-        weight = np.array([float(goal.weight) for goal in goals])
+        wanted = Goals(
+            count=len(goals),
+            target=np.stack([goal.target for goal in goals]),
+            coordinates=np.array([goal.coordinates for goal in goals]),
+            oriented=np.array([int(goal.orientation is not None) for goal in goals]),
+            weight=np.array([float(goal.weight) for goal in goals]),
+            radius=linkage.length / 4.0 or 1.0,
+        )
         kinds, index = column_kinds(state.problem)
         low, high = np.full((len(q), linkage.nv), -np.inf), np.full((len(q), linkage.nv), np.inf)
         own = index >= 0
@@ -39,18 +43,7 @@ class Sweep:
             high[:, own] = linkage.upper[index[own]] - q[:, index[own]]
         codes = np.array([SLIDE if kind == "slide" else TURN for kind in kinds])
         self.low, self.high, self.shape = low, high, (*state.q.shape[:-1], linkage.nv)
-        self.arguments = (
-            world,
-            jacobian,
-            target,
-            coordinates,
-            oriented,
-            weight,
-            linkage.length / 4.0 or 1.0,
-            codes,
-            low,
-            high,
-        )
+        self.arguments = (wanted, world, jacobian, codes, low, high)
 
     def changes(self, *, together: bool) -> tuple[FloatArray, FloatArray]:
         """Return the best change of every joint, from the outermost inward, and what it would gain.

@@ -124,6 +124,9 @@ def pack(linkage: Linkage, goals: Sequence[Reach], *, limited: bool) -> tuple[An
     lengths += [float(np.linalg.norm(m[:3, 3])) for bone in bones for _, m in bone.effectors]
     (tools, grips), (aims, spots) = _parts(tool), _parts(np.stack([goal.target for goal in goals]))
     return Skeleton(
+        count=len(bones),
+        turns=len(turns),
+        effectors=len(goals),
         above=np.array([bone.above for bone in bones], np.int64),
         first=starts[:-1].copy(),
         end=starts[1:].copy(),

@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 from ..goals import Align, Balance, Bend, Close, Couple, Distance, Goal, LookAt, OnLine, OnPlane, Reach, Relate, Rest
 from ..goals.look_at import NEAREST
 from ..kernels import goal_layout as layout
-from ..kernels.goal_layout import COUPLE_ITEM, NUMBERS, REST_ITEM, REST_NUMBERS
+from ..kernels.goal_layout import AIM, AIMS, COUPLE_ITEM, PLACE_AIM, REST_ITEM, REST_NUMBERS
 from ..kernels.layout import Record
 from ..linkage.linkage import Linkage
 from ..linkage.mass import masses
 from ..transforms import FloatArray
 
 Place = Any  # the name of a frame, or a point
-PLACE_NUMBERS = NUMBERS[layout.PLACE]
-TARGET, FREE = PLACE_NUMBERS.items["target"], PLACE_NUMBERS.items["free"]
+TARGET, FREE = PLACE_AIM.items["target"], PLACE_AIM.items["free"]
 
 
 @dataclass
@@ -55,7 +54,7 @@ class PackedGoal:
     @property
     def size(self) -> int:
         """How many numbers it takes, weights included."""
-        return NUMBERS[self.kind].size + len(self.item_numbers)
+        return AIMS[self.kind].size + len(self.item_numbers)
 
     @property
     def names(self) -> list[str]:
@@ -73,7 +72,7 @@ class PackedGoal:
 
     def write(self, out: FloatArray) -> None:
         """Write all numbers but the weights."""
-        fixed = NUMBERS[self.kind]
+        fixed = AIMS[self.kind]
         for name, value in self.values.items():
             out[fixed.items[name]] = value
         out[fixed.size :] = self.item_numbers
@@ -140,11 +139,11 @@ def _distance(_linkage: Linkage, goal: Distance) -> PackedGoal:
 
 def _balance(linkage: Linkage, goal: Balance) -> PackedGoal:
     places = goal._places()
-    size = 1.0 if goal.shares is None or len(places) == 1 else float(goal.shares[0, 0] - goal.shares[0, 1])
+    scale = 1.0 if goal.shares is None or len(places) == 1 else float(goal.shares[0, 0] - goal.shares[0, 1])
     return PackedGoal(
         layout.BALANCE,
         masses(linkage).links,
-        {"size": size, "ground": goal.across.ravel()},
+        {"scale": scale, "ground": goal.across.ravel()},
         explicit=2,
         corners=tuple(_named(place) for place in places),
         item_numbers=np.concatenate([_point(place) for place in places]),
@@ -221,7 +220,7 @@ def write_goal(linkage: Linkage, goal: Goal, weight: float, arm: float, out: Flo
     A metre of its error counts `weight`; a radian counts as `arm` metres.
     """
     if type(goal) is Reach:  # nearly all of them are: without the detour
-        end = at + PLACE_NUMBERS.size
+        end = at + PLACE_AIM.size
         own = out[at:end]
         own[TARGET] = goal.target.ravel()[:12]
         if goal.free is not None:
@@ -231,7 +230,7 @@ def write_goal(linkage: Linkage, goal: Goal, weight: float, arm: float, out: Flo
         end = at + packed.size
         own = out[at:end]
         packed.write(own)
-    own[layout.AT_METRES], own[layout.AT_RADIANS] = weight, weight * arm
+    own[AIM.metres], own[AIM.radians] = weight, weight * arm
     return end
 
 
@@ -239,7 +238,7 @@ def goal_records(goals: Sequence[PackedGoal], numbers: FloatArray) -> Iterator[t
     """Yield, for each goal, its numbers by name and those of its items, as views of the numbers (..., size) of all."""
     at = 0
     for goal in goals:
-        fixed = NUMBERS[goal.kind]
+        fixed = AIMS[goal.kind]
         first, end = at + fixed.size, at + goal.size
         yield fixed.view(numbers[..., at:first]), numbers[..., first:end]
         at = end
