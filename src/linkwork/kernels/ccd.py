@@ -68,11 +68,8 @@ def best(goals, world, jacobian, nv, column, kind, low, high):
         linear, axis, moves = halves(jacobian, nv, e, column)
         if not moves:
             continue
-        inward, weight, target = (
-            cross(axis, linear),
-            goals.weight[e],
-            beyond(goals.target, 16 * e),
-        )  # inward: to the axis
+        inward = cross(axis, linear)  # from the effector to the axis
+        weight, target = goals.weight[e], beyond(goals.target, 16 * e)
         for k in range(goals.coordinates[e]):
             way = target[4 * k + 3] - world[16 * e + 4 * k + 3]
             if kind == TURN:

@@ -68,26 +68,13 @@ class BodyAnswers(NamedTuple):
 
 
 class SearchResult(NamedTuple):
-    """What a search gives: poses (m, nq), the kernels' reports and status (m,)."""
+    """What a search gives: poses (m, nq), status, how far blocks are off (m, blocks), counts of starts and steps."""
 
     q: FloatArray
-    report: FloatArray
     status: NDArray[np.int64]
-
-    @property
-    def starts(self) -> FloatArray:
-        """How many starts were made (m,)."""
-        return self.report[:, REPORT.starts]
-
-    @property
-    def steps(self) -> FloatArray:
-        """How many steps were taken (m,)."""
-        return self.report[:, REPORT.steps]
-
-    @property
-    def residuals(self) -> FloatArray:
-        """How far each block is off (m, blocks)."""
-        return self.report[:, REPORT.size :]
+    residuals: FloatArray
+    starts: FloatArray
+    steps: FloatArray
 
 
 class BodySolver:
@@ -145,9 +132,9 @@ class BodySolver:
         weights = [goal.weight for goal in goals]
         if min(weights) > LIGHT and max(weights) < HEAVY:
             return weights
-        most = {goal.priority: 0.0 for goal in goals}
+        most: dict[int, float] = {}
         for goal in goals:
-            most[goal.priority] = max(most[goal.priority], goal.weight)
+            most[goal.priority] = max(most.get(goal.priority, 0.0), goal.weight)
         return [goal.weight / (1.0 if LIGHT < most[goal.priority] < HEAVY else most[goal.priority]) for goal in goals]
 
     def search(
@@ -169,24 +156,13 @@ class BodySolver:
             tries: Starts after the first.
         """
         program, status = self.program, np.zeros(len(numbers), np.int64)
+        tries = self.restarts if tries is None else tries
         out = np.array(starts if self.settings.limits == "ignore" else clamped(self.linkage, starts))
         report = np.zeros((len(numbers), REPORT.size + len(self.problem.blocks)))
-        search_bodies(
-            program.codes,
-            program.numbers,
-            self._steering,
-            numbers.reshape(-1),
-            program.size,
-            begin,
-            chained,
-            self.seed,
-            self.restarts if tries is None else tries,
-            np.empty(program.scratch_size),
-            out.reshape(-1),
-            report.reshape(-1),
-            status,
-        )
-        return SearchResult(out, report, status)
+        given = program.codes, program.numbers, self._steering, numbers.reshape(-1), program.size
+        memory, results = np.empty(program.scratch_size), (out.reshape(-1), report.reshape(-1), status)
+        search_bodies(*given, begin, chained, self.seed, tries, memory, *results)
+        return SearchResult(out, status, report[:, REPORT.size :], report[:, REPORT.starts], report[:, REPORT.steps])
 
     def __call__(self, goals: Goal | Sequence[Goal], *, start: PoseLike | None = None) -> Solution:
         """Return the pose that serves goals, begun from a pose (the neutral one by default).
@@ -261,9 +237,7 @@ class BodySolver:
         pose, frames = self._start(start), list(frames)
         known, numbers = self._numbers(frames, pose)
         tries = self.restarts if restarts else 0
-        at_once = (
-            FRAMES if len(self._emphasis) == 1 else 1
-        )  # levels go on from where those above are as well off as alone
+        at_once = FRAMES if len(self._emphasis) == 1 else 1  # levels go on from where those above are as well off
         parts: list[SearchResult] = []
         for k in range(0, len(frames), at_once):
             part = numbers[k : k + at_once]
@@ -274,11 +248,7 @@ class BodySolver:
         return _answers(parts)
 
     def batch(
-        self,
-        problems: Iterable[Goal | Sequence[Goal]],
-        *,
-        start: PoseLike | None = None,
-        threads: int | None = None,
+        self, problems: Iterable[Goal | Sequence[Goal]], *, start: PoseLike | None = None, threads: int | None = None
     ) -> BodyAnswers:
         """Return the poses that serve many problems, each on its own, on all cores; the same for any number of threads.
 
@@ -341,8 +311,8 @@ class BodySolver:
                 if began + 2.0 * spent > deadline:
                     return found, True
                 one = slice(k, k + 1)
-                again = self.search(numbers[one], starts[one], begin=k, tries=tries)
-                found.q[one], found.report[one], found.status[one] = again
+                for old, new in zip(found, self.search(numbers[one], starts[one], begin=k, tries=tries), strict=True):
+                    old[one] = new
                 spent = time.perf_counter() - began
         return found, time.perf_counter() > deadline
 

@@ -153,28 +153,18 @@ def _balance(linkage: Linkage, goal: Balance) -> PackedGoal:
 
 def _rest(linkage: Linkage, goal: Rest) -> PackedGoal:
     columns, factors, target = (goal._known(name) for name in ("columns", "factors", "target"))
-    plain = {v: (q, wraps) for q, v, wraps in zip(*(a.tolist() for a in linkage.table.plain), strict=True)}
-    balls = {v + k: (q, v) for q, v in linkage.table.quaternions for k in range(3)}
-    items: list[tuple[int, int, int, int]] = []  # kind, place in the pose, first velocity, first error
-    gains: list[list[float]] = []
-    poses: list[list[float]] = []
-    seen: dict[int, list[float]] = {}
+    plain = zip(*(a.tolist() for a in linkage.table.plain), strict=True)
+    joints = {v: (layout.WRAPPED_REST if wraps else layout.PLAIN_REST, q, v, 1) for q, v, wraps in plain}
+    joints |= {v + k: (layout.BALL_REST, q, v, 4) for q, v in linkage.table.quaternions for k in range(3)}
+    items: dict[int, tuple[int, int, int, int, list[float], list[float]]] = {}  # by the first velocity
     for row, (column, factor) in enumerate(zip(columns.tolist(), factors.tolist(), strict=True)):
-        if column in plain:
-            place, wraps = plain[column]
-            items.append((layout.WRAPPED_REST if wraps else layout.PLAIN_REST, place, column, row))
-            gains.append([factor, 0.0, 0.0])
-            poses.append([float(target[place]), 0.0, 0.0, 0.0])
-            continue
-        place, first = balls[column]
-        if first not in seen:
-            seen[first] = [0.0, 0.0, 0.0]
-            items.append((layout.BALL_REST, place, first, row))
-            gains.append(seen[first])
-            poses.append(target[place : place + 4].tolist())
-        seen[first][column - first] = factor
+        kind, place, first, width = joints[column]
+        if first not in items:
+            pose = [*target[place : place + width].tolist(), *[0.0] * (4 - width)]
+            items[first] = (kind, place, first, row, [0.0, 0.0, 0.0], pose)
+        items[first][4][column - first] = factor
     count = len(items)
-    kinds, values, velocities, rows = zip(*items, strict=True)
+    kinds, values, velocities, rows, gains, poses = zip(*items.values(), strict=True)
     records = REST_ITEM.pack(dtype=np.int64, shape=(count,), kind=kinds, value=values, column=velocities, error=rows)
     numbers = REST_NUMBERS.pack(shape=(count,), gains=gains, pose=poses)
     turning = int(goal._known("turning"))

@@ -58,17 +58,22 @@ class SolveOptions(LoopOptions, AnalyticOptions, total=False):
     seed: int
 
 
-class PrepareOptions(TypedDict, total=False):
-    """What `prepare` takes, and all that prepare for many targets."""
+class SearchOptions(TypedDict, total=False):
+    """What `prepare` takes for a list of goals."""
 
-    position: bool | str
-    orientation: bool
-    free: ArrayLike | str | None
     tolerance: float
     rotation_tolerance: float
     limits: Limits
     restarts: int
     seed: int
+
+
+class PrepareOptions(SearchOptions, total=False):
+    """What `prepare` takes for a frame, and all that prepare for many targets."""
+
+    position: bool | str
+    orientation: bool
+    free: ArrayLike | str | None
 
 
 class BatchOptions(PrepareOptions, total=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,39 +13,18 @@ from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from .body_solver import BodySolver, body_solver_for, can_compile
 from .chain_solver import RESTARTS, Prepared, prepared_for
-from .options import Limits, Settings, whole
+from .options import Limits, PrepareOptions, SearchOptions, Settings, whole
 from .problem import Problem
 
 AXES = "xyz"
 
 
 @overload
-def prepare(
-    linkage: Linkage,
-    frame: str,
-    *,
-    position: bool | str = ...,
-    orientation: bool = ...,
-    free: ArrayLike | str | None = ...,
-    tolerance: float = ...,
-    rotation_tolerance: float = ...,
-    limits: Limits = ...,
-    restarts: int = ...,
-    seed: int = ...,
-) -> Prepared: ...
+def prepare(linkage: Linkage, frame: str, **options: Unpack[PrepareOptions]) -> Prepared: ...
 
 
 @overload
-def prepare(
-    linkage: Linkage,
-    frame: Goal | Sequence[Goal],
-    *,
-    tolerance: float = ...,
-    rotation_tolerance: float = ...,
-    limits: Limits = ...,
-    restarts: int = ...,
-    seed: int = ...,
-) -> BodySolver: ...
+def prepare(linkage: Linkage, frame: Goal | Sequence[Goal], **options: Unpack[SearchOptions]) -> BodySolver: ...
 
 
 def prepare(

@@ -98,14 +98,8 @@ class Robust(Damped):
         status = np.zeros(len(starts), np.int64)
         targets = np.tile(goal.target, (len(starts), 1, 1))
         values, report = prepared.search(targets, status, given=prepared.chain.values_of(starts))
-        names = [NAMES[code] for code in status.tolist()]
-        rows = (
-            prepared.pose(values, starts),
-            status == REACHED,
-            prepared.residuals(report),
-            REPORT.view(report).steps.astype(np.int64),
-            names,
-        )
+        names, steps = [NAMES[code] for code in status.tolist()], REPORT.view(report).steps.astype(np.int64)
+        rows = (prepared.pose(values, starts), status == REACHED, prepared.residuals(report), steps, names)
         return from_rows(problem.linkage, problem.goals, self.name, start, rows, prepared.settings)
 
     def _in_numpy(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
@@ -125,12 +119,8 @@ class Robust(Damped):
             k = self._pick(problem, again, starts[i])
             iterations[i] += int(np.sum(again.iterations))
             if again.success[k] or self._cost(problem, again.q[k]) < self._cost(problem, q[i]):
-                q[i], success[i], residuals[i], status[i] = (
-                    again.q[k],
-                    again.success[k],
-                    again.residuals[k],
-                    again.status[k],
-                )
+                q[i], success[i], residuals[i] = again.q[k], again.success[k], again.residuals[k]
+                status[i] = again.status[k]
         rows = (q, success, residuals, iterations, status)
         return from_rows(problem.linkage, problem.goals, self.name, start, rows, first.settings, first.trace)
 
