@@ -78,6 +78,8 @@ class Goal:
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The runs of error rows, in order."""
+        if not self.units:
+            raise NotImplementedError(f"{type(self).__name__} says neither units nor blocks.")
         return blocks_of(*self.units)
 
     @property
@@ -106,8 +108,9 @@ class Goal:
         raise NotImplementedError
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return which error rows some joint can change at all, shape (rows,)."""
-        raise NotImplementedError
+        """Return which error rows some joint can change at all, shape (rows,): all, if it moves one of the places."""
+        moves = not self.places or bool(moving_rows(linkage, *self.places).any())
+        return np.full(self.blocks[-1].rows.stop, moves)
 
     def tolerance_of(self, unit: str) -> float | None:
         """Return the goal's own tolerance for blocks of a unit, or None."""

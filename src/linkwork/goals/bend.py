@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
-from .base import Goal, as_frame, as_place, moving_rows, placed, position_of, unit
+from .base import Goal, as_frame, as_place, placed, position_of, unit
 
 STRAIGHT = 1e-6  # of a limb's length: bent less than that, it bends nowhere
 
@@ -70,10 +70,6 @@ class Bend(Goal):
             swings.append(way[..., None, :] @ (motion - along[..., None, None] * (e - base)))
         none = self._undefined(end - root, middle - root, pole - root)
         return np.where(none[..., None, None], 0.0, swings[0] - swings[1])
-
-    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return whether any of the frames moves at all."""
-        return np.array([moving_rows(linkage, *self.places).any()])
 
     def _undefined(self, limb: FloatArray, middle: FloatArray, pole: FloatArray) -> NDArray[np.bool_]:
         """Return where the limb is straight or without length, or the pole is on its line."""

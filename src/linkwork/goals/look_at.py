@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, cross_matrix
-from .base import Goal, as_direction, as_place, moving_rows, placed, position_of, turn_between, unit, without
+from .base import Goal, as_direction, as_place, placed, position_of, turn_between, unit, without
 
 NEAREST = 1e-6  # of the linkage's length: nearer than that, a point has no direction
 
@@ -62,10 +62,6 @@ class LookAt(Goal):
         distance = np.where(near, np.inf, np.linalg.norm(way, axis=-1))[..., None, None]
         turning = cross_matrix(wanted) @ (motion - moving[..., :3, :]) / distance
         return without(moving[..., 3:, :], world[..., :3, :3] @ self.axis) - turning
-
-    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
-        """Return all rows if the frame or the point moves at all: by moving, it looks from elsewhere."""
-        return np.full(3, moving_rows(linkage, *self.places).any())
 
     def _sight(self, linkage: Linkage, way: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Return the direction of a way, and whether it is too short to have one."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..transforms import plane_basis, read_only
-from .across import Across
 from .base import as_direction
+from .on_plane import Across
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,51 @@
-"""`OnPlane`: a frame's origin on a plane of the world."""
+"""`OnPlane`: a frame's origin on a plane of the world; and what it shares with `OnLine`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from .across import Across
-from .base import as_direction
+import numpy as np
+from numpy.typing import NDArray
+
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+from .base import Block, Goal, as_direction, as_point, blocks_of, moving_along, moving_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Across(Goal):
+    """What planes and lines have in common: directions across, along which the frame must not be away."""
+
+    about = ("frame",)
+    fixed = ("directions",)
+
+    frame: str
+    point: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    directions: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(point=as_point(self.point, f"point that {self.frame!r} should stay in line with"))
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """One length across a plane, two across a line, judged together."""
+        return blocks_of(("m", len(self.directions)))
+
+    def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the way back across, in metres."""
+        here = linkage.forward(q, frame=self.frame)[..., :3, 3]
+        return np.asarray((self.point - here) @ self.directions.T)
+
+    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the frame's velocity across."""
+        result: FloatArray = self.directions @ linkage.jacobian(q, self.frame)[..., :3, :]
+        return result
+
+    def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
+        """Return the directions that some joint moves the frame along."""
+        return moving_along(self.directions, moving_rows(linkage, self.frame))
 
 
 @dataclass(frozen=True, eq=False)

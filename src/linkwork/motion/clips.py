@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from ..errors import KeyFrameError, PoseShapeError
 from ..linkage import poses
 from ..linkage.linkage import Linkage, check_linkage
-from ..transforms import FloatArray, as_array
+from ..transforms import FloatArray, as_array, read_only
 from . import blending, derivatives, mirrors, root_motion
-from .keys import Key, even_times, read_keys
+from .keys import Key, play_keys
 from .splines import KINDS, sample
 
 if TYPE_CHECKING:
@@ -60,10 +60,8 @@ class Clip:
         for name in ("name", "source"):
             if not isinstance(getattr(self, name), str):
                 raise KeyFrameError(f"the {name} of a clip is a string, got {getattr(self, name)!r}.")
-        for array in (times, values):
-            array.setflags(write=False)
-        object.__setattr__(self, "times", times)
-        object.__setattr__(self, "poses", values)
+        object.__setattr__(self, "times", read_only(times))
+        object.__setattr__(self, "poses", read_only(values))
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = (getattr(self, field.name) for field in fields(self))
@@ -264,6 +262,5 @@ def interpolate(
         [[0.0, 0.0], [0.5, 1.0], [1.0, 2.0]]
     """
     check_linkage(linkage)
-    track = read_keys(linkage, keys, kind=kind, wrap=wrap)
-    samples = even_times(track.times[0], track.times[-1], fps)
-    return Clip(linkage, samples, track.at(samples), source="keys")
+    times, values = play_keys(linkage, keys, fps=fps, kind=kind, wrap=wrap)
+    return Clip(linkage, times, values, source="keys")

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError
-from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_array, is_number
 from .checks import Finding, extent, runs
 from .root_motion import root_moves
@@ -124,11 +123,6 @@ def find_contacts(
     return planted
 
 
-def feet_of(linkage: Linkage) -> tuple[str, ...]:
-    """Return the frames that are feet, or parts of feet, by name."""
-    return tuple(name for name in linkage.frames if FOOT.search(name))
-
-
 def planted(clip: Clip, foot: str) -> Mask:
     """Return in which frames a foot stands: near its lowest height, slow, and for a while."""
     places = clip.forward(frame=foot)[:, :3, 3]
@@ -152,11 +146,11 @@ def slides(clip: Clip, feet: Sequence[str], allowed: float | None) -> list[Findi
 
 def below(clip: Clip, ground: float, allowed: float | None) -> list[Finding]:
     """Return links that are below the ground by more than is allowed."""
-    found, linkage = [], clip.linkage
+    found = []
     depth = DEPTH * extent(clip) if allowed is None else allowed
     heights = clip.forward().array[..., 2, 3]
-    for k, name in enumerate(linkage.frames):
-        under: FloatArray = ground - heights[:, k]
+    for name, height in zip(clip.linkage.frames, heights.T, strict=True):
+        under: FloatArray = ground - height
         for first, last in runs(under > depth):
             most = float(under[first : last + 1].max())
             text = f"{name} is up to {most:.3g} m below the ground at {ground:.3g} m."
@@ -170,15 +164,14 @@ def ground_and_feet(clip: Clip, ground: Any, feet: Any) -> tuple[float | None, t
     By default only a linkage whose root moves has feet, and the ground is where they are lowest.
     """
     if feet is None:
-        names = feet_of(clip.linkage) if root_moves(clip.linkage) else ()
+        names = tuple(name for name in clip.linkage.frames if FOOT.search(name)) if root_moves(clip.linkage) else ()
     else:
         names = (feet,) if isinstance(feet, str) else tuple(feet)
         for name in names:
             clip.linkage.frame_index(name)
     if ground is None:
-        return min(
-            (ground_level(clip.forward(frame=name)[:, 2, 3], BELOW_GROUND) for name in names), default=None
-        ), names
+        levels = [ground_level(clip.forward(frame=name)[:, 2, 3], BELOW_GROUND) for name in names]
+        return min(levels, default=None), names
     if not is_number(ground) or not np.isfinite(ground):
         raise OptionError(f"the ground is a height in metres, got {ground!r}.")
     return float(ground), names

@@ -125,7 +125,11 @@ def inspect(
     height, names = contacts.ground_and_feet(clip, ground, feet)
     found = [*checks.jumps(clip), *checks.limits(clip), *contacts.slides(clip, names, slide)]
     found += [] if height is None else contacts.below(clip, height, depth)
-    found += missed(clip, goals, settings)
+    for (where, unit), row in errors(clip, goals).items():
+        for first, last in runs(row > (settings.rotation_tolerance if unit == "rad" else settings.tolerance)):
+            most = float(row[first : last + 1].max())
+            text = f"{where} misses its goal by up to {most:.3g} {unit}."
+            found.append(Finding("path", first, last, where, most, unit, text))
     found.sort(key=lambda finding: (KINDS.index(finding.kind), finding.first))
     options = InspectOptions(
         goals=goals, ground=ground, feet=feet, tolerance=tolerance, rotation_tolerance=rotation_tolerance, slide=slide,
@@ -134,23 +138,11 @@ def inspect(
     return Report(clip, tuple(found), height, names, options)
 
 
-def missed(clip: Clip, goals: Any, settings: Settings) -> list[Finding]:
-    """Return stretches of frames in which goals are missed."""
-    found = []
-    for (where, unit), row in errors(clip, goals).items():
-        allowed = settings.rotation_tolerance if unit == "rad" else settings.tolerance
-        for first, last in runs(row > allowed):
-            most = float(row[first : last + 1].max())
-            text = f"{where} misses its goal by up to {most:.3g} {unit or 'm'}."
-            found.append(Finding("path", first, last, where, most, unit or "m", text))
-    return found
-
-
 def errors(clip: Clip, goals: Any) -> dict[tuple[str, str], FloatArray]:
     """Return how far every goal is missed over time (n,), by frame name and unit."""
     if goals is None:
         rows = clip.residuals
-        return {} if rows is None else {(f"goal {k}", ""): rows[:, k] for k in range(rows.shape[1])}
+        return {} if rows is None else {(f"goal {k}", "m"): row for k, row in enumerate(rows.T)}
     result: dict[tuple[str, str], FloatArray] = {}
     for k, several in enumerate(series(clip, goals)):
         problem = Problem(clip.linkage, several, clip.poses[0])

@@ -54,26 +54,10 @@ class Key:
         return f"Key(time={self.time!r}, pose={self.pose!r}{kind})"
 
 
-@dataclass(frozen=True, eq=False)
-class Track:
-    """Keys read and checked: times (n,), poses (n, nq), the kind of way after each, and its shape (n, 3)."""
-
-    linkage: Linkage
-    times: FloatArray
-    poses: FloatArray
-    kinds: tuple[str, ...]
-    shape: FloatArray
-    wrap: bool = True
-
-    def at(self, samples: FloatArray) -> FloatArray:
-        """Return the poses at sample times."""
-        return sample(self.linkage, self.times, self.poses, samples, kind=self.kinds, wrap=self.wrap, shape=self.shape)
-
-
-def read_keys(
-    linkage: Linkage, keys: Sequence[Key | tuple[float, Any]], *, kind: str = "cubic", wrap: bool = True
-) -> Track:
-    """Return keys in order, checked; `kind` is that of keys which do not say."""
+def play_keys(
+    linkage: Linkage, keys: Sequence[Key | tuple[float, Any]], *, fps: float, kind: str, wrap: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return even times (n,) from the first key to the last, and the poses (n, nq) there; see `lw.interpolate`."""
     check_kind(kind)
     if not isinstance(keys, Iterable):
         raise KeyFrameError(f"keys are a list of (time, pose) pairs, or of Key(time, pose, ...), got {keys!r}.")
@@ -93,7 +77,8 @@ def read_keys(
         if value.ndim != 1:
             raise KeyFrameError(f"a key takes one pose of shape ({linkage.nq},), got shape {value.shape}.")
     shape = np.array([(key.tension, key.continuity, key.bias) for key in read], dtype=np.float64)
-    return Track(linkage, times, np.stack(values), tuple(key.kind or kind for key in read), shape, wrap)
+    kinds, samples = [key.kind or kind for key in read], even_times(times[0], times[-1], fps)
+    return samples, sample(linkage, times, np.stack(values), samples, kind=kinds, wrap=wrap, shape=shape)
 
 
 def _pair(key: Any) -> tuple[float, Any]:

@@ -35,26 +35,21 @@ def choose(
     """Return poses (n, nq) along a path of goals, with the fewest misses, then jumps, then the least motion."""
     goals = [_reach(goals) for goals in series]
     branches = [_followed(linkage, goals, k, start, method, settings) for k in _seeds(len(goals))]
-    costs: list[FloatArray] = []
-    nodes: list[FloatArray] = []
+    costs, nodes = np.zeros(1), [start[None]]
     parents: list[NDArray[np.int64]] = []
     for k, goal in enumerate(goals):
         found = np.concatenate([rows[k] for rows in branches if k in rows])
         poses, missed = _candidates(linkage, goal, found, start, settings)
-        if nodes:
-            way = between(linkage, nodes[-1][:, None], poses[None])
-            steps = (way * way).sum(axis=-1) + JUMP * (np.abs(way).max(axis=-1, initial=0.0) > LONGEST_STEP)
-            total = costs[-1][:, None] + steps
-            parents.append(total.argmin(axis=0))
-            costs.append(total.min(axis=0) + MISS * missed)
-        else:
-            way = between(linkage, start, poses)
-            costs.append((way * way).sum(axis=-1) + MISS * missed)
+        way = between(linkage, nodes[-1][:, None], poses[None])
+        jumps = np.abs(way).max(axis=-1, initial=0.0) > LONGEST_STEP if k else 0.0  # from the start any way is allowed
+        total = costs[:, None] + (way * way).sum(axis=-1) + JUMP * jumps
+        costs = total.min(axis=0) + MISS * missed
+        parents.append(total.argmin(axis=0))
         nodes.append(poses)
-    chosen = [int(costs[-1].argmin())]
-    for back in reversed(parents):
+    chosen = [int(costs.argmin())]
+    for back in reversed(parents[1:]):
         chosen.append(int(back[chosen[-1]]))
-    return np.stack([poses[k] for poses, k in zip(nodes, reversed(chosen), strict=True)])
+    return np.stack([poses[k] for poses, k in zip(nodes[1:], reversed(chosen), strict=True)])
 
 
 def _reach(goals: Any) -> Reach:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import JointNotFoundError, LinkageError, listed
 from ..linkage.euler_angles import turn_values
-from ..linkage.joints import Ball, Fixed, Floating
+from ..linkage.joints import Ball, Fixed
 from ..linkage.linkage import Linkage
 from ..linkage.poses import zero_pose
 from ..transforms import FloatArray, as_axis, as_vector
@@ -83,7 +83,7 @@ def symmetry(
         for old in {found[a], found[b]} - {a, b}:
             found[old] = old
         found[a], found[b] = b, a
-    rest = _rest(linkage)
+    rest = linkage.forward(zero_pose(linkage))
     spots = {name: rest[linkage.joint(name).child][:3, 3] for name in moving}
     ways = np.array([spots[a] - spots[b] for a, b in found.items() if is_left(a, b)]).reshape(-1, 3)
     if normal is not None:
@@ -97,9 +97,10 @@ def symmetry(
             f"no left and no right found among the joints of linkage {linkage.name!r} ({listed(moving)}); say which "
             "change places with pairs={'this': 'that'}, or across which direction to mirror with normal='y'."
         )
-    middle = np.mean([spots[a] + spots[b] for a, b in found.items()], axis=0) / 2.0
-    far = [_reflected(spots[b], across, middle) - spots[a] for a, b in found.items()]
-    return Symmetry(linkage, found, across, middle, float(np.linalg.norm(far, axis=1).max(initial=0.0)))
+    one, other = (np.array([spots[name] for name in names]) for names in (found, found.values()))
+    middle = (one + other).mean(axis=0) / 2.0
+    far = np.linalg.norm(_reflected(other, across, middle) - one, axis=1)
+    return Symmetry(linkage, found, across, middle, float(far.max(initial=0.0)))
 
 
 def other_side(name: str) -> str:
@@ -137,12 +138,9 @@ def _cased(word: str, like: str) -> str:
     return word.capitalize() if like[:1].isupper() else word
 
 
-def _rest(linkage: Linkage) -> Mapping[str, FloatArray]:
-    return linkage.forward(zero_pose(linkage))
-
-
-def _reflected(point: FloatArray, normal: FloatArray, through: FloatArray) -> FloatArray:
-    result: FloatArray = point - 2.0 * normal * ((point - through) @ normal)
+def _reflected(points: FloatArray, normal: FloatArray, through: FloatArray) -> FloatArray:
+    """Return the mirror images of points (n, 3) in a plane."""
+    result: FloatArray = points - 2.0 * ((points - through) @ normal)[:, None] * normal
     return result
 
 
@@ -156,16 +154,15 @@ def mirror(clip: Clip, pairs: Mapping[str, str] | None, normal: str | ArrayLike 
         if normal is None or own:
             raise
         found = symmetry(linkage, pairs=pairs, normal=normal)
-    size = max(linkage.length, 1e-300)
-    if found.mismatch > ALIKE * size:
+    if found.mismatch > ALIKE * max(linkage.length, 1e-300):
         raise LinkageError(
             f"linkage {linkage.name!r} is not symmetric about the plane found; {found}. Say which joints change places "
             "with pairs=, or across which direction to mirror with normal=."
         )
     flip = np.eye(3) - 2.0 * np.outer(found.normal, found.normal)
-    rest, values = _rest(linkage), np.empty_like(clip.poses)
+    rest, values = linkage.forward(zero_pose(linkage)), np.empty_like(clip.poses)
     for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        if arc.mimic is None and arc.articulation.nq and not (arc is linkage.root and root_motion.root_moves(linkage)):
+        if arc.mimic is None and arc.articulation.nq and (own or arc is not linkage.root):
             values[:, drive.columns] = _joint_values(clip, arc.name, found.pairs[arc.name], flip, rest)
     if own:
         return replace(clip, poses=steady_signs(linkage, values), residuals=None)
@@ -174,7 +171,7 @@ def mirror(clip: Clip, pairs: Mapping[str, str] | None, normal: str | ArrayLike 
     image = world.copy()
     body = zero[:3, :3].T @ flip @ zero[:3, :3]
     image[:, :3, :3] = (np.eye(3) - 2.0 * np.outer(across, across)) @ world[:, :3, :3] @ body
-    image[:, :3, 3] -= 2.0 * ((world[:, :3, 3] - through) @ across)[:, None] * across
+    image[:, :3, 3] = _reflected(world[:, :3, 3], across, through)
     values[:, : linkage.root.articulation.nq] = clip.poses[:, : linkage.root.articulation.nq]
     return root_motion.replaced(replace(clip, poses=steady_signs(linkage, values)), image)
 
@@ -209,7 +206,7 @@ def _turned(clip: Clip, name: str, partner: str, change: FloatArray) -> FloatArr
     """Return the values of a ball joint whose Euler axes are not mirror images, from its rotations."""
     linkage = clip.linkage
     here, there = linkage.joint(name), linkage.joint(partner)
-    if not isinstance(here.articulation, Ball | Floating):
+    if not isinstance(here.articulation, Ball):
         raise LinkageError(
             f"the axes of joints {name!r} and {partner!r} are not mirror images, so they cannot change places; give "
             "other pairs with pairs=, or another plane with normal=."
@@ -217,8 +214,4 @@ def _turned(clip: Clip, name: str, partner: str, change: FloatArray) -> FloatArr
     frames = linkage.forward(clip.poses)
     above = linkage.links[linkage.parents[linkage.arc_index(partner)]]
     local = there.placement[:3, :3].T @ np.swapaxes(frames[above][:, :3, :3], 1, 2) @ frames[there.child][:, :3, :3]
-    turned = change @ local @ change.T
-    slides = here.articulation.nq - (4 if here.articulation.nq in (4, 7) else 3)
-    if slides:
-        raise LinkageError(f"the axes of floating joint {name!r} are not mirror images of those of {partner!r}.")
-    return turn_values(here.articulation, turned)
+    return turn_values(here.articulation, change @ local @ change.T)

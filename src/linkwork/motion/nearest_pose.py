@@ -33,16 +33,12 @@ def stiffness(linkage: Linkage, given: Mapping[str, float] | None = None) -> Flo
     carried = np.ones(len(linkage.links))
     for k in range(len(carried) - 1, 0, -1):  # depth first: children come after their parents
         carried[linkage.parents[k]] += carried[k]
-    result = np.ones(linkage.nv)
-    for arc, drive, count in zip(linkage.arcs, linkage.drives, carried, strict=True):
-        if arc.mimic is None:
-            result[drive.rates] = count
+    joints = np.array([linkage.arc_index(name) for name in linkage.table.velocity_joints], np.int64)
+    result = carried[joints]
     result[: linkage.root.articulation.nv] *= ROOT
     for name, value in (given or {}).items():
-        k = linkage.arc_index(name)
         positive(f"stiffness of joint {name!r}", value, finite=True)
-        if linkage.arcs[k].mimic is None:
-            result[linkage.drives[k].rates] *= value
+        result[joints == linkage.arc_index(name)] *= value
     return result
 
 

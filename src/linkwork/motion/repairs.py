@@ -89,9 +89,7 @@ def repair(clip: Clip, **options: Unpack[InspectOptions]) -> Repair:
         if report.ok:
             break
         changed, words = step(report)
-        if not words:
-            continue
-        if len(changed) != len(clip) and options.get("goals") is not None:
+        if not words or (len(changed) != len(clip) and options.get("goals") is not None):
             continue
         again = inspect(changed, **options)
         if _weight(again.findings) < _weight(report.findings):
@@ -125,11 +123,9 @@ def _unwound(report: Report) -> Repaired:
     for arc, drive in movers(clip):
         if arc.name not in wanted:
             continue
-        columns = slice(drive.q, drive.q + arc.articulation.nq)
-        own = unwound_joint(arc, values[:, columns])
-        inside = (own >= lower[columns] - 1e-9) & (own <= upper[columns] + 1e-9)
-        if inside.all():
-            values[:, columns] = own
+        own = unwound_joint(arc, values[:, drive.columns])
+        if ((own >= lower[drive.columns] - 1e-9) & (own <= upper[drive.columns] + 1e-9)).all():
+            values[:, drive.columns] = own
             changed += 1
     values = steady_signs(clip.linkage, values)
     if np.array_equal(values, clip.poses):
@@ -156,11 +152,8 @@ def _branches(report: Report) -> Repaired:
 def chain(linkage: Linkage, joint: str, end: str) -> NDArray[np.bool_]:
     """Return which velocities are those of the joints from one down to the frame at the end of its chain."""
     path, _ = linkage.path_to(end)
-    result = np.zeros(linkage.nv, np.bool_)
-    for k in path[path.index(linkage.arc_index(joint)) :]:
-        if linkage.arcs[k].mimic is None:
-            result[linkage.drives[k].rates] = True
-    return result
+    names = {linkage.arcs[k].name for k in path[path.index(linkage.arc_index(joint)) :]}
+    return np.array([name in names for name in linkage.table.velocity_joints], np.bool_)
 
 
 def chain_end(linkage: Linkage, joint: str) -> str:
@@ -223,11 +216,10 @@ def _bridged(report: Report) -> Repaired:
 
 
 def _across(clip: Clip, values: FloatArray, finding: Finding, width: int) -> FloatArray:
-    step = finding.kind == "flip" or finding.last == finding.first + 1
-    more = max(0, width - 1) if step else width
-    first, last = finding.first - more, finding.last + more
+    if finding.kind == "flip" or finding.last == finding.first + 1:  # one step, whose two frames may be good
+        width = max(0, width - 1)
     bad = np.zeros(len(clip), np.bool_)
-    bad[max(first, 1) : min(last, len(clip) - 2) + 1] = True
+    bad[max(finding.first - width, 1) : min(finding.last + width, len(clip) - 2) + 1] = True
     if not bad.any():
         return values
     columns = clip.linkage.drive(finding.where).columns

@@ -67,19 +67,13 @@ def track(
         (21, True)
     """
     check_linkage(linkage)
-    positive("fps", fps, finite=True)
-    if steps is not None:
-        whole("steps", steps, least=1)
-        if lookahead:
-            raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
     q = start_pose(linkage, start)
     series = _series(linkage, goals, q, fps, frames)
     chosen, settings = configure(method, options)
     problem = Problem(linkage, series[0], q)
     chosen.accept(problem)
-    ahead = choose(linkage, series, q, chosen, settings) if lookahead else None
     poses, residuals = np.empty((len(series), linkage.nq)), []
-    for k, (pose, errors) in enumerate(_frames(chosen, settings, problem, series, q, steps, ahead)):
+    for k, (pose, errors) in enumerate(_frames(chosen, settings, problem, series, q, steps, lookahead)):
         poses[k] = pose
         residuals.append(errors)
         if progress is not None:
@@ -97,9 +91,14 @@ def _frames(
     series: Sequence[Any],
     q: FloatArray,
     steps: int | None,
-    ahead: FloatArray | None,
+    lookahead: bool,
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield the pose of every frame and the errors of its goals."""
+    if steps is not None:
+        whole("steps", steps, least=1)
+        if lookahead:
+            raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
+    ahead = choose(problem.linkage, series, q, method, settings) if lookahead else None
     memory: dict[str, Any] = {}
     for k, wanted in enumerate(series):
         problem = problem.aimed(wanted)
@@ -114,6 +113,7 @@ def _frames(
 
 def _series(linkage: Linkage, goals: Any, q: Any, fps: float, frames: int | None) -> list[Any]:
     """Return one goal, or list of goals, for every frame."""
+    positive("fps", fps, finite=True)
     if frames is not None:
         whole("frames", frames, least=1)
     if isinstance(goals, Goal):
