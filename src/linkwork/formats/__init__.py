@@ -1,38 +1,23 @@
 """Files: linkages and motions from a file and to a file, the format chosen by the suffix of the name.
 
-A new format is one file here, with `read` and `write`, and one row in `FORMATS`; its module is imported when a file of
-its kind is first met.
+A new format is one file here, with `read` and `write`, and one row in `registry.FORMATS`; its module is imported when a
+file of its kind is first met.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from difflib import get_close_matches
-from importlib import import_module
-from pathlib import PurePath
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
-import numpy as np
-
-from ..errors import (
-    ClipNotFoundError,
-    FormatError,
-    LinkageError,
-    LinkworkError,
-    MissingExtraError,
-    OptionError,
-    listed,
-)
-from ..linkage.joints import ARTICULATIONS
+from ..errors import ClipNotFoundError, FormatError, LinkageError, OptionError, listed
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
-from . import scene
-from .atomic_files import read_bytes
-from .content import Content, Remark
+from .content import Content, Remark, carried, file_errors
 from .options import DEFAULTS, FilePath, Options, ReadOptions, as_options
+from .registry import FORMATS, Format, format_of, suffixes
 from .texts import TextFile, guessed_kind
 
 __all__ = [
@@ -52,66 +37,10 @@ __all__ = [
     "write",
 ]
 
-FRAMES_COMPARED, SAME_PLACE = 5, 1e-5
 Root = Literal["fixed", "planar", "floating"]
 ROOTS: tuple[Root, ...] = ("fixed", "planar", "floating")
 CLIP = "clip"  # what a motion is called in a file that names its motions
 _LOG = logging.getLogger("linkwork")
-_SPACE = re.compile(rb"\s*")
-_ROBOT = re.compile(rb"<(?:\w+:)?robot[\s/>]")
-_BEFORE_THE_ROOT = ((b"<?", b"?>"), (b"<!--", b"-->"), (b"<!", b">"))  # how XML opens and closes what stands there
-
-
-@dataclass(frozen=True)
-class Format:
-    """How one kind of file is read and written.
-
-    Args:
-        module: The module of this folder that does it.
-        title: What people call it.
-        linkages: Whether it can hold a linkage without a motion.
-        clips: Whether it can hold motions.
-        several: Whether it can hold more than one.
-        options: Which of the options mean something to it.
-        reads: Whether it is read.
-        writes: Whether it is written.
-        binary: Whether it is bytes, not text.
-    """
-
-    module: str
-    title: str
-    linkages: bool = True
-    clips: bool = False
-    several: bool = False
-    options: tuple[str, ...] = ()
-    reads: bool = True
-    writes: bool = True
-    binary: bool = False
-
-    def load_module(self) -> Any:
-        """Return the module, imported when it is first needed."""
-        return scene if self.module == "scene" else import_module(f".{self.module}", __name__)
-
-
-_MESHES, _SCALE = ("packages", "folders"), ("units", "up", "folders")
-_SCENE = Format("scene", "scene", options=_MESHES)
-_USD = Format("usd", "USD", clips=True, several=True, options=_SCALE)
-FORMATS: dict[str, Format] = {
-    ".yaml": _SCENE,
-    ".yml": _SCENE,
-    ".json": _SCENE,
-    ".urdf": Format("urdf", "URDF", options=_MESHES),
-    ".xml": Format("mjcf", "MJCF", options=_MESHES, writes=False),
-    ".bvh": Format("bvh", "BVH", clips=True, options=("units", "up", "positions")),
-    ".gltf": Format("gltf", "glTF", clips=True, several=True, options=_SCALE),
-    ".glb": Format("gltf", "GLB", clips=True, several=True, options=_SCALE, binary=True),
-    ".usd": _USD,
-    ".usda": _USD,
-    ".usdc": replace(_USD, binary=True),
-    ".csv": Format("tables", "CSV", linkages=False, clips=True),
-    ".npz": Format("tables", "NPZ", linkages=False, clips=True, binary=True),
-    ".parquet": Format("tables", "Parquet", linkages=False, clips=True, binary=True),
-}
 
 
 # What Python users call
@@ -140,7 +69,7 @@ def load(path: FilePath, *, root: Root | None = None, **options: Unpack[ReadOpti
         advice = "folder=... says where they are" if beside else "linkwork doctor says where it was looked for"
         _LOG.warning("%s: %s%s; %s.", path, first.rstrip("."), more, advice)
     linkage = content.linkage
-    return linkage if root is None else _rooted(linkage, root)
+    return linkage if root in (None, linkage.root.articulation.kind) else linkage.replace(root=root)
 
 
 def loads(
@@ -256,7 +185,7 @@ def save(thing: Linkage | Clip | Content, path: FilePath) -> tuple[Remark, ...]:
     Raises:
         FormatError: If the file cannot be written.
     """
-    row = _format(path)
+    row = format_of(path)
     if isinstance(thing, Clip):
         if not row.clips:
             raise FormatError(path, f"{row.title} files hold no motion; {', '.join(suffixes('clips'))} do.")
@@ -283,22 +212,17 @@ def read(path: FilePath, options: Options = DEFAULTS, *, linkage: Linkage | None
         linkage: The linkage whose motions the file holds; by default the file's own.
     """
     _check_name(path)
-    row = _format(path)
+    row = format_of(path)
     if not row.reads:
         raise FormatError(path, f"files of this kind are written, not read; {', '.join(suffixes('reads'))} are read.")
-    try:
-        if linkage is None:
+    with file_errors(path):
+        if linkage is None or row.linkages:
             content: Content = row.load_module().read(path, options)
-        elif row.linkages:
-            content = _carried(row.load_module().read(path, options), linkage)
+            content = content if linkage is None else carried(content, linkage)
         else:
             content = row.load_module().read_for(linkage, path)
         clips = {name: clip.named(name, source=str(path)) for name, clip in content.clips.items()}
         return replace(content, clips=clips, remarks=content.remarks + _unused(row, options))
-    except (FormatError, MissingExtraError, OptionError):
-        raise
-    except LinkworkError as error:  # the parts are right and do not make a linkage
-        raise FormatError(path, str(error)) from error
 
 
 def _check_name(path: object) -> None:
@@ -322,7 +246,7 @@ def _unused(row: Format, options: Options) -> tuple[Remark, ...]:
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     """Write content to a file and return remarks on what a file of this kind cannot hold."""
-    row = _format(path)
+    row = format_of(path)
     if not row.writes:
         raise FormatError(path, f"{row.title} files are read, not written; {', '.join(suffixes('writes'))} are.")
     if not row.linkages and not content.clips:
@@ -337,7 +261,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
 
 def fit(content: Content, path: FilePath) -> tuple[Content, tuple[Remark, ...]]:
     """Return content with as many motions as a file of this kind can hold, and remarks on those that it cannot."""
-    row = _format(path)
+    row = format_of(path)
     count = len(content.clips) if row.several else int(row.clips)
     names = list(content.clips)
     if len(names) <= count:
@@ -346,84 +270,3 @@ def fit(content: Content, path: FilePath) -> tuple[Content, tuple[Remark, ...]]:
     text = f"{row.title} holds {held}: {listed([repr(name) for name in names[count:]])} left out."
     clips = {name: content.clips[name] for name in names[:count]}
     return replace(content, clips=clips), (Remark("dropped", text, where="clips"),)
-
-
-def _format(path: FilePath) -> Format:
-    suffix = PurePath(path).suffix.lower()
-    if suffix == ".xacro":
-        name = PurePath(PurePath(path).name)
-        command = f"xacro {name} > {name.with_suffix('').with_suffix('.urdf')}"
-        raise FormatError(path, f"this is xacro, still to be expanded. Expand it first: {command}")
-    if suffix not in FORMATS and os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for names that no file can have
-        raise FormatError(path, "is a folder, not a file.")
-    if suffix not in FORMATS:
-        got = f"no format {suffix!r}" if suffix else "no suffix that says its format"
-        raise FormatError(path, f"{got}; known are {', '.join(FORMATS)}.")
-    if suffix == ".xml" and _is_robot(path) and not (isinstance(path, TextFile) and path.kind == "mjcf"):
-        return FORMATS[".urdf"]
-    return FORMATS[suffix]
-
-
-def _is_robot(path: FilePath) -> bool:
-    """Tell whether an XML file is a URDF file: its root element is ``<robot>``."""
-    try:
-        text = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
-    except FormatError:  # whoever reads it will say so
-        return False
-    at = 0
-    while True:
-        at += len(_SPACE.match(text, at)[0])  # type: ignore[index]  # it matches anywhere
-        close = next((close for opening, close in _BEFORE_THE_ROOT if text.startswith(opening, at)), None)
-        if close is None:
-            return _ROBOT.match(text, at) is not None
-        at = text.find(close, at)
-        if at < 0:
-            return False
-        at += len(close)
-
-
-def suffixes(*abilities: str) -> tuple[str, ...]:
-    """Return the suffixes of formats with all of some abilities, fields of `Format` such as ``"clips", "writes"``."""
-    return tuple(suffix for suffix, row in FORMATS.items() if all(getattr(row, one) for one in abilities))
-
-
-def _carried(content: Content, linkage: Linkage) -> Content:
-    """Return content whose motions are those of another linkage with the same coordinates, in any order."""
-    own = content.linkage
-    missing = [name for name in linkage.coordinates if name not in own.coordinate_index]
-    if missing or own.nq != linkage.nq:
-        more = missing or [name for name in own.coordinates if name not in linkage.coordinate_index]
-        which = f"linkage {linkage.name!r}" if missing else "the file"
-        raise LinkageError(f"the motion does not fit linkage {linkage.name!r}: only {which} has {listed(more)}.")
-    columns = np.array([own.coordinate_index[name] for name in linkage.coordinates], dtype=np.int64)
-    clips = {name: Clip(linkage, clip.times, clip.poses[:, columns]) for name, clip in content.clips.items()}
-    for name, clip in clips.items():
-        _check_same_motion(content.clips[name], clip)
-    return Content(linkage, clips, content.remarks)
-
-
-def _check_same_motion(own: Clip, carried: Clip) -> None:
-    """Raise if joints of the same names bring their links elsewhere: other axes, signs or lengths."""
-    shown = np.linspace(0, len(own) - 1, min(len(own), FRAMES_COMPARED)).astype(np.int64)
-    before, after = own.linkage.forward(own.poses[shown]), carried.linkage.forward(carried.poses[shown])
-    for joint in carried.linkage.joints:
-        if joint in own.linkage.joints:
-            here, there = carried.linkage.joint(joint).child, own.linkage.joint(joint).child
-            away = float(np.linalg.norm(after[here][:, :3, 3] - before[there][:, :3, 3], axis=-1).max())
-            if away > SAME_PLACE * (1.0 + carried.linkage.length):
-                raise LinkageError(
-                    f"the motion does not fit linkage {carried.linkage.name!r}: its joint {joint!r} has the name of "
-                    f"one in the file, but turns or stands otherwise; link {here!r} would be off by {away:.3g} m."
-                )
-
-
-def _rooted(linkage: Linkage, root: str) -> Linkage:
-    """Return a linkage with another root articulation; its poses keep what they say about the other joints."""
-    if linkage.root.articulation.kind == root:
-        return linkage
-    result = linkage.replace(root=replace(linkage.root, articulation=ARTICULATIONS[root]()), poses={})
-    poses = {}
-    for name, pose in linkage.poses.items():
-        values = dict(zip(linkage.coordinates, pose.tolist(), strict=True))
-        poses[name] = result.pose({key: values[key] for key in result.coordinates if key in values})
-    return result.replace(poses=poses)

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ..errors import FormatError, LinkworkError, listed
+from ..errors import FormatError, listed
 from ..linkage.joints import (
     EULER_ORDERS,
     Articulation,
@@ -33,7 +32,7 @@ from ..transforms import FloatArray, transform
 from .bvh_scale import guess_unit, guess_up, spread
 from .bvh_text import BvhJoint, Text, parse
 from .bvh_writer import write
-from .content import Content, Remark, UniqueNames
+from .content import Content, Remarks, UniqueNames, file_errors
 from .options import DEFAULTS, UP, FilePath, Options
 
 __all__ = ["read", "write"]
@@ -55,27 +54,18 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     """
     text = parse(path)
     name = PurePath(path).stem or "motion"
-    remarks: list[Remark] = []
+    remarks = Remarks()
     scale, up = _scale(text, options, remarks)
     skeleton = _Skeleton(text.bones, scale, UP[up], options.positions == "replace", remarks)
-    try:
+    with file_errors(path):
         linkage = skeleton.linkage(name)
         clip = _clip(path, text, skeleton, linkage, remarks)
-    except FormatError:
-        raise
-    except LinkworkError as error:
-        raise FormatError(path, str(error)) from error
     return Content(linkage, {} if clip is None else {name: clip}, tuple(remarks))
 
 
-def _scale(text: Text, options: Options, remarks: list[Remark]) -> tuple[float, str]:
+def _scale(text: Text, options: Options, remarks: Remarks) -> tuple[float, str]:
     """Return metres in a unit of the file and the axis that points up, as told or as guessed."""
-    offsets: list[ArrayLike] = [bone.offset or () for bone in text.bones]
-    parents = [bone.parent for bone in text.bones]
-    for i, bone in enumerate(text.bones):
-        offsets += bone.ends
-        parents += [i] * len(bone.ends)
-    low, high = spread(offsets, parents)
+    low, high = spread(text.bones, [bone.parent for bone in text.bones])
     largest = float((high - low).max())
     scale: float | None = options.units
     up: str | None = options.up
@@ -83,64 +73,50 @@ def _scale(text: Text, options: Options, remarks: list[Remark]) -> tuple[float, 
         unit = guess_unit(largest)
         scale = unit.metres
         said = f"Lengths are taken as {unit.name}, since the skeleton is {largest:.4g} of them across"
-        remarks.append(Remark("units", f"{said}, {largest * scale:.3g} m; units=... (--units) says otherwise."))
+        remarks.add("units", f"{said}, {largest * scale:.3g} m; units=... (--units) says otherwise.")
     if up is None:
-        up = guess_up(low, high, _root_places(text))
+        names, values = text.bones[0].channels, text.values
+        places = [names.index(f"{axis}position") for axis in "xyz" if f"{axis}position" in names]
+        up = guess_up(low, high, None if values is None or len(places) < 3 else values[:, places])
         why = "as BVH has it" if up == "y" else "since the skeleton stands and moves along it"
-        remarks.append(Remark("up-axis", f"The {up} axis is taken to point up, {why}; up=... (--up) says otherwise."))
+        remarks.add("up-axis", f"The {up} axis is taken to point up, {why}; up=... (--up) says otherwise.")
     return scale, up
-
-
-def _root_places(text: Text) -> FloatArray | None:
-    names = text.bones[0].channels or ()
-    wanted = [names.index(f"{axis}position") for axis in "xyz" if f"{axis}position" in names]
-    return None if text.values is None or len(wanted) < 3 else text.values[:, wanted]
-
-
-@dataclass
-class _Column:
-    """Where a value of the pose comes from: ``pose = factor * channel - shift``."""
-
-    channel: int
-    factor: float
-    shift: float = 0.0
 
 
 @dataclass
 class _Skeleton:
-    """Turns the joints of a file into links, joints and frames of a linkage, and their channels into coordinates."""
+    """Turns the joints of a file into links, joints and frames of a linkage, and their channels into coordinates.
+
+    `columns` says where a value of the pose comes from: channel, factor, shift; ``pose = factor * channel - shift``.
+    """
 
     bones: Sequence[BvhJoint]
     scale: float
     world_from_file: FloatArray
     replaces: bool
-    remarks: list[Remark]
+    remarks: Remarks
     links: list[Link] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
-    columns: dict[str, _Column] = field(default_factory=dict)
+    columns: dict[str, tuple[int, float, float]] = field(default_factory=dict)
 
     def linkage(self, name: str) -> Linkage:
-        """Return the linkage; afterwards `columns` says where each of its coordinates comes from."""
+        """Return the linkage, and fill `columns`."""
         self._given = UniqueNames(bone.name for bone in self.bones)
-        doubled: list[BvhJoint] = []
-        names: list[str] = []
-        for bone in self.bones:
-            if bone.name in self._given:
-                doubled.append(bone)
-            names.append(self._given.take(bone.name))
+        names = [self._given.take(bone.name) for bone in self.bones]
+        doubled = [bone for bone, own in zip(self.bones, names, strict=True) if own != bone.name]
         several = sum(bone.parent < 0 for bone in self.bones) > 1
         origin = self._given.take("", ORIGIN) if several else None
         if origin is not None:
             self.links.append(Link(origin))
-            self.remarks.append(Remark("roots", f"Several ROOTs hang on one link {origin!r} that stands still."))
+            self.remarks.add("roots", f"Several ROOTs hang on one link {origin!r} that stands still.")
         channel = 0
         for bone, own in zip(self.bones, names, strict=True):
             self._add(bone, own, names[bone.parent] if bone.parent >= 0 else origin, channel)
-            channel += len(bone.channels or ())
+            channel += len(bone.channels)
         if doubled:
             text = f"names that appear twice are followed by a number: {listed([bone.name for bone in doubled])}"
-            self.remarks.append(Remark("duplicate-name", f"Joint {text}.", doubled[0].name, doubled[0].line))
+            self.remarks.add("duplicate-name", f"Joint {text}.", doubled[0].name, doubled[0].line)
         self._remark_positions()
         turned = transform(rotation=self.world_from_file)
         if origin is not None:
@@ -151,39 +127,31 @@ class _Skeleton:
 
     def _add(self, bone: BvhJoint, name: str, parent: str | None, channel: int) -> None:
         """Add a joint: as one arc where there is one that moves so, else as a chain with zero-length links."""
-        offset = np.array(bone.offset) * self.scale
-        placement = offset
-        for suffix, articulation, channels in _parts(bone.channels or ()):
+        placement = np.array(bone.offset) * self.scale
+        for suffix, articulation, channels in _parts(bone.channels):
             own = self._given.take(f"{name}.{suffix}") if suffix else name
             self.links.append(Link(own))
             joint = Joint(own, parent, own, articulation, placement)
             self.joints.append(joint)
             for coordinate, index in zip(joint.coordinates, channels, strict=True):
-                self.columns[coordinate] = self._column(bone, index, channel)
+                what, column = bone.channels[index], channel + index
+                if what.endswith("rotation"):
+                    self.columns[coordinate] = column, math.pi / 180.0, 0.0
+                else:
+                    shift = bone.offset["xyz".index(what[0])] * self.scale if self.replaces else 0.0
+                    self.columns[coordinate] = column, self.scale, shift
             parent, placement = own, np.zeros(3)
         for end in bone.ends:
             self.frames.append(Frame(self._given.take(f"{name}.end"), name, np.array(end) * self.scale))
 
-    def _column(self, bone: BvhJoint, index: int, channel: int) -> _Column:
-        what = (bone.channels or ())[index]
-        if what.endswith("rotation"):
-            return _Column(channel + index, math.pi / 180.0)
-        offset = (bone.offset or (0.0, 0.0, 0.0))["xyz".index(what[0])]
-        return _Column(channel + index, self.scale, offset * self.scale if self.replaces else 0.0)
-
     def _remark_positions(self) -> None:
         """Say what was made of offsets that position channels compete with: programs disagree."""
-        both = [
-            bone
-            for bone in self.bones
-            if any(bone.offset or ()) and any(name.endswith("position") for name in bone.channels or ())
-        ]
+        both = [bone for bone in self.bones if any(bone.offset) and "position" in " ".join(bone.channels)]
         if both:
             does, other = ("replace", "add") if self.replaces else ("are added to", "replace")
             names = listed([bone.name for bone in both])
             text = f"Position channels {does} the OFFSET of {names}; positions={other!r} (--positions {other})"
-            text += " reads them the other way."
-            self.remarks.append(Remark("positions", text, both[0].name, both[0].line))
+            self.remarks.add("positions", f"{text} reads them the other way.", both[0].name, both[0].line)
 
 
 def _parts(channels: Sequence[str]) -> list[tuple[str, Articulation, list[int]]]:
@@ -213,26 +181,25 @@ def _parts(channels: Sequence[str]) -> list[tuple[str, Articulation, list[int]]]
     return [*parts[:-1], ("", articulation, own)]
 
 
-def _clip(path: FilePath, text: Text, skeleton: _Skeleton, linkage: Linkage, remarks: list[Remark]) -> Clip | None:
+def _clip(path: FilePath, text: Text, skeleton: _Skeleton, linkage: Linkage, remarks: Remarks) -> Clip | None:
     """Return the motion as a clip, or None if the file has none."""
     if text.values is None or text.values.size == 0:
         what = "no MOTION" if text.values is None else "no frames" if linkage.nq else "no channels"
-        remarks.append(Remark("frames", f"The file has {what}: the skeleton comes without a clip.", line=text.line))
+        remarks.add("frames", f"The file has {what}: the skeleton comes without a clip.", line=text.line)
         return None
-    found = len(text.values)
+    found, step = len(text.values), text.frame_time
     if found != text.announced:
         said = f"The file announces {text.announced} frames and has {found}; those it has are used."
-        remarks.append(Remark("frames", said, line=text.line))
-    step = text.frame_time
+        remarks.add("frames", said, line=text.line)
     if step <= 0.0:
         step = ASSUMED_FRAME_TIME
         said = f"A Frame Time of {text.frame_time:g} s cannot be; {step:.4f} s is assumed."
-        remarks.append(Remark("frame-time", said, line=None if text.line is None else text.line + 1))
+        remarks.add("frame-time", said, line=None if text.line is None else text.line + 1)
     times: FloatArray = np.arange(found, dtype=np.float64) * step
     if (np.diff(times) <= 0.0).any():
         raise FormatError(path, f"a Frame Time of {text.frame_time:g} s is too short to tell frames apart.")
-    columns = [skeleton.columns[name] for name in linkage.coordinates]
-    poses = text.values[:, [column.channel for column in columns]]
-    poses *= np.array([column.factor for column in columns])
-    poses -= np.array([column.shift for column in columns])
+    channels, factors, shifts = zip(*(skeleton.columns[name] for name in linkage.coordinates), strict=True)
+    poses = text.values[:, channels]
+    poses *= np.array(factors)
+    poses -= np.array(shifts)
     return Clip(linkage, times, poses)

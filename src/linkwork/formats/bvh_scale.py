@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..transforms import FloatArray
 
@@ -33,15 +33,24 @@ UNITS = (
     Unit("centimetres", 0.01, 600.0),
     Unit("millimetres", 0.001, np.inf),
 )
-_BY_NAME = {unit.name: unit for unit in UNITS}
-WRITTEN = tuple(_BY_NAME[name] for name in ("centimetres", "metres", "millimetres"))  # the usual one first
+WRITTEN = (UNITS[3], UNITS[0], UNITS[4])  # the usual one first
 
 
-def spread(offsets: Sequence[ArrayLike], parents: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-    """Return the lowest and highest x, y, z of a skeleton at rest, from its root; parents stand before their parts."""
-    places: FloatArray = np.array(offsets, np.float64).reshape(-1, 3)
+class Bone(Protocol):
+    """A joint of a skeleton: its offset from the joint above, and those of its end sites from it."""
+
+    offset: Any
+    ends: list[Any]
+
+
+def spread(bones: Sequence[Bone], parents: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and highest x, y, z of a skeleton at rest, from its root; parents stand before children."""
+    places: FloatArray = np.zeros((len(bones), 3))
     for i, parent in enumerate(parents):
-        places[i] = places[parent] + places[i] if parent >= 0 else 0.0
+        if parent >= 0:
+            places[i] = places[parent] + bones[i].offset
+    ends = [place + end for place, bone in zip(places, bones, strict=True) for end in bone.ends]
+    places = np.concatenate([places, np.reshape(ends, (-1, 3))])
     return places.min(axis=0), places.max(axis=0)
 
 

@@ -43,7 +43,7 @@ class BvhJoint:
         name: Its name.
         parent: Index of the joint above, -1 for a root.
         line: The line it begins on.
-        offset: Its OFFSET from the joint above.
+        offset: Its OFFSET from the joint above, empty until that is read.
         channels: Its channels in the file's order: ``"xposition"``, ``"zrotation"``, ...
         ends: The offsets of its end sites.
     """
@@ -51,9 +51,10 @@ class BvhJoint:
     name: str
     parent: int
     line: int
-    offset: tuple[float, float, float] | None = None
-    channels: tuple[str, ...] | None = None
-    ends: list[tuple[float, float, float]] = field(default_factory=list)
+    offset: tuple[float, ...] = ()
+    channels: tuple[str, ...] = ()
+    has_channels: bool = False  # the file may say that there are none
+    ends: list[tuple[float, ...]] = field(default_factory=list)
 
 
 @dataclass
@@ -135,23 +136,24 @@ class _Hierarchy:
         return self.bones, None, line
 
     def take(self, key: str, words: list[str], line: int) -> None:
-        if key == "{":
-            if not self.waiting:
+        match key:
+            case "{" if self.waiting:
+                self.waiting = ""
+            case "{":
                 raise self.refuse("a '{' that follows no ROOT, JOINT or End Site.", line)
-            self.waiting = ""
-        elif key == "}":
-            self.close(line)
-        elif key in ("ROOT", "JOINT"):
-            self.begin(key, words, line)
-        elif key in ("END", "ENDSITE"):
-            self.begin_end(line)
-        elif key == "OFFSET":
-            self.offset(words, line)
-        elif key == "CHANNELS":
-            self.channels(words, line)
-        else:
-            known = "ROOT, JOINT, OFFSET, CHANNELS, End Site or MOTION"
-            raise self.refuse(f"{_shown(words)} is not {known}.", line)
+            case "}":
+                self.close(line)
+            case "ROOT" | "JOINT":
+                self.begin(key, words, line)
+            case "END" | "ENDSITE":
+                self.begin_end(line)
+            case "OFFSET":
+                self.offset(words, line)
+            case "CHANNELS":
+                self.channels(words, line)
+            case _:
+                known = "ROOT, JOINT, OFFSET, CHANNELS, End Site or MOTION"
+                raise self.refuse(f"{_shown(words)} is not {known}.", line)
 
     def begin(self, key: str, words: list[str], line: int) -> None:
         name = " ".join(words[1:])
@@ -178,8 +180,8 @@ class _Hierarchy:
     def close(self, line: int) -> None:
         if not self.open:
             raise self.refuse("a '}' too many.", line)
-        bone = self.bones[self.open[-1]] if self.end is None else self.end
-        if bone.offset is None:
+        bone = self.end or self.bones[self.open[-1]]
+        if not bone.offset:
             raise self.refuse(f"{_shown([bone.name])} has no OFFSET.", line)
         if self.end is None:
             self.open.pop()
@@ -190,21 +192,19 @@ class _Hierarchy:
     def current(self, key: str, line: int) -> BvhJoint:
         if not self.open:
             raise self.refuse(f"{key} outside of a joint.", line)
-        return self.bones[self.open[-1]] if self.end is None else self.end
+        return self.end or self.bones[self.open[-1]]
 
     def offset(self, words: list[str], line: int) -> None:
         bone = self.current("OFFSET", line)
-        if bone.offset is not None:
+        if bone.offset:
             raise self.refuse(f"a second OFFSET of {bone.name!r}.", line)
-        numbers = [_number(word) for word in words[1:]]
-        if len(numbers) != 3 or None in numbers:
+        bone.offset = tuple(number for word in words[1:] if (number := _number(word)) is not None)
+        if len(bone.offset) != 3 or len(words) != 4:
             raise self.refuse(f"OFFSET takes three numbers, got {_shown(words[1:])}.", line)
-        x, y, z = (number or 0.0 for number in numbers)
-        bone.offset = x, y, z
 
     def channels(self, words: list[str], line: int) -> None:
         bone = self.current("CHANNELS", line)
-        if bone.channels is not None:
+        if bone.has_channels:
             raise self.refuse(f"a second CHANNELS of {bone.name!r}.", line)
         count, names = words[1] if len(words) > 1 else "", words[2:]
         if not (count.isascii() and count.isdigit() and len(count) < 10):
@@ -218,11 +218,10 @@ class _Hierarchy:
                 raise self.refuse(f"no channel {_shown([name])}; there are Xposition, Xrotation and so on.", line)
         if names and self.end is not None:
             raise self.refuse("an End Site has no channels.", line)
-        channels = tuple(name.lower() for name in names)
-        slides = [channel for channel in channels if channel.endswith("position")]
+        bone.has_channels, bone.channels = True, tuple(name.lower() for name in names)
+        slides = [channel for channel in bone.channels if channel.endswith("position")]
         if len(set(slides)) < len(slides):
             raise self.refuse(f"{bone.name!r} has the same position channel twice.", line)
-        bone.channels = channels
 
 
 def _read_motion(path: FilePath, text: str, start: int, line: int, bones: list[BvhJoint]) -> Text:
@@ -237,7 +236,7 @@ def _read_motion(path: FilePath, text: str, start: int, line: int, bones: list[B
     if frame_time is None:
         time_line = line + text.count("\n", start, header.start(2))
         raise FormatError(path, f"Frame Time is a number of seconds, got {_shown([header[2]])}.", line=time_line)
-    width = sum(len(bone.channels or ()) for bone in bones)
+    width = sum(len(bone.channels) for bone in bones)
     if len(announced) > 12 or int(announced) * max(width, 1) * 2 > MAX_BYTES:
         raise FormatError(path, f"announces {_shown([announced])} frames, more than a file can hold.", line=frames_line)
     begin = header.end()
@@ -275,11 +274,18 @@ def _numbers(path: FilePath, text: str, start: int, line: int) -> FloatArray:
 
 
 def _fast(words: str) -> FloatArray | None:
-    """Return the numbers of a text in one call, or None if a word is no number that may stand there."""
-    numbers = _compiled(words) if len(words) >= LONG and COMPILED in sys.modules else _plain(words)
-    if numbers is None or not (np.abs(numbers) <= LARGEST).all():  # which NaN is not, either
-        return None
-    return numbers
+    """Return the numbers of a text in one call, or None if a word is no number that may stand there.
+
+    The compiled kernel is several times as fast. Loading Numba costs more than that saves, unless it is there already.
+    """
+    values = _compiled(words) if len(words) >= LONG and COMPILED in sys.modules else _plain(words)
+    return values if values is not None and (np.abs(values) <= LARGEST).all() else None  # NaN is not, either
+
+
+def _compiled(words: str) -> FloatArray | None:
+    from .bvh_numbers import numbers
+
+    return numbers(words)
 
 
 def _plain(words: str) -> FloatArray | None:
@@ -289,13 +295,6 @@ def _plain(words: str) -> FloatArray | None:
             return np.fromstring(words, sep=" ")
     except (ValueError, DeprecationWarning):
         return None
-
-
-def _compiled(words: str) -> FloatArray | None:
-    """Do the same several times as fast. Numba takes longer to load than that saves, unless it is there already."""
-    from .bvh_numbers import numbers
-
-    return numbers(words)
 
 
 def _bad_word(path: FilePath, piece: str, line: int) -> FormatError:

@@ -15,14 +15,14 @@ import msgspec
 import numpy as np
 
 from ..errors import listed
-from ..linkage.joints import Articulation, Joint
-from ..linkage.linkage import Linkage
+from ..linkage.joints import Articulation
+from ..linkage.linkage import Frame, Linkage
 from ..linkage.poses import wrapped
 from ..motion.clips import Clip, sample
 from ..transforms import FloatArray
 from .atomic_files import write_text
 from .bvh_scale import WRITTEN, Unit, choose_unit, guess_up, spread
-from .content import Content, Remark, UniqueNames
+from .content import Content, Remark, Remarks, UniqueNames
 from .options import UP, FilePath
 
 ORDER = "zxy"  # of the angles of joints that have none of their own
@@ -56,34 +56,35 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     Returns:
         What the file does not hold or holds otherwise.
     """
-    remarks: list[Remark] = []
+    remarks = Remarks()
     linkage, step, poses = _motion(content, remarks)
     bones = _bones(linkage, poses, remarks)
-    low, high = spread(*_parts(linkage, bones))
+    low, high = spread(bones, linkage.parents)
     size = float((high - low).max())
     unit = choose_unit(size)
     if unit is not WRITTEN[0]:
         why = f"a skeleton {size:.3g} m across in centimetres would be taken for one in another unit"
-        remarks.append(Remark("units", f"Lengths are written in {unit.name}: {why}."))
-    if guess_up(low, high, _root_places(bones[0])) != "y":
+        remarks.add("units", f"Lengths are written in {unit.name}: {why}.")
+    places = [column for name, column in zip(bones[0].channels, bones[0].columns, strict=True) if "position" in name]
+    if guess_up(low, high, np.stack(places, axis=1) if len(places) == 3 else None) != "y":
         text = "The y axis points up; a reader may take z for it, since the skeleton seems to stand along that"
-        remarks.append(Remark("up-axis", f"{text}: up='y' (--up y) reads it right."))
+        remarks.add("up-axis", f"{text}: up='y' (--up y) reads it right.")
     decimals = DIGITS - math.ceil(math.log10(max(size / unit.metres, 1e-30)))
     text = _hierarchy(linkage, bones, unit, decimals) + _frames(bones, step, len(poses), unit, decimals)
     write_text(path, text)
     return (*remarks, *_dropped(linkage))
 
 
-def _motion(content: Content, remarks: list[Remark]) -> tuple[Linkage, float, FloatArray]:
+def _motion(content: Content, remarks: Remarks) -> tuple[Linkage, float, FloatArray]:
     """Return the linkage, the time from frame to frame and the poses that will be written."""
     clip = next(iter(content.clips.values()), None)
     if clip is None:
-        remarks.append(Remark("frames", "There is no clip: one frame with the neutral pose is written."))
+        remarks.add("frames", "There is no clip: one frame with the neutral pose is written.")
         return content.linkage, STILL, content.linkage.neutral()[None]
     if len(clip) == 1:
         return clip.linkage, STILL, clip.poses
     if clip.times[0] != 0.0:
-        remarks.append(Remark("dropped", f"Time begins at zero in BVH, not at {clip.times[0]:g} s."))
+        remarks.add("dropped", f"Time begins at zero in BVH, not at {clip.times[0]:g} s.")
     gaps = np.diff(clip.times)
     span = float(clip.times[-1] - clip.times[0])
     mean = span / len(gaps)
@@ -92,17 +93,17 @@ def _motion(content: Content, remarks: list[Remark]) -> tuple[Linkage, float, Fl
     return _evened(clip, span, float(gaps.min()), remarks)
 
 
-def _evened(clip: Clip, span: float, shortest: float, remarks: list[Remark]) -> tuple[Linkage, float, FloatArray]:
+def _evened(clip: Clip, span: float, shortest: float, remarks: Remarks) -> tuple[Linkage, float, FloatArray]:
     """Return a clip's motion at even times, no further apart than its own: BVH has one frame time."""
     count = min(math.ceil(span / shortest * (1.0 - 1e-9)), MOST_FRAMES * len(clip))
     samples = np.linspace(clip.times[0], clip.times[-1], count + 1)
     poses = sample(clip.linkage, clip.times, clip.poses, samples, kind="linear", wrap=False)
     what = f"{len(clip)} frames at uneven times are written as {len(samples)} at even ones, {span / count:.6g} s apart"
-    remarks.append(Remark("resampled", f"{what}: BVH has one frame time."))
+    remarks.add("resampled", f"{what}: BVH has one frame time.")
     return clip.linkage, span / count, poses
 
 
-def _bones(linkage: Linkage, poses: FloatArray, remarks: list[Remark]) -> list[_Bone]:
+def _bones(linkage: Linkage, poses: FloatArray, remarks: Remarks) -> list[_Bone]:
     """Return all joints with their channels, in the linkage's order."""
     file_from: list[FloatArray] = []  # rotations of the links at rest
     bones: list[_Bone] = []
@@ -125,22 +126,20 @@ def _bones(linkage: Linkage, poses: FloatArray, remarks: list[Remark]) -> list[_
             bone.channels += [f"{axis.upper()}rotation" for axis in ORDER]
             bone.columns += list(angles[:, k].T)
         text = f"Joints whose axes BVH does not have are written as Euler angles: {listed([b.name for b, _ in free])}."
-        remarks.append(Remark("converted", text, free[0][0].name))
+        remarks.add("converted", text, free[0][0].name)
     _end_sites(linkage, bones, file_from, remarks)
     return bones
 
 
-def _names(linkage: Linkage, remarks: list[Remark]) -> list[str]:
+def _names(linkage: Linkage, remarks: Remarks) -> list[str]:
     """Return a name for every joint that can stand on a line and is read back as it was."""
     names, given = UniqueNames(), list[str]()
-    changed: list[str] = []
     for arc in linkage.arcs:
         plain = arc.name.encode("utf-8", "replace").decode().translate({ord("{"): "(", ord("}"): ")"})
         given.append(names.take(" ".join(plain.split()), "joint"))
-        if given[-1] != arc.name:
-            changed.append(repr(arc.name))
+    changed = [repr(arc.name) for arc, name in zip(linkage.arcs, given, strict=True) if name != arc.name]
     if changed:
-        remarks.append(Remark("renamed", f"Joint names that BVH cannot hold are changed: {listed(changed)}."))
+        remarks.add("renamed", f"Joint names that BVH cannot hold are changed: {listed(changed)}.")
     return given
 
 
@@ -162,11 +161,8 @@ def _direct(bone: _Bone, articulation: Articulation, file_from_link: FloatArray,
         ):
             return False
         found[letter] = sign * values[:, element.value] + (bone.offset[k] if found is slides else 0.0)
-    for letter in sorted(slides):
-        bone.channels.append(f"{letter}position")
-        bone.columns.append(slides[letter])
-    bone.channels += [f"{letter}rotation" for letter in turns]
-    bone.columns += turns.values()
+    bone.channels = [*(f"{letter}position" for letter in sorted(slides)), *(f"{letter}rotation" for letter in turns)]
+    bone.columns = [*(slides[letter] for letter in sorted(slides)), *turns.values()]
     return True
 
 
@@ -210,15 +206,14 @@ def _euler(rotations: FloatArray) -> FloatArray:
     return angles
 
 
-def _end_sites(linkage: Linkage, bones: list[_Bone], file_from: list[FloatArray], remarks: list[Remark]) -> None:
+def _end_sites(linkage: Linkage, bones: list[_Bone], file_from: list[FloatArray], remarks: Remarks) -> None:
     """Write frames as end sites: those that came from some, and else the first frame of a link that ends a limb."""
     lost: list[str] = []
     renamed: list[str] = []
-    by_link: dict[int, list[int]] = {}
-    for k, frame in enumerate(linkage.extra_frames):
-        by_link.setdefault(linkage.link_index(frame.link), []).append(k)
-    for i, indices in by_link.items():
-        frames = [linkage.extra_frames[k] for k in indices]
+    by_link: dict[int, list[Frame]] = {}
+    for frame in linkage.extra_frames:
+        by_link.setdefault(linkage.link_index(frame.link), []).append(frame)
+    for i, frames in by_link.items():
         pattern = re.compile(re.escape(f"{bones[i].name}.end") + r"(_\d+)?")
         kept = [frame for frame in frames if pattern.fullmatch(frame.name)]
         if not kept and not linkage.children[i]:
@@ -227,24 +222,9 @@ def _end_sites(linkage: Linkage, bones: list[_Bone], file_from: list[FloatArray]
         bones[i].ends = [file_from[i] @ frame.placement[:3, 3] for frame in kept]
         lost += [frame.name for frame in frames if frame not in kept]
     if lost:
-        remarks.append(Remark("dropped", f"Frames that do not end a limb are not written: {listed(lost)}."))
+        remarks.add("dropped", f"Frames that do not end a limb are not written: {listed(lost)}.")
     if renamed:
-        remarks.append(Remark("renamed", f"Frames are written as end sites, without their names: {listed(renamed)}."))
-
-
-def _parts(linkage: Linkage, bones: Sequence[_Bone]) -> tuple[list[FloatArray], list[int]]:
-    """Return offsets and parents of joints and end sites, the ends last."""
-    offsets, parents = [bone.offset for bone in bones], list(linkage.parents)
-    for i, bone in enumerate(bones):
-        offsets += bone.ends
-        parents += [i] * len(bone.ends)
-    return offsets, parents
-
-
-def _root_places(root: _Bone) -> FloatArray | None:
-    """Return where the root will be over time [m], shape (frames, 3), if its channels say so."""
-    wanted = [k for k, channel in enumerate(root.channels) if channel.endswith("position")]
-    return np.stack([root.columns[k] for k in wanted], axis=1) if len(wanted) == 3 else None
+        remarks.add("renamed", f"Frames are written as end sites, without their names: {listed(renamed)}.")
 
 
 def _hierarchy(linkage: Linkage, bones: Sequence[_Bone], unit: Unit, decimals: int) -> str:
@@ -295,6 +275,7 @@ def _frames(bones: Sequence[_Bone], step: float, count: int, unit: Unit, decimal
 def _dropped(linkage: Linkage) -> list[Remark]:
     """Say what the linkage has and BVH has no words for, one remark for each kind of loss."""
     limits = np.isfinite(linkage.lower) | np.isfinite(linkage.upper)
+    links = [arc.child for arc in linkage.arcs if arc.child != arc.name]
     losses = {
         "shapes of links are not written": [link.name for link in linkage.nodes if link.visuals],
         "masses of links are not written": [link.name for link in linkage.nodes if link.inertia is not None],
@@ -303,10 +284,6 @@ def _dropped(linkage: Linkage) -> list[Remark]:
         "couplings are not written, only their values": [arc.name for arc in linkage.arcs if arc.mimic is not None],
         "closed loops are not written": [loop.name for loop in linkage.loops],
         "named poses are not written": list(linkage.poses),
-        "names of links are not written, only those of joints": [arc.child for arc in linkage.arcs if _own_name(arc)],
+        "names of links are not written, only those of joints": links,
     }
     return [Remark("dropped", f"{what}: {listed(names)}.") for what, names in losses.items() if names]
-
-
-def _own_name(arc: Joint) -> bool:
-    return arc.child != arc.name

@@ -37,7 +37,7 @@ def examine(content: Content) -> tuple[Remark, ...]:
 
 
 def _limits(linkage: Linkage) -> Iterator[Remark]:
-    """Yield joints that cannot move, and hinges and sliders without limits (a wheel needs none)."""
+    """Yield joints that cannot move, and revolute and prismatic ones without limits (a wheel needs none)."""
     for joint in linkage.arcs:
         lower, upper = joint.articulation.limits
         for name, low, high in zip(joint.coordinates, lower.tolist(), upper.tolist(), strict=True):
@@ -49,11 +49,9 @@ def _limits(linkage: Linkage) -> Iterator[Remark]:
 
 
 def _masses(linkage: Linkage) -> Iterator[Remark]:
-    """Yield links whose mass cannot be; a linkage without any masses has nothing to be said about them."""
-    weighed = [node for node in linkage.nodes if node.inertia is not None]
-    for node in weighed:
-        problem = _mass_problem(node.inertia) if node.inertia is not None else None
-        if problem:
+    """Yield links whose mass cannot be."""
+    for node in linkage.nodes:
+        if node.inertia is not None and (problem := _mass_problem(node.inertia)):
             yield Remark("inertia", f"link {node.name!r} {problem}.", where=node.name)
 
 
@@ -111,6 +109,4 @@ def _loops(linkage: Linkage) -> Iterator[Remark]:
         for name, pose in linkage.poses.items():
             gap = float(np.abs(goal.error(linkage, pose)).max())
             if gap > OPEN:
-                yield Remark(
-                    "open-loop", f"pose {name!r} leaves loop {loop.name!r} open by {gap:.4g}.", where=loop.name
-                )
+                yield Remark("open-loop", f"pose {name!r} leaves loop {loop.name!r} open by {gap:.4g}.", loop.name)

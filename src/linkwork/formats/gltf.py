@@ -10,28 +10,25 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
 
 import numpy as np
 
-from ..errors import FormatError, LinkworkError, listed
-from ..linkage.joints import Articulation, Ball, Fixed, Floating, Joint
+from ..errors import listed
+from ..linkage.joints import Articulation, Ball, Fixed, Floating
 from ..linkage.linkage import Link, Linkage
-from ..linkage.tree import ROOT, fresh
 from ..motion.clips import Clip
-from ..transforms import FloatArray, quaternion_matrix, steady
+from ..transforms import FloatArray, transform
 from . import gltf_extras
-from .content import Content, Remark, UniqueNames
+from .content import Content, Remarks, UniqueNames, file_errors
 from .gltf_data import GltfSource
-from .gltf_motion import Tracks, frame_times, read_tracks
+from .gltf_motion import Tracks, frame_times, moved, read_tracks
 from .gltf_nodes import NodeTree, Placement, Step
 from .gltf_writer import write
 from .options import DEFAULTS, UP, FilePath, Options
+from .skeletons import linkage_at_rest, move_link
 
 __all__ = ["read", "write"]
 
-BASE = "base"
-REST = "rest"
 STILL = 1e-6  # of the size of the skeleton: what moves less than that stands still
 LARGE = 50.0  # metres: larger skeletons are not in metres, most of them
 NOTABLE = 1e-4  # a change of scale that is worth a remark
@@ -60,23 +57,17 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     Raises:
         FormatError: If the file cannot be read.
     """
-    source = GltfSource(path, options)
-    try:
-        with np.errstate(all="ignore"):
-            skeleton = NodeTree(source)
-            remarks: list[Remark] = []
-            own = gltf_extras.read(source, skeleton, remarks)
-            return own or _GltfReader(source, skeleton, remarks).content()
-    except FormatError:
-        raise
-    except (LinkworkError, np.linalg.LinAlgError) as error:
-        raise FormatError(path, f"makes no linkage: {error}") from error
+    source, remarks = GltfSource(path, options), Remarks()
+    with file_errors(path), np.errstate(all="ignore"):
+        skeleton = NodeTree(source)
+        own = gltf_extras.read(source, skeleton, remarks)
+        return own or _GltfReader(source, skeleton, remarks).content()
 
 
 class _GltfReader:
     """A file on its way to a linkage."""
 
-    def __init__(self, source: GltfSource, skeleton: NodeTree, remarks: list[Remark]) -> None:
+    def __init__(self, source: GltfSource, skeleton: NodeTree, remarks: Remarks) -> None:
         self.source, self.skeleton = source, skeleton
         self.options = source.options
         self.unit = self.options.units or 1.0
@@ -97,11 +88,10 @@ class _GltfReader:
 
     def _extent(self) -> float:
         """Return the length of the longest offset chain, roughly how large the skeleton is."""
-        reach = np.zeros(len(self.skeleton.order))
-        for k, parent in enumerate(self.skeleton.parents):
-            above = reach[parent] if parent >= 0 else 0.0
-            reach[k] = above + float(np.linalg.norm(self.skeleton.steps[k].offset))
-        return float(reach.max())
+        reach: list[float] = []
+        for step, parent in zip(self.skeleton.steps, self.skeleton.parents, strict=True):
+            reach.append(float(np.linalg.norm(step.offset)) + (reach[parent] if parent >= 0 else 0.0))
+        return max(reach)
 
     # Animations
 
@@ -111,8 +101,8 @@ class _GltfReader:
         read = []
         for i, animation in enumerate(animations):
             name = names.take(animation.name or "", f"animation{i}")
-            tracks, remarks = read_tracks(self.source, animation, f"animation {name!r}", self.place, self.left_out)
-            self.remarks += remarks
+            tracks, odd = read_tracks(self.source, animation, f"animation {name!r}", self.place, self.left_out)
+            self.remarks += odd
             if tracks:
                 read.append((name, tracks))
             self.turning |= {self.place[node] for node, path in tracks if path == "rotation"}
@@ -134,11 +124,9 @@ class _GltfReader:
             self.source.refuse(f"has animations of more than {MAX_VALUES} numbers in all; these are the most.")
         times, wanted = frame_times(tracks, scales, most)
         if wanted > most:
-            text = f"animation {name!r} needs {wanted} frames; {len(times)} are read."
-            self.remarks.append(Remark("thinned", text, where=name))
-        placements = {}
-        for k in sorted({self.place[node] for node, _ in tracks}):
-            placements[k] = self._placed(k, tracks, times)
+            self.remarks.add("thinned", f"animation {name!r} needs {wanted} frames; {len(times)} are read.", name)
+        nodes = sorted({self.place[node] for node, _ in tracks})
+        placements = {k: self._placed(k, tracks, times) for k in nodes}
         steps = self.skeleton.moved(placements)
         for k, step in steps.items():
             self._note(k, step)
@@ -147,12 +135,8 @@ class _GltfReader:
     def _placed(self, k: int, tracks: Tracks, times: FloatArray) -> Placement:
         """Return where a node is on its parent over time."""
         node, rest = self.skeleton.order[k], self.skeleton.rest[k]
-        translation, rotation, stretch = rest.translation, rest.rotation, rest.stretch
-        if (node, "translation") in tracks:
-            translation = tracks[node, "translation"].at(times)
-        if (node, "rotation") in tracks:
-            rotation = quaternion_matrix(tracks[node, "rotation"].at(times)[:, [3, 0, 1, 2]])
-        scale = tracks.get((node, "scale"))
+        rotation, translation = moved(tracks, node, times, rest.rotation, rest.translation)
+        stretch, scale = rest.stretch, tracks.get((node, "scale"))
         if scale is not None:
             same = not scale.varies(STILL) and np.abs(scale.values[0] - np.diagonal(rest.stretch)).max() <= STILL
             stretch = rest.stretch if same else scale.at(times)[:, :, None] * np.eye(3)
@@ -179,95 +163,73 @@ class _GltfReader:
 
     def _linkage(self) -> Linkage:
         skeleton = self.skeleton
-        up = np.eye(4)
-        up[:3, :3] = UP[self.options.up or "y"]
-        roots = [k for k, parent in enumerate(skeleton.parents) if parent < 0]
-        links = [Link(name) for name in skeleton.names]
-        joints, root, base = [], Joint(ROOT, None, "", Fixed(), up), ""
-        if len(roots) > 1:
-            base = fresh(BASE, set(skeleton.names))
-            links.insert(0, Link(base))
-            self._remark("base", f"the scene has {len(roots)} roots; they hang on a link {base!r} added here.")
-        for k, (step, parent) in enumerate(zip(skeleton.steps, skeleton.parents, strict=True)):
-            name, placement = skeleton.names[k], np.eye(4)
-            placement[:3, :3], placement[:3, 3] = step.rotation, step.offset * self.unit
-            if parent < 0 and not base:
-                articulation = self._articulation(k)
-                root = Joint(name if articulation.nq else ROOT, None, name, articulation, up @ placement)
-                continue
-            above = skeleton.names[parent] if parent >= 0 else base
-            joints.append(Joint(name, above, name, self._articulation(k), placement))
-        name = PurePath(self.source.path).stem or "linkage"
-        rest: Any = {}  # nothing said: all is neutral
-        return Linkage(links, joints, name=name, root=root, poses={REST: rest})
+        linkage = linkage_at_rest(
+            PurePath(self.source.path).stem or "linkage",
+            [Link(name) for name in skeleton.names],
+            skeleton.parents,
+            [transform(step.offset * self.unit, step.rotation) for step in skeleton.steps],
+            [self._articulation(k) for k in range(len(skeleton.order))],
+            transform(rotation=UP[self.options.up or "y"]),
+        )
+        if len(linkage.links) > len(skeleton.order):
+            roots, base = skeleton.parents.count(-1), linkage.links[0]
+            self.remarks.add("base", f"the scene has {roots} roots; they hang on a link {base!r} added here.")
+        return linkage
 
     def _clip(self, linkage: Linkage, motion: Motion) -> Clip:
         """Return a motion as poses: what each joint adds to its rest placement."""
-        from scipy.spatial.transform import Rotation
-
         poses = np.tile(linkage.neutral(), (len(motion.times), 1))
         for k, step in motion.steps.items():
-            arc = linkage.link_index(self.skeleton.names[k])
-            articulation, q = linkage.arcs[arc].articulation, linkage.drives[arc].q
             rest = self.skeleton.steps[k]
-            if isinstance(articulation, Floating):
-                poses[:, q : q + 3] = (step.offset - rest.offset) @ rest.rotation * self.unit
-                q += 3
-            if articulation.nq and step.rotation.ndim > 2:
-                turn = Rotation.from_matrix(rest.rotation.T @ step.rotation).as_quat(scalar_first=True)
-                poses[:, q : q + 4] = steady(turn * (-1.0 if turn[0, 0] < 0.0 else 1.0))
+            shift = (step.offset - rest.offset) @ rest.rotation * self.unit
+            move_link(linkage, poses, self.skeleton.names[k], shift, rest.rotation.T @ step.rotation)
         return Clip(linkage, motion.times, poses)
 
     # What is odd
 
-    def _remark(self, kind: str, text: str, where: str = "") -> None:
-        self.remarks.append(Remark(kind, text, where=where))
-
     def _say(self) -> None:
         skeleton, source = self.skeleton, self.source
         told = "told" if self.options.up or self.options.units else "glTF's own"
-        text = f"{self.options.up or 'y'} points up, {self.unit:g} m in a unit ({told}); quaternions are x, y, z, w."
-        self._remark("up-axis", text)
+        said = f"{self.options.up or 'y'} points up, {self.unit:g} m in a unit ({told})"
+        self.remarks.add("up-axis", f"{said}; quaternions are x, y, z, w.")
         if self.options.units is None and self.extent > LARGE:
             text = f"from its root to its end it is {self.extent:.4g} m long; if those are centimetres, give"
-            self._remark("units", f"{text} units=0.01 (--units cm).")
+            self.remarks.add("units", f"{text} units=0.01 (--units cm).")
         if source.document.extensions_required:
             names = listed([name[:60] for name in source.document.extensions_required])
-            self._remark("extensions", f"it requires {names}; of extensions linkwork reads nothing.")
-        if skeleton.unnamed:
-            self._remark("names", f"{counted(skeleton.unnamed, 'node')} without a name, called after the number.")
-        if skeleton.renamed:
-            self._remark("names", f"{counted(skeleton.renamed, 'node')} with the name of another, given a number.")
-        if len(skeleton.order) < len(source.document.nodes):
-            self._remark("scene", f"{counted(len(source.document.nodes) - len(skeleton.order), 'node')} in no scene.")
-        if source.document.meshes:
-            self._remark("dropped", f"{counted(len(source.document.meshes), 'mesh')} not read: only the skeleton is.")
+            self.remarks.add("extensions", f"it requires {names}; of extensions linkwork reads nothing.")
+        counts = [
+            (skeleton.unnamed, "node", "names", "without a name, called after the number"),
+            (skeleton.renamed, "node", "names", "with the name of another, given a number"),
+            (len(source.document.nodes) - len(skeleton.order), "node", "scene", "in no scene"),
+            (len(source.document.meshes), "mesh", "dropped", "not read: only the skeleton is"),
+        ]
         for path, count in self.left_out.items():
-            self._remark("dropped", f"{counted(count, 'channel')} of {path!r} not read: a linkage has no such thing.")
+            counts.append((count, "channel", "dropped", f"of {path!r} not read: a linkage has no such thing"))
+        for count, what, kind, text in counts:
+            if count:
+                self.remarks.add(kind, f"{counted(count, what)} {text}.")
         if source.spare:
-            self._remark("length", f"{source.spare} bytes after the end that the header announces are not read.")
+            self.remarks.add("length", f"{source.spare} bytes after the end that the header announces are not read.")
         self._say_scales()
 
     def _say_scales(self) -> None:
-        skeleton = self.skeleton
-        uneven = {}
+        skeleton, uneven = self.skeleton, dict[int, float]()
         for k, step in enumerate(skeleton.steps):
             if not step.plain and skeleton.below[k]:
                 sizes = np.linalg.norm(step.stretch, axis=0)
                 uneven[k] = float(np.ptp(sizes) / max(sizes.max(), 1e-300))
-        k = max(uneven, key=lambda k: uneven[k], default=-1)
-        if k >= 0 and uneven[k] > NOTABLE:
-            text = f"{counted(len(uneven), 'node')} that stretch those below unevenly (by up to {uneven[k]:.2%})"
-            text += "; joints below stand right at rest and in the clips, not in poses of one's own."
-            self._remark("scale", text, where=skeleton.names[k])
-        k = max(self.stretching, key=lambda k: self.stretching[k], default=-1)
-        if k >= 0 and self.stretching[k] > NOTABLE:
-            below = [j for j in self.sliding if skeleton.parents[j] in self.stretching]
-            text = f"{counted(len(self.stretching), 'node')} whose scale changes (by up to {self.stretching[k]:.2%})"
-            text += "; links have none, " + (
-                f"so {counted(len(below), 'joint')} below float." if below else "it is lost."
-            )
-            self._remark("scale", text, where=skeleton.names[k])
+        below = [j for j in self.sliding if skeleton.parents[j] in self.stretching]
+        fate = f"so {counted(len(below), 'joint')} below float" if below else "it is lost"
+        right = "joints below stand right at rest and in the clips, not in poses of one's own"
+        for changes, what, then in (
+            (uneven, "that stretch those below unevenly", right),
+            (self.stretching, "whose scale changes", f"links have none, {fate}"),
+        ):
+            k = max(changes, key=lambda k: changes[k], default=-1)
+            if k >= 0 and changes[k] > NOTABLE:
+                text = f"{counted(len(changes), 'node')} {what} (by up to {changes[k]:.2%}); {then}."
+                self.remarks.add("scale", text, skeleton.names[k])
 
 
 def counted(number: int, what: str) -> str:

@@ -106,19 +106,17 @@ class Animation(_Entry):
     extras: Raw = Raw(b"{}")
 
 
-class SparseIndices(_Entry):
-    """Which elements a sparse accessor replaces."""
+class SparseValues(_Entry, kw_only=True):
+    """What a sparse accessor puts in the place of some elements."""
 
     buffer_view: Index
+    byte_offset: Index = 0
+
+
+class SparseIndices(SparseValues, kw_only=True):
+    """Which elements those are."""
+
     component_type: int
-    byte_offset: Index = 0
-
-
-class SparseValues(_Entry):
-    """By what it replaces them."""
-
-    buffer_view: Index
-    byte_offset: Index = 0
 
 
 class Sparse(_Entry):
@@ -263,15 +261,13 @@ class GltfSource:
             self.refuse(f"{what} is {shape} in glTF, got {accessor.type[:20]!r} (accessor {index}).")
         width = COMPONENTS[shape]
         if accessor.count * width > self._left:
-            self.refuse(
-                f"accessor {index} announces {accessor.count} elements; {MAX_VALUES} numbers in all are the most."
-            )
+            most = f"{MAX_VALUES} numbers in all are the most"
+            self.refuse(f"accessor {index} announces {accessor.count} elements; {most}.")
         self._left -= accessor.count * width
         if accessor.buffer_view is None:
             numbers: NDArray[Any] = np.zeros((accessor.count, width), self._dtype(accessor.component_type))
         else:
-            place = (accessor.buffer_view, accessor.byte_offset)
-            numbers = self._elements(place, accessor.component_type, accessor.count, width, f"accessor {index}")
+            numbers = self._elements(accessor, accessor.component_type, accessor.count, width, f"accessor {index}")
         if accessor.sparse is not None:
             numbers = self._replaced(numbers, accessor, index)
         result = numbers.astype(np.float64)
@@ -290,28 +286,28 @@ class GltfSource:
         sparse, what = accessor.sparse, f"sparse accessor {index}"
         if sparse is None or sparse.count > accessor.count:
             self.refuse(f"{what} replaces more elements than it has.")
-        if sparse.indices.component_type not in (5121, 5123, 5125):
-            self.refuse(f"{what} has indices of component type {sparse.indices.component_type}.")
-        where = (sparse.indices.buffer_view, sparse.indices.byte_offset)
-        rows = self._elements(where, sparse.indices.component_type, sparse.count, 1, what)[:, 0].astype(np.int64)
+        kind = sparse.indices.component_type
+        if kind not in (5121, 5123, 5125):
+            self.refuse(f"{what} has indices of component type {kind}.")
+        rows = self._elements(sparse.indices, kind, sparse.count, 1, what)[:, 0].astype(np.int64)
         if (rows >= accessor.count).any():
             self.refuse(f"{what} replaces element {rows.max()} of {accessor.count}.")
-        place = (sparse.values.buffer_view, sparse.values.byte_offset)
         result = numbers.copy()
-        result[rows] = self._elements(place, accessor.component_type, sparse.count, numbers.shape[1], what)
+        result[rows] = self._elements(sparse.values, accessor.component_type, sparse.count, numbers.shape[1], what)
         return result
 
-    def _elements(self, place: tuple[int, int], component: int, count: int, width: int, what: str) -> NDArray[Any]:
+    def _elements(self, place: Any, component: int, count: int, width: int, what: str) -> NDArray[Any]:
         """Return elements in a buffer view: `width` numbers every stride, nothing beyond the view's end."""
-        view = self.item(self.document.buffer_views, place[0], f"buffer view of {what}")
+        view = self.item(self.document.buffer_views, place.buffer_view, f"buffer view of {what}")
         if any(name in view.extensions for name in COMPRESSED):
             self.refuse(f"{what} is compressed by meshopt, which is not read; save the file without compression.")
         data, dtype = self._buffer(view.buffer), self._dtype(component)
         size = dtype.itemsize * width
         stride = view.byte_stride or size
-        first = view.byte_offset + place[1]
+        first = view.byte_offset + place.byte_offset
         needed = (count - 1) * stride + size if count else 0
-        if view.byte_offset + view.byte_length > len(data) or place[1] + needed > view.byte_length or stride < size:
+        beyond = view.byte_offset + view.byte_length > len(data) or place.byte_offset + needed > view.byte_length
+        if beyond or stride < size:
             self.refuse(f"{what} takes bytes {first} to {first + needed}, beyond its buffer view or buffer.")
         rows = np.ndarray((count, size), np.uint8, data, first, (stride, 1)) if count else np.zeros((0, size), np.uint8)
         return np.ascontiguousarray(rows).view(dtype)
@@ -348,8 +344,7 @@ class GltfSource:
             self.refuse(f"refers to {name[:80]!r}; only files beside it, by relative names, are read.")
         folder = Path(os.path.realpath(self.path)).parent
         target = Path(os.path.realpath(folder / name))
-        allowed = [folder, *(Path(os.path.realpath(more)) for more in self.options.folders)]
-        if not any(target.is_relative_to(one) for one in allowed):
+        if not self.options.allows(target, folder):
             self.refuse(f"refers to {name[:80]!r}, outside its folder; allow it with folders=[...] (--folder).")
         return target
 

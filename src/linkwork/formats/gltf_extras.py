@@ -20,17 +20,18 @@ from ..errors import FormatError, LinkworkError
 from ..linkage.joints import Joint
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
-from ..transforms import FloatArray, quaternion_matrix
+from ..transforms import FloatArray, transform
 from . import scene
-from .content import Content, Remark
+from .content import Content, Remarks
 from .gltf_data import Animation, GltfSource
-from .gltf_motion import Tracks, read_tracks
+from .gltf_motion import Tracks, moved, read_tracks
 from .gltf_nodes import NodeTree
 from .options import UP
+from .skeletons import AGREE, agree, local_matrices
 
 KEY = "linkwork"
 MAX_SCENE = 2**20  # bytes of JSON
-AGREE = 1e-4
+FILE_FROM_WORLD = transform(rotation=UP["y"].T)
 
 
 class _Frames(Struct):
@@ -59,12 +60,9 @@ def joint_extras(joint: Joint) -> dict[str, Any]:
             entry[name] = value
     if articulation.nq:
         lower, upper = articulation.limits
-        entry["lower"], entry["upper"] = _or_null(lower), _or_null(upper)
+        for name, limits in (("lower", lower), ("upper", upper)):
+            entry[name] = [float(limit) if np.isfinite(limit) else None for limit in limits]
     return entry
-
-
-def _or_null(limits: FloatArray) -> list[float | None]:
-    return [float(limit) if np.isfinite(limit) else None for limit in limits]
 
 
 def clip_extras(clip: Clip) -> dict[str, Any]:
@@ -74,16 +72,6 @@ def clip_extras(clip: Clip) -> dict[str, Any]:
 
 def _packed(numbers: FloatArray) -> str:
     return base64.b64encode(numbers.astype("<f8").tobytes()).decode("ascii")
-
-
-def local_matrices(linkage: Linkage, poses: FloatArray) -> list[FloatArray]:
-    """Return parent_from_link (..., 4, 4) of every link for poses (..., nq); the first stands in a y-up world."""
-    result = []
-    for joint, drive in zip(linkage.arcs, linkage.drives, strict=True):
-        result.append(joint.placement @ joint.articulation.matrix(drive.values(poses)))
-    world = np.eye(4)
-    world[:3, :3] = UP["y"].T
-    return [world @ result[0], *result[1:]]
 
 
 def written_times(times: FloatArray) -> tuple[FloatArray, Any]:
@@ -99,7 +87,7 @@ def written_times(times: FloatArray) -> tuple[FloatArray, Any]:
 # What is read
 
 
-def read(source: GltfSource, skeleton: NodeTree, remarks: list[Remark]) -> Content | None:
+def read(source: GltfSource, skeleton: NodeTree, remarks: Remarks) -> Content | None:
     """Return what linkwork wrote into a file, if it did and the file still says the same; else None and a remark."""
     document, options = source.document, source.options
     if not document.scenes or options.units not in (None, 1.0) or options.up not in (None, "y"):
@@ -114,11 +102,10 @@ def read(source: GltfSource, skeleton: NodeTree, remarks: list[Remark]) -> Conte
             linkage = scene.parse(raw.decode(), source.path, "json")
             reason = _difference(linkage, skeleton)
             if not reason:
-                clips = dict(_clips(source, linkage, skeleton))
-                return Content(linkage, clips)
+                return Content(linkage, _clips(source, linkage, skeleton))
     except (LinkworkError, UnicodeDecodeError) as error:
         reason = f"cannot be read back ({str(error)[:200].rstrip('.')})"
-    remarks.append(Remark("extras", f"the linkage in the extras {reason}; the nodes are read instead."))
+    remarks.add("extras", f"the linkage in the extras {reason}; the nodes are read instead.")
     return None
 
 
@@ -137,7 +124,7 @@ def _difference(linkage: Linkage, skeleton: NodeTree) -> str:
     if skeleton.renamed or any(name not in place for name in linkage.frames):
         return "does not have the names of the nodes"
     above = [None, *(linkage.links[parent] for parent in linkage.parents[1:])]
-    matrices = local_matrices(linkage, linkage.neutral())
+    matrices = local_matrices(linkage, linkage.neutral(), FILE_FROM_WORLD)
     expected = list(zip(linkage.links, above, matrices, strict=True))
     expected += [(frame.name, frame.link, frame.placement) for frame in linkage.extra_frames]
     for name, parent, matrix in expected:
@@ -145,31 +132,24 @@ def _difference(linkage: Linkage, skeleton: NodeTree) -> str:
         step, up = skeleton.steps[k], skeleton.parents[k]
         if parent != (skeleton.names[up] if up >= 0 else None):
             return f"hangs {name!r} on another node"
-        if not _agree(matrix, step.rotation, step.offset) or not np.abs(step.stretch - np.eye(3)).max() < AGREE:
+        if not agree(matrix, step.rotation, step.offset) or not np.abs(step.stretch - np.eye(3)).max() < AGREE:
             return f"has {name!r} at another place"
     return ""
 
 
-def _agree(matrix: FloatArray, rotation: FloatArray, offset: FloatArray) -> bool:
-    position = matrix[..., :3, 3]
-    size = 1.0 + float(np.abs(position).max(initial=0.0))
-    turned, moved = np.abs(matrix[..., :3, :3] - rotation), np.abs(position - offset)
-    return bool(turned.max(initial=0.0) <= AGREE and moved.max(initial=0.0) <= AGREE * size)
-
-
-def _clips(source: GltfSource, linkage: Linkage, skeleton: NodeTree) -> list[tuple[str, Clip]]:
+def _clips(source: GltfSource, linkage: Linkage, skeleton: NodeTree) -> dict[str, Clip]:
     """Return the clips of a file that agrees with its linkage, or raise if they do not agree with its animations."""
-    result = []
+    result: dict[str, Clip] = {}
+    used = set(skeleton.order)
     for animation in source.document.animations:
         name = animation.name or ""
         clip = _exact(source, animation, linkage)
-        used = {index: k for k, index in enumerate(skeleton.order)}
         tracks, _ = read_tracks(source, animation, f"animation {name!r}", used, Counter())
         if not _same_motion(clip, tracks, skeleton):
             source.refuse(f"its frames of animation {name!r} are others than those of the nodes")
-        result.append((name, clip))
-    if len(dict(result)) < len(result):
-        source.refuse("two animations have one name")
+        if name in result:
+            source.refuse("two animations have one name")
+        result[name] = clip
     return result
 
 
@@ -193,16 +173,12 @@ def _exact(source: GltfSource, animation: Animation, linkage: Linkage) -> Clip:
 def _same_motion(clip: Clip, tracks: Tracks, skeleton: NodeTree) -> bool:
     linkage = clip.linkage
     times, kept = written_times(clip.times)
-    matrices = local_matrices(linkage, clip.poses[kept])
+    matrices = np.moveaxis(local_matrices(linkage, clip.poses[kept], FILE_FROM_WORLD), 1, 0)
     place = {name: k for k, name in enumerate(skeleton.names)}
     for joint, name, matrix in zip(linkage.arcs, linkage.links, matrices, strict=True):
         k = place[name]
         node, step = skeleton.order[k], skeleton.steps[k]
-        rotation, offset = step.rotation, step.offset
-        if (node, "rotation") in tracks:
-            rotation = quaternion_matrix(tracks[node, "rotation"].at(times)[:, [3, 0, 1, 2]])
-        if (node, "translation") in tracks:
-            offset = tracks[node, "translation"].at(times)
-        if (joint.articulation.nq or rotation.ndim > 2 or offset.ndim > 1) and not _agree(matrix, rotation, offset):
+        rotation, offset = moved(tracks, node, times, step.rotation, step.offset)
+        if (joint.articulation.nq or rotation.ndim > 2 or offset.ndim > 1) and not agree(matrix, rotation, offset):
             return False
     return not any(path == "scale" for _, path in tracks)

@@ -6,13 +6,14 @@ Steps, straight lines (the short way round for rotations) and cubic curves, as t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..transforms import FloatArray
-from .content import Remark
+from ..motion.splines import great_arc
+from ..transforms import FloatArray, quaternion_matrix
+from .content import Remarks
 from .gltf_data import Animation, GltfSource, Sampler
 
 SHAPES = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3"}
@@ -56,7 +57,8 @@ class KeyTrack:
             width = span[:, None]
             result = _hermite(start, width * self.tangents[k, 1], end, width * self.tangents[after, 0], t)
         elif self.path == "rotation":
-            result = _turned(start, end, t)
+            near = np.where((start * end).sum(axis=1, keepdims=True) < 0.0, -end, end)  # the short way round
+            return great_arc(start, near, t)
         else:
             result = start + t * (end - start)
         return _unit(result) if self.path == "rotation" else result
@@ -77,21 +79,6 @@ def _hermite(start: FloatArray, leave: FloatArray, end: FloatArray, arrive: Floa
     )
 
 
-def _turned(start: FloatArray, end: FloatArray, t: FloatArray) -> FloatArray:
-    """Go from rotation to rotation about one axis at one speed, the short way round."""
-    cosine = (start * end).sum(axis=1, keepdims=True)
-    end = np.where(cosine < 0.0, -end, end)
-    angle = 2.0 * np.arctan2(
-        np.linalg.norm(end - start, axis=1, keepdims=True), np.linalg.norm(end + start, axis=1, keepdims=True)
-    )
-    sine = np.sin(angle)
-    near = sine < 1e-9
-    safe = np.where(near, 1.0, sine)
-    first = np.where(near, 1.0 - t, np.sin((1.0 - t) * angle) / safe)
-    second = np.where(near, t, np.sin(t * angle) / safe)
-    return first * start + second * end
-
-
 def _unit(quaternions: FloatArray) -> FloatArray:
     length = np.linalg.norm(quaternions, axis=1, keepdims=True)
     return np.where(length > 1e-12, quaternions / np.where(length > 1e-12, length, 1.0), [0.0, 0.0, 0.0, 1.0])
@@ -99,7 +86,7 @@ def _unit(quaternions: FloatArray) -> FloatArray:
 
 def read_tracks(
     source: GltfSource, animation: Animation, what: str, used: Collection[int], left_out: Counter[str]
-) -> tuple[Tracks, list[Remark]]:
+) -> tuple[Tracks, Remarks]:
     """Return the tracks of an animation that move the nodes in use, and what is odd about it.
 
     Args:
@@ -110,7 +97,7 @@ def read_tracks(
         left_out: Counts the channels of other properties than a place.
     """
     tracks: Tracks = {}
-    remarks: list[Remark] = []
+    remarks = Remarks()
     for channel in animation.channels:
         path, node = channel.target.path, channel.target.node
         if path not in SHAPES or node is None:
@@ -125,7 +112,7 @@ def read_tracks(
         track, falling = _track(source, sampler, path, what)
         if falling and len(remarks) < MAX_REMARKS:
             text = f"{falling} of {falling + len(track.times)} key times of the {path} of node {node} do not rise"
-            remarks.append(Remark("keys", f"{what}: {text}; those keys are left out.", where=what))
+            remarks.add("keys", f"{what}: {text}; those keys are left out.", what)
         tracks[node, path] = track
     return tracks, remarks
 
@@ -154,6 +141,17 @@ def _track(source: GltfSource, sampler: Sampler, path: str, what: str) -> tuple[
     return KeyTrack(path, kind, times, values, tangents), falling
 
 
+def moved(
+    tracks: Tracks, node: int, times: FloatArray, rotation: FloatArray, translation: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the rotations and translations of a node at times, or those given where no track changes them."""
+    if (node, "rotation") in tracks:
+        rotation = quaternion_matrix(tracks[node, "rotation"].at(times)[:, [3, 0, 1, 2]])
+    if (node, "translation") in tracks:
+        translation = tracks[node, "translation"].at(times)
+    return rotation, translation
+
+
 def frame_times(tracks: Mapping[tuple[int, str], KeyTrack], curved: bool, most: int) -> tuple[FloatArray, int]:
     """Return the times at which straight lines between frames give what tracks say, and how many there should be.
 
@@ -166,7 +164,8 @@ def frame_times(tracks: Mapping[tuple[int, str], KeyTrack], curved: bool, most: 
         most: The most frames there may be; if more are needed, they are taken evenly.
     """
     parts: list[FloatArray] = []
-    for track in _distinct(tracks.values()):
+    distinct = {(track.times.tobytes(), track.interpolation == "STEP"): track for track in tracks.values()}
+    for track in distinct.values():
         parts.append(track.times)
         if track.interpolation == "STEP":
             parts.append(np.nextafter(track.times[1:].astype(np.float32), np.float32(-np.inf)).astype(np.float64))
@@ -184,8 +183,3 @@ def frame_times(tracks: Mapping[tuple[int, str], KeyTrack], curved: bool, most: 
     if len(keys) > most:
         keys = keys[np.unique(np.linspace(0, len(keys) - 1, most).astype(np.int64))]
     return keys, wanted
-
-
-def _distinct(tracks: Iterable[KeyTrack]) -> list[KeyTrack]:
-    """Return tracks without those that have the same kind of keys at the same times as another."""
-    return list({(track.times.tobytes(), track.interpolation == "STEP"): track for track in tracks}.values())

@@ -20,13 +20,14 @@ from ..linkage.tree import fresh
 from ..motion.clips import Clip
 from ..transforms import FloatArray, inverse, steady
 from . import mesh_export
-from .atomic_files import replacing
-from .content import Content, Remark
-from .gltf_data import BINARY_CHUNK, JSON_CHUNK, MAGIC
-from .gltf_extras import clip_extras, joint_extras, linkage_extras, local_matrices, written_times
+from .atomic_files import replacing, write_text
+from .content import Content, Remark, Remarks
+from .gltf_data import BINARY_CHUNK, JSON_CHUNK, MAGIC, TYPES
+from .gltf_extras import FILE_FROM_WORLD, clip_extras, joint_extras, linkage_extras, written_times
 from .options import FilePath
+from .skeletons import local_matrices
 
-FLOAT, BYTE, SHORT, LONG = 5126, 5121, 5123, 5125
+CODES = {np.dtype(kind): code for code, kind in TYPES.items()}  # of component types
 VERTICES, INDICES = 34962, 34963  # what a buffer view is for
 LINES = 1  # how a primitive is drawn; triangles by default
 MAX_LINKS = 65_535
@@ -49,23 +50,15 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     if PurePath(path).suffix.lower() == ".gltf":
         data = base64.b64encode(writing.binary).decode("ascii")
         writing.document["buffers"][0]["uri"] = f"data:application/octet-stream;base64,{data}"
-        result = _text(writing.document, indent=1)
-    else:
-        result = _packed(_text(writing.document), bytes(writing.binary))
-    with replacing(path) as file:
-        file.write(result)
-    return tuple(writing.remarks)
-
-
-def _text(document: dict[str, Any], indent: int | None = None) -> bytes:
-    separators = None if indent else (",", ":")
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators).encode()
-
-
-def _packed(text: bytes, binary: bytes) -> bytes:
+        write_text(path, json.dumps(writing.document, ensure_ascii=False, allow_nan=False, indent=1))
+        return tuple(writing.remarks)
+    text = json.dumps(writing.document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
-    chunks = struct.pack("<II", len(text), JSON_CHUNK) + text + struct.pack("<II", len(binary), BINARY_CHUNK) + binary
-    return MAGIC + struct.pack("<II", 2, 12 + len(chunks)) + chunks
+    sizes = struct.pack("<II", len(text), JSON_CHUNK), struct.pack("<II", len(writing.binary), BINARY_CHUNK)
+    chunks = b"".join([sizes[0], text, sizes[1], writing.binary])
+    with replacing(path) as file:
+        file.write(MAGIC + struct.pack("<II", 2, 12 + len(chunks)) + chunks)
+    return tuple(writing.remarks)
 
 
 class _GltfWriter:
@@ -75,28 +68,27 @@ class _GltfWriter:
         self.linkage, self.clips, self.path = content.linkage, content.clips, path
         self.binary = bytearray()
         self.document: dict[str, Any] = {"asset": {"version": "2.0", "generator": "linkwork"}}
-        self.remarks: list[Remark] = []
+        self.remarks = Remarks()
         if len(self.linkage.frames) > MAX_LINKS:
             raise FormatError(path, f"a skin holds {MAX_LINKS} links, this linkage has {len(self.linkage.frames)}.")
 
     def build(self) -> None:
         """Fill the document and the binary data."""
         linkage, document = self.linkage, self.document
-        matrices = local_matrices(linkage, linkage.neutral())
+        matrices = local_matrices(linkage, linkage.neutral(), FILE_FROM_WORLD)
         nodes = self._nodes(matrices)
         mesh_node = {"name": fresh("geometry", set(linkage.frames)), "mesh": 0, "skin": 0}
-        document["scene"] = 0
         scene: dict[str, Any] = {"name": linkage.name, "nodes": [0, len(nodes)]}
         extras = linkage_extras(linkage)
         if extras:
             scene["extras"] = extras
         else:
             text = "the linkage is too large to be kept in the extras; only what nodes can say is written."
-            self.remarks.append(Remark("dropped", text))
-        document["scenes"] = [scene]
-        document["nodes"] = [*nodes, mesh_node]
+            self.remarks.add("dropped", text)
+        document |= {"scene": 0, "scenes": [scene], "nodes": [*nodes, mesh_node]}
         document |= {"accessors": [], "bufferViews": [], "buffers": []}
-        worlds = self._worlds(matrices)
+        frames = linkage.forward(linkage.neutral())
+        worlds = FILE_FROM_WORLD @ np.stack([frames[name] for name in linkage.frames])
         self._skin(worlds)
         self._mesh(worlds)
         animations = [self._animation(name, clip, matrices) for name, clip in self.clips.items()]
@@ -106,7 +98,7 @@ class _GltfWriter:
 
     # Nodes
 
-    def _nodes(self, matrices: list[FloatArray]) -> list[dict[str, Any]]:
+    def _nodes(self, matrices: FloatArray) -> list[dict[str, Any]]:
         """Return a node for every link, then one for every further frame."""
         linkage = self.linkage
         nodes = []
@@ -121,23 +113,16 @@ class _GltfWriter:
                 node["children"] = children
         return nodes
 
-    def _worlds(self, matrices: list[FloatArray]) -> list[FloatArray]:
-        linkage, worlds = self.linkage, list[FloatArray]()
-        for matrix, parent in zip(matrices, linkage.parents, strict=True):
-            worlds.append(matrix if parent < 0 else worlds[parent] @ matrix)
-        worlds += [worlds[linkage.link_index(frame.link)] @ frame.placement for frame in linkage.extra_frames]
-        return worlds
-
     # Geometry
 
-    def _skin(self, worlds: list[FloatArray]) -> None:
-        binds = np.swapaxes(inverse(np.stack(worlds)), -1, -2).reshape(-1, 16)  # columns first
+    def _skin(self, worlds: FloatArray) -> None:
+        binds = np.swapaxes(inverse(worlds), -1, -2).reshape(-1, 16)  # columns first
         accessor = self._accessor(binds.astype(np.float32), "MAT4")
         self.document["skins"] = [
             {"name": self.linkage.name, "inverseBindMatrices": accessor, "joints": list(range(len(worlds)))}
         ]
 
-    def _mesh(self, worlds: list[FloatArray]) -> None:
+    def _mesh(self, worlds: FloatArray) -> None:
         """Write the geometry of all links, in the places of the neutral pose, one primitive for each color."""
         missing: list[str] = []
         groups: dict[tuple[mesh_export.Color, bool], list[tuple[int, mesh_export.Facets]]] = {}
@@ -154,20 +139,18 @@ class _GltfWriter:
             names = sorted(set(missing))
             what = f"meshes {names[0]!r} and {len(names) - 1} more are" if names[1:] else f"mesh {names[0]!r} is"
             text = f"{what} not drawn: no file was found, or none that trimesh reads"
-            self.remarks.append(Remark("missing-mesh", f"{text}; bones stand there.", where=names[0]))
+            self.remarks.add("missing-mesh", f"{text}; bones stand there.", names[0])
 
     def _primitive(self, pieces: list[tuple[int, mesh_export.Facets]]) -> dict[str, Any]:
         whole = mesh_export.joined([facets for _, facets in pieces])
         owner = np.repeat([link for link, _ in pieces], [len(facets.corners) for _, facets in pieces])
-        wide = len(self.linkage.frames) > 256
-        joints = np.zeros((len(owner), 4), np.uint16 if wide else np.uint8)
+        joints = np.zeros((len(owner), 4), np.uint16 if len(self.linkage.frames) > 256 else np.uint8)
         joints[:, 0] = owner
         weights = np.zeros((len(owner), 4), np.uint8)
         weights[:, 0] = 255
         attributes = {"POSITION": self._accessor(whole.corners.astype(np.float32), "VEC3", VERTICES, bounds=True)}
         if whole.normals is not None:
-            normals = whole.normals.astype(np.float32)
-            attributes["NORMAL"] = self._accessor(normals, "VEC3", VERTICES)
+            attributes["NORMAL"] = self._accessor(whole.normals.astype(np.float32), "VEC3", VERTICES)
         attributes["JOINTS_0"] = self._accessor(joints, "VEC4", VERTICES)
         attributes["WEIGHTS_0"] = self._accessor(weights, "VEC4", VERTICES, normalized=True)
         indices = whole.indices.ravel().astype(np.uint16 if len(owner) < 65_535 else np.uint32)[:, None]
@@ -176,27 +159,24 @@ class _GltfWriter:
 
     # Motion
 
-    def _animation(self, name: str, clip: Clip, rest: list[FloatArray]) -> dict[str, Any]:
+    def _animation(self, name: str, clip: Clip, rest: FloatArray) -> dict[str, Any]:
         if clip.linkage != self.linkage:
             raise FormatError(self.path, f"clip {name!r} moves another linkage, {clip.linkage.name!r}.")
         times, poses = self._frames(name, clip)
         channels: list[dict[str, Any]] = []
         samplers: list[dict[str, Any]] = []
         clock = self._accessor(times.astype(np.float32)[:, None], "SCALAR", bounds=True)
-        matrices = local_matrices(self.linkage, poses)
+        matrices = np.moveaxis(local_matrices(self.linkage, poses, FILE_FROM_WORLD), 1, 0)
         for node, (matrix, still) in enumerate(zip(matrices, rest, strict=True)):
             moves = self.linkage.arcs[node].articulation.nq > 0
             change = np.abs(matrix - still).max(axis=0) if moves else np.zeros((4, 4))
-            if change[:3, :3].max() > STILL or (
-                node == len(rest) - 1 and not channels and change[:3, 3].max() <= STILL
-            ):
-                turns = _quaternions(matrix[:, :3, :3])
-                self._channel(channels, samplers, clock, node, "rotation", turns)
+            alone = node == len(rest) - 1 and not channels and change[:3, 3].max() <= STILL  # there must be one
+            if change[:3, :3].max() > STILL or alone:
+                self._channel(channels, samplers, clock, node, "rotation", _quaternions(matrix[:, :3, :3]))
             if change[:3, 3].max() > STILL * (1.0 + np.abs(still[:3, 3]).max()):
                 self._channel(channels, samplers, clock, node, "translation", matrix[:, :3, 3])
         if clip.residuals is not None:
-            text = f"the residuals of clip {name!r} are not written."
-            self.remarks.append(Remark("dropped", text, where=name))
+            self.remarks.add("dropped", f"the residuals of clip {name!r} are not written.", name)
         return {"name": name, "channels": channels, "samplers": samplers, "extras": clip_extras(clip)}
 
     def _frames(self, name: str, clip: Clip) -> tuple[FloatArray, FloatArray]:
@@ -205,10 +185,10 @@ class _GltfWriter:
         poses = clip.poses[kept]
         if clip.times[0] < 0.0:
             text = f"clip {name!r} begins at {clip.times[0]:g} s; glTF begins at zero, and so it does there."
-            self.remarks.append(Remark("times", text, where=name))
+            self.remarks.add("times", text, name)
         if len(kept) < len(clip):
             text = f"{len(clip) - len(kept)} frames of clip {name!r} are too near the one before for float32 times."
-            self.remarks.append(Remark("dropped", text, where=name))
+            self.remarks.add("dropped", text, name)
         turning = np.array([unit == "rad" for unit in self.linkage.table.units], np.bool_)
         ratio = np.ones(self.linkage.nq)
         for arc, drive in zip(self.linkage.arcs, self.linkage.drives, strict=True):
@@ -244,7 +224,6 @@ class _GltfWriter:
         normalized: bool = False,
     ) -> int:
         """Write numbers of shape (count, components) and return the index of their accessor."""
-        types = {"f": FLOAT, "B": BYTE, "H": SHORT, "I": LONG}
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise FormatError(self.path, "the linkage or its motion has numbers that are too large for a glTF file.")
         self.binary += b"\0" * (-len(self.binary) % 4)
@@ -254,12 +233,8 @@ class _GltfWriter:
         self.binary += values.astype(values.dtype.newbyteorder("<")).tobytes()
         self.binary += b"\0" * (-len(self.binary) % 4)
         views, accessors = self.document["bufferViews"], self.document["accessors"]
-        entry = {
-            "bufferView": len(views),
-            "componentType": types[values.dtype.char],
-            "count": len(values),
-            "type": kind,
-        }
+        entry: dict[str, Any] = {"bufferView": len(views), "componentType": CODES[values.dtype]}
+        entry |= {"count": len(values), "type": kind}
         if normalized:
             entry["normalized"] = True
         if bounds:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..linkage.geometry import Box, Capsule, Cylinder, Mesh, Polyline, Shape, Sphere
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray
+from ..transforms import FloatArray, plane_basis
 from .atomic_files import read_bytes
 
 AROUND, UPWARDS = 24, 8  # facets of round things: around the axis, and over a half circle
@@ -87,10 +87,8 @@ def _facets(shape: Shape) -> Facets | None:
         case Cylinder():
             return _cylinder(shape.radius, shape.length / 2.0)
         case Capsule():
-            lower, upper = (
-                _arc(shape.radius, -shape.length / 2.0, -1.0, 0.0),
-                _arc(shape.radius, shape.length / 2.0, 0.0, 1.0),
-            )
+            half = shape.length / 2.0
+            lower, upper = _arc(shape.radius, -half, -1.0, 0.0), _arc(shape.radius, half, 0.0, 1.0)
             return _turned(np.vstack([lower[0], upper[0]]), np.vstack([lower[1], upper[1]]))
         case Polyline():
             points = np.array(shape.points)
@@ -101,14 +99,9 @@ def _facets(shape: Shape) -> Facets | None:
     return None
 
 
-def _corners_of_box() -> FloatArray:
-    """Return the 12 triangles of the box from -1 to 1, shape (36, 3)."""
-    quad = np.array([[-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, -1, 1], [1, 1, 1], [-1, 1, 1]], np.float64)
-    sides = [quad, quad * [-1, 1, -1]]  # turned about y: the far side, counter-clockwise again
-    return np.concatenate([side[:, roll] for roll in ([0, 1, 2], [1, 2, 0], [2, 0, 1]) for side in sides])
-
-
-_BOX = _corners_of_box()
+# The 12 triangles of the box from -1 to 1, shape (36, 3): two of a side, turned about y to the far one, and all rolled.
+_SIDE = np.array([[-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, -1, 1], [1, 1, 1], [-1, 1, 1]], np.float64)
+_BOX = np.concatenate([side[:, np.roll(range(3), k)] for k in (0, 2, 1) for side in (_SIDE, _SIDE * [-1, 1, -1])])
 
 
 def _flat(corners: FloatArray) -> Facets:
@@ -132,11 +125,9 @@ def _arc(radius: float, height: float, low: float, high: float) -> tuple[FloatAr
 
 
 def _cylinder(radius: float, half: float) -> Facets:
-    side = np.array([[radius, -half], [radius, half]])
-    wall = _turned(side, np.array([[1.0, 0.0], [1.0, 0.0]]))
-    floor = _turned(np.array([[0.0, -half], [radius, -half]]), np.array([[0.0, -1.0], [0.0, -1.0]]))
-    roof = _turned(np.array([[radius, half], [0.0, half]]), np.array([[0.0, 1.0], [0.0, 1.0]]))
-    return joined([wall, floor, roof])
+    corners = np.array([[0.0, -half], [radius, -half], [radius, half], [0.0, half]])  # floor, wall, roof between them
+    normals = np.array([[0.0, -1.0], [1.0, 0.0], [0.0, 1.0]])
+    return joined([_turned(corners[k : k + 2], normals[[k, k]]) for k in range(3)])
 
 
 def _turned(profile: FloatArray, normals: FloatArray) -> Facets:
@@ -205,10 +196,7 @@ def _bones(linkage: Linkage, index: int) -> Facets:
 
 def _bone(end: FloatArray, width: float | None = None) -> Facets:
     length = float(np.linalg.norm(end))
-    z = end / length
-    x = np.cross(np.eye(3)[np.abs(z).argmin()], z)
-    x /= np.linalg.norm(x)
-    y = np.cross(z, x)
+    x, y, _ = plane_basis(end / length).T
     waist = (width or BONE_WIDTH * length) * np.array([x, y, -x, -y]) + 0.2 * end
     triangles = []
     for k in range(4):

@@ -150,7 +150,8 @@ class MeshFinder:
     def _own(self) -> tuple[_Place, ...]:
         """The model's folder and the folders that were told; a name may lead from any of them to any other."""
         told = tuple(_absolute(other) for other in self.options.folders)
-        within = (self.folder, *_package_of(self.folder), *told)
+        package = next(filter(_is_package, (self.folder, *self.folder.parents)), self.folder)  # that it belongs to
+        within = (self.folder, package, *told)
         return tuple(_Place(base, within) for base in (self.folder, *told))
 
 
@@ -187,8 +188,12 @@ def _first(rest: str, places: Sequence[_Place], outside: str) -> Resolved:
 
 def _package_places(package: str, folder: Path, options: Options) -> Iterator[_Place]:
     """Return where a package may be: first what was told, then what the machine says, then around the model."""
-    for place in _told_folders(package, options):
-        yield _Place(place)
+    if package in options.packages:
+        yield _Place(_absolute(options.packages[package]))
+    for told in map(_absolute, (*options.folders, *_listed("ROS_PACKAGE_PATH"))):
+        if told.name == package:
+            yield _Place(told)
+        yield _Place(told / package)
     for prefix in _listed("AMENT_PREFIX_PATH"):  # a workspace may be installed as links to its sources
         yield _Place(_absolute(prefix) / "share" / package, linked=True)
     yield _Place(folder / package, (folder,))
@@ -196,18 +201,9 @@ def _package_places(package: str, folder: Path, options: Options) -> Iterator[_P
         yield _Place(folder)
     for above in folder.parents:
         if above.name == package:
-            yield _Place(above, closed="" if _holds_model(above, folder) or _is_package(above) else NO_PACKAGE)
+            keeps_models = folder.parent == above and folder.name.lower() in MODEL_FOLDERS
+            yield _Place(above, closed="" if keeps_models or _is_package(above) else NO_PACKAGE)
         yield _Place(above / package, closed="" if _is_package(above / package) else NO_PACKAGE)
-
-
-def _told_folders(package: str, options: Options) -> Iterator[Path]:
-    if package in options.packages:
-        yield _absolute(options.packages[package])
-    for told in (*options.folders, *_listed("ROS_PACKAGE_PATH")):
-        base = _absolute(told)
-        if base.name == package:
-            yield base
-        yield base / package
 
 
 def _absolute(path: FilePath) -> Path:
@@ -216,11 +212,6 @@ def _absolute(path: FilePath) -> Path:
 
 def _listed(variable: str) -> list[str]:
     return [entry for entry in os.environ.get(variable, "").split(os.pathsep) if entry]
-
-
-def _holds_model(package: Path, folder: Path) -> bool:
-    """Tell whether a model's folder is where the package above it would keep its models."""
-    return folder.parent == package and folder.name.lower() in MODEL_FOLDERS
 
 
 def _is_package(folder: Path) -> bool:
@@ -232,11 +223,3 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):  # a name that no file can have
         return False
-
-
-def _package_of(folder: Path) -> Iterator[Path]:
-    """Return the package that a model's folder belongs to, if it belongs to one."""
-    for above in (folder, *folder.parents):
-        if _is_package(above):
-            yield above
-            return

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FormatError, LimitError, LinkworkError, MimicError
+from ..errors import LimitError, MimicError
 from ..linkage.joints import Articulation, Ball, Fixed, Floating, Joint, Mimic, Prismatic, Revolute
 from ..linkage.linkage import Frame, Link, Linkage, Loop
 from ..linkage.tree import fresh
 from ..transforms import IDENTITY, FloatArray, axis_rotation, transform
-from .content import Content, Remark
+from .content import Content, Remarks, file_errors
 from .mjcf_model import MeshGeom, compiled, placed
 from .mjcf_shapes import Looks
 from .mjcf_source import read_source
@@ -24,9 +24,7 @@ from .options import DEFAULTS, FilePath, Options
 
 WORLD = "world"
 JOINT_KINDS = ("free", "ball", "slide", "hinge")
-COORDINATES = {
-    kind: cls().coordinates for kind, cls in zip(JOINT_KINDS, (Floating, Ball, Prismatic, Revolute), strict=True)
-}
+COORDINATES = [cls().coordinates for cls in (Floating, Ball, Prismatic, Revolute)]  # by the kind of joint
 CONNECT, JOINT = 0, 2  # kinds of equality constraints; 1 is a weld
 SITE = 6  # the kind of object that a site is
 POSE_TOLERANCE = 1e-6
@@ -41,13 +39,8 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     """
     source = read_source(path, options)
     model, meshes = compiled(path, source)
-    try:
-        with np.errstate(all="ignore"):  # what is not finite is refused where it is met
-            return _MjcfReader(model, meshes, path, options, list(source.remarks)).content()
-    except LinkworkError as error:
-        if isinstance(error, FormatError):
-            raise
-        raise FormatError(path, str(error)) from error
+    with file_errors(path), np.errstate(all="ignore"):  # what is not finite is refused where it is met
+        return _MjcfReader(model, meshes, path, options, Remarks(source.remarks)).content()
 
 
 def _named(kind: str, given: list[str]) -> list[str]:
@@ -60,15 +53,14 @@ class _MjcfReader:
     """A compiled model on its way to a linkage."""
 
     def __init__(
-        self, model: Any, meshes: dict[int, MeshGeom], path: FilePath, options: Options, remarks: list[Remark]
+        self, model: Any, meshes: dict[int, MeshGeom], path: FilePath, options: Options, remarks: Remarks
     ) -> None:
         self.model, self.remarks = model, remarks
-        count = model.nbody
         self.joints_of: list[Sequence[int]] = [
-            range(model.body_jntadr[i], model.body_jntadr[i] + model.body_jntnum[i]) if model.body_jntnum[i] else ()
-            for i in range(count)
+            range(start, start + number) if number else ()
+            for start, number in zip(model.body_jntadr.tolist(), model.body_jntnum.tolist(), strict=True)
         ]
-        self.names = _named("body", [model.body(i).name for i in range(count)])
+        self.names = _named("body", [model.body(i).name for i in range(model.nbody)])
         self.joint_names = _named("joint", [model.joint(i).name for i in range(model.njnt)])
         self.looks = Looks(model, meshes, self.names, path, options)
         self.taken = set(self.names)
@@ -83,19 +75,16 @@ class _MjcfReader:
         """Return the linkage and what is to be said about it."""
         self.visuals = self.looks.visuals()
         self._equalities(self._site_frames())
-        root = self._bodies()
-        linkage = self._linkage(root)
+        linkage = self._linkage(self._bodies())
         return Content(linkage, {}, (*self.remarks, *self.looks.remarks))
-
-    def remark(self, kind: str, text: str, where: str = "") -> None:
-        self.remarks.append(Remark(kind, text, where))
 
     # The tree
 
     def _bodies(self) -> Joint | None:
         """Make links and joints of all bodies, and return the root arc if the world is not a link itself."""
         top = [i for i in range(1, self.model.nbody) if self.model.body_parentid[i] == 0]
-        lone = top[0] if len(top) == 1 and self._world_is_bare() else None
+        bare = not self.visuals[0] and not any(frame.link == WORLD for frame in self.frames)  # but for the floor
+        lone = top[0] if len(top) == 1 and bare else None
         if lone is not None and any(JOINT_KINDS[self.model.jnt_type[k]] != "free" for k in self.joints_of[lone]):
             lone = None
         if lone is None:
@@ -112,10 +101,6 @@ class _MjcfReader:
         name = self.model.joint(self.joints_of[lone][0]).name or fresh("root", self.arc_names)
         self.joint_names[self.joints_of[lone][0]] = name
         return Joint(name, None, self.names[lone], Floating())
-
-    def _world_is_bare(self) -> bool:
-        """Tell whether nothing but the floor stands on the world."""
-        return not self.visuals[0] and not any(frame.link == WORLD for frame in self.frames)
 
     def _arcs(self, body: int, parent: str) -> None:
         """Make the joints that lead to a body: one for each of MuJoCo's, through links without extent."""
@@ -153,8 +138,7 @@ class _MjcfReader:
             return Floating(), anchor, IDENTITY
         if kind == "ball":
             if limited:
-                text = "the cone that limits a ball joint is not held."
-                self.remark("dropped", text, self.joint_names[k])
+                self.remarks.add("dropped", "the cone that limits a ball joint is not held.", self.joint_names[k])
             return Ball(), anchor, IDENTITY
         lower, upper = (float(end) for end in model.jnt_range[k]) if limited else (-np.inf, np.inf)
         ref = float(model.qpos0[model.jnt_qposadr[k]])
@@ -165,18 +149,15 @@ class _MjcfReader:
     def _site_frames(self) -> list[str]:
         """Make frames of the sites, and return their names."""
         model = self.model
-        return [
-            self._frame(
-                model.site(i).name or f"site{i}", model.site_bodyid[i], placed(model.site_pos[i], model.site_quat[i])
-            )
-            for i in range(model.nsite)
-        ]
+        placements = map(placed, model.site_pos, model.site_quat)
+        rows = enumerate(zip(model.site_bodyid, placements, strict=True))
+        return [self._frame(model.site(i).name or f"site{i}", body, placement) for i, (body, placement) in rows]
 
     def _frame(self, name: str, body: int, placement: FloatArray) -> str:
         """Add a frame and return its name, which is lengthened where a link has it."""
         free = fresh(name, self.taken)
         if free != name:
-            self.remark("renamed", f"frame {name!r} is called {free!r}: links and frames share their names.", free)
+            self.remarks.add("renamed", f"frame {name!r} is called {free!r}: links and frames share their names.", free)
         self.taken.add(free)
         self.frames.append(Frame(free, self.names[body], placement))
         return free
@@ -189,7 +170,7 @@ class _MjcfReader:
         for i in range(model.neq):
             kind, name = int(model.eq_type[i]), model.equality(i).name or f"loop{i}"
             if not model.eq_active0[i]:
-                self.remark("dropped", f"the equality constraint {name!r} is not active and is left out.", name)
+                self.remarks.add("dropped", f"the equality constraint {name!r} is not active and is left out.", name)
             elif kind == JOINT:
                 self._couple(name, int(model.eq_obj1id[i]), int(model.eq_obj2id[i]), model.eq_data[i])
             else:
@@ -208,21 +189,17 @@ class _MjcfReader:
             places = transform(data[0:3]), transform(data[3:6])
         else:  # the anchor in the second body, then the second's place in the first
             places = placed(data[3:6], data[6:10]), transform(data[0:3])
-        first, second = (
-            self._frame(f"{name}.{end}", body, place)
-            for end, body, place in zip(("first", "second"), ends, places, strict=True)
-        )
-        return first, second
+        return self._frame(f"{name}.first", ends[0], places[0]), self._frame(f"{name}.second", ends[1], places[1])
 
     def _couple(self, name: str, follower: int, leader: int, coefficients: FloatArray) -> None:
         """Make one joint follow another: ``y - y0 = a0 + a1 (x - x0)``, all about the joints' references."""
         model, what = self.model, self.joint_names[follower]
         if leader < 0 or coefficients[2:5].any():
             why = "holds it still" if leader < 0 else "is not linear"
-            self.remark("dropped", f"the constraint {name!r} on joint {what!r} {why} and is left out.", what)
+            self.remarks.add("dropped", f"the constraint {name!r} on joint {what!r} {why} and is left out.", what)
             return
         if follower in self.mimics or follower == leader:
-            self.remark("dropped", f"joint {what!r} follows another already; {name!r} is left out.", what)
+            self.remarks.add("dropped", f"joint {what!r} follows another already; {name!r} is left out.", what)
             return
         y0, x0 = (float(model.qpos0[model.jnt_qposadr[k]]) for k in (follower, leader))
         offset, multiplier = float(coefficients[0]), float(coefficients[1])
@@ -239,7 +216,7 @@ class _MjcfReader:
         except (MimicError, LimitError) as error:
             if not self.mimics:
                 raise
-            self.remark("dropped", f"couplings between joints are left out: {error}")
+            self.remarks.add("dropped", f"couplings between joints are left out: {error}")
             self.mimics = {}
             joints = [replace(joint, mimic=None) for joint in self.joints]
             return Linkage(self.links, joints, poses=self._poses(), **parts)
@@ -258,7 +235,7 @@ class _MjcfReader:
                 if abs(miss) > POSE_TOLERANCE:
                     what = self.joint_names[k]
                     text = f"pose {name!r} breaks the coupling of joint {what!r} by {miss:.3g}; the coupling holds."
-                    self.remark("pose", text, what)
+                    self.remarks.add("pose", text, what)
         return poses
 
     def _pose(self, row: FloatArray) -> dict[str, float]:
@@ -267,7 +244,6 @@ class _MjcfReader:
             if k in self.mimics:
                 continue
             start = int(self.model.jnt_qposadr[k])
-            coordinates = COORDINATES[JOINT_KINDS[self.model.jnt_type[k]]]
-            for place, coordinate in enumerate(coordinates, start=start):
+            for place, coordinate in enumerate(COORDINATES[self.model.jnt_type[k]], start=start):
                 values[f"{name}.{coordinate}" if coordinate else name] = float(row[place])
         return values

@@ -63,17 +63,16 @@ class Looks:
     def _shape(self, kind: str, size: FloatArray, body: str) -> tuple[Shape | None, FloatArray]:
         """Return the shape of a geom and geom_from_shape."""
         a, b, c = (float(half) for half in size)
-        if kind == "box":
-            return Box((2.0 * a, 2.0 * b, 2.0 * c)), IDENTITY
-        if kind == "sphere":
-            return Sphere(a), IDENTITY
-        if kind == "cylinder":
-            return Cylinder(a, 2.0 * b), IDENTITY
-        if kind == "capsule":
-            return Capsule(a, 2.0 * b), IDENTITY
-        if kind == "ellipsoid":
-            self._once("approximate", "an ellipsoid is drawn as the capsule or sphere nearest to it.", body)
-            return _rounded(np.array([a, b, c]))
+        match kind:
+            case "box":
+                return Box((2.0 * a, 2.0 * b, 2.0 * c)), IDENTITY
+            case "sphere":
+                return Sphere(a), IDENTITY
+            case "cylinder" | "capsule":
+                return (Cylinder if kind == "cylinder" else Capsule)(a, 2.0 * b), IDENTITY
+            case "ellipsoid":
+                self._once("approximate", "an ellipsoid is drawn as the capsule or sphere nearest to it.", body)
+                return _rounded(np.array([a, b, c]))
         self._once("dropped", f"a linkage holds no {kind} such as the floor.", body)
         return None, IDENTITY
 
@@ -108,8 +107,5 @@ def _rounded(half: FloatArray) -> tuple[Shape, FloatArray]:
     radius = float(np.sqrt(np.prod(np.delete(half, long))))
     if half[long] - radius < 0.01 * radius:
         return Sphere(float(np.cbrt(np.prod(half)))), IDENTITY
-    x = np.eye(3)[(long + 1) % 3]
-    z = np.eye(3)[long]
-    return Capsule(radius, 2.0 * float(half[long] - radius)), transform(
-        (0.0, 0.0, 0.0), np.stack([x, np.cross(z, x), z], axis=1)
-    )
+    axes = np.eye(3)[:, [(long + 1) % 3, (long + 2) % 3, long]]
+    return Capsule(radius, 2.0 * float(half[long] - radius)), transform(rotation=axes)

@@ -85,15 +85,10 @@ def read_source(path: FilePath, options: Options) -> MjcfSource:
         hint = "; it looks like URDF: give it the suffix .urdf" if root.tag == "robot" else ""
         raise FormatError(path, f"is not MJCF: its first element is <{root.tag}>, not <mujoco>{hint}.", line=root.line)
     _include(root, Path(path), options, count)
-    dropped: dict[str, XmlElement] = {}
-    _strip(root, dropped)
+    remarks = _strip(root)
     _check(root)
-    lines: list[str] = []
-    places: list[tuple[FilePath, int]] = []
-    for text, node in _lines(root):
-        lines.append(text)
-        places.append((node.path, node.line))
-    return MjcfSource("\n".join(lines), tuple(places), _remarks(dropped))
+    lines, nodes = zip(*_lines(root), strict=True)
+    return MjcfSource("\n".join(lines), tuple((node.path, node.line) for node in nodes), remarks)
 
 
 def _parse(path: FilePath, count: int = 0) -> tuple[XmlElement, int]:
@@ -138,14 +133,11 @@ def _included(node: XmlElement, model: Path, options: Options) -> Path:
     name = node.attributes.get("file", "")
     if not name or "\0" in name:
         raise FormatError(node.path, "has an <include> that names no file.", line=node.line)
-    allowed = [os.path.realpath(folder) for folder in (str(model.parent), *(os.fspath(f) for f in options.folders))]
-    tried = [model.parent / name, Path(node.path).parent / name]
-    for file in tried:
-        real = os.path.realpath(file)
-        if not any(Path(real).is_relative_to(folder) for folder in allowed):
+    for file in (model.parent / name, Path(node.path).parent / name):
+        if not options.allows(file, model.parent):
             message = f"includes {name!r}, outside the model's folder; allow that folder with folders=[...] (--folder)."
             raise FormatError(node.path, message, line=node.line)
-        if Path(real).is_file():
+        if file.is_file():
             return file
     raise FormatError(node.path, f"includes {name!r}, which is not there.", line=node.line)
 
@@ -153,20 +145,23 @@ def _included(node: XmlElement, model: Path, options: Options) -> Path:
 # What MuJoCo is to see
 
 
-def _strip(root: XmlElement, dropped: dict[str, XmlElement]) -> None:
-    """Take out the elements and attributes that say nothing about links, joints and shapes."""
+def _strip(root: XmlElement) -> tuple[Remark, ...]:
+    """Take out the elements and attributes that say nothing about links, joints and shapes; say which elements."""
+    dropped: dict[str, int] = {}  # the first line of each
     for node in root.walk():
+        known = CHILDREN.get(node.tag, set())
         for child in node.children:
             if child.tag in REFUSED:
                 raise FormatError(child.path, REFUSED[child.tag], line=child.line)
-        known = CHILDREN.get(node.tag, set())
-        for child in node.children:
             if child.tag not in known:
-                dropped.setdefault(child.tag, child)
+                dropped.setdefault(child.tag, child.line)
         node.children = [child for child in node.children if child.tag in known]
         if node.tag in ATTRIBUTES:
             kept = ATTRIBUTES[node.tag]
             node.attributes = {name: value for name, value in node.attributes.items() if name in kept}
+    names = ", ".join(f"<{tag}>" for tag in dropped)
+    line = min(dropped.values(), default=0)
+    return (Remark("dropped", f"a linkage holds nothing of {names}.", line=line),) if dropped else ()
 
 
 def _check(root: XmlElement) -> None:
@@ -187,9 +182,8 @@ def _check(root: XmlElement) -> None:
         for tag in (node.tag, ""):
             most = MAX_REPEATED.get(tag, MAX_ELEMENTS)
             if totals[tag] > most:
-                what = f"<{tag}> elements" if tag else "elements"
-                message = f"has more than {most} {what} with all repetitions, the most that are read."
-                raise FormatError(node.path, message, line=node.line)
+                what = f"has more than {most} {f'<{tag}> ' if tag else ''}elements with all repetitions"
+                raise FormatError(node.path, f"{what}, the most that are read.", line=node.line)
         waiting += [(child, times, depth + 1) for child in node.children]
 
 
@@ -202,8 +196,7 @@ def _check_numbers(node: XmlElement, name: str, value: str) -> None:
         except ValueError:
             endless = False  # a word: MuJoCo says what it thinks of it
         if nan or endless:
-            message = f"{name} of <{node.tag}> must be finite, got {token[:20]}."
-            raise FormatError(node.path, message, line=node.line)
+            raise FormatError(node.path, f"{name} of <{node.tag}> must be finite, got {token[:20]}.", line=node.line)
 
 
 def _count(node: XmlElement) -> int:
@@ -230,12 +223,3 @@ def _lines(root: XmlElement) -> Iterator[tuple[str, XmlElement]]:
         yield f"<{node.tag}{attributes}>", node
         waiting.append((node, True))
         waiting += [(child, False) for child in reversed(node.children)]
-
-
-def _remarks(dropped: dict[str, XmlElement]) -> tuple[Remark, ...]:
-    """Return one remark on everything that was left out."""
-    if not dropped:
-        return ()
-    names = ", ".join(f"<{tag}>" for tag in dropped)
-    line = min(node.line for node in dropped.values())
-    return (Remark("dropped", f"a linkage holds nothing of {names}.", line=line),)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypedDict
 
@@ -71,6 +72,11 @@ class Options:
             raise OptionError(f"up is {listed([repr(axis) for axis in UP])}, got {self.up!r}.")
         if self.positions not in POSITIONS:
             raise OptionError(f"positions is 'replace' or 'add', got {self.positions!r}.")
+
+    def allows(self, file: FilePath, folder: FilePath) -> bool:
+        """Tell whether a file may be read for a model in a folder: it lies in that, or in `folders`, links followed."""
+        real = Path(os.path.realpath(file))
+        return any(real.is_relative_to(os.path.realpath(one)) for one in (folder, *self.folders))
 
 
 def as_options(given: Mapping[str, Any]) -> Options:

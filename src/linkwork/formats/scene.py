@@ -93,24 +93,18 @@ def _parsed(content: Any, text: str, where: object) -> Linkage:
 
 def _with_meshes(linkage: Linkage, path: FilePath, options: Options) -> Content:
     """Return a linkage whose meshes say where they are on this machine, with a remark on each that is not there."""
-    shapes = [(visual.shape, link.name) for link in linkage.nodes for visual in link.visuals]
-    named = [(shape.path, link) for shape, link in shapes if isinstance(shape, Mesh)]
-    if not named:
-        return Content(linkage)
-    finder = meshes.MeshFinder(pathlib.Path(path), options)
-    remarks = [remark for name, link in named if (remark := finder.remark(name, link)) is not None]
-
-    def located(visual: Visual) -> Visual:
-        if not isinstance(visual.shape, Mesh) or (file := finder.find(visual.shape.path).file) is None:
-            return visual
-        return replace(visual, shape=replace(visual.shape, file=str(file)))
-
-    links = {
-        link.name: {"visuals": tuple(map(located, link.visuals))}
-        for link in linkage.nodes
-        if any(isinstance(visual.shape, Mesh) for visual in link.visuals)
-    }
-    return Content(linkage.replace(links=links), remarks=tuple(remarks))
+    finder, remarks, links = meshes.MeshFinder(pathlib.Path(path), options), list[Remark](), dict[str, Any]()
+    for link in linkage.nodes:
+        visuals = list(link.visuals)
+        for k, visual in enumerate(visuals):
+            if not isinstance(visual.shape, Mesh):
+                continue
+            if (remark := finder.remark(visual.shape.path, link.name)) is not None:
+                remarks.append(remark)
+            if (file := finder.find(visual.shape.path).file) is not None:
+                visuals[k] = replace(visual, shape=replace(visual.shape, file=str(file)))
+                links[link.name] = {"visuals": visuals}
+    return Content(linkage.replace(links=links) if links else linkage, remarks=tuple(remarks))
 
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
@@ -258,12 +252,9 @@ def _link(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Link:
 
 def _visual(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Visual:
     entry = _entry(raw, VisualEntry, path, "a visual")
-    if not isinstance(entry.shape, str):
-        shape = _shape(entry.shape, (*path, "shape"))
-    elif entry.shape in shapes:
-        shape = shapes[entry.shape]
-    else:
+    if isinstance(entry.shape, str) and entry.shape not in shapes:
         raise _Problem((*path, "shape"), f"no shape {_advice(entry.shape, shapes, 'The table of shapes has')}")
+    shape = shapes[entry.shape] if isinstance(entry.shape, str) else _shape(entry.shape, (*path, "shape"))
     placement = _placement(entry, path)
     with _at(*path):
         return Visual(shape, placement, entry.color, entry.role)
@@ -277,7 +268,7 @@ def _frame(raw: Any, path: Path) -> Frame:
 def _loop(raw: Any, path: Path) -> Loop:
     entry = _entry(raw, LoopEntry, path, "a loop")
     with _at(*path):
-        return Loop(entry.name, entry.first, entry.second, entry.kind)
+        return Loop(**_given(entry, Loop))
 
 
 def _joint(raw: Any, path: Path) -> Joint:
@@ -339,9 +330,8 @@ def _pose(linkage: Linkage, raw: Any, path: Path) -> FloatArray:
     for name, value in raw.items():
         values |= _coordinates(name, value, linkage, (*path, name)) if isinstance(value, dict) else {name: value}
     for name, value in values.items():
-        _typed(
-            value, Amount if name in linkage.coordinate_index else Amount | list[Amount] | dict[str, Any], (*path, name)
-        )
+        kind = Amount if name in linkage.coordinate_index else Amount | list[Amount] | dict[str, Any]
+        _typed(value, kind, (*path, name))
     with _at(*path):
         return linkage.pose(values)
 

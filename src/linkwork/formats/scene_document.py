@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..linkage.geometry import Inertia, Shape
+from ..linkage.geometry import Inertia
 from ..linkage.joints import Articulation, Joint
 from ..linkage.linkage import ROOT, Link, Linkage
 from ..transforms import IDENTITY, FloatArray, as_rotation
@@ -50,18 +50,15 @@ def _shared_shapes(linkage: Linkage) -> tuple[dict[str, Any], dict[str, str]]:
         key = repr(shape)  # tells 0.0 from -0.0, which are equal
         if uses[key] > 1 and key not in names:
             names[key] = f"{shape.kind}{len(names) + 1}"
-            table[names[key]] = _shape_entry(shape)
+            table[names[key]] = {"kind": shape.kind} | _parameters(shape)
     return table, names
-
-
-def _shape_entry(shape: Shape) -> dict[str, Any]:
-    return {"kind": shape.kind} | _parameters(shape)
 
 
 def _link_entry(link: Link, shapes: Mapping[str, str]) -> str | dict[str, Any]:
     node, visuals = _place(link.matrix), []
     for visual in link.visuals:
-        entry = {"shape": shapes.get(repr(visual.shape)) or _shape_entry(visual.shape)} | _place(visual.placement)
+        shape: Any = shapes.get(repr(visual.shape)) or {"kind": visual.shape.kind} | _parameters(visual.shape)
+        entry = {"shape": shape} | _place(visual.placement)
         if visual.color is not None:
             entry["color"] = list(visual.color)
         if visual.role != "visual":

@@ -13,7 +13,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from ..linkage.geometry import SHAPES
 from ..linkage.joints import ARTICULATIONS, AxisLike
-from ..linkage.linkage import ROOT
+from ..linkage.linkage import ROOT, Loop
 
 T = TypeVar("T", bound=Struct)
 Vector = tuple[float, float, float]
@@ -66,15 +66,6 @@ class InertiaEntry(Strict, kw_only=True):
     mass: float
     center: Vector = (0.0, 0.0, 0.0)
     matrix: tuple[Vector, Vector, Vector] = ((0.0, 0.0, 0.0),) * 3
-
-
-class LoopEntry(Strict, kw_only=True):
-    """Two frames that must coincide."""
-
-    name: str
-    first: str
-    second: str
-    kind: str = "point"
 
 
 class FrameEntry(Placed, kw_only=True):
@@ -153,4 +144,5 @@ def _with_fields(entry: type[T], owner: type) -> type[T]:
 
 ROOTS = {kind: _with_fields(RootEntry, cls) for kind, cls in ARTICULATIONS.items()}
 JOINTS = {kind: _with_fields(JointEntry, cls) for kind, cls in ARTICULATIONS.items()}
+LoopEntry = _with_fields(Strict, Loop)
 SHAPE_ENTRIES = {kind: _with_fields(ShapeEntry, cls) for kind, cls in SHAPES.items()}

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FormatError, LinkworkError, MissingExtraError, listed
+from ..errors import FormatError, MissingExtraError, listed
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..transforms import ANGLE_UNITS, FloatArray
 from . import scene
 from .atomic_files import read_bytes, read_text, replacing, write_text
-from .content import Content, Remark
+from .content import Content, Remark, Remarks, file_errors
 from .options import DEFAULTS, FilePath, Options
 
 TIME = "time"
@@ -36,6 +36,9 @@ LONGEST_HEADER, LONGEST_CELL = 2**20, 512
 SCENE_KEY, VERSION_KEY, NAME_KEY = "linkwork.scene", "linkwork.table", "linkwork.name"
 ARRAYS = ("version", "name", "times", "poses", "coordinates", "units", "scene")
 
+Title = tuple[str, str | None]  # name and unit of a column; no unit stands for metres, radians and seconds
+Table = tuple[str, list[Title], FloatArray, str | None]  # name, titles, numbers, scene
+
 
 # Reading
 
@@ -46,21 +49,16 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:  # noqa: ARG00
     Raises:
         FormatError: If it does not, or is not such a table.
     """
-    return _read(path, None)
+    return read_for(None, path)
 
 
-def read_for(linkage: Linkage, path: FilePath) -> Content:
-    """Return the motion of a linkage in a table, columns in any order."""
-    return _read(path, linkage)
-
-
-def _read(path: FilePath, linkage: Linkage | None) -> Content:
+def read_for(linkage: Linkage | None, path: FilePath) -> Content:
+    """Return the motion of a linkage in a table, columns in any order; without one, of the linkage in the table."""
+    readers = {".csv": _csv, ".npz": _npz, ".parquet": _parquet}
     suffix = PurePath(path).suffix.lower()
-    if suffix == ".csv":
-        if linkage is None:
-            raise _homeless(path, "A CSV file holds numbers only")
-        return _from_csv(path, linkage)
-    name, titles, table, text = _npz(path) if suffix == ".npz" else _parquet(path)
+    if suffix == ".csv" and linkage is None:
+        raise _homeless(path, "A CSV file holds numbers only")
+    name, titles, table, text = readers[suffix](path)
     if linkage is None:
         if text is None:
             raise _homeless(path, "This file holds no linkage")
@@ -68,25 +66,19 @@ def _read(path: FilePath, linkage: Linkage | None) -> Content:
             linkage = scene.parse(text, f"{path} (its scene)", "yaml")
         except FormatError as error:
             raise FormatError(path, f"the scene in it cannot be read: {error}") from error
-    remarks: list[Remark] = []
+    remarks = Remarks()
     columns, factors = _columns(titles, linkage, path, remarks)
-    clip = _clip(linkage, table[:, columns] * factors, path)
-    return Content(linkage, {name: clip}, tuple(remarks))
+    table = table[:, columns] * factors
+    with file_errors(path):
+        return Content(linkage, {name: Clip(linkage, table[:, 0], table[:, 1:])}, tuple(remarks))
 
 
 def _homeless(path: FilePath, what: str) -> FormatError:
     return FormatError(path, f"{what}; say whose they are with linkage=..., on the command line with --linkage.")
 
 
-def _clip(linkage: Linkage, table: FloatArray, path: FilePath) -> Clip:
-    try:
-        return Clip(linkage, table[:, 0], table[:, 1:])
-    except LinkworkError as error:
-        raise FormatError(path, str(error)) from error
-
-
 def _columns(
-    titles: Sequence[tuple[str, str | None]], linkage: Linkage, path: FilePath, remarks: list[Remark]
+    titles: Sequence[Title], linkage: Linkage, path: FilePath, remarks: Remarks
 ) -> tuple[list[int], FloatArray]:
     """Return where the time and every coordinate stand in a table, and the factors to metres, radians and seconds."""
     units = dict(zip(linkage.coordinates, linkage.table.units, strict=True))
@@ -112,18 +104,15 @@ def _columns(
     if missing:
         raise FormatError(path, f"has no column {listed(missing)}, of linkage {linkage.name!r}.", line=1)
     if ignored:
-        remarks.append(Remark("ignored", f"no coordinates of {linkage.name!r}: columns {listed(ignored)}."))
-    order = list(wanted)
-    return [found[name] for name in order], np.array([factors[name] for name in order])
+        remarks.add("ignored", f"no coordinates of {linkage.name!r}: columns {listed(ignored)}.")
+    return [found[name] for name in wanted], np.array([factors[name] for name in wanted])
 
 
-def _from_csv(path: FilePath, linkage: Linkage) -> Content:
+def _csv(path: FilePath) -> Table:
     text = read_text(path)
     if text.count("\n") > MAX_LINES:
         raise FormatError(path, f"has more than {MAX_LINES} lines, the most that are read.")
     titles, first = _header(path, text[:LONGEST_HEADER])
-    remarks: list[Remark] = []
-    columns, factors = _columns(titles, linkage, path, remarks)
     lines = text.split("\n")[first:]
     body = {k: line for k, line in enumerate(lines, start=first + 1) if line and not line.isspace()}
     if not body:
@@ -140,10 +129,10 @@ def _from_csv(path: FilePath, linkage: Linkage) -> Content:
         raise _bad_row(path, near, titles) or FormatError(path, f"not numbers: {error}.") from error
     if table.shape != (len(body), len(titles)):
         raise _bad_row(path, body.items(), titles) or FormatError(path, "its rows differ from its first line.")
-    return Content(linkage, {NAME: _clip(linkage, table[:, columns] * factors, path)}, tuple(remarks))
+    return NAME, titles, table, None
 
 
-def _header(path: FilePath, text: str) -> tuple[list[tuple[str, str | None]], int]:
+def _header(path: FilePath, text: str) -> tuple[list[Title], int]:
     """Return the titles of a CSV file's columns and how many lines they take."""
     reader = csv.reader((f"{line}\n" for line in text.split("\n")), strict=True)
     try:
@@ -177,18 +166,19 @@ def _bad_row(path: FilePath, rows: Iterable[tuple[int, str]], titles: Sequence[A
     return None
 
 
-def _title(cell: str) -> tuple[str, str | None]:
-    """Return name and unit of a column from its title, such as ``j1 [rad]``; no unit stands for metres and radians."""
+def _title(cell: str) -> Title:
+    """Return name and unit of a column from its title, such as ``j1 [rad]``."""
     name, bracket, rest = cell.rstrip().rpartition(" [")
     return (name, rest[:-1].strip()) if bracket and rest.endswith("]") else (cell, None)
 
 
-def _npz(path: FilePath) -> tuple[str, list[tuple[str, str | None]], FloatArray, str | None]:
-    """Return name, titles, table and scene of an NPZ file: arrays without objects, each no larger than it should be."""
+def _npz(path: FilePath) -> Table:
+    """Return what is in an NPZ file: arrays without objects, each read once and no larger than it should be."""
     data = read_bytes(path)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            arrays = {info.filename.removesuffix(".npy"): _array(archive, info, path) for info in _members(archive)}
+            members = {info.filename.removesuffix(".npy"): info for info in reversed(archive.infolist())}
+            arrays = {name: _array(archive, members[name], path) for name in ARRAYS if name in members}
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
         raise FormatError(path, f"not an NPZ file: {str(error).rstrip('.')}.") from error
     missing = [name for name in ("times", "poses", "coordinates") if name not in arrays]
@@ -214,16 +204,6 @@ def _texts(array: Any, path: FilePath) -> list[str]:
     return [str(text) for text in array.ravel()]
 
 
-def _members(archive: zipfile.ZipFile) -> Iterator[zipfile.ZipInfo]:
-    """Yield the members of an archive that are arrays of ours, each once."""
-    seen: set[str] = set()
-    for info in archive.infolist():
-        name = info.filename.removesuffix(".npy")
-        if name in ARRAYS and name not in seen:
-            seen.add(name)
-            yield info
-
-
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: FilePath) -> Any:
     """Return one array of an archive, whose header is read and judged before its numbers."""
     limit = 8 * MAX_VALUES + 2**16
@@ -246,8 +226,7 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: FilePath) -> A
         raise FormatError(path, f"array {info.filename!r} cannot be read: {str(error)[:200]}.") from error
 
 
-def _parquet(path: FilePath) -> tuple[str, list[tuple[str, str | None]], FloatArray, str | None]:
-    """Return name, titles, table and scene of a Parquet file."""
+def _parquet(path: FilePath) -> Table:
     arrow, parquet = _pyarrow()
     data = read_bytes(path)
     try:
@@ -258,16 +237,13 @@ def _parquet(path: FilePath) -> tuple[str, list[tuple[str, str | None]], FloatAr
         if len(plain) < len(schema.names):
             odd = [field.name for field in schema if field not in plain]
             raise FormatError(path, f"columns {listed(odd)} are not numbers.")
-        table = file.read()
-        columns = [np.asarray(column.to_numpy(), dtype=np.float64) for column in table.columns]
+        columns = [np.asarray(column.to_numpy(), dtype=np.float64) for column in file.read().columns]
     except (arrow.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
         if isinstance(error, FormatError):
             raise
         raise FormatError(path, f"not a Parquet file: {str(error)[:200].rstrip('.')}.") from error
-    titles: list[tuple[str, str | None]] = []
-    for field in schema:
-        unit = (field.metadata or {}).get(b"unit", b"").decode("utf-8", "replace")
-        titles.append((field.name, unit or None))
+    units = [(field.metadata or {}).get(b"unit", b"").decode("utf-8", "replace") for field in schema]
+    titles = [(field.name, unit or None) for field, unit in zip(schema, units, strict=True)]
     metadata = {key.decode("utf-8", "replace"): value for key, value in (schema.metadata or {}).items()}
     text = metadata[SCENE_KEY].decode("utf-8", "replace") if SCENE_KEY in metadata else None
     name = metadata.get(NAME_KEY, NAME.encode()).decode("utf-8", "replace")
@@ -293,12 +269,12 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     if TIME in clip.linkage.coordinate_index:
         raise FormatError(path, f"a joint is called {TIME!r}, as the first column is; give it another name.")
     {".csv": _write_csv, ".npz": _write_npz, ".parquet": _write_parquet}[suffix](name, clip, path)
-    remarks = []
+    remarks = Remarks()
     if suffix == ".csv":
         text = "CSV holds numbers only: the linkage is left out, and is asked for when they are read."
-        remarks.append(Remark("dropped", text, where="linkage"))
+        remarks.add("dropped", text, "linkage")
     if clip.residuals is not None:
-        remarks.append(Remark("dropped", "a table holds no residuals: they are left out.", where="residuals"))
+        remarks.add("dropped", "a table holds no residuals: they are left out.", "residuals")
     return tuple(remarks)
 
 
@@ -320,13 +296,12 @@ def _write_csv(name: str, clip: Clip, path: FilePath) -> None:  # noqa: ARG001 -
 def _write_npz(name: str, clip: Clip, path: FilePath) -> None:
     if any(text.endswith("\0") for text in (name, *clip.linkage.coordinates)):
         raise FormatError(path, "a name ends in '\\0', which NumPy's texts cannot; rename it.")
-    texts = {"name": name, "scene": scene.dump(clip.linkage, "yaml")}
-    arrays: dict[str, Any] = {"version": np.array(VERSION)} | {key: np.array(text) for key, text in texts.items()}
-    arrays |= {"times": clip.times, "poses": clip.poses}
-    arrays |= {"coordinates": np.array(clip.linkage.coordinates, dtype=np.str_)}
-    arrays |= {"units": np.array(clip.linkage.table.units, dtype=np.str_)}
+    linkage = clip.linkage
+    texts = {"coordinates": linkage.coordinates, "units": linkage.table.units}
+    arrays: dict[str, Any] = {key: np.array(text, dtype=np.str_) for key, text in texts.items()}
+    arrays |= {"version": VERSION, "name": name, "scene": scene.dump(linkage, "yaml")}
     with replacing(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+        np.savez_compressed(file, allow_pickle=False, times=clip.times, poses=clip.poses, **arrays)
 
 
 def _write_parquet(name: str, clip: Clip, path: FilePath) -> None:

@@ -8,7 +8,8 @@ import tempfile
 from pathlib import Path
 
 LONGEST_NAME = 1000  # characters: what is longer is not the name of a file
-_MARKUP = re.compile(r"(?:<\?.*?\?>|<!--.*?-->|<!.*?>|\s)*<(?:\w+:)?(\w+)", re.DOTALL)
+_SPACE, _TAG = re.compile(r"\s*"), re.compile(r"<(?:\w+:)?([\w.-]+)")
+_BEFORE_THE_ROOT = {"<?": "?>", "<!--": "-->", "<!": ">"}  # how XML opens and closes what stands there
 _STARTS = {"HIERARCHY": "bvh", "#usda": "usda", "#USDA": "usda", "linkwork:": "yaml"}
 _SEEN = 2000  # characters that a guess is made from
 
@@ -39,6 +40,25 @@ class TextFile(os.PathLike[str]):
         return self.content[:limit].encode() if isinstance(self.content, str) else bytes(self.content[:limit])
 
 
+def root_tag(text: str) -> str | None:
+    """Return the name of the first element of XML, without its prefix; None for what does not look like XML.
+
+    Example:
+        >>> root_tag("<?xml version='1.0'?><!-- an arm --><robot name='arm'/>")
+        'robot'
+    """
+    at = 0
+    while at >= 0:
+        at += len(_SPACE.match(text, at)[0])  # type: ignore[index]  # it matches anywhere
+        close = next((close for start, close in _BEFORE_THE_ROOT.items() if text.startswith(start, at)), None)
+        if close is None:
+            tag = _TAG.match(text, at)
+            return tag and tag[1]
+        at = text.find(close, at)
+        at += len(close) if at >= 0 else 0
+    return None
+
+
 def guessed_kind(name: str) -> str | None:
     """Return what a text seems to be, given where the name of a file belongs; None for what may be a name.
 
@@ -47,8 +67,8 @@ def guessed_kind(name: str) -> str | None:
         ('urdf', None)
     """
     start = name[:_SEEN].lstrip("\ufeff \t\r\n")
-    if (markup := _MARKUP.match(start)) is not None:
-        return {"robot": "urdf", "mujoco": "mjcf"}.get(markup[1], "xml")
+    if (tag := root_tag(start)) is not None:
+        return {"robot": "urdf", "mujoco": "mjcf"}.get(tag, "xml")
     if start.startswith("{"):
         return "gltf" if '"asset"' in start else "json"
     for mark, kind in _STARTS.items():

@@ -10,25 +10,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from ..errors import FormatError, LimitError, LinkNotFoundError, LinkworkError, listed
-from ..linkage.joints import (
-    Articulation,
-    Ball,
-    Continuous,
-    Fixed,
-    Floating,
-    Joint,
-    Mimic,
-    Planar,
-    Prismatic,
-    Revolute,
-)
+from ..errors import LimitError, LinkNotFoundError, listed
+from ..linkage.joints import ARTICULATIONS, Articulation, Joint, Mimic, Prismatic, Revolute
 from ..linkage.linkage import Linkage
 from ..linkage.tree import Link
 from . import xml
-from .content import Content
+from .content import Content, file_errors
 from .options import DEFAULTS, FilePath, Options
 from .urdf_links import read_links
 from .urdf_source import UrdfSource
@@ -43,10 +31,9 @@ DEFAULT_AXIS = (1.0, 0.0, 0.0)
 MAX_SUGGESTED, LONGEST_SUGGESTED = 500, 100  # names that are compared with one that does not exist
 JOINT_PARTS = ("parent", "child", "origin", "axis", "limit", "mimic")
 
-_WITH_LIMITS: dict[str, type[Revolute] | type[Prismatic]] = {"revolute": Revolute, "prismatic": Prismatic}
-_WITH_AXIS: dict[str, Callable[[Any], Articulation]] = {"continuous": Continuous, "planar": Planar}
-_FREE: dict[str, Callable[[], Articulation]] = {"fixed": Fixed, "floating": Floating, "spherical": Ball, "ball": Ball}
-JOINT_TYPES = (*_WITH_LIMITS, *_WITH_AXIS, *_FREE)
+WITH_LIMITS, WITH_AXIS = ("revolute", "prismatic"), ("continuous", "planar")
+JOINT_TYPES = (*WITH_LIMITS, *WITH_AXIS, "fixed", "floating", "spherical", "ball")
+ARTICULATION_OF: dict[str, Callable[..., Articulation]] = {**ARTICULATIONS, "spherical": ARTICULATIONS["ball"]}
 
 
 def read(path: FilePath, options: Options = DEFAULTS) -> Content:
@@ -75,7 +62,8 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     source.drop_rest(root, "link", "joint", "material")
     links = read_links(source, root, name)
     joints = _joints(source, root, name, links)
-    linkage = _linkage(source, name, list(links.values()), joints)
+    with file_errors(path):
+        linkage = _linkage(source, name, list(links.values()), joints)
     return Content(linkage, {}, (*source.remarks, *source.dropped()))
 
 
@@ -93,13 +81,10 @@ def _refuse_xacro(source: UrdfSource, root: XmlElement) -> None:
 
 def _linkage(source: UrdfSource, name: str, links: Sequence[Link], joints: Sequence[Joint]) -> Linkage:
     try:
-        try:
-            linkage = Linkage(links, joints, name=name)
-        except LimitError as error:  # each joint has good limits, but followers and their leader contradict each other
-            source.remark("mimic-limits", f"limits of joints that follow others are left out: {error}")
-            linkage = Linkage(links, [_unlimited(joint) for joint in joints], name=name)
-    except LinkworkError as error:
-        raise FormatError(source.path, str(error)) from error
+        linkage = Linkage(links, joints, name=name)
+    except LimitError as error:  # each joint has good limits, but followers and their leader contradict each other
+        source.remark("mimic-limits", f"limits of joints that follow others are left out: {error}")
+        linkage = Linkage(links, [_unlimited(joint) for joint in joints], name=name)
     for row in linkage.table:
         lower, upper = linkage.joint(row.joint).articulation.limits
         if row.mimicked and row.lower == row.upper and lower != upper:
@@ -136,9 +121,8 @@ def _joints(source: UrdfSource, root: XmlElement, robot: str, links: Collection[
         if leader not in joints:
             source.fail(element, f"joint {source.name(element)!r} mimics {leader!r}, and there is no such joint.")
         if (count := joints[leader].articulation.nq) != 1:
-            source.fail(
-                element, f"joint {source.name(element)!r} mimics {leader!r}, which has {count} values, not one."
-            )
+            what = f"joint {source.name(element)!r} mimics {leader!r}"
+            source.fail(element, f"{what}, which has {count} values, not one.")
     return list(joints.values())
 
 
@@ -156,23 +140,23 @@ def _end(source: UrdfSource, joint: XmlElement, end: str, name: str, links: Coll
 
 def _articulation(source: UrdfSource, joint: XmlElement, name: str) -> Articulation:
     kind = joint.attributes.get("type", "")
-    if kind in _FREE:
-        return _FREE[kind]()
     if kind not in JOINT_TYPES:
         got = f"type {kind!r}" if kind else "no type"
         source.fail(joint, f"joint {name!r} has {got}; there are {listed(JOINT_TYPES)}.")
+    if kind not in (*WITH_LIMITS, *WITH_AXIS):
+        return ARTICULATION_OF[kind]()
     axis = _axis(source, joint, name, kind)
     limit = joint.first("limit")
     if limit is not None:
         for key in ("effort", "velocity"):
             if key in limit.attributes:
                 source.drop(f"the {key} limit of a joint", limit)
-    if kind in _WITH_AXIS:
-        if limit is not None and ("lower" in limit.attributes or "upper" in limit.attributes):
-            source.drop(f"<limit lower= upper=> of a {kind} joint", limit)
-        return _WITH_AXIS[kind](axis)
-    lower, upper = _limits(source, joint, name, kind)
-    return _WITH_LIMITS[kind](axis, lower, upper)
+    limits: tuple[float, ...] = ()
+    if kind in WITH_LIMITS:
+        limits = _limits(source, joint, name, kind)
+    elif limit is not None and ("lower" in limit.attributes or "upper" in limit.attributes):
+        source.drop(f"<limit lower= upper=> of a {kind} joint", limit)
+    return ARTICULATION_OF[kind](axis, *limits)
 
 
 def _axis(source: UrdfSource, joint: XmlElement, name: str, kind: str) -> Sequence[float]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import chain
 
 import numpy as np
 
@@ -74,13 +73,12 @@ class _Looks:
         self.colors: dict[int, Color | None] = {}
         self.undefined: set[str] = set()
         self.materials: dict[str, XmlElement] = {}
-        visuals = chain.from_iterable(link.all("visual") for link in root.all("link"))
-        inside = chain.from_iterable(visual.all("material") for visual in visuals)
-        for material in chain(root.all("material"), inside):
+        visuals = [visual for link in root.all("link") for visual in link.all("visual")]
+        for material in (*root.all("material"), *(inner for visual in visuals for inner in visual.all("material"))):
             if material.children:
                 self.materials.setdefault(material.attributes.get("name", ""), material)
         self.readers: dict[str, Callable[[XmlElement, str], Shape]] = {
-            "box": self._box,
+            "box": lambda element, _: Box(tuple(source.numbers(element, "size", 3))),  # type: ignore[arg-type]
             "sphere": lambda element, _: Sphere(source.number(element, "radius")),
             "cylinder": lambda element, _: Cylinder(source.number(element, "radius"), source.number(element, "length")),
             "capsule": lambda element, _: Capsule(source.number(element, "radius"), source.number(element, "length")),
@@ -112,10 +110,6 @@ class _Looks:
                 self.source.remark("bad-shape", f"a shape of link {link!r} is left out: {error}", link, element)
         return None
 
-    def _box(self, element: XmlElement, link: str) -> Box:  # noqa: ARG002  (one of the readers)
-        x, y, z = self.source.numbers(element, "size", 3)
-        return Box((x, y, z))
-
     def _mesh(self, element: XmlElement, link: str) -> Mesh:
         path = element.attributes.get("filename", "")
         x, y, z = self.source.numbers(element, "scale", 3, (1.0, 1.0, 1.0))
@@ -126,20 +120,16 @@ class _Looks:
 
     def _color(self, material: XmlElement, link: str) -> Color | None:
         """Return the colour of a material, which may be defined here or elsewhere by the same name."""
-        if material.children:
-            return self._defined(material)
         name = material.attributes.get("name", "")
-        if name in self.materials:
-            return self._defined(self.materials[name])
-        if name not in self.undefined:
-            self.undefined.add(name)
-            self.source.remark("missing-material", f"material {name!r} is not defined.", link, material)
-        return None
-
-    def _defined(self, material: XmlElement) -> Color | None:
-        if id(material) not in self.colors:
-            self.colors[id(material)] = self._rgb(material)
-        return self.colors[id(material)]
+        defined = material if material.children else self.materials.get(name)
+        if defined is None:
+            if name not in self.undefined:
+                self.undefined.add(name)
+                self.source.remark("missing-material", f"material {name!r} is not defined.", link, material)
+            return None
+        if id(defined) not in self.colors:
+            self.colors[id(defined)] = self._rgb(defined)
+        return self.colors[id(defined)]
 
     def _rgb(self, material: XmlElement) -> Color | None:
         self.source.drop_rest(material, "color")

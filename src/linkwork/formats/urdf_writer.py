@@ -17,19 +17,7 @@ import numpy as np
 
 from ..errors import FormatError
 from ..linkage.geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
-from ..linkage.joints import (
-    Articulation,
-    Ball,
-    Continuous,
-    Fixed,
-    Floating,
-    Joint,
-    Mimic,
-    Planar,
-    Prismatic,
-    Revolute,
-    Screw,
-)
+from ..linkage.joints import Articulation, Fixed, Joint, Mimic, Prismatic, Revolute, Screw
 from ..linkage.tree import ROOT, Frame, Link, fresh
 from ..transforms import IDENTITY, FloatArray
 from . import atomic_files, meshes
@@ -56,7 +44,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     writer = _Writer(content, path)
     text = "\n".join(writer.lines()) + "\n"
     atomic_files.write_text(path, text)
-    return tuple(writer.remarks)
+    return tuple(writer.remarks.values())
 
 
 def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
@@ -75,27 +63,18 @@ def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
     c, s = math.cos(yaw), math.sin(yaw)
     roll = math.atan2(s * rows[0][2] - c * rows[1][2], c * rows[1][1] - s * rows[0][1])
     roll, pitch, yaw = roll + 0.0, pitch + 0.0, yaw + 0.0  # no negative zeros
-    both = (roll, pitch, yaw), _over_the_top(roll, pitch, yaw)
+    half = [math.copysign(math.pi, angle) for angle in (roll, pitch, yaw)]
+    both = (roll, pitch, yaw), (roll - half[0], half[1] - pitch, yaw - half[2])  # the other way, over the top
     for digits, angles in product(DIGITS, both):
         short = round(angles[0], digits) + 0.0, round(angles[1], digits) + 0.0, round(angles[2], digits) + 0.0
         if turn(*short) == rows:
             return short
     for angles in both:
-        for near in product(_neighbours(angles[0]), _neighbours(angles[1]), _neighbours(angles[2])):
+        around = [(angle, math.nextafter(angle, math.inf), math.nextafter(angle, -math.inf)) for angle in angles]
+        for near in product(*around):
             if turn(*near) == rows:
-                return near
+                return near[0], near[1], near[2]
     return both[0]
-
-
-def _over_the_top(roll: float, pitch: float, yaw: float) -> tuple[float, float, float]:
-    """Return the other three angles of the same rotation, with a pitch of more than a quarter turn."""
-    pi = math.pi
-    return roll - math.copysign(pi, roll), math.copysign(pi, pitch) - pitch, yaw - math.copysign(pi, yaw)
-
-
-def _neighbours(angle: float) -> tuple[float, float, float]:
-    """Return a number and those next to it."""
-    return angle, math.nextafter(angle, math.inf), math.nextafter(angle, -math.inf)
 
 
 def _number(value: float) -> str:
@@ -112,8 +91,7 @@ class _Writer:
     def __init__(self, content: Content, path: FilePath) -> None:
         self.content, self.path = content, path
         self.linkage = content.linkage
-        self.remarks: list[Remark] = []
-        self.seen: set[str] = set()
+        self.remarks: dict[str, Remark] = {}
         self.link_names = set(self.linkage.frames)
         self.joint_names = {arc.name for arc in self.linkage.arcs}
         self.colors: dict[tuple[float, float, float], str] = {}
@@ -124,9 +102,7 @@ class _Writer:
 
     def remark(self, key: str, kind: str, text: str, where: str = "") -> None:
         """Keep one remark of a sort: the first, which may name an example."""
-        if key not in self.seen:
-            self.seen.add(key)
-            self.remarks.append(Remark(kind, text, where))
+        self.remarks.setdefault(key, Remark(kind, text, where))
 
     def check_lost(self) -> None:
         """Remark on what URDF has no place for."""
@@ -138,8 +114,7 @@ class _Writer:
         )
         for key, count, what in lost:
             if count:
-                text = f"{count} {what}{'s' * (count > 1)} left out: URDF holds none."
-                self.remark(key, "dropped", text)
+                self.remark(key, "dropped", f"{count} {what}{'s' * (count > 1)} left out: URDF holds none.")
         root = self.linkage.root
         others = {arc.name for arc in self.linkage.arcs[1:]}
         if self.links[0] is self.linkage.nodes[0] and root.name != fresh(ROOT, others):
@@ -176,8 +151,7 @@ class _Writer:
     def add_frame(self, frame: Frame) -> None:
         self.links.append(Link(frame.name))
         self.joints.append(Joint(self.new_joint(frame.name), frame.link, frame.name, Fixed(), frame.placement))
-        count = len(self.linkage.extra_frames)
-        text = f"frames ({count}) are written as links without shape, on fixed joints."
+        text = f"frames ({len(self.linkage.extra_frames)}) are written as links without shape, on fixed joints."
         self.remark("frames", "split", text, frame.name)
 
     def add(self, arc: Joint) -> None:
@@ -293,15 +267,14 @@ class _Writer:
     def shape(self, shape: Shape) -> str | None:
         """Return a shape's element; None if URDF does not have it."""
         match shape:
-            case Box(size=size):
-                return f'<box size="{_numbers(size)}"/>'
-            case Sphere(radius=radius):
-                return f'<sphere radius="{_number(radius)}"/>'
-            case Cylinder(radius=radius, length=length):
-                return f'<cylinder radius="{_number(radius)}" length="{_number(length)}"/>'
-            case Capsule(radius=radius, length=length):
-                self.remark("capsule", "extension", "capsules are written, which not every reader of URDF knows.")
-                return f'<capsule radius="{_number(radius)}" length="{_number(length)}"/>'
+            case Box():
+                return f'<box size="{_numbers(shape.size)}"/>'
+            case Sphere():
+                return f'<sphere radius="{_number(shape.radius)}"/>'
+            case Cylinder() | Capsule():
+                if shape.kind == "capsule":
+                    self.remark("capsule", "extension", "capsules are written, which not every reader of URDF knows.")
+                return f'<{shape.kind} radius="{_number(shape.radius)}" length="{_number(shape.length)}"/>'
             case Mesh():
                 return self.mesh(shape)
         return None
@@ -328,17 +301,15 @@ class _Writer:
 
     def motion_lines(self, joint: Joint, kind: str) -> Iterator[str]:
         motion = joint.articulation
-        if isinstance(motion, Revolute | Continuous | Prismatic | Planar):
+        if kind in ("revolute", "continuous", "prismatic", "planar"):
             yield f'<axis xyz="{_numbers(motion.elements[-1].axis.tolist())}"/>'
         if kind in ("revolute", "prismatic"):
             low, high = (_number(float(end[0])) for end in motion.limits)
             stand_in = _number(STAND_IN)
             yield f'<limit lower="{low}" upper="{high}" effort="{stand_in}" velocity="{stand_in}"/>'
-            text = (
-                f"URDF demands limits of effort and velocity, which a linkage does not have; {stand_in} stands there."
-            )
-            self.remark("effort", "assumed", text, joint.name)
-        if isinstance(motion, Revolute) and kind == "continuous":
+            text = "URDF demands limits of effort and velocity, which a linkage does not have"
+            self.remark("effort", "assumed", f"{text}; {stand_in} stands there.", joint.name)
+        if kind == "continuous" and motion.kind == "revolute":
             text = "revolute joints without limits are written as continuous."
             self.remark("continuous", "changed", text, joint.name)
         if joint.mimic is not None:
@@ -349,17 +320,14 @@ class _Writer:
 
 def _urdf_type(motion: Articulation) -> str:
     """Return the type that URDF has for a motion with all its limits; empty if it has none."""
-    lower, upper = motion.limits
-    limited = bool(np.isfinite(lower).any() or np.isfinite(upper).any())
-    match motion:
-        case Revolute():
+    limited = bool(np.isfinite(motion.limits).any())
+    match motion.kind:
+        case "revolute":
             return "revolute" if limited else "continuous"
-        case Ball(euler=None):
-            return "spherical"
-        case Floating(euler=None):
-            return "floating"
-        case Planar():
-            return "" if limited else "planar"
-        case Fixed() | Continuous() | Prismatic():
+        case "ball" | "floating" if getattr(motion, "euler", None) is None:
+            return "spherical" if motion.kind == "ball" else "floating"
+        case "planar" if not limited:
+            return "planar"
+        case "fixed" | "continuous" | "prismatic":
             return motion.kind
     return ""

@@ -20,15 +20,15 @@ import numpy as np
 
 from ..errors import FormatError, LinkworkError, MissingExtraError
 from ..linkage.geometry import Box, Capsule, Cylinder, Shape, Sphere, Visual
-from ..linkage.joints import Articulation, Ball, Fixed, Floating, Joint
+from ..linkage.joints import Articulation, Ball, Fixed, Floating
 from ..linkage.linkage import Link, Linkage
-from ..linkage.tree import fresh
 from ..motion.clips import Clip
-from ..transforms import IDENTITY, FloatArray, has_direction, inverse, quaternion_matrix, steady
-from . import scene, usd_stage
+from ..transforms import IDENTITY, FloatArray, has_direction, inverse, quaternion_matrix, transform
+from . import scene
 from .atomic_files import on_disk, read_bytes
-from .content import Content, Remark, UniqueNames
+from .content import Content, Remarks, UniqueNames, file_errors
 from .options import DEFAULTS, UP, FilePath, Options
+from .skeletons import AGREE, agree, linkage_at_rest, move_link
 from .usd_writer import joint_paths, world_matrices, write
 
 __all__ = ["read", "write"]
@@ -37,7 +37,6 @@ SECONDS = 1.0  # of computing, and one more for every 8 MiB
 MEMORY = 450 * 2**20  # bytes that the other process may claim, and sixteen times the size of the file
 PATIENCE = 60.0  # seconds until a process that does not compute is ended
 STILL = 1e-5  # of the skeleton: less travel than this is none
-AGREE = 1e-4
 SCALE_TOLERANCE = 1e-4
 ALONG = {"x": np.eye(3)[:, [1, 2, 0]], "y": np.eye(3)[:, [2, 0, 1]]}  # turn the z axis of a shape there
 
@@ -49,23 +48,15 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
         FormatError: If the file cannot be read, or has neither.
         MissingExtraError: If usd-core is not installed.
     """
-    header, arrays = _opened(path, options)
-    try:
+    with on_disk(path) as real:
+        header, arrays = _opened(path, real, options)
+    with file_errors(path):
         reading = _UsdReader(path, options, header, arrays)
         return reading.skeleton() if header["skeletons"] else reading.transforms()
-    except FormatError:
-        raise
-    except (LinkworkError, np.linalg.LinAlgError) as error:
-        raise FormatError(path, f"makes no linkage: {error}") from error
 
 
-def _opened(path: FilePath, options: Options) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-    """Return what the other process found in the file."""
-    with on_disk(path) as real:
-        return _opened_there(path, real, options)
-
-
-def _opened_there(path: FilePath, real: Path, options: Options) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+def _opened(path: FilePath, real: Path, options: Options) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+    """Return what the other process found in the file, which really lies elsewhere if it was given as text."""
     size = len(read_bytes(path))
     request: dict[str, Any] = {"path": str(real), "folders": [str(real.parent), *map(str, options.folders)]}
     request |= {"bytes": MEMORY + 16 * size, "seconds": SECONDS + size / 2**23}
@@ -73,7 +64,7 @@ def _opened_there(path: FilePath, real: Path, options: Options) -> tuple[dict[st
     environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PXR_WORK_THREAD_LIMIT": "1"}
     try:
         answer = subprocess.run(
-            [sys.executable, "-P", str(Path(usd_stage.__file__))],
+            [sys.executable, "-P", str(Path(__file__).with_name("usd_stage.py"))],
             input=json.dumps(request).encode(),
             capture_output=True,
             timeout=PATIENCE,
@@ -111,11 +102,11 @@ class _UsdReader:
 
     def __init__(self, path: FilePath, options: Options, header: dict[str, Any], arrays: dict[str, FloatArray]) -> None:
         self.path, self.options, self.header, self.arrays = path, options, header, arrays
-        self.remarks: list[Remark] = []
+        self.remarks = Remarks()
         if not header["unit_is_said"] and options.units is None:
-            self.remark("units", "the file does not say its unit; one centimetre, USD's own, is assumed.")
+            self.remarks.add("units", "the file does not say its unit; one centimetre, USD's own, is assumed.")
         for name in header["absent"]:
-            self.remark("missing-file", f"the file takes in {name!r}, which is not there.", name)
+            self.remarks.add("missing-file", f"the file takes in {name!r}, which is not there.", name)
         self.unit = header["unit"] if options.units is None else options.units
         if not 0.0 < self.unit < np.inf or not 0.0 < header["rate"] < np.inf:
             raise FormatError(path, f"has {self.unit} metres per unit and {header['rate']} time codes per second.")
@@ -123,9 +114,6 @@ class _UsdReader:
         if up not in UP:
             raise FormatError(path, f"has the up axis {up!r}, not x, y or z; give up=... (--up).")
         self.upright = UP[up]
-
-    def remark(self, kind: str, text: str, where: str = "") -> None:
-        self.remarks.append(Remark(kind, text, where))
 
     def _times(self, codes: list[float], name: str) -> FloatArray:
         times: FloatArray = np.array(codes, np.float64) / self.header["rate"]
@@ -144,11 +132,10 @@ class _UsdReader:
 
     def skeleton(self) -> Content:
         """Return the first skeleton of the file, with its motions."""
-        header = self.header
-        found = header["skeletons"]
+        header, found = self.header, self.header["skeletons"]
         if len(found) > 1:
             text = f"the file has {len(found)} skeletons; the first is read, {found[0]}."
-            self.remark("skeletons", text, found[0])
+            self.remarks.add("skeletons", text, found[0])
         joints = header["joints"]
         parents = self._parents(joints)
         local = self._rest(parents)
@@ -159,8 +146,11 @@ class _UsdReader:
             return own
         if header["meshes"]:
             text = f"{header['meshes']} meshes, curves or point clouds are not read; the links have no shapes."
-            self.remark("dropped", text)
-        links = [Link(name) for name in self._names(joints, header["joint_names"])]
+            self.remarks.add("dropped", text)
+        names = header["joint_names"]
+        if not (len(names) == len(joints) == len(set(names)) and all(names)):
+            names = _unique([joint.rpartition("/")[2] for joint in joints])
+        links = [Link(name) for name in names]
         return self._content(links, parents, rest, motions, [True] * len(joints))
 
     def _parents(self, joints: list[str]) -> list[int]:
@@ -189,7 +179,7 @@ class _UsdReader:
             return self.arrays["rest"]
         if "bind" not in self.arrays:
             raise FormatError(self.path, "has a skeleton without rest or bind transforms for its joints.")
-        self.remark("rest", "the skeleton has no rest pose; its bind pose is taken for it.")
+        self.remarks.add("rest", "the skeleton has no rest pose; its bind pose is taken for it.")
         bind = self.arrays["bind"]
         above = np.stack([bind[parent] if parent >= 0 else np.eye(4) for parent in parents])
         return np.linalg.solve(above, bind)
@@ -211,17 +201,11 @@ class _UsdReader:
         if (values := self.arrays.pop(f"scales{k}", None)) is not None:
             scales = values[:, columns]
             if np.ptp(values, axis=0).max(initial=0.0) > SCALE_TOLERANCE:
-                self.remark("dropped", f"scales that change over time in {name!r} are not held.", name)
+                self.remarks.add("dropped", f"scales that change over time in {name!r} are not held.", name)
         steps[:, targets, :3, :3] = turns * scales[..., None, :]
         top = self.arrays.get(f"worlds{k}", self.arrays["world"][None])
         worlds = self._places(composed(steps, parents, top))
         return _Motion(name, times, worlds, self.arrays.get(f"frames{k}"))
-
-    def _names(self, joints: list[str], given: list[str]) -> list[str]:
-        """Return the names of the links: those of the skeleton if they are unique, else the ends of the paths."""
-        if len(given) == len(joints) == len(set(given)) and all(given):
-            return given
-        return _unique([joint.rpartition("/")[2] for joint in joints])
 
     # What linkwork wrote
 
@@ -239,7 +223,7 @@ class _UsdReader:
                 return Content(linkage, clips, tuple(self.remarks))
         except LinkworkError as error:
             reason = f"cannot be read back ({str(error)[:200].rstrip('.')})"
-        self.remark("extras", f"the linkage that the file carries {reason}; the skeleton is read instead.")
+        self.remarks.add("extras", f"the linkage that the file carries {reason}; the skeleton is read instead.")
         return None
 
     # Transforms without a skeleton
@@ -250,9 +234,9 @@ class _UsdReader:
         kept = [k for k, entry in enumerate(entries) if entry["shape"] is None or entry["moves"]]
         if not kept:
             raise FormatError(self.path, "has no skeleton, and no transforms that could be links.")
-        self.remark("skeletons", "the file has no skeleton; its transforms are read as links.")
+        self.remarks.add("skeletons", "the file has no skeleton; its transforms are read as links.")
         if self.header["meshes"]:
-            self.remark("dropped", f"{self.header['meshes']} meshes, curves or point clouds are not read.")
+            self.remarks.add("dropped", f"{self.header['meshes']} meshes, curves or point clouds are not read.")
         owners: list[int] = []  # of every entry, the link that it is or stands on
         place = {k: i for i, k in enumerate(kept)}
         for k, entry in enumerate(entries):
@@ -264,7 +248,8 @@ class _UsdReader:
         for k, entry in enumerate(entries):
             if entry["shape"] is not None and owners[k] >= 0:
                 link_from_shape = inverse(places[0, kept[owners[k]]]) @ places[0, k]
-                visuals[owners[k]].append(_visual(entry, link_from_shape, self.unit * _size(worlds[0, k])))
+                scale = float(np.cbrt(np.abs(np.linalg.det(worlds[0, k, :3, :3])))) or 1.0
+                visuals[owners[k]].append(_visual(entry, link_from_shape, self.unit * scale))
         names = _unique([entries[k]["name"] for k in kept])
         links = [Link(name, tuple(shapes)) for name, shapes in zip(names, visuals, strict=True)]
         motions = []
@@ -282,30 +267,20 @@ class _UsdReader:
         placements = _local(rest, parents)
         size = float(np.ptp(rest[:, :3, 3], axis=0).max()) or 1.0
         steps = [inverse(placements) @ _local(motion.worlds, parents) for motion in motions]
-        travel = np.max(
-            [np.abs(step[..., :3, 3]).max(axis=(0, 2)) for step in steps] or np.zeros((1, len(links))), axis=0
-        )
-        lone, poses = parents.count(-1) == 1, dict[str, Any](rest={})
-        kinds: list[Articulation] = []
+        travel = np.zeros(len(links))
+        for step in steps:
+            travel = np.maximum(travel, np.abs(step[..., :3, 3]).max(axis=(0, 2)))
+        lone, kinds = parents.count(-1) == 1, list[Articulation]()
         for k, parent in enumerate(parents):
             floats = (lone and parent < 0) or travel[k] > STILL * size
             kinds.append(Fixed() if not free[k] else Floating() if floats else Ball())
-        names = [link.name for link in links]
-        base = fresh("base", set(names))
-        joints = [
-            Joint(names[k], names[parent] if parent >= 0 else base, names[k], kinds[k], placements[k])
-            for k, parent in enumerate(parents)
-        ]
-        if lone:
-            root = parents.index(-1)
-            first = joints.pop(root)
-            arc = Joint(first.name, None, "", kinds[root], placements[root])
-            linkage = Linkage(links, joints, name=name, root=arc, poses=poses)
-        else:
-            linkage = Linkage([Link(base), *links], joints, name=name, poses=poses)
+        linkage = linkage_at_rest(name, links, parents, placements, kinds)
         clips = {}
         for title, motion, step in zip(_unique([m.name for m in motions]), motions, steps, strict=True):
-            clips[title] = Clip(linkage, motion.times, _poses(linkage, names, kinds, step))
+            poses = np.repeat(linkage.neutral()[None], len(step), axis=0)
+            for k, link in enumerate(links):
+                move_link(linkage, poses, link.name, step[:, k, :3, 3], step[:, k, :3, :3])
+            clips[title] = Clip(linkage, motion.times, poses)
         return Content(linkage, clips, tuple(self.remarks))
 
 
@@ -313,7 +288,7 @@ def _difference(linkage: Linkage, joints: list[str], rest: FloatArray, motions: 
     """Return how a skeleton differs from the linkage beside it, or nothing."""
     if joint_paths(linkage) != joints:
         return "has other joints"
-    if not _agree(world_matrices(linkage, linkage.neutral()), rest):
+    if not agree(world_matrices(linkage, linkage.neutral()), rest[..., :3, :3], rest[..., :3, 3]):
         return "rests in another pose"
     if len({motion.name for motion in motions}) < len(motions):
         return "has motions of one name"
@@ -323,15 +298,10 @@ def _difference(linkage: Linkage, joints: list[str], rest: FloatArray, motions: 
             return f"lacks the frames of {motion.name!r}"
         if not np.abs(frames[:, 0] - motion.times).max() < AGREE:
             return f"has other times for {motion.name!r}"
-        if not _agree(world_matrices(linkage, linkage.pose(frames[:, 1:])), motion.worlds):
+        ours, theirs = world_matrices(linkage, linkage.pose(frames[:, 1:])), motion.worlds
+        if not agree(ours, theirs[..., :3, :3], theirs[..., :3, 3]):
             return f"moves otherwise in {motion.name!r}"
     return ""
-
-
-def _agree(ours: FloatArray, theirs: FloatArray) -> bool:
-    size = 1.0 + float(np.abs(ours[..., :3, 3]).max())
-    apart = np.abs(ours - theirs)
-    return bool(apart[..., :3, 3].max() <= AGREE * size and apart[..., :3, :3].max() <= AGREE)
 
 
 def _visual(entry: dict[str, Any], placement: FloatArray, scale: float) -> Visual:
@@ -343,15 +313,10 @@ def _visual(entry: dict[str, Any], placement: FloatArray, scale: float) -> Visua
         "Cylinder": lambda: Cylinder(a, b),
         "Capsule": lambda: Capsule(a, b),
     }
-    turn = np.eye(4)
-    turn[:3, :3] = ALONG.get(entry["axis"], np.eye(3))
+    turn = transform(rotation=ALONG.get(entry["axis"]))
     color = entry["color"]
     rgb = None if color is None else tuple(np.clip(color, 0.0, 1.0).tolist())
     return Visual(shapes[entry["shape"]](), placement @ turn, rgb)
-
-
-def _size(matrix: FloatArray) -> float:
-    return float(np.cbrt(np.abs(np.linalg.det(matrix[:3, :3])))) or 1.0
 
 
 def _unique(given: list[str]) -> list[str]:
@@ -398,19 +363,3 @@ def _unit(vectors: FloatArray, instead: FloatArray) -> FloatArray:
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     result: FloatArray = np.where(length > 1e-12, vectors / np.maximum(length, 1e-12), instead)
     return result
-
-
-def _poses(linkage: Linkage, names: list[str], kinds: list[Articulation], steps: FloatArray) -> FloatArray:
-    """Return the poses (frames, nq) in which every joint makes its step (frames, joints, 4, 4)."""
-    from scipy.spatial.transform import Rotation
-
-    poses = np.repeat(linkage.neutral()[None], len(steps), axis=0)
-    for k, (name, kind) in enumerate(zip(names, kinds, strict=True)):
-        if kind.nq == 0:
-            continue
-        start = linkage.drive(name).q
-        if kind.nq == 7:
-            poses[:, start : start + 3] = steps[:, k, :3, 3]
-            start += 3
-        poses[:, start : start + 4] = steady(Rotation.from_matrix(steps[:, k, :3, :3]).as_quat(scalar_first=True))
-    return poses

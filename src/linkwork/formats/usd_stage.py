@@ -16,6 +16,11 @@ from typing import Any
 
 import numpy as np
 
+try:
+    from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdSkel
+except ImportError:  # `_answer` says so
+    Usd = None
+
 MAX_LAYERS = 100
 MAX_PRIMS = 20_000
 MAX_JOINTS = 10_000
@@ -44,9 +49,7 @@ def main() -> None:
 
 
 def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    try:
-        from pxr import Sdf, Tf, Usd, UsdGeom, UsdSkel  # noqa: F401 - loaded before the clock starts
-    except ImportError:
+    if Usd is None:
         return {"missing": "usd-core"}, {}
     _limit(request["seconds"], request["bytes"])
     try:
@@ -85,8 +88,6 @@ class _Extract:
     """A stage on its way to plain arrays."""
 
     def __init__(self, path: str, folders: list[str]) -> None:
-        from pxr import Sdf, Usd, UsdGeom
-
         self.path, self.folders = path, [os.path.realpath(folder) for folder in folders]
         self.absent: list[str] = []
         layer = Sdf.Layer.FindOrOpen(path)
@@ -107,8 +108,6 @@ class _Extract:
 
     def everything(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the header and the arrays."""
-        from pxr import UsdSkel
-
         skeletons = [prim for prim in self.prims if prim.IsA(UsdSkel.Skeleton)]
         named = [str(prim.GetTypeName()) for prim in self.prims]
         self.header["skeletons"] = [str(prim.GetPath()) for prim in skeletons]
@@ -125,8 +124,6 @@ class _Extract:
 
     def _check_layers(self, layer: Any) -> None:
         """Raise if the file would make USD read anything outside the folders that are allowed."""
-        from pxr import Ar, Sdf
-
         waiting, seen = [layer], {layer.identifier}
         while waiting:
             here = waiting.pop()
@@ -148,8 +145,6 @@ class _Extract:
                     waiting.append(inner)
 
     def _prims(self) -> list[Any]:
-        from pxr import Usd
-
         result = []
         for prim in Usd.PrimRange(self.stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
             if prim.HasAuthoredMetadata("clips"):
@@ -169,8 +164,6 @@ class _Extract:
     # A skeleton
 
     def _skeleton(self, prim: Any) -> None:
-        from pxr import UsdSkel
-
         skeleton = UsdSkel.Skeleton(prim)
         joints = [str(token) for token in skeleton.GetJointsAttr().Get() or ()]
         if not joints:
@@ -189,7 +182,7 @@ class _Extract:
         self.header["animations"] = [
             self._animation(UsdSkel.Animation(other), k, prim) for k, other in enumerate([*animations, *others])
         ]
-        self.arrays["world"] = self._worlds(prim, [None])[0]
+        self.arrays["world"] = self._worlds([prim], [None])[0, 0]
 
     def _animation(self, animation: Any, k: int, skeleton: Any) -> dict[str, Any]:
         """Take in one animation; its times also have those at which the skeleton as a whole moves."""
@@ -217,15 +210,13 @@ class _Extract:
             if len(found) == len(codes) and len({len(row) for row in exact}) == 1:
                 self.arrays[f"frames{k}"] = np.stack(exact)
         if moving:
-            self.arrays[f"worlds{k}"] = self._worlds(skeleton, codes)
+            self.arrays[f"worlds{k}"] = self._worlds([skeleton], codes)[:, 0]
         name = prim.GetDisplayName() if prim.HasAuthoredDisplayName() else prim.GetName()
         return {"name": str(name), "joints": joints, "times": [0.0 if code is None else float(code) for code in codes]}
 
     # Places
 
     def _moving_times(self, prim: Any) -> set[float]:
-        from pxr import UsdGeom
-
         times: set[float] = set()
         while prim and not prim.IsPseudoRoot():
             if prim.IsA(UsdGeom.Xformable):
@@ -233,20 +224,17 @@ class _Extract:
             prim = prim.GetParent()
         return times
 
-    def _worlds(self, prim: Any, codes: list[Any]) -> Any:
-        """Return world_from_prim at time codes, shape (n, 4, 4)."""
-        from pxr import Usd, UsdGeom
-
-        rows = []
-        for code in codes:
+    def _worlds(self, prims: list[Any], codes: list[Any]) -> Any:
+        """Return world_from_prim at time codes, shape (codes, prims, 4, 4)."""
+        worlds = np.zeros((len(codes), len(prims), 4, 4))
+        for row, code in zip(worlds, codes, strict=True):
             cache = UsdGeom.XformCache(Usd.TimeCode.Default() if code is None else code)
-            rows.append(np.array(cache.GetLocalToWorldTransform(prim), np.float64).T)
-        return np.stack(rows)
+            for k, prim in enumerate(prims):
+                row[k] = np.array(cache.GetLocalToWorldTransform(prim), np.float64).T
+        return worlds
 
     def _transforms(self) -> None:
         """Take in the transforms of a file without skeleton, and the simple shapes on them."""
-        from pxr import Usd, UsdGeom
-
         entries: list[dict[str, Any]] = []
         index: dict[str, int] = {}
         times: set[float] = set()
@@ -261,20 +249,14 @@ class _Extract:
                 parent = parent.GetParent()
             index[str(prim.GetPath())] = len(entries)
             above = index[str(parent.GetPath())] if parent else -1
-            entry = {"name": str(prim.GetName()), "parent": above, "moves": bool(samples), **self._shape(prim)}
-            entries.append(entry)
+            entries.append({"name": str(prim.GetName()), "parent": above, "moves": bool(samples), **self._shape(prim)})
             kept.append(prim)
         codes: list[Any] = sorted(times) or [None]
         if len(entries) * len(codes) > MAX_VALUES:
             raise Refusal(f"has motion of more than {MAX_VALUES} transforms times frames, the most that is read")
         self.header["transforms"], self.header["times"] = entries, [0.0 if c is None else float(c) for c in codes]
         self.header["moves"] = bool(times)
-        worlds = np.zeros((len(codes), len(kept), 4, 4))
-        for row, code in enumerate(codes):
-            cache = UsdGeom.XformCache(Usd.TimeCode.Default() if code is None else code)
-            for k, prim in enumerate(kept):
-                worlds[row, k] = np.array(cache.GetLocalToWorldTransform(prim), np.float64).T
-        self.arrays["worlds"] = worlds
+        self.arrays["worlds"] = self._worlds(kept, codes)
 
     def _shape(self, prim: Any) -> dict[str, Any]:
         kind = str(prim.GetTypeName())

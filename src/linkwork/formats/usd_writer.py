@@ -16,11 +16,12 @@ import numpy as np
 from ..errors import FormatError, MissingExtraError
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
-from ..transforms import FloatArray, inverse, steady
+from ..transforms import FloatArray, steady
 from . import mesh_export, scene
 from .atomic_files import replacing
-from .content import Content, Remark, UniqueNames
+from .content import Content, Remark, Remarks, UniqueNames
 from .options import FilePath
+from .skeletons import local_matrices
 
 KEY = "linkwork"
 FRAME = "linkwork:frame"  # the time [s] and the pose of a frame, as float64
@@ -75,14 +76,6 @@ def _identifier(name: str) -> str:
     return f"_{text}" if not text or text[0].isdigit() else text
 
 
-def local_matrices(linkage: Linkage, worlds: FloatArray) -> FloatArray:
-    """Return parent_from_link (..., n, 4, 4) from world_from_link; the first stays where it is in the world."""
-    result = worlds.copy()
-    if len(linkage.links) > 1:
-        result[..., 1:, :, :] = inverse(worlds[..., list(linkage.parents[1:]), :, :]) @ worlds[..., 1:, :, :]
-    return result
-
-
 def world_matrices(linkage: Linkage, poses: FloatArray) -> FloatArray:
     """Return world_from_link of all links, shape (..., n, 4, 4)."""
     frames = linkage.forward(poses)
@@ -98,15 +91,14 @@ class _UsdWriter:
         except ImportError as error:
             raise MissingExtraError("usd-core", "formats", "writing USD") from error
         self.linkage, self.clips, self.path = content.linkage, content.clips, path
-        self.remarks: list[Remark] = []
+        self.remarks = Remarks()
         self.stage: Any = Usd.Stage.CreateInMemory()
         self.joints = joint_paths(self.linkage)
         self.names = UniqueNames()
         self.rest = world_matrices(self.linkage, self.linkage.neutral())
         self.low, self.high = self.rest[:, :3, 3].min(axis=0), self.rest[:, :3, 3].max(axis=0)
         if sum(map(len, self.joints)) > MAX_CHARACTERS:
-            message = "the linkage is too deep for USD, which names every joint by its whole path."
-            raise FormatError(path, message)
+            raise FormatError(path, "the linkage is too deep for USD, which names every joint by its whole path.")
 
     def build(self) -> None:
         """Fill the stage."""
@@ -133,7 +125,7 @@ class _UsdWriter:
         from pxr import UsdSkel, Vt
 
         skeleton = UsdSkel.Skeleton.Define(self.stage, self._free("Skeleton"))
-        local = local_matrices(self.linkage, self.rest)
+        local = local_matrices(self.linkage, self.linkage.neutral())
         skeleton.CreateJointsAttr(self.joints)
         skeleton.CreateJointNamesAttr(list(self.linkage.links))
         skeleton.CreateBindTransformsAttr(Vt.Matrix4dArray.FromNumpy(_rows(self.rest)))
@@ -163,7 +155,7 @@ class _UsdWriter:
         worlds = world_matrices(self.linkage, clip.poses)
         self.low = np.minimum(self.low, worlds[..., :3, 3].min(axis=(0, 1)))
         self.high = np.maximum(self.high, worlds[..., :3, 3].max(axis=(0, 1)))
-        local = local_matrices(self.linkage, worlds)
+        local = local_matrices(self.linkage, clip.poses)
         count, links = local.shape[:2]
         flat = Rotation.from_matrix(local[..., :3, :3].reshape(-1, 3, 3)).as_quat()  # x, y, z, w, as USD's arrays are
         turns = steady(flat.reshape(count, links, 4)).astype(np.float32)
@@ -193,8 +185,7 @@ class _UsdWriter:
             reach = max(reach, float(np.linalg.norm(part.facets.corners, axis=1).max()))
         if missing:
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-            text = f"of the mesh {missing[0]!r}{more} only the name is in the file."
-            self.remarks.append(Remark("dropped", text, where=missing[0]))
+            self.remarks.add("dropped", f"of the mesh {missing[0]!r}{more} only the name is in the file.", missing[0])
         return np.full(3, reach)
 
     def _part(self, part: mesh_export.MeshPart) -> None:

@@ -25,8 +25,6 @@ MAX_ELEMENTS = 50_000
 MAX_ATTRIBUTES = 250_000
 LONGEST_TAG = 2**20
 
-_BLANKS = b" \t\r\n"
-_MARK = b"\xef\xbb\xbf"
 _LONG_TAG = re.compile(rb"<[^<]{%d}" % LONGEST_TAG)  # "<" cannot stand inside a tag
 
 
@@ -87,8 +85,8 @@ def read(
     Raises:
         FormatError: If it is not XML, or more than is read: with the line.
     """
-    data = atomic_files.read_bytes(path, MAX_BYTES).removeprefix(_MARK)
-    text = data.lstrip(_BLANKS)
+    data = atomic_files.read_bytes(path, MAX_BYTES).removeprefix(b"\xef\xbb\xbf")
+    text = data.lstrip(b" \t\r\n")
     skipped = data[: len(data) - len(text)].count(b"\n")
     if not text:
         raise FormatError(path, "is empty.")
@@ -102,10 +100,8 @@ def read(
     except FormatError:
         raise
     except DefusedXmlException as error:
-        message = (
-            "a document type (<!DOCTYPE>), and with it perhaps entities, stands here; neither is read, take it out."
-        )
-        raise FormatError(path, message, line=tree.line) from error
+        what = "a document type (<!DOCTYPE>), and with it perhaps entities, stands here"
+        raise FormatError(path, f"{what}; neither is read, take it out.", line=tree.line) from error
     except SAXParseException as error:
         line = (error.getLineNumber() or 1) + skipped
         raise FormatError(path, f"not XML: {error.getMessage()}.", line=line) from error
@@ -148,13 +144,13 @@ class _Tree(DefusedExpatParser):
         self.elements += 1
         self.attributes += len(attrs)
         if self.elements > self.most or self.attributes > MAX_ATTRIBUTES:
-            message = f"more than {self.most:,} elements or {MAX_ATTRIBUTES:,} attributes."
-            raise FormatError(self.path, message, line=self.line)
+            most = f"{self.most:,} elements or {MAX_ATTRIBUTES:,} attributes"
+            raise FormatError(self.path, f"more than {most}.", line=self.line)
         if self.depth > self.deepest:
             raise FormatError(self.path, f"nested deeper than {self.deepest} levels.", line=self.line)
         if self.depth > self.hidden:
             return
-        element = XmlElement(name, attrs, self.path, self._parser.CurrentLineNumber + self.skipped)
+        element = XmlElement(name, attrs, self.path, self.line)
         if self.open:
             self.open[-1].children.append(element)
         else:

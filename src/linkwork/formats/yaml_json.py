@@ -32,7 +32,6 @@ _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U0001000
 _HALVES = re.compile(r"\\u[dD][89a-fA-F]")  # JSON writes some characters as two halves; one alone is none
 _PLAIN = re.compile(r"[^\W\d][\w./-]*(?: [\w./-]+)*|-?\d+(?:\.\d+)?deg")
 _QUOTED_WORDS = {"yes", "no", "on", "off", "true", "false", "null"}  # to other readers these are no texts
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 class _RefusedError(ValueError):
@@ -315,18 +314,15 @@ def _inline(value: Any, kind: str, room: int) -> str | None:
         room = 2**62  # a vector is never broken
     elif any(isinstance(item, dict) for item in members):
         return None
-    parts = []
-    for item in members:
-        text = _inline(item, kind, room)
-        if text is None:
-            return None
-        parts.append(text)
+    parts = [_inline(item, kind, room) for item in members]
+    if None in parts:
+        return None
     if isinstance(value, dict):
         names = [_text(key, kind) for key in value]
         if max(map(len, names), default=0) > LONGEST_KEY:
             return None
         parts = [f"{name}: {part}" for name, part in zip(names, parts, strict=True)]
-    line = ", ".join(parts)
+    line = ", ".join(filter(None, parts))
     if len(line) + 2 > room:
         return None
     return f"[{line}]" if isinstance(value, list) else f"{{{line}}}"
@@ -335,12 +331,10 @@ def _inline(value: Any, kind: str, room: int) -> str | None:
 def _scalar(value: Any, kind: str) -> str:
     if isinstance(value, str):
         return _text(value, kind)
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, float):
         return _float(value)
-    if isinstance(value, int):
-        return str(value)
+    if value is None or isinstance(value, int):
+        return json.dumps(value)
     raise LinkageError(f"a file holds texts and numbers, not {value!r}.")
 
 
@@ -361,11 +355,7 @@ def _text(value: str, kind: str) -> str:
 
 
 def _escape(character: str, kind: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
     code = ord(character)
     if 0xD800 <= code < 0xE000:
         return character  # half a character: it has no UTF-8 form, and the writer of the file says so
-    if code < 0x10000:
-        return f"\\u{code:04x}"
-    return f"\\U{code:08x}" if kind == "yaml" else json.dumps(character)[1:-1]
+    return f"\\U{code:08x}" if kind == "yaml" and code >= 0x10000 else json.dumps(character)[1:-1]

@@ -176,7 +176,7 @@ def _squad(at: _Stretches) -> FloatArray:
         last = product(first, exponential(way[:, turn]))
         early = product(first, exponential((gap * leaving[span] - way)[:, turn] / 2.0))
         late = product(last, exponential((way - gap * coming[span + 1])[:, turn] / 2.0))
-        result[:, k : k + 4] = _arc(_arc(first, last, t), _arc(early, late, t), 2.0 * t * (1.0 - t))
+        result[:, k : k + 4] = great_arc(great_arc(first, last, t), great_arc(early, late, t), 2.0 * t * (1.0 - t))
     return result
 
 
@@ -197,7 +197,7 @@ def exponential(turn: FloatArray) -> FloatArray:
     return np.hstack([np.cos(angle / 2.0), turn * (np.sinc(angle / (2.0 * np.pi)) / 2.0)])
 
 
-def _arc(a: FloatArray, b: FloatArray, t: FloatArray) -> FloatArray:
+def great_arc(a: FloatArray, b: FloatArray, t: FloatArray) -> FloatArray:
     """Return points on the great arcs between quaternions (n, 4) as they are, without a choice of sign."""
     angle = 2.0 * np.arctan2(np.linalg.norm(a - b, axis=1, keepdims=True), np.linalg.norm(a + b, axis=1, keepdims=True))
     sine = np.sin(angle)

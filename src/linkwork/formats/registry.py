@@ -1,0 +1,96 @@
+"""The table of formats: which module of this folder reads and writes a file, by the suffix of its name."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import PurePath
+from typing import Any
+
+from ..errors import FormatError
+from .atomic_files import read_bytes
+from .options import FilePath
+from .texts import TextFile, root_tag
+
+
+@dataclass(frozen=True)
+class Format:
+    """How one kind of file is read and written.
+
+    Args:
+        module: The module of this folder that does it.
+        title: What people call it.
+        linkages: Whether it can hold a linkage without a motion.
+        clips: Whether it can hold motions.
+        several: Whether it can hold more than one.
+        options: Which of the options mean something to it.
+        reads: Whether it is read.
+        writes: Whether it is written.
+        binary: Whether it is bytes, not text.
+    """
+
+    module: str
+    title: str
+    linkages: bool = True
+    clips: bool = False
+    several: bool = False
+    options: tuple[str, ...] = ()
+    reads: bool = True
+    writes: bool = True
+    binary: bool = False
+
+    def load_module(self) -> Any:
+        """Return the module, imported when it is first needed."""
+        return import_module(f".{self.module}", __package__)
+
+
+_MESHES, _SCALE = ("packages", "folders"), ("units", "up", "folders")
+_SCENE = Format("scene", "scene", options=_MESHES)
+_USD = Format("usd", "USD", clips=True, several=True, options=_SCALE)
+FORMATS: dict[str, Format] = {
+    ".yaml": _SCENE,
+    ".yml": _SCENE,
+    ".json": _SCENE,
+    ".urdf": Format("urdf", "URDF", options=_MESHES),
+    ".xml": Format("mjcf", "MJCF", options=_MESHES, writes=False),
+    ".bvh": Format("bvh", "BVH", clips=True, options=("units", "up", "positions")),
+    ".gltf": Format("gltf", "glTF", clips=True, several=True, options=_SCALE),
+    ".glb": Format("gltf", "GLB", clips=True, several=True, options=_SCALE, binary=True),
+    ".usd": _USD,
+    ".usda": _USD,
+    ".usdc": replace(_USD, binary=True),
+    ".csv": Format("tables", "CSV", linkages=False, clips=True),
+    ".npz": Format("tables", "NPZ", linkages=False, clips=True, binary=True),
+    ".parquet": Format("tables", "Parquet", linkages=False, clips=True, binary=True),
+}
+
+
+def format_of(path: FilePath) -> Format:
+    """Return the format of a file: its suffix says it, and in XML the first element too.
+
+    Raises:
+        FormatError: If it has none that is known.
+    """
+    suffix = PurePath(path).suffix.lower()
+    if suffix == ".xacro":
+        name = PurePath(PurePath(path).name)
+        command = f"xacro {name} > {name.with_suffix('').with_suffix('.urdf')}"
+        raise FormatError(path, f"this is xacro, still to be expanded. Expand it first: {command}")
+    if suffix not in FORMATS and os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for names that no file can have
+        raise FormatError(path, "is a folder, not a file.")
+    if suffix not in FORMATS:
+        got = f"no format {suffix!r}" if suffix else "no suffix that says its format"
+        raise FormatError(path, f"{got}; known are {', '.join(FORMATS)}.")
+    if suffix == ".xml" and not (isinstance(path, TextFile) and path.kind == "mjcf"):
+        try:
+            tag = root_tag(read_bytes(path).removeprefix(b"\xef\xbb\xbf").decode("latin-1"))
+        except FormatError:  # whoever reads it will say so
+            tag = None
+        suffix = ".urdf" if tag == "robot" else suffix
+    return FORMATS[suffix]
+
+
+def suffixes(*abilities: str) -> tuple[str, ...]:
+    """Return the suffixes of formats with all of some abilities, fields of `Format` such as ``"clips", "writes"``."""
+    return tuple(suffix for suffix, row in FORMATS.items() if all(getattr(row, one) for one in abilities))
