@@ -217,7 +217,7 @@ def test_a_folder_with_something_else_in_it_is_refused(goals, tmp_path):
     out.mkdir()
     for text in ("[]", "{}", "nonsense"):
         (out / "_manifest.json").write_text(text)
-        with pytest.raises(RunError, match="is no manifest"):
+        with pytest.raises(RunError, match="is not the manifest"):
             solve(goals, out, resume=True)
     with pytest.raises(RunError, match="cannot write to"):
         solve(goals, goals / "out")
