@@ -19,16 +19,16 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ..errors import BlockError, OptionError, PoseError, RunError, listed
+from ..errors import BlockError, OptionError, PoseError, RunError
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..solvers.batch import Batch, cores, solve_batch
-from ..solvers.options import BatchOptions, precision
+from ..solvers.options import BatchOptions, precision, whole
 from ..solvers.prepare import prepare
 from ..transforms import FloatArray
 from .answer_files import part_path, read_counts, schema_of, write_part
-from .engine import Receipt, Receipts, check_workers, linkage_digest, run_folder, run_local, run_ray
-from .goal_files import Goals, RowBlock, check_block_rows, open_goals, read_block
+from .engine import Receipt, Receipts, check_engine, linkage_digest, run_folder, run_local, run_ray
+from .goal_files import Goals, RowBlock, open_goals, read_block
 
 ENGINES = ("local", "cuda", "ray")
 ROWS = {"cpu": 2**18, "cuda": 2**20}  # of a block, by default
@@ -141,9 +141,10 @@ def solve_dataset(
         <DatasetResult: 2 of 3 reached>
     """
     check_linkage(linkage)
-    device, workers = _device(engine, address, gpu), check_workers(workers)
+    check_engine(engine, ENGINES, workers, address, gpu=gpu)
+    device = "cuda" if gpu or engine == "cuda" else "cpu"
     given = {name: options.pop(name) is not False for name in ("position", "orientation") if name in options}
-    rows = ROWS[device] if block_rows is None else check_block_rows(block_rows)
+    rows = ROWS[device] if block_rows is None else whole("block_rows", block_rows, least=1, most=2**24)
     plan = open_goals(goals, linkage, block_rows=rows, ignore=ignore, **given)
     solve = BlockSolver(linkage, frame, plan, start, dict(options), device)
     solve.check("cpu" if engine == "ray" else device)
@@ -151,14 +152,6 @@ def solve_dataset(
         solve.folder, solve.run = folder, digest
         work = partial(solve.receipts, engine=engine, workers=workers, address=address, gpu=gpu)
         return collect(folder, [(block.first, block.rows) for block in plan.blocks], solve.kept, work, progress)
-
-
-def _device(engine: str, address: str | None, gpu: bool) -> str:
-    if engine not in ENGINES:
-        raise OptionError(f"no engine {engine!r}; engines are {listed(ENGINES)}.")
-    if engine != "ray" and (address is not None or gpu):
-        raise OptionError("address and gpu are for the engine ray.")
-    return "cuda" if gpu or engine == "cuda" else "cpu"
 
 
 def collect(

@@ -22,7 +22,7 @@ from ..errors import LinkworkError, OptionError, RunError, listed
 from ..formats.atomic_files import read_text, write_text
 from ..formats.scene import dump
 from ..linkage.linkage import Linkage
-from ..transforms import is_whole
+from ..solvers.options import whole
 from .goal_files import require
 
 MANIFEST, VERSION = "_manifest.json", 1  # readers of Parquet pass by names that begin so
@@ -136,6 +136,16 @@ def _held(folder: Path) -> Iterator[None]:
 # Engines
 
 
+def check_engine(engine: str, known: Sequence[str], workers: Any, address: str | None, *, gpu: bool = False) -> None:
+    """Raise OptionError for an unknown engine, or one that is given what it has no use for."""
+    if engine not in known:
+        raise OptionError(f"no engine {engine!r}; engines are {listed(known)}.")
+    if engine != "ray" and (address is not None or gpu):
+        raise OptionError("address is for the engine ray, and so is gpu.")
+    if workers is not None:
+        whole("workers", workers, least=1, most=2**16)
+
+
 def run_local(work: Work, items: Sequence[int], workers: int) -> Receipts:
     """Do the work in threads of this process."""
     waiting = iter(items)
@@ -229,10 +239,3 @@ def _cluster(ray: Any, workers: int | None, address: str | None, gpu: bool) -> I
         yield
     finally:
         ray.shutdown()
-
-
-def check_workers(value: Any) -> int | None:
-    """Return a number of workers, or None for as many as there are cores or cards."""
-    if value is not None and (not is_whole(value) or not 1 <= value <= 2**16):
-        raise OptionError(f"workers is a whole number, at least one, got {value!r}.")
-    return None if value is None else int(value)

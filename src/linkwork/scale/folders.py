@@ -18,10 +18,9 @@ from .. import formats
 from ..errors import FormatError, LinkworkError, OptionError, listed
 from ..formats.atomic_files import read_bytes
 from ..linkage.linkage import Linkage, check_linkage
-from ..motion.clips import Clip
 from ..retargeting import RetargetOptions, retarget
 from .datasets import DatasetResult, Progress, collect
-from .engine import Receipt, Receipts, check_workers, linkage_digest, run_folder, run_local, run_ray
+from .engine import Receipt, Receipts, check_engine, linkage_digest, run_folder, run_local, run_ray
 
 ENGINES = ("local", "ray")
 WRITTEN = "written"
@@ -62,14 +61,10 @@ def retarget_library(
         RunError: If the folder holds another run.
     """
     check_linkage(linkage)
-    if engine not in ENGINES:
-        raise OptionError(f"no engine {engine!r} for motions; engines are {listed(ENGINES)}.")
-    if address is not None and engine != "ray":
-        raise OptionError("address is for the engine ray.")
+    check_engine(engine, ENGINES, workers, address)
     known = formats.suffixes("clips", "writes")
     if suffix not in known:
         raise OptionError(f"cannot write motions to {suffix!r} files; suffixes are {listed(known)}.")
-    workers = check_workers(workers)
     work = ClipRetargeter(Path(source), _motions(Path(source), suffix), linkage, suffix, options)
     with run_folder(output, work.facts(), resume=resume) as (folder, _):
         work.folder = folder
@@ -133,7 +128,7 @@ class ClipRetargeter:
         """Do one motion; one that cannot be read or handed over is told of, anything else raises."""
         path = self.source / self.names[item]
         try:
-            clip = self._retargeted(path)
+            clip = retarget(formats.load_clip(path), self.linkage, **self.options)
         except OptionError:  # wrong for all of them
             raise
         except LinkworkError as error:
@@ -141,13 +136,8 @@ class ClipRetargeter:
             return Receipt(item, missing=reason if str(path) in reason else f"{path}: {reason}")
         target = self.target(item)
         target.parent.mkdir(parents=True, exist_ok=True)
-        formats.write(
-            formats.Content(clip.linkage, {path.stem: clip}), target
-        )  # what it cannot hold is not logged here
+        formats.write(formats.Content(clip.linkage, {path.stem: clip}), target)  # `Clip.save` would log what is lost
         return Receipt(item, {WRITTEN: 1})
-
-    def _retargeted(self, path: Path) -> Clip:
-        return retarget(formats.load_clip(path), self.linkage, **self.options)
 
 
 def _plain(name: str, value: Any) -> Any:

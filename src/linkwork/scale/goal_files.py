@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockError, FormatError, MissingExtraError, OptionError, listed
+from ..errors import BlockError, FormatError, MissingExtraError, listed
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, is_whole, quaternion_matrix
+from ..transforms import FloatArray, quaternion_matrix
 from .csv_goals import header_of, plan_lines, read_lines
 from .goal_columns import ID, NUMBERS, START, Columns, read_columns
 
@@ -226,8 +226,12 @@ def read_block(columns: Columns, block: RowBlock, linkage: Linkage, base: FloatA
     import pyarrow as pa
 
     done = 0
-    tables = _row_groups(columns, block, chunk) if block.path.lower().endswith(".parquet") else _lines(columns, block)
     try:
+        if block.path.lower().endswith(".parquet"):
+            tables = _row_groups(columns, block, chunk)
+        else:
+            lines = read_lines(block.path, block.begin, block.end, columns.numbers, columns.names, block.first)
+            tables = iter([lines])
         for table in tables:
             for at in range(0, table.num_rows, chunk):
                 part = table.slice(at, chunk)
@@ -253,10 +257,6 @@ def _row_groups(columns: Columns, block: RowBlock, chunk: int) -> Iterator[Any]:
                 return
 
 
-def _lines(columns: Columns, block: RowBlock) -> Iterator[Any]:
-    yield read_lines(block.path, block.begin, block.end, columns.numbers, columns.names, block.first)
-
-
 def _as_rows(columns: Columns, table: Any, linkage: Linkage, base: FloatArray, first: int) -> GoalRows:
     def numbers(names: Sequence[str]) -> FloatArray:
         arrays = [np.asarray(table.column(name).to_numpy(zero_copy_only=False), np.float64) for name in names]
@@ -276,7 +276,11 @@ def _targets(place: FloatArray, turn: FloatArray) -> FloatArray:
     """Return positions (n, 2 or 3), rotations (n, 3, 3) or both as transforms (n, 4, 4)."""
     if not turn.shape[1]:
         return place
-    rotations = turn.reshape(-1, 3, 3) if turn.shape[1] == 9 else _rotations(turn)
+    if turn.shape[1] == 9:
+        rotations = turn.reshape(-1, 3, 3)
+    else:  # a quaternion far from unit length makes its row invalid
+        far = ~(np.abs(np.linalg.norm(turn, axis=1, keepdims=True) - 1.0) <= UNIT)
+        rotations = quaternion_matrix(np.where(far, np.nan, turn))
     if not place.shape[1]:
         return rotations
     targets: NDArray[np.float64] = np.zeros((len(turn), 4, 4))
@@ -286,12 +290,6 @@ def _targets(place: FloatArray, turn: FloatArray) -> FloatArray:
     return targets
 
 
-def _rotations(turn: FloatArray) -> FloatArray:
-    """Return the rotations of quaternions, and NaN where one is far from unit length: its row will be invalid."""
-    far = ~(np.abs(np.linalg.norm(turn, axis=1) - 1.0) <= UNIT)
-    return quaternion_matrix(np.where(far[:, None], np.nan, turn)) if far.any() else quaternion_matrix(turn)
-
-
 def require(package: str, purpose: str) -> None:
     """Raise the error of a missing extra unless a package is there."""
     from importlib.util import find_spec
@@ -299,10 +297,3 @@ def require(package: str, purpose: str) -> None:
     extras = {"pyarrow": "formats", "ray": "ray"}
     if find_spec(package) is None:
         raise MissingExtraError(package, extras[package], purpose)
-
-
-def check_block_rows(value: Any) -> int:
-    """Return a number of rows that a block may have."""
-    if not is_whole(value) or not 1 <= value <= 2**24:
-        raise OptionError(f"block_rows is a whole number from 1 to {2**24}, got {value!r}.")
-    return int(value)

@@ -157,12 +157,11 @@ def precision(dtype: DTypeLike) -> np.dtype[Any]:
     return kind
 
 
-def whole(name: str, value: Any, *, least: int = 0) -> int:
+def whole(name: str, value: Any, *, least: int = 0, most: int = 2**63 - 1) -> int:
     """Return a whole number of any type, or say what is wrong with an option."""
-    if not is_whole(value) or not least <= value < 2**63:
-        raise OptionError(
-            f"{name} must be a whole number, {'at least one' if least else 'zero or more'}, got {value!r}."
-        )
+    if not is_whole(value) or not least <= value <= most:
+        span = f"from {least} to {most}" if most < 2**63 - 1 else "at least one" if least else "zero or more"
+        raise OptionError(f"{name} must be a whole number, {span}, got {value!r}.")
     return int(value)
 
 
