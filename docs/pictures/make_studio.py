@@ -114,7 +114,7 @@ def overlays(studio: Any, page: Page) -> None:
     """Where the tip can be, and how fast it moves each way."""
     page.get_by_role("tab", name="View").click()
     view = studio.tabs[-1]
-    studio.do(lambda: (studio.overlays.set_cloud(True), studio.overlays.set_ellipsoid(True)))
+    studio.do(lambda: [studio.overlays.switch(name, True) for name in ("cloud", "ellipsoid")])
     studio.do(lambda: (setattr(view.cloud, "value", True), setattr(view.ellipsoid, "value", True)))
 
 

@@ -168,7 +168,7 @@ def test_targets_are_weighed_ranked_switched_and_removed(studio):
     add_goal(studio, "pin", "panda_link4")
     controls = studio.tab(PosingTab)._targets
     ask(studio, controls["tip"]["weight"], 2.5)
-    ask(studio, controls["tip"]["level"], 1)
+    ask(studio, controls["tip"]["priority"], 1)
     target = studio.session.target("tip")
     assert (target.weight, target.priority) == (2.5, 1)
     ask(studio, controls["pin panda_link4"]["active"], False)

@@ -15,13 +15,18 @@ from linkwork.studio.history import History
 from linkwork.studio.inspection import free_directions, moments, swing
 from linkwork.studio.racing import Chase, way_through_singularity
 from linkwork.studio.serving import same_origin
-from linkwork.studio.session import Session, explain, sentence, timeline_of
+from linkwork.studio.session import Session, explain, motion, sentence, timeline_of
 from linkwork.studio.stage import circles, dressed, view_of
 from linkwork.studio.targets import KINDS, limb
 from linkwork.studio.timeline import SceneKey, SceneTimeline, sampled
 from linkwork.studio.worker import Worker
 
 PATIENCE = 60.0
+
+
+def set_value(session, coordinate, value):
+    """Turn one joint as a slider does."""
+    session.turn(session.linkage.pose({coordinate: value}, base=session.q), coordinate.partition(".")[0])
 
 
 def at(*position):
@@ -141,7 +146,7 @@ def test_no_target_means_nothing_to_solve(arm):
 
 def test_values_are_kept_within_limits(figure):
     session = Session(figure)
-    session.set_value("left_knee", 100.0)
+    set_value(session, "left_knee", 100.0)
     k = figure.coordinate_index["left_knee"]
     assert session.q[k] == figure.upper[k]
 
@@ -151,19 +156,19 @@ def test_joints_of_a_closed_loop_follow_the_one_that_is_turned():
     session = Session(linkage)
     q = session.q.copy()
     k, loop = linkage.coordinate_index["crank"], linkage.loops[0]
-    session.set_value("crank", q[k] + 0.1)
+    set_value(session, "crank", q[k] + 0.1)
     assert session.q[k] == pytest.approx(q[k] + 0.1)
     ends = [linkage.forward(session.q, frame=frame)[:3, 3] for frame in (loop.first, loop.second)]
     np.testing.assert_allclose(*ends, atol=1e-9)
     session.set_key(0.0)
-    session.set_value("crank", q[k] - 0.3)
+    set_value(session, "crank", q[k] - 0.3)
     session.set_key(1.0)
-    clip = session.clip()
+    clip = motion(session.scene)
     ends = [clip.forward(frame=frame)[:, :3, 3] for frame in (loop.first, loop.second)]
     np.testing.assert_allclose(*ends, atol=1e-9)
     before = session.scene
     with pytest.raises(errors.LoopError, match="cannot be closed"):
-        session.set_value("rocker", 0.0)  # it only rocks
+        set_value(session, "rocker", 0.0)  # it only rocks
     assert session.scene is before
 
 
@@ -336,9 +341,9 @@ def test_a_target_with_keys_is_met_while_the_body_plays():
     session = Session(lw.models.human())
     session.add_target("pin", "left_hand")
     session.set_key(0.0)
-    session.set_value("waist.rz", 0.3)
+    set_value(session, "waist.rz", 0.3)
     session.set_key(0.5, places=False)
-    clip = session.clip()
+    clip = motion(session.scene)
     assert len(clip) == 13
     hand = clip.forward(frame="left_hand")[:, :3, 3]
     assert np.linalg.norm(hand - hand[0], axis=1).max() < 2e-4
@@ -351,7 +356,7 @@ def test_goal_keys_alone_move_the_effector_along(arm):
     arm.set_key(0.0, pose=False, kind="linear")
     arm.change_target("tip", place=at(10, 15))
     arm.set_key(1.0, pose=False)
-    clip = arm.clip()
+    clip = motion(arm.scene)
     np.testing.assert_allclose(clip.forward(frame="tip")[12, :2, 3], [15, 10], atol=1e-3)
 
 
@@ -396,13 +401,13 @@ def test_keys_that_cannot_be_are_refused(values):
 def test_a_clip_becomes_keys_that_play_as_it_does():
     clip = lw.models.motion("engine:4")
     session = Session(clip.linkage, clip=clip)
-    np.testing.assert_allclose(session.clip().poses, clip.poses, atol=1e-9)
+    np.testing.assert_allclose(motion(session.scene).poses, clip.poses, atol=1e-9)
     assert timeline_of(clip).duration == pytest.approx(clip.times[-1])
 
 
 def test_an_empty_timeline_makes_no_clip(arm):
     with pytest.raises(errors.KeyFrameError, match="no keys"):
-        arm.clip()
+        motion(arm.scene)
 
 
 def test_a_scene_whose_method_is_unknown_is_refused(arm):
@@ -547,7 +552,7 @@ def test_the_motion_is_exported(suffix):
     session.set_key(0.0)
     session.set_pose("curl")
     session.set_key(0.1)
-    name, content = saving.export(session.clip(), suffix)
+    name, content = saving.export(motion(session.scene), suffix)
     assert name == f"planar{suffix}"
     assert len(content) > 100
 
@@ -555,4 +560,4 @@ def test_the_motion_is_exported(suffix):
 def test_unknown_exports_are_refused(arm):
     arm.set_key(0.0)
     with pytest.raises(errors.FormatError, match="not written"):
-        saving.export(arm.clip(), ".exe")
+        saving.export(motion(arm.scene), ".exe")

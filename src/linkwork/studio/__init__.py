@@ -36,15 +36,15 @@ def open_studio(thing: Linkage | str | Path | Any = "panda", *, host: str = "127
     Raises:
         MissingExtraError: If viser is not installed.
     """
-    from ..formats import FORMATS, Content
+    from ..formats import FORMATS
     from ..linkage.linkage import Linkage
     from ..models import build
-    from .app import Studio, scene_from
-    from .saving import scene_of
+    from .app import Studio
+    from .saving import SCENES, read_scene
+    from .session import first_scene
 
-    if isinstance(thing, Linkage):
-        return Studio(scene_of(Content(thing)), host=host, port=port)
-    if Path(thing).suffix.lower() in FORMATS or Path(thing).exists():
-        scene, remarks, path = scene_from(Path(thing))
+    if not isinstance(thing, Linkage) and (Path(thing).suffix.lower() in FORMATS or Path(thing).exists()):
+        scene, remarks = read_scene(Path(thing))
+        path = Path(thing) if Path(thing).suffix.lower() in SCENES else None
         return Studio(scene, remarks=remarks, path=path, host=host, port=port)
-    return Studio(scene_of(Content(build(str(thing)))), host=host, port=port)
+    return Studio(first_scene(thing if isinstance(thing, Linkage) else build(str(thing))), host=host, port=port)

@@ -29,7 +29,7 @@ from .inside_tab import InsideTab
 from .overlays import Overlays
 from .posing_tab import PosingTab
 from .race_tab import RaceTab
-from .saving import SCENES, UPLOAD_LIMIT, read_scene
+from .saving import UPLOAD_LIMIT
 from .serving import make_server, quiet
 from .session import TIME_BUDGET, Scene, Session, Why, explain, sentence
 from .timeline_tab import TimelineTab
@@ -66,7 +66,6 @@ class Studio:
     ) -> None:
         self.server = make_server(host, port, label="linkwork studio", upload_limit=UPLOAD_LIMIT)
         self.session, self.path = Session(scene.linkage), path
-        self.session.load(scene, remarks)
         self._closed = threading.Event()
         self._refreshed, self._shown = 0.0, 0.0
         self.linkage_view: Any = None
@@ -88,8 +87,7 @@ class Studio:
         self.gui.main_panel.dock_right()
         self.gui.main_panel.set_width(380)
         self.status = self.gui.add_html("")
-        self.history_buttons = self.gui.add_button_group("History", ("Undo", "Redo"))
-        self.on(self.history_buttons.on_click, self._step_history)
+        self.history_buttons = self.on(self.gui.add_button_group("History", ("Undo", "Redo")), self._step_history)
         tabs = self.gui.add_tab_group()
         self.gizmos, self.overlays = Gizmos(self), Overlays(self)
         self.tabs: list[Any] = []
@@ -175,15 +173,16 @@ class Studio:
 
         self.worker.submit(done, name=name)
 
-    def on(self, listen: Callable[[Any], Any], work: Callable[[Any], None], *, name: str | None = None) -> None:
-        """Have something done with the new value when a person changes a control; not when the studio itself does."""
+    def on(self, control: Any, work: Callable[[Any], None], *, name: str | None = None) -> Any:
+        """Return a control; when a person changes it, not the studio itself, work is done with the new value."""
 
         async def asked(event: Any) -> None:  # asynchronous: what one page asks for is done in its order
             if event.client is not None:
                 value = event.target.value
                 self.do(lambda: work(value), name=name)
 
-        listen(asked)
+        (control.on_click if hasattr(control, "on_click") else control.on_update)(asked)
+        return control
 
     def think(self, work: Callable[[], Callable[[], None] | None], *, name: str) -> None:
         """Have something long worked out; what it returns is then done by the worker."""
@@ -319,9 +318,3 @@ def warm_up(scene: Scene) -> None:
     for goals in ([reach], [reach, Hold(frame)]):
         with contextlib.suppress(LinkworkError):  # a linkage without joints, for one
             solve(linkage, goals, start=scene.q, time_budget=TIME_BUDGET)
-
-
-def scene_from(path: Path) -> tuple[Scene, tuple[Remark, ...], Path | None]:
-    """Return the scene of a file, the remarks on it, and the path if it may be saved over."""
-    scene, remarks = read_scene(path)
-    return scene, remarks, path if path.suffix.lower() in SCENES else None

@@ -6,7 +6,6 @@ Nothing here knows of a page.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,10 +78,7 @@ def dials(linkage: Linkage) -> list[Dial]:
         >>> [dial.label for dial in dials(lw.models.planar([2, 1]))]
         ['j1', 'j2']
     """
-    return list(_dials(linkage))
-
-
-def _dials(linkage: Linkage) -> Iterator[Dial]:
+    result: list[Dial] = []
     groups = dict(zip((arc.name for arc in linkage.arcs), limbs(linkage), strict=True))
     length = max(linkage.length, 1e-3)
     quaternions = {q for q, _ in linkage.table.quaternions}
@@ -90,7 +86,7 @@ def _dials(linkage: Linkage) -> Iterator[Dial]:
         joint, group = row.joint, groups[row.joint]
         if row.q in quaternions:
             for angle, letter in enumerate("xyz"):
-                yield Dial(f"{joint} r{letter}", joint, group, "rad", -math.pi, math.pi, row.q, angle)
+                result.append(Dial(f"{joint} r{letter}", joint, group, "rad", -math.pi, math.pi, row.q, angle))
         if row.v is None:
             continue
         wide = length if row.unit == "m" else math.pi
@@ -99,7 +95,8 @@ def _dials(linkage: Linkage) -> Iterator[Dial]:
             low = -wide if not math.isfinite(high) else high - 2.0 * wide
         if not math.isfinite(high):
             high = max(wide, low + 2.0 * wide) if low != -wide else wide
-        yield Dial(row.name, joint, group, row.unit, low, high, row.q)
+        result.append(Dial(row.name, joint, group, row.unit, low, high, row.q))
+    return result
 
 
 def limbs(linkage: Linkage) -> list[str]:

@@ -9,10 +9,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError
-from ..formats import Content, Remark
+from ..formats import Remark
 from ..models import MODELS, build
-from .saving import EXPORTS, export, read_upload, safe_name, scene_of, scene_text, uploadable, write_scene
-from .session import motion
+from .saving import EXPORTS, export, read_upload, safe_name, scene_text, uploadable, write_scene
+from .session import first_scene, motion
 
 if TYPE_CHECKING:
     from .app import Studio
@@ -27,8 +27,7 @@ class FilesTab:
         self.studio, gui = studio, studio.gui
         with gui.add_folder("Open"):
             self.model = gui.add_dropdown("Model", tuple(model.example for model in MODELS.values()))
-            self.open = gui.add_button("Open model")
-            studio.on(self.open.on_click, lambda _: self._open_model())
+            self.open = studio.on(gui.add_button("Open model"), lambda _: self._open_model())
             self.upload = gui.add_upload_button("Upload a file", mime_type=uploadable())
             self.upload.on_upload(self._uploaded)
             self.remarks = gui.add_html("")
@@ -36,10 +35,11 @@ class FilesTab:
             self.save = gui.add_button("Download the scene", color="blue")
             self.save.on_click(self._download_scene)
             shown = "" if studio.path is None else studio.path.name
-            self.over = gui.add_button(f"Save over {shown}", visible=studio.path is not None)
-            studio.on(self.over.on_click, lambda _: self._save_over())
+            self.over = studio.on(
+                gui.add_button(f"Save over {shown}", visible=studio.path is not None), lambda _: self._save_over()
+            )
         with gui.add_folder("Export the motion"):
-            self.kind = gui.add_dropdown("As", tuple(EXPORTS))
+            self.kind = gui.add_dropdown("As", EXPORTS)
             self.export = gui.add_button("Export")
             self.export.on_click(self._export)
 
@@ -48,7 +48,7 @@ class FilesTab:
         self.remarks.content = _listed(self.studio.session.remarks)
 
     def _open_model(self) -> None:
-        self.studio.open_scene(scene_of(Content(build(self.model.value))))
+        self.studio.open_scene(first_scene(build(self.model.value)))
 
     async def _uploaded(self, event: Any) -> None:
         file = event.target.value

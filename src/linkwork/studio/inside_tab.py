@@ -12,6 +12,7 @@ from ..errors import GoalError
 from ..explain.swivel import swivel
 from ..transforms import FloatArray, read_only
 from .inspection import Moment, free_directions, moments, swing
+from .plots import note
 from .stage import LinkageView
 
 if TYPE_CHECKING:
@@ -30,20 +31,16 @@ class InsideTab:
         self._moments: list[Moment] = []
         self._ghost: LinkageView | None = None
         self._base: FloatArray | None = None
-        self.look = gui.add_button("Look into the last solve", color="blue")
-        studio.on(self.look.on_click, lambda _: self._look())
-        self.iteration = gui.add_slider("Iteration", 0, 1, 1, 0, disabled=True)
-        studio.on(self.iteration.on_update, self._show, name="iteration")
+        self.look = studio.on(gui.add_button("Look into the last solve", color="blue"), lambda _: self._look())
+        self.iteration = studio.on(gui.add_slider("Iteration", 0, 1, 1, 0, disabled=True), self._show, name="iteration")
         self.panel = gui.add_html("")
         with gui.add_folder("Null space"):
-            self.free = gui.add_html(_small("Swing what the goals leave free: the elbow turns, the hand stays."))
+            self.free = gui.add_html(note("Swing what the goals leave free: the elbow turns, the hand stays."))
             self.direction = gui.add_number("Direction", 0, min=0, max=99, step=1)
-            self.swing = gui.add_slider("Swing", -SWING, SWING, 0.01, 0.0)
-            studio.on(self.swing.on_update, self._swing, name="swing")
+            self.swing = studio.on(gui.add_slider("Swing", -SWING, SWING, 0.01, 0.0), self._swing, name="swing")
             self.swivel = gui.add_slider("Swivel [deg]", -180, 180, 1, 0, hint="the elbow about the line to the wrist")
-            studio.on(self.swivel.on_update, self._turn_elbow, name="swing")
-            self.hold = gui.add_button("Keep this pose")
-            studio.on(self.hold.on_click, lambda _: self._keep())
+            studio.on(self.swivel, self._turn_elbow, name="swing")
+            self.hold = studio.on(gui.add_button("Keep this pose"), lambda _: self._keep())
 
     def rebuild(self) -> None:
         """A new linkage has no last solve."""
@@ -91,7 +88,7 @@ class InsideTab:
         free = free_directions(session.linkage, goals, self._base)
         if not len(free):
             raise GoalError("these goals leave nothing free: there is no null space to swing in.")
-        self.free.content = _small(f"{len(free)} free direction{'s' * (len(free) != 1)} at this pose.")
+        self.free.content = note(f"{len(free)} free direction{'s' * (len(free) != 1)} at this pose.")
         moved = swing(session.linkage, goals, self._base, float(amount), direction=int(self.direction.value))
         session.change(q=moved)
 
@@ -120,10 +117,6 @@ class InsideTab:
         self.swing.value, self.swivel.value = 0.0, 0
 
 
-def _small(text: str) -> str:
-    return f'<div style="padding:2px 14px;font-size:12px;color:#495057">{escape(text)}</div>'
-
-
 def _panel(k: int, last: int, moment: Moment) -> str:
     """Return an iteration as tables: errors and notes, singular values and filters, the Jacobian, what is free."""
     notes = "".join(f", {escape(name)} {value:.3g}" for name, value in moment.notes.items())
@@ -144,11 +137,9 @@ def _bars(values: FloatArray, filters: FloatArray | None) -> str:
     largest = max(float(values.max(initial=0.0)), 1e-300)
     rows = []
     for k, value in enumerate(values.tolist()):
-        kept = "" if filters is None else f"{filters[k]:.2f}"
-        inner = 0.0 if filters is None else float(filters[k])
-        width = 100.0 * value / largest
+        kept, inner = ("", 0.0) if filters is None else (f"{filters[k]:.2f}", float(filters[k]))
         bar = (
-            f'<div style="width:{width:.1f}%;height:9px;background:#d0bfff">'
+            f'<div style="width:{100.0 * value / largest:.1f}%;height:9px;background:#d0bfff">'
             f'<div style="width:{100.0 * inner:.1f}%;height:9px;background:#7048e8"></div></div>'
         )
         rows.append(f'<tr><td style="width:60px">{value:.3g}</td><td>{bar}</td><td style="width:36px">{kept}</td></tr>')
@@ -172,7 +163,6 @@ def _matrix(matrix: FloatArray, joints: list[str]) -> str:
 
 
 def _cell(value: float, share: float, joint: str) -> str:
-    color = f"rgba(28,126,214,{min(abs(share), 1.0) * 0.7:.2f})" if share >= 0 else (
-        f"rgba(224,49,49,{min(abs(share), 1.0) * 0.7:.2f})")  # fmt: skip
-    style = f"background:{color};padding:1px 3px;text-align:right;min-width:26px"
+    color = "28,126,214" if share >= 0 else "224,49,49"
+    style = f"background:rgba({color},{0.7 * abs(share):.2f});padding:1px 3px;text-align:right;min-width:26px"
     return f'<td title="{escape(joint, quote=True)}" style="{style}">{value:.2g}</td>'

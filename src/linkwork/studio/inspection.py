@@ -13,7 +13,7 @@ import numpy as np
 from ..goals import Goal
 from ..linkage.linkage import Linkage
 from ..linkage.poses import advance
-from ..solvers import METHODS, Problem, Solution, solve
+from ..solvers import Problem, Solution, solve
 from ..transforms import FloatArray
 
 FREE = 1e-6  # of the largest singular value: what is smaller moves nothing
@@ -83,8 +83,7 @@ def _split(jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
     if not jacobian.shape[0]:
         return np.zeros(0), np.eye(jacobian.shape[1])
     _, values, right = np.linalg.svd(jacobian, full_matrices=True)
-    rank = int((values > FREE * max(float(values.max(initial=0.0)), 1e-300)).sum())
-    return values, right[rank:]
+    return values, right[int((values > FREE * values.max(initial=0.0)).sum()) :]
 
 
 def _filters(method: str, values: FloatArray, notes: dict[str, float]) -> FloatArray | None:
@@ -92,8 +91,9 @@ def _filters(method: str, values: FloatArray, notes: dict[str, float]) -> FloatA
     if "damping" in notes:
         squared = values**2
         return np.asarray(squared / (squared + notes["damping"] ** 2 + 1e-300))
-    kept = np.asarray((values > FREE * max(float(values.max(initial=0.0)), 1e-300)).astype(np.float64))
-    return kept if method in ("inverse", "pseudoinverse", "control", "alternative") and method in METHODS else None
+    if method not in ("inverse", "pseudoinverse", "control", "alternative"):
+        return None
+    return np.asarray((values > FREE * values.max(initial=0.0)).astype(np.float64))
 
 
 def free_directions(linkage: Linkage, goals: Sequence[Goal], q: FloatArray) -> FloatArray:

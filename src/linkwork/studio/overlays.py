@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SAMPLES = 8_000
 ELLIPSOID = 0.14  # largest half axis, of the size of the linkage
+FLAT = 0.02  # least half axis, of the largest
 NEAR = 0.03  # of the size: what is that near the lowest point stands on the ground
 
 
@@ -38,6 +39,13 @@ class Overlays:
         self.shown: dict[str, Any] = {}
         self._on: set[str] = set()
         self._guilty: tuple[str, ...] = ()
+        self._draw = {
+            "frames": self._draw_frames,
+            "names": self._draw_names,
+            "cloud": self._draw_cloud,
+            "ellipsoid": self._draw_ellipsoid,
+            "mass": self._draw_mass,
+        }
 
     def rebuild(self) -> None:
         """Begin anew with another linkage."""
@@ -49,10 +57,11 @@ class Overlays:
         if name in self.shown:
             self.shown.pop(name).remove()
 
-    def _set(self, name: str, on: bool, draw: Callable[[], None]) -> None:
+    def switch(self, name: str, on: bool) -> None:
+        """Show an overlay, or not: ``frames``, ``names`` of joints, ``cloud``, ``ellipsoid`` or centre of ``mass``."""
         if on:
             self._on.add(name)
-            draw()
+            self._draw[name]()
         else:
             self._on.discard(name)
             self._remove(name)
@@ -64,37 +73,10 @@ class Overlays:
             self._draw_cloud()
         self.refresh()
 
-    def set_frames(self, on: bool) -> None:
-        """Show the axes of all frames, or not."""
-        self._set("frames", on, self._draw_frames)
-
-    def set_names(self, on: bool) -> None:
-        """Show the names of all joints, or not."""
-        self._set("names", on, self._draw_names)
-
-    def set_cloud(self, on: bool) -> None:
-        """Show where the frame can be, or not."""
-        self._set("cloud", on, self._draw_cloud)
-
-    def set_ellipsoid(self, on: bool) -> None:
-        """Show how fast the frame moves in every direction, or not."""
-        self._set("ellipsoid", on, self._draw_ellipsoid)
-
-    def set_mass(self, on: bool) -> None:
-        """Show the centre of mass and the support below it, or not."""
-        self._set("mass", on, self._draw_mass)
-
     def refresh(self) -> None:
-        """Bring what follows the pose in line with it."""
-        draws = {
-            "frames": self._draw_frames,
-            "names": self._draw_names,
-            "ellipsoid": self._draw_ellipsoid,
-            "mass": self._draw_mass,
-        }
-        for name, draw in draws.items():
-            if name in self._on:
-                draw()
+        """Bring what follows the pose in line with it: all but the cloud."""
+        for name in self._on - {"cloud"}:
+            self._draw[name]()
         self._draw_guilty()
 
     # Each of them
@@ -160,21 +142,17 @@ class Overlays:
         rows = np.flatnonzero(session.linkage.evaluator.moving_rows(frame)[:3])
         axes = np.zeros((3, len(rows)))
         axes[rows] = found.axes
-        largest = max(float(found.singular_values[0]), 1e-12)
-        lengths = ELLIPSOID * self.studio.size * np.maximum(found.singular_values / largest, 0.02)
-        basis = np.eye(3) * 0.02 * ELLIPSOID * self.studio.size
-        basis[:, : len(rows)] = axes * lengths
-        if len(rows) == 2:
-            basis[:, 2] = np.cross(axes[:, 0], axes[:, 1]) * 0.004 * self.studio.size
-        corners, faces = _ball()
-        handed = faces if np.linalg.det(basis) > 0.0 else faces[:, ::-1]
-        self._scene.add_mesh_simple(
+        basis, _ = np.linalg.qr(axes, mode="complete")
+        basis[:, 2] *= np.sign(np.linalg.det(basis))  # right-handed: a rotation
+        lengths = np.full(3, FLAT)
+        lengths[: len(rows)] = found.singular_values / max(float(found.singular_values[0]), 1e-12)
+        self._scene.add_icosphere(
             f"{root}/body",
-            (corners @ basis.T).astype(np.float32),
-            handed.astype(np.uint32),
             color=(18, 184, 134),
+            scale=tuple((ELLIPSOID * self.studio.size * np.maximum(lengths, FLAT)).tolist()),
             opacity=0.45,
             cast_shadow=False,
+            wxyz=stage.wxyz_of(basis),
             position=session.linkage.forward(session.q, frame=frame)[:3, 3],
         )
 
@@ -187,25 +165,14 @@ class Overlays:
         for name, radius, point in (("center", 0.022, center), ("below", 0.012, below)):
             self._scene.add_icosphere(f"{root}/{name}", radius * size, color=(250, 176, 5), position=point)
         self._scene.add_label(f"{root}/label", "centre of mass", position=center)
-        self._scene.add_line_segments(
-            f"{root}/plumb",
-            points=np.array([[center, below]], np.float32),
-            colors=(250, 176, 5),
-            thickness=2.0,
-            thickness_units="screen",
-        )
+        stage.add_lines(self._scene, f"{root}/plumb", np.array([[center, below]]), (250, 176, 5))
         standing = points[points[:, 2] < ground + NEAR * size]
         hull = standing[outline(standing[:, :2])]
         inside = len(hull) > 2 and _within(hull[:, :2], center[:2])
         edges = np.stack([hull, np.roll(hull, -1, axis=0)], axis=1)
         edges[..., 2] = ground + 0.002 * size
-        self._scene.add_line_segments(
-            f"{root}/support",
-            points=edges.astype(np.float32),
-            colors=(47, 158, 68) if inside else stage.GUILTY,
-            thickness=4.0,
-            thickness_units="screen",
-        )
+        color = (47, 158, 68) if inside else stage.GUILTY
+        stage.add_lines(self._scene, f"{root}/support", edges, color, thickness=4.0)
 
     # Saying why
 
@@ -220,13 +187,7 @@ class Overlays:
         for k, radius in enumerate(why.radii):
             if radius > 1e-9:
                 rings = stage.circles(why.center, radius, flat=self.studio.flat)
-                self._scene.add_line_segments(
-                    f"{root}/{k}",
-                    points=rings.astype(np.float32),
-                    colors=stage.GUILTY,
-                    thickness=1.5,
-                    thickness_units="screen",
-                )
+                stage.add_lines(self._scene, f"{root}/{k}", rings, stage.GUILTY, thickness=1.5)
 
     def _draw_guilty(self) -> None:
         self._remove("guilty")
@@ -239,16 +200,6 @@ class Overlays:
                 point = places[linkage.joint(joint).child][:3, 3]
                 radius = 1.9 * stage.KNOB * self.studio.size
                 self._scene.add_icosphere(f"{root}/{k}", radius, color=stage.GUILTY, opacity=0.75, position=point)
-
-
-def _ball(around: int = 32, upwards: int = 16) -> tuple[FloatArray, Any]:
-    """Return the corners and triangles of a unit sphere."""
-    turn, rise = np.meshgrid(np.linspace(0, 2 * np.pi, around + 1), np.linspace(-np.pi / 2, np.pi / 2, upwards + 1))
-    corners = np.stack([np.cos(rise) * np.cos(turn), np.cos(rise) * np.sin(turn), np.sin(rise)], axis=-1)
-    row, column = (grid.ravel() for grid in np.meshgrid(np.arange(upwards), np.arange(around), indexing="ij"))
-    a = row * (around + 1) + column
-    b, c, d = a + 1, a + around + 2, a + around + 1
-    return corners.reshape(-1, 3), np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])
 
 
 def _within(polygon: FloatArray, point: FloatArray) -> bool:

@@ -1,4 +1,4 @@
-"""Curves in the page: a few lines over a common axis, each in its own colour.
+"""Notes and curves in the page: a few lines over a common axis, each in its own colour.
 
 The colours of methods are fixed here.
 """
@@ -6,12 +6,15 @@ The colours of methods are fixed here.
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..solvers import METHODS
 from ..transforms import FloatArray
+
+if TYPE_CHECKING:
+    from .app import Studio
 
 # Colours that can be told apart, one for each method; they begin again where there are more methods.
 COLORS = (
@@ -31,7 +34,7 @@ class Curves:
     """A plot of several lines.
 
     Args:
-        gui: The page's controls.
+        studio: Whose page it is on.
         title: What stands above it.
         across: What stands below it.
         powers: Whether powers of ten are shown in place of the values.
@@ -40,9 +43,9 @@ class Curves:
     """
 
     def __init__(
-        self, gui: Any, title: str, *, across: str, powers: bool = False, legend: bool = False, height: int = 150
+        self, studio: Studio, title: str, *, across: str, powers: bool = False, legend: bool = False, height: int = 150
     ) -> None:
-        self._gui, self._powers = gui, powers
+        gui, self._atomic, self._powers = studio.gui, studio.server.atomic, powers
         self.handle = gui.add_uplot(
             (np.zeros(1), np.zeros(1)),
             ({"label": across}, {"label": "-"}),
@@ -70,7 +73,7 @@ class Curves:
         ]
         low, high = float(np.nanmin(lines)), float(np.nanmax(lines))
         room = 0.08 * (high - low) or 0.5
-        with self._gui._websock_interface.atomic():  # data and series must agree at every moment
+        with self._atomic():  # data and series must agree at every moment
             self.handle.series, self.handle.data = tuple(series), (x, *lines)
             self.handle.scales = {
                 "x": {"time": False, "auto": False, "range": (float(x[0]), float(x[-1]) or 1.0)},
@@ -81,6 +84,11 @@ class Curves:
         content = f'<div style="font-size:12px;padding:0 14px">{" &ensp; ".join(dots)}</div>'
         if self._legend.visible and self._legend.content != content:
             self._legend.content = content
+
+
+def note(text: str) -> str:
+    """Return a line of small text for the page."""
+    return f'<div style="padding:4px 14px;font-size:12px;color:#495057">{escape(text)}</div>'
 
 
 def plain(text: str) -> str:

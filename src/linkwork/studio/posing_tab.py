@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,19 +24,15 @@ class PosingTab:
 
     def __init__(self, studio: Studio) -> None:
         self.studio, gui = studio, studio.gui
-        self.method = gui.add_dropdown("Method", tuple(METHODS), initial_value="robust")
-        studio.on(self.method.on_update, self._set_method)
+        self.method = studio.on(gui.add_dropdown("Method", tuple(METHODS), initial_value="robust"), self._set_method)
         with gui.add_folder("Goals") as self._list:
             self.kind = gui.add_dropdown("Kind", tuple(KINDS))
             self.frame = gui.add_dropdown("Frame", ("",))
-            self.add = gui.add_button("Add goal")
-            studio.on(self.add.on_click, lambda _: self._add())
+            self.add = studio.on(gui.add_button("Add goal"), lambda _: self._add())
         self._targets: dict[str, dict[str, Any]] = {}
         with gui.add_folder("Pose") as self._pose:
-            self.stored = gui.add_dropdown("Stored pose", ("-",))
-            studio.on(self.stored.on_update, self._take_stored)
-            self.degrees = gui.add_checkbox("Degrees", True)
-            studio.on(self.degrees.on_update, lambda _: self._rebuild_sliders())
+            self.stored = studio.on(gui.add_dropdown("Stored pose", ("-",)), self._take_stored)
+            self.degrees = studio.on(gui.add_checkbox("Degrees", True), lambda _: self._rebuild_sliders())
         self._stroke: tuple[str, float, Any] = ("", 0.0, None)  # the slider turned last, when, and the state it left
         self._folders: list[Any] = []
         self._sliders: list[tuple[Dial, Any]] = []
@@ -76,36 +73,31 @@ class PosingTab:
         low, high = round(dial.low * scale, 6), round(dial.high * scale, 6)
         value = min(max(round(dial.read(self.studio.session.q) * scale, digits), low), high)
         slider = self.studio.gui.add_slider(dial.label, low, high, 10.0**-digits, value)
-        self.studio.on(slider.on_update, lambda value: self._turn(dial, value / scale), name=f"turn {dial.label}")
-        return slider
+        return self.studio.on(slider, lambda value: self._turn(dial, value / scale), name=f"turn {dial.label}")
 
     def rebuild_targets(self) -> None:
         """Show the targets as they are listed now."""
         for controls in self._targets.values():
             controls["folder"].remove()
         self._targets = {}
-        targets = self.studio.session.scene.targets
         with self._list:
-            for target in targets:
+            for target in self.studio.session.scene.targets:
                 self._targets[target.name] = self._controls(target)
 
     def _controls(self, target: Target) -> dict[str, Any]:
-        gui, on, name = self.studio.gui, self.studio.on, target.name
-        folder = gui.add_folder(name, expand_by_default=len(self.studio.session.scene.targets) <= 2)
-        with folder:
-            active = gui.add_checkbox("On", target.active)
-            on(active.on_update, lambda value: self._change(name, active=bool(value)))
-            weight = gui.add_number("Weight", float(target.weight), min=0.01, max=100.0, step=0.01)
-            on(weight.on_update, lambda value: self._change(name, weight=float(value)))
-            level = gui.add_number("Priority", target.priority, min=0, max=9, step=1)
-            on(level.on_update, lambda value: self._change(name, priority=int(value)))
-            controls = {"folder": folder, "active": active, "weight": weight, "level": level}
+        gui, on = self.studio.gui, self.studio.on
+        with gui.add_folder(target.name, expand_by_default=len(self.studio.session.scene.targets) <= 2) as folder:
+            fields: dict[str, Any] = {
+                "active": gui.add_checkbox("On", target.active),
+                "weight": gui.add_number("Weight", float(target.weight), min=0.01, max=100.0, step=0.01),
+                "priority": gui.add_number("Priority", target.priority, min=0, max=9, step=1),
+            }
             if target.kind == "reach":
-                controls["turn"] = turn = gui.add_checkbox("Orientation too", target.turn)
-                on(turn.on_update, lambda value: self._change(name, turn=bool(value)))
-            controls["remove"] = remove = gui.add_button("Remove")
-            on(remove.on_click, lambda _: self._remove(name))
-        return controls
+                fields["turn"] = gui.add_checkbox("Orientation too", target.turn)
+            remove = on(gui.add_button("Remove"), lambda _: self._remove(target.name))
+        for field, control in fields.items():
+            on(control, partial(self._change, target.name, field))
+        return {"folder": folder, "remove": remove, **fields}
 
     # What a person does
 
@@ -126,10 +118,11 @@ class PosingTab:
         self.studio.gizmos.rebuild()
         self.studio.say("Drag a goal on the stage: the body follows." if self._targets else "There are no goals.")
 
-    def _change(self, name: str, **values: Any) -> None:
+    def _change(self, name: str, field: str, value: Any) -> None:
         session = self.studio.session
-        if values.get("turn"):  # the orientation asked for is the one it has
-            target = session.target(name)
+        target = session.target(name)
+        values = {field: type(getattr(target, field))(value)}
+        if field == "turn" and value:  # the orientation asked for is the one it has
             place = np.array(target.place)
             place[:3, :3] = session.linkage.forward(session.q, frame=target.frame)[:3, :3]
             values["place"] = place

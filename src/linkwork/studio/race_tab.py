@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import GoalError
 from ..solvers import METHODS
-from .plots import METHOD_COLORS, Curves, rgb
+from .plots import METHOD_COLORS, Curves, note, rgb
 from .racing import CURVES, Chase, way_through_singularity
 from .stage import LinkageView
 
@@ -32,15 +32,13 @@ class RaceTab:
         self._frame = 0
         self._plotted = -1
         self._places: tuple[bytes, ...] = ()
-        self.note = gui.add_html(_note("Every method follows the first goal as a ghost, one step at a time."))
-        self.start = gui.add_button("Race", color="blue")
-        studio.on(self.start.on_click, lambda _: self._toggle(through=False))
-        self.through = gui.add_button("Through a singularity")
-        studio.on(self.through.on_click, lambda _: self._toggle(through=True))
+        self.note = gui.add_html(note("Every method follows the first goal as a ghost, one step at a time."))
+        self.start = studio.on(gui.add_button("Race", color="blue"), lambda _: self._toggle(through=False))
+        self.through = studio.on(gui.add_button("Through a singularity"), lambda _: self._toggle(through=True))
         self.table = gui.add_html("")
         titles = {CURVES[2]: "joint speed [rad a step]", CURVES[0]: "error [m]", CURVES[1]: "smallest singular value"}
         self.curves = {
-            what: Curves(gui, title, across="step", powers=True, height=130) for what, title in titles.items()
+            what: Curves(studio, title, across="step", powers=True, height=130) for what, title in titles.items()
         }
         with gui.add_folder("Who runs", expand_by_default=False):
             self.boxes = {name: gui.add_checkbox(name, name in FIRST) for name in METHODS}
@@ -120,10 +118,6 @@ class RaceTab:
 
     def refresh(self) -> None:
         """The race shows itself."""
-
-
-def _note(text: str) -> str:
-    return f'<div style="padding:4px 14px;font-size:12px;color:#495057">{escape(text)}</div>'
 
 
 def _table(chase: Chase) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from .. import draw
 from ..errors import FormatError, LinkworkError, MethodNotFoundError, listed
 from ..formats import CLIP, Content, Remark, read, suffixes, write, yaml_json
 from ..formats.atomic_files import MAX_BYTES, read_bytes, read_text, write_text
@@ -27,7 +28,7 @@ from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..solvers import METHODS
 from ..transforms import FloatArray, read_only
-from .session import Scene, ready_pose, timeline_of
+from .session import Scene, first_scene, ready_pose
 from .targets import Target
 from .timeline import FPS, SceneKey, SceneTimeline
 
@@ -76,26 +77,16 @@ class Section(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 def scene_text(scene: Scene, kind: str = "yaml") -> str:
     """Return a scene as the text of a file that `read_scene` reads back to the last bit."""
     line = scene.timeline
-    section = Section(
-        scene.q.tolist(),
-        scene.method,
-        [
-            TargetEntry(t.name, t.kind, t.frame, _rows(t.place), t.turn, float(t.weight), t.priority, t.active)
-            for t in scene.targets
-        ],
-        [
-            KeyEntry(
-                key.time,
-                None if key.pose is None else key.pose.tolist(),
-                {name: _rows(place) for name, place in key.places.items()},
-                key.kind,
-            )
-            for key in line.keys
-        ],
-        line.fps,
-        line.loop,
-        scene.time,
-    )
+    said = {
+        "pose": scene.q,
+        "method": scene.method,
+        "targets": scene.targets,
+        "keys": line.keys,
+        "fps": line.fps,
+        "loop": line.loop,
+        "time": scene.time,
+    }
+    section = msgspec.convert(msgspec.to_builtins(said, enc_hook=_plain), Section)  # which leaves out what is usual
     return yaml_json.write(document(scene.linkage) | {"studio": msgspec.to_builtins(section)}, kind)
 
 
@@ -120,21 +111,9 @@ def scene_of(content: Content, section: Section | None = None) -> Scene:
     """Return the scene of a file's content, as its section says or as one begins with it."""
     linkage = content.linkage
     if section is None:
-        clip = next(iter(content.clips.values()), None)
-        q = ready_pose(linkage) if clip is None else clip.poses[0]
-        return Scene(linkage, read_only(np.array(q)), timeline=SceneTimeline() if clip is None else timeline_of(clip))
+        return first_scene(linkage, next(iter(content.clips.values()), None))
     targets = tuple(
-        Target(
-            entry.name,
-            entry.kind,
-            entry.frame,
-            _place(entry.place),
-            turn=entry.turn,
-            weight=entry.weight,
-            priority=entry.priority,
-            active=entry.active,
-        )
-        for entry in section.targets
+        Target(**(msgspec.structs.asdict(entry) | {"place": _place(entry.place)})) for entry in section.targets
     )
     for target in targets:
         target.goal(linkage)
@@ -143,7 +122,9 @@ def scene_of(content: Content, section: Section | None = None) -> Scene:
         raise LinkworkError(f"two targets of a scene share a name: {listed(names)}.")
     if section.method not in METHODS:
         raise MethodNotFoundError(section.method, "linkwork", METHODS)
-    timeline = SceneTimeline(fps=_rate(section.fps), loop=section.loop)
+    if not 1.0 <= section.fps <= 1000.0:
+        raise LinkworkError(f"fps of a scene goes from 1 to 1000, got {section.fps:g}.")
+    timeline = SceneTimeline(fps=section.fps, loop=section.loop)
     for entry in section.keys:
         pose = None if entry.pose is None else read_only(linkage.pose(entry.pose))
         timeline = timeline.with_key(
@@ -166,21 +147,15 @@ def _section(path: Path) -> Section | None:
         raise FormatError(path, f"studio: {error}.") from error
 
 
-def _rows(place: FloatArray) -> list[list[float]]:
-    rows: list[list[float]] = place[:3].tolist()
-    return rows
+def _plain(array: Any) -> Any:
+    """Return an array for a file: a pose whole, of a 4x4 transform the upper three rows."""
+    return array[:3].tolist() if array.ndim == 2 else array.tolist()
 
 
 def _place(rows: list[list[float]]) -> FloatArray:
     if [len(row) for row in rows] != [4, 4, 4]:
         raise LinkworkError(f"the place of a target is three rows of four numbers, got {rows!r}.")
     return read_only(np.array([*rows, [0.0, 0.0, 0.0, 1.0]]))
-
-
-def _rate(fps: float) -> float:
-    if not 1.0 <= fps <= 1000.0:
-        raise LinkworkError(f"fps of a scene goes from 1 to 1000, got {fps:g}.")
-    return fps
 
 
 # Uploads
@@ -202,7 +177,8 @@ def read_upload(name: str, content: bytes, *, limit: int = UPLOAD_LIMIT) -> tupl
         path = folder / label
         path.write_bytes(content)
         scene, remarks = read_scene(path)
-        return replace(scene, linkage=without_files(scene.linkage)), tuple(_named(r, folder) for r in remarks)
+        told = (replace(remark, text=_without(folder, remark.text)) for remark in remarks)
+        return replace(scene, linkage=without_files(scene.linkage)), tuple(told)
 
 
 def safe_name(name: str) -> str:
@@ -223,15 +199,15 @@ def private_folder(label: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="linkwork-") as name:
         try:
             yield Path(name)
-        except (FormatError, LinkworkError) as error:
-            text = str(error).replace(f"{name}/", "").replace(f"{name}\\", "").replace(name, "").strip()
+        except LinkworkError as error:
+            text = _without(name, str(error)).strip()
             line = getattr(error, "line", None)
             place = f"{label}:{line}: " if line is not None else f"{label}: "
             raise FormatError(label, text.removeprefix(place), line=line) from error
 
 
-def _named(remark: Remark, folder: Path) -> Remark:
-    return replace(remark, text=remark.text.replace(f"{folder}/", "").replace(str(folder), ""))
+def _without(folder: str | Path, text: str) -> str:
+    return text.replace(f"{folder}/", "").replace(f"{folder}\\", "").replace(str(folder), "")
 
 
 def without_files(linkage: Linkage) -> Linkage:
@@ -251,40 +227,21 @@ def without_files(linkage: Linkage) -> Linkage:
 
 # Exports
 
-Writer = Callable[[Clip, Path], Any]
-
-
-def _file(clip: Clip, path: Path) -> None:
-    write(Content(clip.linkage, {CLIP: clip}), path)
-
-
-def _film(clip: Clip, path: Path) -> None:
-    from ..draw import film
-
-    film(clip, path)
-
-
-# What the motion can be written as: one row a suffix.
-EXPORTS: dict[str, Writer] = {
-    ".bvh": _file,
-    ".glb": _file,
-    ".usda": _file,
-    ".csv": _file,
-    ".npz": _file,
-    ".gif": _film,
-    ".mp4": _film,
-    ".html": _film,
-}
+EXPORTS = (".bvh", ".glb", ".usda", ".csv", ".npz", ".gif", ".mp4", ".html")  # what the motion can be written as
 
 
 def export(clip: Clip, suffix: str) -> tuple[str, bytes]:
     """Return the name and content of a file of the motion, of a kind in `EXPORTS`."""
     if suffix not in EXPORTS:
-        raise FormatError(f"motion{suffix}", f"is not written; there are {listed(list(EXPORTS))}.")
+        raise FormatError(f"motion{suffix}", f"is not written; there are {listed(EXPORTS)}.")
     label = safe_name(f"{clip.linkage.name}{suffix}")
     with private_folder(label) as folder:
-        EXPORTS[suffix](clip, folder / label)
-        return label, read_bytes(folder / label, MAX_BYTES * 4)
+        path = folder / label
+        if suffix in draw.FILMS:
+            draw.film(clip, path)
+        else:
+            write(Content(clip.linkage, {CLIP: clip}), path)
+        return label, read_bytes(path, MAX_BYTES * 4)
 
 
 def uploadable() -> str:

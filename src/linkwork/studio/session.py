@@ -5,7 +5,6 @@ Nothing here knows of a page. One thread at a time may use a session: the studio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,12 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import KeyFrameError, MethodNotFoundError, OptionError, TargetNotFoundError
-from ..explain.diagnosis import Diagnosis, at_limits, diagnose, reach
+from ..explain.diagnosis import at_limits, diagnose, reach
 from ..formats import Remark
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..solvers import METHODS, Solution, solve
-from ..solvers.loops import close
 from ..transforms import FloatArray, read_only
 from .history import History
 from .targets import Target, new_target
@@ -64,7 +62,6 @@ class Session:
     Args:
         linkage: The linkage.
         clip: A motion that came with it, which becomes keys.
-        remarks: What is to be known about the file it came from.
 
     Attributes:
         scene: Everything that is saved and undone.
@@ -83,19 +80,14 @@ class Session:
         True
     """
 
-    def __init__(self, linkage: Linkage, *, clip: Clip | None = None, remarks: tuple[Remark, ...] = ()) -> None:
-        timeline = SceneTimeline() if clip is None else timeline_of(clip)
-        q = ready_pose(linkage) if clip is None else clip.poses[0]
-        self._begin(Scene(linkage, read_only(np.array(q)), timeline=timeline), remarks)
-
-    def _begin(self, scene: Scene, remarks: tuple[Remark, ...]) -> None:
-        self.scene, self.remarks = scene, remarks
-        self.history: History[Scene] = History(scene)
-        self.solution: Solution | None = None
+    def __init__(self, linkage: Linkage, *, clip: Clip | None = None) -> None:
+        self.load(first_scene(linkage, clip))
 
     def load(self, scene: Scene, remarks: tuple[Remark, ...] = ()) -> None:
         """Begin anew with another scene; what was before cannot be undone."""
-        self._begin(scene, remarks)
+        self.scene, self.remarks = scene, remarks
+        self.history: History[Scene] = History(scene)
+        self.solution: Solution | None = None
 
     @property
     def linkage(self) -> Linkage:
@@ -133,19 +125,13 @@ class Session:
         self.change(q=read_only(self.linkage.clamp(pose)))
         self.solution = None
 
-    def set_value(self, coordinate: str, value: float) -> None:
-        """Set one value of the pose; joints of closed loops follow.
+    def turn(self, q: FloatArray, joint: str) -> None:
+        """Take a pose in which one joint was turned, and let the other joints of closed loops follow it.
 
         Raises:
-            LoopError: If a loop cannot be closed at that value; the pose stays as it was.
+            LoopError: If a loop cannot be closed with that joint there; the pose stays as it was.
         """
-        k = self.linkage.coordinate_index[coordinate]
-        bounded = float(np.clip(value, self.linkage.lower[k], self.linkage.upper[k]))
-        self.turn(self.linkage.pose({coordinate: bounded}, base=self.q), joint_of(self.linkage, coordinate))
-
-    def turn(self, q: FloatArray, joint: str) -> None:
-        """Take a pose in which one joint was turned, and let the other joints of closed loops follow it."""
-        self.set_pose(close(self.linkage, q, keep=(joint,)) if self.linkage.loops else q)
+        self.set_pose(closed(self.linkage, q, keep=(joint,)))
 
     def settle(self) -> None:
         """Move what reaches to where the pose has it: after that only pins pull."""
@@ -255,10 +241,6 @@ class Session:
         if places:
             self.solve()
 
-    def clip(self) -> Clip:
-        """Return the motion of the timeline."""
-        return motion(self.scene)
-
 
 def motion(scene: Scene) -> Clip:
     """Return the motion of a scene's timeline."""
@@ -269,37 +251,37 @@ def explain(solution: Solution) -> Why:
     """Return why a solve ended as it did, with what can be shown of it."""
     found = diagnose(solution)
     text = " ".join(part for part in (found.sentence, found.advice) if part)
-    if solution.success:
-        return Why(found.cause, text)
-    return replace(_shown(solution, found), text=text)
+    beyond = [name for name, amount in found.evidence.get("violations", {}).items() if amount > 0.0]
+    return _why(solution, found.cause, text, beyond)
 
 
 def sentence(solution: Solution) -> Why:
     """Return in one sentence how a solve ended, without experiments: fast enough for every step of a drag."""
-    why = _shown(solution, Diagnosis("reached" if solution.success else solution.status, ""))
-    return replace(why, text=solution.reason)
+    return _why(solution, "reached" if solution.success else solution.status, solution.reason, [])
 
 
-def _shown(solution: Solution, found: Diagnosis) -> Why:
+def _why(solution: Solution, cause: str, text: str, beyond: list[str]) -> Why:
+    """Return a cause with the joints to blame, and the reach of a limb whose goal is outside it."""
+    if solution.success:
+        return Why(cause, text)
     linkage = solution.linkage
-    beyond: Mapping[str, float] = found.evidence.get("violations", {})
-    names = [text.rsplit(" (", 1)[0] for text in at_limits(linkage, solution.q)]
-    names += [name for name, amount in beyond.items() if amount > 0.0]
-    joints = tuple(dict.fromkeys(joint_of(linkage, name) for name in names)) if not solution.success else ()
+    names = [limit.rsplit(" (", 1)[0] for limit in at_limits(linkage, solution.q)] + beyond
+    joints = tuple(dict.fromkeys(name if name in linkage.joints else name.rsplit(".", 1)[0] for name in names))
     for goal in solution.goals:
         position = getattr(goal, "position", None)
         if position is None:
             continue
         center, least, most, _ = reach(linkage, goal.frame)  # type: ignore[attr-defined]
         distance = float(np.linalg.norm(position - center[: len(position)]))
-        if np.isfinite(most) and not solution.success and not least <= distance <= most:
-            return Why(found.cause, "", joints, center, (least, most))
-    return Why(found.cause, "", joints)
+        if np.isfinite(most) and not least <= distance <= most:
+            return Why(cause, text, joints, center, (least, most))
+    return Why(cause, text, joints)
 
 
-def joint_of(linkage: Linkage, coordinate: str) -> str:
-    """Return the joint that a coordinate belongs to."""
-    return coordinate if coordinate in linkage.joints else coordinate.rsplit(".", 1)[0]
+def first_scene(linkage: Linkage, clip: Clip | None = None) -> Scene:
+    """Return the scene that one begins with: the ready pose, or a motion that came with the linkage, as keys."""
+    q = ready_pose(linkage) if clip is None else clip.poses[0]
+    return Scene(linkage, read_only(np.array(q)), timeline=SceneTimeline() if clip is None else timeline_of(clip))
 
 
 def ready_pose(linkage: Linkage) -> FloatArray:

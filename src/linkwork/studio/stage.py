@@ -14,7 +14,7 @@ from ..draw.sketch import LINKS, Sketch
 from ..formats.mesh_export import MeshPart, joined, parts
 from ..linkage.geometry import Mesh, Sphere, Visual, bone
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray
+from ..transforms import FloatArray, transform
 
 Color = tuple[int, int, int]
 JOINT, BONE = (0.93, 0.94, 0.96), (0.45, 0.58, 0.72)
@@ -164,9 +164,15 @@ def _add_part(scene: Any, name: str, part: MeshPart, color: Color | None, opacit
     if part.facets.normals is not None and opacity is not None:  # a little larger than what it may stand in
         corners = corners + (PROUD * float(np.ptp(corners, axis=0).max()) * part.facets.normals).astype(np.float32)
     if part.facets.normals is None:
-        scene.add_line_segments(name, points=corners[indices], colors=shown, thickness=2.0, thickness_units="screen")
+        add_lines(scene, name, corners[indices], shown)
         return
     scene.add_mesh_simple(name, corners, indices, color=shown, opacity=opacity, cast_shadow=opacity is None)
+
+
+def add_lines(scene: Any, name: str, segments: FloatArray, color: Color, *, thickness: float = 2.0) -> None:
+    """Draw straight lines (n, 2, 3) as thick on the screen from near and far [pixels]."""
+    points = segments.astype(np.float32)
+    scene.add_line_segments(name, points=points, colors=color, thickness=thickness, thickness_units="screen")
 
 
 def circles(center: FloatArray, radius: float, *, flat: bool, count: int = 96) -> FloatArray:
@@ -189,7 +195,7 @@ def round_up(value: float) -> float:
 
 
 def wxyz_of(place: FloatArray) -> FloatArray:
-    """Return the quaternion w, x, y, z of a 4x4 transform."""
+    """Return the quaternion w, x, y, z of a 3x3 rotation or a 4x4 transform."""
     from scipy.spatial.transform import Rotation
 
     return np.asarray(Rotation.from_matrix(place[:3, :3]).as_quat(scalar_first=True))
@@ -197,9 +203,4 @@ def wxyz_of(place: FloatArray) -> FloatArray:
 
 def place_of(handle: Any) -> FloatArray:
     """Return where something on the stage stands, as a 4x4 transform."""
-    from scipy.spatial.transform import Rotation
-
-    place = np.eye(4)
-    place[:3, :3] = Rotation.from_quat(np.asarray(handle.wxyz), scalar_first=True).as_matrix()
-    place[:3, 3] = handle.position
-    return place
+    return transform(handle.position, {"wxyz": handle.wxyz})

@@ -73,29 +73,17 @@ def _reach(linkage: Linkage, target: Target) -> Goal:
     return Reach(target.frame, position=point[:2] if flat else point, orientation=turned, **_common(target))
 
 
-def _pin(linkage: Linkage, target: Target) -> Goal:  # noqa: ARG001
-    return Hold(target.frame, pose=target.place, **_common(target))
-
-
-def _look(linkage: Linkage, target: Target) -> Goal:  # noqa: ARG001
-    return LookAt(target.frame, target.place[:3, 3], **_common(target))
-
-
 def _pole(linkage: Linkage, target: Target) -> Goal:
     root, middle, end = limb(linkage, target.frame)
     return Bend(root, middle, end, towards=target.place[:3, 3], **_common(target))
 
 
-def _balance(linkage: Linkage, target: Target) -> Goal:  # noqa: ARG001
-    return Balance(target.place[:3, 3], **_common(target))
-
-
 KINDS: dict[str, Callable[[Linkage, Target], Goal]] = {
     "reach": _reach,
-    "pin": _pin,
-    "look at": _look,
+    "pin": lambda _, target: Hold(target.frame, pose=target.place, **_common(target)),
+    "look at": lambda _, target: LookAt(target.frame, target.place[:3, 3], **_common(target)),
     "pole": _pole,
-    "balance": _balance,
+    "balance": lambda _, target: Balance(target.place[:3, 3], **_common(target)),
 }
 
 
@@ -131,7 +119,8 @@ def limb(linkage: Linkage, frame: str) -> tuple[str, str, str]:
 def new_target(linkage: Linkage, q: FloatArray, kind: str, frame: str, taken: tuple[str, ...]) -> Target:
     """Return a target of a kind for a frame, standing where the pose has it: nothing moves until it is dragged."""
     world = np.array(linkage.forward(q, frame=frame))
-    size = max(0.25 * _reach_of(linkage), 1e-3)
+    frames = linkage.forward(linkage.neutral()).array[:, :3, 3]
+    size = max(0.25 * float(np.linalg.norm(np.ptp(frames, axis=0))), 1e-3)
     place = np.eye(4)
     place[:3, 3] = world[:3, 3]
     if kind in ("reach", "pin"):
@@ -151,11 +140,6 @@ def new_target(linkage: Linkage, q: FloatArray, kind: str, frame: str, taken: tu
     target = Target(_free(f"{kind} {frame}" if kind != "reach" else frame, taken), kind, frame, place)
     target.goal(linkage)  # says now if it cannot be
     return target
-
-
-def _reach_of(linkage: Linkage) -> float:
-    frames = linkage.forward(linkage.neutral()).array[:, :3, 3]
-    return float(np.linalg.norm(np.ptp(frames, axis=0)))
 
 
 def _free(name: str, taken: tuple[str, ...]) -> str:

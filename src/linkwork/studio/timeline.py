@@ -164,9 +164,7 @@ class SceneTimeline:
         times = self.frame_times
         keys = [(key.time, key.pose, key.kind) for key in self.keys if key.pose is not None]
         poses = sampled(linkage, keys, times) if keys else np.repeat(start[None], len(times), axis=0)
-        if linkage.loops:
-            poses = np.stack([closed(linkage, pose) for pose in poses])
-        body = Clip(linkage, times, poses, source="keys")
+        body = Clip(linkage, times, np.stack([closed(linkage, pose) for pose in poses]), source="keys")
         aims = [target for target in targets if target.active]
         if not aims or not any(key.places for key in self.keys):
             return body
@@ -201,9 +199,9 @@ def sampled(linkage: Linkage, keys: Sequence[tuple[float, FloatArray, str]], tim
     return sample(linkage, at, poses, np.clip(times, at[0], at[-1]), kind=[kind for _, _, kind in keys])
 
 
-def closed(linkage: Linkage, q: FloatArray) -> FloatArray:
+def closed(linkage: Linkage, q: FloatArray, keep: Sequence[str] = ()) -> FloatArray:
     """Return the pose nearest to one in which the loops of a linkage close; itself where there are none."""
-    return close(linkage, q) if linkage.loops else q
+    return close(linkage, q, keep=keep) if linkage.loops else q
 
 
 def _as_pose(place: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from .dials import dials
 from .plots import COLORS, Curves
 from .session import motion
 from .stage import LinkageView
-from .timeline import SceneTimeline
+from .timeline import SceneKey, SceneTimeline
 
 if TYPE_CHECKING:
     from .app import Studio
@@ -40,29 +41,23 @@ class TimelineTab:
         self._made: tuple[Any, ...] = ()
         self._begun = 0.0
         self._skins: list[LinkageView] = []
-        self.time = gui.add_slider("Time [s]", 0.0, LEAST_SPAN, 0.01, 0.0)
-        on(self.time.on_update, self._scrub, name="scrub")
-        self.play = gui.add_button("Play", color="blue")
-        on(self.play.on_click, lambda _: self._toggle())
+        self.time = on(gui.add_slider("Time [s]", 0.0, LEAST_SPAN, 0.01, 0.0), self._scrub, name="scrub")
+        self.play = on(gui.add_button("Play", color="blue"), lambda _: self._toggle())
         self.loop = gui.add_checkbox("Loop", True)
-        on(self.loop.on_update, self._set_loop)
+        on(self.loop, lambda value: self._take(replace(studio.session.scene.timeline, loop=bool(value))))
         with gui.add_folder("Keys"):
             self.kind = gui.add_dropdown("Leaves its key", KINDS, initial_value="cubic")
             self.what = gui.add_dropdown("Holds", ("pose and goals", "pose", "goals"))
-            self.set = gui.add_button("Set a key")
-            on(self.set.on_click, lambda _: self._set_key())
-            self.keys = gui.add_dropdown("Key", ("-",))
-            on(self.keys.on_update, self._go_to)
+            self.set = on(gui.add_button("Set a key"), lambda _: self._set_key())
+            self.keys = on(gui.add_dropdown("Key", ("-",)), self._go_to)
             self.key_kind = gui.add_dropdown("Its kind", KINDS, initial_value="cubic")
-            on(self.key_kind.on_update, self._set_kind)
+            on(self.key_kind, lambda kind: self._edit(lambda line, at: line.with_kind(at, kind)))
             self.move = gui.add_button("Move key to the slider's time")
-            on(self.move.on_click, lambda _: self._move())
-            self.delete = gui.add_button("Delete key")
-            on(self.delete.on_click, lambda _: self._delete())
+            on(self.move, lambda _: self._edit(lambda line, at: line.moved(at, float(self.time.value))))
+            self.delete = on(gui.add_button("Delete key"), lambda _: self._edit(lambda line, at: line.without(at)))
         with gui.add_folder("Show"):
-            self.skins = gui.add_checkbox("Onion skins", False)
-            on(self.skins.on_update, lambda _: self._show_skins())
-            self.curves = Curves(gui, "joint values over time", across="s", legend=True, height=190)
+            self.skins = on(gui.add_checkbox("Onion skins", False), lambda _: self._show_skins())
+            self.curves = Curves(studio, "joint values over time", across="s", legend=True, height=190)
 
     def rebuild(self) -> None:
         """Show another timeline."""
@@ -90,28 +85,15 @@ class TimelineTab:
         if chosen is not None:
             self._scrub(chosen)
 
-    def _set_kind(self, kind: str) -> None:
+    def _edit(self, edit: Callable[[SceneTimeline, float], SceneTimeline]) -> None:
+        """Change the timeline at the time of the chosen key, if one is chosen."""
         chosen = self._chosen()
         if chosen is not None:
-            self._edit(self.studio.session.scene.timeline.with_kind(chosen, kind))
+            self._take(edit(self.studio.session.scene.timeline, chosen))
 
-    def _move(self) -> None:
-        chosen = self._chosen()
-        if chosen is not None:
-            self._edit(self.studio.session.scene.timeline.moved(chosen, float(self.time.value)))
-
-    def _delete(self) -> None:
-        chosen = self._chosen()
-        if chosen is not None:
-            self._edit(self.studio.session.scene.timeline.without(chosen))
-
-    def _edit(self, timeline: SceneTimeline) -> None:
+    def _take(self, timeline: SceneTimeline) -> None:
         self.stop()
         self.studio.session.edit_timeline(timeline)
-
-    def _set_loop(self, value: bool) -> None:
-        line = self.studio.session.scene.timeline
-        self._edit(SceneTimeline(line.keys, line.fps, bool(value)))
 
     # Playing
 
@@ -228,16 +210,13 @@ class TimelineTab:
             self._with_clip(self._draw_curves, name="curves")
 
     def _draw_curves(self, clip: Clip) -> None:
-        shown = clip.poses[:: max(1, len(clip) // MOST_POINTS)]
-        rows = {dial.label: np.array([dial.read(q) for q in shown]) for dial in dials(clip.linkage)}
+        some = slice(None, None, max(1, len(clip) // MOST_POINTS))
+        rows = {dial.label: np.array([dial.read(q) for q in clip.poses[some]]) for dial in dials(clip.linkage)}
         order = sorted(rows, key=lambda name: -float(np.ptp(rows[name])))[:MOST_CURVES]
         colors = dict(zip(order, COLORS, strict=False))
-        self.curves.show(clip.times[:: max(1, len(clip) // MOST_POINTS)], {name: rows[name] for name in order}, colors)
+        self.curves.show(clip.times[some], {name: rows[name] for name in order}, colors)
 
 
-def _listed(key: Any) -> str:
-    return f"{key.time:g} s ({_holds(key)}, {key.kind})"
-
-
-def _holds(key: Any) -> str:
-    return " and ".join(part for part, there in (("pose", key.pose is not None), ("goals", key.places)) if there)
+def _listed(key: SceneKey) -> str:
+    holds = " and ".join(part for part, there in (("pose", key.pose is not None), ("goals", key.places)) if there)
+    return f"{key.time:g} s ({holds}, {key.kind})"

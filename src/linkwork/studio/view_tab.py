@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .app import Studio
@@ -13,25 +13,20 @@ class ViewTab:
 
     def __init__(self, studio: Studio) -> None:
         self.studio, gui = studio, studio.gui
-        overlays = studio.overlays
         with gui.add_folder("Stage"):
-            self.home = gui.add_button("Look at the linkage")
-            studio.on(self.home.on_click, lambda _: self._home())
-            self.ground = gui.add_checkbox("Ground", True)
-            studio.on(self.ground.on_update, self._show_ground)
-            self.frames = gui.add_checkbox("Frames", False)
-            studio.on(self.frames.on_update, overlays.set_frames)
-            self.names = gui.add_checkbox("Names", False)
-            studio.on(self.names.on_update, overlays.set_names)
+            self.home = studio.on(gui.add_button("Look at the linkage"), lambda _: self._home())
+            self.ground = studio.on(gui.add_checkbox("Ground", True), self._show_ground)
+            self.frames = self._switch("frames", "Frames")
+            self.names = self._switch("names", "Names")
         with gui.add_folder("Overlays"):
-            self.frame = gui.add_dropdown("Of frame", ("",))
-            studio.on(self.frame.on_update, overlays.set_frame)
-            self.cloud = gui.add_checkbox("Workspace", False, hint="where the frame can be")
-            studio.on(self.cloud.on_update, overlays.set_cloud)
-            self.ellipsoid = gui.add_checkbox("Manipulability", False, hint="how fast the frame moves each way")
-            studio.on(self.ellipsoid.on_update, overlays.set_ellipsoid)
-            self.mass = gui.add_checkbox("Centre of mass", False, hint="and the support below it")
-            studio.on(self.mass.on_update, overlays.set_mass)
+            self.frame = studio.on(gui.add_dropdown("Of frame", ("",)), studio.overlays.set_frame)
+            self.cloud = self._switch("cloud", "Workspace", "where the frame can be")
+            self.ellipsoid = self._switch("ellipsoid", "Manipulability", "how fast the frame moves each way")
+            self.mass = self._switch("mass", "Centre of mass", "and the support below it")
+
+    def _switch(self, overlay: str, label: str, hint: str | None = None) -> Any:
+        box = self.studio.gui.add_checkbox(label, False, hint=hint)
+        return self.studio.on(box, lambda on: self.studio.overlays.switch(overlay, on))
 
     def rebuild(self) -> None:
         """Show another linkage: everything is switched off again."""
