@@ -23,17 +23,18 @@ from typer.core import TyperGroup
 from .. import __version__
 from ..errors import FormatError, LinkworkError, OptionError
 from . import batch, file, film, ik, report, retarget
-from .console import console, print_columns, print_json, progress, say, writing
+from .console import BAD_FILE, WRONG_USAGE, console, print_columns, print_json, progress, say, writing
 from .options import (
+    EXAMPLES,
     PROGRAM,
     AsJson,
     ModelOperand,
     PoseOptions,
     Size,
     View,
+    command,
     examples,
     flag,
-    grouped,
     operand,
     takes,
     writes,
@@ -41,7 +42,7 @@ from .options import (
 from .output import description, placements, print_placement, tree_rows
 from .parsing import is_file, read_model, read_motion, read_size, read_view
 
-WRONG_USAGE, BAD_FILE, INTERRUPTED, BROKEN_PIPE = 2, 3, 130, 141
+INTERRUPTED, BROKEN_PIPE = 130, 141
 TRY_NEXT = """Try next:
   linkwork info human
   linkwork pose panda --pose ready
@@ -116,7 +117,7 @@ def linkwork(context: typer.Context, version: Annotated[bool, flag("--version", 
 # Commands
 
 
-@app.command(epilog=examples("info panda", "info planar:15,10,5 --json"))
+@command("info panda", "info planar:15,10,5 --json")
 def info(model: ModelOperand, as_json: AsJson = False) -> None:
     """Show a linkage: tree, joints, limits, frames, stored poses."""
     from ..explain.mobility import degrees_of_freedom
@@ -137,15 +138,11 @@ def info(model: ModelOperand, as_json: AsJson = False) -> None:
     print(f"poses: {', '.join(linkage.poses) or 'none'}")
 
 
-POSE_EXAMPLES = examples(
+@command(
     "pose panda panda_joint1=30deg panda_joint4=-1.5 --frame tip",
     "pose panda --pose ready --all --json",
     "pose planar:2,1 j1=90deg --matrix",
 )
-
-
-@app.command(epilog=POSE_EXAMPLES)
-@grouped
 def pose(
     model: ModelOperand,
     *,
@@ -180,16 +177,12 @@ def pose(
         print_json(results if q.ndim > 1 else results[0])
 
 
-DRAW_EXAMPLES = examples(
+@command(
     "draw human --pose wave -o wave.png",
     "draw panda panda_joint2=40deg --show-frames --show-limits -o panda.svg",
     "draw planar:15,10,5 --strip 5 -o strip.pdf",
     "draw snake:9 -o snake.gif",
 )
-
-
-@app.command(epilog=DRAW_EXAMPLES)
-@grouped
 def draw(
     model: ModelOperand,
     *,
@@ -229,13 +222,7 @@ def draw(
             pictures.strip(clip, frames=panels, limits=limits, labels=labels, **look)
 
 
-for family in (ik, file, film, report, retarget):
-    for command, epilog in family.COMMANDS.items():
-        app.command(epilog=epilog)(command)
-app.add_typer(batch.batch)
-
-
-@app.command(epilog=examples("demo", "demo panda snake:9 -o small"))
+@command("demo", "demo panda snake:9 -o small")
 def demo(
     models: Annotated[list[str] | None, operand("MODEL", "Ready-made models; by default all.")] = None,
     output: Annotated[Path, writes("Where to write.", "FOLDER")] = Path("gallery"),
@@ -261,7 +248,7 @@ def demo(
         webbrowser.open(page.resolve().as_uri())
 
 
-@app.command(epilog=examples("studio", "studio human --port 8123 --no-browser"))
+@command("studio", "studio human --port 8123 --no-browser")
 def studio(
     model: ModelOperand = "panda",
     port: Annotated[int, takes("N", "The port; the next free one if it is taken.", min=0, max=65535)] = 8080,
@@ -329,7 +316,7 @@ def compile_motion() -> None:
     retargeting.retarget(stand, body)
 
 
-@app.command(epilog=examples("warmup"))
+@command("warmup")
 def warmup(as_json: AsJson = False) -> None:
     """Compile all kernels now, not at their first use."""
     start = time.perf_counter()
@@ -353,6 +340,17 @@ def warmup(as_json: AsJson = False) -> None:
         print_json({"seconds": seconds})
     else:
         print(f"kernels are ready; it took {seconds:.1f} s")
+
+
+FAMILIES = (
+    (info, pose, draw),
+    (ik.solve, ik.track, ik.workspace, ik.race, ik.figure),
+    (file.convert, file.doctor, film.animate, report.inspect, retarget.retarget),
+    (demo, studio, warmup),
+)
+for function in (one for family in FAMILIES for one in family):
+    app.command(epilog=EXAMPLES[function])(function)
+app.add_typer(batch.batch)
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from .console import print_columns, print_json, progress, say
+from .console import NOT_DONE, print_columns, print_json, progress, say
 from .options import (
     PROGRAM,
     AsJson,
@@ -35,7 +36,6 @@ from .parsing import read_frame, read_model
 if TYPE_CHECKING:
     from ..scale.datasets import DatasetResult
 
-INCOMPLETE = 1
 MOST_SAID = 10  # missing blocks or files that are told one by one
 
 Output = Annotated[Path, writes("Where to write; a folder of its own.", "FOLDER")]
@@ -115,11 +115,13 @@ def solve(
             ignore=ignore or (), start=options.read_start(linkage), seed=seed, **asdict(run), **options.read(), **more,
             progress=lambda so_far: report(so_far.answered / max(so_far.total, 1), _rate(so_far)),
         )  # fmt: skip
-    if as_json:
-        print_json(_data(result))
-    else:
-        _print(result)
-    _end(result)
+    if not as_json:
+        counts = Counter(result.counts).most_common()
+        counts += [] if result.complete else [("missing", result.total - result.answered)]
+        shares = [(n, f"{count:,}", f"{100.0 * count / max(result.total, 1):.4g} %") for n, count in counts]
+        print_columns([("status", "rows", "share"), *shares])
+        print()
+    _end(result, f"{result.answered:,} answers", f", {result.rate:,.0f} a second", as_json=as_json)
 
 
 @batch.command(
@@ -150,13 +152,7 @@ def retarget(
             clips, read_model(to), output, suffix=suffix, engine=engine, **asdict(run), **options.read(),
             progress=lambda so_far: report(so_far.answered / so_far.total, _rate(so_far)),
         )  # fmt: skip
-    if as_json:
-        print_json(_data(result))
-    else:
-        before = f", {result.resumed:,} of them from before" if result.resumed else ""
-        written = f"{result.answered:,} of {result.total:,} motions{before}"
-        print(f"{result.folder}: {written}, {result.seconds:.1f} s")
-    _end(result)
+    _end(result, f"{result.answered:,} of {result.total:,} motions", as_json=as_json)
 
 
 @contextmanager
@@ -174,36 +170,28 @@ def _rate(result: DatasetResult) -> str:
     return f"{result.answered:,} of {result.total:,}, {result.rate:,.0f} a second"
 
 
-def _data(result: DatasetResult) -> dict[str, Any]:
-    missing = [{"first": one.first, "rows": one.count, "reason": one.reason} for one in result.missing]
-    return {
-        "output": str(result.folder),
-        "rows": result.total,
-        "answered": result.answered,
-        "resumed": result.resumed,
-        "counts": dict(sorted(result.counts.items())),
-        "missing": missing,
-        "seconds": result.seconds,
-        "rate": result.rate,
-    }
-
-
-def _print(result: DatasetResult) -> None:
-    counts = sorted(result.counts.items(), key=lambda item: -item[1])
-    missing = [("missing", result.total - result.answered)] if not result.complete else []
-    rows = [("status", "rows", "share")]
-    for name, count in (*counts, *missing):
-        rows.append((name, f"{count:,}", f"{100.0 * count / max(result.total, 1):.4g} %"))
-    print_columns(rows)
-    before = f", {result.resumed:,} of them from before" if result.resumed else ""
-    speed = f"{result.seconds:.1f} s, {result.rate:,.0f} a second"
-    print(f"\n{result.folder}: {result.answered:,} answers{before}, {speed}")
-
-
-def _end(result: DatasetResult) -> None:
+def _end(result: DatasetResult, what: str, speed: str = "", *, as_json: bool) -> None:
+    """Print what a run has given, say what is missing, and exit with 1 if something is."""
+    if as_json:
+        missing = [{"first": one.first, "rows": one.count, "reason": one.reason} for one in result.missing]
+        print_json(
+            {
+                "output": str(result.folder),
+                "rows": result.total,
+                "answered": result.answered,
+                "resumed": result.resumed,
+                "counts": dict(sorted(result.counts.items())),
+                "missing": missing,
+                "seconds": result.seconds,
+                "rate": result.rate,
+            }
+        )
+    else:
+        before = f", {result.resumed:,} of them from before" if result.resumed else ""
+        print(f"{result.folder}: {what}{before}, {result.seconds:.1f} s{speed}")
     for one in result.missing[:MOST_SAID]:
         say(one.reason)
     if len(result.missing) > MOST_SAID:
         say(f"and {len(result.missing) - MOST_SAID} more")
     if not result.complete:
-        raise typer.Exit(INCOMPLETE)
+        raise typer.Exit(NOT_DONE)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+NOT_DONE, WRONG_USAGE, BAD_FILE = 1, 2, 3  # exit statuses; 1 also where a file or a motion has faults
+
+
 def say(message: object) -> None:
     """Print one line on stderr."""
     print(f"linkwork: {' '.join(str(message).split())}", file=sys.stderr)

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import FormatError, OptionError, listed
-from .console import print_columns, print_json, say
-from .options import AsJson, ClipName, FileOptions, MoverName, examples, grouped, operand
+from ..errors import ClipNotFoundError, FormatError, OptionError, listed
+from .console import BAD_FILE, NOT_DONE, print_columns, print_json, say
+from .options import AsJson, ClipName, FileOptions, MoverName, command, operand
 from .parsing import is_file, read_model
 
 if TYPE_CHECKING:
     from ..formats import Content, Options, Remark
 
-REMARKS, BAD_FILE = 1, 3
 MOST_SAID, MOST_LISTED = 3, 10  # remarks of one kind that convert says and doctor lists
 
 
 # Commands
 
 
-@grouped
+@command("convert human walk.bvh", "convert panda panda.urdf", "convert snake:9 snake.csv --json")
 def convert(
     source: Annotated[str, operand("SOURCE", "A file, or a ready-made model.")],
     target: Annotated[Path, operand("TARGET", "The file to write.")],
@@ -41,7 +40,6 @@ def convert(
     along, where TARGET can hold one. Numbers alone (.csv) need --linkage to say whose they are.
     """
     from .. import formats
-    from ..errors import ClipNotFoundError
 
     row = formats.FORMATS.get(target.suffix.lower())
     if row is None or not row.writes:
@@ -61,10 +59,10 @@ def convert(
     else:
         print(f"{target}: {_described(content)}")
         for remark in (*_shortened(content.remarks, MOST_SAID), *_shortened(dropped, MOST_SAID)):
-            say(_sentence(remark))
+            say(f"{remark.kind}: {remark.text}" + ("" if remark.line is None else f" (line {remark.line})"))
 
 
-@grouped
+@command("doctor panda", "doctor human --json")
 def doctor(
     file: Annotated[str, operand("FILE", "The file to look at, or a ready-made model.")],
     linkage: MoverName = None,
@@ -97,17 +95,7 @@ def doctor(
         else:
             print("nothing odd")
     if remarks:
-        raise typer.Exit(REMARKS)
-
-
-COMMANDS: dict[Callable[..., None], str] = {
-    convert: examples(
-        "convert human walk.bvh",
-        "convert panda panda.urdf",
-        "convert snake:9 snake.csv --json",
-    ),
-    doctor: examples("doctor panda", "doctor human --json"),
-}
+        raise typer.Exit(NOT_DONE)
 
 
 # What both ask for
@@ -126,10 +114,7 @@ def _content(source: str, linkage: str | None, options: Options, *, motions: boo
 
 def _summary(content: Content) -> dict[str, Any]:
     linkage = content.linkage
-    clips = [
-        {"name": name, "frames": len(clip), "seconds": float(clip.times[-1] - clip.times[0])}
-        for name, clip in content.clips.items()
-    ]
+    clips = [{"name": n, "frames": len(clip), "seconds": clip.duration} for n, clip in content.clips.items()]
     counts = {"links": len(linkage.links), "joints": len(linkage.joints), "nq": linkage.nq, "nv": linkage.nv}
     return {"linkage": {"name": linkage.name, **counts}, "clips": clips}
 
@@ -161,11 +146,6 @@ def _shortened(remarks: Sequence[Remark], most: int) -> list[Remark]:
         elif seen[kind] == counts[kind]:
             result.append(Remark(kind, f"{counts[kind] - most} more like these; --json lists them all."))
     return result
-
-
-def _sentence(remark: Remark) -> str:
-    line = "" if remark.line is None else f" (line {remark.line})"
-    return f"{remark.kind}: {remark.text}{line}"
 
 
 def _row(remark: Remark) -> tuple[str, str, str]:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ..errors import OptionError
 from .console import print_json, progress, say, writing
-from .options import AsJson, ClipName, FrameCount, MotionOperand, MoverName, Size, View, examples, takes, writes
+from .options import AsJson, ClipName, FrameCount, MotionOperand, MoverName, Size, View, command, takes, writes
 from .output import save_clip
 from .parsing import read_motion, read_size, read_view
 
 if TYPE_CHECKING:
-    from ..draw.film_range import FilmRange
     from ..motion.clips import Clip
 
-ANIMATE_EXAMPLES = examples(
+
+@command(
     "animate human:floating -o walk.html",
     "animate planar:15,10,5 -o arm.mp4 --trail tip --size 960x540",
     "animate snake:9 -o snake_%04d.png --frames 6",
     "animate panda -o panda.glb --speed 0.5",
 )
-
-
 def animate(
     motion: MotionOperand,
     output: Annotated[Path | None, writes("A .html, .mp4, .gif or .png, or a motion: .glb, .bvh, .usd, ...")] = None,
@@ -49,7 +46,7 @@ def animate(
     The motion is that of the file or the ready-made model; a file without one goes through its stored poses.
     """
     from .. import draw, formats
-    from ..draw.film_range import FilmRange
+    from ..draw.film_range import FilmRange, film_frames
 
     moving = read_motion(motion, clip=clip, linkage=linkage, poses=True)
     target = output or Path(f"{moving.linkage.name}.html")
@@ -64,17 +61,10 @@ def animate(
         elif size or view or trail or title:
             raise OptionError(f"a {suffix} holds the motion itself: --size, --view, --trail and --title do not matter")
         else:
-            _write_motion(moving, path, part)
+            shown = film_frames(moving, part, most=1000.0, what=f"a {suffix}", even=False)
+            save_clip(shown.as_clip(moving), path)
     if str(output) != "-":
         _report(moving, target, as_json)
-
-
-def _write_motion(clip: Clip, path: Path, part: FilmRange) -> None:
-    """Write the piece of the motion that is asked for, in a format for motions."""
-    from ..draw.film_range import film_frames
-
-    shown = film_frames(clip, part, most=1000.0, what=f"a {path.suffix.lower()}", even=False)
-    save_clip(shown.as_clip(clip), path)
 
 
 def _report(clip: Clip, target: Path, as_json: bool) -> None:
@@ -83,10 +73,7 @@ def _report(clip: Clip, target: Path, as_json: bool) -> None:
     every = target.parent.glob(NUMBERED.sub("*", target.name)) if NUMBERED.search(target.name) else [target]
     size = sum(path.stat().st_size for path in every)
     if as_json:
-        motion = {"frames": len(clip), "seconds": float(clip.times[-1] - clip.times[0])}
+        motion = {"frames": len(clip), "seconds": clip.duration}
         print_json({"file": str(target), "bytes": size, "linkage": clip.linkage.name, "motion": motion})
     else:
         say(f"the film of {clip.linkage.name!r} is in {target} ({size / 1e3:.0f} kB)")
-
-
-COMMANDS: dict[Callable[..., None], str] = {animate: ANIMATE_EXAMPLES}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import csv
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +12,7 @@ from typing import Annotated
 import typer
 
 from ..errors import OptionError
-from .console import print_columns, print_json, progress, say, writing
+from .console import NOT_DONE, print_columns, print_json, progress, say, writing
 from .options import (
     AsJson,
     FrameCount,
@@ -21,16 +23,14 @@ from .options import (
     Picture,
     Seed,
     SolverOptions,
-    examples,
+    command,
     flag,
     given,
-    grouped,
     operand,
     takes,
     writes,
 )
 from .output import (
-    csv_text,
     motion_data,
     print_figure,
     print_laps,
@@ -42,19 +42,12 @@ from .output import (
 )
 from .parsing import read_frame, read_goals, read_model, read_points
 
-NOT_REACHED = 1
 
-SOLVE_EXAMPLES = examples(
+@command(
     "solve planar:15,10,5 --position -20,5 --start ready",
     "solve panda --position 0.4,0.2,0.5 --orientation wxyz=0,1,0,0 --start ready --explain",
     "solve planar:15,10,5 --position -20,5 --method damped --set damping=5 --json",
 )
-
-
-# Commands
-
-
-@grouped
 def solve(
     model: ModelOperand,
     goals: Annotated[str | None, operand("GOALS", "Goals in a file; - reads stdin.")] = None,
@@ -96,21 +89,18 @@ def solve(
     if as_json:
         print_json(results if many else results[0])
     elif as_csv:
-        print(csv_text(solution_rows(linkage, results)), end="")
+        csv.writer(sys.stdout, lineterminator="\n").writerows(solution_rows(linkage, results))
     else:
         for k, result in enumerate(results):
             print_solution(linkage, result, f"goal {k}:\n" if many else "")
     if not all(solution.success for solution in solutions):
-        raise typer.Exit(NOT_REACHED)
+        raise typer.Exit(NOT_DONE)
 
 
-TRACK_EXAMPLES = examples(
+@command(
     "track planar:15,10,5 --position -20,5 --start ready -o reach.gif",
     "track panda --position 0.4,0.2,0.5 --start ready --steps 1 --method transpose --json",
 )
-
-
-@grouped
 def track(
     model: ModelOperand,
     *,
@@ -160,9 +150,10 @@ def track(
     elif str(output) != "-":
         print_motion(clip, data)
     if steps is None and data["missed"]:
-        raise typer.Exit(NOT_REACHED)
+        raise typer.Exit(NOT_DONE)
 
 
+@command("workspace planar:15,10,5 -o workspace.png", "workspace ur5 --samples 5000 --json")
 def workspace(
     model: ModelOperand,
     frame: FrameName = None,
@@ -213,7 +204,11 @@ def workspace(
         print(f"every orientation tried can be had at {share:.1%} of {len(found.points)} points")
 
 
-@grouped
+@command(
+    "race planar:15,10,5 --position -20,5 --start ready",
+    "race panda --position 0.4,0.2,0.5 -o race.png",
+    "race planar:15,10,5 --position -20,5 --start ready --strips strips.png",
+)
 def race(
     model: ModelOperand,
     *,
@@ -252,9 +247,10 @@ def race(
     elif str(output) != "-":
         print_laps(laps)
     if not any(lap.success for lap in laps):
-        raise typer.Exit(NOT_REACHED)
+        raise typer.Exit(NOT_DONE)
 
 
+@command("figure 5.20", "figure 5.21 -o slow.gif", "figure 5.22 --json")
 def figure(
     number: Annotated[str, operand("NUMBER", "5.1, 5.2, 5.14, 5.19 to 5.25, or all.")],
     output: Annotated[Path | None, writes("A .png, .svg, .pdf or .gif; for all, a folder.")] = None,
@@ -296,22 +292,6 @@ def figure(
         for drawing in made:
             print_figure(drawing)
             say(f"figure {drawing.number} is in {targets[drawing.number]}")
-
-
-COMMANDS: dict[Callable[..., None], str] = {
-    solve: SOLVE_EXAMPLES,
-    track: TRACK_EXAMPLES,
-    workspace: examples("workspace planar:15,10,5 -o workspace.png", "workspace ur5 --samples 5000 --json"),
-    race: examples(
-        "race planar:15,10,5 --position -20,5 --start ready",
-        "race panda --position 0.4,0.2,0.5 -o race.png",
-        "race planar:15,10,5 --position -20,5 --start ready --strips strips.png",
-    ),
-    figure: examples("figure 5.20", "figure 5.21 -o slow.gif", "figure 5.22 --json"),
-}
-
-
-# What several commands ask for
 
 
 @contextmanager

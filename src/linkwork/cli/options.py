@@ -15,14 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from ..errors import OptionError, listed
-from .parsing import (
-    read_frame,
-    read_numbers,
-    read_orientation,
-    read_poses,
-    read_settings,
-    read_start,
-)
+from .parsing import read_frame, read_numbers, read_orientation, read_poses, read_settings, read_start
 
 if TYPE_CHECKING:
     from ..formats import Options
@@ -83,7 +76,20 @@ Size = Annotated[str | None, takes("WxH", "Width and height in pixels: 960x540."
 To = Annotated[str, takes("MODEL", "Who should move so: a file, or a ready-made model.", "--to")]
 
 
-# Groups
+# Commands and their groups of options
+
+EXAMPLES: dict[Callable[..., None], str] = {}  # how the help of each command ends
+
+
+def command(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the decorator of a command: its groups are taken apart, and its help ends with lines to type."""
+
+    def made(function: Callable[..., None]) -> Callable[..., None]:
+        result = grouped(function)
+        EXAMPLES[result] = examples(*lines)
+        return result
+
+    return made
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

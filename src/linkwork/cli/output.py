@@ -5,8 +5,6 @@ Angles are printed in radians and in degrees.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,13 +25,6 @@ if TYPE_CHECKING:
     from ..transforms import FloatArray
 
 LAP_TITLES = ("method", "success", "error", "iterations", "time [ms]", "largest step", "beyond limits", "why not")
-
-
-def csv_text(rows: Iterable[Sequence[Any]]) -> str:
-    """Return rows as CSV, its lines ended as everywhere else."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()
 
 
 # Linkages and their frames
@@ -130,21 +121,15 @@ def limit_text(linkage: Linkage, joint: Joint) -> str:
         times = "" if factor == 1.0 else "-" if factor == -1.0 else f"{factor:g} * "
         plus = f" {'-' if offset < 0.0 else '+'} {abs(offset):g}" if offset else ""
         return f"= {times}{joint.mimic.joint}{plus}"
-    words, units = cone_words(joint), joint.articulation.units
+    units, (swing, twist) = joint.articulation.units, (getattr(joint.articulation, n, None) for n in ("swing", "twist"))
+    words = [] if swing is None else [f"swing {math.degrees(swing):.5g} deg"]
+    words += [] if twist is None else ["twist {:.5g} .. {:.5g} deg".format(*map(math.degrees, twist))]
     for k, bounds in enumerate(zip(*joint_limits(linkage, joint), strict=True)):
         low, high = bounds if units[k] == "m" else map(math.degrees, bounds)
         text = f"{low:.5g} .. {high:.5g} {'m' if units[k] == 'm' else 'deg'}"
         if math.isfinite(low) or math.isfinite(high):
             words.append(f"{joint.articulation.coordinates[k]} {text}".strip())
     return ", ".join(words)
-
-
-def cone_words(joint: Joint) -> list[str]:
-    """Return the swing and twist limits of a ball joint in words, in degrees."""
-    ball = joint.articulation
-    swing, twist = getattr(ball, "swing", None), getattr(ball, "twist", None)
-    words = [] if swing is None else [f"swing {math.degrees(swing):.5g} deg"]
-    return words if twist is None else [*words, "twist {:.5g} .. {:.5g} deg".format(*map(math.degrees, twist))]
 
 
 def placements(linkage: Linkage, poses: FloatArray, names: Iterable[str], *, matrix: bool) -> Iterator[dict[str, Any]]:
@@ -188,11 +173,6 @@ def print_placement(result: dict[str, Any], title: str) -> None:
 # Poses
 
 
-def in_degrees(linkage: Linkage, q: FloatArray) -> dict[str, float]:
-    """Return the angles of a pose in degrees, by coordinate."""
-    return {row.name: math.degrees(q[row.q]) for row in linkage.table if row.unit == "rad"}
-
-
 def print_pose(linkage: Linkage, pose: dict[str, float]) -> None:
     """Print a pose: one row for each value, angles in degrees too."""
     rows = [("joint", " value", "", " degrees")]
@@ -227,7 +207,7 @@ def solution_data(solution: Solution, *, explain: bool) -> dict[str, Any]:
         ],
         "freedom": solution.freedom,
         "pose": place["pose"],
-        "degrees": in_degrees(linkage, solution.q),
+        "degrees": {row.name: math.degrees(solution.q[row.q]) for row in linkage.table if row.unit == "rad"},
         "outside_limits": place["outside_limits"],
         "frames": place["frames"],
     }

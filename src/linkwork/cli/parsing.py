@@ -238,9 +238,8 @@ def read_start(linkage: Linkage, words: Sequence[str]) -> FloatArray | None:
     return linkage.pose(read_values(named), base=base)
 
 
-def read_settings(words: Sequence[str], **given: Any) -> dict[str, Any]:
-    """Return options of a solve: those given (not None), and words such as ``damping=5`` or ``gains=0.1,0.5,0.1``."""
-    settings = {name: value for name, value in given.items() if value is not None}
+def read_settings(words: Sequence[str], **settings: Any) -> dict[str, Any]:
+    """Return options of a solve: those given, and words such as ``damping=5`` or ``gains=0.1,0.5,0.1``."""
     for word in words:
         name, _, text = word.partition("=")
         name = name.replace("-", "_")

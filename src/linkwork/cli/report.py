@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import OptionError
-from .console import print_columns, print_json, writing
-from .options import AsJson, ClipName, FrameName, MoverName, examples, flag, operand, takes, writes
+from .console import NOT_DONE, print_columns, print_json, writing
+from .options import AsJson, ClipName, FrameName, MoverName, command, flag, operand, takes, writes
 from .output import save_clip
 from .parsing import read_frame, read_goals, read_motion
 
 if TYPE_CHECKING:
     from ..motion.inspection import Report
 
-WRONG = 1
 MOST_LISTED = 12  # findings of one kind that are printed; --json prints all
 
 
+@command("inspect human", "inspect panda --json", "inspect human --picture report.png")
 def inspect(
     clip: Annotated[str, operand("CLIP", "A file with a motion, or a ready-made model.")],
     name: ClipName = None,
@@ -52,13 +52,13 @@ def inspect(
     options: dict[str, Any] = {"goals": wanted, "ground": ground, "feet": feet, "slide": slide, "depth": depth}
     report = motion.report(**options)
     repaired = repairs.repair(motion, **options) if fix else None
+    left = report if repaired is None else repaired.after
     if picture is not None:
         with writing(picture, draw.IMAGES) as path:
-            draw.report(report if repaired is None else repaired.after, path=path)
+            draw.report(left, path=path)
     if repaired is not None and output is not None:
         with writing(output, formats.suffixes("clips", "writes")) as path:
             save_clip(repaired.clip, path)
-    left = report if repaired is None else repaired.after
     if as_json:
         data: dict[str, Any] = {"file": clip, **report.as_dict()}
         if repaired is not None:
@@ -70,12 +70,7 @@ def inspect(
             print("\n".join(["\ndone:", *repaired.words, "\nwhat remains:"]))
             _print(str(output), repaired.after)
     if not left.ok:
-        raise typer.Exit(WRONG)
-
-
-COMMANDS: dict[Callable[..., None], str] = {
-    inspect: examples("inspect human", "inspect panda --json", "inspect human --picture report.png"),
-}
+        raise typer.Exit(NOT_DONE)
 
 
 def _print(title: str, report: Report) -> None:

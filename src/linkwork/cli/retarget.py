@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import MappingError, OptionError, listed
-from .console import print_columns, print_json, progress, say
-from .ik import NOT_REACHED
-from .options import AsJson, ClipName, MotionOperand, RetargetOptions, To, examples, flag, grouped, takes, writes
+from .console import NOT_DONE, print_columns, print_json, progress, say
+from .options import AsJson, ClipName, MotionOperand, RetargetOptions, To, command, flag, takes, writes
 from .parsing import read_model, read_motion
 
 if TYPE_CHECKING:
@@ -23,7 +21,10 @@ if TYPE_CHECKING:
 MISSED, SLID = 0.02, 0.005  # [m]: hands that miss their places, and planted feet that slide, by more: no good motion
 
 
-@grouped
+@command(
+    "retarget human --to panda -o panda-waves.csv",
+    "retarget human:floating --to human:1.2 -o small.bvh --write-map map.yaml",
+)
 def retarget(
     motion: MotionOperand,
     to: To,
@@ -61,9 +62,9 @@ def retarget(
     leading = options.role or retargeting.pipeline.LEADING
     outcome.clip.save(path)
     if as_json:
-        print_json(
-            {"output": str(path), "map": _maps(outcome), "report": asdict(outcome.report), "remarks": outcome.remarks}
-        )
+        sides = {"source": outcome.source, "target": outcome.target}
+        maps = {side: {} if body is None else dict(body.roles) for side, body in sides.items()}
+        print_json({"output": str(path), "map": maps, "report": asdict(outcome.report), "remarks": outcome.remarks})
     else:
         print_columns(_rows(outcome, leading))
         print(f"\n{path}: {_summary(outcome)}")
@@ -75,15 +76,7 @@ def retarget(
     for words in wrong:
         say(words)
     if wrong:
-        raise typer.Exit(NOT_REACHED)
-
-
-COMMANDS: dict[Callable[..., None], str] = {
-    retarget: examples(
-        "retarget human --to panda -o panda-waves.csv",
-        "retarget human:floating --to human:1.2 -o small.bvh --write-map map.yaml",
-    ),
-}
+        raise typer.Exit(NOT_DONE)
 
 
 def _cut(clip: Clip, frames: str | None) -> Clip:
@@ -100,11 +93,6 @@ def _cut(clip: Clip, frames: str | None) -> Clip:
     if not colon or not 0 <= start < end <= len(clip):
         raise OptionError(f"--range takes FIRST:LAST within 0:{len(clip) - 1}, got {frames!r}")
     return Clip(clip.linkage, clip.times[start:end] - clip.times[start], clip.poses[start:end])
-
-
-def _maps(outcome: Outcome) -> dict[str, Any]:
-    target = {} if outcome.target is None else dict(outcome.target.roles)
-    return {"source": dict(outcome.source.roles), "target": target}
 
 
 def _write_map(path: Path, source: Linkage, target: Linkage, given: Path | None) -> None:

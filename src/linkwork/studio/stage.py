@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..draw import is_flat
 from ..draw.sketch import LINKS, Sketch
@@ -169,7 +170,7 @@ def _add_part(scene: Any, name: str, part: MeshPart, color: Color | None, opacit
     scene.add_mesh_simple(name, corners, indices, color=shown, opacity=opacity, cast_shadow=opacity is None)
 
 
-def add_lines(scene: Any, name: str, segments: FloatArray, color: Color, *, thickness: float = 2.0) -> None:
+def add_lines(scene: Any, name: str, segments: NDArray[np.floating], color: Color, *, thickness: float = 2.0) -> None:
     """Draw straight lines (n, 2, 3) as thick on the screen from near and far [pixels]."""
     points = segments.astype(np.float32)
     scene.add_line_segments(name, points=points, colors=color, thickness=thickness, thickness_units="screen")
