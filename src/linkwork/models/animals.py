@@ -10,8 +10,20 @@ import numpy as np
 from ..linkage.builder import Builder
 from ..linkage.geometry import Sphere, Visual, bone
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, transform
-from .parts import DARK, GREEN, RED, YELLOW, both_sides, checked_count, euler_ball, posed, standing, universal_joint
+from ..transforms import FloatArray
+from .parts import (
+    DARK,
+    GREEN,
+    RED,
+    YELLOW,
+    both_sides,
+    checked_count,
+    euler_ball,
+    moved,
+    posed,
+    standing,
+    universal_joint,
+)
 
 COAT, CREAM, BROWN = (0.74, 0.55, 0.35), (0.93, 0.87, 0.78), (0.50, 0.35, 0.22)
 SOLE = 0.03  # from the end of a leg to the ground [m]
@@ -111,12 +123,11 @@ def _head_and_tail(b: Builder) -> None:
     neck = bone((-0.02, 0, -0.02), (0.1, 0, 0.12), 0.058, COAT)
     b.joint("neck", "neck", euler_ball("xyz", (-20, 20), (-40, 70), (-45, 45)), at=(0.22, 0, 0.06), shape=neck)
     ear = bone((0, 0, 0), (-0.045, 0, -0.045), 0.02, BROWN)
-    ears = [Visual(ear.shape, transform((-0.01, side * 0.068, 0.055)) @ ear.placement, BROWN) for side in (1, -1)]
     head = (
-        Visual(Sphere(0.078), transform((0.01, 0, 0.02)), COAT),
+        Visual(Sphere(0.078), (0.01, 0, 0.02), COAT),
         bone((0.06, 0, -0.005), (0.13, 0, -0.018), 0.036, CREAM),
-        Visual(Sphere(0.017), transform((0.166, 0, -0.005)), DARK),
-        *ears,
+        Visual(Sphere(0.017), (0.166, 0, -0.005), DARK),
+        *(moved(ear, (-0.01, side * 0.068, 0.055)) for side in (1, -1)),
     )
     b.joint("head", "head", universal_joint("y", "z", (-45, 50), (-45, 45)), at=(0.1, 0, 0.13), shape=head)
     b.frame("nose", at=(0.183, 0, -0.005))
@@ -170,9 +181,7 @@ def snake(joints: int = 12, *, root: str = "fixed") -> Linkage:
     n = checked_count(joints, "the number of joints of a snake", 1, 10_000)
     bodies = [bone((0, 0, 0), (SEGMENT, 0, 0), GIRTH, color) for color in (GREEN, YELLOW, GREEN)]
     tail = bone((0, 0, 0), (SEGMENT, 0, 0), 0.6 * GIRTH, GREEN)
-    eyes = [
-        Visual(Sphere(0.2 * GIRTH), transform((0.7 * SEGMENT, s * 0.8 * GIRTH, 0.7 * GIRTH)), DARK) for s in (1, -1)
-    ]
+    eyes = [Visual(Sphere(0.2 * GIRTH), (0.7 * SEGMENT, s * 0.8 * GIRTH, 0.7 * GIRTH), DARK) for s in (1, -1)]
     tongue = bone((0.9 * SEGMENT, 0, 0), (1.35 * SEGMENT, 0, 0.1 * GIRTH), 0.1 * GIRTH, RED)
     head = (bone((0, 0, 0), (0.6 * SEGMENT, 0, 0), 1.25 * GIRTH, GREEN), tongue, *eyes)
     b = Builder("snake", base="segment0", root=standing(root, "segment0", (0, 0, GIRTH)), shape=tail)
@@ -182,12 +191,9 @@ def snake(joints: int = 12, *, root: str = "fixed") -> Linkage:
         b.revolute(f"j{k}", f"segment{k}", axis=axis, limits=("-60deg", "60deg"), at=(SEGMENT, 0, 0), shape=shape)
     b.frame("head", at=(SEGMENT, 0, 0))
     bare = b.build()
-    rest = bare.pose({name: 0.0 for name in bare.joints if name != "root"})
-    coil, yaws = {}, range(1, n + 1, 2)
-    for k in yaws:
-        coil[f"j{k}"] = min(1.0, 5.2 / len(yaws))
-    poses = {"slither": slither(bare, 0.1), "straight": rest, "coil": bare.pose(coil, base=rest)}
-    return bare.replace(poses=poses)
+    yaws = range(1, n + 1, 2)
+    coil = bare.pose({f"j{k}": min(1.0, 5.2 / len(yaws)) for k in yaws})
+    return bare.replace(poses={"slither": slither(bare, 0.1), "straight": bare.neutral(), "coil": coil})
 
 
 def slither(linkage: Linkage, phase: float) -> FloatArray:
@@ -200,9 +206,7 @@ def slither(linkage: Linkage, phase: float) -> FloatArray:
     yaws = np.arange(1, count + 1, 2)
     wave = min(WAVES / len(yaws), 1.0 / 6.0)  # between neighbours; a short snake shows less than its full wave
     heading = SWAY * np.sin(2.0 * math.pi * (phase + wave * np.arange(len(yaws))))
-    values = dict.fromkeys((f"j{k}" for k in range(1, count + 1)), 0.0)
-    for k, value in zip(yaws, np.diff(heading, prepend=0.0).tolist(), strict=True):
-        values[f"j{k}"] = value
+    values = {f"j{k}": value for k, value in zip(yaws, np.diff(heading, prepend=0.0).tolist(), strict=True)}
     if count >= 6:
         last = count - count % 2
         lift = math.radians(16.0 + 4.0 * math.sin(2.0 * math.pi * phase))

@@ -6,7 +6,6 @@ Lengths and limits are those of the makers' data sheets.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,12 +30,12 @@ from .parts import (
     box,
     checked_count,
     checked_size,
+    moved,
     posed,
     tube,
     turn,
 )
 
-X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 SHADES = (BLUE, ORANGE)
 
 
@@ -72,11 +71,10 @@ def planar(lengths: ArrayLike | int = 3) -> Linkage:
 def _lengths(lengths: Any) -> list[float]:
     if isinstance(lengths, str) or (np.ndim(lengths) == 0 and not isinstance(lengths, int | np.integer)):
         raise LinkageError(f"planar takes a number of links or a list of lengths, got {lengths!r}.")
-    if np.ndim(lengths) == 0:
-        return [1.0] * checked_count(lengths, "the number of links of a planar chain", 1)
-    sizes = [checked_size(length, f"length {k} of a planar chain") for k, length in enumerate(lengths, start=1)]
-    checked_count(len(sizes), "the number of links of a planar chain", 1)
-    return sizes
+    single = np.ndim(lengths) == 0
+    count = checked_count(lengths if single else len(lengths), "the number of links of a planar chain", 1)
+    sizes = [1.0] * count if single else lengths
+    return [checked_size(size, f"length {k} of a planar chain") for k, size in enumerate(sizes, start=1)]
 
 
 def two_link(upper: float = 1.0, lower: float = 1.0) -> Linkage:
@@ -117,12 +115,12 @@ def panda() -> Linkage:
     """
     b = Builder("panda", base="panda_link0", shape=_PANDA_LOOKS[0])
     for k, (at, twist, low, high) in enumerate(_PANDA, start=1):
-        placement = transform(at, turn(X, twist))
+        placement = transform(at, turn("x", twist))
         b.revolute(f"panda_joint{k}", f"panda_link{k}", at=placement, limits=(low, high), shape=_PANDA_LOOKS[k])
     b.fixed("panda_joint8", "panda_link8", at=(0, 0, 0.107), shape=tube((0, 0, -0.015), (0, 0, 0), 0.04, STEEL))
     fingers = [box((0.02, 0.016, 0.05), (0, side * 0.012, 0.083), DARK) for side in (-1, 1)]
     palm = box((0.045, 0.2, 0.06), (0, 0, 0.03), WHITE)
-    b.fixed("panda_hand_joint", "panda_hand", rotation=turn(Z, -math.pi / 4), shape=[palm, *fingers])
+    b.fixed("panda_hand_joint", "panda_hand", rotation=turn("z", -math.pi / 4), shape=[palm, *fingers])
     b.frame("tip", at=(0, 0, 0.1034))
     degrees = {
         "ready": (0, -45, 0, -135, 0, 90, 45),
@@ -170,9 +168,9 @@ def ur5() -> Linkage:
         [0.81725, 0.19145, -0.00549]
     """
     around = (-2.0 * math.pi, 2.0 * math.pi)
-    hub, small = tube((0, -0.065, 0), (0, 0.06, 0), 0.062, SILVER), tube((0, -0.045, 0), (0, 0.05, 0), 0.047, SILVER)
-    cap, lid = tube((0, 0.06, 0), (0, 0.07, 0), 0.06, SKY), tube((0, -0.055, 0), (0, -0.045, 0), 0.045, SKY)
-    pitch = turn(Y, QUARTER)
+    large = (tube((0, -0.065, 0), (0, 0.06, 0), 0.062, SILVER), tube((0, 0.06, 0), (0, 0.07, 0), 0.06, SKY))
+    small = (tube((0, -0.045, 0), (0, 0.05, 0), 0.047, SILVER), tube((0, -0.055, 0), (0, -0.045, 0), 0.045, SKY))
+    pitch = turn("y", QUARTER)
     b = Builder("ur5", base="base_link", shape=tube((0, 0, 0), (0, 0, 0.03), 0.075, DARK))
     b.revolute(
         "shoulder_pan_joint", "shoulder_link", at=(0, 0, 0.089159), limits=around,
@@ -181,13 +179,12 @@ def ur5() -> Linkage:
     )  # fmt: skip
     b.revolute(
         "shoulder_lift_joint", "upper_arm_link", at=(0, 0.13585, 0), rotation=pitch, axis="y", limits=around,
-        shape=(hub, cap, tube((0, 0, 0.05), (0, 0, 0.38), 0.048, WHITE),
-               _at((0, 0, 0.425), hub), _at((0, 0, 0.425), cap)),
+        shape=(*large, tube((0, 0, 0.05), (0, 0, 0.38), 0.048, WHITE), *(moved(part, (0, 0, 0.425)) for part in large)),
     )  # fmt: skip
     b.revolute(
         "elbow_joint", "forearm_link", at=(0, -0.1197, 0.425), axis="y", limits=(-math.pi, math.pi),
         shape=(tube((0, -0.05, 0), (0, 0.055, 0), 0.055, SILVER), tube((0, 0, 0.04), (0, 0, 0.36), 0.04, WHITE),
-               _at((0, 0, 0.39225), small), _at((0, 0, 0.39225), lid)),
+               *(moved(part, (0, 0, 0.39225)) for part in small)),
     )  # fmt: skip
     b.revolute(
         "wrist_1_joint", "wrist_1_link", at=(0, 0, 0.39225), rotation=pitch, axis="y", limits=around,
@@ -196,16 +193,16 @@ def ur5() -> Linkage:
     )  # fmt: skip
     b.revolute(
         "wrist_2_joint", "wrist_2_link", at=(0, 0.093, 0), limits=around,
-        shape=(tube((0, 0, 0.045), (0, 0, 0.09), 0.043, WHITE), _at((0, 0, 0.09465), small), _at((0, 0, 0.09465), lid)),
+        shape=(tube((0, 0, 0.045), (0, 0, 0.09), 0.043, WHITE), *(moved(part, (0, 0, 0.09465)) for part in small)),
     )  # fmt: skip
     b.revolute(
         "wrist_3_joint", "wrist_3_link", at=(0, 0, 0.09465), axis="y", limits=around,
         shape=(tube((0, 0.05, 0), (0, 0.0823, 0), 0.038, DARK),),
     )  # fmt: skip
-    b.frame("base", link="base_link", rotation=turn(Z, -math.pi))
-    b.frame("ee_link", at=(0, 0.0823, 0), rotation=turn(Z, QUARTER))
+    b.frame("base", link="base_link", rotation=turn("z", -math.pi))
+    b.frame("ee_link", at=(0, 0.0823, 0), rotation=turn("z", QUARTER))
     for name in ("tool0", "tip"):
-        b.frame(name, at=(0, 0.0823, 0), rotation=turn(X, -QUARTER))
+        b.frame(name, at=(0, 0.0823, 0), rotation=turn("x", -QUARTER))
     degrees = {
         "ready": (0, -90, 90, -90, -90, 0),
         "zero": (0, 0, 0, 0, 0, 0),
@@ -216,11 +213,6 @@ def ur5() -> Linkage:
     for name, values in degrees.items():
         b.pose(name, np.radians(values))
     return b.build()
-
-
-def _at(position: Sequence[float], visual: Visual) -> Visual:
-    """Return a visual moved to another place of its link; the shape is shared."""
-    return Visual(visual.shape, transform(position) @ visual.placement, visual.color)
 
 
 def stanford() -> Linkage:
@@ -288,7 +280,7 @@ def scara() -> Linkage:
                box((0.12, 0.1, 0.12), (0.22, 0, 0.07), WHITE)),
     )  # fmt: skip
     b.prismatic(
-        "quill", "quill", at=(0.275, 0, -0.1), rotation=turn(X, math.pi), limits=(0.0, 0.2),
+        "quill", "quill", at=(0.275, 0, -0.1), rotation=turn("x", math.pi), limits=(0.0, 0.2),
         shape=tube((0, 0, -0.33), (0, 0, 0.09), 0.012, STEEL),
     )  # fmt: skip
     jaws = [box((0.012, 0.025, 0.03), (side * 0.018, 0, 0.095), DARK) for side in (-1, 1)]

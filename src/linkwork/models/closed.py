@@ -16,13 +16,12 @@ from ..errors import LinkageError
 from ..linkage.builder import Builder
 from ..linkage.geometry import Cylinder, Polyline, Visual, bone
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, transform
+from ..transforms import FloatArray
 from .parts import BLUE, DARK, GREEN, ORANGE, PLUM, RED, SILVER, SKY, STEEL, TEAL, YELLOW, Color, checked_size
 
 Point = Sequence[float] | FloatArray
 TURN = 2.0 * math.pi
 READY, FLOWER = (20.0, 95.0), 0.18  # the pantograph's pose [degrees], and its flower's size beside the arm
-NARROWEST, WIDEST = math.radians(5.0), math.radians(175.0)
 
 # Theo Jansen's holy numbers, in centimetres: bars a to k, the height l of the crank over the pivot, the crank m.
 HOLY_NUMBERS = {
@@ -51,6 +50,11 @@ def direction(way: FloatArray) -> float:
     return math.atan2(way[1], way[0])
 
 
+def unit(angle: float) -> FloatArray:
+    """Return the unit vector of the plane at an angle from x [rad]."""
+    return np.array([math.cos(angle), math.sin(angle)])
+
+
 def bar(end: Point, color: Color, radius: float) -> list[Visual]:
     """Return a bar from the origin of its link to a point of the plane, with an eye at each end."""
     point = (float(end[0]), float(end[1]), 0.0)
@@ -59,7 +63,13 @@ def bar(end: Point, color: Color, radius: float) -> list[Visual]:
 
 def pins(points: Sequence[Point], radius: float) -> list[Visual]:
     """Return pins through points of the plane."""
-    return [Visual(Cylinder(1.5 * radius, 3.0 * radius), transform((x, y, 0.0)), DARK) for x, y in points]
+    return [Visual(Cylinder(1.5 * radius, 3.0 * radius), (x, y, 0.0), DARK) for x, y in points]
+
+
+def triangle(length: float, corner: FloatArray, color: Color, radius: float) -> list[Visual]:
+    """Return bars from the origin along x and to a corner, and one between their ends."""
+    across = bone((length, 0, 0), (*corner, 0), radius, color)
+    return [*bar((length, 0), color, radius), *bar(corner, color, radius), across]
 
 
 def curve(points: FloatArray) -> Visual:
@@ -87,12 +97,8 @@ def four_bar(ground: Any = 0.4, crank: Any = 0.15, coupler: Any = 0.35, rocker: 
         >>> lw.solve(bars, lw.Couple({"rocker": 1.0}, value=2.0), start="start").success
         True
     """
-    names = ("ground", "crank", "coupler", "rocker")
-    lengths = [
-        checked_size(x, f"the {name} of a four-bar")
-        for name, x in zip(names, (ground, crank, coupler, rocker), strict=True)
-    ]
-    g, a, b, c = lengths
+    given = {"ground": ground, "crank": crank, "coupler": coupler, "rocker": rocker}
+    g, a, b, c = lengths = [checked_size(length, f"the {name} of a four-bar") for name, length in given.items()]
     if max(lengths) >= sum(lengths) - max(lengths):
         raise LinkageError(f"a four-bar with bars of {', '.join(f'{x:g}' for x in lengths)} m cannot be put together.")
     near, far = max(abs(b - c), abs(g - a)), min(b + c, g + a)
@@ -101,7 +107,7 @@ def four_bar(ground: Any = 0.4, crank: Any = 0.15, coupler: Any = 0.35, rocker: 
     radius = 0.02 * min(lengths) + 0.01 * max(lengths)
     point = np.array([0.5 * b, 0.35 * b])
     base = [*pins([(0, 0), (g, 0)], radius), bone((0, 0, 0), (g, 0, 0), 0.5 * radius, SILVER)]
-    if max(abs(g - a), abs(b - c)) == abs(g - a) and min(g + a, b + c) == g + a:  # the crank turns all the way round
+    if near == abs(g - a) and far == g + a:  # the crank turns all the way round
         base.append(curve(_coupler_curve(lengths, point)))
     plate = [
         *bar((b, 0), BLUE, radius),
@@ -115,7 +121,7 @@ def four_bar(ground: Any = 0.4, crank: Any = 0.15, coupler: Any = 0.35, rocker: 
     build.continuous("rocker", "rocker", parent="ground", at=(g, 0, 0), shape=bar((c, 0), GREEN, radius))
     build.frame("rocker_end", at=(c, 0, 0))
     build.loop("four_bar", "coupler_end", "rocker_end")
-    pin, pivot = a * np.array([math.cos(start), math.sin(start)]), np.array([g, 0.0])
+    pin, pivot = a * unit(start), np.array([g, 0.0])
     for name, side in (("start", 1.0), ("crossed", -1.0)):
         joint = meeting(pin, pivot, b, c, side)
         build.pose(name, crank=start, coupler=direction(joint - pin) - start, rocker=direction(joint - pivot))
@@ -127,7 +133,7 @@ def _coupler_curve(lengths: Sequence[float], point: FloatArray) -> FloatArray:
     g, a, b, c = lengths
     pivot, path = np.array([g, 0.0]), []
     for angle in np.linspace(0.0, TURN, 96, endpoint=False):
-        pin = a * np.array([math.cos(angle), math.sin(angle)])
+        pin = a * unit(angle)
         along = (meeting(pin, pivot, b, c, 1.0) - pin) / b
         path.append(pin + point[0] * along + point[1] * np.array([-along[1], along[0]]))
     return np.array(path)
@@ -136,8 +142,7 @@ def _coupler_curve(lengths: Sequence[float], point: FloatArray) -> FloatArray:
 def flower(phase: float, size: float) -> FloatArray:
     """Return the point of a flower of five petals about the origin at a phase from 0 to 1."""
     angle = TURN * phase
-    reach = size * (1.0 + 0.35 * math.cos(5.0 * angle))
-    return reach * np.array([math.cos(angle), math.sin(angle)])
+    return size * (1.0 + 0.35 * math.cos(5.0 * angle)) * unit(angle)
 
 
 def pantograph(ratio: Any = 2.5) -> Linkage:
@@ -160,44 +165,35 @@ def pantograph(ratio: Any = 2.5) -> Linkage:
         raise LinkageError(f"the ratio of a pantograph is from 1.2 to 10, got {ratio!r}.")
     a = 0.2  # the parallelogram's sides: (k - 1) a, and less than that, so that it cannot fold into its mirror image
     b = 0.85 * min(k - 1.0, 1.4) * a
-    radius = 0.007
-    bounds = (NARROWEST, WIDEST)
+    radius, bounds = 0.007, np.radians((5.0, 175.0)).tolist()
     shoulder, elbow = np.radians(READY)
-    ways = (math.cos(shoulder), math.sin(shoulder)), (math.cos(shoulder + elbow), math.sin(shoulder + elbow))
-    center = a * np.array(ways[0]) + b * np.array(ways[1])
+    center = a * unit(shoulder) + b * unit(shoulder + elbow)
     drawn = np.array([center + flower(phase, FLOWER * b) for phase in np.linspace(0.0, 1.0, 120, endpoint=False)])
     board = [*pins([(0, 0)], 1.6 * radius), curve(drawn), curve(k * drawn)]
     build = Builder("pantograph", base="board", shape=board)
-    build.revolute(
-        "shoulder", "first", limits=(-math.pi, math.pi), shape=[*bar((k * a, 0), BLUE, radius), *pins([(a, 0)], radius)]
-    )
-    build.revolute(
-        "elbow",
-        "second",
-        at=(k * a, 0, 0),
-        limits=bounds,
-        shape=[*bar((k * b, 0), TEAL, radius), *pins([(b, 0)], radius)],
-    )
+    first = [*bar((k * a, 0), BLUE, radius), *pins([(a, 0)], radius)]
+    second = [*bar((k * b, 0), TEAL, radius), *pins([(b, 0)], radius)]
+    build.revolute("shoulder", "first", limits=(-math.pi, math.pi), shape=first)
+    build.revolute("elbow", "second", at=(k * a, 0, 0), limits=bounds, shape=second)
     build.frame("pen", at=(k * b, 0, 0))
     build.revolute("link", "fourth", at=(b, 0, 0), limits=bounds, shape=bar(((k - 1.0) * a, 0), PLUM, radius))
     build.frame("link_end", at=((k - 1.0) * a, 0, 0))
     build.revolute("arm", "third", parent="first", at=(a, 0, 0), limits=bounds, shape=bar((b, 0), RED, radius))
     build.frame("tracer", at=(b, 0, 0))
     build.loop("parallelogram", "tracer", "link_end")
-    for name, first, second in (("ready", *READY), ("open", 45.0, 35.0), ("folded", -5.0, 150.0)):
-        turn, elbow = math.radians(first), math.radians(second)
+    for name, degrees in {"ready": READY, "open": (45.0, 35.0), "folded": (-5.0, 150.0)}.items():
+        turn, elbow = map(math.radians, degrees)
         build.pose(name, shoulder=turn, elbow=elbow, arm=elbow, link=math.pi - elbow)
     return build.build()
 
 
-def jansen_points(angle: float, numbers: dict[str, float] | None = None) -> dict[str, FloatArray]:
-    """Return the pins of Jansen's leg in the plane, crank axis at the origin, for an angle of the crank.
+def jansen_points(angle: float, n: dict[str, float]) -> dict[str, FloatArray]:
+    """Return the pins of Jansen's leg in the plane, crank axis at the origin, from the crank's angle and its lengths.
 
     Each is where two circles meet: ``top`` and ``low`` on crank and pivot, ``back`` on the upper triangle, ``knee`` and
     ``foot`` below.
     """
-    n = numbers or HOLY_NUMBERS
-    crank, pivot = n["m"] * np.array([math.cos(angle), math.sin(angle)]), np.array([-n["a"], -n["l"]])
+    crank, pivot = n["m"] * unit(angle), np.array([-n["a"], -n["l"]])
     top = meeting(crank, pivot, n["j"], n["b"], -1.0)
     low = meeting(crank, pivot, n["k"], n["c"], 1.0)
     back = meeting(pivot, top, n["d"], n["e"], 1.0)
@@ -220,45 +216,22 @@ def jansen_leg() -> Linkage:
     n = {name: value / 100.0 for name, value in HOLY_NUMBERS.items()}
     home = jansen_points(0.0, n)
     path = np.array([jansen_points(angle, n)["foot"] for angle in np.linspace(0.0, TURN, 96, endpoint=False)])
-    radius = 0.008
-    pivot = home["pivot"]
-
-    def seen(link: str, point: str) -> FloatArray:
-        """Return a pin in the frame of a triangle whose first pin is at the origin and whose second is along x."""
-        first, second = {"top": (pivot, home["top"]), "foot": (home["low"], home["knee"])}[link]
-        turn = direction(second - first)
-        x, y = home[point] - first
-        return np.array([math.cos(turn) * x + math.sin(turn) * y, -math.sin(turn) * x + math.cos(turn) * y])
-
-    back, foot = seen("top", "back"), seen("foot", "foot")
-    build = Builder(
-        "jansen_leg",
-        base="frame",
-        shape=[*pins([(0, 0), pivot], 1.5 * radius), bone((0, 0, 0), (*pivot, 0), 0.6 * radius, SILVER), curve(path)],
-    )
+    radius, pivot = 0.008, home["pivot"]
+    back, foot = _seen(home["back"], pivot, home["top"]), _seen(home["foot"], home["low"], home["knee"])
+    base = [*pins([(0, 0), pivot], 1.5 * radius), bone((0, 0, 0), (*pivot, 0), 0.6 * radius, SILVER), curve(path)]
+    build = Builder("jansen_leg", base="frame", shape=base)
     build.continuous("crank", "crank", shape=bar((n["m"], 0), ORANGE, radius))
-    build.continuous("upper_rod", "upper_rod", at=(n["m"], 0, 0), shape=bar((n["j"], 0), STEEL, radius))
-    build.frame("upper_rod_end", at=(n["j"], 0, 0))
-    build.continuous("lower_rod", "lower_rod", parent="crank", at=(n["m"], 0, 0), shape=bar((n["k"], 0), STEEL, radius))
-    build.frame("lower_rod_end", at=(n["k"], 0, 0))
-    triangle = [
-        *bar((n["b"], 0), BLUE, radius),
-        *bar(back, BLUE, radius),
-        bone((n["b"], 0, 0), (*back, 0), radius, BLUE),
-    ]
-    build.continuous("top", "top", parent="frame", at=(*pivot, 0), shape=triangle)
-    build.frame("top_end", at=(n["b"], 0, 0))
-    build.continuous("coupler", "coupler", at=(*back, 0), shape=bar((n["f"], 0), GREEN, radius))
-    build.frame("coupler_end", at=(n["f"], 0, 0))
-    build.continuous("swing", "swing", parent="frame", at=(*pivot, 0), shape=bar((n["c"], 0), GREEN, radius))
-    build.frame("swing_end", at=(n["c"], 0, 0))
-    shin = [*bar((n["g"], 0), RED, radius), *bar(foot, RED, radius), bone((n["g"], 0, 0), (*foot, 0), radius, RED)]
-    build.continuous(
-        "knee",
-        "shin",
-        at=(n["c"], 0, 0),
-        shape=[*shin, Visual(Cylinder(2.5 * radius, 3.0 * radius), _at(foot), YELLOW)],
+    bars = (  # a joint and its link, the link it turns on and where, how far its other pin is, and its look
+        ("upper_rod", "crank", (n["m"], 0), n["j"], bar((n["j"], 0), STEEL, radius)),
+        ("lower_rod", "crank", (n["m"], 0), n["k"], bar((n["k"], 0), STEEL, radius)),
+        ("top", "frame", pivot, n["b"], triangle(n["b"], back, BLUE, radius)),
+        ("coupler", "top", back, n["f"], bar((n["f"], 0), GREEN, radius)),
+        ("swing", "frame", pivot, n["c"], bar((n["c"], 0), GREEN, radius)),
     )
+    for name, parent, at, length, look in bars:
+        build.continuous(name, name, parent=parent, at=(*at, 0), shape=look).frame(f"{name}_end", at=(length, 0, 0))
+    sole = Visual(Cylinder(2.5 * radius, 3.0 * radius), (*foot, 0.0), YELLOW)
+    build.continuous("knee", "shin", at=(n["c"], 0, 0), shape=[*triangle(n["g"], foot, RED, radius), sole])
     build.frame("shin_end", at=(n["g"], 0, 0)).frame("foot", at=(*foot, 0))
     build.loop("upper", "upper_rod_end", "top_end").loop("lower", "lower_rod_end", "swing_end")
     build.loop("knee", "coupler_end", "shin_end")
@@ -267,13 +240,14 @@ def jansen_leg() -> Linkage:
     return build.build()
 
 
-def _at(point: Point) -> FloatArray:
-    return transform((point[0], point[1], 0.0))
+def _seen(point: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return a pin in the frame of a bar whose first pin is at the origin and whose second is along x."""
+    (cos, sin), (x, y) = unit(direction(second - first)), point - first
+    return np.array([cos * x + sin * y, -sin * x + cos * y])
 
 
-def _jansen_values(angle: float, numbers: dict[str, float]) -> dict[str, float]:
-    """Return the joint values of Jansen's leg for an angle of the crank."""
-    p = jansen_points(angle, numbers)
+def _jansen_values(angle: float, n: dict[str, float]) -> dict[str, float]:
+    p = jansen_points(angle, n)
     top, swing = direction(p["top"] - p["pivot"]), direction(p["low"] - p["pivot"])
     return {
         "crank": angle,

@@ -10,8 +10,7 @@ import numpy as np
 from ..linkage.builder import Builder
 from ..linkage.geometry import Inertia, Sphere, Visual, bone
 from ..linkage.linkage import Linkage
-from ..transforms import transform
-from .parts import SKIN, Color, both_sides, box, checked_size, euler_ball, posed, standing, universal_joint
+from .parts import SKIN, Color, both_sides, box, checked_size, euler_ball, moved, posed, standing, universal_joint
 
 SIDES = (("left", 1), ("right", -1))
 SHIRT, TROUSERS, SHOES, HAIR = (0.36, 0.53, 0.70), (0.30, 0.33, 0.42), (0.24, 0.22, 0.22), (0.36, 0.26, 0.20)
@@ -91,7 +90,7 @@ def _weighed(body: Linkage, s: float) -> Linkage:
 def _across(s: float, height: float, half: float, radius: float, color: Color) -> tuple[Visual, ...]:
     """Return a part of the trunk: bones from left to right, the middle one at a height above the joint."""
     rib = bone((0, -s * half, s * height), (0, s * half, s * height), s * radius, color)
-    return tuple(Visual(rib.shape, transform((0, 0, s * up)) @ rib.placement, color) for up in (-0.035, 0.0, 0.035))
+    return tuple(moved(rib, (0, 0, s * up)) for up in (-0.035, 0.0, 0.035))
 
 
 def _trunk(b: Builder, s: float) -> None:
@@ -108,8 +107,8 @@ def _trunk(b: Builder, s: float) -> None:
     )
     face = (
         bone((0.012 * s, 0, 0.055 * s), (0.005 * s, 0, 0.106 * s), 0.08 * s, SKIN),
-        Visual(Sphere(0.083 * s), transform((-0.012 * s, 0, 0.107 * s)), HAIR),
-        Visual(Sphere(0.015 * s), transform((0.095 * s, 0, 0.065 * s)), SKIN),
+        Visual(Sphere(0.083 * s), (-0.012 * s, 0, 0.107 * s), HAIR),
+        Visual(Sphere(0.015 * s), (0.095 * s, 0, 0.065 * s), SKIN),
     )
     b.joint(
         "head", "head", euler_ball("xyz", (-20, 20), (-25, 35), (-40, 40)), at=(0, 0, s * (HEAD - NECK)), shape=face
@@ -119,18 +118,15 @@ def _trunk(b: Builder, s: float) -> None:
 
 
 def _arm(b: Builder, s: float, side: str, sign: int) -> None:
-    out = "x" if sign > 0 else "-x"  # a turn about it lifts what points to this side
-    inward = "-x" if sign > 0 else "x"
-    forward = "-z" if sign > 0 else "z"
+    out, inward, forward = ("x", "-x", "-z") if sign > 0 else ("-x", "x", "z")  # axes: a turn about out lifts this side
     b.joint(
         f"{side}_clavicle", f"{side}_clavicle", universal_joint(out, forward, (-5, 30), (-20, 25)),
         parent="chest", at=(0, sign * 0.03 * s, s * (SHOULDER - CHEST)),
         shape=bone((0, 0, 0), (0, sign * 0.15 * s, 0), 0.055 * s, SHIRT),
     )  # fmt: skip
-    raise_, twist = (-20.0, 170.0), (-70.0, 90.0)
     b.joint(
         f"{side}_shoulder", f"{side}_upper_arm",
-        euler_ball("xyz", _mirrored(raise_, sign), (-130, 50), _mirrored(twist, sign)),
+        euler_ball("xyz", _mirrored((-20.0, 170.0), sign), (-130, 50), _mirrored((-70.0, 90.0), sign)),
         at=(0, sign * 0.16 * s, 0), shape=bone((0, 0, 0), (0, 0, -s * UPPER_ARM), 0.045 * s, SHIRT),
     )  # fmt: skip
     b.revolute(
@@ -141,11 +137,11 @@ def _arm(b: Builder, s: float, side: str, sign: int) -> None:
         f"{side}_forearm_roll", f"{side}_wrist", axis="z" if sign > 0 else "-z", limits=("-80deg", "80deg"),
         at=(0, 0, -s * FOREARM * 0.6), shape=bone((0, 0, 0), (0, 0, -s * FOREARM * 0.4), 0.034 * s, SKIN),
     )  # fmt: skip
-    palm = (box((0.08 * s, 0.03 * s, s * PALM), (0, 0, -s * PALM * 0.55), SKIN),)
+    palm = box((0.08 * s, 0.03 * s, s * PALM), (0, 0, -s * PALM * 0.55), SKIN)
     thumb = bone((0.035 * s, 0, -0.025 * s), (0.06 * s, -sign * 0.012 * s, -0.075 * s), 0.011 * s, SKIN)
     b.joint(
         f"{side}_wrist", f"{side}_palm", universal_joint(inward, "-y", (-65, 75), (-35, 20)),
-        at=(0, 0, -s * FOREARM * 0.4), shape=(*palm, thumb),
+        at=(0, 0, -s * FOREARM * 0.4), shape=(palm, thumb),
     )  # fmt: skip
     b.frame(f"{side}_hand", at=(0, -sign * 0.015 * s, -s * PALM * 0.6))
     b.revolute(
@@ -156,10 +152,9 @@ def _arm(b: Builder, s: float, side: str, sign: int) -> None:
 
 
 def _leg(b: Builder, s: float, side: str, sign: int) -> None:
-    spread, twist = (-25.0, 45.0), (-40.0, 45.0)
     b.joint(
         f"{side}_hip", f"{side}_thigh",
-        euler_ball("yxz", (-120, 30), _mirrored(spread, sign), _mirrored(twist, sign)),
+        euler_ball("yxz", (-120, 30), _mirrored((-25.0, 45.0), sign), _mirrored((-40.0, 45.0), sign)),
         parent="pelvis", at=(0, sign * 0.09 * s, 0), shape=bone((0, 0, 0), (0, 0, -s * THIGH), 0.073 * s, TROUSERS),
     )  # fmt: skip
     b.revolute(

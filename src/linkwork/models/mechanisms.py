@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -28,13 +29,10 @@ from .parts import (
     box,
     checked_count,
     posed,
-    recolored,
     ring,
     tube,
     turn,
 )
-
-X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
 class Planet(NamedTuple):
@@ -79,7 +77,7 @@ def planets() -> Linkage:
         corner = (planet.distance, 0, level)
         rod = bone((0, 0, level), corner, 0.008, BRASS), bone(corner, (planet.distance, 0, 0), 0.008, BRASS)
         b.continuous(f"{name}_orbit", f"{name}_arm", parent="sun", shape=rod)
-        tilt = turn(Y, math.radians(planet.tilt))
+        tilt = turn("y", math.radians(planet.tilt))
         axis = Polyline(((0, 0, -1.5 * planet.radius), (0, 0, 1.5 * planet.radius)))
         globe = (Visual(Sphere(planet.radius), color=planet.color), Visual(axis, color=DARK))
         b.continuous(f"{name}_spin", name, at=(planet.distance, 0, 0), rotation=tilt, shape=globe)
@@ -114,7 +112,7 @@ def ferris_wheel(cabins: int = 8) -> Linkage:
     rims = [ring(radius, normal="y", corners=96), ring(0.82 * radius, normal="y", corners=96)]
     spokes = [Polyline(((0, 0, 0), (radius * math.sin(a), 0, radius * math.cos(a)))) for a in angles]
     frame = [
-        Visual(shape, transform((0, side * half, 0)), RED if shape in rims else SILVER)
+        Visual(shape, (0, side * half, 0), RED if shape in rims else SILVER)
         for side in (-1, 1)
         for shape in (*rims, *spokes)
     ]
@@ -125,11 +123,10 @@ def ferris_wheel(cabins: int = 8) -> Linkage:
     rod = tube((0, -half, 0), (0, half, 0), 0.05, DARK)
     room = box((size, 0.9, 0.5 * size), (0, 0, -0.85 * size))
     posts = [bone((x * size, 0, -0.6 * size), (x * size, 0, -0.25 * size), 0.03, DARK) for x in (-0.46, 0.46)]
+    back = Mimic("wheel", -1.0)
     for k, angle in enumerate(angles):
-        color = WHEEL_OF_COLORS[k % len(WHEEL_OF_COLORS)]
         at = (radius * math.sin(angle), 0.0, radius * math.cos(angle))
-        look = [recolored(room, color), roof, rod, *posts]
-        back = Mimic("wheel", -1.0)
+        look = [replace(room, color=WHEEL_OF_COLORS[k % len(WHEEL_OF_COLORS)]), roof, rod, *posts]
         b.continuous(f"pivot{k + 1}", f"cabin{k + 1}", axis="y", parent="wheel", at=at, shape=look, mimic=back)
     b.pose("start", wheel=0.0).pose("turned", wheel=math.pi / n)
     return b.build()
@@ -146,8 +143,7 @@ def pogo_stick() -> Linkage:
         >>> stick.forward(stick.pose(hop=0, lean=0, spring=-0.1, travel=0), frame="left_grip")[2, 3].round(6).item()
         1.0
     """
-    turf = (box((0.8, 0.6, 0.02), (0, 0, -0.01), TURF),)
-    b = Builder("pogo_stick", base="ground", shape=turf)
+    b = Builder("pogo_stick", base="ground", shape=box((0.8, 0.6, 0.02), (0, 0, -0.01), TURF))
     b.prismatic("travel", "slide", axis="x", limits=(-5.0, 5.0))
     b.prismatic("hop", "spot", axis="z", limits=(0.0, 1.0))
     shaft = (tube((0, 0, 0.03), (0, 0, 0.62), 0.02, SILVER), tube((0, 0, 0), (0, 0, 0.05), 0.045, DARK))
@@ -203,20 +199,16 @@ def engine(cylinders: int = 1) -> Linkage:
     places = [PITCH * ((n - 1) / 2.0 - k) for k in range(n)]
     throws = _throws(n)
     top = CRANK + ROD
-    walls = [
-        box((0.012, 0.8 * BORE, 0.155), (side * (BORE + 0.008), y, top + 0.0), SILVER)
-        for side in (-1, 1)
-        for y in places
-    ]
+    wall = (0.012, 0.8 * BORE, 0.155)
+    walls = [box(wall, (side * (BORE + 0.008), y, top), SILVER) for side in (-1, 1) for y in places]
     heads = [box((2 * BORE + 0.05, 1.7 * BORE, 0.022), (0, y, top + 0.09), STEEL) for y in places]
     plugs = [tube((0, y, top + 0.085), (0, y, top + 0.125), 0.008, WHITE) for y in places]
     b = Builder("engine", base="block", shape=[*walls, *heads, *plugs])
     b.continuous("crank", "crank", axis="y", shape=_crankshaft(places, throws))
-    small, big = Cylinder(0.016, 0.03), Cylinder(0.024, 0.03)
     look = (
         bone((0, 0, 0.02), (0, 0, ROD), 0.009, ORANGE),
-        Visual(big, transform(rotation=turn(X, QUARTER)), ORANGE),
-        Visual(small, transform((0, 0, ROD), turn(X, QUARTER)), ORANGE),
+        Visual(Cylinder(0.024, 0.03), transform(rotation=turn("x", QUARTER)), ORANGE),
+        Visual(Cylinder(0.016, 0.03), transform((0, 0, ROD), turn("x", QUARTER)), ORANGE),
     )
     crown = (
         tube((0, 0, 0.012), (0, 0, 0.05), BORE, SKY),
@@ -228,14 +220,8 @@ def engine(cylinders: int = 1) -> Linkage:
         pin = (CRANK * math.sin(throw), y, CRANK * math.cos(throw))
         b.continuous(f"rod{suffix}", f"rod{suffix}", axis="y", parent="crank", at=pin, shape=look)
         b.frame(f"rod_end{suffix}", at=(0, 0, ROD))
-        b.prismatic(
-            f"piston{suffix}",
-            f"piston{suffix}",
-            parent="block",
-            limits=(-2.0 * CRANK, 0.0),
-            at=(0, y, top),
-            shape=crown,
-        )
+        piston = f"piston{suffix}"
+        b.prismatic(piston, piston, parent="block", limits=(-2.0 * CRANK, 0.0), at=(0, y, top), shape=crown)
         b.frame(f"pin{suffix}")
         b.loop(f"cylinder{suffix}", f"rod_end{suffix}", f"pin{suffix}")
     motor = b.build()
@@ -257,15 +243,14 @@ def _crankshaft(places: list[float], throws: list[float]) -> list[Visual]:
     weight = Cylinder(0.04, 0.012)
     journals = [end, *((a + b) / 2.0 for a, b in pairwise(places)), -end]
     for y, throw, (left, right) in zip(places, throws, pairwise(journals), strict=True):
-        turned = transform((0, y, 0), turn(Y, throw))
+        turned = transform((0, y, 0), turn("y", throw))
         for side, edge in ((1, left), (-1, right)):
             parts += [
                 Visual(web, turned @ transform((0, side * 0.026, 0.012)), STEEL),
-                Visual(weight, turned @ transform((0, side * 0.026, -0.03), turn(X, QUARTER)), STEEL),
+                Visual(weight, turned @ transform((0, side * 0.026, -0.03), turn("x", QUARTER)), STEEL),
                 tube((0, y + side * 0.03, 0), (0, edge, 0), 0.018, STEEL),
             ]
-        pin = transform((0, 0, CRANK), turn(X, QUARTER))
-        parts.append(Visual(Cylinder(0.014, 0.06), turned @ pin, DARK))
+        parts.append(Visual(Cylinder(0.014, 0.06), turned @ transform((0, 0, CRANK), turn("x", QUARTER)), DARK))
     return parts
 
 
@@ -287,8 +272,7 @@ def engine_pose(motor: Linkage, angle: float) -> FloatArray:
     for name in motor.joints:
         if name.startswith("rod"):
             x, _, z = motor.joint(name).placement[:3, 3]
-            t = angle + math.atan2(x, z)
-            r = math.hypot(x, z)
+            t, r = angle + math.atan2(x, z), math.hypot(x, z)
             values[name] = -math.asin(r * math.sin(t) / ROD) - angle
             height = r * math.cos(t) + math.sqrt(ROD**2 - (r * math.sin(t)) ** 2)
             values[name.replace("rod", "piston")] = height - (CRANK + ROD)

@@ -7,7 +7,7 @@ elsewhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..solvers.closed_forms import two_link_angles
 from ..transforms import FloatArray
 from .animals import LEGS, slither
 from .closed import FLOWER, flower
-from .mechanisms import PLANETS, engine_pose
+from .mechanisms import engine_pose
 
 Motion = Callable[[Linkage], Clip]
 
@@ -75,14 +75,17 @@ STRIDE_SECONDS = 1.125
 
 def walk(linkage: Linkage) -> Clip:
     """Walk on the spot, two strides, with the lower foot on the ground all the time."""
+    from scipy.interpolate import CubicSpline
+
     strides, seconds = 2, 2 * STRIDE_SECONDS
     phases = strides * np.arange(round(seconds * FPS) + 1) / round(seconds * FPS)
     poses = np.repeat(linkage.stored_pose("stand")[None], len(phases), axis=0)
     column = linkage.coordinate_index
     for side, sign, shift in (("left", 1.0, 0.0), ("right", -1.0, 0.5)):
         for name, (fractions, degrees) in STRIDE.items():
-            curve = np.clip(cyclic(fractions, degrees, phases + shift), *_range(linkage, f"{side}_{name}"))
-            poses[:, column[f"{side}_{name}"]] = curve
+            curve = CubicSpline([*fractions, 1.0], np.radians([*degrees, degrees[0]]), bc_type="periodic")
+            k = column[f"{side}_{name}"]
+            poses[:, k] = np.clip(curve((phases + shift) % 1.0), linkage.lower[k], linkage.upper[k])
         swing = np.cos(2.0 * math.pi * (phases + shift))  # the arm is back when the leg is in front
         poses[:, column[f"{side}_shoulder.ry"]] = math.radians(20.0) * swing + math.radians(3.0)
         poses[:, column[f"{side}_elbow"]] = math.radians(22.0) - math.radians(12.0) * swing
@@ -94,19 +97,6 @@ def walk(linkage: Linkage) -> Clip:
     frames = linkage.forward(poses)
     poses[:, column["root.z"]] -= np.min([frames[sole][:, 2, 3] for sole in soles], axis=0)
     return Clip(linkage, np.arange(len(phases)) / FPS, poses)
-
-
-def cyclic(fractions: Sequence[float], degrees: Sequence[float], phases: FloatArray) -> FloatArray:
-    """Return the smooth periodic curve through given angles, at phases of any size [rad]."""
-    from scipy.interpolate import CubicSpline
-
-    knots, values = np.array([*fractions, 1.0]), np.radians([*degrees, degrees[0]])
-    return np.asarray(CubicSpline(knots, values, bc_type="periodic")(phases % 1.0), dtype=np.float64)
-
-
-def _range(linkage: Linkage, coordinate: str) -> tuple[float, float]:
-    k = linkage.coordinate_index[coordinate]
-    return float(linkage.lower[k]), float(linkage.upper[k])
 
 
 def trot(linkage: Linkage) -> Clip:
@@ -144,17 +134,10 @@ def orbiting(linkage: Linkage) -> Clip:
 
     The moon, which would go round 25 times, is slowed to 8 so that the eye can follow it.
     """
-    start = linkage.stored_pose("spread")
-
-    def pose(phase: float) -> FloatArray:
-        q = start.copy()
-        for name in PLANETS:
-            q[linkage.coordinate_index[f"{name}_orbit"]] += 2.0 * math.pi * TURNS[name] * phase
-            q[linkage.coordinate_index[f"{name}_spin"]] += 2.0 * math.pi * 8 * phase
-        q[linkage.coordinate_index["moon_orbit"]] += 2.0 * math.pi * 8 * phase
-        return q
-
-    return sampled(linkage, 4.0, pose)
+    start, turns = linkage.stored_pose("spread"), np.full(linkage.nq, 8)  # the moon's, and the spins of the planets
+    for name, orbits in TURNS.items():
+        turns[linkage.coordinate_index[f"{name}_orbit"]] = orbits
+    return sampled(linkage, 4.0, lambda phase: start + 2.0 * math.pi * turns * phase)
 
 
 def riding(linkage: Linkage) -> Clip:
@@ -194,9 +177,11 @@ def cranking(linkage: Linkage) -> Clip:
     ends = [one.value for one in singular_positions(linkage, "crank", start=start) if one.kind == "dead-centre"]
     phases = np.linspace(0.0, 1.0, 2 * FPS + 1)
     if not ends:
-        return drive(linkage, "crank", start[place] + 2.0 * math.pi * phases, start=start, fps=FPS)
-    room = min((end - start[place] for end in ends), key=abs)
-    return drive(linkage, "crank", start[place] + 0.95 * room * np.sin(2.0 * math.pi * phases), start=start, fps=FPS)
+        turns = 2.0 * math.pi * phases
+    else:
+        room = min((end - start[place] for end in ends), key=abs)
+        turns = 0.95 * room * np.sin(2.0 * math.pi * phases)
+    return drive(linkage, "crank", start[place] + turns, start=start, fps=FPS)
 
 
 def tracing(linkage: Linkage) -> Clip:

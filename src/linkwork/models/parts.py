@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,13 +15,12 @@ from ..linkage.geometry import Box, Cylinder, Polyline, Visual, bone
 from ..linkage.joints import ARTICULATIONS, Ball, Joint, Universal
 from ..linkage.linkage import ROOT, Linkage
 from ..linkage.poses import rest_pose
-from ..transforms import FloatArray, as_angle, as_axis, as_vector, axis_rotation, transform
+from ..transforms import FloatArray, as_angle, as_axis, axis_rotation, is_number, is_whole, transform
 
 Color = tuple[float, float, float]
 Range = tuple[float, float]
 
 QUARTER = math.pi / 2.0
-MAX_PARTS = 100_000
 
 WHITE: Color = (0.92, 0.93, 0.95)
 SILVER: Color = (0.72, 0.75, 0.79)
@@ -41,14 +39,14 @@ SKIN: Color = (0.91, 0.74, 0.62)
 WHEEL_OF_COLORS = (RED, ORANGE, YELLOW, GREEN, TEAL, SKY, BLUE, PLUM)
 
 
-def turn(axis: Sequence[float], angle: float) -> FloatArray:
-    """Return the 3x3 rotation about a unit axis; quarter turns come out as whole numbers.
+def turn(axis: str, angle: float) -> FloatArray:
+    """Return the 3x3 rotation about ``"x"``, ``"y"`` or ``"z"``; quarter turns come out as whole numbers.
 
     Example:
-        >>> turn((1, 0, 0), QUARTER).tolist()
+        >>> turn("x", QUARTER).tolist()
         [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
     """
-    rotation = axis_rotation(np.array(axis, dtype=np.float64), angle)
+    rotation = axis_rotation(as_axis(axis), angle)
     whole = rotation.round()
     return np.where(np.abs(rotation - whole) < 1e-15, whole + 0.0, rotation)
 
@@ -60,14 +58,18 @@ def tube(start: ArrayLike, end: ArrayLike, radius: float, color: Color | None = 
         >>> tube((0, 0, 0), (0, 0, 0.5), 0.05).shape
         Cylinder(radius=0.05, length=0.5)
     """
-    round_ended = bone(start, end, radius, color)
-    length = float(np.linalg.norm(as_vector(end, "tube end") - as_vector(start, "tube start")))
-    return replace(round_ended, shape=Cylinder(radius, length))
+    length = float(np.linalg.norm(np.subtract(end, start)))
+    return replace(bone(start, end, radius, color), shape=Cylinder(radius, length))
+
+
+def moved(visual: Visual, position: ArrayLike) -> Visual:
+    """Return a visual moved to another place of its link; the shape is shared."""
+    return replace(visual, placement=transform(position) @ visual.placement)
 
 
 def box(size: tuple[float, float, float], center: ArrayLike = (0.0, 0.0, 0.0), color: Color | None = None) -> Visual:
     """Return a box that stands along the axes of its link."""
-    return Visual(Box(size), transform(center), color)
+    return Visual(Box(size), center, color)
 
 
 def ring(radius: float, *, normal: str = "z", corners: int = 48) -> Polyline:
@@ -76,11 +78,6 @@ def ring(radius: float, *, normal: str = "z", corners: int = 48) -> Polyline:
     flat = np.stack([radius * np.cos(angles), radius * np.sin(angles), np.zeros(corners)], axis=1)
     order = {"z": [0, 1, 2], "y": [1, 2, 0], "x": [2, 0, 1]}[normal]
     return Polyline(tuple(map(tuple, flat[:, order].tolist())), closed=True)
-
-
-def recolored(visual: Visual, color: Color) -> Visual:
-    """Return a visual in another colour; the shape is shared."""
-    return replace(visual, color=color)
 
 
 def euler_ball(order: str, *ranges: Range) -> Ball:
@@ -134,23 +131,15 @@ def both_sides(values: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def checked_count(value: Any, what: str, least: int, most: int = MAX_PARTS) -> int:
+def checked_count(value: Any, what: str, least: int, most: int = 100_000) -> int:
     """Return a whole number between bounds, or say what was wanted."""
-    try:
-        count = operator.index(value)
-    except TypeError as error:
-        raise LinkageError(f"{what} must be a whole number, got {value!r}.") from error
-    if isinstance(value, bool) or not least <= count <= most:
-        raise LinkageError(f"{what} must be from {least} to {most}, got {value!r}.")
-    return count
+    if not is_whole(value) or not least <= value <= most:
+        raise LinkageError(f"{what} must be a whole number from {least} to {most}, got {value!r}.")
+    return int(value)
 
 
 def checked_size(value: Any, what: str) -> float:
     """Return a positive, finite length, or say what was wanted."""
-    try:
-        size = float(value)
-    except (TypeError, ValueError) as error:
-        raise LinkageError(f"{what} must be a number, got {value!r}.") from error
-    if not math.isfinite(size) or size <= 0.0:
-        raise LinkageError(f"{what} must be positive and finite, got {value!r}.")
-    return size
+    if not is_number(value) or not math.isfinite(value) or value <= 0.0:
+        raise LinkageError(f"{what} must be a positive, finite number, got {value!r}.")
+    return float(value)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ class Figure:
 
     number: str
     caption: str
-    panels: tuple[Panel, ...] = field(default_factory=tuple)
+    panels: tuple[Panel, ...] = ()
 
     @property
     def title(self) -> str:
@@ -90,11 +91,7 @@ class Figure:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figure as plain numbers, for JSON."""
-        return {
-            "figure": self.number,
-            "caption": self.caption,
-            "panels": [panel.as_dict() for panel in self.panels],
-        }
+        return {"figure": self.number, "caption": self.caption, "panels": [panel.as_dict() for panel in self.panels]}
 
 
 def arm() -> Linkage:
@@ -102,11 +99,14 @@ def arm() -> Linkage:
     return planar(LENGTHS)
 
 
-def _row(title: str, method: str, goal: tuple[float, float] = NEAR, shown: Any = None, **options: Any) -> Panel:
-    """Return one row of the worked example: one step of a method for each of 21 frames along a straight line."""
-    clip = track(arm(), Reach("tip", position=goal), start=START, frames=FRAMES, method=method, steps=1, **options)
-    kept = {} if shown is None else {"shown": shown}
-    return Panel(title, method, goal, options, clip, "tip", **kept)
+def _row(
+    title: str, method: str, goal: tuple[float, float] = NEAR, *, start: Any = START, of: Any = None, **options: Any
+) -> Panel:
+    """Return one row, by default of the worked example: one step of a method for each of 21 frames along a line."""
+    clip = track(
+        of or arm(), Reach("tip", position=goal), start=start, frames=FRAMES, method=method, steps=1, **options
+    )
+    return Panel(title, method, goal, options, clip, "tip")
 
 
 def _forward_sequence() -> tuple[Panel, ...]:
@@ -122,32 +122,24 @@ def _inverse_sequence() -> tuple[Panel, ...]:
 
 
 def _two_link() -> tuple[Panel, ...]:
-    linkage, goal = two_link(1.5, 1.0), (0.9, 1.4)
-    panels = []
-    for elbow in ("down", "up"):
-        options: dict[str, Any] = {"elbow": elbow}
-        clip = track(
-            linkage, Reach("tip", position=goal), start=[0.2, 0.6], frames=FRAMES, method="analytic", steps=1, **options
-        )
-        panels.append(Panel(f"elbow {elbow}", "analytic", goal, options, clip, "tip"))
-    return tuple(panels)
+    row = partial(_row, method="analytic", goal=(0.9, 1.4), of=two_link(1.5, 1.0), start=(0.2, 0.6))
+    return tuple(row(f"elbow {elbow}", elbow=elbow) for elbow in ("down", "up"))
 
 
 def _singular() -> tuple[Panel, ...]:
-    panels = []
-    for title, start in (("fully extended: singular", (0.0, 0.0, 0.0)), ("nearly extended", (0.0, 0.02, 0.02))):
-        clip = track(
-            arm(), Reach("tip", position=(22.0, 0.0)), start=start, frames=FRAMES, method="pseudoinverse", steps=1
-        )
-        panels.append(Panel(title, "pseudoinverse", (22.0, 0.0), {}, clip, "tip"))
-    return tuple(panels)
+    starts = {"fully extended: singular": (0.0, 0.0, 0.0), "nearly extended": (0.0, 0.02, 0.02)}
+    return tuple(_row(title, "pseudoinverse", (22.0, 0.0), start=start) for title, start in starts.items())
 
 
-def _damping(goal: tuple[float, float], shown: Any = None) -> tuple[Panel, ...]:
+def _damping(goal: tuple[float, float]) -> tuple[Panel, ...]:
     return (
-        _row("(a) pseudoinverse", "pseudoinverse", goal, shown),
-        _row("(b) damped least squares, lambda = 5", "damped", goal, shown, damping=5.0),
+        _row("(a) pseudoinverse", "pseudoinverse", goal),
+        _row("(b) damped least squares, lambda = 5", "damped", goal, damping=5.0),
     )
+
+
+def _late(panels: tuple[Panel, ...]) -> tuple[Panel, ...]:
+    return tuple(replace(panel, shown=(0, 10, 18, 19, 20)) for panel in panels)
 
 
 def _control() -> tuple[Panel, ...]:
@@ -163,7 +155,7 @@ FIGURES: dict[str, tuple[str, Callable[[], tuple[Panel, ...]]]] = {
     "5.14": ("A two-link arm reaches a point with its elbow down and up.", _two_link),
     "5.19": ("A singular configuration: every joint moves the tip across the way to the goal.", _singular),
     "5.20": ("Pseudoinverse without and with damping, goal within reach.", lambda: _damping(NEAR)),
-    "5.21": ("The same, goal out of reach.", lambda: _damping(FAR, (0, 10, 18, 19, 20))),
+    "5.21": ("The same, goal out of reach.", lambda: _late(_damping(FAR))),
     "5.22": ("Control expression: stiffer joints stay straighter.", _control),
     "5.23": ("Alternative Jacobian: the goal is pulled to the tip.", lambda: (_row("alternative", "alternative"),)),
     "5.24": ("Transpose of the Jacobian, with the best-fitting scale.", lambda: (_row("transpose", "transpose"),)),
