@@ -7,15 +7,21 @@ when a box is long or tall.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from ..transforms import FloatArray
+from .labels import FONT
+from .panels import GREY, NORMAL, SMALL
+from .sketch import INK
 
 TICK, GAP = 3.0, 3.0  # [points]
+TEXT = {"fontfamily": FONT, "color": INK, "zorder": 1.5, "ha": "center", "va": "center"}
+
+Projection = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class Edge:
 
 
 def edges(
-    low: FloatArray, high: FloatArray, towards: FloatArray, right: FloatArray, to_points: Callable[..., FloatArray]
+    low: FloatArray, high: FloatArray, towards: FloatArray, right: FloatArray, to_points: Projection
 ) -> list[Edge]:
     """Return the edges that carry numbers: the two near ones on the ground, and the upright one furthest to the right.
 
@@ -48,28 +54,15 @@ def edges(
         Edge(1, np.array([near[0], low[1], low[2]]), np.array([side[0], 0.0, 0.0])),
         Edge(2, standing, right),
     ]
-    return [_turned(edge, towards) for edge in found if abs(towards[edge.axis]) < 0.99]
+    below = np.array([0.0, 0.0, -1.0])  # where numbers hang if an edge's own side is hardly to be seen
+    return [
+        edge if np.linalg.norm(np.cross(edge.outward, towards)) > 0.2 else replace(edge, outward=below)
+        for edge in found
+        if abs(towards[edge.axis]) < 0.99
+    ]
 
 
-def _turned(edge: Edge, towards: FloatArray) -> Edge:
-    """Hang numbers below an edge when its own side is hardly to be seen."""
-    if np.linalg.norm(np.cross(edge.outward, towards)) > 0.2:
-        return edge
-    return Edge(edge.axis, edge.start, np.array([0.0, 0.0, -1.0]))
-
-
-def number(
-    ax: Any,
-    edge: Edge,
-    high: FloatArray,
-    values: FloatArray,
-    name: str,
-    to_points: Callable[..., FloatArray],
-    *,
-    line: str,
-    numbers: dict[str, Any],
-    names: dict[str, Any],
-) -> FloatArray:
+def number(ax: Any, edge: Edge, high: FloatArray, values: FloatArray, to_points: Projection) -> FloatArray:
     """Draw an edge with ticks and numbers at values, and its name beside the middle, or on top.
 
     Args:
@@ -77,11 +70,7 @@ def number(
         edge: The edge.
         high: Highest corner of the box.
         values: Where to put numbers [m].
-        name: The name.
         to_points: Where points (n, 3) appear on the page, in points.
-        line: Colour of lines.
-        numbers: Text properties of the numbers, with `fontsize`.
-        names: Text properties of the name, with `fontsize`.
 
     Returns:
         Lines (n, 2, 3) in the world along the edge, its numbers and its name: where nothing else should be written.
@@ -96,23 +85,22 @@ def number(
     heading = np.abs(heading / np.linalg.norm(heading))
     places = edge.start + direction * (values - edge.start[edge.axis])[:, None]
     lines = [[edge.start, end], *([p, p + edge.outward * metres * TICK] for p in places)]
-    ax.add_collection(Line3DCollection(lines, colors=line, linewidths=0.8, zorder=1.5, clip_on=False), autolim=False)
-    texts = written(values)
-    size = numbers["fontsize"]
+    ax.add_collection(Line3DCollection(lines, colors=GREY, linewidths=0.8, zorder=1.5, clip_on=False), autolim=False)
     furthest, busy = 0.0, [np.stack([edge.start, end])]
-    for place, text in zip(places, texts, strict=True):
-        half = np.array([0.32 * size * len(text), 0.45 * size])
+    for place, text in zip(places, written(values), strict=True):
+        half = np.array([0.32 * SMALL * len(text), 0.45 * SMALL])
         offset = TICK + GAP + float(half @ heading)
         furthest = max(furthest, TICK + GAP + 2.0 * float(half @ heading))
         where = place + edge.outward * metres * offset
-        ax.text(*where, text, ha="center", va="center", **numbers)
+        ax.text(*where, text, fontsize=SMALL, **TEXT)
         busy.append(np.stack([place, where]))
-    half = np.array([0.3 * names["fontsize"] * len(name), 0.6 * names["fontsize"]])
+    name = f"{'xyz'[edge.axis]} [m]"
+    half = np.array([0.3 * NORMAL * len(name), 0.6 * NORMAL])
     place = middle + edge.outward * metres * (furthest + GAP + float(half @ heading))
     if edge.axis == 2:  # upright: the name stands on top
         height = np.diff(to_points(np.array([edge.start, end])), axis=0)
         place = end + direction * (half[1] + GAP) * float((end - edge.start)[2] / np.linalg.norm(height))
-    ax.text(*place, name, ha="center", va="center", **names)
+    ax.text(*place, name, fontsize=NORMAL, **TEXT)
     return np.stack([*busy, np.stack([place, place])])
 
 

@@ -26,6 +26,7 @@ from ..formats.atomic_files import write_text
 from ..models import textbook
 from ..motion.clips import Clip
 from .films import film as write_film
+from .player import filled_page
 
 FPS = 12
 SUBTITLE = "Kinematic linkages: build them, pose them, see them. Every piece here is made by the code below it."
@@ -50,74 +51,6 @@ BAND = 26  # pixels: room for a title
 Progress = Callable[[float, str], None]
 
 PICTURES = {b"GIF8": "image/gif", b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"<": "image/svg+xml"}
-
-STYLE = """
-:root { color-scheme: light dark; --page: #f4f3ef; --card: #ffffff; --ink: #1d2126; --soft: #5c6570; --line: #e2e0d9;
-  --accent: #b4531a; --code: #f7f6f2; --plate: #fcfcfc; }
-@media (prefers-color-scheme: dark) { :root { --page: #14171b; --card: #1d2127; --ink: #e9e7e2; --soft: #a2abb5;
-  --line: #2f353d; --accent: #f2a061; --code: #171a1f; --plate: #e8e8e8; } figure img { filter: brightness(.92); } }
-* { box-sizing: border-box; }
-html { scroll-behavior: smooth; scroll-padding-top: 4.5rem; }
-body { margin: 0; background: var(--page); color: var(--ink);
-  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
-header, main, footer { max-width: 92rem; margin: 0 auto; padding: 0 1.5rem; }
-header { padding-top: 3.25rem; padding-bottom: 1.25rem; }
-.brand { display: flex; align-items: center; gap: 1.1rem; }
-.brand svg { width: 4.5rem; height: auto; flex: none; color: var(--accent); }
-h1 { margin: 0; font-size: clamp(2.1rem, 5vw, 3rem); line-height: 1.1; letter-spacing: -.025em; }
-.brand p { margin: .3rem 0 0; color: var(--soft); font-size: 1.08rem; text-wrap: balance; }
-nav { position: sticky; top: 0; z-index: 1; background: var(--page); border-bottom: 1px solid var(--line); }
-nav div { max-width: 92rem; margin: 0 auto; padding: .65rem 1.5rem; display: flex; flex-wrap: wrap; gap: .4rem; }
-nav a, nav label { padding: .22rem .8rem; border: 1px solid var(--line); border-radius: 99px; color: var(--ink);
-  background: var(--card); text-decoration: none; font-size: .9rem; cursor: pointer; user-select: none; }
-nav a:hover, nav label:hover { border-color: var(--accent); color: var(--accent); }
-nav a b { font-weight: 400; color: var(--soft); margin-left: .3rem; }
-nav label { margin-left: auto; }
-#hold { position: absolute; opacity: 0; pointer-events: none; }
-#hold:focus-visible ~ nav label { outline: 2px solid var(--accent); outline-offset: 2px; }
-h2 { margin: 2.6rem 0 1rem; font-size: 1.4rem; letter-spacing: -.01em; }
-.grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(23rem, 100%), 1fr)); gap: 1.4rem; }
-article { display: flex; flex-direction: column; min-width: 0; background: var(--card); border: 1px solid var(--line);
-  border-radius: 14px; overflow: hidden; }
-figure { position: relative; margin: 0; aspect-ratio: 5 / 4; background: var(--plate); }
-figure img { position: absolute; inset: 0; width: 100%; height: 100%; padding: .5rem; object-fit: contain; }
-.still, #hold:checked ~ main .film { display: none; }
-#hold:checked ~ main .still { display: block; }
-@media (prefers-reduced-motion: reduce) { .film { display: none; } .still { display: block; }
-  html { scroll-behavior: auto; }
-  #hold:checked ~ main .film { display: block; } #hold:checked ~ main .still { display: none; } }
-.words { padding: 1rem 1.15rem 1.15rem; display: flex; flex-direction: column; flex: 1; gap: .55rem; min-width: 0;
-  border-top: 1px solid var(--line); }
-.head { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: .2rem .8rem; }
-h3 { margin: 0; font-size: 1.1rem; }
-.facts { color: var(--accent); font-size: .85rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.words p { margin: 0; color: var(--soft); font-size: .95rem; }
-.code { position: relative; margin-top: auto; min-width: 0; }
-pre { margin: .3rem 0 0; padding: .75rem .9rem; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--code);
-  border: 1px solid var(--line); border-radius: 8px;
-  font: .75rem/1.55 ui-monospace, "Cascadia Code", Menlo, Consolas, monospace; }
-button { position: absolute; top: .7rem; right: .4rem; padding: .1rem .55rem; border: 1px solid var(--line);
-  border-radius: 6px; background: var(--card); color: var(--soft); font-size: .75rem; cursor: pointer; opacity: 0; }
-.code:hover button, button:focus-visible { opacity: 1; }
-@media (hover: none) { button { opacity: 1; } }
-footer { padding-top: 2.5rem; padding-bottom: 3.5rem; color: var(--soft); font-size: .9rem; }
-footer code { color: var(--ink); }
-"""
-
-LOGO = """<svg viewBox="0 0 72 48" fill="none" stroke="currentColor" stroke-width="4" stroke-linecap="round"
-aria-hidden="true"><path d="M9 39 27 12 48 28 63 9"/><g fill="var(--page)"><circle cx="9" cy="39" r="5"/><circle
-cx="27" cy="12" r="5"/><circle cx="48" cy="28" r="5"/></g><circle cx="63" cy="9" r="3" fill="currentColor"/></svg>"""
-
-SCRIPT = """
-document.addEventListener("click", async event => {
-  const button = event.target.closest("button");
-  if (!button) return;
-  const code = button.parentElement.querySelector("code");
-  try { await navigator.clipboard.writeText(code.textContent); button.textContent = "Copied"; }
-  catch { getSelection().selectAllChildren(code); button.textContent = "Selected"; }
-  setTimeout(() => { button.textContent = "Copy"; }, 1500);
-});
-"""
 
 
 @dataclass(frozen=True)
@@ -161,37 +94,18 @@ def page(cards: Iterable[Card], *, title: str = "linkwork", subtitle: str = "") 
         "</section>\n"
         for k, (name, group) in enumerate(sections.items(), start=1)
     )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
-<title>{escape(title)}</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<header><div class="brand">{LOGO}<div><h1>{escape(title)}</h1><p>{escape(subtitle)}</p></div></div></header>
-<input type="checkbox" id="hold">
-<nav><div>{links}<label for="hold">Pause or play</label></div></nav>
-<main>
-{bodies}</main>
-<footer>Made by <code>linkwork demo</code>. Nothing on this page comes from elsewhere.</footer>
-<script>{SCRIPT}</script>
-</body>
-</html>
-"""
+    words = {"title": escape(title), "subtitle": escape(subtitle), "links": links, "sections": bodies}
+    return filled_page("gallery.html", words)
 
 
 def _article(card: Card) -> str:
     picture = card.picture.read_bytes() if isinstance(card.picture, Path) else card.picture
     kind, name = media_type(picture, f"card {card.title!r}"), escape(card.title)
-    images = [("film", kind, picture)]
+    images = [("picture", kind, picture)]
     if kind == "image/gif":
-        images.append(("still", "image/png", first_frame(picture)))
+        images = [("film", kind, picture), ("still", "image/png", first_frame(picture))]
     figure = "".join(
-        f'<img class="{role if len(images) > 1 else "picture"}" src="{_embedded(data, type_)}" alt="{name}">'
+        f'<img class="{role}" src="data:{type_};base64,{base64.b64encode(data).decode()}" alt="{name}">'
         for role, type_, data in images
     )
     return (
@@ -200,10 +114,6 @@ def _article(card: Card) -> str:
         f'<div class="code"><button type="button">Copy</button><pre><code>{escape(card.code)}</code></pre></div>'
         "</div></article>\n"
     )
-
-
-def _embedded(picture: bytes, kind: str) -> str:
-    return f"data:{kind};base64,{base64.b64encode(picture).decode()}"
 
 
 def media_type(picture: bytes, where: str) -> str:

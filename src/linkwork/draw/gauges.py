@@ -61,7 +61,7 @@ def gauges(linkage: Linkage, q: FloatArray, frames: FloatArray, scale: float) ->
                     if np.isfinite([low, high]).any():
                         found.append(_bar(joint.name, world, element, (low, value, high), scale))
                 elif joint.articulation.kind != "floating":
-                    radius = _radius(ahead, scale) * (1.0 + 0.3 * rank)
+                    radius = np.clip(0.5 * np.linalg.norm(ahead), 0.045 * scale, 0.09 * scale) * (1.0 + 0.3 * rank)
                     found.append(_sector(joint.name, (world, after), element, (low, value, high), ahead, radius))
                     rank += 1
             world = after
@@ -76,10 +76,6 @@ def _pointing(linkage: Linkage) -> FloatArray:
     for extra in linkage.extra_frames:
         ends[linkage.link_index(extra.link)].append(extra.placement[:3, 3])
     return np.array([max(carried, key=lambda end: float(end @ end), default=np.zeros(3)) for carried in ends])
-
-
-def _radius(ahead: FloatArray, scale: float) -> float:
-    return float(np.clip(0.5 * np.linalg.norm(ahead), 0.045 * scale, 0.09 * scale))
 
 
 def _is_beyond(low: float, value: float, high: float) -> bool:

@@ -5,7 +5,6 @@ Sizes are in points (1/72 inch), so that a figure may be saved at any resolution
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,70 +13,61 @@ from matplotlib.patheffects import withStroke
 from matplotlib.textpath import TextPath
 
 from ..transforms import FloatArray
-from .sketch import BoolArray
+from .sketch import INK, BoolArray
 
+FONT = "DejaVu Sans"
 DISTANCES = (0.0, 6.0, 13.0, 21.0, 30.0, 42.0, 56.0)
 DIRECTIONS = np.pi / 8.0 * np.array([2, 6, 0, 8, -2, -6, 4, -4, 1, 3, 5, 7, -1, -3, -5, -7])  # the nicest first
 ROOM = 1.5  # free space around a text
 
 
-@dataclass(frozen=True)
-class Name:
-    """A text and the point on the page it belongs to, in points."""
-
-    text: str
-    point: FloatArray
+def text_width(text: str, size: float, weight: str = "normal") -> float:
+    """Return how wide a text is [points]."""
+    properties = FontProperties(family=FONT, size=size, weight=weight)
+    return float(TextPath((0.0, 0.0), text, prop=properties).get_extents().width)
 
 
 def write_names(
-    ax: Any, names: list[Name], segments: FloatArray, *, clearance: float, font: str, size: float, color: Any
+    ax: Any, names: list[str], points: FloatArray, segments: FloatArray, *, clearance: float, size: float
 ) -> int:
     """Write names on axes and return how many found no room.
 
     Args:
         ax: Axes in their final place.
-        names: What to write and where.
+        names: What to write.
+        points: The points (n, 2) on the page that they belong to.
         segments: Lines (n, 2, 2) on the page that texts should keep off.
         clearance: Distance from a point to its text.
-        font: Font family.
         size: Font size.
-        color: Colour of the texts.
     """
     figure = ax.get_figure()
     page = np.array([figure.get_figwidth(), figure.get_figheight()]) * 72.0
-    taken = _sampled(segments)
-    points = np.array([name.point for name in names]).reshape(-1, 2)
-    boxes = np.zeros((0, 4))
-    properties = FontProperties(family=font, size=size)
-    left_out = 0
-    for name in names:
-        extent = TextPath((0.0, 0.0), name.text, prop=properties).get_extents()
-        place = _best_place(name.point, np.array([extent.width, 1.15 * size]), clearance, page, boxes, taken, points)
+    taken, boxes = _sampled(segments), np.zeros((0, 4))
+    for name, point in zip(names, points, strict=True):
+        text_size = np.array([text_width(name, size), 1.15 * size])
+        place = _best_place(point, text_size, clearance, page, boxes, taken, points)
         if place is None:
-            left_out += 1
             continue
         box, far = place
         boxes = np.concatenate([boxes, box[None]])
-        centre = (box[:2] + box[2:]) / 2.0
+        leader = {"arrowstyle": "-", "color": INK, "linewidth": 0.5, "alpha": 0.6, "shrinkB": clearance}
         ax.annotate(
-            name.text,
-            xy=tuple(name.point),
+            name,
+            xy=tuple(point),
             xycoords="figure points",
-            xytext=tuple(centre - name.point),
+            xytext=tuple((box[:2] + box[2:]) / 2.0 - point),
             textcoords="offset points",
             ha="center",
             va="center",
-            fontfamily=font,
+            fontfamily=FONT,
             fontsize=size,
-            color=color,
+            color=INK,
             zorder=50,
             annotation_clip=False,
             path_effects=[withStroke(linewidth=2.5, foreground="white", alpha=0.85)],
-            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5, "alpha": 0.6, "shrinkB": clearance}
-            if far
-            else None,
+            arrowprops=leader if far else None,
         )
-    return left_out
+    return len(names) - len(boxes)
 
 
 def _sampled(segments: FloatArray, spacing: float = 4.0) -> FloatArray:
@@ -106,15 +96,12 @@ def _best_place(
     heading = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     centres = point + heading * ((clearance + distance)[:, None] + size / 2.0)
     low, high = centres - size / 2.0 - ROOM, centres + size / 2.0 + ROOM
-    free = (low > 0.0).all(axis=1) & (high < page).all(axis=1)
-    right_of, left_of = low[:, None] < boxes[None, :, 2:], high[:, None] > boxes[None, :, :2]
-    overlap: BoolArray = np.asarray(np.concatenate([right_of, left_of], axis=2).all(axis=2))
-    free &= ~overlap.any(axis=1)
+    overlap = (low[:, None] < boxes[:, 2:]).all(axis=2) & (high[:, None] > boxes[:, :2]).all(axis=2)
+    free: BoolArray = (low > 0.0).all(axis=1) & (high < page).all(axis=1) & ~overlap.any(axis=1)
     if not free.any():
         return None
     window = np.abs(taken - point).max(axis=1, initial=0.0) < size.max() + clearance + DISTANCES[-1]
-    taken = taken[window]
-    crossed = _inside(low, high, taken) + 4.0 * _inside(low, high, points)
+    crossed = _inside(low, high, taken[window]) + 4.0 * _inside(low, high, points)
     cost = distance + 3.0 * crossed + 0.3 * np.tile(np.arange(len(DIRECTIONS)), len(DISTANCES))
     best = int(np.where(free, cost, np.inf).argmin())
     return np.concatenate([low[best], high[best]]), bool(distance[best] > DISTANCES[1])

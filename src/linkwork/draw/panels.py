@@ -6,6 +6,7 @@ Many things of one kind are one collection, so that a linkage of ten thousand li
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +19,12 @@ from matplotlib.path import Path
 from matplotlib.ticker import MultipleLocator
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .gauges import Gauge, gauges
-from .labels import Name, write_names
-from .sketch import BONE, INK, Extent, IntArray, Points, Sketch, nice_step
+from .labels import FONT, write_names
+from .sketch import BONE, INK, Extent, IntArray, Points, Sketch, joined_points, nice_step, origins
 
-FONT = "DejaVu Sans"
 SMALL, NORMAL, LARGE = 8.0, 9.0, 11.0
 GREY, GRID, SHADOW = "#8A949E", "#E1E5E9", "#E9EBEE"
 RED, GREEN, BLUE, ORANGE, TEAL = "#CC3311", "#228833", "#0077BB", "#EE7733", "#009988"
@@ -67,6 +68,28 @@ def write(page: Figure, x: float, y: float, text: str, size: float, color: Any, 
     """Write a text at a place in inches."""
     width, height = page.get_size_inches()
     page.text(x / width, y / height, text, fontfamily=FONT, fontsize=size, color=color, **style)
+
+
+def style_axes(ax: Any, *, sides: Collection[str] = ("left", "bottom"), grid: bool = True) -> None:
+    """Give axes the look of the pictures: grey lines at some sides, small numbers, a faint grid below everything."""
+    for side, spine in ax.spines.items():
+        spine.set(visible=side in sides, color=GREY, linewidth=0.8)
+    if grid:
+        ax.grid(visible=True, color=GRID, linewidth=0.7)
+        ax.set_axisbelow(True)
+    ax.tick_params(which="both", colors=GREY, labelsize=SMALL, labelfontfamily=FONT, labelcolor=INK)
+
+
+def name_axes(ax: Any, x: str, y: str) -> None:
+    """Write what is along x and along y."""
+    ax.set_xlabel(x, fontfamily=FONT, fontsize=NORMAL, color=INK)
+    ax.set_ylabel(y, fontfamily=FONT, fontsize=NORMAL, color=INK)
+
+
+def on_page(figure: Figure, region: Region) -> Region:
+    """Return a region in inches as shares of the page, as matplotlib takes it."""
+    width, height = figure.get_size_inches()
+    return region[0] / width, region[1] / height, region[2] / width, region[3] / height
 
 
 def new_figure(size: tuple[float, float]) -> Picture:
@@ -117,6 +140,7 @@ class Panel:
     def __init__(self, ax: Any, sketch: Sketch, options: PanelOptions, extent: Extent) -> None:
         self.ax, self.sketch, self.options = ax, sketch, options
         self.low, self.high, self.points = extent.low, extent.high, extent.points
+        self.step = 1.0  # between grid lines; `fit` chooses it [m]
         self.scale = max(float(np.linalg.norm((self.high - self.low)[: self.dimensions])), 1e-9)
         self.moving: list[Any] = []
         many = len(sketch.bones.owners) + len(sketch.parts)
@@ -127,17 +151,16 @@ class Panel:
 
     # Artists that serve both dimensions
 
-    def _lines(self, zorder: float, color: Any, width: float, **style: Any) -> Any:
+    def _lines(self, zorder: float, color: Any, width: float) -> Any:
         kind = LineCollection if self.dimensions == 2 else Line3DCollection
-        flat = self.dimensions == 2  # 3-D axes fill a square, and the picture goes beyond it
-        lines = kind([], colors=color, linewidths=width, zorder=zorder, capstyle="round", clip_on=flat, **style)
-        return self._moves(self.ax.add_collection(lines, autolim=False))
+        return self._collection(kind, colors=color, linewidths=width, zorder=zorder, capstyle="round")
 
     def _polygons(self, zorder: float, **style: Any) -> Any:
-        kind = PolyCollection if self.dimensions == 2 else Poly3DCollection
-        return self._moves(
-            self.ax.add_collection(kind([], zorder=zorder, clip_on=self.dimensions == 2, **style), autolim=False)
-        )
+        return self._collection(PolyCollection if self.dimensions == 2 else Poly3DCollection, zorder=zorder, **style)
+
+    def _collection(self, kind: Any, **style: Any) -> Any:
+        clipped = self.dimensions == 2  # 3-D axes fill a square, and the picture goes beyond it
+        return self._moves(self.ax.add_collection(kind([], clip_on=clipped, **style), autolim=False))
 
     def _dots(self, zorder: float, marker: Any, size: float, *, face: Any = "white", **style: Any) -> Any:
         edge = {"markeredgecolor": INK, "markeredgewidth": 1.1 * min(1.0, size / 4.0)} | style
@@ -162,16 +185,14 @@ class Panel:
 
     def _set_dots(self, dots: Any, points: FloatArray) -> None:
         columns = points.reshape(-1, 3).T[: self.dimensions]
-        if self.dimensions == 2:
-            dots.set_data(*columns)
-        else:
-            dots.set_data_3d(*columns)
+        (dots.set_data if self.dimensions == 2 else dots.set_data_3d)(*columns)
 
     # What both draw
 
     def _make(self) -> None:
         options = self.options
         self._gauges: list[Gauge] = []
+        self._attached: list[tuple[Callable[..., None], Any, Points]] = []  # how to set an artist, and where it goes
         self._make_bodies()
         self._ranges: Any = self._polygons(20.0, closed=True) if options.limits else None
         self._rims: Any = self._lines(20.5, INK, 0.8) if options.limits else None
@@ -186,6 +207,8 @@ class Panel:
     def show(self, q: FloatArray, *, frame: int = 0) -> None:
         """Move everything to a pose (nq,); `frame` says how much of the trail lies behind."""
         frames = self.sketch.frames(q)
+        for place, artist, points in self._attached:
+            place(artist, points.at(frames))
         self._show_bodies(frames)
         if self._ranges is not None:
             self._show_limits(q, frames)
@@ -209,8 +232,8 @@ class Panel:
         self._needles.set_color(colors or INK)
 
     def _triad_lines(self, frames: FloatArray) -> FloatArray:
-        index = [self.sketch.linkage.frame_index(name) for name in self.options.frames]
-        return triads(frames[index], self.scale)[:, : self.dimensions].reshape(-1, 2, 3)
+        lines = triads(self.sketch.linkage, self.options.frames, frames, self.scale)
+        return lines[:, : self.dimensions].reshape(-1, 2, 3)
 
     def write(self, q: FloatArray) -> int:
         """Write the names of joints and frames, once the axes are in place; return how many found no room."""
@@ -223,12 +246,11 @@ class Panel:
         sharing: dict[tuple[float, ...], list[str]] = {}
         for (text, _), place in zip(named, places.round(0).tolist(), strict=True):
             sharing.setdefault(tuple(place), []).append(text)
-        names = [Name(_joined(texts), np.array(place)) for place, texts in sharing.items()]
-        chosen = [names[round(k)] for k in np.linspace(0, len(names) - 1, min(len(names), MOST_NAMES)).tolist()]
-        lines = self._busy(frames)
+        names, points = [_joined(texts) for texts in sharing.values()], np.array(list(sharing))
+        chosen = np.linspace(0, len(names) - 1, min(len(names), MOST_NAMES)).round().astype(np.int64)
         size = SMALL if len(chosen) <= 40 else 6.0
-        clearance = self.dot / 2.0 + 1.5
-        left_out = write_names(self.ax, chosen, lines, clearance=clearance, font=FONT, size=size, color=INK)
+        texts, lines, clearance = [names[k] for k in chosen], self._busy(frames), self.dot / 2.0 + 1.5
+        left_out = write_names(self.ax, texts, points[chosen], lines, clearance=clearance, size=size)
         return left_out + len(names) - len(chosen)
 
     def _busy(self, frames: FloatArray) -> FloatArray:
@@ -244,22 +266,36 @@ class Panel:
             lines += [gauge.needle[None], *(np.stack([rim[:-1], rim[1:]], axis=1) for rim in gauge.rims)]
         return self._to_points(np.concatenate(lines).reshape(-1, 3)).reshape(-1, 2, 2)
 
+    def shape(self) -> float:
+        """Return the width of the picture in units of its height."""
+        low, high = self.window()
+        width, height = high - low
+        return float(width / height)
+
+    def measure(self) -> str:
+        """Return a note that tells how large things are where axes have no numbers."""
+        return f"Grid: {self.step:g} m."
+
+    def _to_points(self, points: FloatArray) -> FloatArray:
+        """Return world points (n, 3) as positions on the page (n, 2), in points of 1/72 inch."""
+        self.ax.apply_aspect()
+        return self._page_points(self._projected(points))
+
+    def _page_points(self, places: FloatArray) -> FloatArray:
+        return np.asarray(self.ax.transData.transform(places) * (72.0 / self.ax.get_figure().dpi))
+
     # What each dimension does in its own way
 
     def fit(self, region: Region | None) -> None:
         """Set limits, aspect and place. A region is in inches; None leaves axes of the caller's where they are."""
         raise NotImplementedError
 
-    def shape(self) -> float:
-        """Return the width of the picture in units of its height."""
+    def window(self) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and highest place that shows something."""
         raise NotImplementedError
 
-    def measure(self) -> str:
-        """Return a note that tells how large things are where axes have no numbers."""
-        raise NotImplementedError
-
-    def _to_points(self, points: FloatArray) -> FloatArray:
-        """Return world points (n, 3) as positions on the page (n, 2), in points of 1/72 inch."""
+    def _projected(self, points: FloatArray) -> FloatArray:
+        """Return world points (n, 3) in the coordinates of the axes' page (n, 2)."""
         raise NotImplementedError
 
     def _make_bodies(self) -> None:
@@ -269,8 +305,9 @@ class Panel:
         raise NotImplementedError
 
 
-def triads(frames: FloatArray, scale: float) -> FloatArray:
-    """Return the axes of frames (n, 4, 4) as lines (n, 3, 2, 3), of a length that suits a scene of a size [m]."""
+def triads(linkage: Linkage, names: tuple[str, ...], frames: FloatArray, scale: float) -> FloatArray:
+    """Return the axes of named frames as lines (n, 3, 2, 3), of a length that suits a scene of a size [m]."""
+    frames = frames[[linkage.frame_index(name) for name in names]]
     length = 0.085 * scale * max(0.1, min(1.0, math.sqrt(12.0 / max(len(frames), 1))))
     origins = np.repeat(frames[:, None, :3, 3], 3, axis=1)
     return np.stack([origins, origins + length * np.swapaxes(frames[:, :3, :3], 1, 2)], axis=2)
@@ -281,35 +318,27 @@ class FlatPanel(Panel):
 
     def _make_bodies(self) -> None:
         sketch = self.sketch
-        parts, outlines = sketch.outlines()
-        self._outlines, self._cuts = _joined_points(outlines)
-        colors = np.array([part.color for part in parts]).reshape(-1, 3)
-        wires = sketch.wires()
-        self._wire_points, self._wire_cuts = _joined_points([points for _, points in wires])
+        solids, wires = sketch.outlines(), sketch.wires()
+        self._outlines, self._cuts = _joined_with_cuts([points for _, points in solids])
+        colors = np.array([part.color for part, _ in solids]).reshape(-1, 3)
+        self._wire_points, self._wire_cuts = _joined_with_cuts([points for _, points in wires])
         self._wires = self._lines(5.0, [part.color for part, _ in wires] or INK, 1.4)
-        self._rails = self._lines(6.0, GREY, max(0.8, 0.4 * self.width))
+        rails = self._lines(6.0, GREY, max(0.8, 0.4 * self.width))
         edge = 0.9 * min(1.0, self.width / 2.0)
         self._bodies = self._polygons(7.0, facecolors=colors, edgecolors=0.55 * colors, linewidths=edge)
-        self._bones = self._lines(8.0, BONE, self.width)
+        bones = self._lines(8.0, BONE, self.width)
+        self._attached += [(self._set_lines, rails, sketch.rails), (self._set_lines, bones, sketch.bones)]
         if sketch.bare[0] and not sketch.linkage.root.articulation.nq:
-            self._ground = self._dots(9.0, GROUND_MARK, 2.6 * self.dot, markeredgewidth=0.9)
-        else:
-            self._ground = None
-        self._tips = self._dots(10.0, "o", 0.6 * self.dot, face=INK, markeredgewidth=0.0)
-        self._prismatic_dots = self._dots(11.0, "s", self.dot)
-        self._round_dots = self._dots(11.0, "o", self.dot)
+            ground = self._dots(9.0, GROUND_MARK, 2.6 * self.dot, markeredgewidth=0.9)
+            self._attached.append((self._set_dots, ground, origins([0])))
+        tips = self._dots(10.0, "o", 0.6 * self.dot, face=INK, markeredgewidth=0.0)
+        self._attached.append((self._set_dots, tips, sketch.tips))
+        for points, marker in ((sketch.prismatic_joints, "s"), (sketch.round_joints, "o")):
+            self._attached.append((self._set_dots, self._dots(11.0, marker, self.dot), points))
 
     def _show_bodies(self, frames: FloatArray) -> None:
-        sketch = self.sketch
         self._set_polygons(self._bodies, np.split(self._outlines.at(frames), self._cuts)[:-1])
         self._set_lines(self._wires, np.split(self._wire_points.at(frames), self._wire_cuts)[:-1])
-        self._set_lines(self._bones, sketch.bones.at(frames))
-        self._set_lines(self._rails, sketch.rails.at(frames))
-        if self._ground is not None:
-            self._set_dots(self._ground, frames[0, :3, 3])
-        self._set_dots(self._tips, sketch.tips.at(frames))
-        self._set_dots(self._prismatic_dots, sketch.prismatic_joints.at(frames))
-        self._set_dots(self._round_dots, sketch.round_joints.at(frames))
 
     def _busy(self, frames: FloatArray) -> FloatArray:
         corners = np.split(self._to_points(self._outlines.at(frames)), self._cuts)[:-1]
@@ -321,13 +350,10 @@ class FlatPanel(Panel):
         ax = self.ax
         low, high = self.window()
         if region is not None:
-            left, bottom, width, height = region
-            size = np.array([width, height])
+            size, middle = np.array(region[2:]), (low + high) / 2.0
             span = float(((high - low) / size).max()) * size
-            middle = (low + high) / 2.0
             low, high = middle - span / 2.0, middle + span / 2.0
-            page = ax.get_figure().get_size_inches()
-            ax.set_position((left / page[0], bottom / page[1], width / page[0], height / page[1]))
+            ax.set_position(on_page(ax.get_figure(), region))
         ax.set_aspect("equal", adjustable="box" if region is not None else "datalim")
         ax.set_xlim(low[0], high[0])
         ax.set_ylim(low[1], high[1])
@@ -340,47 +366,29 @@ class FlatPanel(Panel):
         lacking = np.maximum(0.0, 0.25 * (high - low).max() - (high - low)) / 2.0
         return low - lacking, high + lacking
 
-    def shape(self) -> float:
-        """Return the width of the picture in units of its height."""
-        low, high = self.window()
-        return float((high - low)[0] / (high - low)[1])
-
-    def measure(self) -> str:
-        """Return the distance of grid lines."""
-        return f"Grid: {self.step:g} m."
-
     def _decorate(self) -> None:
         ax = self.ax
         ax.set_facecolor("white")
-        for side, spine in ax.spines.items():
-            spine.set_visible(side in ("left", "bottom") or not self.options.ticks)
-            spine.set_color(GREY)
-            spine.set_linewidth(0.8)
-        ax.grid(visible=True, color=GRID, linewidth=0.7)
-        ax.set_axisbelow(True)
+        style_axes(ax, sides=("left", "bottom") if self.options.ticks else ax.spines.keys())
         short, long = sorted((self.window()[1] - self.window()[0]).tolist())
         self.step = nice_step(long / 7.0)
         if short < 2.0 * self.step:
             self.step = nice_step(max(short / 4.0, long / 14.0))
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_locator(MultipleLocator(self.step))
-        ax.tick_params(colors=GREY, labelsize=SMALL, labelfontfamily=FONT, labelcolor=INK, length=3.0)
         if self.options.ticks:
-            ax.set_xlabel("x [m]", fontfamily=FONT, fontsize=NORMAL, color=INK)
-            ax.set_ylabel("y [m]", fontfamily=FONT, fontsize=NORMAL, color=INK)
+            ax.tick_params(length=3.0)
+            name_axes(ax, "x [m]", "y [m]")
         else:
             ax.tick_params(labelbottom=False, labelleft=False, length=0.0)
 
-    def _to_points(self, points: FloatArray) -> FloatArray:
-        self.ax.apply_aspect()
-        return np.asarray(self.ax.transData.transform(points[:, :2]) * (72.0 / self.ax.get_figure().dpi))
+    def _projected(self, points: FloatArray) -> FloatArray:
+        return points[:, :2]
 
 
-def _joined_points(groups: list[Points]) -> tuple[Points, IntArray]:
+def _joined_with_cuts(groups: list[Points]) -> tuple[Points, IntArray]:
     """Return many groups of points as one, and where to cut it into groups again."""
-    cuts = np.cumsum([len(group.owners) for group in groups], dtype=np.int64)
-    owners = np.concatenate([np.zeros(0, dtype=np.int64), *(group.owners for group in groups)])
-    return Points(owners, np.concatenate([np.zeros((0, 3)), *(group.local for group in groups)])), cuts
+    return joined_points(groups), np.cumsum([len(group.owners) for group in groups], dtype=np.int64)
 
 
 def _joined(texts: list[str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from importlib.resources import files
 from itertools import pairwise
@@ -23,12 +23,11 @@ from ..motion.clips import Clip
 from ..transforms import FloatArray
 from .arguments import View
 from .film_range import FilmFrames
-from .sketch import BONE, DEFAULT_VIEW, VIEWS, Extent, Part, Sketch, nice_step
+from .sketch import BONE, DEFAULT_VIEW, VIEWS, Part, Sketch, nice_step
+from .surfaces import path
 
 CAPSULE, CYLINDER, BOX = 0.0, 1.0, 2.0  # the meshes of the page
 LEAST_SIZE = 1e-9
-
-Solid = tuple[float, tuple[float, float, float], float]  # a mesh, its size along x, y, z, and half its length
 
 
 def page(
@@ -45,9 +44,9 @@ def page(
     """
     linkage, sketch = clip.linkage, Sketch(clip.linkage)
     splits, fine = shown.refined(clip)
-    path = np.zeros((0, 3)) if trail is None else fine.forward(frame=trail)[:, :3, 3]
+    trace = np.zeros((0, 3)) if trail is None else fine.forward(frame=trail)[:, :3, 3]
     name, note = title or linkage.name, f"{len(linkage.links)} links, {linkage.nv} degrees of freedom"
-    data = {"last": len(clip) - 1, "fine": splits, **_packed(sketch, shown, path, view)}
+    data = {"last": len(clip) - 1, "fine": splits, **_packed(sketch, shown, trace, view)}
     words = {
         "title": escape(name),
         "note": note + "; meshes are not drawn" * bool(sketch.meshes),
@@ -55,24 +54,29 @@ def page(
         "script": _beside("player.js"),
         "film": json.dumps(data).replace("<", "\\u003c"),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: words[found[1]], _beside("player.html"))
+    return filled_page("player.html", words)
+
+
+def filled_page(name: str, words: Mapping[str, str]) -> str:
+    """Return a page of this folder with its ``{{words}}`` filled in."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: words[found[1]], _beside(name))
 
 
 def _beside(name: str) -> str:
-    """Return a file of this folder."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _packed(sketch: Sketch, shown: FilmFrames, path: FloatArray, view: View) -> dict[str, Any]:
+def _packed(sketch: Sketch, shown: FilmFrames, trace: FloatArray, view: View) -> dict[str, Any]:
     """Return what the script of the page reads."""
-    frames, extent = sketch.frames(shown.poses), sketch.extent(shown.poses, path)
+    frames, extent = sketch.frames(shown.poses), sketch.extent(shown.poses, trace)
     scale, flat = max(extent.size, LEAST_SIZE), sketch.flat and view is None
     own = max(sketch.extent(shown.poses[:1]).size, LEAST_SIZE)  # the linkage itself, without its way
-    parts = list(_parts(sketch, own))
+    parts = [*sketch.parts, *sketch.joint_parts(own), *(_rod(*rod, BONE) for rod in sketch.rods(own))]
     bodies = sorted({part.link for part in parts})
     rows = [row for part in parts for row in _rows(part, bodies.index(part.link), 0.0035 * own)]
     angles = VIEWS["top"] if flat else DEFAULT_VIEW if view is None else VIEWS[view] if isinstance(view, str) else view
     span = extent.high - extent.low
+    stands = -0.02 * extent.size <= extent.low[2] <= 0.5 * extent.size  # on z = 0; else the ground is below everything
     return {
         "flat": flat,
         "view": angles,
@@ -80,14 +84,14 @@ def _packed(sketch: Sketch, shown: FilmFrames, path: FloatArray, view: View) -> 
         "high": extent.high.tolist(),
         "scale": scale,
         "own": own,
-        "ground": _ground(extent, flat=flat),
+        "ground": 0.0 if stands and not flat else float(extent.low[2] - 0.02 * extent.size),
         "cell": nice_step(max(float(span[:2].max()), LEAST_SIZE) / 8.0),
         "times": _numbers(shown.times),
         "numbers": _numbers(shown.numbers, "<u4"),
         "tracks": _numbers(_turns_and_places(frames[:, bodies])),
         "parts": _numbers(rows),
         "rails": _numbers(sketch.rails.at(frames)),
-        "trail": _numbers(path),
+        "trail": _numbers(trace),
         "hull": _numbers(_outermost(extent.points)),
     }
 
@@ -112,21 +116,7 @@ def _outermost(points: FloatArray) -> FloatArray:
     return np.asarray(points[np.unique((points @ directions).argmax(axis=0))])
 
 
-def _ground(extent: Extent, *, flat: bool) -> float:
-    """Return the height of the ground: zero where things stand there, else just below everything."""
-    stands = -0.02 * extent.size <= extent.low[2] <= 0.5 * extent.size
-    return 0.0 if stands and not flat else float(extent.low[2] - 0.02 * extent.size)
-
-
 # Solids
-
-
-def _parts(sketch: Sketch, scale: float) -> Iterator[Part]:
-    """Yield every solid: shapes, joints next to bare links, and bones."""
-    yield from sketch.parts
-    yield from sketch.joint_parts(scale)
-    for (link, _), (start, end) in zip(sketch.bones.owners.tolist(), sketch.bones.local, strict=True):
-        yield _rod(link, start, end, min(0.013 * scale, 0.11 * float(np.linalg.norm(end - start))), BONE)
 
 
 def _rod(link: int, start: FloatArray, end: FloatArray, radius: float, color: tuple[float, float, float]) -> Part:
@@ -137,9 +127,7 @@ def _rod(link: int, start: FloatArray, end: FloatArray, radius: float, color: tu
 def _rows(part: Part, body: int, thin: float) -> Iterator[FloatArray]:
     """Yield a part as rows for the page: body, mesh, size, half its length, colour, turn and place."""
     if isinstance(part.shape, Polyline):
-        points = np.array(part.shape.points + part.shape.points[:1] * part.shape.closed)
-        points = points @ part.matrix[:3, :3].T + part.matrix[:3, 3]
-        for start, end in pairwise(points):
+        for start, end in pairwise(part.placed(path(part.shape))):
             if (start != end).any():
                 yield from _rows(_rod(part.link, start, end, thin, part.color), body, thin)
         return
@@ -147,13 +135,11 @@ def _rows(part: Part, body: int, thin: float) -> Iterator[FloatArray]:
     yield np.array([body, mesh, *size, half, *part.color, *_turns_and_places(part.matrix)])
 
 
-def _solid(shape: Shape) -> Solid:
+def _solid(shape: Shape) -> tuple[float, tuple[float, ...], float]:
+    """Return a mesh of the page, its size along x, y, z, and half its length."""
     if isinstance(shape, Box):
-        x, y, z = shape.size
-        return BOX, (x / 2.0, y / 2.0, z / 2.0), 0.0
-    if isinstance(shape, Sphere):
-        return CAPSULE, (shape.radius,) * 3, 0.0
-    if isinstance(shape, Cylinder | Capsule):
+        return BOX, tuple(edge / 2.0 for edge in shape.size), 0.0
+    if isinstance(shape, Sphere | Cylinder | Capsule):
         mesh = CYLINDER if isinstance(shape, Cylinder) else CAPSULE
-        return mesh, (shape.radius,) * 3, shape.length / 2.0
+        return mesh, (shape.radius,) * 3, getattr(shape, "length", 0.0) / 2.0
     raise TypeError(f"{type(shape).__name__} is not a solid")

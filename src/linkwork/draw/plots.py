@@ -15,12 +15,11 @@ from matplotlib.ticker import FuncFormatter, MultipleLocator
 
 from ..goals import Reach
 from ..transforms import FloatArray
+from .labels import FONT
 from .panels import (
     BLUE,
-    FONT,
     GREEN,
     GREY,
-    GRID,
     LARGE,
     NORMAL,
     ORANGE,
@@ -30,7 +29,10 @@ from .panels import (
     PanelOptions,
     Picture,
     Region,
+    name_axes,
     new_figure,
+    on_page,
+    style_axes,
     write,
 )
 from .rows import PURPLE, add_ring
@@ -321,21 +323,6 @@ def _in_turns(value: float, _: Any = None) -> str:
 
 def new_axes(page: Picture, region: Region, *, grid: bool = True) -> Any:
     """Return new axes at a place in inches, styled like the pictures."""
-    width, height = page.get_size_inches()
-    x, y, w, h = region
-    ax = page.add_axes((x / width, y / height, w / width, h / height))
-    for side, spine in ax.spines.items():
-        spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(GREY)
-        spine.set_linewidth(0.8)
-    if grid:
-        ax.grid(visible=True, color=GRID, linewidth=0.7)
-        ax.set_axisbelow(True)
-    ax.tick_params(which="both", colors=GREY, labelsize=SMALL, labelfontfamily=FONT, labelcolor=INK)
+    ax = page.add_axes(on_page(page, region))
+    style_axes(ax, grid=grid)
     return ax
-
-
-def name_axes(ax: Any, x: str, y: str) -> None:
-    """Write what is along x and along y."""
-    ax.set_xlabel(x, fontfamily=FONT, fontsize=NORMAL, color=INK)
-    ax.set_ylabel(y, fontfamily=FONT, fontsize=NORMAL, color=INK)

@@ -13,8 +13,9 @@ from ..linkage.poses import between
 from ..motion.checks import runs
 from ..motion.contacts import planted
 from ..motion.inspection import errors
-from .panels import BLUE, FONT, GREEN, GREY, LARGE, ORANGE, RED, SMALL, TEAL, Picture, new_figure, write
-from .plots import COLORS, name_axes, new_axes
+from .labels import FONT
+from .panels import BLUE, GREEN, GREY, LARGE, ORANGE, RED, SMALL, TEAL, Picture, name_axes, new_figure, write
+from .plots import COLORS, new_axes
 from .rows import PURPLE
 from .sketch import INK
 

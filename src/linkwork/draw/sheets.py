@@ -20,7 +20,7 @@ from .sketch import DEFAULT_VIEW, INK, Extent, Sketch
 from .space import SpacePanel
 
 AREA = 4.6  # side of the square that has the area of a picture [inch]
-LEAST, MOST = 2.2, 8.0
+LEAST, MOST = 2.2, 8.0  # of width and height [inch]
 ROOM_FLAT = (0.62, 0.46, 0.15, 0.12)  # left, bottom, right, top: for numbers and names of axes
 ROOM_SPACE = (0.3, 0.38, 0.46, 0.28)
 ROOM_LEVEL = (0.2, 0.5, 0.5, 0.28)  # seen from the front or the side
@@ -76,16 +76,12 @@ class Stage:
 
 def with_marks(sketch: Sketch, options: PanelOptions, q: FloatArray) -> Extent:
     """Return the room that a linkage takes in a pose, together with its ranges and triads."""
-    extent, frames = sketch.extent(q[None]), sketch.frames(q)
-    marks = [np.zeros((0, 3))]
+    frames, size, marks = sketch.frames(q), sketch.extent(q[None]).size, []
     if options.limits:
-        marks += [gauge.area for gauge in gauges(sketch.linkage, q, frames, extent.size)]
+        marks += [gauge.area for gauge in gauges(sketch.linkage, q, frames, size)]
     if options.frames:
-        chosen = frames[[sketch.linkage.frame_index(name) for name in options.frames]]
-        lines = triads(chosen, extent.size)
-        marks.append((lines[:, :2] if sketch.flat else lines).reshape(-1, 3))
-    points = np.concatenate(marks)
-    return extent.with_points(points) if len(points) else extent
+        marks.append(triads(sketch.linkage, options.frames, frames, size)[:, : 2 if sketch.flat else 3])
+    return sketch.extent(q[None], *marks)
 
 
 def single(
@@ -100,17 +96,15 @@ def single(
     """Return a figure of one panel at a pose, and the panel."""
     figure = new_figure((AREA, AREA))
     panel = stage.panel(stage.add_axes(figure), options)
-    room = np.array(stage.room() if options.ticks else ROOM_BARE)
-    room[3] += TITLE if title else 0.0
+    left, bottom, right, top = stage.room() if options.ticks else ROOM_BARE
     notes = stage.notes()
+    bottom, top = bottom + NOTE * bool(notes), top + TITLE * bool(title)
     panel.fit(None)
     if size is None:
-        width, height = _balanced(panel.shape(), area)
-        size = (width + room[0] + room[2], height + room[1] + room[3])
-        size = (size[0], size[1] + NOTE * bool(notes))
+        shape = panel.shape()
+        width = float(np.clip(area * math.sqrt(shape), LEAST, MOST))
+        size = (width + left + right, float(np.clip(width / shape, LEAST, 1.6 * area)) + bottom + top)
     figure.set_size_inches(*size)
-    room[1] += NOTE if notes else 0.0
-    left, bottom, right, top = room
     panel.fit((left, bottom, max(size[0] - left - right, 0.2), max(size[1] - bottom - top, 0.2)))
     panel.show(q)
     if title:
@@ -120,12 +114,6 @@ def single(
     if notes:
         write(figure, 0.08, 0.06, " ".join(notes), SMALL, GREY)
     return figure, panel
-
-
-def _balanced(shape: float, area: float) -> tuple[float, float]:
-    """Return a width and height of the given ratio and area, kept within what suits a page."""
-    width = float(np.clip(area * math.sqrt(shape), LEAST, MOST))
-    return width, float(np.clip(width / shape, LEAST, 1.6 * area))
 
 
 def strip(
@@ -145,18 +133,18 @@ def strip(
     panels = [stage.panel(stage.add_axes(figure), replace(options, ticks=False)) for _ in numbers]
     panels[0].fit(None)
     notes = [*stage.notes(), panels[0].measure()]
-    above, below = (TITLE if title else 0.08), CAPTION
+    above = TITLE if title else 0.08
     if size is None:
         shape = panels[0].shape()
         width = float(np.clip(2.1 * math.sqrt(shape), 1.2, 11.0 / columns))
         size = (columns * (width + GAP) + GAP, rows * (width / shape + CAPTION) + above + NOTE + 0.04)
     figure.set_size_inches(*size)
     width = (size[0] - GAP) / columns - GAP
-    height = (size[1] - above - NOTE - 0.04) / rows - below
+    height = (size[1] - above - NOTE - 0.04) / rows - CAPTION
     for k, (panel, number) in enumerate(zip(panels, numbers, strict=True)):
         row, column = divmod(k, columns)
         left = GAP + column * (width + GAP)
-        bottom = NOTE + 0.04 + (rows - 1 - row) * (height + below) + below
+        bottom = NOTE + 0.04 + (rows - 1 - row) * (height + CAPTION) + CAPTION
         panel.fit((left, bottom, max(width, 0.2), max(height, 0.2)))
         panel.show(poses[number], frame=number)
         if options.labels:

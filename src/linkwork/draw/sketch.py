@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..linkage.geometry import Box, Mesh, Polyline, Shape, Sphere
 from ..linkage.linkage import Linkage, check_linkage
@@ -29,6 +29,7 @@ ROUND = ("revolute", "continuous", "screw", "universal", "ball")
 MANY_SOLIDS = 600  # beyond it, bones are lines and joints are markers in three dimensions too
 DEFAULT_VIEW = (22.0, -56.0)  # elevation and azimuth of the camera [deg]
 VIEWS = {"front": (0.0, 0.0), "side": (0.0, -90.0), "top": (90.0, -90.0)}
+FEW_SIDES = ((60, 32), (240, 20), (1200, 10))  # up to so many parts, so many flat sides stand for a circle
 CHUNK = 200_000  # points placed at a time when a whole motion is measured
 
 
@@ -53,6 +54,14 @@ class Part:
     matrix: FloatArray
     shape: Shape
     color: tuple[float, float, float]
+
+    def placed(self, points: FloatArray) -> FloatArray:
+        """Return points (..., 3) of the shape in the coordinates of its link."""
+        return np.asarray(points @ self.matrix[:3, :3].T + self.matrix[:3, 3])
+
+    def points(self, points: FloatArray) -> Points:
+        """Return points (n, 3) of the shape as points fixed to its link."""
+        return Points(np.full(len(points), self.link), self.placed(points))
 
 
 @dataclass(frozen=True)
@@ -97,12 +106,6 @@ class Extent:
         """Length of its diagonal [m]."""
         return float(np.linalg.norm(self.high - self.low))
 
-    def with_points(self, points: FloatArray) -> Extent:
-        """Return the extent that holds further points (..., 3)."""
-        more = points.reshape(-1, 3)
-        low, high = np.minimum(self.low, more.min(axis=0)), np.maximum(self.high, more.max(axis=0))
-        return Extent(low, high, np.concatenate([self.points, more]))
-
 
 class Sketch:
     """What is to be drawn of a linkage, in the coordinates of its frames.
@@ -114,7 +117,6 @@ class Sketch:
     Attributes:
         parts: The shapes that can be drawn.
         meshes: Paths of the meshes that cannot.
-        depth: How many joints lead to each link.
         bare: Which links have no shape and are drawn as bones.
         bones: Both ends of every bone, `Points` of shape (n, 2).
         rails: From where a prismatic joint is fixed to where it has moved, likewise.
@@ -127,27 +129,26 @@ class Sketch:
         self.parts: list[Part] = []
         self.meshes: list[str] = []
         self.bare = np.ones(len(linkage.nodes), dtype=np.bool_)
-        self.depth = np.zeros(len(linkage.nodes), dtype=np.int64)
-        for i, parent in enumerate(linkage.parents[1:], start=1):
-            self.depth[i] = self.depth[parent] + 1
         if shapes:
             self._take_shapes()
         self.bones, self.rails = self._skeleton()
         kinds = [joint.articulation.kind for joint in linkage.arcs]
-        self.round_joints = _origins([i for i, kind in enumerate(kinds) if kind in ROUND])
-        self.prismatic_joints = _origins([i for i, kind in enumerate(kinds) if kind == "prismatic"])
-        self.tips = _origins(range(len(linkage.nodes), len(linkage.frames)))
+        self.round_joints = origins([i for i, kind in enumerate(kinds) if kind in ROUND])
+        self.prismatic_joints = origins([i for i, kind in enumerate(kinds) if kind == "prismatic"])
+        self.tips = origins(range(len(linkage.nodes), len(linkage.frames)))
         self.flat = is_flat(linkage)
 
     def _take_shapes(self) -> None:
-        for i, node in enumerate(self.linkage.nodes):
+        depth: list[int] = []  # how many joints lead to each link
+        for i, (node, parent) in enumerate(zip(self.linkage.nodes, self.linkage.parents, strict=True)):
+            depth.append(depth[parent] + 1 if parent >= 0 else 0)
             for visual in node.visuals:
                 if visual.role != "visual":
                     continue
                 if isinstance(visual.shape, Mesh):
                     self.meshes.append(visual.shape.path)
                     continue
-                color = LINKS[int(self.depth[i]) % len(LINKS)] if visual.color is None else visual.color
+                color = LINKS[depth[i] % len(LINKS)] if visual.color is None else visual.color
                 self.parts.append(Part(i, node.matrix @ visual.placement, visual.shape, color))
                 self.bare[i] = False
 
@@ -190,62 +191,44 @@ class Sketch:
 
     def _cloud(self) -> Points:
         """Return the points whose bounding box is the drawing's: frame origins, bone ends and coarse surfaces."""
-        everything = range(len(self.linkage.frames))
-        groups = [_origins(everything), self.bones, self.rails]
-        groups += [Points(np.full(len(p), part.link), p) for part, p in self._corners(sides=8)]
-        owners = np.concatenate([group.owners.ravel() for group in groups])
-        return Points(owners, np.concatenate([group.local.reshape(-1, 3) for group in groups]))
+        groups = [origins(range(len(self.linkage.frames))), self.bones, self.rails]
+        groups += [points for _, points in self._corners(sides=8)]
+        return joined_points(groups)
 
-    def _corners(self, *, sides: int) -> Iterator[tuple[Part, FloatArray]]:
-        """Yield each part with its surface's corners in its link's coordinates, each corner once."""
+    def _corners(self, *, sides: int) -> Iterator[tuple[Part, Points]]:
+        """Yield each part with its surface's corners, each corner once."""
         known: dict[Shape, FloatArray] = {}
         for part in self.parts:
             if part.shape not in known:
                 known[part.shape] = _distinct_corners(part.shape, sides)
-            yield part, known[part.shape] @ part.matrix[:3, :3].T + part.matrix[:3, 3]
+            yield part, part.points(known[part.shape])
 
-    def outlines(self) -> tuple[list[Part], list[Points]]:
+    def outlines(self) -> list[tuple[Part, Points]]:
         """Return the solid parts of a flat linkage, lowest first, and their outlines seen from above.
 
         Links turn about z only, so the points on an outline are the same in every pose.
         """
         frames = self.frames(self.linkage.neutral())
         found = []
-        for part, corners in self._corners(sides=self._sides(flat=True)):
+        for part, corners in self._corners(sides=48 if len(self.parts) <= FEW_SIDES[-1][0] else 12):
             if not isinstance(part.shape, Polyline):
-                owners = np.full(len(corners), part.link)
-                world = Points(owners, corners).at(frames)
+                world = corners.at(frames)
                 hull = surfaces.outline(world[:, :2])
-                found.append((float(world[:, 2].mean()), part, Points(owners[hull], corners[hull])))
-        found.sort(key=lambda entry: entry[0])
-        return [part for _, part, _ in found], [points for _, _, points in found]
+                found.append((float(world[:, 2].mean()), part, Points(corners.owners[hull], corners.local[hull])))
+        return [(part, outline) for _, part, outline in sorted(found, key=lambda entry: entry[0])]
 
     def wires(self) -> list[tuple[Part, Points]]:
         """Return the polylines, closed ones with their first point repeated."""
-        result = []
-        for part in self.parts:
-            if isinstance(part.shape, Polyline):
-                points = np.array(part.shape.points + (part.shape.points[:1] if part.shape.closed else ()))
-                local = points @ part.matrix[:3, :3].T + part.matrix[:3, 3]
-                result.append((part, Points(np.full(len(local), part.link), local)))
-        return result
+        return [(p, p.points(surfaces.path(p.shape))) for p in self.parts if isinstance(p.shape, Polyline)]
 
     def casting(self) -> list[Points]:
         """Return the corners of every solid part, coarsely: what its shadow is made from."""
-        corners = [(part, points) for part, points in self._corners(sides=8) if not isinstance(part.shape, Polyline)]
-        return [Points(np.full(len(points), part.link), points) for part, points in corners]
+        return [points for part, points in self._corners(sides=8) if not isinstance(part.shape, Polyline)]
 
     @property
     def many(self) -> bool:
         """Whether there are too many bones to draw each as a solid."""
         return len(self.bones.owners) + len(self.rails.owners) > MANY_SOLIDS
-
-    def _sides(self, *, flat: bool = False) -> int:
-        count = len(self.parts)
-        for limit, sides in ((60, 32), (240, 20), (1200, 10)):
-            if count <= limit:
-                return 48 if flat else sides
-        return 12 if flat else 6
 
     def solids(self, scale: float, *, fine: bool = True) -> Solids:
         """Return everything as faces for a scene of a given size [m]: shapes, joints and bones.
@@ -254,15 +237,16 @@ class Sketch:
         """
         parts = self.parts if self.many else [*self.parts, *self.joint_parts(scale)]
         grain = (0.035 if fine else 0.07) * scale if len(self.parts) <= MANY_SOLIDS else np.inf
-        sides = self._sides() if fine else min(self._sides(), 20)
+        sides = next((sides for most, sides in FEW_SIDES if len(self.parts) <= most), 6)
+        sides = sides if fine else min(sides, 20)
         known: dict[Shape, FloatArray] = {}
         pieces: list[tuple[FloatArray, int, tuple[float, float, float]]] = []
         for part in parts:
             if part.shape not in known:
                 known[part.shape] = surfaces.surface(part.shape, sides=sides, grain=grain, thickness=0.0035 * scale)
-            pieces.append((known[part.shape] @ part.matrix[:3, :3].T + part.matrix[:3, 3], part.link, part.color))
+            pieces.append((part.placed(known[part.shape]), part.link, part.color))
         if not self.many:
-            pieces += self._bone_faces(scale)
+            pieces += [(surfaces.spindle(*ends, radius), link, BONE) for link, *ends, radius in self.rods(scale)]
         faces = np.concatenate([surfaces.NO_FACES, *(piece for piece, _, _ in pieces)])
         counts = [len(piece) for piece, _, _ in pieces]
         owners = np.repeat(np.array([link for _, link, _ in pieces], dtype=np.int64), counts)
@@ -271,10 +255,10 @@ class Sketch:
         sag = 1.5 * (1.0 - math.cos(math.pi / sides))
         return Solids(faces, owners, colors, surfaces.normals(faces), parts, groups, sag)
 
-    def _bone_faces(self, scale: float) -> Iterator[tuple[FloatArray, int, tuple[float, float, float]]]:
+    def rods(self, scale: float) -> Iterator[tuple[int, FloatArray, FloatArray, float]]:
+        """Yield every bone: its link, both ends there, and a radius that suits a scene of a given size [m]."""
         for (link, _), (start, end) in zip(self.bones.owners.tolist(), self.bones.local, strict=True):
-            thick = min(0.013 * scale, 0.11 * float(np.linalg.norm(end - start)))
-            yield surfaces.spindle(start, end, thick), link, BONE
+            yield link, start, end, min(0.013 * scale, 0.11 * float(np.linalg.norm(end - start)))
 
     def joint_parts(self, scale: float) -> Iterator[Part]:
         """Yield a ball for every round joint next to a bare link, a cube for every prismatic one."""
@@ -323,26 +307,26 @@ def is_flat(linkage: Linkage) -> bool:
 
 def _heights(linkage: Linkage, moving: BoolArray) -> Points:
     """Return the frames and the centres of shapes that links carry, of those links that move."""
-    owners, local = [], []
-    for i in np.flatnonzero(moving).tolist():
-        owners.append(i)
-        local.append(np.zeros(3))
+    found = [origins(np.flatnonzero(moving).tolist())]
+    for i in found[0].owners.tolist():
         for visual in linkage.nodes[i].visuals:
-            matrix = linkage.nodes[i].matrix @ visual.placement
             centres = np.array(visual.shape.points) if isinstance(visual.shape, Polyline) else np.zeros((1, 3))
-            local += list(centres @ matrix[:3, :3].T + matrix[:3, 3])
-            owners += [i] * len(centres)
-    for extra in linkage.extra_frames:
-        i = linkage.link_index(extra.link)
-        if moving[i]:
-            owners.append(i)
-            local.append(extra.placement[:3, 3])
-    return Points(np.array(owners, dtype=np.int64), np.array(local))
+            found.append(Part(i, linkage.nodes[i].matrix @ visual.placement, visual.shape, INK).points(centres))
+    extras = [(linkage.link_index(extra.link), extra.placement[:3, 3]) for extra in linkage.extra_frames]
+    found += [Points(np.array([i]), place[None]) for i, place in extras if moving[i]]
+    return joined_points(found)
 
 
-def _origins(owners: Iterator[int] | range | list[int]) -> Points:
-    index = np.array(list(owners), dtype=np.int64)
+def origins(owners: ArrayLike) -> Points:
+    """Return the origins of frames, given by their indices."""
+    index = np.array(owners, dtype=np.int64)
     return Points(index, np.zeros((len(index), 3)))
+
+
+def joined_points(groups: list[Points]) -> Points:
+    """Return many groups of points as one."""
+    owners = np.concatenate([np.zeros(0, dtype=np.int64), *(group.owners.ravel() for group in groups)])
+    return Points(owners, np.concatenate([np.zeros((0, 3)), *(group.local.reshape(-1, 3) for group in groups)]))
 
 
 def _segments(items: list[tuple[int, int, FloatArray, FloatArray]]) -> Points:

@@ -12,9 +12,9 @@ import numpy as np
 from matplotlib.collections import PolyCollection
 
 from ..transforms import FloatArray
-from . import axes3d as rulers
-from .panels import FONT, GREY, GRID, NORMAL, SHADOW, SMALL, Panel, PanelOptions, Region
-from .sketch import BONE, DEFAULT_VIEW, INK, JOINT, VIEWS, Extent, Points, Sketch, Solids, nice_step
+from .axes3d import edges, number
+from .panels import GREY, GRID, SHADOW, Panel, PanelOptions, Region
+from .sketch import BONE, DEFAULT_VIEW, JOINT, VIEWS, Extent, Sketch, Solids, nice_step, origins
 from .surfaces import outline, shaded
 from .visibility import Covers, Eye, visible
 
@@ -124,31 +124,19 @@ class SpacePanel(Panel):
         self._shadows = self._polygons(2.0, facecolors=SHADOW, edgecolors=SHADOW, linewidths=0.5)
         self._casting = sketch.casting() if len(sketch.parts) <= MOST_SHADOWS else []
         self._bone_shadows = self._lines(2.0, SHADOW, 2.0)
-        self._rails = self._lines(9.0, GREY, 2.0)
-        self.faces = Faces(
-            sketch.solids(self.scale, fine=self.options.fine), 1e-5 * self.scale, linewidths=0.4, zorder=10.0
-        )
+        self._attached.append((self._set_lines, self._lines(9.0, GREY, 2.0), sketch.rails))
+        solids = sketch.solids(self.scale, fine=self.options.fine)
+        self.faces = Faces(solids, 1e-5 * self.scale, linewidths=0.4, zorder=10.0)
         self._moves(self.ax.add_collection(self.faces, autolim=False))
-        self._bones = self._lines(11.0, BONE, self.width) if sketch.many else None
-        self._dots_of = []
         if sketch.many:
+            self._attached.append((self._set_lines, self._lines(11.0, BONE, self.width), sketch.bones))
             for points, marker in ((sketch.round_joints, "o"), (sketch.prismatic_joints, "s")):
-                bare = points.owners[sketch.bare[points.owners]]
                 dots = self._dots(12.0, marker, self.dot, face=JOINT)
-                self._dots_of.append((dots, Points(bare, np.zeros((len(bare), 3)))))
+                self._attached.append((self._set_dots, dots, origins(points.owners[sketch.bare[points.owners]])))
 
     def _show_bodies(self, frames: FloatArray) -> None:
+        """Place the faces, and drop a shadow straight down to the ground: it tells where things stand."""
         self.faces.place(frames)
-        bones = self.sketch.bones.at(frames)
-        if self._bones is not None:
-            self._set_lines(self._bones, bones)
-        for dots, points in self._dots_of:
-            self._set_dots(dots, points.at(frames))
-        self._set_lines(self._rails, self.sketch.rails.at(frames))
-        self._cast(frames, bones)
-
-    def _cast(self, frames: FloatArray, bones: FloatArray) -> None:
-        """Drop a shadow straight down to the ground: it tells where things stand."""
         shadows = []
         for points in self._casting:
             corners = points.at(frames)
@@ -156,7 +144,7 @@ class SpacePanel(Panel):
             corners[:, 2] = self.ground
             shadows.append(corners)
         self._set_polygons(self._shadows, shadows)
-        dropped = bones.copy()
+        dropped = self.sketch.bones.at(frames)
         dropped[..., 2] = self.ground
         self._set_lines(self._bone_shadows, dropped if len(dropped) <= MOST_SHADOWS else [])
 
@@ -176,10 +164,8 @@ class SpacePanel(Panel):
     def fit(self, region: Region | None) -> None:
         """Set limits, equal aspect, camera, ground and ticks; then scale and shift so that the box fills the region."""
         ax = self.ax
-        (x0, y0, z0), (x1, y1, z1) = self.box
-        ax.set_xlim3d(x0, x1, view_margin=0.0)
-        ax.set_ylim3d(y0, y1, view_margin=0.0)
-        ax.set_zlim3d(z0, z1, view_margin=0.0)
+        for set_limits, low, high in zip((ax.set_xlim3d, ax.set_ylim3d, ax.set_zlim3d), *self.box, strict=True):
+            set_limits(low, high, view_margin=0.0)
         elevation, azimuth = VIEWS[self.view] if isinstance(self.view, str) else self.view
         ax.view_init(elev=elevation, azim=azimuth)
         self._decorate()
@@ -192,12 +178,12 @@ class SpacePanel(Panel):
             return
         page = ax.get_figure().get_size_inches()
         left, bottom, width, height = region
-        middle, side = np.array([left + width / 2.0, bottom + height / 2.0]), 1.0
+        middle = np.array([left + width / 2.0, bottom + height / 2.0])
+        self._put(middle, 1.0, page)
+        low, high = self.window()
+        side = float(min(np.array([width, height]) / (high - low)))
         self._put(middle, side, page)
-        low, high = self._extent()
-        side *= float(min(np.array([width, height]) / (high - low)))
-        self._put(middle, side, page)
-        low, high = self._extent()
+        low, high = self.window()
         self._put(2.0 * middle - (low + high) / 2.0, side, page)
         self._number()
 
@@ -205,7 +191,7 @@ class SpacePanel(Panel):
         left, bottom = (middle - side / 2.0) / page
         self.ax.set_position((left, bottom, side / page[0], side / page[1]))
 
-    def _extent(self) -> tuple[FloatArray, FloatArray]:
+    def window(self) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and highest place on the page, in inches, that shows something: content, ground or axis."""
         corners = np.array(np.meshgrid(*np.array(self.box).T)).reshape(3, -1).T
         low = corners[:, 2] == self.box[0][2]
@@ -215,28 +201,14 @@ class SpacePanel(Panel):
         shown = np.concatenate([ground, rest, upright[None]] if self.options.ticks else [ground, rest])
         return shown.min(axis=0), shown.max(axis=0)
 
-    def shape(self) -> float:
-        """Return the width of the picture in units of its height."""
-        low, high = self._extent()
-        width, height = high - low
-        return float(width / height)
-
-    def measure(self) -> str:
-        """Return the distance of grid lines."""
-        return f"Grid: {self.step:g} m."
-
     def _busy(self, frames: FloatArray) -> FloatArray:
         self.faces.do_3d_projection()
         seen = self._page_points(self.faces.pages[:, [0, -1]].reshape(-1, 2)).reshape(-1, 2, 2)
         written = self._to_points(self._written.reshape(-1, 3)).reshape(-1, 2, 2)
         return np.concatenate([super()._busy(frames), seen, written])
 
-    def _page_points(self, pages: FloatArray) -> FloatArray:
-        return np.asarray(self.ax.transData.transform(pages) * (72.0 / self.ax.get_figure().dpi))
-
-    def _to_points(self, points: FloatArray) -> FloatArray:
-        self.ax.apply_aspect()
-        return self._page_points(_projected(points, self.ax.get_proj()))
+    def _projected(self, points: FloatArray) -> FloatArray:
+        return _projected(points, self.ax.get_proj())
 
     def _decorate(self) -> None:
         ax, (low, high) = self.ax, self.box
@@ -263,22 +235,9 @@ class SpacePanel(Panel):
         azimuth = math.radians(self.ax.azim)
         right = np.array([-math.sin(azimuth), math.cos(azimuth), 0.0])
         low, high = np.append(self.box[0][:2], self.ground), self.box[1]
-        plain = {"fontfamily": FONT, "color": INK, "zorder": 1.5}
-        written = [np.zeros((0, 2, 3))]
-        for edge in rulers.edges(low, high, camera(self.ax.elev, self.ax.azim)[0], right, self._to_points):
-            lines = rulers.number(
-                self.ax,
-                edge,
-                high,
-                self._ticks[edge.axis],
-                f"{'xyz'[edge.axis]} [m]",
-                self._to_points,
-                line=GREY,
-                numbers=plain | {"fontsize": SMALL},
-                names=plain | {"fontsize": NORMAL},
-            )
-            written.append(lines)
-        self._written = np.concatenate(written)
+        found = edges(low, high, camera(self.ax.elev, self.ax.azim)[0], right, self._to_points)
+        lines = [number(self.ax, edge, high, self._ticks[edge.axis], self._to_points) for edge in found]
+        self._written = np.concatenate([self._written[:0], *lines])
 
 
 def _multiples(low: float, high: float, step: float) -> FloatArray:

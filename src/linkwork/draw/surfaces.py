@@ -6,6 +6,7 @@ A surface is an array of quadrilaterals, counter-clockwise from outside, where a
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -41,11 +42,14 @@ def surface(shape: Shape, *, sides: int, grain: float, thickness: float) -> Floa
     if isinstance(shape, Capsule):
         return _capsule(shape, sides, grain)
     if isinstance(shape, Polyline):
-        points = np.array(shape.points)
-        ends = np.roll(points, -1, axis=0) if shape.closed else points[1:]
-        tubes = [tube(a, b, thickness, grain=grain) for a, b in zip(points, ends, strict=False)]
+        tubes = [tube(start, end, thickness, grain=grain) for start, end in pairwise(path(shape))]
         return np.concatenate([NO_FACES, *tubes])
     return NO_FACES
+
+
+def path(shape: Polyline) -> FloatArray:
+    """Return the points of a polyline, the first of a closed one again at its end."""
+    return np.array(shape.points + shape.points[:1] * shape.closed)
 
 
 def _pieces(length: float, grain: float) -> int:

@@ -157,22 +157,17 @@ class Covers:
                 if (measured := measures(part.shape, grow)) is not None:
                     self._kind[k], self._sizes[thin, k] = measured
 
-    def hide(self, cover: int, thin: int, points: FloatArray) -> BoolArray:
-        """Return which points (..., 3) one solid hides, thick (0) or thin (1)."""
-        local = (points - self._place[cover]) @ self._turn[cover]
-        eye = self._eye[cover] - self._weight * local
-        return hits(int(self._kind[cover]), self._sizes[thin, cover], local, eye)
-
-    def hide_each(self, covers: IntArray, thin: IntArray, points: FloatArray) -> BoolArray:
-        """Return which points (n, k, 3) are hidden by a solid of their own, one for each n."""
-        local = (points - self._place[covers, None]) @ self._turn[covers]
-        eye = self._eye[covers, None] - self._weight * local
-        sizes = self._sizes[thin, covers, None]
+    def hide(self, covers: int | IntArray, thin: int | IntArray, points: FloatArray) -> BoolArray:
+        """Return which points (n, k, 3) are hidden by one solid, or by one for each n, thick (0) or thin (1)."""
+        kinds, sizes = self._kind[covers], self._sizes[thin, covers][..., None, :]
+        local = (points - self._place[covers][..., None, :]) @ self._turn[covers]
+        eye = self._eye[covers][..., None, :] - self._weight * local
+        if kinds.ndim == 0:
+            return hits(int(kinds), sizes, local, eye)
         hidden: BoolArray = np.zeros(points.shape[:2], dtype=np.bool_)
-        for kind in (BOX, TUBE, PILL):
-            of_kind = self._kind[covers] == kind
-            if of_kind.any():
-                hidden[of_kind] = hits(kind, sizes[of_kind], local[of_kind], eye[of_kind])
+        for kind in np.unique(kinds).tolist():
+            of_kind = kinds == kind
+            hidden[of_kind] = hits(kind, sizes[of_kind], local[of_kind], eye[of_kind])
         return hidden
 
     def cut(self, polygons: FloatArray, covers: IntArray, thin: IntArray, halvings: int) -> tuple[FloatArray, IntArray]:
@@ -181,7 +176,7 @@ class Covers:
         Sutherland and Hodgman's clipping: corners that are seen stay, and an edge from a seen to a hidden corner ends
         where the cover begins, found by halving.
         """
-        shown = ~self.hide_each(covers, thin, polygons)
+        shown = ~self.hide(covers, thin, polygons)
         kept = np.flatnonzero(shown.any(axis=1))
         polygons, shown = polygons[kept], shown[kept]
         crossing = shown != np.roll(shown, -1, axis=1)
@@ -193,7 +188,7 @@ class Covers:
         for _ in range(halvings):
             size /= 2.0
             middle = start + (low + size) * (end - start)
-            hidden = self.hide_each(covers[kept][rows], thin[kept][rows], middle[:, None])
+            hidden = self.hide(covers[kept][rows], thin[kept][rows], middle[:, None])
             low = np.where(hidden, low, low + size)
         between = polygons.copy()
         between[crossing] = start + low * (end - start)

@@ -28,6 +28,7 @@ FRAMES = 21
 LENGTHS = (15.0, 10.0, 5.0)
 START = (math.pi / 8, math.pi / 4, math.pi / 4)
 NEAR, FAR = (-20.0, 5.0), (-35.0, 5.0)
+LATE = (0, 10, 18, 19, 20)  # the frames that figure 5.21 shows
 
 
 class FigureNotFoundError(NotFoundError):
@@ -138,10 +139,6 @@ def _damping(goal: tuple[float, float]) -> tuple[Panel, ...]:
     )
 
 
-def _late(panels: tuple[Panel, ...]) -> tuple[Panel, ...]:
-    return tuple(replace(panel, shown=(0, 10, 18, 19, 20)) for panel in panels)
-
-
 def _control() -> tuple[Panel, ...]:
     return tuple(
         _row(f"gains {gains}", "control", gains=list(gains), desired=[0.0, 0.0, 0.0])
@@ -155,7 +152,7 @@ FIGURES: dict[str, tuple[str, Callable[[], tuple[Panel, ...]]]] = {
     "5.14": ("A two-link arm reaches a point with its elbow down and up.", _two_link),
     "5.19": ("A singular configuration: every joint moves the tip across the way to the goal.", _singular),
     "5.20": ("Pseudoinverse without and with damping, goal within reach.", lambda: _damping(NEAR)),
-    "5.21": ("The same, goal out of reach.", lambda: _late(_damping(FAR))),
+    "5.21": ("The same, goal out of reach.", lambda: tuple(replace(row, shown=LATE) for row in _damping(FAR))),
     "5.22": ("Control expression: stiffer joints stay straighter.", _control),
     "5.23": ("Alternative Jacobian: the goal is pulled to the tip.", lambda: (_row("alternative", "alternative"),)),
     "5.24": ("Transpose of the Jacobian, with the best-fitting scale.", lambda: (_row("transpose", "transpose"),)),
