@@ -96,8 +96,8 @@ def _best_place(
     heading = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     centres = point + heading * ((clearance + distance)[:, None] + size / 2.0)
     low, high = centres - size / 2.0 - ROOM, centres + size / 2.0 + ROOM
-    overlap = (low[:, None] < boxes[:, 2:]).all(axis=2) & (high[:, None] > boxes[:, :2]).all(axis=2)
-    free: BoolArray = (low > 0.0).all(axis=1) & (high < page).all(axis=1) & ~overlap.any(axis=1)
+    overlap: BoolArray = np.all((low[:, None] < boxes[:, 2:]) & (high[:, None] > boxes[:, :2]), axis=2)
+    free: BoolArray = np.all((low > 0.0) & (high < page), axis=1) & ~overlap.any(axis=1)
     if not free.any():
         return None
     window = np.abs(taken - point).max(axis=1, initial=0.0) < size.max() + clearance + DISTANCES[-1]

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import to_hex
-from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Annulus, Circle
-from matplotlib.textpath import TextPath
 
-from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
+from .arguments import goal_point
+from .labels import text_width
 from .panels import (
     BLUE,
-    FONT,
     GREY,
     LARGE,
     NORMAL,
@@ -60,17 +58,8 @@ class Row:
     def of(cls, panel: Panel) -> Row:
         """Return a row for a panel of the chapter's."""
         linkage = panel.clip.linkage
-        goal = None if panel.goal is None else np.append(panel.goal, np.zeros(3 - len(panel.goal)))
-        return cls(panel, Sketch(linkage), linkage.forward(panel.clip.poses, frame=panel.effector)[:, :3, 3], goal)
-
-    @property
-    def linkage(self) -> Linkage:
-        """The linkage that moves."""
-        return self.panel.clip.linkage
-
-    def pose(self, number: int) -> FloatArray:
-        """Return the pose at a frame."""
-        return np.asarray(self.panel.clip.poses[number])
+        trail = linkage.forward(panel.clip.poses, frame=panel.effector)[:, :3, 3]
+        return cls(panel, Sketch(linkage), trail, goal_point(panel.goal))
 
 
 @dataclass(frozen=True)
@@ -103,7 +92,7 @@ def sheet(figure: Figure) -> Picture:
         for column, (panel, number) in enumerate(zip(panels, row.panel.shown, strict=True)):
             left = GAP + column * (width + GAP)
             panel.fit((left, bottom, width, height))
-            panel.show(row.pose(number), frame=number)
+            panel.show(row.panel.clip.poses[number], frame=number)
             if overlay is not None:
                 overlay.draw(panel, row, number)
             write(page, left + width / 2.0, bottom - 0.05, f"frame {number}", SMALL, INK, ha="center", va="top")
@@ -117,10 +106,10 @@ def _shared(rows: list[Row], overlay: Overlay | None) -> Extent:
     """Return the room that every panel of every row has to hold."""
     extents = []
     for row in rows:
-        more = () if overlay is None else (overlay.room(row),)
-        extents.append(row.sketch.extent(row.panel.clip.poses, row.trail, row.goal, *more))
-    low, high = (np.stack([getattr(extent, name) for extent in extents]) for name in ("low", "high"))
-    return Extent(low.min(axis=0), high.max(axis=0), np.concatenate([extent.points for extent in extents]))
+        more = None if overlay is None else overlay.room(row)
+        extents.append(row.sketch.extent(row.panel.clip.poses, row.trail, row.goal, more))
+    low, high = np.min([extent.low for extent in extents], axis=0), np.max([extent.high for extent in extents], axis=0)
+    return Extent(low, high, np.concatenate([extent.points for extent in extents]))
 
 
 def _drawings(page: Picture, row: Row, extent: Extent) -> list[Drawing]:
@@ -133,8 +122,7 @@ def _key(page: Picture, right: float, overlay: Overlay | None) -> None:
     """Write what the overlay's colours mean, along the bottom from the right."""
     for text, color in reversed(overlay.key if overlay is not None else ()):
         write(page, right, 0.07, text, SMALL, color, ha="right", weight="bold")
-        properties = FontProperties(family=FONT, size=SMALL, weight="bold")
-        right -= TextPath((0.0, 0.0), text, prop=properties).get_extents().width / 72.0 + 0.18
+        right -= text_width(text, SMALL, "bold") / 72.0 + 0.18
 
 
 # Figure 5.14: what a two-link arm can reach
@@ -144,7 +132,7 @@ def _ring(row: Row) -> tuple[FloatArray, float, float]:
     """Return the shoulder's place (2,) and the radii |L1 - L2| and L1 + L2 of what the arm reaches."""
     from ..explain.diagnosis import reach
 
-    center, least, most, _ = reach(row.linkage, row.panel.effector)
+    center, least, most, _ = reach(row.sketch.linkage, row.panel.effector)
     return center[:2], least, most
 
 
@@ -175,7 +163,7 @@ def add_ring(ax: Any, center: FloatArray, least: float, most: float) -> None:
 def _changes(row: Row, number: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the tip (3,), the way to the goal V (3,) and the vectors of change g_i as rows (joints, 3)."""
     tip = row.trail[number]
-    columns = row.linkage.jacobian(row.pose(number), row.panel.effector)[:3].T
+    columns = row.sketch.linkage.jacobian(row.panel.clip.poses[number], row.panel.effector)[:3].T
     wanted = np.zeros(3) if row.goal is None else row.goal - tip
     return tip, wanted, columns
 
@@ -207,18 +195,13 @@ def _draw_changes(panel: Drawing, row: Row, number: int) -> None:
         panel.ax.quiver(*tip[:2], *wanted[:2], scale=1.0, color=INK, width=0.018, zorder=18, **style)
 
 
+CHANGES_KEY = (
+    ("How each joint moves the tip:", GREY),
+    *zip(("g1", "g2", "g3"), CHANGES, strict=True),
+    ("and the way to the goal:", GREY),
+    ("V", to_hex(INK)),
+)
 OVERLAYS = {
     "5.14": Overlay(_ring_room, _draw_ring, (("Ring: what the arm reaches, |L1 − L2| to L1 + L2", GREY),)),
-    "5.19": Overlay(
-        _changes_room,
-        _draw_changes,
-        (
-            ("How each joint moves the tip:", GREY),
-            ("g1", BLUE),
-            ("g2", TEAL),
-            ("g3", PURPLE),
-            ("and the way to the goal:", GREY),
-            ("V", to_hex(INK)),
-        ),
-    ),
+    "5.19": Overlay(_changes_room, _draw_changes, CHANGES_KEY),
 }

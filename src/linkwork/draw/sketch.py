@@ -246,7 +246,7 @@ class Sketch:
                 known[part.shape] = surfaces.surface(part.shape, sides=sides, grain=grain, thickness=0.0035 * scale)
             pieces.append((part.placed(known[part.shape]), part.link, part.color))
         if not self.many:
-            pieces += [(surfaces.spindle(*ends, radius), link, BONE) for link, *ends, radius in self.rods(scale)]
+            pieces += [(surfaces.spindle(a, b, radius), link, BONE) for link, a, b, radius in self.rods(scale)]
         faces = np.concatenate([surfaces.NO_FACES, *(piece for piece, _, _ in pieces)])
         counts = [len(piece) for piece, _, _ in pieces]
         owners = np.repeat(np.array([link for _, link, _ in pieces], dtype=np.int64), counts)
