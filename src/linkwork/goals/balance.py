@@ -70,8 +70,13 @@ class Balance(Goal):
 
     @property
     def places(self) -> tuple[str | FloatArray, ...]:
-        """The frames and points that the support is around, one where the start of a solve will say which."""
-        return self.over or (np.zeros(3),)
+        """The frames and points that the support is around."""
+        if self.over is None:
+            raise GoalError(
+                "a Balance goal has its place from the start of a solve; give over=..., or resolve(linkage, q)."
+            )
+        over: tuple[str | FloatArray, ...] = self.over
+        return over
 
     def resolve(self, linkage: Linkage, start: FloatArray) -> Balance:
         """Return the goal over the place that the start has, if it names none; the linkage must weigh something."""
@@ -86,20 +91,20 @@ class Balance(Goal):
 
     def _drawn_in(self, linkage: Linkage, start: FloatArray) -> Balance:
         """Return the goal over the support that the margin leaves at the start."""
-        corners = self._corners(linkage, start).reshape(-1, len(self._places()), 2)
+        corners = self._corners(linkage, start).reshape(-1, len(self.places), 2)
         room = min((inner_radius(polygon, self.pairs) for polygon in corners), default=0.0)
         if room <= self.margin:
             raise GoalError(
                 f"a Balance goal with a margin of {self.margin:g} m has no support left: the nearest edge is "
                 f"{room:.3g} m from its middle; take a smaller margin, or stand on more."
             )
-        count = len(self._places())
+        count = len(self.places)
         size = 1.0 - self.margin / room
         return self._with(shares=size * np.eye(count) + (1.0 - size) / count)
 
     def _corners(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the places that the support is around, along the ground, shape (..., n, 2)."""
-        result: FloatArray = np.stack([position_of(linkage, place, q) for place in self._places()], axis=-2)
+        result: FloatArray = np.stack([position_of(linkage, place, q) for place in self.places], axis=-2)
         return result @ self.across.T
 
     def _support(self, corners: FloatArray) -> FloatArray:
@@ -119,7 +124,7 @@ class Balance(Goal):
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the velocity of the centre of mass against the support: at an edge, only that across it."""
         weights = self._masses(linkage)
-        places = [placed(linkage, place, q) for place in self._places()]
+        places = [placed(linkage, place, q) for place in self.places]
         center = weights.center(q) @ self.across.T
         corners = np.stack([position for position, _ in places], axis=-2) @ self.across.T
         nearest = Nearest(center, self._support(corners), self.pairs)
@@ -132,15 +137,8 @@ class Balance(Goal):
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
         """Return the directions along the ground that something heavy, or the support, moves along."""
-        moving = moving_rows(linkage, *self._masses(linkage).links, *self._places())
+        moving = moving_rows(linkage, *self._masses(linkage).links, *self.places)
         return moving_along(self.across, moving)
-
-    def _places(self) -> tuple[str | FloatArray, ...]:
-        if self.over is None:
-            raise GoalError(
-                "a Balance goal has its place from the start of a solve; give over=..., or resolve(linkage, q)."
-            )
-        return self.places
 
     def _masses(self, linkage: Linkage) -> Masses:
         with reading():

@@ -68,8 +68,6 @@ def play_keys(
         read = [key if isinstance(key, Key) else Key(*_pair(key)) for key in keys]
         times = np.array([float(key.time) for key in read])
     except (TypeError, ValueError) as error:
-        if isinstance(error, KeyFrameError):
-            raise
         raise KeyFrameError(f"keys are (time, pose) pairs, or Key(time, pose, ...): {error}.") from error
     check_times(times)
     values = [linkage.pose(key.pose) for key in read]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import JointNotFoundError, LinkageError, listed
 from ..linkage.euler_angles import turn_values
-from ..linkage.joints import Ball, Fixed
+from ..linkage.joints import Ball, Fixed, Joint
 from ..linkage.linkage import Linkage
 from ..linkage.poses import zero_pose
 from ..transforms import FloatArray, as_axis, as_vector
@@ -197,21 +197,17 @@ def _joint_values(clip: Clip, name: str, partner: str, flip: FloatArray, rest: M
         sense = 1.0 if one.kind == "prismatic" else -1.0
         sign = float(sense * (np.asarray(one.axis) @ change @ np.asarray(other.axis)))
         if abs(abs(sign) - 1.0) > EXACT:
-            return _turned(clip, name, partner, change)
+            return _turned(theirs, here, there, change)
         result[:, one.value] = np.sign(sign) * theirs[:, other.value]
     return result
 
 
-def _turned(clip: Clip, name: str, partner: str, change: FloatArray) -> FloatArray:
+def _turned(theirs: FloatArray, here: Joint, there: Joint, change: FloatArray) -> FloatArray:
     """Return the values of a ball joint whose Euler axes are not mirror images, from its rotations."""
-    linkage = clip.linkage
-    here, there = linkage.joint(name), linkage.joint(partner)
     if not isinstance(here.articulation, Ball):
         raise LinkageError(
-            f"the axes of joints {name!r} and {partner!r} are not mirror images, so they cannot change places; give "
-            "other pairs with pairs=, or another plane with normal=."
+            f"the axes of joints {here.name!r} and {there.name!r} are not mirror images, so they cannot change "
+            "places; give other pairs with pairs=, or another plane with normal=."
         )
-    frames = linkage.forward(clip.poses)
-    above = linkage.links[linkage.parents[linkage.arc_index(partner)]]
-    local = there.placement[:3, :3].T @ np.swapaxes(frames[above][:, :3, :3], 1, 2) @ frames[there.child][:, :3, :3]
+    local = there.articulation.matrix(theirs)[:, :3, :3]
     return turn_values(here.articulation, change @ local @ change.T)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import FrameNotFoundError, MappingError
+from ..errors import MappingError
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..transforms import FloatArray
@@ -67,8 +67,7 @@ def tip_of(linkage: Linkage, frame: str | None) -> str:
     if frame is None:
         arm = arm_of(linkage)
         return "tip" if "tip" in linkage.frames or not arm else linkage.links[arm[-1]]
-    if frame not in linkage.frames:
-        raise FrameNotFoundError(frame, f"linkage {linkage.name!r}", linkage.frames)
+    linkage.frame_index(frame)
     return frame
 
 

@@ -81,10 +81,7 @@ def meaning(name: str) -> Meaning:
     found = [word for word in _KNOWN if word in text]
     if found:
         word = max(found, key=len)
-        part = _KNOWN[word]
-        if part == "hip" and word == "hip" and not side:
-            part = "hips"
-        return Meaning(side, part, word)
+        return Meaning(side, "hips" if word == "hip" and not side else _KNOWN[word], word)
     limb = next((limb for limb in LIMBS if limb in words), "")
     return Meaning(side, limb, limb)
 

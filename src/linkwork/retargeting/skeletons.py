@@ -134,8 +134,7 @@ class Skeleton:
         """For every role, the axes forward, left and up of its bone in the coordinates of that bone's link."""
         from scipy.spatial.transform import Rotation
 
-        axes = self.axes
-        left = axes[:, 1]
+        axes, left = self.axes, self.axes[:, 1]
         result: dict[str, FloatArray] = {}
         before: dict[str, FloatArray] = {}
         for role in self.roles:

@@ -121,8 +121,7 @@ def _look(linkage: Linkage, goal: LookAt) -> PackedGoal:
 
 
 def _bend(_linkage: Linkage, goal: Bend) -> PackedGoal:
-    frames = (goal.root, goal.middle, goal.end, _named(goal.towards))
-    return PackedGoal(layout.BEND, frames, {"point": _point(goal.towards)}, explicit=1)
+    return PackedGoal(layout.BEND, tuple(map(_named, goal.places)), {"point": _point(goal.towards)}, explicit=1)
 
 
 def _across(_linkage: Linkage, goal: Any) -> PackedGoal:
@@ -138,7 +137,7 @@ def _distance(_linkage: Linkage, goal: Distance) -> PackedGoal:
 
 
 def _balance(linkage: Linkage, goal: Balance) -> PackedGoal:
-    places = goal._places()
+    places = goal.places
     scale = 1.0 if goal.shares is None or len(places) == 1 else float(goal.shares[0, 0] - goal.shares[0, 1])
     return PackedGoal(
         layout.BALANCE,
