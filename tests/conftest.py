@@ -62,13 +62,17 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
 
 
+PEAKS: list[float] = []  # of the processes that have ended
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker says to its controller how much memory it has taken."""
+    """A worker tells its controller how much memory it has taken; the run fails where that is too much."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["peak"] = peak()
-
-
-PEAKS: list[float] = []
+        return
+    PEAKS.append(peak())
+    if max(PEAKS) > MEMORY and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -77,7 +81,5 @@ def pytest_testnodedown(node) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    most = max([*PEAKS, peak()])
-    if most > 0.0:
-        over = f", more than the {MEMORY} MB it may" if most > MEMORY else ""
-        terminalreporter.write_line(f"largest test process: {most:.0f} MB{over}")
+    over = f", and the run fails: it may take {MEMORY} MB" if max(PEAKS) > MEMORY else ""
+    terminalreporter.write_line(f"largest test process: {max(PEAKS):.0f} MB{over}")
