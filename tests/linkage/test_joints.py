@@ -115,13 +115,13 @@ def test_matrix_is_that_of_scipy(articulation):
 
 
 @every_joint
-@pytest.mark.parametrize("shape", [(), (1,), (3, 2), (0,)])
-def test_leading_axes_are_batches(articulation, shape):
-    values = values_of(articulation, shape)
-    matrices = articulation.matrix(values)
-    assert matrices.shape == (*shape, 4, 4)
-    for place in np.ndindex(shape):
-        np.testing.assert_array_equal(matrices[place], articulation.matrix(values[place]))
+def test_leading_axes_are_batches(articulation):
+    for shape in ((), (1,), (3, 2), (0,)):
+        values = values_of(articulation, shape)
+        matrices = articulation.matrix(values)
+        assert matrices.shape == (*shape, 4, 4)
+        for place in np.ndindex(shape):
+            np.testing.assert_array_equal(matrices[place], articulation.matrix(values[place]))
 
 
 @every_joint

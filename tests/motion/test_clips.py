@@ -66,7 +66,7 @@ def one_sided(linkage: lw.Linkage, poses: np.ndarray, h: float, order: int) -> n
 @kinds
 @rhythms
 @joints
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_motion_is_as_smooth_at_the_keys_as_its_kind_promises(
     kind: str, times: np.ndarray, joint: str, seed: int
 ) -> None:
@@ -248,13 +248,13 @@ def test_one_key_is_one_frame_and_two_are_enough(kind: str, joint: str) -> None:
     assert_allclose(linkage.difference(linkage.interpolate(a, b, 0.5), two.poses[2]), 0.0, atol=1e-12)
 
 
-@kinds
 @pytest.mark.parametrize("joint", JOINTS)
-def test_every_joint_can_be_keyed(kind: str, joint: str) -> None:
+def test_every_joint_can_be_keyed(joint: str) -> None:
     linkage = one_joint(JOINTS[joint])
     keys = key_poses(linkage, EVEN)
-    clip = lw.interpolate(linkage, list(zip(EVEN, keys, strict=True)), fps=2, kind=kind)
-    assert_allclose(linkage.difference(keys, clip.poses), 0.0, atol=1e-12)
+    for kind in KINDS:
+        clip = lw.interpolate(linkage, list(zip(EVEN, keys, strict=True)), fps=2, kind=kind)
+        assert_allclose(linkage.difference(keys, clip.poses), 0.0, atol=1e-12)
 
 
 @kinds
