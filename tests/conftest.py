@@ -30,18 +30,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="the first tests of every file, one case of each")
 
 
+TAKEN = pytest.StashKey[list[str]]()
+
+
+def pytest_pycollect_makeitem(collector: pytest.Module, name: str, obj: object) -> list[pytest.Item] | None:
+    """Leave out all but the first tests of a file, in a quick run: to make every case takes longer than it may."""
+    if not collector.config.getoption("--quick") or not name.startswith("test_"):
+        return None
+    marks = [*collector.iter_markers(), *getattr(obj, "pytestmark", ())]
+    taken = collector.stash.setdefault(TAKEN, [])
+    if len(taken) == QUICK or any(mark.name == "slow" for mark in marks):
+        return []
+    taken.append(name)
+    return None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--quick"):
-        return
-    chosen: dict[Path, dict[str, pytest.Item]] = {}
-    for item in items:
-        tests = chosen.setdefault(item.path, {})
-        name = getattr(item, "originalname", item.name)
-        if item.get_closest_marker("slow") is None and name not in tests and len(tests) < QUICK:
-            tests[name] = item
-    kept = [item for tests in chosen.values() for item in tests.values()]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
-    items[:] = kept
+    if config.getoption("--quick"):
+        first = {(item.path, getattr(item, "originalname", item.name)): item for item in reversed(items)}
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(first.values())])
+        items[:] = reversed(first.values())
 
 
 @pytest.fixture(scope="module", autouse=True)

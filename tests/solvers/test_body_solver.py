@@ -395,7 +395,7 @@ def test_problems_may_come_from_a_generator() -> None:
     ik = lw.prepare(HUMAN, body_goals())
     for solve in (ik.batch, ik.follow):
         assert solve((body_goals(height) for height in (1.1, 1.2)), start=STAND).success.all()
-    with pytest.raises(GoalError, match="there is no start"):
+    with pytest.raises(GoalError, match="there are no starts"):
         lw.solve(HUMAN, [lw.Hold("left_foot"), lw.Hold("right_foot")], start=np.zeros((0, HUMAN.nq)))
 
 

@@ -107,6 +107,7 @@ def public_calls() -> list[Any]:
 @pytest.mark.parametrize("call", public_calls())
 def test_a_model_is_not_its_name(call: Callable[..., Any]) -> None:
     parameters = inspect.signature(call).parameters.values()
-    operands = ["panda" if p.name == "linkage" else None for p in parameters if p.default is p.empty and p.kind < 2]
+    given = {"linkage": "panda", "clip": lw.models.motion("planar:2,1")}
+    operands = [given.get(p.name) for p in parameters if p.default is p.empty and p.kind < 2]
     with pytest.raises(OptionError, match=r"a Linkage is needed, such as lw\.models\.panda\(\), got 'panda'"):
         list(call(*operands))

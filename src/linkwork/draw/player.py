@@ -113,7 +113,8 @@ def _outermost(points: FloatArray) -> FloatArray:
     """Return those of many points (n, 3) that lie furthest in one of many directions."""
     steps = np.linspace(-1.0, 1.0, 7)
     directions = np.array(np.meshgrid(steps, steps, steps)).reshape(3, -1)
-    return np.asarray(points[np.unique((points @ directions).argmax(axis=0))])
+    furthest = {int((points @ direction).argmax()) for direction in directions.T}  # all at once would take much memory
+    return np.asarray(points[sorted(furthest)])
 
 
 # Solids
