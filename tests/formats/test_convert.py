@@ -21,6 +21,7 @@ from linkwork.cli.app import app
 from linkwork.cli.file import MOST_LISTED, MOST_SAID
 from linkwork.errors import ClipNotFoundError, FormatError, MissingExtraError, OptionError
 from linkwork.formats import CLIP, FORMATS, Content, Options
+from linkwork.formats.registry import format_of
 from linkwork.linkage.poses import zero_pose
 
 EXTRAS = {"usd": "pxr", "mjcf": "mujoco"}
@@ -146,10 +147,10 @@ def test_xml_is_told_apart_by_its_outermost_element(tmp_path: Path) -> None:
     lw.save(arm(), tmp_path / "arm.urdf")
     text = (tmp_path / "arm.urdf").read_text()
     path.write_text("\ufeff" + text.replace("<robot", "<!-- <mujoco> -->\n <!DOCTYPE robot>\n<robot", 1), "utf-8")
-    assert formats._format(path) is FORMATS[".urdf"]
+    assert format_of(path) is FORMATS[".urdf"]
     for other in ("<mujoco/>", "<robots/>", "<!-- <robot>", "", "<?xml version='1.0'?>"):
         path.write_text(other)
-        assert formats._format(path) is FORMATS[".xml"]
+        assert format_of(path) is FORMATS[".xml"]
 
 
 # Any to any

@@ -206,6 +206,7 @@ def test_any_text_is_a_linkage_or_a_format_error(text: str, kind: str) -> None:
     ("x" * 5000, "yaml"),
     ("<robot>" + "<a/>" * 100_000, "urdf"),
     ("<!--" * 100_000, "yaml"),
+    ("<!a>" * 100_000, "yaml"),
 ])  # fmt: skip
 def test_a_text_given_as_the_name_of_a_file_is_told_what_to_do(text: str, kind: str) -> None:
     assert guessed_kind(text) == kind

@@ -327,7 +327,6 @@ def _ragged(path: FilePath, text: str, start: int, line: int, width: int) -> For
 
 
 def _number(word: str) -> float | None:
-    """Return a finite number, not beyond all measure, or None."""
     try:
         number = float(word) if word.isascii() and "_" not in word else math.nan
     except ValueError:

@@ -240,9 +240,8 @@ def _hierarchy(linkage: Linkage, bones: Sequence[_Bone], unit: Unit, decimals: i
 
     for bone, parent in zip(bones, linkage.parents, strict=True):
         depth = depths[parent] + 1 if depths else 0
-        if depths:
-            for level in range(depths[-1], depth - 1, -1):
-                put(level, "}")
+        for level in range(depths[-1] if depths else -1, depth - 1, -1):
+            put(level, "}")
         depths.append(depth)
         put(depth, f"{'JOINT' if depth else 'ROOT'} {bone.name}", "{")
         put(depth + 1, offset(bone.offset), " ".join([f"CHANNELS {len(bone.channels)}", *bone.channels]))

@@ -133,7 +133,6 @@ class _GltfReader:
         return Motion(name, times, steps)
 
     def _placed(self, k: int, tracks: Tracks, times: FloatArray) -> Placement:
-        """Return where a node is on its parent over time."""
         node, rest = self.skeleton.order[k], self.skeleton.rest[k]
         rotation, translation = moved(tracks, node, times, rest.rotation, rest.translation)
         stretch, scale = rest.stretch, tracks.get((node, "scale"))

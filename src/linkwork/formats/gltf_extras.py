@@ -7,7 +7,6 @@ and animations that everyone sees.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from collections import Counter
 from typing import Any
@@ -164,7 +163,7 @@ def _exact(source: GltfSource, animation: Animation, linkage: Linkage) -> Clip:
             for text in (packed.times, packed.poses)
         )
         return Clip(linkage, times, poses.reshape(len(times), linkage.nq))
-    except (msgspec.DecodeError, RecursionError, binascii.Error, ValueError) as error:
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
         if isinstance(error, FormatError):
             raise
         source.refuse(f"its frames of animation {animation.name!r} are damaged: {error}")

@@ -65,7 +65,7 @@ class NodeTree:
         nodes = source.document.nodes
         if len(nodes) > MAX_NODES:
             source.refuse(f"has {len(nodes)} nodes; {MAX_NODES} are the most that is read.")
-        self.order, self.parents = _ordered(source, _roots(source))
+        self.order, self.parents = _ordered(source)
         if not self.order:
             source.refuse("has no nodes in its scene.")
         given = [nodes[index].name or "" for index in self.order]
@@ -124,24 +124,18 @@ def _step(here: Placement, above: Step, mirror: FloatArray) -> Step:
         stretch = above.stretch @ here.stretch
     else:
         stretch = np.swapaxes(rotation, -1, -2) @ above.stretch @ here.rotation @ here.stretch
-    return Step(offset, rotation, stretch, mirror, stretch.ndim == 2 and _is_plain(stretch, mirror))
+    factor = np.abs(stretch[..., :1, :1])
+    plain = stretch.ndim == 2 and bool((np.abs(stretch - factor * np.diag(mirror)) <= UNIFORM * factor).all())
+    return Step(offset, rotation, stretch, mirror, plain)
 
 
-def _is_plain(stretch: FloatArray, mirror: FloatArray) -> bool:
-    factor = abs(stretch[0, 0])
-    return bool(np.abs(stretch - factor * np.diag(mirror)).max() <= UNIFORM * factor)
-
-
-def _roots(source: GltfSource) -> list[int]:
-    document = source.document
+def _ordered(source: GltfSource) -> tuple[list[int], list[int]]:
+    """Return the nodes of the scene, depth first, and their parents; without a scene, all nodes are in it."""
+    document, nodes = source.document, source.document.nodes
+    below = {child for node in nodes for child in node.children}
+    roots = [index for index in range(len(nodes)) if index not in below]
     if document.scenes:
-        return source.item(document.scenes, document.scene or 0, "scene").nodes
-    below = {child for node in document.nodes for child in node.children}
-    return [index for index in range(len(document.nodes)) if index not in below]
-
-
-def _ordered(source: GltfSource, roots: list[int]) -> tuple[list[int], list[int]]:
-    nodes = source.document.nodes
+        roots = source.item(document.scenes, document.scene or 0, "scene").nodes
     order: list[int] = []
     parents: list[int] = []
     seen: set[int] = set()

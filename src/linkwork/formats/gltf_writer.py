@@ -73,7 +73,6 @@ class _GltfWriter:
             raise FormatError(path, f"a skin holds {MAX_LINKS} links, this linkage has {len(self.linkage.frames)}.")
 
     def build(self) -> None:
-        """Fill the document and the binary data."""
         linkage, document = self.linkage, self.document
         matrices = local_matrices(linkage, linkage.neutral(), FILE_FROM_WORLD)
         nodes = self._nodes(matrices)

@@ -72,7 +72,6 @@ class _MjcfReader:
         self.mimics: dict[int, Mimic] = {}
 
     def content(self) -> Content:
-        """Return the linkage and what is to be said about it."""
         self.visuals = self.looks.visuals()
         self._equalities(self._site_frames())
         linkage = self._linkage(self._bodies())
@@ -112,7 +111,10 @@ class _MjcfReader:
                 self.joints.append(Joint(self.joint_names[k], parent, name, articulation))
                 return
             last = k == self.joints_of[body][-1] and not anchor.any()
-            child = name if last else self._between(name, self.joint_names[k])
+            child = name if last else fresh(f"{name}.{self.joint_names[k]}", self.taken)
+            if not last:
+                self.taken.add(child)
+                self.links.append(Link(child))
             placement = placement @ transform(anchor) @ start
             mimic = self.mimics.get(k)
             self.joints.append(Joint(self.joint_names[k], parent, child, articulation, placement, mimic))
@@ -122,12 +124,6 @@ class _MjcfReader:
         joint = fresh(name, self.arc_names)
         self.arc_names.add(joint)
         self.joints.append(Joint(joint, parent, name, Fixed(), placement))
-
-    def _between(self, body: str, joint: str) -> str:
-        name = fresh(f"{body}.{joint}", self.taken)
-        self.taken.add(name)
-        self.links.append(Link(name))
-        return name
 
     def _articulation(self, k: int) -> tuple[Articulation, FloatArray, FloatArray]:
         """Return how a joint moves, where in its body it stands, and what makes it agree with MuJoCo at its `ref`."""

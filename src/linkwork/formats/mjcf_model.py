@@ -36,17 +36,12 @@ class MeshGeom:
     weighs: bool
 
 
-def _mujoco() -> Any:
+def compiled(path: FilePath, source: MjcfSource) -> tuple[Any, dict[int, MeshGeom]]:
+    """Return MuJoCo's model, and the meshes by geom, which it has not read."""
     try:
         import mujoco
     except ImportError as error:
         raise MissingExtraError("mujoco", "formats", "reading MJCF") from error
-    return mujoco
-
-
-def compiled(path: FilePath, source: MjcfSource) -> tuple[Any, dict[int, MeshGeom]]:
-    """Return MuJoCo's model, and the meshes by geom, which it has not read."""
-    mujoco = _mujoco()
     said = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda _: None)  # its own way is a file MUJOCO_LOG.TXT in the working folder
     try:

@@ -24,29 +24,12 @@ from ..linkage.geometry import SHAPES, Inertia, Mesh, Shape, Visual
 from ..linkage.joints import ARTICULATIONS, Articulation, Joint, Mimic
 from ..linkage.linkage import Frame, Link, Linkage, Loop
 from ..transforms import IDENTITY, FloatArray, as_angle, as_rotation, transform
-from . import dh_table, meshes, yaml_json
+from . import dh_table, meshes, scene_schema as schema, yaml_json
 from .atomic_files import read_text, write_text
 from .content import Content, Remark
 from .options import DEFAULTS, FilePath, Options
 from .scene_document import VERSION, coordinate_names, document
-from .scene_schema import (
-    JOINTS,
-    LIMITS,
-    ROOTS,
-    SHAPE_ENTRIES,
-    Amount,
-    FrameEntry,
-    InertiaEntry,
-    LinkEntry,
-    LoopEntry,
-    MimicEntry,
-    Placed,
-    Rotation,
-    SceneFile,
-    ShapeEntry,
-    VisualEntry,
-    saved_fields,
-)
+from .scene_schema import JOINTS, LIMITS, ROOTS, SHAPE_ENTRIES, saved_fields
 from .yaml_json import Path
 
 T = TypeVar("T", bound=Struct)
@@ -196,7 +179,7 @@ def _linkage(document: Any) -> Linkage:
     if version != VERSION or isinstance(version, bool):
         message = f"this file says version {_shown(version)}; this linkwork reads {VERSION}."
         raise _Problem(("linkwork",), message)
-    scene = _entry(document, SceneFile, (), "a scene")
+    scene = _entry(document, schema.SceneFile, (), "a scene")
     shapes = {name: _shape(raw, ("shapes", name)) for name, raw in scene.shapes.items()}
     links = [_link(raw, ("links", i), shapes) for i, raw in enumerate(scene.links)]
     joints = [_joint(raw, ("joints", i)) for i, raw in enumerate(scene.joints)]
@@ -230,20 +213,20 @@ def _shape(raw: Any, path: Path) -> Shape:
     kind = raw.get("kind") if isinstance(raw, dict) else None
     if isinstance(raw, dict) and (not isinstance(kind, str) or kind not in SHAPE_ENTRIES):
         raise _Problem((*path, "kind"), f"no kind of shape {_advice(kind, SHAPES, 'There are')}")
-    entry: Any = _entry(raw, SHAPE_ENTRIES.get(str(kind), ShapeEntry), path, f"a {kind or 'shape'}")
+    entry: Any = _entry(raw, SHAPE_ENTRIES.get(str(kind), schema.ShapeEntry), path, f"a {kind or 'shape'}")
     with _at(*path):
         return SHAPES[entry.kind](**_given(entry, SHAPES[entry.kind]))
 
 
 def _link(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Link:
-    entry = _entry({"name": raw} if isinstance(raw, str) else raw, LinkEntry, path, "a link")
+    entry = _entry({"name": raw} if isinstance(raw, str) else raw, schema.LinkEntry, path, "a link")
     visuals = tuple(_visual(visual, (*path, "visuals", i), shapes) for i, visual in enumerate(entry.visuals))
     node = IDENTITY
     if entry.node is not None:
-        node = _placement(_entry(entry.node, Placed, (*path, "node"), "a node transform"), (*path, "node"))
+        node = _placement(_entry(entry.node, schema.Placed, (*path, "node"), "a node transform"), (*path, "node"))
     inertia = None
     if entry.inertia is not None:
-        body = _entry(entry.inertia, InertiaEntry, (*path, "inertia"), "an inertia")
+        body = _entry(entry.inertia, schema.InertiaEntry, (*path, "inertia"), "an inertia")
         with _at(*path, "inertia"):
             inertia = Inertia(body.mass, np.array(body.center), np.array(body.matrix))
     with _at(*path):
@@ -251,7 +234,7 @@ def _link(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Link:
 
 
 def _visual(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Visual:
-    entry = _entry(raw, VisualEntry, path, "a visual")
+    entry = _entry(raw, schema.VisualEntry, path, "a visual")
     if isinstance(entry.shape, str) and entry.shape not in shapes:
         raise _Problem((*path, "shape"), f"no shape {_advice(entry.shape, shapes, 'The table of shapes has')}")
     shape = shapes[entry.shape] if isinstance(entry.shape, str) else _shape(entry.shape, (*path, "shape"))
@@ -261,12 +244,12 @@ def _visual(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Visual:
 
 
 def _frame(raw: Any, path: Path) -> Frame:
-    entry = _entry(raw, FrameEntry, path, "a frame")
+    entry = _entry(raw, schema.FrameEntry, path, "a frame")
     return Frame(entry.name, entry.link, _placement(entry, path))
 
 
 def _loop(raw: Any, path: Path) -> Loop:
-    entry = _entry(raw, LoopEntry, path, "a loop")
+    entry = _entry(raw, schema.LoopEntry, path, "a loop")
     with _at(*path):
         return Loop(**_given(entry, Loop))
 
@@ -276,7 +259,7 @@ def _joint(raw: Any, path: Path) -> Joint:
     mimic = None
     if entry.mimic is not None:
         follows = {"joint": entry.mimic} if isinstance(entry.mimic, str) else entry.mimic
-        leader = _entry(follows, MimicEntry, (*path, "mimic"), "a mimic")
+        leader = _entry(follows, schema.MimicEntry, (*path, "mimic"), "a mimic")
         with _at(*path, "mimic"):
             mimic = Mimic(leader.joint, leader.multiplier, as_angle(leader.offset))
     placement = _placement(entry, path)
@@ -313,11 +296,11 @@ def _given(entry: Any, owner: type) -> dict[str, Any]:
     return given
 
 
-def _placement(entry: Placed, path: Path) -> FloatArray:
+def _placement(entry: schema.Placed, path: Path) -> FloatArray:
     if entry.rotation is None:
         with _at(*path, "at"):
             return transform(entry.at)
-    spec = _entry(entry.rotation, Rotation, (*path, "rotation"), "a rotation")
+    spec = _entry(entry.rotation, schema.Rotation, (*path, "rotation"), "a rotation")
     forms = {name: value for name, value in msgspec.structs.asdict(spec).items() if value is not UNSET}
     with _at(*path, "rotation"):
         return transform(entry.at, forms)
@@ -330,7 +313,7 @@ def _pose(linkage: Linkage, raw: Any, path: Path) -> FloatArray:
     for name, value in raw.items():
         values |= _coordinates(name, value, linkage, (*path, name)) if isinstance(value, dict) else {name: value}
     for name, value in values.items():
-        kind = Amount if name in linkage.coordinate_index else Amount | list[Amount] | dict[str, Any]
+        kind = schema.Amount if name in linkage.coordinate_index else schema.Values
         _typed(value, kind, (*path, name))
     with _at(*path):
         return linkage.pose(values)
@@ -348,7 +331,7 @@ def _coordinates(name: str, value: dict[str, Any], linkage: Linkage, path: Path)
         return {name: value}
     result = {f"{name}.{key}": amount for key, amount in value.items() if key != "wxyz"}
     if "wxyz" in value:
-        wxyz = _entry({"wxyz": value["wxyz"]}, Rotation, path, "a quaternion").wxyz
+        wxyz = _entry({"wxyz": value["wxyz"]}, schema.Rotation, path, "a quaternion").wxyz
         with _at(*path):
             as_rotation({"wxyz": wxyz}, f"value of {name!r}")
         result |= {f"{name}.{key}": amount for key, amount in zip(quaternion, wxyz or (), strict=True)}

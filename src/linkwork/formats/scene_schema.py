@@ -19,6 +19,7 @@ T = TypeVar("T", bound=Struct)
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 Amount = float | str  # a number, or a text with its unit such as "45deg"
+Values = Amount | list[Amount] | dict[str, Any]  # of a joint in a pose
 LIMITS = ("lower", "upper")
 
 

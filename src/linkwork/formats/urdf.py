@@ -127,7 +127,6 @@ def _joints(source: UrdfSource, root: XmlElement, robot: str, links: Collection[
 
 
 def _end(source: UrdfSource, joint: XmlElement, end: str, name: str, links: Collection[str]) -> str:
-    """Return the link above or below a joint."""
     element = joint.first(end)
     link = None if element is None else element.attributes.get("link")
     if element is None or not link:

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from ..errors import FormatError
 from ..transforms import IDENTITY, FloatArray
-from .content import Remark
+from .content import Remarks
 from .meshes import MeshFinder
 from .options import FilePath, Options
 from .xml import XmlElement
@@ -37,7 +37,7 @@ class UrdfSource:
     def __init__(self, path: FilePath, options: Options) -> None:
         self.path, self.options = path, options
         self.meshes = MeshFinder(Path(path), options)
-        self.remarks: list[Remark] = []
+        self.remarks = Remarks()
         self._dropped: dict[str, list[int]] = {}  # how often, and the first line
 
     # What is said
@@ -47,8 +47,8 @@ class UrdfSource:
         raise FormatError(self.path, message, line=element.line)
 
     def remark(self, kind: str, text: str, where: str = "", element: XmlElement | None = None) -> None:
-        """Keep a remark."""
-        self.remarks.append(Remark(kind, text, where, element.line if element is not None else None))
+        """Keep a remark, with the line of an element."""
+        self.remarks.add(kind, text, where, element.line if element is not None else None)
 
     def drop(self, what: str, element: XmlElement) -> None:
         """Count something that a linkage cannot hold; of very many kinds only the first by name."""
@@ -62,13 +62,13 @@ class UrdfSource:
             if child.tag not in known:
                 self.drop(f"<{child.tag}> in <{element.tag}>", child)
 
-    def dropped(self) -> list[Remark]:
+    def dropped(self) -> Remarks:
         """Return one remark for each kind of thing that was counted."""
-        counts = [(what, "" if n == 1 else f" ({n} times)", line) for what, (n, line) in self._dropped.items()]
-        return [
-            Remark("dropped", f"{what}{times} is left out: a linkage cannot hold it.", line=line)
-            for what, times, line in counts
-        ]
+        result = Remarks()
+        for what, (count, line) in self._dropped.items():
+            times = f" ({count} times)" if count > 1 else ""
+            result.add("dropped", f"{what}{times} is left out: a linkage cannot hold it.", line=line)
+        return result
 
     # Attributes
 

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from ..errors import FormatError
-from ..linkage.geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
+from ..linkage.geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere
 from ..linkage.joints import Articulation, Fixed, Joint, Mimic, Prismatic, Revolute, Screw
-from ..linkage.tree import ROOT, Frame, Link, fresh
+from ..linkage.tree import ROOT, Link, fresh
 from ..transforms import IDENTITY, FloatArray
 from . import atomic_files, meshes
 from .content import Content, Remark
@@ -31,8 +32,6 @@ ROTATION_TOLERANCE = 1e-9
 DIGITS = range(1, 17)
 
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
-_ESCAPED = re.compile('[&<>"\t\n\r]')
 
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
@@ -42,8 +41,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
         FormatError: If a name holds what XML cannot, or the file cannot be written.
     """
     writer = _Writer(content, path)
-    text = "\n".join(writer.lines()) + "\n"
-    atomic_files.write_text(path, text)
+    atomic_files.write_text(path, "\n".join(writer.lines()) + "\n")
     return tuple(writer.remarks.values())
 
 
@@ -135,7 +133,10 @@ class _Writer:
             self.add(arc)
             self.links.append(node)
         for frame in self.linkage.extra_frames:
-            self.add_frame(frame)
+            self.links.append(Link(frame.name))
+            self.joints.append(Joint(self.new_joint(frame.name), frame.link, frame.name, Fixed(), frame.placement))
+            text = f"frames ({len(self.linkage.extra_frames)}) are written as links without shape, on fixed joints."
+            self.remark("frames", "split", text, frame.name)
 
     def new_link(self, name: str) -> str:
         name = fresh(name, self.link_names)
@@ -147,12 +148,6 @@ class _Writer:
         name = fresh(name, self.joint_names)
         self.joint_names.add(name)
         return name
-
-    def add_frame(self, frame: Frame) -> None:
-        self.links.append(Link(frame.name))
-        self.joints.append(Joint(self.new_joint(frame.name), frame.link, frame.name, Fixed(), frame.placement))
-        text = f"frames ({len(self.linkage.extra_frames)}) are written as links without shape, on fixed joints."
-        self.remark("frames", "split", text, frame.name)
 
     def add(self, arc: Joint) -> None:
         """Add a joint, in parts if URDF does not have its kind."""
@@ -191,7 +186,6 @@ class _Writer:
     # Lines
 
     def lines(self) -> Iterator[str]:
-        """Return the file, line by line."""
         self.arrange()
         self.check_lost()
         body = [*self.link_lines(), *self.joint_lines()]
@@ -203,11 +197,9 @@ class _Writer:
         yield "</robot>"
 
     def quoted(self, text: str) -> str:
-        """Return a text as an attribute."""
         if bad := _UNWRITABLE.search(text):
             raise FormatError(self.path, f"the name {text!r} holds {bad[0]!r}, which XML cannot; rename it.")
-        escaped = _ESCAPED.sub(lambda found: _ESCAPES[found[0]], text)
-        return f'"{escaped}"'
+        return quoteattr(text, {'"': "&quot;"})
 
     def origin(self, placement: FloatArray) -> str:
         """Return the origin element for a placement."""
@@ -252,17 +244,12 @@ class _Writer:
             yield f"<{visual.role}>"
             yield f"  {self.origin(placement)}"
             yield f"  <geometry>{shape}</geometry>"
-            yield from self.color_lines(visual, link)
+            if visual.color is not None and visual.role == "collision":
+                self.remark("color", "dropped", "colours of collision shapes are left out: URDF has none.", link.name)
+            elif visual.color is not None:
+                name = self.colors.setdefault(visual.color, f"color{len(self.colors) + 1}")
+                yield f'  <material name="{name}"/>'
             yield f"</{visual.role}>"
-
-    def color_lines(self, visual: Visual, link: Link) -> Iterator[str]:
-        if visual.color is None:
-            return
-        if visual.role == "collision":
-            self.remark("color", "dropped", "colours of collision shapes are left out: URDF has none.", link.name)
-            return
-        name = self.colors.setdefault(visual.color, f"color{len(self.colors) + 1}")
-        yield f'  <material name="{name}"/>'
 
     def shape(self, shape: Shape) -> str | None:
         """Return a shape's element; None if URDF does not have it."""

@@ -352,14 +352,12 @@ def rigid(matrices: FloatArray) -> FloatArray:
     return result
 
 
-def _across(vectors: FloatArray, axes: FloatArray) -> FloatArray:
+def _across(vectors: FloatArray, axes: FloatArray) -> Any:
     """Return the part of vectors that is perpendicular to unit axes."""
-    result: FloatArray = vectors - (vectors * axes).sum(axis=-1, keepdims=True) * axes
-    return result
+    return vectors - (vectors * axes).sum(axis=-1, keepdims=True) * axes
 
 
 def _unit(vectors: FloatArray, instead: FloatArray) -> FloatArray:
     """Return vectors of length one, and another direction for those that have none."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    result: FloatArray = np.where(length > 1e-12, vectors / np.maximum(length, 1e-12), instead)
-    return result
+    return np.where(length > 1e-12, vectors / np.maximum(length, 1e-12), instead)

@@ -107,7 +107,6 @@ class _Extract:
         }
 
     def everything(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the header and the arrays."""
         skeletons = [prim for prim in self.prims if prim.IsA(UsdSkel.Skeleton)]
         named = [str(prim.GetTypeName()) for prim in self.prims]
         self.header["skeletons"] = [str(prim.GetPath()) for prim in skeletons]

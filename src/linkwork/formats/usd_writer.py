@@ -101,7 +101,6 @@ class _UsdWriter:
             raise FormatError(path, "the linkage is too deep for USD, which names every joint by its whole path.")
 
     def build(self) -> None:
-        """Fill the stage."""
         from pxr import Kind, Usd, UsdGeom, UsdSkel
 
         stage = self.stage

@@ -129,17 +129,14 @@ class _Tree(DefusedExpatParser):
         self.hidden = deepest  # depth below which nothing is kept
 
     def reset(self) -> None:
-        """Begin a file."""
         super().reset()
         self._parser.CharacterDataHandler = None  # only elements and attributes say something
 
     @property
     def line(self) -> int:
-        """The line that has been reached."""
         return int(self._parser.CurrentLineNumber) + self.skipped
 
     def start_element(self, name: str, attrs: Mapping[str, str]) -> None:
-        """Keep an element that begins."""
         self.depth += 1
         self.elements += 1
         self.attributes += len(attrs)
@@ -160,7 +157,6 @@ class _Tree(DefusedExpatParser):
         self.open.append(element)
 
     def end_element(self, name: str) -> None:  # noqa: ARG002  (the parser calls it so)
-        """Close an element."""
         if self.depth <= self.hidden:
             self.open.pop()
             self.hidden = self.deepest
