@@ -135,11 +135,8 @@ def weigh(codes, numbers, world, moments):
 @part
 def add_mass_row(codes, twists, row, force, moments):
     """Add to an explicit row how every joint moves the centre of mass along a direction."""
-    parents, owned, rates = (
-        table(codes, HEADER.parents, codes),
-        table(codes, HEADER.owned, codes),
-        table(codes, HEADER.rates, codes),
-    )
+    parents, owned = table(codes, HEADER.parents, codes), table(codes, HEADER.owned, codes)
+    rates = table(codes, HEADER.rates, codes)
     sums = beyond(moments, MOMENT.size * codes[HEADER.frames])
     for k in range(MOMENT.size * codes[HEADER.frames]):
         sums[k] = moments[k]

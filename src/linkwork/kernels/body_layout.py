@@ -44,7 +44,8 @@ def pack_body(
     counts: Mapping[str, int], code_tables: Mapping[str, ArrayLike], number_tables: Mapping[str, ArrayLike]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return `codes` and `numbers`: the tables one after another, and in the header where they begin."""
-    header, parts = dict(counts), []
+    header: dict[str, Any] = dict(counts)
+    parts = []
     tables = ((CODE_TABLES, code_tables, np.int64, HEADER.size), (NUMBER_TABLES, number_tables, np.float64, 0))
     for names, given, dtype, at in tables:
         arrays = [np.asarray(given[name], dtype).ravel() for name in names]

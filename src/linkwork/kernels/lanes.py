@@ -254,7 +254,8 @@ def flat(typing_context: Any, array: Any) -> Any:
 @intrinsic
 def all_flat(typing_context: Any, group: Any) -> Any:
     """Return a named tuple of arrays and numbers with the memory of its arrays in their place."""
-    held = [types.CPointer(kind.dtype) if isinstance(kind, types.Array) else kind for kind in group]  # type: ignore[attr-defined,unused-ignore]
+    pointer = types.CPointer  # type: ignore[attr-defined,unused-ignore]
+    held = [pointer(kind.dtype) if isinstance(kind, types.Array) else kind for kind in group]
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         values = [
@@ -263,7 +264,13 @@ def all_flat(typing_context: Any, group: Any) -> Any:
         ]
         return context.make_tuple(builder, sig.return_type, values)
 
-    return types.BaseTuple.from_types(held, group.instance_class)(group), emit
+    return _tuple_like(group, held)(group), emit
+
+
+def _tuple_like(group: Any, kinds: list[Any]) -> Any:
+    """Return the type of a tuple of some types, named as another is, if that is."""
+    tuples = types.BaseTuple  # type: ignore[attr-defined,unused-ignore]
+    return tuples.from_types(kinds, getattr(group, "instance_class", None))
 
 
 @intrinsic
@@ -279,7 +286,6 @@ def beyond(typing_context: Any, memory: Any, items: Any) -> Any:
 @intrinsic
 def divided(typing_context: Any, memory: Any, sizes: Any) -> Any:
     """Return memory cut into parts that follow one another: a tuple, named as that of their sizes is."""
-    parts = types.BaseTuple.from_types([memory] * len(sizes), getattr(sizes, "instance_class", None))
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         found, at = [], args[0]
@@ -288,7 +294,7 @@ def divided(typing_context: Any, memory: Any, sizes: Any) -> Any:
             at = builder.gep(at, [context.cast(builder, size, kind, types.int64)])
         return context.make_tuple(builder, sig.return_type, found)
 
-    return parts(memory, sizes), emit
+    return _tuple_like(sizes, [memory] * len(sizes))(memory, sizes), emit
 
 
 @intrinsic

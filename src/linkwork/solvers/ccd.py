@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import GoalError, OptionError
 from ..goals import Reach
 from ..kernels.ccd import SLIDE, TURN, Goals, sweep_inward
-from ..transforms import FloatArray, axis_rotation
+from ..transforms import FloatArray
 from .method import Method
 from .options import Settings
 from .problem import Problem, State
@@ -71,18 +71,14 @@ def as_velocity(state: State, changes: FloatArray) -> FloatArray:
 
     The three turns of a ball, made one after another in the world, become one rotation vector along its own axes.
     """
-    linkage = state.linkage
-    if not linkage.table.quaternions:
+    if not state.linkage.table.quaternions:
         return changes
-    result = changes.copy()
-    for _, v in linkage.table.quaternions:
-        turned = np.eye(3)  # about the ball's own axes as they stood before: first its z, then y, then x
-        for k in (2, 1, 0):
-            turned = axis_rotation(np.eye(3)[k], changes[..., v + k]) @ turned
-        from scipy.spatial.transform import Rotation
+    from scipy.spatial.transform import Rotation
 
-        vector = Rotation.from_matrix(turned.reshape(-1, 3, 3)).as_rotvec()
-        result[..., v : v + 3] = vector.reshape(*changes.shape[:-1], 3)
+    result = changes.copy()
+    for _, v in state.linkage.table.quaternions:
+        own = changes[..., v : v + 3]  # about the ball's axes as they stood before: first its z, then y, then x
+        result[..., v : v + 3] = Rotation.from_euler("XYZ", own.reshape(-1, 3)).as_rotvec().reshape(own.shape)
     return result
 
 

@@ -20,30 +20,13 @@ from ..kernels.fabrik import reach
 from ..kernels.fabrik_layout import Goals, Skeleton, memory_size
 from ..kernels.joint_step import BALL
 from ..linkage.linkage import Linkage
-from ..linkage.program import joint_motions
+from ..linkage.program import Motion, joint_motions
 from ..transforms import FloatArray
-from .method import Method
+from .method import Method, shortened
 from .options import Settings
 from .problem import Problem, State
 
 COINCIDENT = 1e-9  # of the linkage's length
-
-
-@dataclass(frozen=True, eq=False)
-class Turn:
-    """One elementary turn of a bone.
-
-    Attributes:
-        before: Constant rotation before it, shape (3, 3).
-        axis: Unit axis, shape (3,); zero for a ball, which turns about any.
-        q: Index of its value in the pose; the first of four for a ball.
-        v: Index of its velocity; the first of three for a ball.
-    """
-
-    before: FloatArray
-    axis: FloatArray
-    q: int
-    v: int
 
 
 @dataclass(eq=False)
@@ -60,7 +43,7 @@ class Bone:
 
     above: int
     offset: FloatArray
-    turns: list[Turn]
+    turns: list[Motion]
     effectors: list[tuple[int, FloatArray]] = field(default_factory=list)
     inward: list[int] = field(default_factory=list)
 
@@ -73,9 +56,8 @@ def skeleton(linkage: Linkage, frames: Sequence[str]) -> list[Bone]:
     for i in sorted({arc for path, _ in paths for arc in path}):
         bone, matrix = home[linkage.parents[i]]
         for motion in joints[i].motions:
-            matrix = matrix @ motion.before
-            axis = np.zeros(3) if motion.kind == BALL else motion.multiplier * np.eye(3)[motion.axis]
-            bones.append(Bone(bone, matrix[:3, 3], [Turn(matrix[:3, :3], axis, motion.q, motion.v)]))
+            before = matrix @ motion.before
+            bones.append(Bone(bone, before[:3, 3], [replace(motion, before=before)]))
             bone, matrix = len(bones) - 1, np.eye(4)
         home[i] = (bone, matrix @ joints[i].after)
     for goal, (path, link_from_frame) in enumerate(paths):
@@ -134,8 +116,8 @@ def pack(linkage: Linkage, goals: Sequence[Reach], *, limited: bool) -> tuple[An
         offset=np.array([bone.offset for bone in bones], np.float64).reshape(-1, 3),
         value=value,
         rate=rate,
-        before=np.array([turn.before for turn in turns], np.float64).reshape(-1, 3, 3),
-        axis=np.array([turn.axis for turn in turns], np.float64).reshape(-1, 3),
+        before=np.array([turn.before[:3, :3] for turn in turns], np.float64).reshape(-1, 3, 3),
+        axis=np.array([_axis(turn) for turn in turns], np.float64).reshape(-1, 3),
         low=lower,
         high=upper,
         holder=holder,
@@ -152,6 +134,11 @@ def pack(linkage: Linkage, goals: Sequence[Reach], *, limited: bool) -> tuple[An
         size=float(np.mean(lengths)) if any(lengths) else 1.0,
         radius=linkage.length / 4.0 or 1.0,
     )
+
+
+def _axis(turn: Motion) -> FloatArray:
+    """Return the axis that a turn is about by its value; zero for a ball, which turns about any."""
+    return np.zeros(3) if turn.kind == BALL else turn.multiplier * np.eye(3)[turn.axis]
 
 
 def _parts(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -224,7 +211,4 @@ class Fabrik(Method):
         bones, goals = memory["fabrik"]
         reach(bones, goals, q, trials, np.empty(memory_size(bones)), change, chosen)
         state.notes["foresight"], state.notes["overshoot"] = trials[chosen].T
-        if settings.max_step is not None:
-            largest = np.abs(change).max(axis=-1, keepdims=True, initial=0.0)
-            change *= np.minimum(1.0, settings.max_step / np.maximum(largest, 1e-300))
-        return change.reshape(*state.q.shape[:-1], linkage.nv)
+        return shortened(change, settings.max_step).reshape(*state.q.shape[:-1], linkage.nv)

@@ -36,7 +36,7 @@ def run(method: Method, problem: Problem, start: FloatArray, settings: Settings)
     deadline = None if settings.time_budget is None else time.perf_counter() + settings.time_budget
     trace: list[Record] = []
     walk, ending = _walked(method, problem, start, settings, deadline, trace=trace if settings.trace else None)
-    return walk.solution(method, start, trace, ending)
+    return walk.solution(start, trace, ending)
 
 
 def _walked(
@@ -58,12 +58,7 @@ def _walked(
     if len(problem.levels) > 1 and method.strict:
         upper, _ = _walked(method, problem.above(), start, settings, deadline, finest=least)
         start = upper.best_q.reshape(start.shape)
-    closure = (
-        None
-        if method.strict or not problem.linkage.loops
-        else Closure(problem.linkage, keep_limits=settings.keeps_limits)
-    )
-    walk = _Walk(problem, start, settings, method.patience, finest=finest, closure=closure)
+    walk = _Walk(method, problem, start, settings, finest)
     memory: dict[str, Any] = {}
     iteration, ending = 0, "iterations"
     while walk.going() and iteration < (settings.max_iterations or 0):
@@ -73,8 +68,8 @@ def _walked(
         state = State(problem, walk.q, walk.error, iteration, memory=memory)
         change = limited_step(method, state, settings)
         if trace is not None:
-            trace.append(_record(walk, state, change))
-        walk.move(change, settings.halvings if method.careful else 0)
+            trace.append(walk.record(state, change))
+        walk.move(change)
         iteration += 1
     if upper is not None:
         again, _ = _walked(method, upper.problem, walk.best_q, settings, deadline, finest=least)
@@ -154,40 +149,19 @@ def within_limits(linkage: Linkage, q: FloatArray, settings: Settings) -> FloatA
     return clamped(linkage, q) if settings.keeps_limits else q
 
 
-def _record(walk: _Walk, state: State, change: FloatArray) -> Record:
-    values = np.asarray(np.linalg.svd(state.jacobian, compute_uv=False), dtype=np.float64)
-    shape = walk.shape
-    notes = {name: np.reshape(value, (*shape, *np.shape(value)[1:])) for name, value in state.notes.items()}
-    return Record(
-        walk.q.reshape(*shape, -1).copy(),
-        walk.residuals.reshape(*shape, -1).copy(),
-        values.reshape(*shape, -1),
-        change.reshape(*shape, -1).copy(),
-        notes,
-    )
-
-
 class _Walk:
     """Where all problems of a batch stand, one row each: pose, error, the best pose met, and how they ended."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        start: FloatArray,
-        settings: Settings,
-        patience: int,
-        *,
-        finest: float = np.inf,
-        closure: Closure | None = None,
-    ) -> None:
-        self.problem, self.settings, self.patience, self.closure = problem, settings, patience, closure
-        self.shape = start.shape[:-1]
+    def __init__(self, method: Method, problem: Problem, start: FloatArray, settings: Settings, finest: float) -> None:
+        self.method, self.problem, self.settings, self.shape = method, problem, settings, start.shape[:-1]
+        projected = problem.linkage.loops and not method.strict
+        self.closure = Closure(problem.linkage, keep_limits=settings.keeps_limits) if projected else None
         self.tolerances = np.minimum(settings.tolerances(problem), finest)
         self.scale = problem.scale * problem.emphasis
         self.wishes = bool(np.isinf(self.tolerances).any())  # they are followed until nothing comes of it
         self._blocks = np.array([(b.rows.start, b.rows.stop) for b in problem.blocks])
         poses = start.reshape(-1, problem.linkage.nq)
-        self.q = closed(closure, within_limits(problem.linkage, poses, settings), far=True)
+        self.q = closed(self.closure, within_limits(problem.linkage, poses, settings), far=True)
         self.error, self.cost, self.residuals, self.reached = self._measured(self.q)
         self.reached &= not self.wishes
         count = len(self.q)
@@ -206,13 +180,23 @@ class _Walk:
         """Return whether any problem is still under way."""
         return ACTIVE in self.status
 
-    def move(self, change: FloatArray, halvings: int) -> None:
+    def record(self, state: State, change: FloatArray) -> Record:
+        """Return an iteration as a trace keeps it, each array in the shape of the start."""
+        values = np.asarray(np.linalg.svd(state.jacobian, compute_uv=False), dtype=np.float64)
+        q, residuals, values, change = (
+            rows.reshape(*self.shape, -1).copy() for rows in (self.q, self.residuals, values, change)
+        )
+        notes = {name: np.reshape(value, (*self.shape, *np.shape(value)[1:])) for name, value in state.notes.items()}
+        return Record(q, residuals, values, change, notes)
+
+    def move(self, change: FloatArray) -> None:
         """Take a step, halved for the problems whose error would grow, and note how things stand."""
         useful = (self.status == ACTIVE) & np.isfinite(change).all(axis=-1)
         if not useful.all():
             self.status[(self.status == ACTIVE) & ~useful] = DIVERGED
             change = np.where(useful[:, None], change, 0.0)
         begin, cost, error = self.q, self.cost, self.error
+        halvings = self.settings.halvings if self.method.careful else 0
         self._try(begin, change)
         factor = np.ones(len(begin))
         for halving in range(halvings):
@@ -223,7 +207,7 @@ class _Walk:
             factor = np.where(worse, 1.0 if last else factor / 2.0, factor)
             self._try(begin, change * factor[:, None])
         progress = (self.best_q, self.best_cost, self.first_cost, self.mark, self.waiting, self.count, self.status)
-        judge(self.q, self.cost, self.reached, *progress, self.patience)
+        judge(self.q, self.cost, self.reached, *progress, self.method.patience)
 
     def _strays(self, before: FloatArray) -> NDArray[np.bool_]:
         """Return which problems have left the straight way to their goals by more than they may."""
@@ -239,7 +223,7 @@ class _Walk:
         self.error, self.cost, self.residuals, self.reached = self._measured(self.q)
         self.reached &= not self.wishes
 
-    def solution(self, method: Method, start: FloatArray, trace: list[Record], ending: str) -> Solution:
+    def solution(self, start: FloatArray, trace: list[Record], ending: str) -> Solution:
         """Return the best pose met, judged anew from the pose itself."""
         linkage = self.problem.linkage
         _, _, residuals, reached = self._measured(self.best_q)
@@ -248,4 +232,4 @@ class _Walk:
         names = {REACHED: "reached", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: ending}
         status = ["reached" if good else names[code] for good, code in zip(reached, self.status.tolist(), strict=True)]
         rows = (self.best_q, reached, residuals, self.count, status)
-        return from_rows(linkage, self.problem.goals, method.name, start, rows, self.settings, trace)
+        return from_rows(linkage, self.problem.goals, self.method.name, start, rows, self.settings, trace)

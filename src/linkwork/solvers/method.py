@@ -68,8 +68,12 @@ class Method:
 
     def propose(self, state: State, settings: Settings) -> FloatArray:
         """Return the step, held to the largest change allowed; methods that move joint by joint override this."""
-        change = self.step(state)
-        if settings.max_step is not None:
-            largest = np.abs(change).max(axis=-1, keepdims=True)
-            change = change * np.minimum(1.0, settings.max_step / np.maximum(largest, 1e-300))
+        return shortened(self.step(state), settings.max_step)
+
+
+def shortened(change: FloatArray, largest: float | None) -> FloatArray:
+    """Return a step made shorter, where needed, so that no value changes by more than the largest change allowed."""
+    if largest is None:
         return change
+    most = np.abs(change).max(axis=-1, keepdims=True, initial=0.0)
+    return np.asarray(change * np.minimum(1.0, largest / np.maximum(most, 1e-300)))
