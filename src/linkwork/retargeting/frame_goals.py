@@ -40,22 +40,17 @@ class GoalTrack:
     weights: FloatArray
     axis: FloatArray | None = None
 
-    def goal(self, linkage: Linkage, frame: int) -> Goal:
-        """Return the goal of one frame."""
+    def goal(self, frame: int, arm: float) -> Goal:
+        """Return the goal of one frame; `arm` is what solvers multiply radians by, beside metres."""
         value, weight = self.values[frame], float(self.weights[frame])
         if self.kind == "place":
             return Reach(self.frame, position=value, weight=weight, tolerance=UNJUDGED)
-        weight /= _arm(linkage)
+        weight /= arm
         if self.kind == "turn":
             return Reach(self.frame, orientation=value, weight=weight, tolerance=UNJUDGED)
         if self.kind == "direction":
             return Align(self.frame, axis=self.axis, direction=value, weight=weight, tolerance=np.inf)
         return Rest(value, weight=weight, priority=0)
-
-
-def _arm(linkage: Linkage) -> float:
-    """Return the length that solvers multiply radians by, beside metres."""
-    return linkage.length / 4.0 or 1.0
 
 
 def follow(
@@ -72,9 +67,11 @@ def follow(
     from ..solvers import Problem, Settings
     from ..solvers.body_solver import BodySolver, Pace
     from ..solvers.goal_arrays import goal_records, write_poses
+    from ..solvers.problem import metres_per_radian
 
-    problem = Problem(linkage, [track.goal(linkage, 0) for track in tracks], start)
-    pace = Pace(floor=FLOOR / _arm(linkage) ** 2, patience=PATIENCE, stalled=STALLED, settled=SETTLED)
+    arm = metres_per_radian(linkage)
+    problem = Problem(linkage, [track.goal(0, arm) for track in tracks], start)
+    pace = Pace(floor=FLOOR / arm**2, patience=PATIENCE, stalled=STALLED, settled=SETTLED)
     ik = BodySolver(problem, Settings(limits="project"), restarts=0, seed=0, pace=pace)
     first = ik.goal_numbers(problem.goals)
     frames = len(tracks[0].values)
@@ -85,7 +82,7 @@ def follow(
         packed = ik.program.goals
         records = goal_records(packed, numbers)  # behind those of the tracks, the goals that close loops
         for track, goal, (record, items) in zip(tracks, packed, records, strict=False):
-            values, weights, arm = track.values[part], track.weights[part], _arm(linkage)
+            values, weights = track.values[part], track.weights[part]
             record.metres = weights if track.kind == "place" else weights / arm
             record.radians = record.metres * arm
             if track.kind == "direction":

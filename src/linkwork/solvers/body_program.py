@@ -19,7 +19,7 @@ from ..linkage.program import Motions, joint_motions, program_of
 from ..transforms import FloatArray
 from .goal_arrays import PackedGoal, pack_goal
 from .options import Settings
-from .problem import Problem
+from .problem import Problem, metres_per_radian
 
 
 class BodyProgram:
@@ -219,7 +219,6 @@ class BodyProgram:
         if self.limited:
             lower[plain], upper[plain] = linkage.lower[where], linkage.upper[where]
         start_lower, start_upper = self._start_ranges(lower, upper)
-        length = linkage.length / 4.0 or 1.0
         cones = [CONE.pack(axis=cone.axis, swing=cone.swing, low=cone.low, high=cone.high) for cone in self.cones]
         return {
             "row_numbers": self.rows.numbers,
@@ -227,7 +226,7 @@ class BodyProgram:
             "upper": upper,
             "start_lower": start_lower,
             "start_upper": start_upper,
-            "metric": np.where(linkage.table.slides[self.columns], 1.0 / length**2, 1.0),
+            "metric": np.where(linkage.table.slides[self.columns], 1.0 / metres_per_radian(linkage) ** 2, 1.0),
             "masses": self._masses(),
             "tolerances": settings.tolerances(self.problem),
             "cone_numbers": cones,

@@ -20,7 +20,7 @@ from ..transforms import FloatArray
 from .body_program import BodyProgram
 from .goal_arrays import PACKERS, write_goal
 from .options import Settings, whole
-from .problem import Problem, resolve_goals
+from .problem import Problem, metres_per_radian, resolve_goals
 from .solution import Solution, from_rows
 
 EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
@@ -101,7 +101,7 @@ class BodySolver:
         self._emphasis = [strict] if len(levels) == 1 else [strict, alike]
         self._stride = len(self._emphasis) * self.program.size
         self._kinds = [_kind(goal) for goal in problem.goals]
-        self._arm = self.linkage.length / 4.0 or 1.0
+        self._arm = metres_per_radian(self.linkage)
         own = (pace or Pace())._asdict()
         own["floor"] *= self._arm**2
         self._steering = SETTINGS.pack(

@@ -15,7 +15,7 @@ from ..kernels.ccd import SLIDE, TURN, Goals, sweep_inward
 from ..transforms import FloatArray
 from .method import Method
 from .options import Settings
-from .problem import Problem, State
+from .problem import Problem, State, metres_per_radian
 
 
 class Sweep:
@@ -33,7 +33,7 @@ class Sweep:
             coordinates=np.array([goal.coordinates for goal in goals]),
             oriented=np.array([int(goal.orientation is not None) for goal in goals]),
             weight=np.array([float(goal.weight) for goal in goals]),
-            radius=linkage.length / 4.0 or 1.0,
+            radius=metres_per_radian(linkage),
         )
         kinds, index = column_kinds(state.problem)
         low, high = np.full((len(q), linkage.nv), -np.inf), np.full((len(q), linkage.nv), np.inf)

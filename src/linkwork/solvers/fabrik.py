@@ -24,7 +24,7 @@ from ..linkage.program import Motion, joint_motions
 from ..transforms import FloatArray
 from .method import Method, shortened
 from .options import Settings
-from .problem import Problem, State
+from .problem import Problem, State, metres_per_radian
 
 COINCIDENT = 1e-9  # of the linkage's length
 
@@ -132,7 +132,7 @@ def pack(linkage: Linkage, goals: Sequence[Reach], *, limited: bool) -> tuple[An
         reach=reaches,
         load=load,
         size=float(np.mean(lengths)) if any(lengths) else 1.0,
-        radius=linkage.length / 4.0 or 1.0,
+        radius=metres_per_radian(linkage),
     )
 
 

@@ -24,6 +24,11 @@ ROUNDING = 1e-13  # of a Jacobian: what is left of entries that should have gone
 FALLOFF = 100.0  # of what a level counts beside the one above it, when whole poses are compared
 
 
+def metres_per_radian(linkage: Linkage) -> float:
+    """Return the length by which a radian is weighed beside metres: about that of a limb."""
+    return linkage.length / 4.0 or 1.0
+
+
 class Problem:
     """A linkage and its goals, stacked: error rows, their Jacobian, and which rows can be changed at all.
 
@@ -50,7 +55,7 @@ class Problem:
             for block in goal.blocks:
                 rows = slice(end + block.rows.start, end + block.rows.stop)
                 self.blocks.append(Block(rows, block.unit))
-                weight = goal.weight * (linkage.length / 4.0 or 1.0 if block.unit == "rad" else 1.0)
+                weight = goal.weight * (metres_per_radian(linkage) if block.unit == "rad" else 1.0)
                 weights.append(np.full(rows.stop - rows.start, weight))
                 tolerances.append(goal.tolerance_of(block.unit))
                 priorities += [goal.priority] * (rows.stop - rows.start)
