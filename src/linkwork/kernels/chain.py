@@ -8,21 +8,7 @@ would double the time it takes to compile. `codes` and `numbers` are the rows of
 from __future__ import annotations
 
 from . import inner, kernel
-from .joint_step import (
-    AT_ADVANCE,
-    AT_AXIS,
-    AT_MOTION,
-    AT_MULTIPLIER,
-    BALL,
-    CODES,
-    NUMBERS,
-    PRISMATIC,
-    SCREW,
-    STAY,
-    pick,
-    start,
-    step,
-)
+from .joint_step import BALL, PRISMATIC, ROW_CODES, ROW_NUMBERS, SCREW, STAY, pick, start, step
 from .lanes import beyond, bits, cells, fill, flat, gather, load, scatter, store
 
 LANES = 8
@@ -52,14 +38,14 @@ def sweep_axes(codes, numbers, rows, q, work):
     column = 0
     for row in range(rows):
         x, y, z, p = step(codes, numbers, row, q, x, y, z, p)
-        motion = load(codes, CODES * row + AT_MOTION)
+        motion = load(codes, ROW_CODES.size * row + ROW_CODES.motion)
         if motion == BALL:  # angular velocity along the child's own axes
             note(work, column, x, p)
             note(work, column + 1, y, p)
             note(work, column + 2, z, p)
             column += 3
         elif motion != STAY:
-            note(work, column, pick(load(codes, CODES * row + AT_AXIS), x, y, z), p)
+            note(work, column, pick(load(codes, ROW_CODES.size * row + ROW_CODES.axis), x, y, z), p)
             column += 1
     return x, y, z, p
 
@@ -84,10 +70,13 @@ def columns(codes, numbers, rows, rates, work, tip, jac, nv):
         store(jac, item, zero)
     column = 0
     for row in range(rows):
-        motion = load(codes, CODES * row + AT_MOTION)
+        motion = load(codes, ROW_CODES.size * row + ROW_CODES.motion)
         if motion == STAY:
             continue
-        scale, advance = load(numbers, NUMBERS * row + AT_MULTIPLIER), load(numbers, NUMBERS * row + AT_ADVANCE)
+        scale, advance = (
+            load(numbers, ROW_NUMBERS.size * row + ROW_NUMBERS.multiplier),
+            load(numbers, ROW_NUMBERS.size * row + ROW_NUMBERS.advance),
+        )
         for _ in range(3 if motion == BALL else 1):
             at, v = 6 * column, load(rates, column)
             ax, ay, az = load(work, at) * scale, load(work, at + 1) * scale, load(work, at + 2) * scale
@@ -166,7 +155,7 @@ def give(lanes, size, out, first, width):
 @kernel
 def tip_one(codes, numbers, q, out):
     """Write world_from_frame (4, 4) for a pose (nq,); return whether pose and frame are finite."""
-    x, y, z, p = sweep(cells(codes), cells(numbers), codes.size // CODES, cells(q))
+    x, y, z, p = sweep(cells(codes), cells(numbers), codes.size // ROW_CODES.size, cells(q))
     keep(flat(out), 0, x, y, z, p)
     return flaw(cells(q), q.size) + flaw(flat(out), 16) == 0.0
 
@@ -177,7 +166,7 @@ def tip_many(codes, numbers, q, nq, room, out):
 
     `room` has nq + 16 rows of LANES.
     """
-    count, rows = out.size // 16, codes.size // CODES
+    count, rows = out.size // 16, codes.size // ROW_CODES.size
     lanes, world = cells(room), beyond(cells(room), nq)
     for first in range(0, count, LANES):
         at = block(first, count)
@@ -197,7 +186,7 @@ def jacobian_one(codes, numbers, rates, q, local, room, out):
 
     `room` has 6 numbers for each of the rates.
     """
-    rows, nv, jac = codes.size // CODES, out.shape[1], flat(out)
+    rows, nv, jac = codes.size // ROW_CODES.size, out.shape[1], flat(out)
     x, y, z, p = sweep_axes(cells(codes), cells(numbers), rows, cells(q), cells(room))
     columns(cells(codes), cells(numbers), rows, cells(rates), cells(room), p, jac, nv)
     if local:
@@ -211,7 +200,7 @@ def jacobian_many(codes, numbers, rates, q, nq, local, room, out):
 
     `room` has nq + 6 nv rows of LANES, and six more for each of the rates.
     """
-    count, rows = q.size // nq, codes.size // CODES
+    count, rows = q.size // nq, codes.size // ROW_CODES.size
     size = out.size // count
     lanes, jac, work = cells(room), beyond(cells(room), nq), beyond(cells(room), nq + size)
     for first in range(0, count, LANES):

@@ -10,7 +10,7 @@ from typing import Any
 
 from numba import cuda
 
-from .chain_memory import AT_ALIGNED, AT_CAUTION, AT_NEAR, AT_ROTATION_WEIGHT
+from .chain_memory import SETTINGS
 from .cuda import device
 from .cuda_codegen import Parts
 from .layout import Layout
@@ -18,9 +18,7 @@ from .search_many import BEYOND, CLOSEST, CLOSING, INVALID, REACHED
 from .starts import FIRST_STARTS
 
 # counters: descents taken, problems left by a judge, by closing in or a race, and by another race
-TALLIES = Layout("taken", "left", "open", "last")
-AT_TAKEN, AT_LEFT, AT_OPEN, AT_LAST = TALLIES.places
-COUNTERS = TALLIES.size
+TALLY = Layout("taken", "left", "open", "last")
 LANE, NO_ONE = 1024, 2**31 - 1  # a racer's key is LANE times its steps, and its number
 POLISH = 30  # steps in double precision for what descents have found
 
@@ -31,7 +29,7 @@ def polish_with(parts: Parts) -> Any:
 
     def polish(q, aim, arrived, known):
         """Return a pose, brought closer where it had arrived but is not within tolerance; its errors; if it is now."""
-        near, aligned = known[AT_NEAR], known[AT_ALIGNED]
+        near, aligned = known[SETTINGS.near], known[SETTINGS.aligned]
         p, r = error_of(q, aim)
         tries = 0
         while arrived and tries < POLISH and not (p <= near and r <= aligned):
@@ -49,8 +47,9 @@ def finish_with(parts: Parts) -> Any:
     given, (moved, turned) = parts.task.given, parts.task.asked
     both = moved and turned
 
-    def finish(problem, q, p, r, starts, outcome, base, answers, residuals, restarts, codes, reached):
+    def finish(problem, q, p, r, starts, outcome, base, out):
         """Write the answer to a problem."""
+        answers, residuals, restarts, codes, reached = out
         put_pose(answers, nq * problem, answer(q, take_base(base, nq * problem if given else 0)))
         away, off = math.sqrt(p), 2.0 * math.asin(min(0.5 * math.sqrt(r), 1.0))
         if both:
@@ -67,8 +66,9 @@ def refuse_with(parts: Parts) -> Any:
     put_pose, take_base, nq, given = parts.put_pose, parts.take_base, parts.task.nq, parts.task.given
     blocks = sum(parts.task.asked)
 
-    def refuse(problem, base, answers, residuals, restarts, codes, reached):
+    def refuse(problem, base, out):
         """Write the answer to a problem that is none."""
+        answers, residuals, restarts, codes, reached = out
         put_pose(answers, nq * problem, take_base(base, nq * problem if given else 0))
         for k in range(blocks):
             residuals[blocks * problem + k] = math.nan
@@ -82,27 +82,23 @@ def accept_with(parts: Parts, finish: Any) -> Any:
     read, exact, within, error_of, take = parts.read, parts.exact, parts.within, parts.exact_error, parts.take_values
     size, values, refuse = math.prod(parts.task.shape), parts.task.values, refuse_with(parts)
 
-    def accept(
-        targets, known, base, following, pose, found, counters, answers, residuals, restarts, codes, reached, count
-    ):
+    def accept(targets, known, base, following, pose, found, counters, out, count):
         problem = cuda.grid(1)
         if problem == 0:
-            counters[AT_TAKEN] = 0
+            counters[TALLY.taken] = 0
         if problem >= count:
             return
         if found[problem] > 0:
             aim, _, _ = read(targets, size * problem, known)
             q = within(exact(take(pose, values * problem)))
             p, r = error_of(q, aim)
-            if p <= known[AT_NEAR] and r <= known[AT_ALIGNED]:
-                finish(
-                    problem, q, p, r, found[problem] - 1, REACHED, base, answers, residuals, restarts, codes, reached
-                )
+            if p <= known[SETTINGS.near] and r <= known[SETTINGS.aligned]:
+                finish(problem, q, p, r, found[problem] - 1, REACHED, base, out)
                 return
-        if codes[problem] == INVALID:
-            refuse(problem, base, answers, residuals, restarts, codes, reached)
+        if out.codes[problem] == INVALID:
+            refuse(problem, base, out)
         else:
-            following[cuda.atomic.add(counters, AT_LEFT, 1)] = problem
+            following[cuda.atomic.add(counters, TALLY.left, 1)] = problem
 
     return accept
 
@@ -122,22 +118,22 @@ def judge_with(parts: Parts, finish: Any, polish: Any) -> Any:
     """Return the kernel `judge`."""
     read, exact, within, take, put = parts.read, parts.exact, parts.within, parts.take_values, parts.put_values
     size, values = math.prod(parts.task.shape), parts.task.values
-    weight = float(parts.task.settings[0][AT_ROTATION_WEIGHT]) ** 2
+    weight = float(parts.task.settings[0][SETTINGS.rotation_weight]) ** 2
     winner, refuse = device(winner_of), refuse_with(parts)
 
     def judge(
         targets, known, base, listed, following, allowed, begun, keys, pose, error, found, counters, best, nearest,
-        answers, residuals, restarts, codes, reached, numbers,
+        out, numbers,
     ):  # fmt: skip
         count, racers, high, whole, fresh, last = numbers
         place = cuda.grid(1)
         if place == 0:
-            counters[AT_TAKEN] = counters[AT_OPEN] = 0
+            counters[TALLY.taken] = counters[TALLY.open] = 0
         if place >= count:
             return
         problem = place if whole else listed[place]
-        if codes[problem] == INVALID:
-            refuse(problem, base, answers, residuals, restarts, codes, reached)
+        if out.codes[problem] == INVALID:
+            refuse(problem, base, out)
             return
         slot = place
         if racers > 1:
@@ -150,7 +146,7 @@ def judge_with(parts: Parts, finish: Any, polish: Any) -> Any:
         if arrived or error[slot] < math.inf:
             q, p, r, good = polish(within(exact(take(pose, values * slot))), aim, arrived, known)
             if arrived and good:
-                finish(problem, q, p, r, found[slot] - 1, REACHED, base, answers, residuals, restarts, codes, reached)
+                finish(problem, q, p, r, found[slot] - 1, REACHED, base, out)
                 return
             better = p + r * weight < nearest[problem]
             if better:
@@ -159,9 +155,9 @@ def judge_with(parts: Parts, finish: Any, polish: Any) -> Any:
         begun[problem] = max(begun[problem], min(high, allowed[problem]))
         if last and not better:
             q, p, r, _ = polish(take(best, values * problem), aim, False, known)
-            finish(problem, q, p, r, begun[problem], CLOSEST, base, answers, residuals, restarts, codes, reached)
+            finish(problem, q, p, r, begun[problem], CLOSEST, base, out)
         else:
-            following[cuda.atomic.add(counters, AT_LEFT, 1)] = problem
+            following[cuda.atomic.add(counters, TALLY.left, 1)] = problem
 
     return judge
 
@@ -176,18 +172,18 @@ def close_with(parts: Parts, finish: Any) -> Any:
     )
     take, put = parts.take_values, parts.put_values
     size, values = math.prod(parts.task.shape), parts.task.values
-    weight = float(parts.task.settings[0][AT_ROTATION_WEIGHT]) ** 2
-    caution, steps = float(parts.task.settings[0][AT_CAUTION]), int(CLOSING)
+    weight = float(parts.task.settings[0][SETTINGS.rotation_weight]) ** 2
+    caution, steps = float(parts.task.settings[0][SETTINGS.caution]), int(CLOSING)
 
     def close(
         targets, known, base, listed, following, allowed, begun, counters, best, nearest,
-        answers, residuals, restarts, codes, reached, count, tries,
+        out, count, tries,
     ):  # fmt: skip
         place = cuda.grid(1)
         if place >= count:
             return
         problem = listed[place]
-        near, aligned = known[AT_NEAR], known[AT_ALIGNED]
+        near, aligned = known[SETTINGS.near], known[SETTINGS.aligned]
         aim, _, _ = read(targets, size * problem, known)
         kept = take(best, values * problem)
         q, taken = kept, 0
@@ -208,8 +204,8 @@ def close_with(parts: Parts, finish: Any) -> Any:
             most = starts_worth_trying(known, nearest[problem], tries) if outcome == CLOSEST else starts
             if starts < most:
                 allowed[problem] = most
-                following[cuda.atomic.add(counters, AT_OPEN, 1)] = problem
+                following[cuda.atomic.add(counters, TALLY.open, 1)] = problem
                 return
-        finish(problem, q, p, r, starts, outcome, base, answers, residuals, restarts, codes, reached)
+        finish(problem, q, p, r, starts, outcome, base, out)
 
     return close

@@ -10,13 +10,13 @@ from numba import cuda
 
 from .chain import columns, keep, sweep, sweep_axes, to_local
 from .cuda import items, kernel, put, written
-from .joint_step import CODES
+from .joint_step import ROW_CODES
 from .symbolic import Cells, Trace
 
 
 def tip_kernel(codes: Any, numbers: Any, nq: int) -> Any:
     """Return a kernel of poses (n * nq), frames (n * 16) and n."""
-    trace, rows = Trace(np.float64), len(codes) // CODES
+    trace, rows = Trace(np.float64), len(codes) // ROW_CODES.size
     x, y, z, p = trace.of(sweep)(Cells(codes.tolist()), Cells(numbers.tolist()), rows, trace.memory("q", nq))
     world = Cells([0.0] * 16)
     trace.of(keep)(world, 0, x, y, z, p)
@@ -25,7 +25,7 @@ def tip_kernel(codes: Any, numbers: Any, nq: int) -> Any:
 
 def jacobian_kernel(codes: Any, numbers: Any, rates: Any, nq: int, nv: int, local: bool) -> Any:
     """Return a kernel of poses (n * nq), Jacobians (n * 6 nv) and n."""
-    trace, rows = Trace(np.float64), len(codes) // CODES
+    trace, rows = Trace(np.float64), len(codes) // ROW_CODES.size
     program = Cells(codes.tolist()), Cells(numbers.tolist())
     work, jac = Cells([0.0] * 6 * len(rates)), Cells([0.0] * 6 * nv)
     x, y, z, p = trace.of(sweep_axes)(*program, rows, trace.memory("q", nq), work)

@@ -11,26 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import lanes
-from .chain_memory import (
-    AT_CAUTION,
-    AT_CENTRE,
-    AT_CHECK_AFTER,
-    AT_CLOSE,
-    AT_LOWER,
-    AT_MOST_STEPS,
-    AT_POINT_SHELL,
-    AT_ROTATION_WEIGHT,
-    AT_SPIN,
-    AT_STALLED,
-    AT_UPPER,
-    CODES,
-    SETTINGS_SIZE,
-    TABLE_SIZE,
-    TRANSFORM_SIZE,
-)
+from .chain_memory import CODE, FRAME, LIMITS, SETTINGS
 from .cuda import KINDS, cast, choose, device, items, put, shared, written
 from .damped import damped_step, tip_error
-from .starts import RIVALS, in_reach, random_value, read_goal, starts_worth_trying
+from .joint_step import TRANSFORM
+from .starts import TABLE_STARTS, in_reach, random_value, read_goal, starts_worth_trying
 from .symbolic import Cells, Symbol, Trace, compiled, rebuilt
 
 NOTHING = 1e-15  # numbers below it are what is left of a zero
@@ -133,15 +118,22 @@ class Parts:
         self.ranked, self.ranked_widely = self._ranked(task.table), self._ranked(None)
         self.random_start = self._random_start(kind)
         self.starts_worth_trying = rebuilt(starts_worth_trying, {lanes.load: shared(_item)}, device)
-        self.take_goal, self.put_goal = items("take_goal", TRANSFORM_SIZE), put("put_goal", TRANSFORM_SIZE)
+        self.take_goal, self.put_goal = items("take_goal", TRANSFORM.size), put("put_goal", TRANSFORM.size)
         self.take_values, self.put_values = items("take_values", task.values), put("put_values", task.values)
         self.single = cast("single", task.values, kind)
         self.take_base, self.put_pose = items("take_base", task.nq), put("put_pose", task.nq)
-        self.rounded, self.exact = cast("rounded", TRANSFORM_SIZE, kind), cast("exact", task.values, "float64")
+        self.rounded, self.exact = cast("rounded", TRANSFORM.size, kind), cast("exact", task.values, "float64")
         rules = [
             float(s[k])
             for s in task.settings
-            for k in (AT_ROTATION_WEIGHT, AT_MOST_STEPS, AT_CHECK_AFTER, AT_STALLED, AT_CLOSE, AT_CAUTION)
+            for k in (
+                SETTINGS.rotation_weight,
+                SETTINGS.most_steps,
+                SETTINGS.check_after,
+                SETTINGS.stalled,
+                SETTINGS.close,
+                SETTINGS.caution,
+            )
         ]
         whole = f"{self.key} {task.given} {task.asked} {task.shape} {task.values} {task.nq} {kind} {rules}"
         self.key = hashlib.sha256(whole.encode()).hexdigest()
@@ -152,7 +144,7 @@ class Parts:
         return function
 
     def _rows(self) -> int:
-        return len(self.task.codes) // CODES
+        return len(self.task.codes) // CODE.size
 
     def _step(self, dtype: Any, settings: NDArray[Any], *, known_caution: bool) -> Any:
         task, trace, n = self.task, Trace(dtype), self.task.values
@@ -165,14 +157,14 @@ class Parts:
             _memory(settings),
             Cells(task.limits.ravel().tolist()),
             n,
-            trace.memory("goal", TRANSFORM_SIZE),
+            trace.memory("goal", TRANSFORM.size),
             trace.memory("q", n),
             work,
             after,
             caution,
         )
         parameters = ["q", "goal"] if known_caution else ["q", "goal", "caution"]
-        turning = bool(np.abs(task.limits[:, [AT_LOWER, AT_UPPER]]).max() > 7.0)
+        turning = bool(np.abs(task.limits[:, [LIMITS.lower, LIMITS.upper]]).max() > 7.0)
         results = [trace.tuple(after), trace.text(p), trace.text(r)]
         return self._written(trace, "step", parameters, results, turning=turning)
 
@@ -183,7 +175,7 @@ class Parts:
             _memory(task.numbers),
             self._rows(),
             _memory(task.settings[0]),
-            trace.memory("goal", TRANSFORM_SIZE),
+            trace.memory("goal", TRANSFORM.size),
             trace.memory("q", n),
             Cells([0.0] * 6 * self._rows()),
         )
@@ -193,7 +185,7 @@ class Parts:
         trace = Trace(np.float64)
         results = []
         for k, x in enumerate(trace.memory("q", self.task.values)):
-            lower, upper = self.task.limits[k, [AT_LOWER, AT_UPPER]].tolist()
+            lower, upper = self.task.limits[k, [LIMITS.lower, LIMITS.upper]].tolist()
             at_least = trace.select(x > lower, x, lower)
             results.append(trace.select(at_least < upper, at_least, upper))
         return self._written(trace, "within", ["q"], [trace.tuple(results)])
@@ -212,10 +204,13 @@ class Parts:
                     matrix[4 * i + j] = row[0] * column[0] + row[1] * column[1] + row[2] * column[2]
         known = task.settings[0].tolist()
         settings = Cells(
-            [trace.line(f"settings[{k}]") if AT_CENTRE <= k < AT_POINT_SHELL + 2 else x for k, x in enumerate(known)]
+            [
+                trace.line(f"settings[{k}]") if SETTINGS.centre <= k < SETTINGS.point_shell + 2 else x
+                for k, x in enumerate(known)
+            ]
         )
-        goal = Cells([0.0] * TRANSFORM_SIZE)
-        valid = trace.of(read_goal)(_memory(task.numbers), known[AT_SPIN], Cells(matrix), 0, goal)
+        goal = Cells([0.0] * TRANSFORM.size)
+        valid = trace.of(read_goal)(_memory(task.numbers), known[SETTINGS.spin], Cells(matrix), 0, goal)
         reach = trace.of(in_reach)(settings, goal)
         results = [trace.tuple(goal), _truth(valid), _truth(reach)]
         return self._written(trace, "read", ["targets", "at", "settings"], results)
@@ -243,20 +238,20 @@ class Parts:
         A table that is known becomes part of the function; one that is not is an array, looked at from block to block.
         """
         names: dict[str, Any] = {"choose": shared(choose), "far": self.task.dtype(math.inf)}
-        lines = [f"b{k}, w{k} = far, 0" for k in range(RIVALS)]
+        lines = [f"b{k}, w{k} = far, 0" for k in range(TABLE_STARTS)]
         if table is None:
             lines.append("for block in range(first, end):")
-            lines.append(f"    at = {RIVALS * TABLE_SIZE} * block")
-            for k in range(RIVALS):
-                terms = "".join(f" + table[at + {k * TABLE_SIZE + 1 + m}] * goal[{m}]" for m in range(TABLE_SIZE - 1))
-                lines += _nearer(f"table[at + {k * TABLE_SIZE}]{terms}", f"{RIVALS} * block + {k}", k, "    ")
+            lines.append(f"    at = {TABLE_STARTS * FRAME.size} * block")
+            for k in range(TABLE_STARTS):
+                terms = "".join(f" + table[at + {k * FRAME.size + 1 + m}] * goal[{m}]" for m in range(FRAME.size - 1))
+                lines += _nearer(f"table[at + {k * FRAME.size}]{terms}", f"{TABLE_STARTS} * block + {k}", k, "    ")
         else:
-            terms = "".join(f" + goal[{m}] * frame[{m + 1}]" for m in range(TABLE_SIZE - 1) if table[:, m + 1].any())
+            terms = "".join(f" + goal[{m}] * frame[{m + 1}]" for m in range(FRAME.size - 1) if table[:, m + 1].any())
             away = compiled("away", f"def away(goal, frame):\n    return frame[0]{terms}\n", {})
             names["away"] = device(away, fast=self.task.dtype is np.float32)
             for frame, row in enumerate(table):
                 names[f"k{frame}"] = tuple(row)
-                lines += _nearer(f"away(goal, k{frame})", f"{frame}", frame % RIVALS, "")
+                lines += _nearer(f"away(goal, k{frame})", f"{frame}", frame % TABLE_STARTS, "")
         for a, b in SORTING:
             lines.append(f"less = b{b} < b{a}")
             for x in "bw":
@@ -291,7 +286,7 @@ def _item(memory, item):
 
 def _limit(memory, item):
     """Return one of the limits, which stand after the settings."""
-    return memory[SETTINGS_SIZE + item]
+    return memory[SETTINGS.size + item]
 
 
 def _quaternion(trace: Trace, angles: list[Any]) -> list[Any]:

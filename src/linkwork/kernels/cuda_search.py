@@ -24,25 +24,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda, int32
 
-from .chain_memory import (
-    AT_CHECK_AFTER,
-    AT_CLOSE,
-    AT_MOST_STEPS,
-    AT_ROTATION_WEIGHT,
-    AT_STALLED,
-    NARROW,
-    TRANSFORM_SIZE,
-    WIDE,
-)
+from .chain_memory import NARROW, SETTINGS, WIDE
 from .cuda import THREADS, device, kernel
 from .cuda_answers import (
-    AT_LAST,
-    AT_LEFT,
-    AT_OPEN,
-    AT_TAKEN,
-    COUNTERS,
     LANE,
     NO_ONE,
+    TALLY,
     accept_with,
     close_with,
     finish_with,
@@ -51,8 +38,9 @@ from .cuda_answers import (
     refuse_with,
 )
 from .cuda_codegen import Parts
+from .joint_step import TRANSFORM
 from .search_many import INVALID, REACHED, UNSOLVED
-from .starts import FIRST_STARTS, RIVALS
+from .starts import FIRST_STARTS, TABLE_STARTS
 
 UNREACHABLE = 2  # starts for a goal out of reach
 
@@ -88,10 +76,10 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
     read, ranked, rounded, step = parts.read, parts.ranked, parts.rounded, parts.step
     take, random_start, exact, within = parts.take_values, parts.random_start, parts.exact, parts.within
     size, values, given_up = math.prod(parts.task.shape), parts.task.values, _given_up(parts)
-    refuse, groups, weight = refuse_with(parts), THREADS // RIVALS or 1, _weight(parts)
+    refuse, groups, weight = refuse_with(parts), THREADS // TABLE_STARTS or 1, _weight(parts)
 
     def race(
-        targets, known, poses, base, listed, following, counters, answers, residuals, restarts, codes, reached,
+        targets, known, poses, base, listed, following, counters, out,
         numbers, tolerances,
     ):  # fmt: skip
         count, racers, low, high, seed, first, whole, tally = numbers
@@ -101,7 +89,7 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
         if racer == 0:
             keys[group] = NO_ONE
         if cuda.grid(1) == 0:
-            counters[AT_OPEN + AT_LAST - tally] = 0
+            counters[TALLY.open + TALLY.last - tally] = 0
         cuda.syncthreads()
         place = cuda.blockIdx.x * (cuda.blockDim.x // racers) + group
         here = place < count
@@ -110,10 +98,10 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
         aim, key, start, total, taken, fresh = rounded(goal), NO_ONE, low + racer, 0, 0, True
         order, q, before = ranked(aim), take(poses, 0), near_to
         while here and valid and reach and start < high and key == NO_ONE:
-            if fresh and start < RIVALS:
+            if fresh and start < TABLE_STARTS:
                 q = take(poses, values * ((order[start // 4] >> (16 * (start % 4))) & 0xFFFF))
             elif fresh:
-                q = random_start(known, seed, first + problem, start + RIVALS)
+                q = random_start(known, seed, first + problem, start + TABLE_STARTS)
             if fresh:
                 fresh, taken = False, 0
             after, p, r = step(q, aim)
@@ -133,26 +121,24 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
             pose, moved, turned, done = polish(within(exact(q)), goal, True, known)
             left = not done
             if done:
-                finish(
-                    problem, pose, moved, turned, start + 1, REACHED, base, answers, residuals, restarts, codes, reached
-                )
+                finish(problem, pose, moved, turned, start + 1, REACHED, base, out)
         if left and not valid:
-            refuse(problem, base, answers, residuals, restarts, codes, reached)
+            refuse(problem, base, out)
         elif left:
-            codes[problem] = UNSOLVED
+            out.codes[problem] = UNSOLVED
             following[cuda.atomic.add(counters, tally, 1)] = problem
 
     return race
 
 
 def _weight(parts: Parts) -> Any:
-    return parts.task.dtype(parts.task.settings[1][AT_ROTATION_WEIGHT] ** 2)
+    return parts.task.dtype(parts.task.settings[1][SETTINGS.rotation_weight] ** 2)
 
 
 def _given_up(parts: Parts) -> Any:
     settings, real = parts.task.settings[1], parts.task.dtype
-    close, stalled = real(settings[AT_CLOSE]), real(settings[AT_STALLED])
-    most, check = int(settings[AT_MOST_STEPS]), int(settings[AT_CHECK_AFTER])
+    close, stalled = real(settings[SETTINGS.close]), real(settings[SETTINGS.stalled])
+    most, check = int(settings[SETTINGS.most_steps]), int(settings[SETTINGS.check_after])
 
     def given_up(taken, now, before):
         """Return whether a descent has taken too many steps, or no longer comes closer."""
@@ -167,13 +153,13 @@ def _prepare(parts: Parts) -> Any:
 
     def prepare(targets, known, listed, goal, order, allowed, begun, codes, counters, count, tries, whole):
         i = cuda.grid(1)
-        if i < COUNTERS:
+        if i < TALLY.size:
             counters[i] = 0
         if i < count:
             problem = i if whole else listed[i]
             exact, valid, reach = read(targets, size * problem, known)
             near = rounded(exact)
-            put_goal(goal, TRANSFORM_SIZE * problem, near)
+            put_goal(goal, TRANSFORM.size * problem, near)
             order[2 * problem], order[2 * problem + 1] = ranked(near)
             begun[problem] = unbegun
             allowed[problem] = min(FIRST_STARTS if reach else UNREACHABLE, tries) if valid else 0
@@ -183,14 +169,14 @@ def _prepare(parts: Parts) -> Any:
 
 
 def _rank(parts: Parts) -> Any:
-    ranked, take_goal, first = parts.ranked_widely, parts.take_goal, NARROW // RIVALS
+    ranked, take_goal, first = parts.ranked_widely, parts.take_goal, NARROW // TABLE_STARTS
 
     def rank(table, goal, listed, order, count):
         i = cuda.grid(1)
         if i < count:
             problem = listed[i]
-            near = take_goal(goal, TRANSFORM_SIZE * problem)
-            order[2 * problem], order[2 * problem + 1] = ranked(near, table, first, first + WIDE // RIVALS)
+            near = take_goal(goal, TRANSFORM.size * problem)
+            order[2 * problem], order[2 * problem + 1] = ranked(near, table, first, first + WIDE // TABLE_STARTS)
 
     return rank
 
@@ -223,12 +209,12 @@ def _descend(parts: Parts, begin: Any) -> Any:
         slot, end, busy, fresh, problem, start, last = 0, 0, False, False, 0, 0, 0
         taken, total, best, before = 0, 0, infinity, infinity
         if cuda.grid(1) == 0:
-            counters[AT_LEFT] = 0
+            counters[TALLY.left] = 0
         aim, q = take_goal(goal, 0), take_values(poses, 0)
         while True:
             if not busy:
                 if slot >= end:
-                    slot = int32(cuda.atomic.add(counters, AT_TAKEN, grain))
+                    slot = int32(cuda.atomic.add(counters, TALLY.taken, grain))
                     end = min(slot + grain, count * racers)
                     if slot >= end:
                         break
@@ -238,7 +224,7 @@ def _descend(parts: Parts, begin: Any) -> Any:
                 if start >= last:
                     found[slot], error[slot], slot = 0, infinity, slot + 1
                     continue
-                aim, busy, fresh, total, best = take_goal(goal, TRANSFORM_SIZE * problem), True, True, 0, infinity
+                aim, busy, fresh, total, best = take_goal(goal, TRANSFORM.size * problem), True, True, 0, infinity
             if fresh:
                 q = begin(start, problem, order, poses, given, known, seed, first)
                 fresh, taken = False, 0

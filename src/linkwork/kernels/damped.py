@@ -8,42 +8,19 @@ side (memory of lanes). `chain_memory` says what stands in the arrays.
 from __future__ import annotations
 
 from . import inner
-from .chain_memory import (
-    AT_AXES,
-    AT_BASE,
-    AT_DAMPING_GAIN,
-    AT_DAMPING_LEAST,
-    AT_FORM,
-    AT_LENGTH,
-    AT_LOWER,
-    AT_MOTION,
-    AT_ORIGIN,
-    AT_POSITION_WEIGHTS,
-    AT_ROTATION_WEIGHT,
-    AT_ROWS,
-    AT_SPIN,
-    AT_TIP,
-    AT_TRAVEL,
-    AT_TWIST_COSINE,
-    AT_TWIST_SINE,
-    AT_UPPER,
-    AT_VALUE,
-    CODES,
-    FORM_DH,
-    FORM_GENERAL,
-    LIMITS_SIZE,
-)
+from .chain_memory import CODE, DH, ENDS, FORM_DH, LIMITS, SETTINGS
 from .joint_step import (
-    AT_ADVANCE,
-    AT_MULTIPLIER,
-    AT_OFFSET,
-    NUMBERS,
+    GENERAL,
     PRISMATIC,
     REVOLUTE,
+    ROW_NUMBERS,
+    SHIFT,
+    TRANSFORM,
     along,
-    blend,
+    place,
     sine_cosine,
     swing,
+    vector,
 )
 from .lanes import fill, load, select, sqrt, store
 
@@ -63,16 +40,10 @@ def dot(a, b):
 
 
 @inner
-def vector(memory, at):
-    """Return three items of memory."""
-    return load(memory, at), load(memory, at + 1), load(memory, at + 2)
-
-
-@inner
 def axes_of(memory, at):
     """Return the columns x, y, z and the origin of a transform."""
-    a = at + AT_AXES
-    return vector(memory, a), vector(memory, a + 3), vector(memory, a + 6), vector(memory, at + AT_ORIGIN)
+    a = at + TRANSFORM.axes
+    return vector(memory, a), vector(memory, a + 3), vector(memory, a + 6), vector(memory, at + TRANSFORM.origin)
 
 
 @inner
@@ -82,49 +53,28 @@ def widened(q, v):
 
 
 @inner
-def larger(a, b):
-    """Return the larger of two."""
-    return select(a > b, a, b)
-
-
-@inner
-def smaller(a, b):
-    """Return the smaller of two."""
-    return select(a < b, a, b)
-
-
-@inner
-def moved(numbers, at, x, y, z, p):
-    """Return a frame with a constant transform put on it."""
-    a, b, c, s = axes_of(numbers, at)
-    shift = blend(x, y, z, s[0], s[1], s[2])
-    p = (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2])
-    return blend(x, y, z, a[0], a[1], a[2]), blend(x, y, z, b[0], b[1], b[2]), blend(x, y, z, c[0], c[1], c[2]), p
-
-
-@inner
 def twisted(numbers, at, x, y, z, p):
     """Return a frame twisted about x, moved along x and then along the new z: Denavit-Hartenberg."""
-    y, z = swing(y, z, load(numbers, at + AT_TWIST_SINE), load(numbers, at + AT_TWIST_COSINE))
-    return x, y, z, along(along(p, x, load(numbers, at + AT_LENGTH)), z, load(numbers, at + AT_TRAVEL))
+    y, z = swing(y, z, load(numbers, at + DH.twist_sine), load(numbers, at + DH.twist_cosine))
+    return x, y, z, along(along(p, x, load(numbers, at + DH.length)), z, load(numbers, at + DH.travel))
 
 
 @inner
 def sweep(codes, numbers, rows, q, work):
     """Return the last joint's frame; leave axis and origin of every joint in `work`, 6 each."""
-    a, b, c, d = axes_of(numbers, AT_BASE)
+    a, b, c, d = axes_of(numbers, ENDS.base)
     x, y, z, p = widened(q, a), widened(q, b), widened(q, c), widened(q, d)
     for row in range(rows):
-        code, at = CODES * row, AT_ROWS + NUMBERS * row
-        form, motion = load(codes, code + AT_FORM), load(codes, code + AT_MOTION)
+        code, at = CODE.size * row, ENDS.size + ROW_NUMBERS.size * row
+        form, motion = load(codes, code + CODE.form), load(codes, code + CODE.motion)
         if form == FORM_DH:
             x, y, z, p = twisted(numbers, at, x, y, z, p)
-        elif form == FORM_GENERAL:
-            x, y, z, p = moved(numbers, at, x, y, z, p)
-        value = load(q, load(codes, code + AT_VALUE))
-        amount = value * load(numbers, at + AT_MULTIPLIER) + load(numbers, at + AT_OFFSET)
+        else:
+            x, y, z, p = place(form, numbers, at, x, y, z, p)
+        value = load(q, load(codes, code + CODE.value))
+        amount = value * load(numbers, at + ROW_NUMBERS.multiplier) + load(numbers, at + ROW_NUMBERS.offset)
         if motion != REVOLUTE:
-            p = along(p, z, amount * load(numbers, at + AT_ADVANCE))
+            p = along(p, z, amount * load(numbers, at + ROW_NUMBERS.advance))
         if motion != PRISMATIC:
             sine, cosine = sine_cosine(amount)
             x, y = swing(x, y, sine, cosine)
@@ -132,16 +82,6 @@ def sweep(codes, numbers, rows, q, work):
             store(work, 6 * row + k, z[k])
             store(work, 6 * row + 3 + k, p[k])
     return x, y, z, p
-
-
-@inner
-def end(numbers, spin, x, y, z, p):
-    """Return the frame at the tip. The goal holds its rotation already (see `chain`), unless it may spin."""
-    if spin != 0.0:
-        return moved(numbers, AT_TIP, x, y, z, p)
-    s = vector(numbers, AT_TIP + AT_ORIGIN)
-    shift = blend(x, y, z, s[0], s[1], s[2])
-    return x, y, z, (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2])
 
 
 @inner
@@ -159,7 +99,7 @@ def turn_error(spin, goal, x, y, z):
         w = (a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2])
         trace = dot(x, gx) + dot(y, gy) + dot(z, gz)
         half, near, far, gain = (1.0 + trace) * 0.25, trace > 1.0, 3.0 - trace, 0.5
-    scale = gain / sqrt(larger(half, STRAIGHT))
+    scale = gain / sqrt(select(half > STRAIGHT, half, STRAIGHT))
     w = (w[0] * scale, w[1] * scale, w[2] * scale)
     return w, select(near, dot(w, w), far)  # beyond a right angle the vector shortens again, the error does not
 
@@ -171,14 +111,17 @@ def columns(codes, numbers, rows, settings, tip, z, work):
     Values are numbered as they first appear, so that a column never lands on an axis still to be read; a follower adds
     to the column of its leader.
     """
-    rotation, spin, seen = load(settings, AT_ROTATION_WEIGHT), load(settings, AT_SPIN), 0
+    rotation, spin, seen = load(settings, SETTINGS.rotation_weight), load(settings, SETTINGS.spin), 0
     for row in range(rows):
-        motion, value = load(codes, CODES * row + AT_MOTION), load(codes, CODES * row + AT_VALUE)
-        multiplier, at = load(numbers, AT_ROWS + NUMBERS * row + AT_MULTIPLIER), 6 * value
+        motion, value = (
+            load(codes, CODE.size * row + CODE.motion),
+            load(codes, CODE.size * row + CODE.value),
+        )
+        multiplier, at = load(numbers, ENDS.size + ROW_NUMBERS.size * row + ROW_NUMBERS.multiplier), 6 * value
         axis, origin = vector(work, 6 * row), vector(work, 6 * row + 3)
         linear, angular = cross(axis, (tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2])), axis
         if motion != REVOLUTE:
-            advance = load(numbers, AT_ROWS + NUMBERS * row + AT_ADVANCE)
+            advance = load(numbers, ENDS.size + ROW_NUMBERS.size * row + ROW_NUMBERS.advance)
             turns = 0.0 if motion == PRISMATIC else 1.0
             linear = (
                 linear[0] * turns + axis[0] * advance,
@@ -189,7 +132,7 @@ def columns(codes, numbers, rows, settings, tip, z, work):
         if spin != 0.0:
             angular = along(angular, z, -dot(angular, z))
         for k in range(3):
-            weight = load(settings, AT_POSITION_WEIGHTS + k)
+            weight = load(settings, SETTINGS.position_weights + k)
             j, r = linear[k] * (weight * multiplier), angular[k] * (rotation * multiplier)
             if value < seen:
                 j, r = j + load(work, at + k), r + load(work, at + 3 + k)
@@ -201,7 +144,15 @@ def columns(codes, numbers, rows, settings, tip, z, work):
 @inner
 def bounds(limits, value):
     """Return the lower and the upper limit of a value."""
-    return load(limits, LIMITS_SIZE * value + AT_LOWER), load(limits, LIMITS_SIZE * value + AT_UPPER)
+    return load(limits, LIMITS.size * value + LIMITS.lower), load(limits, LIMITS.size * value + LIMITS.upper)
+
+
+@inner
+def within(limits, value, x):
+    """Return a value brought within its limits."""
+    lower, upper = bounds(limits, value)
+    raised = select(x > lower, x, lower)
+    return select(raised < upper, raised, upper)
 
 
 @inner
@@ -284,11 +235,12 @@ def solve_symmetric(matrix, e):
 @inner
 def tip_error(codes, numbers, rows, settings, goal, q, work):
     """Return the tip's z axis and position, the weighted error, and its squared position and rotation parts."""
-    spin, w = load(settings, AT_SPIN), load(settings, AT_ROTATION_WEIGHT)
+    spin, w = load(settings, SETTINGS.spin), load(settings, SETTINGS.rotation_weight)
     x, y, z, p = sweep(codes, numbers, rows, q, work)
-    x, y, z, tip = end(numbers, spin, x, y, z, p)
+    # the goal holds the tip's rotation already, see `starts.read_goal`, unless it may spin
+    x, y, z, tip = place(GENERAL if spin != 0.0 else SHIFT, numbers, ENDS.tip, x, y, z, p)
     turn, rotation_error = turn_error(spin, goal, x, y, z)
-    there, weights = vector(goal, AT_ORIGIN), vector(settings, AT_POSITION_WEIGHTS)
+    there, weights = vector(goal, TRANSFORM.origin), vector(settings, SETTINGS.position_weights)
     e0, e1, e2 = (there[0] - tip[0]) * weights[0], (there[1] - tip[1]) * weights[1], (there[2] - tip[2]) * weights[2]
     return z, tip, (e0, e1, e2, turn[0] * w, turn[1] * w, turn[2] * w), e0 * e0 + e1 * e1 + e2 * e2, rotation_error
 
@@ -301,15 +253,16 @@ def damped_step(codes, numbers, rows, settings, limits, values, goal, q, work, a
     curvature, which the step leaves out, counts as much as the Jacobian does.
     """
     z, tip, e, position_error, rotation_error = tip_error(codes, numbers, rows, settings, goal, q, work)
-    w = load(settings, AT_ROTATION_WEIGHT)
+    w = load(settings, SETTINGS.rotation_weight)
     error = position_error + rotation_error * (w * w)
-    damping = error * load(settings, AT_DAMPING_GAIN) + load(settings, AT_DAMPING_LEAST) + caution * sqrt(error)
+    damping = (
+        error * load(settings, SETTINGS.damping_gain) + load(settings, SETTINGS.damping_least) + caution * sqrt(error)
+    )
     columns(codes, numbers, rows, settings, tip, z, work)
     b = solve_symmetric(normal_matrix(limits, values, q, e, damping, work), e)
     for value in range(values):
         at = 6 * value
         c, d = vector(work, at), vector(work, at + 3)
         change = c[0] * b[0] + c[1] * b[1] + c[2] * b[2] + d[0] * b[3] + d[1] * b[4] + d[2] * b[5]
-        lower, upper = bounds(limits, value)
-        store(after, value, smaller(larger(load(q, value) + change, lower), upper))
+        store(after, value, within(limits, value, load(q, value) + change))
     return position_error, rotation_error

@@ -7,16 +7,21 @@ row of a program says what to do, in two arrays, `codes` and `numbers`.
 from __future__ import annotations
 
 import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from . import inner
 from .lanes import bits, by_precision, exact_cos, exact_sin, fabs, fill, load, mantissa_bit, select
 from .layout import Layout
 
 ROW_CODES = Layout("motion", "axis", "value", "constant")  # the axis: 0 x, 1 y, 2 z; the value: its place in the pose
-AT_MOTION, AT_AXIS, AT_VALUE, AT_CONSTANT = ROW_CODES.places
-# the constant transform, its rotation column by column; the amount of the motion is multiplier * value + offset
-ROW_NUMBERS = Layout(("rotation", 9), ("shift", 3), "multiplier", "offset", "advance")
-AT_ROTATION, AT_SHIFT, AT_MULTIPLIER, AT_OFFSET, AT_ADVANCE = ROW_NUMBERS.places
+TRANSFORM = Layout(("axes", 9), ("origin", 3))  # column by column: x, y, z and the origin
+# the constant transform; the amount of the motion is multiplier * value + offset
+ROW_NUMBERS = Layout(("transform", TRANSFORM.size), "multiplier", "offset", "advance")
+AT_MOTION, AT_AXIS, AT_VALUE, _ = ROW_CODES.places
+_, AT_MULTIPLIER, _, AT_ADVANCE = ROW_NUMBERS.places
 CODES, NUMBERS = ROW_CODES.size, ROW_NUMBERS.size
 STAY, REVOLUTE, PRISMATIC, SCREW, BALL = 0, 1, 2, 3, 4  # motions
 IDENTITY, SHIFT, GENERAL = 0, 1, 2  # forms of the constant
@@ -61,6 +66,12 @@ def sine_cosine(angle):
 
 
 @inner
+def vector(memory, at):
+    """Return three items of memory."""
+    return load(memory, at), load(memory, at + 1), load(memory, at + 2)
+
+
+@inner
 def blend(x, y, z, a, b, c):
     """Return the vector a x + b y + c z."""
     return x[0] * a + y[0] * b + z[0] * c, x[1] * a + y[1] * b + z[1] * c, x[2] * a + y[2] * b + z[2] * c
@@ -83,17 +94,14 @@ def swing(a, b, sine, cosine):
 
 @inner
 def place(constant, m, at, x, y, z, p):
-    """Return the frame that a row's constant transform, numbers from `at` on, puts on a frame (the Lmatrix)."""
+    """Return the frame that a constant transform, a TRANSFORM from `at` on, puts on a frame (the Lmatrix)."""
     if constant != IDENTITY:
-        a, b = at + AT_SHIFT, at + AT_ROTATION
-        shift = blend(x, y, z, load(m, a), load(m, a + 1), load(m, a + 2))
+        shift = blend(x, y, z, *vector(m, at + TRANSFORM.origin))
         p = (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2])
         if constant == GENERAL:
-            x, y, z = (
-                blend(x, y, z, load(m, b), load(m, b + 1), load(m, b + 2)),
-                blend(x, y, z, load(m, b + 3), load(m, b + 4), load(m, b + 5)),
-                blend(x, y, z, load(m, b + 6), load(m, b + 7), load(m, b + 8)),
-            )
+            a = at + TRANSFORM.axes
+            b, c, d = vector(m, a), vector(m, a + 3), vector(m, a + 6)
+            x, y, z = blend(x, y, z, *b), blend(x, y, z, *c), blend(x, y, z, *d)
     return x, y, z, p
 
 
@@ -135,16 +143,16 @@ def turn_by_quaternion(w, i, j, k, x, y, z):
 @inner
 def step(codes, numbers, row, q, x, y, z, p):
     """Return the frame one row further down: ``frame * constant * motion(q)``."""
-    code, at = CODES * row, NUMBERS * row
-    x, y, z, p = place(load(codes, code + AT_CONSTANT), numbers, at, x, y, z, p)
-    motion, axis, value = load(codes, code + AT_MOTION), load(codes, code + AT_AXIS), load(codes, code + AT_VALUE)
+    code, at = ROW_CODES.size * row, ROW_NUMBERS.size * row
+    x, y, z, p = place(load(codes, code + ROW_CODES.constant), numbers, at + ROW_NUMBERS.transform, x, y, z, p)
+    motion, axis = load(codes, code + ROW_CODES.motion), load(codes, code + ROW_CODES.axis)
+    value = load(codes, code + ROW_CODES.value)
     if motion == BALL:
-        w, i, j, k = load(q, value), load(q, value + 1), load(q, value + 2), load(q, value + 3)
-        x, y, z = turn_by_quaternion(w, i, j, k, x, y, z)
+        x, y, z = turn_by_quaternion(load(q, value), *vector(q, value + 1), x, y, z)
     elif motion != STAY:
-        amount = load(q, value) * load(numbers, at + AT_MULTIPLIER) + load(numbers, at + AT_OFFSET)
+        amount = load(q, value) * load(numbers, at + ROW_NUMBERS.multiplier) + load(numbers, at + ROW_NUMBERS.offset)
         if motion != REVOLUTE:
-            p = along(p, pick(axis, x, y, z), amount * load(numbers, at + AT_ADVANCE))
+            p = along(p, pick(axis, x, y, z), amount * load(numbers, at + ROW_NUMBERS.advance))
         if motion != PRISMATIC:
             x, y, z = turn(axis, amount, x, y, z)
     return x, y, z, p
@@ -155,3 +163,8 @@ def start(q):
     """Return the world frame, as numbers or as lanes."""
     zero, one = fill(q, 0.0), fill(q, 1.0)
     return (one, zero, zero), (zero, one, zero), (zero, zero, one), (zero, zero, zero)
+
+
+def transform(matrices: NDArray[Any]) -> NDArray[Any]:
+    """Return transforms (..., 4, 4) as TRANSFORM, shape (..., 12)."""
+    return np.swapaxes(matrices[..., :3, :], -1, -2).reshape(*matrices.shape[:-2], TRANSFORM.size)

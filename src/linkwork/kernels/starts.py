@@ -10,30 +10,13 @@ import math
 from numba import float64, int64, uint64
 
 from . import inner, part
-from .chain_memory import (
-    AT_AXES,
-    AT_CENTRE,
-    AT_FRAME_CONSTANT,
-    AT_FRAME_FACTORS,
-    AT_ORIGIN,
-    AT_POINT,
-    AT_POINT_SHELL,
-    AT_SHELL,
-    AT_START_BOUND,
-    AT_START_HIGH,
-    AT_START_LOW,
-    AT_TIP,
-    LIMITS_SIZE,
-    NARROW,
-    TABLE_SIZE,
-    TRANSFORM_SIZE,
-    WIDE,
-)
-from .damped import axes_of, vector
+from .chain_memory import ENDS, FRAME, LIMITS, NARROW, SETTINGS, WIDE
+from .damped import axes_of, cross, dot
+from .joint_step import TRANSFORM, blend, pick, vector
 from .lanes import fill, load, select, store
 
-RIVALS = 8  # starts taken from a table
-FIRST_STARTS = 2 * RIVALS
+TABLE_STARTS = 8  # taken from each of the two tables
+FIRST_STARTS = 2 * TABLE_STARTS
 PLENTY, EDGE = 300.0, 0.25  # starts that are enough, and the share of the bound that is allowed beyond them
 MIDDLE, SPREAD = 40, 0.7  # up to this one, random starts keep to the middle of the range
 RIGID = 1e-11  # sum of the squared flaws from which on a matrix is not a rotation
@@ -61,46 +44,41 @@ def random_value(limits, seed, problem, start, value):
     u = uniform(seed, problem, start, value)
     if start < MIDDLE:
         u = 0.5 + SPREAD * (u - 0.5)
-    at = LIMITS_SIZE * value
-    low, high = float64(load(limits, at + AT_START_LOW)), float64(load(limits, at + AT_START_HIGH))
+    at = LIMITS.size * value
+    low, high = float64(load(limits, at + LIMITS.start_low)), float64(load(limits, at + LIMITS.start_high))
     return low + (high - low) * u
+
+
+@inner
+def put_row(numbers, spin, row, axes, p, goal):
+    """Write a row of a target, numbers or lanes, into a goal; take the tip's rotation off it unless it may spin."""
+    store(goal, TRANSFORM.origin + row, p)
+    for k in range(3):
+        tip = ENDS.tip + TRANSFORM.axes + k
+        turned = axes[0] * load(numbers, tip) + axes[1] * load(numbers, tip + 3) + axes[2] * load(numbers, tip + 6)
+        store(goal, TRANSFORM.axes + 3 * k + row, pick(k, *axes) if spin != 0.0 else turned)
 
 
 @part
 def read_goal(numbers, spin, targets, at, goal):
-    """Write the goal of a 4x4 target, row by row from `at` on; take the tip's rotation off it unless it may spin.
-
-    Return whether the target is a finite rigid transform.
-    """
+    """Write the goal of a 4x4 target, row by row from `at` on; return whether it is a finite rigid transform."""
     flaw = 0.0
     for row in range(3):
-        a, b, c = vector(targets, at + 4 * row)
-        other = vector(targets, at + 4 * ((row + 1) % 3))
+        axes, other = vector(targets, at + 4 * row), vector(targets, at + 4 * ((row + 1) % 3))
         p = load(targets, at + 4 * row + 3)
-        flaw += (a * a + b * b + c * c - 1.0) ** 2 + (a * other[0] + b * other[1] + c * other[2]) ** 2 + (p - p)
-        store(goal, AT_ORIGIN + row, p)
-        for k in range(3):
-            if spin != 0.0:
-                turned = load(targets, at + 4 * row + k)
-            else:
-                tip = AT_TIP + AT_AXES + k
-                turned = a * load(numbers, tip) + b * load(numbers, tip + 3) + c * load(numbers, tip + 6)
-            store(goal, AT_AXES + 3 * k + row, turned)
-    x, y, z = vector(targets, at), vector(targets, at + 4), vector(targets, at + 8)
-    volume = (
-        x[0] * (y[1] * z[2] - y[2] * z[1]) + x[1] * (y[2] * z[0] - y[0] * z[2]) + x[2] * (y[0] * z[1] - y[1] * z[0])
-    )
+        flaw += (dot(axes, axes) - 1.0) ** 2 + dot(axes, other) ** 2 + (p - p)
+        put_row(numbers, spin, row, axes, p, goal)
     last = vector(targets, at + 12)
-    flaw += last[0] * last[0] + last[1] * last[1] + last[2] * last[2] + (load(targets, at + 15) - 1.0) ** 2
-    return (flaw < RIGID) & (volume > 0.0)
+    flaw += dot(last, last) + (load(targets, at + 15) - 1.0) ** 2
+    return (flaw < RIGID) & (dot(vector(targets, at), cross(vector(targets, at + 4), vector(targets, at + 8))) > 0.0)
 
 
 @inner
 def inside(settings, shell, p):
     """Return whether a point lies between the two spheres of a shell, given by their squared radii."""
-    centre = vector(settings, AT_CENTRE)
-    x, y, z = p[0] - centre[0], p[1] - centre[1], p[2] - centre[2]
-    square = x * x + y * y + z * z
+    centre = vector(settings, SETTINGS.centre)
+    away = (p[0] - centre[0], p[1] - centre[1], p[2] - centre[2])
+    square = dot(away, away)
     return (load(settings, shell) <= square) & (square <= load(settings, shell + 1))
 
 
@@ -108,13 +86,9 @@ def inside(settings, shell, p):
 def in_reach(settings, goal):
     """Return whether a goal lies in the shell of the tip, and the point of the last axis that it implies in its own."""
     x, y, z, p = axes_of(goal, 0)
-    s = vector(settings, AT_POINT)
-    point = (
-        p[0] - (x[0] * s[0] + y[0] * s[1] + z[0] * s[2]),
-        p[1] - (x[1] * s[0] + y[1] * s[1] + z[1] * s[2]),
-        p[2] - (x[2] * s[0] + y[2] * s[1] + z[2] * s[2]),
-    )
-    return inside(settings, AT_SHELL, p) & inside(settings, AT_POINT_SHELL, point)
+    s = blend(x, y, z, *vector(settings, SETTINGS.point))
+    point = (p[0] - s[0], p[1] - s[1], p[2] - s[2])
+    return inside(settings, SETTINGS.shell, p) & inside(settings, SETTINGS.point_shell, point)
 
 
 @part
@@ -126,10 +100,10 @@ def rank(table, first, blocks, goal, ranks, at):
     """
     best, where = fill(table, math.inf), fill(table, 0.0)
     for block in range(first, first + blocks):
-        row = TABLE_SIZE * block
-        away = load(table, row + AT_FRAME_CONSTANT)
-        for k in range(TRANSFORM_SIZE):
-            away = away + load(table, row + AT_FRAME_FACTORS + k) * load(goal, k)
+        row = FRAME.size * block
+        away = load(table, row + FRAME.constant)
+        for k in range(TRANSFORM.size):
+            away = away + load(table, row + FRAME.factors + k) * load(goal, k)
         nearer = away < best
         best, where = select(nearer, away, best), select(nearer, float64(block), where)
     store(ranks, at, best)
@@ -158,7 +132,7 @@ def put_start(chain, values, tables, goal, row, seed, problem, start, q, lane, w
     table, poses, ranks, scores = tables
     if start == 0:
         rank(table, 0, NARROW // width, goal, ranks, row)
-    elif start == RIVALS:
+    elif start == TABLE_STARTS:
         rank(table, NARROW // width, WIDE // width, goal, ranks, row)
     frame = take_best(scores, row * width, width) if start < FIRST_STARTS else 0
     for value in range(values):
@@ -177,5 +151,5 @@ def starts_worth_trying(settings, error, tries):
     further than a bound over n. A goal that is further is taken to be out of reach. Hundreds are enough for all but the
     goals at the very edge of reach, where the best pose is almost there.
     """
-    bound = load(settings, AT_START_BOUND) / math.sqrt(max(error, 1e-300))
+    bound = load(settings, SETTINGS.start_bound) / math.sqrt(max(error, 1e-300))
     return int64(min(max(min(bound, PLENTY), EDGE * bound, FIRST_STARTS), tries))

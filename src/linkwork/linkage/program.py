@@ -17,18 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.joint_step import (
-    BALL,
-    GENERAL,
-    IDENTITY,
-    PRISMATIC,
-    REVOLUTE,
-    ROW_CODES,
-    ROW_NUMBERS,
-    SCREW,
-    SHIFT,
-    STAY,
-)
+from ..kernels import joint_step as steps
 from ..transforms import FloatArray, plane_basis
 from .elements import Element
 from .joints import Joint
@@ -37,23 +26,23 @@ from .tree import Drive
 if TYPE_CHECKING:
     from .linkage import Linkage
 
-KINDS = {"revolute": REVOLUTE, "prismatic": PRISMATIC, "screw": SCREW, "ball": BALL}
+KINDS = {"revolute": steps.REVOLUTE, "prismatic": steps.PRISMATIC, "screw": steps.SCREW, "ball": steps.BALL}
 EYE4 = np.eye(4)
 
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """A motion about or along a coordinate axis by ``multiplier * pose[q] + offset``, after a constant transform.
+    """A motion about or along a coordinate axis by ``multiplier * pose[q] + offset``, after a constant steps.transform.
 
     Attributes:
-        kind: REVOLUTE, PRISMATIC, SCREW or BALL of `kernels.joint_step`.
+        kind: steps.REVOLUTE, steps.PRISMATIC, steps.SCREW or steps.BALL of `kernels.joint_step`.
         axis: 0, 1 or 2 for x, y or z.
         q: Place of its value in the pose; the first of four of a ball.
         v: Place of its velocity; the first of three of a ball.
         multiplier: Factor of the value; negative where the joint's axis points the other way.
         offset: What is added to it.
         advance: Travel for each unit of the amount: 1 for a slide, the lead of a screw [m/rad], else 0.
-        before: The constant transform, 4x4: from where the motion before it ends to where this one begins.
+        before: The constant steps.transform, 4x4: from where the motion before it ends to where this one begins.
     """
 
     kind: int
@@ -68,7 +57,7 @@ class Motion:
     @property
     def rates(self) -> range:
         """Places of its velocities."""
-        return range(self.v, self.v + (3 if self.kind == BALL else 1))
+        return range(self.v, self.v + (3 if self.kind == steps.BALL else 1))
 
     def same_as(self, other: Motion) -> bool:
         """Return whether another motion does the same by the same value."""
@@ -79,14 +68,14 @@ class Motion:
 
     def stroke(self, linkage: Linkage) -> float:
         """Return how far it slides at most within the limits of a linkage [m]; 0 for a turn."""
-        if self.kind not in (PRISMATIC, SCREW):
+        if self.kind not in (steps.PRISMATIC, steps.SCREW):
             return 0.0
         ends = self.multiplier * np.array([linkage.lower[self.q], linkage.upper[self.q]]) + self.offset
         return float(np.abs(ends).max() * abs(self.advance))
 
 
 class Motions(NamedTuple):
-    """Motions one after another, and the constant transform, 4x4, that follows the last."""
+    """Motions one after another, and the constant steps.transform, 4x4, that follows the last."""
 
     motions: tuple[Motion, ...] = ()
     after: FloatArray = EYE4
@@ -101,8 +90,8 @@ class Program(NamedTuple):
     """Rows as `kernels.joint_step` reads them, of one or several runs of motions.
 
     Attributes:
-        codes: Codes of the rows, flat; named by ROW_CODES.
-        numbers: Numbers of the rows, flat; named by ROW_NUMBERS.
+        codes: Codes of the rows, flat; named by steps.ROW_CODES.
+        numbers: Numbers of the rows, flat; named by steps.ROW_NUMBERS.
         rates: Place of the velocity for every motion, three for a ball.
         starts: Where the rows of each run begin, and the end of the last.
         owned: Where the rates of each run begin, and the end of the last.
@@ -150,24 +139,22 @@ def program_of(runs: Sequence[Motions]) -> Program:
         rows += run.motions
         rates += [v for motion in run.motions for v in motion.rates]
         if not np.array_equal(run.after, EYE4):
-            rows.append(Motion(STAY, 0, 0, 0, 1.0, 0.0, 1.0, run.after))
+            rows.append(Motion(steps.STAY, 0, 0, 0, 1.0, 0.0, 1.0, run.after))
         starts.append(len(rows))
         owned.append(len(rates))
     before = np.array([row.before for row in rows]).reshape(-1, 4, 4)
-    rotation, shift = before[:, :3, :3], before[:, :3, 3]
-    turned, shifted = (rotation != EYE4[:3, :3]).any(axis=(1, 2)), shift.any(axis=1)
-    codes = ROW_CODES.pack(
+    turned, shifted = (before[:, :3, :3] != EYE4[:3, :3]).any(axis=(1, 2)), before[:, :3, 3].any(axis=1)
+    codes = steps.ROW_CODES.pack(
         dtype=np.int64,
         shape=(len(rows),),
         motion=[row.kind for row in rows],
         axis=[row.axis for row in rows],
         value=[row.q for row in rows],
-        constant=np.where(turned, GENERAL, np.where(shifted, SHIFT, IDENTITY)),
+        constant=np.where(turned, steps.GENERAL, np.where(shifted, steps.SHIFT, steps.IDENTITY)),
     )
-    numbers = ROW_NUMBERS.pack(
+    numbers = steps.ROW_NUMBERS.pack(
         shape=(len(rows),),
-        rotation=rotation.swapaxes(1, 2).reshape(-1, 9),
-        shift=shift,
+        transform=steps.transform(before),
         multiplier=[row.multiplier for row in rows],
         offset=[row.offset for row in rows],
         advance=[row.advance for row in rows],

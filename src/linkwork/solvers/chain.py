@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError, listed
 from ..kernels import chain_memory as memory
-from ..kernels.joint_step import BALL, PRISMATIC, REVOLUTE, SCREW
+from ..kernels.joint_step import BALL, GENERAL, IDENTITY, PRISMATIC, REVOLUTE, ROW_NUMBERS, SCREW, TRANSFORM, transform
 from ..linkage.elements import moving_xyz
 from ..linkage.joints import mid_range
 from ..linkage.linkage import Linkage
@@ -54,7 +54,8 @@ class Row:
 
     def numbers(self) -> FloatArray:
         """Return what the kernel reads."""
-        return memory.row_numbers(self.constant, self.dh, self.multiplier, self.offset, self.advance)
+        held = transform(self.constant) if self.dh is None else np.pad(self.dh, (0, TRANSFORM.size - memory.DH.size))
+        return ROW_NUMBERS.pack(transform=held, multiplier=self.multiplier, offset=self.offset, advance=self.advance)
 
 
 def screw(angle: float, travel: float) -> FloatArray:
@@ -147,10 +148,11 @@ class Chain:
                 (angle, travel), row.dh, after = parts
                 row.offset += after
                 before.carry(angle, travel)
-        forms = [memory.FORM_GENERAL if row.dh is None else memory.FORM_DH for row in joints]
-        forms[:1] = [memory.FORM_NONE] * len(joints[:1])
+        forms = [GENERAL if row.dh is None else memory.FORM_DH for row in joints]
+        forms[:1] = [IDENTITY] * len(joints[:1])
         base = joints[0].constant if joints else np.eye(4)
-        codes = memory.CHAIN_CODES.pack(
+        ends = memory.ENDS.pack(base=transform(base), tip=transform(tip))
+        codes = memory.CODE.pack(
             dtype=np.int64,
             shape=(len(joints),),
             motion=[row.motion for row in joints],
@@ -160,7 +162,7 @@ class Chain:
         plain = [(k, q) for k, (q, ball) in enumerate(places) if not ball]
         self.__dict__.update(
             codes=codes.reshape(-1),
-            numbers=memory.chain_numbers(base, tip, [row.numbers() for row in joints]),
+            numbers=np.concatenate([ends, *(row.numbers() for row in joints)]),
             ends=(base, tip),
             plain=tuple(np.array(plain, np.int64).reshape(-1, 2).T.copy()),
             balls=tuple((k, q) for k, (q, ball) in enumerate(places) if ball and (k == 0 or places[k - 1][0] != q)),
@@ -225,7 +227,7 @@ class Chain:
         turned = self.ends[1][:3, :3].T if self.free is None else plane_basis(self.free)
         goals = targets.copy()
         goals[..., :3, :3] = targets[..., :3, :3] @ turned
-        return memory.transform(goals)
+        return transform(goals)
 
     @cached_property
     def table(self) -> tuple[FloatArray, FloatArray]:
@@ -293,8 +295,9 @@ def shells(chain: Chain) -> tuple[FloatArray, FloatArray, FloatArray]:
     joints, _, _ = _rows(chain.linkage, chain.frame)
     motions, followed = {row.motion for row in joints}, len(joints) != chain.values
     base, tip = chain.ends
-    in_dh = len(joints) > 1 and memory.CHAIN_CODES.rows(chain.codes).form[-1] == memory.FORM_DH
-    travel = memory.row_travel(chain.numbers, len(joints) - 1) if in_dh else 0.0
+    in_dh = len(joints) > 1 and memory.CODE.rows(chain.codes).form[-1] == memory.FORM_DH
+    rows = ROW_NUMBERS.rows(chain.numbers[memory.ENDS.size :])
+    travel = rows.transform[-1, memory.DH.travel] if in_dh else 0.0
     point, centre = tip[:3, 3] + np.array([0.0, 0.0, travel]), base[:3, 3]
     extents = np.array([[0.0, np.inf], [0.0, np.inf]])
     if not joints or followed or SCREW in motions or joints[-1].motion != REVOLUTE:
@@ -307,7 +310,7 @@ def shells(chain: Chain) -> tuple[FloatArray, FloatArray, FloatArray]:
     def distance(values: FloatArray) -> FloatArray:
         """Return the squared distances of tip (first half of the poses) and point (second half)."""
         poses = chain.put(values, np.tile(chain.linkage.neutral(), (len(values), 1)))
-        goals = memory.TRANSFORM.view(chain.goals(chain.linkage.forward(poses, frame=chain.frame)))
+        goals = TRANSFORM.view(chain.goals(chain.linkage.forward(poses, frame=chain.frame)))
         places = goals.origin.copy()
         half = len(values) // 2
         axes = goals.axes[half:].reshape(-1, 3, 3)

@@ -41,15 +41,15 @@ class Found(Solution):
     @cached_property
     def target(self) -> FloatArray:
         """Where the frame should be, 4x4."""
-        return self.prepared.target_of(self.out)
+        return self.out[self.prepared.answer.target].reshape(4, 4)
 
     @cached_property
     def start(self) -> FloatArray:
-        return self.prepared.start_of(self.out)
+        return self.out[self.prepared.answer.start]
 
     @cached_property
     def report(self) -> FloatArray:
-        return self.prepared.report_of(self.out)
+        return self.out[self.prepared.answer.report]
 
     @cached_property
     def goals(self) -> tuple[Reach, ...]:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Reach
 from ..kernels import chain_memory as memory
+from ..kernels.joint_step import TRANSFORM
 from ..kernels.search_many import INVALID, REACHED, UNSOLVED, check_many, room, search_many
 from ..kernels.search_one import Answer, pack, search_one
 from ..linkage.caching import Cache
@@ -60,7 +61,7 @@ class Prepared:
         self.cache = Cache()
         self._turn = None if goal.free is None else plane_basis(goal.free)
         self.numbers = self.packed(np.float64)
-        self.search_settings = memory.SETTINGS.view(memory.search_settings(self.numbers))
+        self.search_settings = memory.SETTINGS.view(self.numbers[: memory.SETTINGS.size])
         inside, outside = self.chain.plain
         self.whole = (
             not self.chain.balls and np.array_equal(outside, np.arange(linkage.nq)) and len(inside) == linkage.nq
@@ -68,7 +69,7 @@ class Prepared:
         limits = memory.LIMITS.view(self.chain.limits)
         self.open = np.flatnonzero(np.isinf(limits.lower) & np.isinf(limits.upper) & self.chain.turning)
         self._plain = self.whole and not len(self.open)
-        self.rows = len(self.codes) // memory.CODES
+        self.rows = len(self.codes) // memory.CODE.size
         self.answer = answer = Answer(self.rows, self.chain.values)
         self._size, self._room, self._start_at, self._values_at = answer.size, answer.room, answer.start, answer.values
         self._known = pack(self.numbers, self.starts(np.float64))
@@ -92,7 +93,7 @@ class Prepared:
         limits = self.kept_limits
         settings = self._settings(kind, bounded=bounded and self.settings.limits != "ignore")
         with np.errstate(over="ignore"):
-            return memory.search_numbers(settings, limits, self.chain.numbers).astype(kind)
+            return np.concatenate([settings, limits.ravel(), self.chain.numbers]).astype(kind)
 
     @property
     def kept_limits(self) -> FloatArray:
@@ -147,18 +148,18 @@ class Prepared:
 
     @property
     def frames(self) -> FloatArray:
-        """The frames of the chain's table, TABLE_FRAME each, weighted for goals of this kind."""
+        """The frames of the chain's table, FRAME each, weighted for goals of this kind."""
         goals, goal = self.chain.table[1], self.goal
         turned = (self.chain.length / 4.0) ** 2 if len(goal.rows) > goal.coordinates else 0.0
         asked = np.array([float(k in goal.rows) for k in range(3)])
-        weights = memory.TRANSFORM.pack(
+        weights = TRANSFORM.pack(
             axes=np.repeat([0.0 if goal.free is not None else turned, turned], [6, 3]), origin=asked
         )
-        factors = memory.TRANSFORM.pack(axes=1.0, origin=2.0)
-        return memory.TABLE_FRAME.pack(
+        factors = TRANSFORM.pack(axes=1.0, origin=2.0)
+        return memory.FRAME.pack(
             shape=(len(goals),),
-            frame_constant=(asked * memory.TRANSFORM.view(goals).origin ** 2).sum(axis=1),
-            frame_factors=goals * -weights * factors,
+            constant=(asked * TRANSFORM.view(goals).origin ** 2).sum(axis=1),
+            factors=goals * -weights * factors,
         )
 
     @cached_property
@@ -265,18 +266,6 @@ class Prepared:
             known["start"] = np.array(pose)
         return solution
 
-    def target_of(self, out: FloatArray) -> FloatArray:
-        """Return the target that the kernel was given, where no axis is free."""
-        return out[self.answer.target].reshape(4, 4)
-
-    def start_of(self, out: FloatArray) -> FloatArray:
-        """Return the start that the kernel was given, where the chain is the whole linkage."""
-        return out[self.answer.start]
-
-    def report_of(self, out: FloatArray) -> FloatArray:
-        """Return the report in an answer of the kernel."""
-        return out[self.answer.report]
-
     def _start(self, start: PoseLike | None) -> FloatArray:
         pose = start_pose(self.linkage, start)
         if pose.ndim != 1:
@@ -321,7 +310,7 @@ class Prepared:
     ) -> tuple[FloatArray, FloatArray]:
         """Return values (m, n) and reports (m, 4) for targets (m, 4, 4) whose status is 0; their status is written."""
         count, values, kind = len(status), self.chain.values, np.dtype(dtype)
-        poses, report = np.zeros((count, values)), np.zeros((count, memory.REPORT_SIZE))
+        poses, report = np.zeros((count, values)), np.zeros((count, memory.REPORT.size))
         lanes, books, state = room(self.rows, values, WIDTHS[kind])
         search_many(
             self.codes,

@@ -21,7 +21,7 @@ from .chain_solver import LEAST_DAMPING, Prepared
 
 RACERS, CROWD = 8, 256  # threads that race for a goal in the rounds: the first ones, and later
 FEW, FIELD = 32768, 256  # problems that are raced for at once, and the starts of such a race
-RIVAL_STARTS = 64  # starts of a race for what the first descents of many problems have left
+RACE_STARTS = 64  # starts of a race for what the first descents of many problems have left
 STRAGGLERS, HEATS = 16384, 1 << 20  # problems that whole blocks race for, and all their starts together
 GRAIN = 8  # descents that a thread takes at once where there are plenty
 ANSWERS = (np.float64, np.float64, np.int32, np.int8, np.bool_)
@@ -65,7 +65,7 @@ class Engine:
         from ..kernels.cuda_search import search_kernels
 
         self.prepared, self.dtype, self.tries = prepared, np.dtype(dtype), prepared.restarts
-        exact = memory.search_settings(prepared.packed(np.float64, bounded=True))
+        exact = prepared.packed(np.float64, bounded=True)[: memory.SETTINGS.size]
         frames, poses = prepared.frames.astype(self.dtype), prepared.chain.table[0].astype(self.dtype)
         self.task = _task(prepared, exact, frames[: memory.NARROW], shape, given, self.dtype.type)
         self.kernels = search_kernels(Parts(self.task))
@@ -81,7 +81,7 @@ class Engine:
         rough = max(0.81 * near, fine), max(0.81 * aligned, turned)
         self.tolerances = tuple(self.dtype.type(x) for x in rough)
         self.exacting = rough[0] > near or rough[1] > aligned
-        known = memory.search_numbers(exact, prepared.chain.limits, np.zeros(0))
+        known = np.concatenate([exact, prepared.chain.limits.ravel()])
         self.known, self.table, self.poses, self.neutral = (
             cuda.to_device(array.ravel()) for array in (known, frames, poses, prepared.linkage.neutral())
         )
@@ -142,7 +142,7 @@ class Engine:
     @property
     def bytes_each(self) -> int:
         """How much memory a problem takes to work on, beside its target and its answer."""
-        return (memory.TRANSFORM_SIZE + 1 + self.values) * int(self.dtype.itemsize) + 8 * (self.values + 3) + 20
+        return (memory.TRANSFORM.size + 1 + self.values) * int(self.dtype.itemsize) + 8 * (self.values + 3) + 20
 
     def run(
         self, targets: Any, count: int, room: Room, out: Answers, *, first: int, values: Any, base: Any, stream: Any
@@ -153,7 +153,10 @@ class Engine:
             search.prepare()
         elif not search.races():
             return
-        for low, high in [(-1, 0)] * self.given + [(0, starts.RIVALS), (starts.RIVALS, starts.FIRST_STARTS)]:
+        for low, high in [(-1, 0)] * self.given + [
+            (0, starts.TABLE_STARTS),
+            (starts.TABLE_STARTS, starts.FIRST_STARTS),
+        ]:
             search.round(low, high, last=False)
             if not search.left:
                 return
@@ -176,16 +179,19 @@ class Room:
     def __init__(self, count: int, values: int, dtype: Any, threads: int) -> None:
         from numba import cuda
 
-        from ..kernels.cuda_answers import COUNTERS, NO_ONE
+        from ..kernels.cuda_answers import NO_ONE, TALLY
 
         slots = max(count, min(threads, CROWD * count))
         self.count, self.slots = count, slots
         self.goal, self.pose = (
-            cuda.device_array(memory.TRANSFORM_SIZE * count, dtype),
+            cuda.device_array(memory.TRANSFORM.size * count, dtype),
             cuda.device_array(values * slots, dtype),
         )
         self.error, self.found = cuda.device_array(slots, dtype), cuda.device_array(slots, np.int32)
-        self.order, self.counters = cuda.device_array(2 * count, np.int64), cuda.to_device(np.zeros(COUNTERS, np.int32))
+        self.order, self.counters = (
+            cuda.device_array(2 * count, np.int64),
+            cuda.to_device(np.zeros(TALLY.size, np.int32)),
+        )
         self.allowed, self.begun = cuda.device_array(count, np.int32), cuda.device_array(count, np.int32)
         self.listed, self.following = cuda.device_array(count, np.int32), cuda.device_array(count, np.int32)
         self.best, self.nearest = cuda.device_array(values * count, np.float64), cuda.device_array(count, np.float64)
@@ -229,17 +235,17 @@ class _Rounds:
     def races(self) -> int:
         """Race for all problems; return how many are not reached: the rounds are for them."""
         from ..kernels.cuda import THREADS
-        from ..kernels.cuda_answers import AT_LAST, AT_OPEN
+        from ..kernels.cuda_answers import TALLY
 
         few, low, high = self.left <= FEW, 0, FIELD
         if not few:
             self.prepare()
             self.sweep()
-            low, high = starts.RIVALS, RIVAL_STARTS
+            low, high = starts.TABLE_STARTS, RACE_STARTS
         if self.left:
-            self._race(low, high, starts.RIVALS, AT_OPEN)
+            self._race(low, high, starts.TABLE_STARTS, TALLY.open)
         if 0 < self.left <= STRAGGLERS:
-            self._race(high, high + HEATS // self.left, THREADS, AT_LAST)
+            self._race(high, high + HEATS // self.left, THREADS, TALLY.last)
         if self.left and few:
             self.prepare()
         return self.left
@@ -251,7 +257,7 @@ class _Rounds:
         e, room, count = self.engine, self.room, self.left
         numbers = (count, racers, low, min(high, e.tries), e.prepared.seed, self.first, int(self.whole), tally)
         e.kernels.race[-(-count * racers // THREADS), THREADS, self.stream](
-            self.targets, e.known, e.poses, self.base, room.listed, room.following, room.counters, *self.out, numbers,
+            self.targets, e.known, e.poses, self.base, room.listed, room.following, room.counters, self.out, numbers,
             e.tolerances,
         )  # fmt: skip
         self.left = self._count(tally)
@@ -278,46 +284,46 @@ class _Rounds:
 
     def sweep(self) -> None:
         """Make the first descents of all problems, and accept what they have found."""
-        from ..kernels.cuda_answers import AT_LEFT
+        from ..kernels.cuda_answers import TALLY
 
         e, room, count = self.engine, self.room, self.left
         if e.exacting:
-            self.round(0, starts.RIVALS, last=False)
+            self.round(0, starts.TABLE_STARTS, last=False)
             return
-        self._descend(0, starts.RIVALS, 1)
+        self._descend(0, starts.TABLE_STARTS, 1)
         e.kernels.accept[self._grid(count)](
-            self.targets, e.known, self.base, room.following, room.pose, room.found, room.counters, *self.out, count
+            self.targets, e.known, self.base, room.following, room.pose, room.found, room.counters, self.out, count
         )
-        self.left = self._count(AT_LEFT)
+        self.left = self._count(TALLY.left)
 
     def round(self, low: int, high: int, *, last: bool) -> None:
         """Make the descents of some starts for all problems that are left, and judge them."""
-        from ..kernels.cuda_answers import AT_LEFT
+        from ..kernels.cuda_answers import TALLY
 
         e, room, out, count = self.engine, self.room, self.out, self.left
         most = CROWD if last else min(RACERS, high - low)
         racers = max(1, min(most, 2 ** int(math.log2(max(e.threads // count, 1)))))
-        if low == starts.RIVALS:
+        if low == starts.TABLE_STARTS:
             e.kernels.rank[self._grid(count)](e.table, room.goal, room.listed, room.order, count)
         self._descend(low, high, racers)
         e.kernels.judge[self._grid(count)](
             self.targets, e.known, self.base, room.listed, room.following, room.allowed, room.begun, room.keys,
-            room.pose, room.error, room.found, room.counters, room.best, room.nearest, *out,
+            room.pose, room.error, room.found, room.counters, room.best, room.nearest, out,
             (count, racers, high, int(self.whole), int(self.fresh), int(last)),
         )  # fmt: skip
         self.fresh = False
-        self.left = self._count(AT_LEFT)
+        self.left = self._count(TALLY.left)
 
     def close(self) -> int:
         """Close in on the best poses of the problems that are left; return how many of them get more starts."""
-        from ..kernels.cuda_answers import AT_OPEN
+        from ..kernels.cuda_answers import TALLY
 
         e, room, out = self.engine, self.room, self.out
         e.kernels.close[self._grid(self.left)](
             self.targets, e.known, self.base, room.listed, room.following, room.allowed, room.begun, room.counters,
-            room.best, room.nearest, *out, self.left, e.tries,
+            room.best, room.nearest, out, self.left, e.tries,
         )  # fmt: skip
-        self.left = self._count(AT_OPEN)
+        self.left = self._count(TALLY.open)
         return self.left
 
 
