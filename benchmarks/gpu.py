@@ -28,7 +28,6 @@ from results import say, write
 
 import linkwork as lw
 from linkwork.kernels.devices import DeviceArray, to_host
-from linkwork.solvers.cuda_batch import card_of
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 SECTION, FRAME, SEED = "gpu", "tip", 11
@@ -100,7 +99,8 @@ def kinematics(chain: Chain, count: int) -> dict[str, float]:
 
 def registers(chain: Chain) -> dict[str, tuple[int, int]]:
     """Return registers and bytes of local memory of each kernel that has run."""
-    kernels = card_of(lw.prepare(chain.arm, FRAME), np.float32).engine((4, 4), False).kernels
+    card = lw.prepare(chain.arm, FRAME).cache.find("card", np.dtype(np.float32))
+    kernels = card.engine((4, 4), False).kernels
     return {
         name: (max(one.get_regs_per_thread().values()), max(one.get_local_mem_per_thread().values()))
         for name, one in kernels._asdict().items()

@@ -31,7 +31,7 @@ def kept(found: dict[str, Any], name: str, batch: lw.Batch) -> None:
 
 def in_rounds(found: dict[str, Any]) -> None:
     """Search as for many targets: rounds without races, with the starts that the processor takes."""
-    search.FEW, search.RACERS, search.CROWD, search.RIVAL_STARTS, search.STRAGGLERS = 0, 1, 1, 0, 0
+    search.FEW, search.RACERS, search.CROWD, search.RACE_STARTS, search.STRAGGLERS = 0, 1, 1, 0, 0
     kept(found, "rounds", lw.solve_batch(PANDA, "tip", TARGETS, device="cuda"))
     kept(found, "starts", lw.solve_batch(PANDA, "tip", TARGETS[:4], start=starts_of(4), device="cuda"))
 

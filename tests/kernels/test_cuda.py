@@ -17,7 +17,7 @@ import linkwork as lw
 from cuda_cases import CASES, OTHERS, PANDA, TARGETS, case_of, starts_of
 from linkwork.errors import DeviceError, MissingExtraError, OptionError
 from linkwork.kernels import devices
-from linkwork.kernels.damped import larger
+from linkwork.kernels.damped import within
 from linkwork.kernels.devices import DeviceArray, _Borrowed, as_library, on_card, require_card, to_host
 from linkwork.kernels.symbolic import Trace
 
@@ -115,8 +115,8 @@ def test_a_trace_leaves_out_what_is_known() -> None:
     assert x * 1.0 is x
     assert x + 0.0 is x
     assert (x > -np.inf) is True
-    assert trace.of(larger)(x, -np.inf) is x
-    assert trace.of(larger)(x, 2.0) is trace.of(larger)(x, 2.0)  # known already
+    assert trace.of(within)((-np.inf, np.inf), 0, x) is x
+    assert trace.of(within)((2.0, np.inf), 0, x) is trace.of(within)((2.0, np.inf), 0, x)  # known already
     assert trace.lines == ["t0 = x[0] > k0", "t1 = choose(t0, x[0], k0)"]
     with pytest.raises(TypeError, match="branch"):
         bool(x > 0.0)

@@ -5,12 +5,12 @@
     table     by lane: FRAME for each frame of the narrow and the wide table; then the poses that reach them
     goal      a TRANSFORM: where the tip should be
 
-A row is a joint about or along its own z axis, a value what drives it: several rows may share one. `chain_of` and
-`tables_of` give the memory of these parts to kernels.
+A row is a joint about or along its own z axis, a value what drives it: several rows may share one.
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -56,29 +56,36 @@ REPORT = Layout("position_error", "rotation_error", "starts", "steps")  # of an 
 BEST = Layout("error", "position", "rotation")  # squared; the pose follows
 
 
+# Numba knows this kind of named tuple only
+Chain = namedtuple("Chain", "codes numbers settings limits")
+Tables = namedtuple("Tables", "frames poses ranks scores")  # frames and ranks by lane; scores are the ranks as numbers
+Lanes = namedtuple(
+    "Lanes",
+    (
+        "goal",
+        "steps",  # taken
+        "moved",  # squared error of the position
+        "turned",  # and of the rotation
+        "q",  # the pose
+        "after",  # the pose after a step
+        "work",  # of a step
+        "ranks",  # of the tables, and what else a search keeps
+    ),
+)
+
+
 @inner
 def chain_of(codes, numbers, values):
-    """Return the memory of a chain: codes, ends and rows, settings, limits."""
+    """Return the memory of a chain; its numbers are the ends and the rows."""
     limits = beyond(numbers, SETTINGS.size)
-    return codes, beyond(limits, LIMITS.size * values), numbers, limits
+    return Chain(codes, beyond(limits, LIMITS.size * values), numbers, limits)
 
 
 @inner
-def tables_of(table, poses, ranks, scores):
-    """Return the memory of tables: frames by lane, poses, and room for their ranks, as lanes and as numbers."""
-    return table, beyond(poses, FRAME.size * FRAMES), ranks, scores
-
-
-@inner
-def lane_places(rows, values):
-    """Return where parts of the lanes' memory begin.
-
-    Steps taken, squared errors of position and rotation, pose, pose after a step, work of a step, ranks of the tables;
-    the goal stands first.
-    """
-    q = TRANSFORM.size + 3
-    work = q + 2 * values
-    return TRANSFORM.size, TRANSFORM.size + 1, TRANSFORM.size + 2, q, q + values, work, work + 6 * rows
+def lane_sizes(rows, values, width):
+    """Return how much each part of the lanes' memory takes: in lanes where the width is 1, else in numbers."""
+    pose = width * values
+    return Lanes(width * TRANSFORM.size, width, width, width, pose, pose, 6 * width * rows, 0)
 
 
 def search_table(frames: NDArray[Any], poses: NDArray[Any], dtype: np.dtype[Any], width: int) -> NDArray[Any]:

@@ -20,9 +20,6 @@ ROW_CODES = Layout("motion", "axis", "value", "constant")  # the axis: 0 x, 1 y,
 TRANSFORM = Layout(("axes", 9), ("origin", 3))  # column by column: x, y, z and the origin
 # the constant transform; the amount of the motion is multiplier * value + offset
 ROW_NUMBERS = Layout(("transform", TRANSFORM.size), "multiplier", "offset", "advance")
-AT_MOTION, AT_AXIS, AT_VALUE, _ = ROW_CODES.places
-_, AT_MULTIPLIER, _, AT_ADVANCE = ROW_NUMBERS.places
-CODES, NUMBERS = ROW_CODES.size, ROW_NUMBERS.size
 STAY, REVOLUTE, PRISMATIC, SCREW, BALL = 0, 1, 2, 3, 4  # motions
 IDENTITY, SHIFT, GENERAL = 0, 1, 2  # forms of the constant
 SHORTEST, LONGEST = 1.0e-203, 1.0e203  # squared lengths of quaternions that still have a direction

@@ -1,26 +1,22 @@
 """The search for poses that reach many goals: descents side by side in lanes; a lane that has ended is refilled.
 
 What a lane computes does not depend on its neighbours, so that answers are the same however problems are dealt out to
-lanes and threads. `chain_memory` says what stands in the arrays. Inside, memory goes in groups:
-
-    chain:  codes, numbers, settings, limits
-    batch:  targets, how many, starts given, whether there are any, number of the first problem, seed, tries
-    flow:   poses before and after a step, goals, steps, squared errors of position and rotation; by lane
-    books:  one goal, then the best pose of each lane; state: LANE for each
-    out:    poses, reports, status
+lanes and threads. `chain_memory` says what stands in the arrays. `books` holds one goal, then the best pose of each
+lane; `flow` is the lanes' memory as numbers.
 """
 
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 
 from numba import float64, int64
 
 from . import inner, kernel, part
-from .chain_memory import BEST, CODE, REPORT, SETTINGS, chain_of, lane_places, tables_of
+from .chain_memory import BEST, CODE, FRAME, FRAMES, REPORT, SETTINGS, Lanes, Tables, chain_of, lane_sizes
 from .damped import damped_step, tip_error, within
 from .joint_step import TRANSFORM
-from .lanes import beyond, bits, cells, flat, gather, load, scatter, select, store
+from .lanes import beyond, bits, cells, divided, flat, gather, load, scatter, select, store
 from .layout import Layout
 from .starts import FIRST_STARTS, in_reach, put_row, put_start, read_goal, starts_worth_trying
 
@@ -28,6 +24,7 @@ CLOSING = 40.0  # more steps, from the best pose met, where no start has reached
 IDLE = -1.0e30  # steps of a lane that has nothing to do
 UNSOLVED, REACHED, CLOSEST, BEYOND, INVALID = 0, 1, 2, 3, 4
 AGAIN, CLOSER = 5, 6  # what a lane does next where its problem is not over
+Batch = namedtuple("Batch", "targets count given any_given first seed tries")  # given: starts; first: problem's number
 LANE = Layout("problem", "start", "taken", "allowed", "open")  # of a lane, see `take_problem`; -1 is no problem
 
 
@@ -60,7 +57,7 @@ def write_best(values, best, starts, steps, pose, report):
 def advance(chain, rows, values, lanes):
     """Take one step in all lanes; return which have ended, and which have reached their goals, as bits."""
     codes, numbers, settings, limits = chain
-    goal, q, work, after, steps, moved, turned = lanes
+    goal, steps, moved, turned, q, after, work, _ = lanes
     closing = load(steps, 0) < 0.0
     caution = select(closing, load(settings, SETTINGS.caution), 0.0)
     p, r = damped_step(codes, numbers, rows, settings, limits, values, goal, q, work, after, caution)
@@ -107,17 +104,16 @@ def take_problem(chain, batch, goals, one, state, best, status, lane, width, wai
 
     The lane's problem is -1 where there are no more. Targets that are none are marked.
     """
-    _, numbers, settings, _ = chain
-    targets, count, _, given, _, _, tries = batch
+    settings = chain.settings
     store(state, LANE.problem, -1)
-    while waiting < count and load(state, LANE.problem) < 0:
+    while waiting < batch.count and load(state, LANE.problem) < 0:
         if load(status, waiting) == UNSOLVED:
-            if read_goal(numbers, load(settings, SETTINGS.spin), targets, 16 * waiting, one):
+            if read_goal(chain.numbers, load(settings, SETTINGS.spin), batch.targets, 16 * waiting, one):
                 store(state, LANE.problem, waiting)
-                store(state, LANE.start, -given)
+                store(state, LANE.start, -batch.any_given)
                 store(state, LANE.taken, 0)
                 store(state, LANE.open, 0)
-                store(state, LANE.allowed, min(FIRST_STARTS if in_reach(settings, one) else 2, tries))
+                store(state, LANE.allowed, min(FIRST_STARTS if in_reach(settings, one) else 2, batch.tries))
                 store(best, BEST.error, math.inf)
                 for k in range(TRANSFORM.size):
                     store(goals, width * k + lane, load(one, k))
@@ -130,8 +126,7 @@ def take_problem(chain, batch, goals, one, state, best, status, lane, width, wai
 @part
 def begin_descent(chain, tables, batch, flow, one, state, best, lane, width, values, then):
     """Put into a lane what it does next: close in on its best pose, follow the start given, or take another one."""
-    _, _, given, _, first, seed, _ = batch
-    _, after, goals, steps, _, _ = flow
+    _, steps, _, _, _, after, _, _ = flow
     problem, start = load(state, LANE.problem), load(state, LANE.start)
     if then == CLOSER:
         for value in range(values):
@@ -144,11 +139,11 @@ def begin_descent(chain, tables, batch, flow, one, state, best, lane, width, val
     store(steps, lane, 0.0)
     if start < 0:
         for value in range(values):
-            store(after, width * value + lane, within(chain[3], value, load(given, values * problem + value)))
+            store(after, width * value + lane, within(chain.limits, value, load(batch.given, values * problem + value)))
         return
     for k in range(TRANSFORM.size):
-        store(one, k, float64(load(goals, width * k + lane)))
-    put_start(chain, values, tables, one, 2 * lane, seed, first + problem, start, after, lane, width)
+        store(one, k, float64(load(flow.goal, width * k + lane)))
+    put_start(chain, values, tables, one, 2 * lane, batch.seed, batch.first + problem, start, after, lane, width)
 
 
 @part
@@ -157,7 +152,7 @@ def refill_lane(chain, tables, batch, flow, books, states, out, lane, width, val
 
     Return the problem to look at next, and by how much the number of lanes at work has changed.
     """
-    q, _, goals, steps, moved, turned = flow
+    goals, steps, moved, turned, q, _, _, _ = flow
     poses, reports, status = out
     one, best = books, beyond(books, TRANSFORM.size + (BEST.size + values) * lane)
     state, change, then = beyond(states, LANE.size * lane), 0, AGAIN
@@ -169,9 +164,9 @@ def refill_lane(chain, tables, batch, flow, books, states, out, lane, width, val
             taken -= 1  # the last one was only looked at
         store(state, LANE.taken, taken)
         p, r = float64(load(moved, lane)), float64(load(turned, lane))
-        weight = float64(load(chain[2], SETTINGS.rotation_weight))
+        weight = float64(load(chain.settings, SETTINGS.rotation_weight))
         closer = keep_best(lane, width, values, p, r, weight, q, best)
-        then = judge_end(chain[2], arrived, closer, batch[6], state, best)
+        then = judge_end(chain.settings, arrived, closer, batch.tries, state, best)
         if then < AGAIN:
             report = beyond(reports, REPORT.size * problem)
             write_best(values, best, load(state, LANE.start), taken, beyond(poses, values * problem), report)
@@ -188,9 +183,10 @@ def refill_lane(chain, tables, batch, flow, books, states, out, lane, width, val
 
 
 @inner
-def at(memory, row):
-    """Return the lanes of an array from a row on."""
-    return beyond(cells(memory), row)
+def swapped(memory):
+    """Return the memory of lanes with the pose after a step as the pose."""
+    goal, steps, moved, turned, q, after, work, ranks = memory
+    return Lanes(goal, steps, moved, turned, after, q, work, ranks)
 
 
 @kernel(nogil=True)
@@ -203,21 +199,16 @@ def search_many(codes, numbers, table, targets, given, first, seed, tries, memor
     """
     rows, count, values = codes.size // CODE.size, status.size, poses.size // status.size
     width = memory.shape[1]
-    to_steps, to_moved, to_turned, to_q, to_after, to_work, to_ranks = lane_places(rows, values)
+    lanes = divided(cells(memory), lane_sizes(rows, values, 1))
+    flow = divided(flat(memory), lane_sizes(rows, values, width))
     chain = chain_of(cells(codes), cells(numbers), values)
-    tables = tables_of(cells(table), flat(table), at(memory, to_ranks), beyond(flat(memory), to_ranks * width))
-    batch = (cells(targets), count, cells(given), min(given.size, 1), first, seed, tries)
+    tables = Tables(cells(table), beyond(flat(table), FRAME.size * FRAMES), lanes.ranks, flow.ranks)
+    batch = Batch(cells(targets), count, cells(given), min(given.size, 1), first, seed, tries)
     out = (cells(poses), cells(report), cells(status))
-    goal, steps, moved, turned = cells(memory), at(memory, to_steps), at(memory, to_moved), at(memory, to_turned)
-    q, after, work = at(memory, to_q), at(memory, to_after), at(memory, to_work)
-    other = flat(memory)
-    source, sink = beyond(other, to_q * width), beyond(other, to_after * width)
-    lane_steps, lane_moved = beyond(other, to_steps * width), beyond(other, to_moved * width)
     waiting, live, ended, near = 0, 0, (1 << width) - 1, 0
     for lane in range(width):
-        store(lane_steps, lane, IDLE)
+        store(flow.steps, lane, IDLE)
     while ended != 0:
-        flow = (source, sink, other, lane_steps, lane_moved, beyond(other, to_turned * width))
         for lane in range(width):
             if (ended >> lane) & 1:
                 waiting, change = refill_lane(
@@ -226,8 +217,8 @@ def search_many(codes, numbers, table, targets, given, first, seed, tries, memor
                 live += change
         ended = 0
         while live > 0 and ended == 0:
-            q, after, source, sink = after, q, sink, source
-            ended, near = advance(chain, rows, values, (goal, q, work, after, steps, moved, turned))
+            lanes, flow = swapped(lanes), swapped(flow)
+            ended, near = advance(chain, rows, values, lanes)
 
 
 @part
@@ -248,16 +239,15 @@ def check_many(codes, numbers, targets, poses, memory, report):
     rows, width, count = codes.size // CODE.size, memory.shape[1], report.size // REPORT.size
     values = poses.size // count
     chain = chain_of(cells(codes), cells(numbers), values)
-    _, _, _, to_q, _, to_work, _ = lane_places(rows, values)
-    goal, q, work = cells(memory), at(memory, to_q), at(memory, to_work)
+    goal, _, _, _, q, _, work, _ = divided(cells(memory), lane_sizes(rows, values, 1))
     for first in range(0, count, width):
         begin_at = min(first, count - width)  # the last ones are looked at twice
-        gather_goals(chain[1], load(chain[2], SETTINGS.spin), cells(targets), begin_at, goal)
+        gather_goals(chain.numbers, load(chain.settings, SETTINGS.spin), cells(targets), begin_at, goal)
         for value in range(values):
-            x = within(chain[3], value, gather(cells(poses), values * begin_at + value, values))
+            x = within(chain.limits, value, gather(cells(poses), values * begin_at + value, values))
             store(q, value, x)
             scatter(cells(poses), values * begin_at + value, values, x)
-        _, _, _, p, r = tip_error(chain[0], chain[1], rows, chain[2], goal, q, work)
+        _, _, _, p, r = tip_error(chain.codes, chain.numbers, rows, chain.settings, goal, q, work)
         scatter(cells(report), REPORT.size * begin_at + REPORT.position_error, REPORT.size, p)
         scatter(cells(report), REPORT.size * begin_at + REPORT.rotation_error, REPORT.size, r)
 
@@ -267,5 +257,8 @@ def room(rows: int, values: int, width: int) -> tuple[tuple[int, int], int, int]
 
     Each lane has two rows for its ranks. The books hold one goal, and the best pose of each lane.
     """
-    *_, ranks = lane_places.py_func(rows, values)
-    return (ranks + 2 * width, width), TRANSFORM.size + (BEST.size + values) * width, LANE.size * width
+    return (
+        (sum(lane_sizes.py_func(rows, values, 1)) + 2 * width, width),
+        TRANSFORM.size + (BEST.size + values) * width,
+        LANE.size * width,
+    )

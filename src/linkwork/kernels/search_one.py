@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import inner, kernel, part
-from .chain_memory import BEST, CODE, ENDS, FRAME, FRAMES, LIMITS, REPORT, SETTINGS, chain_of, lane_places, tables_of
+from .chain_memory import BEST, CODE, ENDS, FRAME, FRAMES, LIMITS, REPORT, SETTINGS, Tables, chain_of, lane_sizes
 from .damped import tip_error, within
 from .joint_step import ROW_NUMBERS, TRANSFORM
-from .lanes import beyond, bits, cells, flat, load, store
+from .lanes import beyond, bits, cells, divided, flat, load, store
 from .search_many import BEYOND, CLOSEST, CLOSING, INVALID, REACHED, UNSOLVED, advance, keep_best, write_best
 from .starts import FIRST_STARTS, TABLE_STARTS, in_reach, put_start, read_goal, starts_worth_trying, uniform
 
@@ -63,7 +63,7 @@ def first_bit(bits):
 def arrived_after(chain, rows, lanes):
     """Return which lanes have arrived after a step, as bits, without taking another; then their errors are noted."""
     codes, numbers, settings, _ = chain
-    goal, _, work, after, _, moved, turned = lanes
+    goal, _, moved, turned, _, after, work, _ = lanes
     _, _, _, p, r = tip_error(codes, numbers, rows, settings, goal, after, work)
     near = bits((p <= load(settings, SETTINGS.near)) & (r <= load(settings, SETTINGS.aligned)))
     if near:
@@ -73,15 +73,12 @@ def arrived_after(chain, rows, lanes):
 
 
 @part
-def run_round(chain, rows, values, memory, mode):
+def run_round(chain, rows, values, lanes, mode):
     """Step all lanes until one arrives or all have ended; around a given start, until all have.
 
-    `memory` holds lanes as `lane_places` has them; poses end in the first. From a given start the way is short: there,
-    poses are looked at after each step. Return which have arrived, and the steps taken.
+    Poses end in `q`. From a given start the way is short: there, poses are looked at after each step. Return which have
+    arrived, and the steps taken.
     """
-    to_steps, to_moved, to_turned, to_q, to_after, to_work, _ = lane_places(rows, values)
-    q, after, work = beyond(memory, to_q), beyond(memory, to_after), beyond(memory, to_work)
-    lanes = (memory, q, work, after, beyond(memory, to_steps), beyond(memory, to_moved), beyond(memory, to_turned))
     over, taken = 0, 0
     while True:
         ended, near = advance(chain, rows, values, lanes)
@@ -92,7 +89,7 @@ def run_round(chain, rows, values, memory, mode):
         if mode == GIVEN:
             near = arrived_after(chain, rows, lanes)
         for value in range(values):
-            store(q, value, load(after, value))
+            store(lanes.q, value, load(lanes.after, value))
         if mode == GIVEN and near:
             return near, taken
 
@@ -101,7 +98,7 @@ def run_round(chain, rows, values, memory, mode):
 def fill_round(chain, tables, values, mode, seed, begun, goal, best, out, q):
     """Write the starts of a round into the lanes of `q`."""
     if mode == AROUND:
-        put_around(chain[3], values, seed, out, q)
+        put_around(chain.limits, values, seed, out, q)
         return
     for lane in range(WIDTH):
         if mode == NEW:
@@ -109,25 +106,13 @@ def fill_round(chain, tables, values, mode, seed, begun, goal, best, out, q):
             continue
         for value in range(values):
             x = load(out, value) if mode == GIVEN else load(best, BEST.size + value)
-            store(q, WIDTH * value + lane, within(chain[3], value, x))
+            store(q, WIDTH * value + lane, within(chain.limits, value, x))
 
 
 @inner
-def packed_places(rows, values):
-    """Return where the tables begin in what `pack` makes, and its size, in rows of eight."""
-    numbers = SETTINGS.size + LIMITS.size * values + ENDS.size + ROW_NUMBERS.size * rows
-    tables = (numbers + WIDTH - 1) // WIDTH
-    return tables, tables + (FRAME.size * FRAMES + values * FRAMES + WIDTH - 1) // WIDTH
-
-
-@inner
-def room_places(ranks, values):
-    """Return where the best pose and the goal begin in the room, and its size, in rows of eight.
-
-    Before them stand the lanes, whose ranks, two rows, begin at `ranks`; see `lane_places`.
-    """
-    goal = ranks + 2 + (BEST.size + values + WIDTH - 1) // WIDTH
-    return ranks + 2, goal, goal + (TRANSFORM.size + WIDTH - 1) // WIDTH
+def tables_place(rows, values):
+    """Return where the tables begin in what `pack` makes, in rows of eight."""
+    return (SETTINGS.size + LIMITS.size * values + ENDS.size + ROW_NUMBERS.size * rows + WIDTH - 1) // WIDTH
 
 
 @inner
@@ -138,59 +123,54 @@ def answer_places(values):
 
 
 @part
-def keep_goal(target, one, kept, memory):
+def keep_goal(target, one, kept, goals):
     """Copy the target into the answer, and the goal into all lanes."""
     for k in range(16):
         store(kept, k, load(target, k))
     for k in range(TRANSFORM.size):
-        store(memory, k, load(one, k))
+        store(goals, k, load(one, k))
 
 
 @kernel
 def search_one(codes, packed, room, target, seed, tries, given, out):
     """Search for one target (4, 4); write the pose, its errors, the starts and the steps into `out`.
 
-    `packed` holds all that is known, eight numbers a row, see `pack`; `room` is to work in, see `room_places`; `out` is
+    `packed` holds all that is known, eight numbers a row, see `pack`; `room` is to work in, see `Answer`; `out` is
     laid out by `answer_places`: where a start is `given`, it stands there; the target is copied there. The start is
     followed first, and of the answers around it the nearest is taken. Return how it ended; UNSOLVED where the start is
     not finite.
     """
     rows, values = codes.size // CODE.size, (out.size - REPORT.size - 16) // 2
-    to_tables, _ = packed_places(rows, values)
-    to_steps, to_moved, to_turned, to_q, _, _, to_ranks = lane_places(rows, values)
-    to_best, to_goal, _ = room_places(to_ranks, values)
+    to_tables = tables_place(rows, values)
     to_report, to_start, to_target, _ = answer_places(values)
-    memory, lanes, cell = cells(room), flat(room), cells(out)
-    chain = chain_of(cells(codes), flat(packed), values)
-    frames, poses = beyond(cells(packed), to_tables), beyond(flat(packed), to_tables * WIDTH)
-    tables = tables_of(frames, poses, beyond(memory, to_ranks), beyond(lanes, to_ranks * WIDTH))
-    best, one, q = (
-        beyond(lanes, to_best * WIDTH),
-        beyond(lanes, to_goal * WIDTH),
-        beyond(lanes, to_q * WIDTH),
-    )
-    begin_at, settings = beyond(cell, to_start), chain[2]
-    if not read_goal(chain[1], load(settings, SETTINGS.spin), flat(target), 0, one):
+    lanes = divided(cells(room), lane_sizes(rows, values, 1))
+    _, _, moved, turned, q, _, _, scores = divided(flat(room), lane_sizes(rows, values, WIDTH))
+    chain, cell = chain_of(cells(codes), flat(packed), values), cells(out)
+    poses = beyond(flat(packed), to_tables * WIDTH + FRAME.size * FRAMES)
+    tables = Tables(beyond(cells(packed), to_tables), poses, lanes.ranks, scores)
+    best = beyond(scores, 2 * WIDTH)
+    one, begin_at, settings = beyond(best, BEST.size + values), beyond(cell, to_start), chain.settings
+    if not read_goal(chain.numbers, load(settings, SETTINGS.spin), flat(target), 0, one):
         return INVALID
     for value in range(values if given else 0):
         if load(begin_at, value) - load(begin_at, value) != 0.0:
             return UNSOLVED
-    keep_goal(flat(target), one, beyond(cell, to_target), memory)
+    keep_goal(flat(target), one, beyond(cell, to_target), lanes.goal)
     possible = in_reach(settings, one)
     allowed = min(FIRST_STARTS, tries) if possible else 1
     begun, total, near, winner, mode = 0, 0, 0, 0, GIVEN if given else NEW
     store(best, BEST.error, math.inf)
     while True:
-        store(memory, to_steps, -CLOSING if mode == BEST_MET else 0.0)
+        store(lanes.steps, 0, -CLOSING if mode == BEST_MET else 0.0)
         fill_round(chain, tables, values, mode, seed, begun, one, best, begin_at, q)
-        near, taken = run_round(chain, rows, values, memory, mode)
+        near, taken = run_round(chain, rows, values, lanes, mode)
         total += taken
         if near:
             store(best, BEST.error, math.inf)
             winner = nearest(near, values, begin_at, q) if mode == AROUND else first_bit(near)
         for lane in range(WIDTH):
             if not near or lane == winner:
-                p, r = load(lanes, to_moved * WIDTH + lane), load(lanes, to_turned * WIDTH + lane)
+                p, r = load(moved, lane), load(turned, lane)
                 keep_best(lane, WIDTH, values, p, r, load(settings, SETTINGS.rotation_weight), q, best)
         if mode == NEW:
             begun += WIDTH
@@ -204,7 +184,7 @@ def search_one(codes, packed, room, target, seed, tries, given, out):
 
 
 def pack(numbers: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what `search_one` reads, from what `chain_memory.search_numbers` and `search_table` make."""
+    """Return what `search_one` reads, from settings, limits and chain, and what `search_table` makes."""
     head = np.zeros((-(-numbers.size // WIDTH), WIDTH))
     head.reshape(-1)[: numbers.size] = numbers
     return np.concatenate([head, table])
@@ -225,7 +205,7 @@ class Answer:
 
     def __init__(self, rows: int, values: int) -> None:
         report, start, target, self.size = answer_places.py_func(values)
-        *_, ranks = lane_places.py_func(rows, values)
-        self.room = (room_places.py_func(ranks, values)[-1], WIDTH)
+        kept = BEST.size + values + TRANSFORM.size  # the best pose and the goal
+        self.room = (sum(lane_sizes.py_func(rows, values, 1)) + 2 + -(-kept // WIDTH), WIDTH)
         self.values, self.report = slice(0, values), slice(report, start)
         self.start, self.target = slice(start, target), slice(target, self.size)

@@ -139,7 +139,7 @@ def put_start(chain, values, tables, goal, row, seed, problem, start, q, lane, w
         if start < FIRST_STARTS:
             x = float64(load(poses, frame * values + value))
         else:
-            x = random_value(chain[3], seed, problem, start, value)
+            x = random_value(chain.limits, seed, problem, start, value)
         store(q, width * value + lane, x)
 
 

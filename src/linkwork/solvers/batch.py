@@ -21,19 +21,19 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from ..errors import DeviceError, GoalError, OptionError
 from ..goals import Reach
 from ..kernels.chain_memory import REPORT
-from ..kernels.devices import as_library, on_card, to_host
+from ..kernels.devices import as_library, on_card, require_card, to_host
 from ..kernels.search_many import CLOSEST, INVALID, REACHED, UNSOLVED
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..transforms import FloatArray
 from .chain_solution import NAMES
 from .chain_solver import NO_STARTS, Prepared
-from .cuda_batch import BLOCK as CARD_BLOCK, SEATS, Card, card_of
 from .options import PrepareOptions, positive, precision, refuse_unknown, whole
 from .prepare import prepare
 from .solution import ending, errors_in_words
 
 SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had
+CARD_BLOCK, CARD_BLOCKS = 1 << 18, 4  # targets that travel to a card together, and blocks under way at once
 Progress = bool | Callable[[int, int], None] | None
 
 
@@ -279,13 +279,16 @@ class _CardWork(_Work):
     PRECISION = "float32"
 
     def get_ready(self, targets: NDArray[Any], given: bool) -> None:
-        self.threads = SEATS
+        self.threads = CARD_BLOCKS
         self.card.engine(targets.shape[1:], given)  # compiled once
 
     @cached_property
-    def card(self) -> Card:
-        """The prepared chain on the card."""
-        return card_of(self.prepared, self.dtype)
+    def card(self) -> Any:
+        """The prepared chain on the card; it is kept there."""
+        require_card()
+        from .cuda_batch import Card
+
+        return self.prepared.cache.get("card", self.dtype, lambda: Card(self.prepared, self.dtype))
 
     def block(self, count: int) -> int:
         return max(min(count, CARD_BLOCK), 1)

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
 import numpy as np
+from numba import cuda
 from numpy.typing import NDArray
 
 from ..errors import DeviceError, GoalError
-from ..kernels.devices import DeviceArray, free_memory, from_device, require_card, to_host
+from ..kernels.devices import DeviceArray, free_memory, from_device, on_card, to_host
 from ..linkage.poses import clamped
 from .chain_solver import Prepared
 from .cuda_engine import ANSWERS, Answers, Engine
 
 SHAPES = ((4, 4), (3, 3), (3,), (2,))
-BLOCK, SEATS = 1 << 18, 4  # targets of the host that travel together, and how many blocks are under way at once
 
 
 class Seat:
     """A stream, and memory of card and host, for a block of targets that comes from the host and goes back there."""
 
     def __init__(self, engine: Engine, capacity: int) -> None:
-        from numba import cuda
-
         self.capacity, self.stream = capacity, cuda.stream()
         self.room, self.out = engine.room(capacity), engine.answers(capacity)
         size, task = math.prod(engine.task.shape), engine.task
@@ -60,7 +60,6 @@ class Card:
     """
 
     def __init__(self, prepared: Prepared, dtype: Any) -> None:
-        require_card()
         self.prepared, self.dtype = prepared, np.dtype(dtype)
         self._engines: dict[tuple[tuple[int, ...], bool], Engine] = {}
         self._lock = Lock()
@@ -84,16 +83,11 @@ class Card:
         except IndexError:
             seat = None
         if seat is None or seat.capacity < count:
-            seat = self._seat(engine, count)
+            with _memory_for(count):
+                seat = Seat(engine, count)
         results = Answers(*(np.array(a) for a in seat.solve(engine, arrays, first)))
         engine.seats.append(seat)
         return results
-
-    def _seat(self, engine: Engine, count: int) -> Seat:
-        try:
-            return Seat(engine, count)
-        except Exception as error:
-            raise _out_of_memory(error, count) from error
 
     def solve_there(self, targets: Any, start: Any, first: int) -> Answers:
         """Return answers, arrays of the card, to targets that are there; as many at once as its memory has room for."""
@@ -102,11 +96,9 @@ class Card:
             raise GoalError(f"targets are floating-point numbers of shape (n, 4, 4), got {memory.dtype} {shape}.")
         engine, count, size = self.engine(shape[1:], start is not None), shape[0], math.prod(shape[1:])
         values, base = self._starts(engine, start, count)
-        try:
+        with _memory_for(count):
             (out, lease), room = engine.lent(count), engine.kept_room(count)
-            block = room.count
-        except Exception as error:
-            raise _out_of_memory(error, count) from error
+        block = room.count
         for at in range(0, count, block):
             n = min(block, count - at)
             rows = [
@@ -125,11 +117,9 @@ class Card:
 
     def _starts(self, engine: Engine, start: Any, count: int) -> tuple[Any, Any]:
         """Return starts on the card: values of the chain, and poses. Those of a whole linkage need not be copied."""
-        from numba import cuda
-
         if start is None:
             return None, None
-        if engine.task.whole and getattr(start, "shape", None) == (count, engine.task.nq) and not _of_host(start):
+        if engine.task.whole and getattr(start, "shape", None) == (count, engine.task.nq) and on_card(start):
             base, _ = from_device(start)
             return base, base
         values, poses = self._poses(engine, to_host(start), count)
@@ -144,21 +134,15 @@ class Card:
         return values, poses
 
 
-def _of_host(array: Any) -> bool:
-    return isinstance(array, np.ndarray)
-
-
-def _out_of_memory(error: Exception, count: int) -> Exception:
-    """Return what to raise where memory could not be had: a word on it, or the error as it came."""
-    if "OUT_OF_MEMORY" not in f"{error}" and "out of memory" not in f"{error}".lower():
-        return error
-    return DeviceError(
-        f"the card's memory has no room for the answers to {count:,} targets, {free_memory() / 2**30:.1f} GiB are free;"
-        " solve them in parts, or hand over NumPy arrays, which are solved block by block."
-    )
-
-
-def card_of(prepared: Prepared, dtype: Any) -> Card:
-    """Return a prepared solver on the card; it is kept there."""
-    kind = np.dtype(dtype)
-    return prepared.cache.get("card", kind, lambda: Card(prepared, kind))
+@contextmanager
+def _memory_for(count: int) -> Iterator[None]:
+    """Say what to do where the card has no memory for that many answers."""
+    try:
+        yield
+    except Exception as error:
+        if "OUT_OF_MEMORY" not in f"{error}" and "out of memory" not in f"{error}".lower():
+            raise
+        raise DeviceError(
+            f"the card's memory has no room for the answers to {count:,} targets, {free_memory() / 2**30:.1f} GiB are "
+            "free; solve them in parts, or hand over NumPy arrays, which are solved block by block."
+        ) from error

@@ -1,6 +1,6 @@
 """The search on a graphics card: kernels written for a chain, the memory they work in, and the rounds they are run in.
 
-`cuda_batch` brings targets there and answers back.
+`cuda_batch` brings targets there and answers back. This imports numba-cuda, as `kernels.cuda` does.
 """
 
 from __future__ import annotations
@@ -12,10 +12,17 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import cuda
 from numpy.typing import NDArray
 
-from ..kernels import chain_memory as memory, starts
+from ..kernels import chain_memory as memory
+from ..kernels.cuda import SIMULATED, THREADS, fetch
+from ..kernels.cuda_answers import NO_ONE, TALLY
+from ..kernels.cuda_codegen import Parts, Task
+from ..kernels.cuda_search import search_kernels
 from ..kernels.devices import free_memory
+from ..kernels.joint_step import TRANSFORM
+from ..kernels.starts import FIRST_STARTS, TABLE_STARTS
 from ..transforms import plane_basis
 from .chain_solver import LEAST_DAMPING, Prepared
 
@@ -59,18 +66,13 @@ class Engine:
     """
 
     def __init__(self, prepared: Prepared, shape: tuple[int, ...], given: bool, dtype: Any) -> None:
-        from numba import cuda
-
-        from ..kernels.cuda_codegen import Parts
-        from ..kernels.cuda_search import search_kernels
-
         self.prepared, self.dtype, self.tries = prepared, np.dtype(dtype), prepared.restarts
         exact = prepared.packed(np.float64, bounded=True)[: memory.SETTINGS.size]
         frames, poses = prepared.frames.astype(self.dtype), prepared.chain.table[0].astype(self.dtype)
         self.task = _task(prepared, exact, frames[: memory.NARROW], shape, given, self.dtype.type)
         self.kernels = search_kernels(Parts(self.task))
         self.given, self.values = given, int(self.task.values)
-        self.seats: list[Any] = []  # memory of blocks that come from the host: `gpu` fills it
+        self.seats: list[Any] = []  # memory of blocks that come from the host: `cuda_batch` fills it
         self._room: Room | None = None
         self._returned: dict[int, Answers] = {}
         self._lock = Lock()
@@ -89,13 +91,8 @@ class Engine:
     @cached_property
     def threads(self) -> int:
         """How many descents run side by side."""
-        from numba import cuda
-
-        from ..kernels.cuda import SIMULATED, THREADS
-
         processors = 1 if SIMULATED else int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
-        threads: int = 4 * THREADS * processors
-        return threads
+        return 4 * THREADS * processors
 
     def room(self, count: int) -> Room:
         """Return memory to work in."""
@@ -114,7 +111,7 @@ class Engine:
 
     def keep(self, room: Room) -> None:
         """Keep memory for the next batch, unless it is much."""
-        if room.count * self.bytes_each < LITTLE or room.count * self.bytes_each < KEPT * free_memory():
+        if room.count * self.bytes_each < max(LITTLE, KEPT * free_memory()):
             self._room = room
 
     def lent(self, count: int) -> tuple[Answers, Lease]:
@@ -124,14 +121,12 @@ class Engine:
         if out is None:
             out = self.answers(count)
         lease = Lease()
-        if count * self.bytes_each < LITTLE or count * self.bytes_each < KEPT * free_memory():
+        if count * self.bytes_each < max(LITTLE, KEPT * free_memory()):
             weakref.finalize(lease, self._returned.__setitem__, count, out).atexit = False
         return out, lease
 
     def answers(self, count: int) -> Answers:
         """Return memory for answers."""
-        from numba import cuda
-
         return Answers(*(cuda.device_array(count * w, kind) for w, kind in zip(self.widths, ANSWERS, strict=True)))
 
     @property
@@ -142,7 +137,7 @@ class Engine:
     @property
     def bytes_each(self) -> int:
         """How much memory a problem takes to work on, beside its target and its answer."""
-        return (memory.TRANSFORM.size + 1 + self.values) * int(self.dtype.itemsize) + 8 * (self.values + 3) + 20
+        return (TRANSFORM.size + 1 + self.values) * int(self.dtype.itemsize) + 8 * (self.values + 3) + 20
 
     def run(
         self, targets: Any, count: int, room: Room, out: Answers, *, first: int, values: Any, base: Any, stream: Any
@@ -154,14 +149,14 @@ class Engine:
         elif not search.races():
             return
         for low, high in [(-1, 0)] * self.given + [
-            (0, starts.TABLE_STARTS),
-            (starts.TABLE_STARTS, starts.FIRST_STARTS),
+            (0, TABLE_STARTS),
+            (TABLE_STARTS, FIRST_STARTS),
         ]:
             search.round(low, high, last=False)
             if not search.left:
                 return
         while search.close():
-            search.round(starts.FIRST_STARTS, self.tries, last=True)
+            search.round(FIRST_STARTS, self.tries, last=True)
             if not search.left:
                 return
 
@@ -177,21 +172,15 @@ class Room:
     """
 
     def __init__(self, count: int, values: int, dtype: Any, threads: int) -> None:
-        from numba import cuda
-
-        from ..kernels.cuda_answers import NO_ONE, TALLY
-
         slots = max(count, min(threads, CROWD * count))
-        self.count, self.slots = count, slots
+        self.count = count
         self.goal, self.pose = (
-            cuda.device_array(memory.TRANSFORM.size * count, dtype),
+            cuda.device_array(TRANSFORM.size * count, dtype),
             cuda.device_array(values * slots, dtype),
         )
         self.error, self.found = cuda.device_array(slots, dtype), cuda.device_array(slots, np.int32)
-        self.order, self.counters = (
-            cuda.device_array(2 * count, np.int64),
-            cuda.to_device(np.zeros(TALLY.size, np.int32)),
-        )
+        self.order = cuda.device_array(2 * count, np.int64)
+        self.counters = cuda.to_device(np.zeros(TALLY.size, np.int32))
         self.allowed, self.begun = cuda.device_array(count, np.int32), cuda.device_array(count, np.int32)
         self.listed, self.following = cuda.device_array(count, np.int32), cuda.device_array(count, np.int32)
         self.best, self.nearest = cuda.device_array(values * count, np.float64), cuda.device_array(count, np.float64)
@@ -220,13 +209,9 @@ class _Rounds:
         self.counters = np.zeros(room.counters.size, np.int32)
 
     def _grid(self, count: int) -> tuple[int, int, Any]:
-        from ..kernels.cuda import THREADS
-
         return -(-max(count, 1) // THREADS), THREADS, self.stream
 
     def _count(self, which: int) -> int:
-        from ..kernels.cuda import fetch
-
         fetch(self.room.counters, self.counters, self.stream)
         self.room.listed, self.room.following = self.room.following, self.room.listed
         self.whole = False
@@ -234,16 +219,13 @@ class _Rounds:
 
     def races(self) -> int:
         """Race for all problems; return how many are not reached: the rounds are for them."""
-        from ..kernels.cuda import THREADS
-        from ..kernels.cuda_answers import TALLY
-
         few, low, high = self.left <= FEW, 0, FIELD
         if not few:
             self.prepare()
             self.sweep()
-            low, high = starts.TABLE_STARTS, RACE_STARTS
+            low, high = TABLE_STARTS, RACE_STARTS
         if self.left:
-            self._race(low, high, starts.TABLE_STARTS, TALLY.open)
+            self._race(low, high, TABLE_STARTS, TALLY.open)
         if 0 < self.left <= STRAGGLERS:
             self._race(high, high + HEATS // self.left, THREADS, TALLY.last)
         if self.left and few:
@@ -252,8 +234,6 @@ class _Rounds:
 
     def _race(self, low: int, high: int, racers: int, tally: int) -> None:
         """Race for all problems that are left, with some of the starts."""
-        from ..kernels.cuda import THREADS
-
         e, room, count = self.engine, self.room, self.left
         numbers = (count, racers, low, min(high, e.tries), e.prepared.seed, self.first, int(self.whole), tally)
         e.kernels.race[-(-count * racers // THREADS), THREADS, self.stream](
@@ -271,8 +251,6 @@ class _Rounds:
         )  # fmt: skip
 
     def _descend(self, low: int, high: int, racers: int) -> None:
-        from ..kernels.cuda import THREADS
-
         e, room, count = self.engine, self.room, self.left
         grain = GRAIN if count * racers > 4 * GRAIN * e.threads else 1
         numbers = (count, racers, grain, low, high, e.prepared.seed, self.first, int(self.whole))
@@ -284,13 +262,11 @@ class _Rounds:
 
     def sweep(self) -> None:
         """Make the first descents of all problems, and accept what they have found."""
-        from ..kernels.cuda_answers import TALLY
-
         e, room, count = self.engine, self.room, self.left
         if e.exacting:
-            self.round(0, starts.TABLE_STARTS, last=False)
+            self.round(0, TABLE_STARTS, last=False)
             return
-        self._descend(0, starts.TABLE_STARTS, 1)
+        self._descend(0, TABLE_STARTS, 1)
         e.kernels.accept[self._grid(count)](
             self.targets, e.known, self.base, room.following, room.pose, room.found, room.counters, self.out, count
         )
@@ -298,12 +274,10 @@ class _Rounds:
 
     def round(self, low: int, high: int, *, last: bool) -> None:
         """Make the descents of some starts for all problems that are left, and judge them."""
-        from ..kernels.cuda_answers import TALLY
-
         e, room, out, count = self.engine, self.room, self.out, self.left
         most = CROWD if last else min(RACERS, high - low)
         racers = max(1, min(most, 2 ** int(math.log2(max(e.threads // count, 1)))))
-        if low == starts.TABLE_STARTS:
+        if low == TABLE_STARTS:
             e.kernels.rank[self._grid(count)](e.table, room.goal, room.listed, room.order, count)
         self._descend(low, high, racers)
         e.kernels.judge[self._grid(count)](
@@ -316,8 +290,6 @@ class _Rounds:
 
     def close(self) -> int:
         """Close in on the best poses of the problems that are left; return how many of them get more starts."""
-        from ..kernels.cuda_answers import TALLY
-
         e, room, out = self.engine, self.room, self.out
         e.kernels.close[self._grid(self.left)](
             self.targets, e.known, self.base, room.listed, room.following, room.allowed, room.begun, room.counters,
@@ -329,10 +301,8 @@ class _Rounds:
 
 def _task(
     prepared: Prepared, exact: NDArray[Any], table: NDArray[Any], shape: tuple[int, ...], given: bool, dtype: Any
-) -> Any:
+) -> Task:
     """Return what the kernels are written for."""
-    from ..kernels.cuda_codegen import Task
-
     chain, linkage, goal = prepared.chain, prepared.linkage, prepared.goal
     limits, bounds = prepared.kept_limits, np.stack([linkage.lower, linkage.upper])
     if prepared.settings.limits == "ignore":
