@@ -11,9 +11,10 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 from chains import errors, placed, random_chain, random_placement, reachable, serial
 from linkages import JOINTS, one_joint, random_tree
+from linkwork.kernels.joint_step import xyz_quaternion
 from linkwork.kernels.search_many import REACHED
 from linkwork.linkage.joints import Ball, Floating, Joint, Mimic, Prismatic, Revolute, Screw, Universal
-from linkwork.solvers.chain import PARALLEL, SLANTED, Chain, dh_parts, screw, shells, xyz_quaternion
+from linkwork.solvers.chain import PARALLEL, SLANTED, Chain, dh_parts, screw, shells
 from linkwork.transforms import quaternion_matrix
 
 WIDE = {"tolerance": 1e6, "rotation_tolerance": 4.0}  # every pose is good enough, so that its own errors are reported
@@ -108,7 +109,8 @@ def test_values_go_into_poses_and_come_back(seed: int) -> None:
 def test_moving_angles_make_the_quaternion_that_scipy_says() -> None:
     angles = np.random.default_rng(0).uniform(-4, 4, (200, 3))
     expected = Rotation.from_euler("XYZ", angles).as_matrix()
-    assert_allclose([quaternion_matrix(q) for q in xyz_quaternion(angles)], expected, atol=1e-14)
+    quaternions = np.transpose(xyz_quaternion(np.sin(angles.T / 2.0), np.cos(angles.T / 2.0)))
+    assert_allclose([quaternion_matrix(q) for q in quaternions], expected, atol=1e-14)
 
 
 # Denavit-Hartenberg rows

@@ -70,18 +70,15 @@ def columns(codes, numbers, rows, rates, work, tip, jac, nv):
         store(jac, item, zero)
     column = 0
     for row in range(rows):
-        motion = load(codes, ROW_CODES.size * row + ROW_CODES.motion)
+        motion, at = load(codes, ROW_CODES.size * row + ROW_CODES.motion), ROW_NUMBERS.size * row
         if motion == STAY:
             continue
-        scale, advance = (
-            load(numbers, ROW_NUMBERS.size * row + ROW_NUMBERS.multiplier),
-            load(numbers, ROW_NUMBERS.size * row + ROW_NUMBERS.advance),
-        )
+        scale, advance = load(numbers, at + ROW_NUMBERS.multiplier), load(numbers, at + ROW_NUMBERS.advance)
         for _ in range(3 if motion == BALL else 1):
-            at, v = 6 * column, load(rates, column)
-            ax, ay, az = load(work, at) * scale, load(work, at + 1) * scale, load(work, at + 2) * scale
+            axis, v = 6 * column, load(rates, column)
+            ax, ay, az = load(work, axis) * scale, load(work, axis + 1) * scale, load(work, axis + 2) * scale
             if motion != PRISMATIC:
-                rx, ry, rz = tip[0] - load(work, at + 3), tip[1] - load(work, at + 4), tip[2] - load(work, at + 5)
+                rx, ry, rz = tip[0] - load(work, axis + 3), tip[1] - load(work, axis + 4), tip[2] - load(work, axis + 5)
                 add(jac, v, nv, (ay * rz - az * ry, az * rx - ax * rz, ax * ry - ay * rx))
                 add(jac, 3 * nv + v, nv, (ax, ay, az))
             if motion in (PRISMATIC, SCREW):
@@ -133,12 +130,6 @@ def first_flaw(total):
 
 
 @inner
-def block(first, count):
-    """Return where a block of poses begins: the last one reaches back, so that every lane has a pose."""
-    return min(first, count - LANES)
-
-
-@inner
 def take(q, nq, first, lanes):
     """Bring the poses from `first` on side by side into lanes."""
     for k in range(nq):
@@ -169,7 +160,7 @@ def tip_many(codes, numbers, q, nq, room, out):
     count, rows = out.size // 16, codes.size // ROW_CODES.size
     lanes, world = cells(room), beyond(cells(room), nq)
     for first in range(0, count, LANES):
-        at = block(first, count)
+        at = min(first, count - LANES)  # the last block reaches back, so that every lane has a pose
         take(cells(q), nq, at, lanes)
         x, y, z, p = sweep(cells(codes), cells(numbers), rows, lanes)
         keep(world, 0, x, y, z, p)
@@ -204,7 +195,7 @@ def jacobian_many(codes, numbers, rates, q, nq, local, room, out):
     size = out.size // count
     lanes, jac, work = cells(room), beyond(cells(room), nq), beyond(cells(room), nq + size)
     for first in range(0, count, LANES):
-        at = block(first, count)
+        at = min(first, count - LANES)  # the last block reaches back, so that every lane has a pose
         take(cells(q), nq, at, lanes)
         x, y, z, p = sweep_axes(cells(codes), cells(numbers), rows, lanes, work)
         columns(cells(codes), cells(numbers), rows, cells(rates), work, p, jac, size // 6)

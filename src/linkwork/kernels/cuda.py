@@ -47,6 +47,7 @@ if not KNOWN:
     )
 COMPILING, PACKED = Lock(), "_linkwork_packed"
 THREADS = 16 if SIMULATED else 128  # of a block
+device_array, pinned_array, to_device, stream = cuda.device_array, cuda.pinned_array, cuda.to_device, cuda.stream
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are meant to be small
 
 
@@ -158,6 +159,11 @@ def _pack(argument: Any, packed: list[Any], kinds: list[str]) -> None:
         packed += known[1]
 
 
+def processors() -> int:
+    """Return how many multiprocessors the card has."""
+    return 1 if SIMULATED else int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
+
+
 def fetch(memory: Any, host: Any, stream: Any) -> None:
     """Copy a few numbers to the host, and wait for them."""
     if stream or not KNOWN:
@@ -174,17 +180,11 @@ def _cache_of(function: Callable[..., Any], key: str) -> Any:
     """Return numba-cuda's cache on disk, keyed by all sources; the closure's own values say nothing that lasts."""
     from numba.cuda.dispatcher import CUDACache
 
-    from .patches import announce
+    from .patches import Announced
 
-    class KernelCache(CUDACache):  # type: ignore[misc,unused-ignore]
+    class KernelCache(Announced, CUDACache):  # type: ignore[misc,unused-ignore]
         def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
             return sig, codegen.magic_tuple(), SOURCES, key
-
-        def load_overload(self, sig: Any, target_context: Any) -> Any:
-            found = super().load_overload(sig, target_context)
-            if found is None:
-                announce()
-            return found
 
     return KernelCache(function)
 
@@ -216,13 +216,6 @@ def both_of_any(angle):
     return math.sin(near), math.cos(near)
 
 
-def vocabulary(*, fast: bool, turning: bool) -> dict[str, Any]:
-    """Return the functions that written ones may call."""
-    both_here = both_of_any if fast and turning else both
-    chosen = (("choose", choose), ("wrapped", wrapped), ("sine_cosine", both_here))
-    return {"sqrt": math.sqrt, "float64": float64} | {name: shared(f, fast=fast) for name, f in chosen}
-
-
 def written(trace: Trace, name: str, parameters: list[str], results: list[str], *, turning: bool = False) -> Any:
     """Return the device function of a trace, and a text that says all about it.
 
@@ -230,7 +223,9 @@ def written(trace: Trace, name: str, parameters: list[str], results: list[str], 
     """
     fast = trace.dtype is np.float32
     source = trace.source(name, parameters, results)
-    function = device(compiled(name, source, vocabulary(fast=fast, turning=turning) | trace.names), fast=fast)
+    called = {"choose": choose, "wrapped": wrapped, "sine_cosine": both_of_any if fast and turning else both}
+    names = {word: shared(function, fast=fast) for word, function in called.items()} | trace.names
+    function = device(compiled(name, source, {"sqrt": math.sqrt, "float64": float64, **names}), fast=fast)
     return function, f"{source} {sorted(trace.names.items())} {fast} {turning}"
 
 

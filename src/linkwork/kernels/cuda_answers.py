@@ -19,7 +19,7 @@ from .starts import FIRST_STARTS
 
 # counters: descents taken, problems left by a judge, by closing in or a race, and by another race
 TALLY = Layout("taken", "left", "open", "last")
-LANE, NO_ONE = 1024, 2**31 - 1  # a racer's key is LANE times its steps, and its number
+KEY, NO_ONE = 1024, 2**31 - 1  # a racer's key is KEY times its steps, and its number
 POLISH = 30  # steps in double precision for what descents have found
 
 
@@ -106,7 +106,7 @@ def accept_with(parts: Parts, finish: Any) -> Any:
 def winner_of(slot, racers, key, error):
     """Return which of a problem's descents has arrived first or, where none has, come closest."""
     if key < NO_ONE:
-        return slot + key % LANE
+        return slot + key % KEY
     best = slot
     for k in range(slot + 1, slot + racers):
         if error[k] < error[best]:
@@ -164,13 +164,14 @@ def judge_with(parts: Parts, finish: Any, polish: Any) -> Any:
 
 def close_with(parts: Parts, finish: Any) -> Any:
     """Return the kernel `close`."""
-    read, error_of, step, starts_worth_trying = (
+    read, error_of, step, take, put = (
         parts.read,
         parts.exact_error,
         parts.exact_step,
-        parts.starts_worth_trying,
+        parts.take_values,
+        parts.put_values,
     )
-    take, put = parts.take_values, parts.put_values
+    starts_worth_trying = parts.starts_worth_trying
     size, values = math.prod(parts.task.shape), parts.task.values
     weight = float(parts.task.settings[0][SETTINGS.rotation_weight]) ** 2
     caution, steps = float(parts.task.settings[0][SETTINGS.caution]), int(CLOSING)

@@ -14,7 +14,7 @@ from . import lanes
 from .chain_memory import CODE, FRAME, LIMITS, SETTINGS
 from .cuda import KINDS, cast, choose, device, items, put, shared, written
 from .damped import damped_step, tip_error
-from .joint_step import TRANSFORM
+from .joint_step import TRANSFORM, xyz_quaternion
 from .starts import TABLE_STARTS, in_reach, random_value, read_goal, starts_worth_trying
 from .symbolic import Cells, Symbol, Trace, compiled, rebuilt
 
@@ -123,18 +123,8 @@ class Parts:
         self.single = cast("single", task.values, kind)
         self.take_base, self.put_pose = items("take_base", task.nq), put("put_pose", task.nq)
         self.rounded, self.exact = cast("rounded", TRANSFORM.size, kind), cast("exact", task.values, "float64")
-        rules = [
-            float(s[k])
-            for s in task.settings
-            for k in (
-                SETTINGS.rotation_weight,
-                SETTINGS.most_steps,
-                SETTINGS.check_after,
-                SETTINGS.stalled,
-                SETTINGS.close,
-                SETTINGS.caution,
-            )
-        ]
+        read = ("rotation_weight", "most_steps", "check_after", "stalled", "close", "caution")
+        rules = [float(settings[SETTINGS.items[name]]) for settings in task.settings for name in read]
         whole = f"{self.key} {task.given} {task.asked} {task.shape} {task.values} {task.nq} {kind} {rules}"
         self.key = hashlib.sha256(whole.encode()).hexdigest()
 
@@ -203,12 +193,8 @@ class Parts:
                     column = task.turn[:, j].tolist()
                     matrix[4 * i + j] = row[0] * column[0] + row[1] * column[1] + row[2] * column[2]
         known = task.settings[0].tolist()
-        settings = Cells(
-            [
-                trace.line(f"settings[{k}]") if SETTINGS.centre <= k < SETTINGS.point_shell + 2 else x
-                for k, x in enumerate(known)
-            ]
-        )
+        shells = range(SETTINGS.centre, SETTINGS.point_shell + 2)
+        settings = Cells(trace.line(f"settings[{k}]") if k in shells else x for k, x in enumerate(known))
         goal = Cells([0.0] * TRANSFORM.size)
         valid = trace.of(read_goal)(_memory(task.numbers), known[SETTINGS.spin], Cells(matrix), 0, goal)
         reach = trace.of(in_reach)(settings, goal)
@@ -223,7 +209,8 @@ class Parts:
         for inside, outside in task.plain.tolist():
             q[outside] = values[inside]
         for inside, outside in task.balls:
-            q[outside : outside + 4] = _quaternion(trace, values[inside : inside + 3])
+            halves = (trace.sine_cosine(angle * 0.5) for angle in values[inside : inside + 3])
+            q[outside : outside + 4] = xyz_quaternion(*zip(*halves, strict=True))
         for k in () if task.whole else range(task.nq):
             lower, upper = task.bounds[:, k].tolist()
             q[k] = trace.select(q[k] > lower, q[k], lower)
@@ -287,9 +274,3 @@ def _item(memory, item):
 def _limit(memory, item):
     """Return one of the limits, which stand after the settings."""
     return memory[SETTINGS.size + item]
-
-
-def _quaternion(trace: Trace, angles: list[Any]) -> list[Any]:
-    """Return the quaternion of turns about moving x, y and z axes; see `linkwork.solvers.chain`."""
-    (d, a), (e, b), (f, c) = (trace.sine_cosine(angle * 0.5) for angle in angles)
-    return [a * b * c - d * e * f, d * b * c + a * e * f, a * e * c - d * b * f, d * e * c + a * b * f]

@@ -26,17 +26,7 @@ from numba import cuda, int32
 
 from .chain_memory import NARROW, SETTINGS, WIDE
 from .cuda import THREADS, device, kernel
-from .cuda_answers import (
-    LANE,
-    NO_ONE,
-    TALLY,
-    accept_with,
-    close_with,
-    finish_with,
-    judge_with,
-    polish_with,
-    refuse_with,
-)
+from .cuda_answers import KEY, NO_ONE, TALLY, accept_with, close_with, finish_with, judge_with, polish_with, refuse_with
 from .cuda_codegen import Parts
 from .joint_step import TRANSFORM
 from .search_many import INVALID, REACHED, UNSOLVED
@@ -107,13 +97,13 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
             after, p, r = step(q, aim)
             taken, total, now = taken + 1, total + 1, p + r * weight
             if p <= near_to and r <= aligned_to:
-                key = LANE * total + racer
+                key = KEY * total + racer
                 cuda.atomic.min(keys, group, key)
             elif given_up(taken, now, before):
                 start, fresh = start + racers, True
             else:
                 q, before = after, now
-            if cuda.atomic.min(keys, group, NO_ONE) <= LANE * total:
+            if cuda.atomic.min(keys, group, NO_ONE) <= KEY * total:
                 break
         cuda.syncthreads()
         left = here and racer == 0 and keys[group] == NO_ONE
@@ -234,7 +224,7 @@ def _descend(parts: Parts, begin: Any) -> Any:
                 put_values(pose, values * slot, q)
                 found[slot], error[slot] = start + 2, now  # a given start is -1
                 if racers > 1:
-                    cuda.atomic.min(keys, slot // racers, LANE * total + slot % racers)
+                    cuda.atomic.min(keys, slot // racers, KEY * total + slot % racers)
                 slot, busy = slot + 1, False
             elif given_up(taken, now, before):
                 if now < best:
@@ -245,7 +235,7 @@ def _descend(parts: Parts, begin: Any) -> Any:
                     found[slot], error[slot], slot, busy = 0, best, slot + 1, False
             else:
                 q, before = after, now
-            if racers > 1 and busy and cuda.atomic.min(keys, slot // racers, NO_ONE) <= LANE * total:
+            if racers > 1 and busy and cuda.atomic.min(keys, slot // racers, NO_ONE) <= KEY * total:
                 found[slot], error[slot], slot, busy = 0, infinity, slot + 1, False
 
     return descend

@@ -23,20 +23,15 @@ from .joint_step import (
     vector,
 )
 from .lanes import fill, load, select, sqrt, store
+from .rotations import cross, dot, minus, plus, times
 
 STRAIGHT = 1.0e-6  # squared cosine of half a turn below which the turn's axis is not known
 
 
 @inner
-def cross(a, b):
-    """Return the vector product."""
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-@inner
-def dot(a, b):
-    """Return the scalar product."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+def widened(q, v):
+    """Return a vector as what the pose holds: numbers, or lanes."""
+    return fill(q, v[0]), fill(q, v[1]), fill(q, v[2])
 
 
 @inner
@@ -44,12 +39,6 @@ def axes_of(memory, at):
     """Return the columns x, y, z and the origin of a transform."""
     a = at + TRANSFORM.axes
     return vector(memory, a), vector(memory, a + 3), vector(memory, a + 6), vector(memory, at + TRANSFORM.origin)
-
-
-@inner
-def widened(q, v):
-    """Return a vector as what the pose holds: numbers, or lanes."""
-    return fill(q, v[0]), fill(q, v[1]), fill(q, v[2])
 
 
 @inner
@@ -95,12 +84,11 @@ def turn_error(spin, goal, x, y, z):
         w, cosine = cross(z, gz), dot(z, gz)
         half, near, far, gain = (1.0 + cosine) * 0.5, cosine > 0.0, 2.0 - 2.0 * cosine, 1.0
     else:
-        a, b, c = cross(x, gx), cross(y, gy), cross(z, gz)
-        w = (a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2])
+        w = plus(plus(cross(x, gx), cross(y, gy)), cross(z, gz))
         trace = dot(x, gx) + dot(y, gy) + dot(z, gz)
         half, near, far, gain = (1.0 + trace) * 0.25, trace > 1.0, 3.0 - trace, 0.5
     scale = gain / sqrt(select(half > STRAIGHT, half, STRAIGHT))
-    w = (w[0] * scale, w[1] * scale, w[2] * scale)
+    w = times(scale, w)
     return w, select(near, dot(w, w), far)  # beyond a right angle the vector shortens again, the error does not
 
 
@@ -113,22 +101,15 @@ def columns(codes, numbers, rows, settings, tip, z, work):
     """
     rotation, spin, seen = load(settings, SETTINGS.rotation_weight), load(settings, SETTINGS.spin), 0
     for row in range(rows):
-        motion, value = (
-            load(codes, CODE.size * row + CODE.motion),
-            load(codes, CODE.size * row + CODE.value),
-        )
-        multiplier, at = load(numbers, ENDS.size + ROW_NUMBERS.size * row + ROW_NUMBERS.multiplier), 6 * value
+        code, number = CODE.size * row, ENDS.size + ROW_NUMBERS.size * row
+        motion, value = load(codes, code + CODE.motion), load(codes, code + CODE.value)
+        multiplier, at = load(numbers, number + ROW_NUMBERS.multiplier), 6 * value
         axis, origin = vector(work, 6 * row), vector(work, 6 * row + 3)
-        linear, angular = cross(axis, (tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2])), axis
+        linear, angular = cross(axis, minus(tip, origin)), axis
         if motion != REVOLUTE:
-            advance = load(numbers, ENDS.size + ROW_NUMBERS.size * row + ROW_NUMBERS.advance)
+            advance = load(numbers, number + ROW_NUMBERS.advance)
             turns = 0.0 if motion == PRISMATIC else 1.0
-            linear = (
-                linear[0] * turns + axis[0] * advance,
-                linear[1] * turns + axis[1] * advance,
-                linear[2] * turns + axis[2] * advance,
-            )
-            angular = (axis[0] * turns, axis[1] * turns, axis[2] * turns)
+            linear, angular = plus(times(turns, linear), times(advance, axis)), times(turns, axis)
         if spin != 0.0:
             angular = along(angular, z, -dot(angular, z))
         for k in range(3):
@@ -255,9 +236,8 @@ def damped_step(codes, numbers, rows, settings, limits, values, goal, q, work, a
     z, tip, e, position_error, rotation_error = tip_error(codes, numbers, rows, settings, goal, q, work)
     w = load(settings, SETTINGS.rotation_weight)
     error = position_error + rotation_error * (w * w)
-    damping = (
-        error * load(settings, SETTINGS.damping_gain) + load(settings, SETTINGS.damping_least) + caution * sqrt(error)
-    )
+    gain, least = load(settings, SETTINGS.damping_gain), load(settings, SETTINGS.damping_least)
+    damping = error * gain + least + caution * sqrt(error)
     columns(codes, numbers, rows, settings, tip, z, work)
     b = solve_symmetric(normal_matrix(limits, values, q, e, damping, work), e)
     for value in range(values):

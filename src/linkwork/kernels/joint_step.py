@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from . import inner
 from .lanes import bits, by_precision, exact_cos, exact_sin, fabs, fill, load, mantissa_bit, select
 from .layout import Layout
+from .rotations import plus
 
 ROW_CODES = Layout("motion", "axis", "value", "constant")  # the axis: 0 x, 1 y, 2 z; the value: its place in the pose
 TRANSFORM = Layout(("axes", 9), ("origin", 3))  # column by column: x, y, z and the origin
@@ -93,8 +94,7 @@ def swing(a, b, sine, cosine):
 def place(constant, m, at, x, y, z, p):
     """Return the frame that a constant transform, a TRANSFORM from `at` on, puts on a frame (the Lmatrix)."""
     if constant != IDENTITY:
-        shift = blend(x, y, z, *vector(m, at + TRANSFORM.origin))
-        p = (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2])
+        p = plus(p, blend(x, y, z, *vector(m, at + TRANSFORM.origin)))
         if constant == GENERAL:
             a = at + TRANSFORM.axes
             b, c, d = vector(m, a), vector(m, a + 3), vector(m, a + 6)
@@ -165,3 +165,9 @@ def start(q):
 def transform(matrices: NDArray[Any]) -> NDArray[Any]:
     """Return transforms (..., 4, 4) as TRANSFORM, shape (..., 12)."""
     return np.swapaxes(matrices[..., :3, :], -1, -2).reshape(*matrices.shape[:-2], TRANSFORM.size)
+
+
+def xyz_quaternion(sines: Any, cosines: Any) -> list[Any]:
+    """Return the quaternion, w first, of turns about moving x, y and z axes: sines and cosines of half their angles."""
+    (a, b, c), (d, e, f) = cosines, sines
+    return [a * b * c - d * e * f, d * b * c + a * e * f, a * e * c - d * b * f, d * e * c + a * b * f]

@@ -71,10 +71,22 @@ def only_for_kernels(dispatcher: Any) -> Any:
     return dispatcher
 
 
-class KernelCache(FunctionCache):
-    """Numba's cache on disk, keyed also by the sources of all kernels; says when something must be compiled."""
+class Announced:
+    """A cache on disk that says on a terminal, once, that something must be compiled."""
 
-    announced: ClassVar[bool] = False
+    said: ClassVar[bool] = False
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what was compiled before, or None."""
+        found = super().load_overload(sig, target_context)  # type: ignore[misc]
+        if found is None and not Announced.said and sys.stderr is not None and sys.stderr.isatty():
+            Announced.said = True
+            print("linkwork: compiling kernels (once; kept for later runs) ...", file=sys.stderr)
+        return found
+
+
+class KernelCache(Announced, FunctionCache):
+    """Numba's cache on disk, keyed also by the sources of all kernels."""
 
     def __init__(self, function: Callable[..., Any], sources: str) -> None:
         super().__init__(function)
@@ -82,17 +94,3 @@ class KernelCache(FunctionCache):
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (*super()._index_key(sig, codegen), self._sources)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return what was compiled before, or None; then say so."""
-        found = super().load_overload(sig, target_context)
-        if found is None:
-            announce()
-        return found
-
-
-def announce() -> None:
-    """Say on a terminal, once, that something must be compiled."""
-    if not KernelCache.announced and sys.stderr is not None and sys.stderr.isatty():
-        KernelCache.announced = True
-        print("linkwork: compiling kernels (once; kept for later runs) ...", file=sys.stderr)

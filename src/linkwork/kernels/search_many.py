@@ -69,10 +69,8 @@ def advance(chain, rows, values, lanes):
     store(turned, 0, r)
     near = (p <= load(settings, SETTINGS.near)) & (r <= load(settings, SETTINGS.aligned))
     stuck = (error > load(settings, SETTINGS.close)) & (error > before * load(settings, SETTINGS.stalled))
-    ended = (
-        near | (stuck & (taken > load(settings, SETTINGS.check_after))) | (taken >= load(settings, SETTINGS.most_steps))
-    )
-    ended = ended | (closing & (taken > -0.5))
+    late = taken > load(settings, SETTINGS.check_after)
+    ended = near | (stuck & late) | (taken >= load(settings, SETTINGS.most_steps)) | (closing & (taken > -0.5))
     return bits(ended & (taken > -1.0e6)), bits(near)
 
 

@@ -11,9 +11,10 @@ from numba import float64, int64, uint64
 
 from . import inner, part
 from .chain_memory import ENDS, FRAME, LIMITS, NARROW, SETTINGS, WIDE
-from .damped import axes_of, cross, dot
+from .damped import axes_of
 from .joint_step import TRANSFORM, blend, pick, vector
 from .lanes import fill, load, select, store
+from .rotations import cross, dot, minus
 
 TABLE_STARTS = 8  # taken from each of the two tables
 FIRST_STARTS = 2 * TABLE_STARTS
@@ -76,8 +77,7 @@ def read_goal(numbers, spin, targets, at, goal):
 @inner
 def inside(settings, shell, p):
     """Return whether a point lies between the two spheres of a shell, given by their squared radii."""
-    centre = vector(settings, SETTINGS.centre)
-    away = (p[0] - centre[0], p[1] - centre[1], p[2] - centre[2])
+    away = minus(p, vector(settings, SETTINGS.centre))
     square = dot(away, away)
     return (load(settings, shell) <= square) & (square <= load(settings, shell + 1))
 
@@ -86,8 +86,7 @@ def inside(settings, shell, p):
 def in_reach(settings, goal):
     """Return whether a goal lies in the shell of the tip, and the point of the last axis that it implies in its own."""
     x, y, z, p = axes_of(goal, 0)
-    s = blend(x, y, z, *vector(settings, SETTINGS.point))
-    point = (p[0] - s[0], p[1] - s[1], p[2] - s[2])
+    point = minus(p, blend(x, y, z, *vector(settings, SETTINGS.point)))
     return inside(settings, SETTINGS.shell, p) & inside(settings, SETTINGS.point_shell, point)
 
 

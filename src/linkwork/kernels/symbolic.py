@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import linecache
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import Any
@@ -16,12 +17,7 @@ from typing import Any
 from . import lanes
 from .joint_step import sine_cosine
 
-COMPARED: dict[str, Callable[[float, float], bool]] = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
+COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 class Cells(list[Any]):
@@ -56,9 +52,8 @@ class Symbol:
         return -self if other == 0.0 else self.trace.note("-", other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return 0.0 if other == 0.0 else self if other == 1.0 else self._scaled(other)
-
-    def _scaled(self, other: Any) -> Any:
+        if other == 0.0 or other == 1.0:
+            return self if other else 0.0
         return -self if other == -1.0 else self.trace.note("*", self, other)
 
     __rmul__ = __mul__

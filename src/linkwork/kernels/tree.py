@@ -7,7 +7,7 @@ Frame f starts from its parent (-1: the world) and does rows ``starts[f]`` to
 from __future__ import annotations
 
 from . import inner, kernel
-from .chain import LANES, block, first_flaw, flaw, give, keep, take
+from .chain import LANES, first_flaw, flaw, give, keep, take
 from .joint_step import start, step
 from .lanes import beyond, cells, load
 
@@ -49,7 +49,7 @@ def frames_many(starts, parents, codes, numbers, q, nq, room, out):
     count = out.size // size
     lanes, world = cells(room), beyond(cells(room), nq)
     for first in range(0, count, LANES):
-        at = block(first, count)
+        at = min(first, count - LANES)  # the last block reaches back, so that every lane has a pose
         take(cells(q), nq, at, lanes)
         sweep_tree(cells(starts), cells(parents), frames, cells(codes), cells(numbers), lanes, world)
         bad = first_flaw(flaw(lanes, nq + size))

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError, listed
-from ..kernels import chain_memory as memory
-from ..kernels.joint_step import BALL, GENERAL, IDENTITY, PRISMATIC, REVOLUTE, ROW_NUMBERS, SCREW, TRANSFORM, transform
+from ..kernels import chain_memory as memory, joint_step as steps
 from ..linkage.elements import moving_xyz
 from ..linkage.joints import mid_range
 from ..linkage.linkage import Linkage
@@ -54,8 +53,12 @@ class Row:
 
     def numbers(self) -> FloatArray:
         """Return what the kernel reads."""
-        held = transform(self.constant) if self.dh is None else np.pad(self.dh, (0, TRANSFORM.size - memory.DH.size))
-        return ROW_NUMBERS.pack(transform=held, multiplier=self.multiplier, offset=self.offset, advance=self.advance)
+        held = steps.transform(self.constant)
+        if self.dh is not None:
+            held = np.pad(self.dh, (0, held.size - memory.DH.size))
+        return steps.ROW_NUMBERS.pack(
+            transform=held, multiplier=self.multiplier, offset=self.offset, advance=self.advance
+        )
 
 
 def screw(angle: float, travel: float) -> FloatArray:
@@ -94,14 +97,6 @@ def dh_parts(constant: FloatArray) -> tuple[tuple[float, float], tuple[float, fl
     length = c * p[0] + s * p[1]
     travel = (s * p[0] - c * p[1]) / sine  # along the second axis, as seen from above the first
     return (before, p[2] - travel * cosine), (cosine, sine, length, travel), after
-
-
-def xyz_quaternion(angles: FloatArray) -> FloatArray:
-    """Return the quaternions (..., 4) of turns about moving x, y and z axes (..., 3)."""
-    (a, b, c), (d, e, f) = (np.moveaxis(part(angles / 2.0), -1, 0) for part in (np.cos, np.sin))
-    return np.stack(
-        [a * b * c - d * e * f, d * b * c + a * e * f, a * e * c - d * b * f, d * e * c + a * b * f], axis=-1
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,15 +138,15 @@ class Chain:
             spin[:3, :3] = plane_basis(self.free)
             tip = tip @ spin
         for before, row in pairwise(joints):
-            parts = dh_parts(row.constant) if row.motion == REVOLUTE else None
+            parts = dh_parts(row.constant) if row.motion == steps.REVOLUTE else None
             if parts is not None:
                 (angle, travel), row.dh, after = parts
                 row.offset += after
                 before.carry(angle, travel)
-        forms = [GENERAL if row.dh is None else memory.FORM_DH for row in joints]
-        forms[:1] = [IDENTITY] * len(joints[:1])
+        forms = [steps.GENERAL if row.dh is None else memory.FORM_DH for row in joints]
+        forms[:1] = [steps.IDENTITY] * len(joints[:1])
         base = joints[0].constant if joints else np.eye(4)
-        ends = memory.ENDS.pack(base=transform(base), tip=transform(tip))
+        ends = memory.ENDS.pack(base=steps.transform(base), tip=steps.transform(tip))
         codes = memory.CODE.pack(
             dtype=np.int64,
             shape=(len(joints),),
@@ -170,10 +165,10 @@ class Chain:
         count = len(places)
         motions = [{row.motion for row in joints if row.value == k} for k in range(count)]
         fractions = {row.value for row in joints if row.multiplier % 1.0}  # a whole turn of these turns another by less
-        turning = np.array([m == {REVOLUTE} and k not in fractions for k, m in enumerate(motions)], np.bool_)
+        turning = np.array([m == {steps.REVOLUTE} and k not in fractions for k, m in enumerate(motions)], np.bool_)
         segments = [np.linalg.norm(m[:3, 3]) for m in (*(row.constant for row in joints[1:]), tip)]
         self.__dict__.update(turning=turning, length=float(sum(segments)) or 1.0)
-        self.__dict__["limits"] = self._limits([kinds == {PRISMATIC} for kinds in motions])
+        self.__dict__["limits"] = self._limits([kinds == {steps.PRISMATIC} for kinds in motions])
 
     @property
     def values(self) -> int:
@@ -219,7 +214,8 @@ class Chain:
         inside, outside = self.plain
         q[..., outside] = values[..., inside]
         for k, place in self.balls:
-            q[..., place : place + 4] = xyz_quaternion(values[..., k : k + 3])
+            halves = np.moveaxis(values[..., k : k + 3] / 2.0, -1, 0)
+            q[..., place : place + 4] = np.stack(steps.xyz_quaternion(np.sin(halves), np.cos(halves)), axis=-1)
         return q
 
     def goals(self, targets: FloatArray) -> FloatArray:
@@ -227,7 +223,7 @@ class Chain:
         turned = self.ends[1][:3, :3].T if self.free is None else plane_basis(self.free)
         goals = targets.copy()
         goals[..., :3, :3] = targets[..., :3, :3] @ turned
-        return transform(goals)
+        return steps.transform(goals)
 
     @cached_property
     def table(self) -> tuple[FloatArray, FloatArray]:
@@ -269,7 +265,7 @@ def _rows(linkage: Linkage, frame: str) -> tuple[list[Row], FloatArray, list[tup
     waiting = np.eye(4)
     for motion in chain.motions:
         waiting = waiting @ motion.before
-        ball = motion.kind == BALL
+        ball = motion.kind == steps.BALL
         for axis in (0, 1, 2) if ball else (motion.axis,):
             follows = not ball and (motion.q, False) in places
             value = places.index((motion.q, False)) if follows else len(places)
@@ -277,7 +273,7 @@ def _rows(linkage: Linkage, frame: str) -> tuple[list[Row], FloatArray, list[tup
                 places.append((motion.q, ball))
             basis = np.eye(4)
             basis[:3, :3] = TURNS[axis]
-            kind = REVOLUTE if ball else motion.kind
+            kind = steps.REVOLUTE if ball else motion.kind
             joints.append(Row(kind, value, waiting @ basis, motion.multiplier, motion.offset, motion.advance))
             waiting = basis.T
     waiting = waiting @ chain.after
@@ -296,21 +292,21 @@ def shells(chain: Chain) -> tuple[FloatArray, FloatArray, FloatArray]:
     motions, followed = {row.motion for row in joints}, len(joints) != chain.values
     base, tip = chain.ends
     in_dh = len(joints) > 1 and memory.CODE.rows(chain.codes).form[-1] == memory.FORM_DH
-    rows = ROW_NUMBERS.rows(chain.numbers[memory.ENDS.size :])
+    rows = steps.ROW_NUMBERS.rows(chain.numbers[memory.ENDS.size :])
     travel = rows.transform[-1, memory.DH.travel] if in_dh else 0.0
     point, centre = tip[:3, 3] + np.array([0.0, 0.0, travel]), base[:3, 3]
     extents = np.array([[0.0, np.inf], [0.0, np.inf]])
-    if not joints or followed or SCREW in motions or joints[-1].motion != REVOLUTE:
+    if not joints or followed or steps.SCREW in motions or joints[-1].motion != steps.REVOLUTE:
         return centre, point, extents
-    slides = np.array([row.motion == PRISMATIC for row in joints])
+    slides = np.array([row.motion == steps.PRISMATIC for row in joints])
     limits = memory.LIMITS.view(chain.limits)
-    if not np.isfinite([limits.lower[slides], limits.upper[slides]]).all() or joints[0].motion != REVOLUTE:
+    if not np.isfinite([limits.lower[slides], limits.upper[slides]]).all() or joints[0].motion != steps.REVOLUTE:
         return centre, point, extents
 
     def distance(values: FloatArray) -> FloatArray:
         """Return the squared distances of tip (first half of the poses) and point (second half)."""
         poses = chain.put(values, np.tile(chain.linkage.neutral(), (len(values), 1)))
-        goals = TRANSFORM.view(chain.goals(chain.linkage.forward(poses, frame=chain.frame)))
+        goals = steps.TRANSFORM.view(chain.goals(chain.linkage.forward(poses, frame=chain.frame)))
         places = goals.origin.copy()
         half = len(values) // 2
         axes = goals.axes[half:].reshape(-1, 3, 3)

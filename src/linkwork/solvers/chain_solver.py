@@ -201,15 +201,10 @@ class Prepared:
             poses = np.concatenate([best.q[None], self.candidates(aim, starts)])
             away = self.linkage.difference(pose, poses)
             best.__dict__["q"] = poses[int(np.argmin((away * away).sum(axis=-1)))]
-            best.__dict__["report"] = self._report(best.q, aim)
+            given = self.chain.values_of(best.q)[None]
+            _, report = self.search(aim[None], np.zeros(1, np.int64), given=given, restarts=0)
+            best.__dict__["report"] = report[0]
         return best
-
-    def _report(self, q: FloatArray, target: FloatArray) -> FloatArray:
-        """Return the report of a pose that is not looked for any further."""
-        given = self.chain.values_of(q)[None]
-        _, report = self.search(target[None], np.zeros(1, np.int64), given=given, restarts=0)
-        first: FloatArray = report[0]
-        return first
 
     def solve_within(self, seconds: float, target: FloatArray, *, start: PoseLike | None = None) -> Solution:
         """Return the solution for a target (4, 4), or the closest pose found in time.

@@ -9,10 +9,10 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from numba import cuda
 from numpy.typing import NDArray
 
 from ..errors import DeviceError, GoalError
+from ..kernels.cuda import device_array, pinned_array, stream, to_device
 from ..kernels.devices import DeviceArray, free_memory, from_device, on_card, to_host
 from ..linkage.poses import clamped
 from .chain_solver import Prepared
@@ -25,13 +25,13 @@ class Seat:
     """A stream, and memory of card and host, for a block of targets that comes from the host and goes back there."""
 
     def __init__(self, engine: Engine, capacity: int) -> None:
-        self.capacity, self.stream = capacity, cuda.stream()
+        self.capacity, self.stream = capacity, stream()
         self.room, self.out = engine.room(capacity), engine.answers(capacity)
         size, task = math.prod(engine.task.shape), engine.task
         self.sizes = (size, engine.values, task.nq) if engine.given else (size,)
-        self.inputs = [(cuda.pinned_array(n * capacity), cuda.device_array(n * capacity)) for n in self.sizes]
+        self.inputs = [(pinned_array(n * capacity), device_array(n * capacity)) for n in self.sizes]
         self.results = Answers(
-            *(cuda.pinned_array(w * capacity, kind) for w, kind in zip(engine.widths, ANSWERS, strict=True))
+            *(pinned_array(w * capacity, kind) for w, kind in zip(engine.widths, ANSWERS, strict=True))
         )
 
     def solve(self, engine: Engine, arrays: list[NDArray[Any]], first: int) -> Answers:
@@ -123,7 +123,7 @@ class Card:
             base, _ = from_device(start)
             return base, base
         values, poses = self._poses(engine, to_host(start), count)
-        return tuple(cuda.to_device(np.ascontiguousarray(a).ravel()) for a in (values, poses))
+        return tuple(to_device(np.ascontiguousarray(a).ravel()) for a in (values, poses))
 
     def _poses(self, engine: Engine, start: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return a start for each target: values of the chain, and poses whose other joints keep their limits."""

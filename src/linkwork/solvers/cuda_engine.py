@@ -1,22 +1,22 @@
 """The search on a graphics card: kernels written for a chain, the memory they work in, and the rounds they are run in.
 
-`cuda_batch` brings targets there and answers back. This imports numba-cuda, as `kernels.cuda` does.
+`cuda_batch` brings targets there and answers back. It needs the extra `cuda`.
 """
 
 from __future__ import annotations
 
 import math
 import weakref
+from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import cuda
 from numpy.typing import NDArray
 
 from ..kernels import chain_memory as memory
-from ..kernels.cuda import SIMULATED, THREADS, fetch
+from ..kernels.cuda import THREADS, device_array, fetch, processors, to_device
 from ..kernels.cuda_answers import NO_ONE, TALLY
 from ..kernels.cuda_codegen import Parts, Task
 from ..kernels.cuda_search import search_kernels
@@ -85,14 +85,13 @@ class Engine:
         self.exacting = rough[0] > near or rough[1] > aligned
         known = np.concatenate([exact, prepared.chain.limits.ravel()])
         self.known, self.table, self.poses, self.neutral = (
-            cuda.to_device(array.ravel()) for array in (known, frames, poses, prepared.linkage.neutral())
+            to_device(array.ravel()) for array in (known, frames, poses, prepared.linkage.neutral())
         )
 
     @cached_property
     def threads(self) -> int:
         """How many descents run side by side."""
-        processors = 1 if SIMULATED else int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
-        return 4 * THREADS * processors
+        return 4 * THREADS * processors()
 
     def room(self, count: int) -> Room:
         """Return memory to work in."""
@@ -127,7 +126,7 @@ class Engine:
 
     def answers(self, count: int) -> Answers:
         """Return memory for answers."""
-        return Answers(*(cuda.device_array(count * w, kind) for w, kind in zip(self.widths, ANSWERS, strict=True)))
+        return Answers(*(device_array(count * w, kind) for w, kind in zip(self.widths, ANSWERS, strict=True)))
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -143,6 +142,7 @@ class Engine:
         self, targets: Any, count: int, room: Room, out: Answers, *, first: int, values: Any, base: Any, stream: Any
     ) -> None:
         """Search for targets, a row each; `values` and `base` are starts of the chain and of the whole pose."""
+        values, base = self.known if values is None else values, self.neutral if base is None else base
         search = _Rounds(self, targets, room, out, first, values, base, stream, count)
         if self.given:
             search.prepare()
@@ -175,38 +175,36 @@ class Room:
         slots = max(count, min(threads, CROWD * count))
         self.count = count
         self.goal, self.pose = (
-            cuda.device_array(TRANSFORM.size * count, dtype),
-            cuda.device_array(values * slots, dtype),
+            device_array(TRANSFORM.size * count, dtype),
+            device_array(values * slots, dtype),
         )
-        self.error, self.found = cuda.device_array(slots, dtype), cuda.device_array(slots, np.int32)
-        self.order = cuda.device_array(2 * count, np.int64)
-        self.counters = cuda.to_device(np.zeros(TALLY.size, np.int32))
-        self.allowed, self.begun = cuda.device_array(count, np.int32), cuda.device_array(count, np.int32)
-        self.listed, self.following = cuda.device_array(count, np.int32), cuda.device_array(count, np.int32)
-        self.best, self.nearest = cuda.device_array(values * count, np.float64), cuda.device_array(count, np.float64)
-        self.keys = cuda.to_device(np.full(min(count, threads), NO_ONE, np.int32))  # judges leave it so
+        self.error, self.found = device_array(slots, dtype), device_array(slots, np.int32)
+        self.order = device_array(2 * count, np.int64)
+        self.counters = to_device(np.zeros(TALLY.size, np.int32))
+        self.allowed, self.begun = device_array(count, np.int32), device_array(count, np.int32)
+        self.listed, self.following = device_array(count, np.int32), device_array(count, np.int32)
+        self.best, self.nearest = device_array(values * count, np.float64), device_array(count, np.float64)
+        self.keys = to_device(np.full(min(count, threads), NO_ONE, np.int32))  # judges leave it so
 
 
+@dataclass
 class _Rounds:
-    """A search under way."""
+    """A search under way; `left` problems are not reached yet."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        targets: Any,
-        room: Room,
-        out: Answers,
-        first: int,
-        values: Any,
-        base: Any,
-        stream: Any,
-        count: int,
-    ) -> None:
-        self.engine, self.targets, self.room, self.out, self.stream = engine, targets, room, out, stream
-        self.first, self.values = first, engine.known if values is None else values
-        self.base = engine.neutral if base is None else base
-        self.left, self.whole, self.fresh = count, True, True
-        self.counters = np.zeros(room.counters.size, np.int32)
+    engine: Engine
+    targets: Any
+    room: Room
+    out: Answers
+    first: int
+    values: Any
+    base: Any
+    stream: Any
+    left: int
+    whole: bool = True
+    fresh: bool = True
+
+    def __post_init__(self) -> None:
+        self.counters = np.zeros(TALLY.size, np.int32)
 
     def _grid(self, count: int) -> tuple[int, int, Any]:
         return -(-max(count, 1) // THREADS), THREADS, self.stream

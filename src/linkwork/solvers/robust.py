@@ -49,7 +49,7 @@ class Robust(Damped):
             object.__setattr__(self, name, whole(name, getattr(self, name)))
 
     def solve_without_start(self, problem: Problem, settings: Settings) -> Solution:
-        """Solve without a start: the tables of the limb know better ones than the neutral pose."""
+        """Solve without a start: the tables of the chain know better ones than the neutral pose."""
         prepared = self._prepared(problem, settings)
         if prepared is None:
             return super().solve_without_start(problem, settings)
