@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import OptionError
-from ..transforms import FloatArray, as_array
+from ..transforms import as_array
 from .arguments import Target, goal_point, picture_path, saved
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def figure(figure: ChapterFigure, *, path: Target = None) -> Figure:
     Figure 5.14 shows the ring that the arm reaches, figure 5.19 the vectors of change that the joints give to the tip.
 
     Args:
-        figure: What `figures.figure` computed.
+        figure: What `textbook.figure` computed.
         path: Save it there too: .png, .svg or .pdf.
 
     Example:
@@ -102,10 +102,10 @@ def workspace(workspace: Workspace, *, path: Target = None) -> Figure:
     """Draw where a frame can be: in the plane, or in space with three projections.
 
     The linkage stands in its neutral pose. The exact ring of a planar arm is drawn where it is known. Points where
-    every orientation can be had stand out, if `analysis.workspace` was asked for them.
+    every orientation can be had stand out, if `explain.workspace` was asked for them.
 
     Args:
-        workspace: What `analysis.workspace` gave.
+        workspace: What `explain.workspace` gave.
         path: Save it there too: .png, .svg or .pdf.
 
     Example:
@@ -132,7 +132,7 @@ def map(  # noqa: A001 - always called as draw.map
     Args:
         first: Values of the first joint (n,), along x.
         second: Values of the second joint (m,), along y.
-        measure: The measure (n, m), as `analysis.joint_map` gives it.
+        measure: The measure (n, m), as `explain.joint_map` gives it.
         names: Names of both joints; the unit is radians unless a name says otherwise, as in ``"lift [m]"``.
         path: Save it there too: .png, .svg or .pdf.
 
@@ -142,7 +142,10 @@ def map(  # noqa: A001 - always called as draw.map
         >>> lw.draw.map(*found, names=("j1", "j2")).axes[0].get_ylabel()
         'j2 [rad]'
     """
-    x, y, values = as_array(first, "first joint's values"), as_array(second, "second joint's values"), _grid(measure)
+    x, y = as_array(first, "first joint's values"), as_array(second, "second joint's values")
+    values = as_array(measure, "measure")
+    if not np.isfinite(values).all() or (values < 0.0).any():
+        raise OptionError("a measure of manipulability is finite and not negative.")
     if x.ndim != 1 or y.ndim != 1 or values.shape != (len(x), len(y)) or min(values.shape) < 2:
         raise OptionError(
             f"a map needs values (n,) and (m,) and a measure (n, m), at least two each way; "
@@ -154,10 +157,3 @@ def map(  # noqa: A001 - always called as draw.map
     from . import plots
 
     return saved(plots.heat_map(x, y, values, [str(name) for name in names]), target)
-
-
-def _grid(measure: ArrayLike) -> FloatArray:
-    values = as_array(measure, "measure")
-    if not np.isfinite(values).all() or (values < 0.0).any():
-        raise OptionError("a measure of manipulability is finite and not negative.")
-    return values

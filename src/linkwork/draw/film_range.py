@@ -40,10 +40,6 @@ class FilmFrames:
         """Frames a second."""
         return (len(self.times) - 1) / float(self.times[-1]) if len(self.times) > 1 else 1.0
 
-    def as_clip(self, clip: Clip) -> Clip:
-        """Return the frames as a motion of their own."""
-        return Clip(clip.linkage, self.times, self.poses)
-
     def refined(self, clip: Clip) -> tuple[int, Clip]:
         """Return the number of steps between two frames, and the clip in these finer steps, for a trail."""
         step = float(np.median(np.diff(clip.times))) if len(clip) > 1 else 1.0
@@ -105,9 +101,8 @@ def film_frames(clip: Clip, part: FilmRange, *, most: float, what: str, even: bo
     if len(moments) > MOST_FRAMES:
         raise OptionError(f"a film of {len(moments)} frames is too long, {MOST_FRAMES} is the most; lower fps or end.")
     numbers = np.searchsorted(clip.times, moments + SLACK, side="right") - 1
-    whole = np.abs(clip.times[numbers] - moments) <= SLACK
     poses = clip.poses[numbers]
-    if not whole.all():
+    if not (np.abs(clip.times[numbers] - moments) <= SLACK).all():
         poses = sample(clip.linkage, clip.times, clip.poses, moments, kind="linear")
     return FilmFrames((moments - moments[0]) / speed, poses, moments, numbers)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,15 +15,12 @@ import numpy as np
 from ..errors import FormatError, OptionError
 from ..formats.atomic_files import replacing, write_text
 from ..motion.clips import Clip
-from ..transforms import FloatArray
-from .arguments import Size, View, checked_size, checked_view, need_matplotlib, output_path
+from .arguments import DEFAULT_PANELS, Size, View, checked_size, checked_view, need_matplotlib, output_path
 from .film_range import FilmFrames, FilmRange, film_frames, strip_frames
 from .pictures import strip
 from .sketch import IntArray, Sketch
 
 if TYPE_CHECKING:
-    from PIL import Image
-
     from .panels import Panel, Picture
 
 FILMS = (".html", ".mp4", ".gif", ".png")
@@ -31,7 +28,6 @@ FASTEST = {".html": 30.0, ".mp4": 120.0, ".gif": 50.0, ".png": 240.0}  # frames 
 NAMES = {".html": "a page", ".mp4": "an MP4", ".gif": "a GIF", ".png": "pictures"}
 DOTS = {".gif": 100, ".mp4": 200, ".png": 200}  # pixels an inch
 FILM_AREA = 3.4  # inches: about 400 pixels across in a GIF
-PANELS = 5
 NUMBERED = re.compile(r"%(?:0?[1-9])?d")
 
 Progress = Callable[[int, int], None]
@@ -98,11 +94,11 @@ def film(
 
 def _draw(clip: Clip, target: Path, part: FilmRange, style: FilmStyle, progress: Progress | None) -> None:
     """Write what matplotlib draws."""
-    from . import gif
+    from . import gif, mp4
 
     suffix = target.suffix.lower()
     if suffix == ".png" and not NUMBERED.search(target.name):
-        strip(clip, frames=strip_frames(clip, part, PANELS), path=target, **vars(style))
+        strip(clip, frames=strip_frames(clip, part, DEFAULT_PANELS), path=target, **vars(style))
         return
     if suffix == ".png" and target.name.count("%") > 1:
         raise FormatError(target, "a name for many pictures holds one number, as in 'walk_%04d.png', and no other '%'.")
@@ -111,8 +107,18 @@ def _draw(clip: Clip, target: Path, part: FilmRange, style: FilmStyle, progress:
     if suffix == ".gif":
         with replacing(target) as file:
             gif.write_gif(file, figure, panel, shown.poses, shown.times, behind, progress)
-    else:
-        _write_pictures(target, figure, panel, shown.poses, behind, shown.rate, progress)
+        return
+    images = gif.frames(figure, panel, shown.poses, behind, progress)
+    if suffix == ".mp4":
+        with replacing(target) as file:
+            mp4.write_mp4(file, map(np.asarray, images), shown.rate)
+        return
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".linkwork-") as folder:  # all of them, or none
+        names = [target.name % k for k in range(len(shown.poses))]
+        for name, image in zip(names, images, strict=True):
+            image.save(Path(folder, name), "PNG")
+        for name in names:
+            Path(folder, name).replace(target.parent / name)
 
 
 def _write_page(clip: Clip, target: Path, part: FilmRange, style: FilmStyle) -> None:
@@ -135,32 +141,3 @@ def _first_picture(clip: Clip, shown: FilmFrames, suffix: str, style: FilmStyle)
     figure, panel = sheets.single(stage, options, shown.poses[0], size=style.size, area=FILM_AREA, title=style.title)
     figure.set_dpi(DOTS[suffix])
     return figure, panel, splits * np.arange(len(shown.times), dtype=np.int64)
-
-
-def _write_pictures(
-    target: Path,
-    figure: Picture,
-    panel: Panel,
-    poses: FloatArray,
-    behind: IntArray,
-    rate: float,
-    progress: Progress | None,
-) -> None:
-    """Write an MP4, or numbered pictures."""
-    from . import gif, mp4
-
-    def pictures() -> Iterator[Image.Image]:
-        for done, image in enumerate(gif.frames(figure, panel, poses, behind), start=1):
-            yield image
-            if progress is not None:
-                progress(done, len(poses))
-
-    if target.suffix.lower() == ".mp4":
-        with replacing(target) as file:
-            mp4.write_mp4(file, (np.asarray(image) for image in pictures()), rate)
-        return
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".linkwork-") as folder:  # all of them, or none
-        for k, image in enumerate(pictures()):
-            image.save(Path(folder, target.name % k), "PNG")
-        for k in range(len(poses)):
-            Path(folder, target.name % k).replace(target.parent / (target.name % k))

@@ -36,15 +36,17 @@ def durations(times: FloatArray) -> list[int]:
     return [int(10 * max(h, LEAST_DELAY)) for h in hundredths]
 
 
-def frames(figure: Picture, panel: Panel, poses: FloatArray, numbers: Any) -> Iterator[Image.Image]:
-    """Yield the picture at each pose, re-using the ground and the axes."""
+def frames(
+    figure: Picture, panel: Panel, poses: FloatArray, numbers: Any, progress: Progress | None = None
+) -> Iterator[Image.Image]:
+    """Yield the picture at each pose, re-using the ground and the axes; tell when the caller is done with each."""
     canvas: Any = figure.canvas
     for artist in panel.moving:
         artist.set_animated(True)
     canvas.draw()
     ground = canvas.copy_from_bbox(figure.bbox)
     layers = sorted(panel.moving, key=lambda artist: artist.get_zorder())
-    for q, number in zip(poses, numbers, strict=True):
+    for done, (q, number) in enumerate(zip(poses, numbers, strict=True), start=1):
         canvas.restore_region(ground)
         panel.show(q, frame=int(number))
         with calm():
@@ -54,6 +56,8 @@ def frames(figure: Picture, panel: Panel, poses: FloatArray, numbers: Any) -> It
                         artist.do_3d_projection()
                     artist.draw(canvas.get_renderer())
         yield Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+        if progress is not None:
+            progress(done, len(poses))
 
 
 class Palette:
@@ -93,16 +97,8 @@ def write_gif(
     chosen = sorted({0, total // 3, 2 * total // 3, total - 1})
     samples = [np.asarray(image) for image in frames(figure, panel, poses[chosen], np.asarray(numbers)[chosen])]
     palette = Palette(np.concatenate(samples))
-
-    def reduced() -> Iterator[Image.Image]:
-        for done, image in enumerate(frames(figure, panel, poses, numbers), start=1):
-            yield palette.reduced(image)
-            if progress is not None:
-                progress(done, total)
-
-    images = reduced()
-    first = next(images)
-    first.save(
+    images = map(palette.reduced, frames(figure, panel, poses, numbers, progress))
+    next(images).save(
         file,
         format="GIF",
         save_all=True,

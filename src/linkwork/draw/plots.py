@@ -15,6 +15,7 @@ from matplotlib.ticker import FuncFormatter, MultipleLocator
 
 from ..goals import Reach
 from ..transforms import FloatArray
+from .arguments import goal_point
 from .labels import FONT
 from .panels import (
     BLUE,
@@ -26,6 +27,7 @@ from .panels import (
     RED,
     SMALL,
     TEAL,
+    Panel,
     PanelOptions,
     Picture,
     Region,
@@ -35,7 +37,7 @@ from .panels import (
     style_axes,
     write,
 )
-from .rows import PURPLE, add_ring
+from .rows import CORNERS, PURPLE, add_ring
 from .sheets import Stage
 from .sketch import DEFAULT_VIEW, INK, Extent, Sketch, nice_step
 
@@ -70,8 +72,8 @@ def race(laps: list[RaceResult], goal: FloatArray | None) -> Picture:
     """Return error against iteration, the effector's path and a table, for laps of which one at least was run."""
     runners = _runners(laps)
     wanted = _reach(runners[0].solution)
-    if goal is None and wanted is not None and wanted.position is not None:
-        goal = np.append(wanted.position, np.zeros(3 - len(wanted.position)))
+    if goal is None and wanted is not None:
+        goal = goal_point(wanted.position)
     height = max(4.5, 1.0 + 0.25 * len(laps))
     page = new_figure((12.9, height))
     _errors(page, runners, (0.75, 0.6, 3.3, height - 1.1))
@@ -143,11 +145,10 @@ def _paths(page: Picture, runners: list[Runner], goal: FloatArray | None, region
     sketch = Sketch(solution.linkage)
     extent = sketch.extent(solution.start[None], *(runner.path for runner in runners), goal)
     stage = Stage(sketch, extent, None)
-    panel = stage.panel(stage.add_axes(page), PanelOptions(goal=goal))
     left, bottom, right, top = (0.0, 0.0, 0.0, 0.0) if stage.flat else stage.room()
     x, y, width, height = region
-    panel.fit((x + left, y + bottom, width - left - right, height - bottom - top))
-    panel.show(solution.start)
+    region = (x + left, y + bottom, width - left - right, height - bottom - top)
+    panel = _placed(page, stage, region, solution.start, goal)
     for k, runner in enumerate(runners):  # wide ones first, so that ways taken by several are seen to be
         stroke = 1.2 + 1.6 * (len(runners) - 1 - k) / len(runners)
         points = runner.path.T[: panel.dimensions]
@@ -205,46 +206,32 @@ def _scatter(ax: Any, points: FloatArray, columns: list[int], color: str, size: 
 
 def _flat_space(space: Workspace, sketch: Sketch) -> Picture:
     neutral = space.linkage.neutral()
-    ring = [] if space.annulus is None else [space.center + space.annulus[1] * corner for corner in _square()]
-    extent = sketch.extent(neutral[None], space.points, *ring)
+    ring = None if space.annulus is None else space.center + space.annulus[1] * CORNERS
+    extent = sketch.extent(neutral[None], space.points, ring)
     page = new_figure((6.4, 6.9))
-    stage = Stage(sketch, extent, None)
-    panel = stage.panel(stage.add_axes(page), PanelOptions())
-    panel.fit((0.75, 0.85, 5.45, 5.55))
-    panel.show(neutral)
-    groups = _groups(space)
-    for _, points, color, size in groups:
+    panel = _placed(page, Stage(sketch, extent, None), (0.75, 0.85, 5.45, 5.55), neutral)
+    for _, points, color, size in _groups(space):
         _scatter(panel.ax, points, [0, 1], color, size, zorder=2.0)
     if space.annulus is not None:
         add_ring(panel.ax, space.center[:2], *space.annulus)
-    _title(page, space, (0.75, 6.55))
     exact = "" if space.annulus is None else "Dashed: exact, from {:.4g} to {:.4g} m.".format(*space.annulus)
-    _legend(page, groups, 0.75, exact)
+    _legend(page, space, 0.75, 6.55, exact)
     return page
-
-
-def _square() -> list[FloatArray]:
-    return [np.array([x, y, 0.0]) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
 
 
 def _deep_space(space: Workspace, sketch: Sketch) -> Picture:
     neutral = space.linkage.neutral()
     extent = sketch.extent(neutral[None], space.points)
     page = new_figure((12.2, 6.9))
-    stage = Stage(sketch, extent, DEFAULT_VIEW)
-    panel = stage.panel(stage.add_axes(page), PanelOptions())
-    panel.fit((0.45, 1.15, 5.2, 5.0))
-    panel.show(neutral)
-    groups = _groups(space)
-    for _, points, color, size in groups:
+    panel = _placed(page, Stage(sketch, extent, DEFAULT_VIEW), (0.45, 1.15, 5.2, 5.0), neutral)
+    for _, points, color, size in _groups(space):
         _scatter(panel.ax, points, [0, 1, 2], color, 0.8 * size, alpha=0.35, zorder=3.0)
     places = ((6.75, 3.85), (9.75, 3.85), (6.75, 0.75))
     for name, columns, place in zip(("from above", "from the front", "from the side"), PLANES, places, strict=True):
         ax = new_axes(page, (*place, 2.25, 2.25))
         _project(ax, space, sketch.frames(neutral), columns, extent)
         write(page, place[0], place[1] + 2.33, name, NORMAL, INK, weight="bold")
-    _title(page, space, (0.35, 6.5))
-    _legend(page, groups, 0.35, "")
+    _legend(page, space, 0.35, 6.5)
     return page
 
 
@@ -265,17 +252,14 @@ def _project(ax: Any, space: Workspace, frames: FloatArray, columns: list[int], 
     name_axes(ax, *(f"{'xyz'[k]} [m]" for k in columns))
 
 
-def _title(page: Picture, space: Workspace, place: tuple[float, float]) -> None:
-    write(page, *place, f"Where {space.frame!r} of {space.linkage.name!r} can be", LARGE, INK)
-
-
-def _legend(page: Picture, groups: list[Any], left: float, exact: str) -> None:
-    """Write what the colours mean, at the foot of the page."""
-    width, height = page.get_size_inches()
+def _legend(page: Picture, space: Workspace, left: float, top: float, exact: str = "") -> None:
+    """Write the title, and what the colours mean at the foot of the page."""
+    write(page, left, top, f"Where {space.frame!r} of {space.linkage.name!r} can be", LARGE, INK)
+    (width, height), groups = page.get_size_inches(), _groups(space)
     for k, (name, points, color, _) in enumerate(groups):
         x = left + 2.9 * k
         text = name if len(groups) == 1 else f"{name}: {len(points)}"
-        dot = {"marker": "o", "markersize": 6.0, "color": color, "linestyle": "none"}
+        dot: dict[str, Any] = {"marker": "o", "markersize": 6.0, "color": color, "linestyle": "none"}
         page.add_artist(Line2D([(x + 0.05) / width], [0.285 / height], **dot))
         write(page, x + 0.17, 0.24, text, SMALL, INK)
     note = "The linkage is in its neutral pose."
@@ -319,6 +303,14 @@ def _in_turns(value: float, _: Any = None) -> str:
 
 
 # What all have in common
+
+
+def _placed(page: Picture, stage: Stage, region: Region, q: FloatArray, goal: FloatArray | None = None) -> Panel:
+    """Return a panel at a place in inches that shows a pose."""
+    panel = stage.panel(stage.add_axes(page), PanelOptions(goal=goal))
+    panel.fit(region)
+    panel.show(q)
+    return panel
 
 
 def new_axes(page: Picture, region: Region, *, grid: bool = True) -> Any:

@@ -23,14 +23,7 @@ if TYPE_CHECKING:
     from ..motion.inspection import Report
 
 COLOR = {"flip": RED, "spike": ORANGE, "limit": PURPLE, "slide": BLUE, "ground": GREEN, "path": TEAL}
-WORDS = {
-    "flip": "flip",
-    "spike": "spike",
-    "limit": "limit",
-    "slide": "foot slide",
-    "ground": "below ground",
-    "path": "path error",
-}
+WORDS = {"slide": "foot slide", "ground": "below ground", "path": "path error"}  # other kinds go by their names
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 9.6, 2.1, 0.3, 0.62, 0.6  # of the page and around what is on it [inch]
 ROW, PANEL, GAP, MOST = 0.2, 1.3, 0.34, 24
 NARROWEST = 0.004  # of the width: a finding of one frame is seen too
@@ -40,7 +33,8 @@ def report(found: Report) -> Picture:
     """Return the picture of a report: a row of bars for every joint and kind, then what was measured."""
     rows = list(dict.fromkeys((finding.kind, finding.where) for finding in found.findings))
     shown = rows[:MOST]
-    panels = [_speeds, *([_heights] if found.feet else []), *([_errors] if errors(found.clip, _goals(found)) else [])]
+    missed = errors(found.clip, found.options.get("goals"))
+    panels = [_speeds, *([_heights] if found.feet else []), *([_errors] if missed else [])]
     bars = max(1, len(shown)) * ROW
     height = TOP + bars + len(panels) * (PANEL + GAP) + BOTTOM
     page, y = new_figure((WIDTH, height)), height - TOP - bars
@@ -64,16 +58,13 @@ def report(found: Report) -> Picture:
     return page
 
 
-def _goals(found: Report) -> Any:
-    return found.options.get("goals")
-
-
 def _legend(page: Picture, found: Report, y: float) -> None:
     x = WIDTH - RIGHT
     for kind, count in reversed(found.counts.items()):
         if count:
-            write(page, x, y, f"{WORDS[kind]} {count}", SMALL, COLOR[kind], ha="right", weight="bold")
-            x -= 0.35 + 0.085 * len(f"{WORDS[kind]} {count}")
+            text = f"{WORDS.get(kind, kind)} {count}"
+            write(page, x, y, text, SMALL, COLOR[kind], ha="right", weight="bold")
+            x -= 0.35 + 0.085 * len(text)
 
 
 def _bars(ax: Any, found: Report, rows: list[tuple[str, str]]) -> None:
@@ -123,7 +114,7 @@ def _heights(ax: Any, found: Report) -> None:
 
 def _errors(ax: Any, found: Report) -> None:
     """Draw by how much goals are missed, in units of what is let pass."""
-    for k, ((where, unit), row) in enumerate(errors(found.clip, _goals(found)).items()):
+    for k, ((where, unit), row) in enumerate(errors(found.clip, found.options.get("goals")).items()):
         allowed = found.options["rotation_tolerance" if unit == "rad" else "tolerance"]
         ax.plot(np.maximum(row / allowed, 1e-6), color=COLORS[k % len(COLORS)], linewidth=1.0, label=f"{where} {unit}")
     ax.axhline(1.0, color=GREY, linewidth=1.0, linestyle=(0, (4, 2)))

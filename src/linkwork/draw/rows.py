@@ -42,6 +42,7 @@ WIDEST, TALLEST = 2.3, 2.6
 RING = "#EAF2F8"
 PURPLE = "#AA3377"
 CHANGES = (BLUE, TEAL, PURPLE)  # of the first joint's vector, the second's and so on
+CORNERS = np.array([(x, y, 0.0) for x in (-1.0, 1.0) for y in (-1.0, 1.0)])  # of the square about a ring
 ARROW = 0.5  # length of the longest vector of change, in units of the arm's reach
 
 
@@ -138,8 +139,7 @@ def _ring(row: Row) -> tuple[FloatArray, float, float]:
 
 def _ring_room(row: Row) -> FloatArray:
     center, _, most = _ring(row)
-    corners = np.array([(x, y) for x in (-most, most) for y in (-most, most)]) + center
-    return np.column_stack([corners, np.zeros(4)])
+    return np.append(center, 0.0) + most * CORNERS
 
 
 def _draw_ring(panel: Drawing, row: Row, number: int) -> None:  # noqa: ARG001 - the same in every frame
