@@ -50,21 +50,8 @@ _NAMES = {
     "scale.datasets": "DatasetResult MissingRows solve_dataset",
     "scale.folders": "retarget_library",
 }
-_MODULES = {
-    name: name
-    for name in [
-        "draw",
-        "errors",
-        "explain",
-        "formats",
-        "goals",
-        "models",
-        "retargeting",
-        "solvers",
-        "studio",
-        "transforms",
-    ]
-}
+_PACKAGES = "draw errors explain formats goals models retargeting solvers studio transforms"
+_MODULES = {name: name for name in _PACKAGES.split()}
 _MODULES |= {"doctor": "formats.doctor", "mass": "linkage.mass", "paths": "motion.paths", "textbook": "models.textbook"}
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -96,65 +96,45 @@ class NotFoundError(LinkworkError, LookupError):
         known: The names that exist.
     """
 
-    kind = "thing"
-    kinds = "things"
-
     def __init__(self, name: object, where: str, known: Iterable[str]) -> None:
         self.name, self.where, self.known = name, where, tuple(known)
-        super().__init__(f"no {self.kind} {name!r} in {where}{self._advice()}")
-
-    def _advice(self) -> str:
-        close = get_close_matches(str(self.name), self.known, n=1)
+        kind = type(self).__name__.removesuffix("NotFoundError").lower()
+        close = get_close_matches(str(name), self.known, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else "."
-        return f"{hint} It has {listed(self.known) or f'no {self.kinds}'}."
+        has = listed(self.known) or f"no {'stored ' * (kind == 'pose')}{kind}s"
+        super().__init__(f"no {kind} {name!r} in {where}{hint} It has {has}.")
 
 
 class FrameNotFoundError(NotFoundError):
     """No frame of that name in the linkage."""
 
-    kind, kinds = "frame", "frames"
-
 
 class LinkNotFoundError(NotFoundError):
     """No link of that name in the linkage."""
-
-    kind, kinds = "link", "links"
 
 
 class JointNotFoundError(NotFoundError):
     """No joint or pose coordinate of that name in the linkage."""
 
-    kind, kinds = "joint", "joints"
-
 
 class PoseNotFoundError(NotFoundError):
     """No stored pose of that name in the linkage."""
-
-    kind, kinds = "pose", "stored poses"
 
 
 class ModelNotFoundError(NotFoundError):
     """No ready-made model of that name."""
 
-    kind, kinds = "model", "models"
-
 
 class ClipNotFoundError(NotFoundError):
     """No motion of that name in the file."""
-
-    kind, kinds = "clip", "clips"
 
 
 class MethodNotFoundError(NotFoundError):
     """No solver method of that name."""
 
-    kind, kinds = "method", "methods"
-
 
 class TargetNotFoundError(NotFoundError):
     """No target of that name in the studio."""
-
-    kind, kinds = "target", "targets"
 
 
 class PoseError(LinkworkError, ValueError):

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, Protocol, TypeAlias, TypeGuard
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import LimitError, TransformError
+from .errors import LimitError, LinkworkError, TransformError
 
 FloatArray = NDArray[np.float64]
 
@@ -49,26 +49,29 @@ class Value:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return all(
-            np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
-            for a, b in zip(*_parts(self, other), strict=True)
-        )
+        pairs = ((part, vars(other)[name]) for name, part in vars(self).items())
+        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     __hash__ = None  # type: ignore[assignment]
+    __match_args__: ClassVar[tuple[str, ...]]  # the names of the fields, of the dataclass that is made of it
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), _parts(self)[0]
-
-
-def _parts(*values: Any) -> list[tuple[Any, ...]]:
-    names = [field.name for field in fields(values[0])]
-    return [tuple(getattr(value, name) for name in names) for value in values]
+        return type(self), tuple(vars(self)[name] for name in type(self).__match_args__)
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """Return the same array, closed for writing."""
     array.setflags(write=False)
     return array
+
+
+@contextmanager
+def reraised_as(kind: type[LinkworkError], where: str = "") -> Iterator[None]:
+    """Raise what cannot be read as numbers as an error of the caller's kind, with the place in front."""
+    try:
+        yield
+    except TransformError as error:
+        raise kind(f"{where}{error}") from error
 
 
 def as_angle(value: float | str) -> float:
@@ -109,10 +112,8 @@ def _quantity(value: Any, what: str, units: Mapping[str, float], advice: str) ->
 def as_limits(lower: Any, upper: Any, unit: str, what: str) -> tuple[float, float]:
     """Return the limits of one value as numbers, infinite where it is open; `unit` is ``"m"`` or ``"rad"``."""
     read = as_length if unit == "m" else as_angle
-    try:
+    with reraised_as(LimitError, f"limit of {what}: "):
         low, high = read(lower), read(upper)
-    except TransformError as error:
-        raise LimitError(f"limit of {what}: {error}") from error
     if low > high:
         raise LimitError(f"lower limit {low:.6g} of {what} is above its upper limit {high:.6g}.")
     if low == math.inf or high == -math.inf:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import LinkageError
-from ..transforms import FloatArray, as_pair, as_transform
-from .dh_table import EPSILON, Convention, DHRow, DHTable, about_x, about_z, as_row, check_convention
+from ..transforms import as_pair, as_transform
+from .dh_table import EPSILON, Convention, DHRow, DHTable, about, as_row, check_convention
 from .geometry import bone
 from .joints import Joint, Prismatic, Revolute
 from .linkage import Linkage
@@ -58,26 +58,17 @@ def from_dh(
     # link k stands at joint k, and frame k of the table is X further on.
     links, arcs, waiting = [Link("link0")], [], np.eye(4)
     for k, (row, joint) in enumerate(zip(table, names, strict=True), start=1):
-        before, after = about_z(row.theta, row.d), about_x(row.alpha, row.a)
+        before, after = about("z", row.theta, row.d), about("x", row.alpha, row.a)
         if convention == "modified":
             before, after = after @ before, np.eye(4)
-        arcs.append(Joint(joint, f"link{k - 1}", f"link{k}", _motion(row, k), waiting @ before))
+        motion = (Revolute if row.kind == "R" else Prismatic)("z", *as_pair(row.limits, f"DH row {k}"))
+        arcs.append(Joint(joint, f"link{k - 1}", f"link{k}", motion, waiting @ before))
         links.append(Link(f"link{k}"))
         waiting = after
     end = waiting @ (np.eye(4) if tool is None else as_transform(tool, "tool"))
-    thickness = 0.03 * _size(arcs, end)
-    for k, nxt in enumerate([*(arc.placement for arc in arcs), end]):
-        reach = nxt[:3, 3]
-        if np.linalg.norm(reach) > EPSILON:
-            links[k] = Link(f"link{k}", (bone((0, 0, 0), reach, thickness),))
+    ends = [placement[:3, 3] for placement in (*(arc.placement for arc in arcs), end)]
+    lengths = np.linalg.norm(ends, axis=1)
+    for k in np.flatnonzero(lengths > EPSILON).tolist():
+        links[k] = Link(f"link{k}", (bone((0, 0, 0), ends[k], 0.03 * lengths.sum()),))
     root = np.eye(4) if base is None else as_transform(base, "base")
     return Linkage(links, arcs, name=name, frames=[Frame("tip", f"link{len(arcs)}", end)], root=root)
-
-
-def _size(arcs: Sequence[Joint], end: FloatArray) -> float:
-    return float(sum(np.linalg.norm(arc.placement[:3, 3]) for arc in arcs) + np.linalg.norm(end[:3, 3]))
-
-
-def _motion(row: DHRow, k: int) -> Revolute | Prismatic:
-    lower, upper = as_pair(row.limits, f"DH row {k}")
-    return Revolute("z", lower, upper) if row.kind == "R" else Prismatic("z", lower, upper)

@@ -15,19 +15,21 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..errors import LinkageError, TransformError
+from ..errors import LinkageError
 from ..transforms import (
     IDENTITY,
     FloatArray,
     TransformLike,
     Value,
     as_angle,
+    as_axis,
     as_length,
     as_transform,
     axis_rotation,
     inverse,
     plane_basis,
     read_only,
+    reraised_as,
 )
 from .joints import Continuous, Fixed, Prismatic, Revolute
 
@@ -81,19 +83,11 @@ class DHTable(Value):
         vars(self).update(ends, rows=rows, convention=convention, joints=joints)
 
 
-def about_x(alpha: float, a: float) -> FloatArray:
-    """Return X(alpha, a): a turn about the x axis and a move along it."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = axis_rotation(np.array([1.0, 0.0, 0.0]), alpha)
-    matrix[0, 3] = a
-    return matrix
-
-
-def about_z(theta: float, d: float) -> FloatArray:
-    """Return Z(theta, d): a turn about the z axis and a move along it."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = axis_rotation(np.array([0.0, 0.0, 1.0]), theta)
-    matrix[2, 3] = d
+def about(axis: str, angle: float, travel: float) -> FloatArray:
+    """Return X(alpha, a) or Z(theta, d): a turn about a coordinate axis and a move along it."""
+    matrix, direction = np.eye(4), as_axis(axis)
+    matrix[:3, :3] = axis_rotation(direction, angle)
+    matrix[:3, 3] = travel * direction
     return matrix
 
 
@@ -111,10 +105,8 @@ def as_row(row: DHRow | Sequence[Any], k: int) -> DHRow:
         row = DHRow(*row)
     if row.kind not in ("R", "P"):
         raise LinkageError(f"kind of DH row {k} is 'R' or 'P', got {row.kind!r}.")
-    try:
+    with reraised_as(LinkageError, f"DH row {k}: "):
         numbers = as_angle(row.theta), as_length(row.d), as_length(row.a), as_angle(row.alpha)
-    except TransformError as error:
-        raise LinkageError(f"DH row {k}: {error}") from error
     if not all(map(math.isfinite, numbers)):
         raise LinkageError(f"DH row {k} must be finite, got {numbers}.")
     return DHRow(*numbers, row.kind, row.limits)
@@ -141,7 +133,9 @@ def as_dh(linkage: Linkage, frame: str | None = None, *, convention: Convention 
         return DHTable((), convention, end)
     base, rest = steps[0].before, np.eye(4)
     first = inverse(linkage.root.placement) @ base
-    if _is_z(first):  # a mere height, or turn, above the root goes into the first row
+    if (
+        first[2, 2] > 0.0 and np.abs(first[:2, 2:]).max() < EPSILON
+    ):  # a turn, or height, above the root: the first row's
         base, rest = linkage.root.placement, first
     rows: list[DHRow] = []
     alpha = a = 0.0
@@ -168,10 +162,6 @@ class _Step(NamedTuple):
     joint: str
 
 
-def _is_z(matrix: FloatArray) -> bool:
-    return bool(matrix[2, 2] > 0.0 and np.abs(matrix[:2, 2:]).max() < EPSILON)
-
-
 def _z_chain(linkage: Linkage, frame: str) -> tuple[list[_Step], FloatArray]:
     """Return the joints on the way to a frame, and the transform from the last axis to that frame."""
     path, end = linkage.path_to(frame)
@@ -185,7 +175,7 @@ def _z_chain(linkage: Linkage, frame: str) -> tuple[list[_Step], FloatArray]:
         if arc.mimic is not None or not isinstance(motion, Revolute | Continuous | Prismatic):
             what = "mimics another" if arc.mimic is not None else f"is {motion.kind}"
             raise LinkageError(
-                f"joint {arc.name!r} {what}; a DH table holds revolute and prismatic joints only (try .split())."
+                f"joint {arc.name!r} {what}; a DH table has revolute and prismatic joints (try .split())."
             )
         basis = np.eye(4)
         basis[:3, :3] = plane_basis(motion.elements[0].axis)
@@ -227,5 +217,5 @@ def _factor(before: FloatArray, between: FloatArray) -> tuple[float, float, floa
     alpha = math.atan2(-float(y @ z), float(z[2]))
     a = float(x @ p)
     d = float(p[2]) - float(y @ p) / float(y @ z) * float(z[2]) if skew else height
-    rest = inverse(about_z(theta, d) @ about_x(alpha, a)) @ matrix
+    rest = inverse(about("z", theta, d) @ about("x", alpha, a)) @ matrix
     return theta + 0.0, d + 0.0, alpha + 0.0, a + 0.0, rest

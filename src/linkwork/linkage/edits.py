@@ -49,19 +49,19 @@ def replace(
     new_joints = _changed(linkage.arcs, joints or {}, linkage.arc_index, _changed_joint)
     link_names = {old.name: new.name for old, new in zip(linkage.nodes, new_links, strict=True)}
     joint_names = {old.name: new.name for old, new in zip(linkage.arcs, new_joints, strict=True)}
-    new_joints = [_renamed(joint, link_names, joint_names) for joint in new_joints]
+    new_joints = [_renamed(joint, link_names, "parent", "child") for joint in new_joints]
+    new_joints = [
+        joint if joint.mimic is None else replaced(joint, mimic=_renamed(joint.mimic, joint_names, "joint"))
+        for joint in new_joints
+    ]
     if frames is None:
         frames = [replaced(frame, link=link_names[frame.link]) for frame in linkage.extra_frames]
     if loops is None:
-        ends = [(_new_name(loop.first, link_names), _new_name(loop.second, link_names)) for loop in linkage.loops]
-        loops = [replaced(loop, first=a, second=b) for loop, (a, b) in zip(linkage.loops, ends, strict=True)]
-    new_root = new_joints[0]
+        loops = [_renamed(loop, link_names, "first", "second") for loop in linkage.loops]
     if isinstance(root, str | Articulation):
-        new_root = replaced(new_root, articulation=as_root(root))
-    elif root is not None:
-        new_root = root
-    name = linkage.name if name is None else name
-    result = type(linkage)(new_links, new_joints[1:], name=name, frames=frames, root=new_root, loops=loops)
+        root = replaced(new_joints[0], articulation=as_root(root))
+    name, root = linkage.name if name is None else name, new_joints[0] if root is None else root
+    result = type(linkage)(new_links, new_joints[1:], name=name, frames=frames, root=root, loops=loops)
     if poses is None:
         return _with_poses_of(linkage, result, joint_names)
     return _with_poses(result, poses)
@@ -78,8 +78,7 @@ def _changed(old: Iterable[Any], changes: Mapping[str, Any], index: Callable[[st
 def _changed_link(link: Link, change: Any) -> Link:
     if isinstance(change, Link):
         return change
-    what = f"link {link.name!r}"
-    _only_known(_fields(change, what), {f.name for f in fields(Link)}, what)
+    _check_fields(change, {f.name for f in fields(Link)}, f"link {link.name!r}")
     return replaced(link, **change)
 
 
@@ -88,36 +87,26 @@ def _changed_joint(joint: Joint, change: Any) -> Joint:
         return change
     if isinstance(change, Articulation):
         return replaced(joint, articulation=change)
-    what = f"joint {joint.name!r} ({joint.articulation.kind})"
-    new = replaced(joint, **{key: value for key, value in _fields(change, what).items() if key in JOINT_FIELDS})
+    own = {key: change[key] for key in JOINT_FIELDS if key in change} if isinstance(change, Mapping) else {}
+    new = replaced(joint, **own)
     inside = {f.name for f in fields(new.articulation)}
-    _only_known(change, inside.union(JOINT_FIELDS), what)
+    _check_fields(change, inside.union(JOINT_FIELDS), f"joint {joint.name!r} ({joint.articulation.kind})")
     motion = {key: value for key, value in change.items() if key in inside}
     return replaced(new, articulation=replaced(new.articulation, **motion)) if motion else new
 
 
-def _fields(change: Any, what: str) -> Mapping[str, Any]:
+def _check_fields(change: Any, known: set[str], what: str) -> None:
     if not isinstance(change, Mapping):
         raise LinkageError(f"a change of {what} is a mapping of fields, got {change!r}.")
-    return change
-
-
-def _only_known(change: Mapping[str, Any], known: set[str], what: str) -> None:
     for key in change:
         if key not in known:
             raise LinkageError(f"{what} has no field {key!r}; it has {', '.join(sorted(known))}.")
 
 
-def _renamed(joint: Joint, links: Mapping[str, str], joints: Mapping[str, str]) -> Joint:
-    """Let a joint refer to links and to the joint it mimics by their new names."""
-    mimic = joint.mimic
-    if mimic is not None:
-        mimic = replaced(mimic, joint=joints.get(mimic.joint, mimic.joint))
-    return replaced(joint, parent=_new_name(joint.parent, links), child=_new_name(joint.child, links), mimic=mimic)
-
-
-def _new_name(name: Any, names: Mapping[str, str]) -> Any:
-    return names.get(name, name) if isinstance(name, str) else name  # what is no name, the linkage will refuse
+def _renamed(part: Any, names: Mapping[str, str], *references: str) -> Any:
+    """Let a part refer to others by their new names; what is not a name, the linkage will refuse."""
+    old = {field: getattr(part, field) for field in references}
+    return replaced(part, **{field: names.get(name, name) for field, name in old.items() if isinstance(name, str)})
 
 
 def _with_poses(linkage: Linkage, poses: Mapping[str, PoseLike]) -> Linkage:
@@ -180,9 +169,7 @@ def subtree(linkage: Linkage, link: str) -> Linkage:
     inside = {arc.name for arc in linkage.arcs[top + 1 : end]}
     for arc in linkage.arcs[top + 1 : end]:
         if arc.mimic is not None and arc.mimic.joint not in inside:
-            raise MimicError(
-                f"joint {arc.name!r} below {link!r} mimics {arc.mimic.joint!r} above it; freeze that first."
-            )
+            raise MimicError(f"{arc.name!r} below {link!r} mimics {arc.mimic.joint!r} above it; freeze that first.")
     nodes = linkage.nodes[top:end]
     names = {node.name for node in nodes}
     frames = [frame for frame in linkage.extra_frames if frame.link in names]
@@ -213,10 +200,8 @@ def split(linkage: Linkage) -> Linkage:
             joints.append(arc)
             continue
         if any(getattr(arc.articulation, name, None) is not None for name in ("swing", "twist")):
-            what = f"joint {arc.name!r} of linkage {linkage.name!r}"
-            raise LimitError(
-                f"the swing and twist limits of {what} are none of single turns; replace them by None first."
-            )
+            what = f"swing and twist of joint {arc.name!r} of linkage {linkage.name!r}"
+            raise LimitError(f"the {what} are not limits of single turns; replace them by None first.")
         parent, placement, parts = arc.parent, arc.placement, arc.articulation.split()
         for k, (suffix, articulation) in enumerate(parts, start=1):
             name, child = fresh(f"{arc.name}.{suffix}", joint_names), arc.child

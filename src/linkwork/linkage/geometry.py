@@ -55,8 +55,7 @@ class Box(Shape):
     kind: ClassVar[str] = "box"
 
     def __post_init__(self) -> None:
-        edges = as_vector(self.size, "box size").tolist()
-        object.__setattr__(self, "size", tuple(_positive(edge, "box size") for edge in edges))
+        vars(self)["size"] = tuple(_positive(edge, "box size") for edge in as_vector(self.size, "box size").tolist())
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class Sphere(Shape):
     kind: ClassVar[str] = "sphere"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _positive(self.radius, "sphere radius"))
+        vars(self)["radius"] = _positive(self.radius, "sphere radius")
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,7 @@ class _Round(Shape):
     length: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _positive(self.radius, f"{self.kind} radius"))
-        object.__setattr__(self, "length", _positive(self.length, f"{self.kind} length"))
+        vars(self).update({name: _positive(size, f"{self.kind} {name}") for name, size in vars(self).items()})
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ class Polyline(Shape):
         points = as_array(self.points, "polyline points")
         if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2 or not np.isfinite(points).all():
             raise LinkageError(f"polyline points must be finite, of shape (n >= 2, 3), got shape {points.shape}.")
-        object.__setattr__(self, "points", tuple(map(tuple, points.tolist())))
+        vars(self)["points"] = tuple(map(tuple, points.tolist()))
 
 
 @dataclass(frozen=True)
@@ -128,11 +126,8 @@ class Mesh(Shape):
         path = os.fspath(self.path) if isinstance(self.path, str | os.PathLike) else None
         if not isinstance(path, str) or not path:
             raise LinkageError(f"a mesh needs the path of its file, got {self.path!r}.")
-        object.__setattr__(self, "path", path)
-        scale = as_vector(self.scale, "mesh scale")
-        object.__setattr__(self, "scale", tuple(scale.tolist()))
-        if self.file is not None:
-            object.__setattr__(self, "file", os.fspath(self.file))
+        file = None if self.file is None else os.fspath(self.file)
+        vars(self).update(path=path, scale=tuple(as_vector(self.scale, "mesh scale").tolist()), file=file)
 
 
 SHAPES: dict[str, type[Shape]] = {cls.kind: cls for cls in (Box, Sphere, Cylinder, Capsule, Polyline, Mesh)}

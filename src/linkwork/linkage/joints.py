@@ -31,6 +31,7 @@ from ..transforms import (
     has_direction,
     plane_basis,
     read_only,
+    reraised_as,
 )
 from .elements import NO_AXIS, Element, moving_xyz, shared_element
 
@@ -85,10 +86,8 @@ class Articulation:
 
     def _checked(self, values: ArrayLike) -> FloatArray:
         """Return values of shape (..., nq) as an array, or say why they are none of this joint's."""
-        try:
+        with reraised_as(PoseValueError):
             x = as_array(values, f"values of a {self.kind} joint")
-        except TransformError as error:
-            raise PoseValueError(str(error)) from error
         if x.ndim == 0 or x.shape[-1] != self.nq:
             raise PoseValueError(f"values of a {self.kind} joint have shape (..., {self.nq}), got {x.shape}.")
         if not np.isfinite(x).all():
@@ -136,12 +135,9 @@ class Articulation:
 
 def _read_axes(joint: Articulation, *names: str) -> None:
     """Check axes and keep them as unit tuples."""
-    try:
+    with reraised_as(AxisError):
         for name in names:
-            axis = as_axis(getattr(joint, name), f"axis of a {joint.kind} joint")
-            object.__setattr__(joint, name, tuple(axis.tolist()))
-    except TransformError as error:
-        raise AxisError(str(error)) from error
+            vars(joint)[name] = tuple(as_axis(getattr(joint, name), f"axis of a {joint.kind} joint").tolist())
 
 
 def _read_limits(joint: Articulation) -> None:
@@ -154,8 +150,7 @@ def _read_limits(joint: Articulation) -> None:
             raise LimitError(f"{name} of {what} must be {len(units)} values, got {given!r}.")
         ends.append(values)
     limits = [as_limits(low, high, unit, what) for low, high, unit in zip(*ends, units, strict=True)]
-    object.__setattr__(joint, "lower", tuple(low for low, _ in limits))
-    object.__setattr__(joint, "upper", tuple(high for _, high in limits))
+    vars(joint).update(zip(("lower", "upper"), zip(*limits, strict=True), strict=True))
 
 
 @dataclass(frozen=True)
@@ -163,14 +158,8 @@ class Fixed(Articulation):
     """No motion: the child is welded to its parent."""
 
     kind: ClassVar[str] = "fixed"
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def elements(self) -> tuple[Element, ...]:
-        return ()
+    coordinates: ClassVar[tuple[str, ...]] = ()
+    elements: ClassVar[tuple[Element, ...]] = ()
 
 
 @dataclass(frozen=True)
@@ -193,8 +182,7 @@ class _OneValue(_OneAxis):
     def __post_init__(self) -> None:
         super().__post_init__()
         lower, upper = as_limits(self.lower, self.upper, self.units[0], f"a {self.kind} joint")
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
+        vars(self).update(lower=lower, upper=upper)
 
     @property
     def elements(self) -> tuple[Element, ...]:
@@ -239,10 +227,8 @@ class Screw(_OneValue):
     kind: ClassVar[str] = "screw"
 
     def __post_init__(self) -> None:
-        try:
-            object.__setattr__(self, "lead", as_number(self.lead, "lead of a screw joint"))
-        except TransformError as error:
-            raise LinkageError(str(error)) from error
+        with reraised_as(LinkageError):
+            vars(self)["lead"] = as_number(self.lead, "lead of a screw joint")
         super().__post_init__()
 
     @property
@@ -259,6 +245,7 @@ class Universal(Articulation):
     lower: Sequence[Bound] | None = None
     upper: Sequence[Bound] | None = None
     kind: ClassVar[str] = "universal"
+    coordinates: ClassVar[tuple[str, ...]] = ("first", "second")
 
     def __post_init__(self) -> None:
         _read_axes(self, "axis", "second")
@@ -266,10 +253,6 @@ class Universal(Articulation):
         if np.linalg.norm(np.cross(first, second)) < 1e-9:
             raise AxisError("the two axes of a universal joint must not be parallel.")
         _read_limits(self)
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:
-        return ("first", "second")
 
     @property
     def elements(self) -> tuple[Element, ...]:
@@ -287,23 +270,17 @@ class Planar(Articulation):
     lower: Sequence[Bound] | None = None
     upper: Sequence[Bound] | None = None
     kind: ClassVar[str] = "planar"
+    coordinates: ClassVar[tuple[str, ...]] = ("x", "y", "angle")
 
     def __post_init__(self) -> None:
         _read_axes(self, "axis")
         _read_limits(self)
 
     @property
-    def coordinates(self) -> tuple[str, ...]:
-        return ("x", "y", "angle")
-
-    @property
     def elements(self) -> tuple[Element, ...]:
         u, v, normal = map(tuple, plane_basis(np.array(self.axis, np.float64)).T.tolist())
-        return (
-            shared_element("prismatic", u, 0),
-            shared_element("prismatic", v, 1),
-            shared_element("revolute", normal, 2),
-        )
+        slides = (shared_element("prismatic", u, 0), shared_element("prismatic", v, 1))
+        return (*slides, shared_element("revolute", normal, 2))
 
 
 @dataclass(frozen=True)
@@ -340,30 +317,22 @@ class Ball(Articulation):
             _check_order(self.euler)
             _read_limits(self)
             if self.swing is not None or self.twist is not None:
-                raise LimitError(
-                    "a ball joint with Euler angles has limits by value; swing and twist are for one without."
-                )
+                raise LimitError("a ball joint with Euler angles has limits by value, not by swing and twist.")
         _read_axes(self, "axis")
-        self._read_cone()
-
-    def _read_cone(self) -> None:
-        """Check swing and twist, and keep them as numbers."""
         if self.swing is not None:
             _, swing = as_limits(0.0, self.swing, "rad", "the swing of a ball joint")
             if not swing <= math.pi:
                 raise LimitError(f"swing of a ball joint is an angle from 0 to pi, got {self.swing!r}.")
-            object.__setattr__(self, "swing", swing)
+            vars(self)["swing"] = swing
         if self.twist is not None:
             low, high = as_limits(*as_pair(self.twist, "the twist of a ball joint"), "rad", "the twist of a ball joint")
             if not -math.pi <= low <= high <= math.pi:
                 raise LimitError(f"twist of a ball joint is a range within -pi and pi, got {self.twist!r}.")
-            object.__setattr__(self, "twist", (low, high))
+            vars(self)["twist"] = (low, high)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        if self.euler is None:
-            return ("w", "x", "y", "z")
-        return _turn_names(self.euler)
+        return ("w", "x", "y", "z") if self.euler is None else _turn_names(self.euler)
 
     @property
     def elements(self) -> tuple[Element, ...]:
@@ -437,7 +406,7 @@ class Mimic:
         for name in ("multiplier", "offset"):
             value = getattr(self, name)
             try:
-                object.__setattr__(self, name, as_number(value, name))
+                vars(self)[name] = as_number(value, name)
             except TransformError as error:
                 raise MimicError(f"{name} of a mimic joint must be a finite number, got {value!r}.") from error
 

@@ -113,8 +113,7 @@ class Evaluator:
         """Return world_from_frame, shape (..., 4, 4)."""
         codes, numbers, _, _ = self._chain(frame)
         if q.__class__ is not np.ndarray and on_card(q):
-            there: FloatArray = self._there(q, frame, "tip", (4, 4))
-            return there
+            return self._there(q, frame, "tip", (4, 4))
         x = self._poses(q)
         if x.ndim == 1:
             out = np.empty((4, 4))
@@ -147,8 +146,7 @@ class Evaluator:
             raise TransformError(f"axes of a Jacobian are 'world' or 'local', got {axes!r}.")
         codes, numbers, rates, work = self._chain(frame)
         if q.__class__ is not np.ndarray and on_card(q):
-            there: FloatArray = self._there(q, frame, axes, (6, self._nv))
-            return there
+            return self._there(q, frame, axes, (6, self._nv))
         x = self._poses(q)
         local = axes == "local"
         if x.ndim == 1:
@@ -160,7 +158,7 @@ class Evaluator:
             return self.jacobian(x.reshape(-1), frame, axes).reshape(*x.shape[:-1], 6, self._nv)
         return self._many(jacobian_many, (codes, numbers, rates), x, (local,), (6, self._nv), work + 6 * self._nv)
 
-    def _there(self, q: Any, frame: str, what: str, shape: tuple[int, int]) -> Any:
+    def _there(self, q: Any, frame: str, what: str, shape: tuple[int, int]) -> FloatArray:
         """Return the frame or the Jacobian for poses on a graphics card, there; they are not looked at for NaNs."""
         require_card()
         from ..kernels.cuda_chain import jacobian_kernel, tip_kernel
@@ -174,7 +172,8 @@ class Evaluator:
                 if what == "tip"
                 else jacobian_kernel(codes, numbers, rates, self._nq, self._nv, what == "local")
             )
-        return mapped(self._kernels[frame, what], q, shape)
+        result: FloatArray = mapped(self._kernels[frame, what], q, shape)
+        return result
 
     def moving_rows(self, frame: str) -> NDArray[np.bool_]:
         """Return which rows of a frame's Jacobian some joint can change at all: a planar arm stays in its plane."""
@@ -245,16 +244,12 @@ class Visit:
         return [(visual, ready @ visual.placement) for visual in self.node.visuals]
 
 
-def traverse(linkage: Linkage, q: PoseLike) -> Iterator[Visit]:
-    """Walk the tree depth first (figure 5.13) and return the `Visit` of every node in turn.
+def traverse(linkage: Linkage, values: FloatArray) -> Iterator[Visit]:
+    """Walk the tree depth first (figure 5.13) and yield the `Visit` of every node in turn.
 
     The pseudocode's recursion is a stack of (arc, matrix of the node above): an arc's location and articulation are
     concatenated to the matrix saved for it, and the result is pushed for every arc below.
     """
-    return _walk(linkage, as_poses(linkage, q))
-
-
-def _walk(linkage: Linkage, values: FloatArray) -> Iterator[Visit]:
     stack = [(0, np.eye(4))]
     while stack:
         i, matrix = stack.pop()

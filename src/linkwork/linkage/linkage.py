@@ -5,8 +5,8 @@ What one does with a linkage lives in modules of its own; the methods here hand 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
@@ -18,6 +18,7 @@ from ..errors import (
     JointNotFoundError,
     LinkageError,
     LinkNotFoundError,
+    NotFoundError,
     OptionError,
     PoseError,
     PoseNotFoundError,
@@ -115,12 +116,12 @@ class Linkage:
         known = dict.fromkeys(link_names)
         for frame in frames:
             check_link(frame.link, known, f"{where} (frame {frame.name!r})")
+        check_loops(loops, {name: name for name in link_names} | {frame.name: frame.link for frame in frames}, where)
         values = self.__dict__
         values.update(cache=Cache(), name=name, nodes=tuple(nodes), arcs=(first, *arcs), parents=tuple(parents))
-        check_loops(loops, {name: name for name in link_names} | {frame.name: frame.link for frame in frames}, where)
-        values.update(extra_frames=tuple(frames), loops=tuple(loops))
-        values.update(layout(values["arcs"], where))
-        values["poses"] = MappingProxyType({})
+        values.update(
+            layout(self.arcs, where), extra_frames=tuple(frames), loops=tuple(loops), poses=MappingProxyType({})
+        )
         check_names("pose", poses or (), where)
         values["poses"] = MappingProxyType({key: self._stored(key, pose) for key, pose in (poses or {}).items()})
 
@@ -147,16 +148,17 @@ class Linkage:
         return self.arcs[0]
 
     @cached_property
-    def _link_index(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.links)}
+    def _index(self) -> dict[type[NotFoundError], dict[str, int]]:
+        """Positions by name of links, joints and frames, under the error that an unknown name raises."""
+        arcs = [joint.name for joint in self.arcs]
+        names = {LinkNotFoundError: self.links, JointNotFoundError: arcs, FrameNotFoundError: self.frames}
+        return {error: {name: i for i, name in enumerate(kind)} for error, kind in names.items()}
 
-    @cached_property
-    def _arc_index(self) -> dict[str, int]:
-        return {joint.name: i for i, joint in enumerate(self.arcs)}
-
-    @cached_property
-    def _frame_index(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.frames)}
+    def _place(self, name: str, error: type[NotFoundError], known: tuple[str, ...]) -> int:
+        try:
+            return self._index[error][name]
+        except (KeyError, TypeError):
+            raise error(name, f"linkage {self.name!r}", known) from None
 
     def link(self, name: str) -> Link:
         """Return the link of a name."""
@@ -172,24 +174,15 @@ class Linkage:
 
     def link_index(self, name: str) -> int:
         """Return the position of a link in `links`; its joint has the same position in `arcs`."""
-        try:
-            return self._link_index[name]
-        except (KeyError, TypeError):
-            raise LinkNotFoundError(name, f"linkage {self.name!r}", self.links) from None
+        return self._place(name, LinkNotFoundError, self.links)
 
     def arc_index(self, name: str) -> int:
         """Return the position of a joint in `arcs`, where the root arc comes first."""
-        try:
-            return self._arc_index[name]
-        except (KeyError, TypeError):
-            raise JointNotFoundError(name, f"linkage {self.name!r}", self.joints) from None
+        return self._place(name, JointNotFoundError, self.joints)
 
     def frame_index(self, name: str) -> int:
         """Return the position of a frame in `frames`."""
-        try:
-            return self._frame_index[name]
-        except (KeyError, TypeError):
-            raise FrameNotFoundError(name, f"linkage {self.name!r}", self.frames) from None
+        return self._place(name, FrameNotFoundError, self.frames)
 
     def path_to(self, frame: str) -> tuple[list[int], FloatArray]:
         """Return the positions in `arcs` of the joints from the root to a frame, and link_from_frame at the end."""
@@ -277,7 +270,7 @@ class Linkage:
 
     def clamp(self, q: PoseLike) -> FloatArray:
         """Return poses with every limited value brought within its limits."""
-        return pose_vectors.clamp(self, q)
+        return pose_vectors.clamped(self, pose_vectors.as_poses(self, q))
 
     def difference(self, start: PoseLike, end: PoseLike) -> FloatArray:
         """Return the velocity (..., nv) that leads from one pose to another in unit time, the short way round."""
@@ -377,7 +370,7 @@ class Linkage:
         """
         from . import kinematics
 
-        return kinematics.traverse(self, q)
+        return kinematics.traverse(self, pose_vectors.as_poses(self, q))
 
     # Edits: each gives a new linkage
 
@@ -432,23 +425,13 @@ class Linkage:
         return hash((self.name, self.links, self.coordinates))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.nodes, self.arcs, self.name, self.extra_frames, dict(self.poses), self.loops)
+        bare = partial(Linkage, self.nodes, self.arcs[1:], name=self.name, frames=self.extra_frames, root=self.root)
+        return partial(bare, poses=dict(self.poses), loops=self.loops), ()
 
     def __repr__(self) -> str:
         links, joints = len(self.links), len(self.joints)
         counts = f"{links} link{'s' * (links != 1)}, {joints} joint{'s' * (joints != 1)}"
         return f"<Linkage {self.name!r}: {counts}, nq={self.nq}, nv={self.nv}>"
-
-
-def _rebuild(
-    nodes: Sequence[Link],
-    arcs: Sequence[Joint],
-    name: str,
-    frames: Sequence[Frame],
-    poses: Mapping[str, PoseLike],
-    loops: Sequence[Loop] = (),
-) -> Linkage:
-    return Linkage(nodes, arcs[1:], name=name, frames=frames, root=arcs[0], poses=poses, loops=loops)
 
 
 def check_linkage(linkage: object) -> None:

@@ -39,7 +39,8 @@ class Masses:
     """
 
     def __init__(self, linkage: Linkage) -> None:
-        rows = [_by_inertia(link) for link in linkage.nodes]
+        parts = (link.inertia for link in linkage.nodes)
+        rows = [(0.0, np.zeros(3)) if part is None else (part.mass, part.center) for part in parts]
         self.by_volume = not any(mass for mass, _ in rows)
         if self.by_volume:
             rows = [_by_volume(link) for link in linkage.nodes]
@@ -111,10 +112,6 @@ def center_of_mass(linkage: Linkage, q: PoseLike) -> FloatArray:
 def center_of_mass_jacobian(linkage: Linkage, q: PoseLike) -> FloatArray:
     """Return how velocities move the centre of mass for poses (..., nq), shape (..., 3, nv)."""
     return masses(linkage).jacobian(q)
-
-
-def _by_inertia(link: Link) -> tuple[float, FloatArray]:
-    return (0.0, np.zeros(3)) if link.inertia is None else (link.inertia.mass, link.inertia.center)
 
 
 def _by_volume(link: Link) -> tuple[float, FloatArray]:

@@ -22,6 +22,7 @@ from ..transforms import (
     as_rotation,
     as_transform,
     as_vector,
+    reraised_as,
     transform,
 )
 from .joints import Joint
@@ -54,9 +55,8 @@ def _checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
         raise PoseShapeError(linkage.nq, x.shape, linkage.name)
     if not np.isfinite(x).all():
         *before, k = (int(i) for i in np.argwhere(~np.isfinite(x))[0])
-        where = tuple(before)
-        place = f" of pose {where}" if where else ""
-        raise PoseValueError(f"{linkage.coordinates[k]!r}{place} is {x[(*where, k)]}; a pose must be finite.")
+        place = f" of pose {tuple(before)}" if before else ""
+        raise PoseValueError(f"{linkage.coordinates[k]!r}{place} is {x[(*before, k)]}; a pose must be finite.")
     for k, _ in linkage.table.quaternions:
         size = np.abs(x[..., k : k + 4]).max(axis=-1)
         useless = (size < SHORTEST) | (size > LONGEST)
@@ -130,43 +130,35 @@ def _assign(linkage: Linkage, q: FloatArray, name: str, value: Any) -> None:
 
 
 def _number(value: Any, name: str, unit: str) -> Any:
-    try:
+    with reraised_as(PoseValueError, f"value of {name!r}: "):
         if isinstance(value, str):
             return as_length(value) if unit == "m" else as_angle(value)
         return as_array(value, f"value of {name!r}")
-    except TransformError as error:
-        raise PoseValueError(f"value of {name!r}: {error}") from error
 
 
 def _joint_values(joint: Joint, value: Any) -> FloatArray:
     """Return the values of a joint that has several."""
     kind, count = joint.articulation.kind, joint.articulation.nq
+    what = f"value of {joint.name!r}"
     try:
         if kind == "ball" and count == 4:
-            return _quaternion(as_rotation(value, f"value of {joint.name!r}"))
+            return _quaternion(as_rotation(value, what))
         if kind == "floating" and count == 7:
-            return _floating_values(joint, value)
+            if isinstance(value, Mapping):  # a position and an orientation by name
+                spec = dict(value)
+                value = transform(spec.pop("position", (0.0, 0.0, 0.0)), spec or None, what)
+            place = as_transform(value, what)
+            return np.concatenate([place[:3, 3], _quaternion(place[:3, :3])])
         given = () if isinstance(value, str) else list(value)
         if len(given) != count:
             raise TypeError(f"{len(given)} values are not {count}")
         numbers = [_number(v, joint.name, unit) for v, unit in zip(given, joint.articulation.units, strict=True)]
-        return as_vector(numbers, f"value of {joint.name!r}", count)
+        return as_vector(numbers, what, count)
     except TypeError as error:
         names = ", ".join(joint.articulation.coordinates)
         raise PoseValueError(f"joint {joint.name!r} takes {count} values ({names}), got {value!r}.") from error
     except TransformError as error:
         raise PoseValueError(str(error)) from error
-
-
-def _floating_values(joint: Joint, value: Any) -> FloatArray:
-    """Read a position, a rigid transform, or a mapping of a position and an orientation."""
-    what = f"value of {joint.name!r}"
-    if isinstance(value, Mapping):
-        spec = dict(value)
-        matrix = transform(spec.pop("position", (0.0, 0.0, 0.0)), spec or None, what)
-    else:
-        matrix = as_transform(value, what)
-    return np.concatenate([matrix[:3, 3], _quaternion(matrix[:3, :3])])
 
 
 def _quaternion(rotation: FloatArray) -> FloatArray:
@@ -218,10 +210,8 @@ def distinct(linkage: Linkage, poses: FloatArray, apart: float = APART) -> NDArr
 def integrate(linkage: Linkage, q: PoseLike, velocity: ArrayLike) -> FloatArray:
     """Return the pose reached by a velocity kept for unit time; see `Linkage.integrate`."""
     start = as_poses(linkage, q)
-    try:
+    with reraised_as(PoseValueError):
         rates = as_array(velocity, "a velocity")
-    except TransformError as error:
-        raise PoseValueError(str(error)) from error
     if rates.ndim == 0 or rates.shape[-1] != linkage.nv:
         raise PoseShapeError(linkage.nv, rates.shape, linkage.name, what="velocity")
     if not (np.abs(rates) < FASTEST).all():
@@ -290,13 +280,8 @@ def _rotation(values: FloatArray) -> Any:
     return Rotation.from_quat(flat, scalar_first=True) if flat.shape[1] == 4 else Rotation.from_rotvec(flat)
 
 
-def clamp(linkage: Linkage, q: PoseLike) -> FloatArray:
-    """Return poses with every limited value, and every ball with a cone, brought within its limits."""
-    return clamped(linkage, as_poses(linkage, q))
-
-
 def clamped(linkage: Linkage, q: FloatArray) -> FloatArray:
-    """Do what `clamp` does, for arrays that have been checked: the inside of a solver's loop."""
+    """Return poses with every limited value, and every ball with a cone, brought within its limits."""
     return clamped_turns(linkage.cones, np.minimum(np.maximum(q, linkage.lower), linkage.upper))
 
 

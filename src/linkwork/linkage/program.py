@@ -61,10 +61,9 @@ class Motion:
 
     def same_as(self, other: Motion) -> bool:
         """Return whether another motion does the same by the same value."""
-        names = ("kind", "axis", "q", "multiplier", "offset", "advance")
-        return all(getattr(self, name) == getattr(other, name) for name in names) and np.array_equal(
-            self.before, other.before
-        )
+        *one, before = vars(self).values()
+        *two, after = vars(other).values()
+        return one == two and np.array_equal(before, after)
 
     def stroke(self, linkage: Linkage) -> float:
         """Return how far it slides at most within the limits of a linkage [m]; 0 for a turn."""
@@ -176,23 +175,15 @@ def tree_program(linkage: Linkage) -> tuple[Program, NDArray[np.int64]]:
 
 
 def _joint(joint: Joint, drive: Drive) -> Motions:
-    """Return the motions of a joint."""
     motions: list[Motion] = []
     waiting: FloatArray = joint.placement
     for element in joint.articulation.elements:
         axis, sign, basis = _axis(element)
-        motions.append(
-            Motion(
-                KINDS[element.kind],
-                axis,
-                drive.q + element.value,
-                drive.v + element.rate,
-                sign * drive.multiplier,
-                sign * drive.offset,
-                1.0 if element.kind == "prismatic" else element.advance,
-                waiting if basis is EYE4 else waiting @ basis,
-            )
-        )
+        places = drive.q + element.value, drive.v + element.rate
+        advance = 1.0 if element.kind == "prismatic" else element.advance
+        amount = sign * drive.multiplier, sign * drive.offset, advance
+        before = waiting if basis is EYE4 else waiting @ basis
+        motions.append(Motion(KINDS[element.kind], axis, *places, *amount, before))
         waiting = EYE4 if basis is EYE4 else basis.T
     return Motions(tuple(motions), waiting)
 

@@ -97,9 +97,7 @@ class Loop:
 
     def __post_init__(self) -> None:
         if self.kind not in LOOP_KINDS:
-            raise LinkageError(
-                f"kind of loop {self.name!r} is {listed(list(map(repr, LOOP_KINDS)))}, got {self.kind!r}."
-            )
+            raise LinkageError(f"a loop's kind is {', '.join(map(repr, LOOP_KINDS))}; {self.name!r} has {self.kind!r}.")
 
 
 @dataclass(frozen=True)
@@ -149,7 +147,7 @@ def check_name(kind: str, name: str, taken: Collection[str], where: str) -> None
 
 
 def check_names(kind: str, names: Iterable[str], where: str) -> None:
-    """Raise if a name is no name, or appears twice."""
+    """Raise if one is not a name, or appears twice."""
     seen: set[str] = set()
     for name in names:
         check_name(kind, name, seen, where)
@@ -270,18 +268,14 @@ def as_root(root: str | Articulation) -> Articulation:
 def layout(arcs: Sequence[Joint], where: str) -> dict[str, Any]:
     """Give every joint its place in the pose and velocity vectors; followers share their leader's."""
     drives: dict[str, Drive] = {}
-    coordinates: list[str] = []
-    lower: list[float] = []
-    upper: list[float] = []
+    own = [joint for joint in arcs if joint.mimic is None]
+    coordinates = [name for joint in own for name in joint.coordinates]
+    limits = [joint.articulation.limits for joint in own]
+    lower, upper = (np.concatenate(side) for side in zip(*limits, strict=True))
     nq = nv = 0
-    for joint in arcs:
-        if joint.mimic is None:
-            drives[joint.name] = drive = Drive(nq, nv, joint.articulation.nq, joint.articulation.nv)
-            coordinates += joint.coordinates
-            low, high = joint.articulation.limits
-            lower += low.tolist()
-            upper += high.tolist()
-            nq, nv = nq + drive.nq, nv + drive.nv
+    for joint in own:
+        drives[joint.name] = drive = Drive(nq, nv, joint.articulation.nq, joint.articulation.nv)
+        nq, nv = nq + drive.nq, nv + drive.nv
     by_name = {joint.name: joint for joint in arcs}
     for joint in arcs:
         if joint.mimic is not None:
@@ -289,7 +283,7 @@ def layout(arcs: Sequence[Joint], where: str) -> dict[str, Any]:
             _narrow(joint, drives[joint.name], coordinates, lower, upper, where)
     check_names("pose coordinate", coordinates, where)
     places = {"drives": tuple(drives[joint.name] for joint in arcs), "coordinates": tuple(coordinates)}
-    return places | {"nq": nq, "nv": nv, "lower": read_only(np.array(lower)), "upper": read_only(np.array(upper))}
+    return places | {"nq": nq, "nv": nv, "lower": read_only(lower), "upper": read_only(upper)}
 
 
 def _follow(joint: Joint, by_name: Mapping[str, Joint], drives: dict[str, Drive], where: str) -> None:
@@ -314,7 +308,7 @@ def _follow(joint: Joint, by_name: Mapping[str, Joint], drives: dict[str, Drive]
 
 
 def _narrow(
-    joint: Joint, drive: Drive, coordinates: Sequence[str], lower: list[float], upper: list[float], where: str
+    joint: Joint, drive: Drive, coordinates: Sequence[str], lower: FloatArray, upper: FloatArray, where: str
 ) -> None:
     """Narrow a leader's limits so that its follower keeps its own too."""
     low, high = (float(bound[0]) - drive.offset for bound in joint.articulation.limits)
