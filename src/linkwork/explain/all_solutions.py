@@ -12,7 +12,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import GoalError, OptionError
+from ..errors import GoalError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import APART, PoseLike, advance, clamped, distinct, same_pose, start_pose, wrapped
@@ -56,9 +56,7 @@ class Branches:
         """Return the solution nearest to a pose, its angles turned by whole turns towards it where limits allow."""
         if not len(self.q):
             raise GoalError("there is no solution to be near to.")
-        start = start_pose(self.linkage, pose)
-        turned = self.q.copy()
-        angles = self.angles
+        start, turned, angles = start_pose(self.linkage, pose), self.q.copy(), self.angles
         near = start[angles] + wrapped(self.q[:, angles] - start[angles])
         inside = (near >= self.linkage.lower[angles]) & (near <= self.linkage.upper[angles])
         turned[:, angles] = np.where(inside, near, self.q[:, angles])
@@ -104,9 +102,7 @@ def solve_all(
     check_linkage(linkage)
     if not isinstance(goal, Reach):
         raise GoalError(f"all solutions are found of one Reach goal, got {goal!r}.")
-    positive("apart", apart)
-    if not np.isfinite(apart):
-        raise OptionError(f"apart must be finite, got {apart!r}.")
+    positive("apart", apart, finite=True)
     starts, most = None if starts is None else whole("starts", starts, least=1), whole("most", most, least=1)
     prepared = _prepared(linkage, goal, limits, seed)
     prepared.chain.check()
@@ -211,18 +207,14 @@ class _Found:
 
     def add(self, poses: FloatArray) -> None:
         left = self.prepared.pose(poses, self.prepared.linkage.neutral()) if len(poses) else poses
-        while len(left) and not self.full:
-            one, known = left[0], False
-            for k, other in enumerate(self.poses):
-                same = same_pose(self.prepared.linkage, other, left, self.apart)
-                self.hits[k] += int(same.sum())
-                known = known or bool(same[0])
-                left = left[~same]
-                if not len(left) or known:
-                    break
-            if not known and len(left):
-                self.poses.append(one)
+        k = 0
+        while len(left) and not (self.full and k == len(self.poses)):
+            if k == len(self.poses):
+                self.poses.append(left[0])
                 self.hits.append(0)
+            same = same_pose(self.prepared.linkage, self.poses[k], left, self.apart)
+            self.hits[k] += int(same.sum())
+            left, k = left[~same], k + 1
 
 
 def _dimension(linkage: Linkage, goal: Reach, poses: FloatArray) -> int:

@@ -37,12 +37,7 @@ def called(goal: Goal, among: Sequence[Goal] = ()) -> str:
     frame, kind = getattr(goal, "frame", None), getattr(goal, "called", type(goal).__name__)
     name = str(kind) if frame is None else f"{kind} {frame!r}"
     alike = sum(called(other) == name for other in among)
-    return f"{name} (goal {place_of(goal, among)})" if alike > 1 else name
-
-
-def place_of(goal: Goal, among: Sequence[Goal]) -> int:
-    """Return which of a list a goal is, from 0."""
-    return next(k for k, other in enumerate(among) if other is goal)
+    return f"{name} (goal {among.index(goal)})" if alike > 1 else name
 
 
 def amount(value: float, unit: str) -> str:
@@ -55,14 +50,10 @@ def joined(words: Sequence[str], last: str = "and") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
-def misses(solution: Solution, goal: Goal) -> dict[str, float]:
-    """Return by how much a goal of a solution is missed, by unit."""
-    at = 0
-    for other in solution.goals:
-        if other is goal:
-            return dict(zip([b.unit for b in goal.blocks], solution.residuals[at:].tolist(), strict=False))
-        at += len(other.blocks)
-    return {}
+def missed_blocks(solution: Solution) -> list[tuple[Goal, str, float]]:
+    """Return the goal, the unit and the residual of every block of a solution."""
+    owners = [(goal, block.unit) for goal in solution.goals for block in goal.blocks]
+    return [(*owner, missed) for owner, missed in zip(owners, solution.residuals.tolist(), strict=True)]
 
 
 def is_judged(goal: Goal) -> bool:
@@ -187,13 +178,10 @@ class Level(NamedTuple):
 def levels(solution: Solution) -> list[Level]:
     """Return how the levels of a solution stand, the first first; wishes are not judged."""
     found: dict[int, list[tuple[float, Goal, float, str]]] = {}
-    at = 0
-    for goal in solution.goals:
-        for block in goal.blocks:
-            missed, room = float(solution.residuals[at]), _room(solution, (goal,), block.unit)
-            at += 1
-            if room < math.inf:
-                found.setdefault(goal.priority, []).append((missed / room, goal, missed, block.unit))
+    for goal, unit, missed in missed_blocks(solution):
+        room = _room(solution, (goal,), unit)
+        if room < math.inf:
+            found.setdefault(goal.priority, []).append((missed / room, goal, missed, unit))
     result = []
     for rank in sorted(found):
         ratio, goal, missed, unit = max(found[rank], key=lambda row: row[0])
@@ -258,9 +246,7 @@ class Experiments:
         limits: Limits = "project" if solution.settings.keeps_limits else "ignore"
         self.settings = replace(solution.settings, trace=False, max_iterations=None, limits=limits)
         self.goals = [goal for goal in solution.goals if is_judged(goal)]
-        for some in (
-            (self.goals[:1], self.goals) if self.goals else ()
-        ):  # the first solve of a kind may have to compile: no part of the time
+        for some in (self.goals[:1], self.goals) if self.goals else ():  # compiles what is needed, outside of the time
             Robust(restarts=1).solve(self._problem(some), solution.q, self.settings)
         self.deadline = time.perf_counter() + seconds
 
@@ -319,9 +305,9 @@ class Experiments:
         """Return by how much a goal is missed where all others come first."""
         last = _ranked(goal, 1)
         found = self.solved([*(_ranked(other, 0) for other in others), last])
-        missed = misses(found, next(g for g in found.goals if g.priority == 1 and g.signature == last.signature))
-        rooms = {unit: _room(self.solution, (goal,), unit) for unit in missed}
-        return {unit: value for unit, value in missed.items() if value > rooms[unit]}
+        own = next(g for g in found.goals if g.priority == 1 and g.signature == last.signature)
+        missed = {unit: value for other, unit, value in missed_blocks(found) if other is own}
+        return {unit: value for unit, value in missed.items() if value > _room(self.solution, (goal,), unit)}
 
     def limits_alone(self) -> dict[str, float]:
         """Return the limits that alone stand in the way: without one of them, how far beyond it the joint would go.

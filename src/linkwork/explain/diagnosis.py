@@ -21,9 +21,10 @@ from ..linkage.program import chain_motions
 from ..solvers import METHODS, Damped, Problem, Solution, run
 from ..solvers.solution import ending, errors_in_words
 from ..transforms import FloatArray
-from .conflicts import Conflict, Experiments, amount, apart, called, joined, levels, place_of
+from .conflicts import Conflict, Experiments, amount, apart, called, joined, levels, missed_blocks
 
 STARTS = 128
+ELSEWHERE = "Start elsewhere, or use the method 'robust', which does."
 SINGULAR = 1e-3
 
 
@@ -79,7 +80,7 @@ def diagnose(solution: Solution) -> Diagnosis:
 
 def freedom(solution: Solution) -> int:
     """Return the dimension of the set of solutions around a pose: velocities less the rank of the goals' Jacobian."""
-    q = solution.q if solution.q.ndim == 1 else solution.q.reshape(-1, solution.linkage.nq)[0]
+    q = solution.q.reshape(-1, solution.linkage.nq)[0]
     return Problem(solution.linkage, solution.goals).freedom(q)
 
 
@@ -89,13 +90,12 @@ def _steps(count: int) -> str:
 
 def _missed(solution: Solution) -> str:
     """Return the errors in words: ``"position error 2.1e-05 m, rotation error 0.3 rad"``; the largest of many goals."""
-    owners = [(goal, block.unit) for goal in solution.goals for block in goal.blocks]
+    blocks = missed_blocks(solution)
     if len(solution.goals) == 1:
-        return errors_in_words(solution.residuals, [unit for _, unit in owners])
+        return errors_in_words(solution.residuals, [unit for _, unit, _ in blocks])
     parts = []
     for unit in ("m", "rad"):
-        rows = zip(solution.residuals.tolist(), owners, strict=True)
-        judged = [(value, goal) for value, (goal, of) in rows if of == unit and goal.tolerance_of(unit) != np.inf]
+        judged = [(value, goal) for goal, of, value in blocks if of == unit and goal.tolerance_of(unit) != np.inf]
         if judged:
             value, goal = max(judged, key=itemgetter(0))
             parts.append(f"largest {errors_in_words([value], [unit])} ({called(goal)})")
@@ -146,7 +146,7 @@ def _contradiction(solution: Solution) -> Diagnosis | None:
     pair = apart(solution)
     if pair is None:
         return None
-    places = [place_of(goal, solution.goals) for goal in (pair.first, pair.second)]
+    places = [solution.goals.index(goal) for goal in (pair.first, pair.second)]
     evidence = {"goals": places, "wanted": pair.wanted, "most": pair.most, "unit": pair.unit}
     return Diagnosis("conflict", pair.sentence, "Leave one of them out, or bring them nearer.", evidence)
 
@@ -158,16 +158,7 @@ def _beside_others(solution: Solution, certain: Diagnosis) -> Diagnosis:
     ranks = levels(solution)
     told = f"Of the levels, {joined([rank.words for rank in ranks])}." if len(ranks) > 1 else ""
     text = " ".join(part for part in (certain.sentence, found.help, told) if part)
-    return replace(certain, sentence=text, evidence=certain.evidence | _evidence(trials, found) | _levels(solution))
-
-
-def _levels(solution: Solution) -> dict[str, Any]:
-    """Return how the levels stand, as evidence."""
-    return {
-        "levels": [
-            {"level": r.rank, "reached": r.reached, "missed": r.missed, "unit": r.unit} for r in levels(solution)
-        ]
-    }
+    return replace(certain, sentence=text, evidence=certain.evidence | _evidence(trials, found))
 
 
 def reach(linkage: Linkage, frame: str) -> tuple[FloatArray, float, float, str]:
@@ -190,23 +181,17 @@ def _beyond_reach(solution: Solution, goal: Reach) -> Diagnosis | None:
         return None
     along = goal.rows[: goal.coordinates]
     distance = float(np.linalg.norm(goal.target[along, 3] - origin[along]))
-    numbers = {
-        "distance": distance,
-        "least": least,
-        "most": most,
-        "from": joint,
-        "goals": [place_of(goal, solution.goals)],
-    }
+    numbers = {"distance": distance, "least": least, "most": most, "from": joint}
+    evidence = {**numbers, "goals": [solution.goals.index(goal)]}
     place = f"goal of {goal.frame!r} is {distance:.4g} m from {joint!r}"
     room = goal.tolerance_of("m") or solution.settings.tolerance
     if distance > most + room:
         text = f"out of reach: the {place}, the chain reaches {most:.4g} m: {distance - most:.3g} m too far"
-        return Diagnosis("out-of-reach", f"{text}.", "Move the goal nearer or the base towards it.", numbers)
+        return Diagnosis("out-of-reach", f"{text}.", "Move the goal nearer or the base towards it.", evidence)
     planar = not goal.masked and not solution.linkage.evaluator.moving_rows(goal.frame)[2]
-    whole = goal.coordinates == 3 or planar
-    if whole and distance < least - room:
+    if (goal.coordinates == 3 or planar) and distance < least - room:
         text = f"too close: the {place}, the chain cannot fold nearer than {least:.4g} m"
-        return Diagnosis("too-close", f"{text}.", "Move the goal further away.", numbers)
+        return Diagnosis("too-close", f"{text}.", "Move the goal further away.", evidence)
     return None
 
 
@@ -263,9 +248,7 @@ def _several(trials: Experiments, base: str) -> Diagnosis:
     again = trials.together()
     if again.success:
         text = f"{base} It is a local minimum of this start: from another the goals are reached."
-        return Diagnosis(
-            "local-minimum", text, "Start elsewhere, or use the method 'robust', which does.", {"pose": again.q}
-        )
+        return Diagnosis("local-minimum", text, ELSEWHERE, {"pose": again.q})
     if trials.settings.keeps_limits:
         free = trials.together(limits="ignore")
         if free.success:
@@ -292,7 +275,7 @@ def _local_minimum(solution: Solution, base: str, others: Solution) -> Diagnosis
     best = int(np.argmin(np.where(others.success, away, np.inf)))
     text = f"{base} It is a local minimum of this start: {share:.0%} of {STARTS} random starts reach the goal."
     evidence = {"share": share, "pose": others.q[best]}
-    return Diagnosis("local-minimum", text, "Start elsewhere, or use the method 'robust', which does.", evidence)
+    return Diagnosis("local-minimum", text, ELSEWHERE, evidence)
 
 
 def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
@@ -317,7 +300,7 @@ def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
         ways = [f"that of {name} (it goes {amount(value, units[name])} beyond)" for name, value in alone.items()]
         text += f" Lifting one limit is enough: {joined(ways, 'or')}."
     evidence = {"pose": poses[best], "violations": dict(zip(linkage.coordinates, over[best].tolist(), strict=True))}
-    evidence |= {"alone": alone, **_levels(trials.solution)}
+    evidence |= {"alone": alone, **_evidence(trials)}
     if many:
         found = trials.conflict()
         evidence |= _evidence(trials, found)
@@ -329,7 +312,7 @@ def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
 def _conflict(trials: Experiments, base: str) -> Diagnosis:
     """Several goals that no start reaches, with or without limits."""
     found = trials.conflict()
-    evidence = {**_evidence(trials, found), **_levels(trials.solution)}
+    evidence = _evidence(trials, found)
     if all(goal.priority < 0 for goal in found.goals):
         return _open_loop(trials, found, base, evidence)
     if len(found.goals) > 1:
@@ -349,15 +332,17 @@ def _open_loop(trials: Experiments, found: Conflict, base: str, evidence: dict[s
     return Diagnosis("open-loop", text, "Make the links of the loop longer or its ends nearer.", evidence)
 
 
-def _evidence(trials: Experiments, found: Conflict) -> dict[str, Any]:
-    """Return a conflict as evidence: goals by their places in the solution's list."""
-    removable = [place_of(goal, trials.solution.goals) for goal in found.removable]
-    return {
-        "goals": [place_of(goal, trials.solution.goals) for goal in found.goals],
-        "removable": removable,
-        "gives_way": dict(zip(removable, found.gives_way, strict=True)),
-        "finished": found.finished,
-    }
+def _evidence(trials: Experiments, found: Conflict | None = None) -> dict[str, Any]:
+    """Return how the levels stand, and a conflict, as evidence: goals by their places in the solution's list."""
+    ranks = levels(trials.solution)
+    rows = [{"level": r.rank, "reached": r.reached, "missed": r.missed, "unit": r.unit} for r in ranks]
+    if found is None:
+        return {"levels": rows}
+    place = trials.solution.goals.index
+    removable = [place(goal) for goal in found.removable]
+    gives_way = dict(zip(removable, found.gives_way, strict=True))
+    conflict = {"goals": [place(goal) for goal in found.goals], "removable": removable, "gives_way": gives_way}
+    return {"levels": rows, **conflict, "finished": found.finished}
 
 
 def _nowhere(solution: Solution, problem: Problem, base: str, others: Solution) -> Diagnosis:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import GoalError, OptionError, TransformError
+from ..errors import GoalError, OptionError
 from ..goals import Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, advance, keeps_limits, start_pose
 from ..linkage.swing_twist import excess
-from ..transforms import FloatArray, as_angle, cross_matrix
+from ..transforms import FloatArray, as_angle, cross_matrix, reraised_as
 
 NEEDED = 7  # velocities of an arm that leave its elbow free
 LONGEST, FINEST = 0.1, 1e-10  # steps of the elbow [rad]
@@ -134,7 +134,7 @@ class _Arm:
         self.length = float(np.linalg.norm(line))
         if self.length < FLAT * max(linkage.length, 1e-300):
             raise GoalError(
-                f"the wrist of {frame!r} lies in its shoulder: there is no line for an elbow to turn about."
+                f"the wrist of {frame!r} lies in its shoulder: no line for an elbow to turn about."
             )
         self.axis = line / self.length
         self.elbow = self._elbow(wrist, world, jacobian) if elbow is None else elbow
@@ -149,9 +149,7 @@ class _Arm:
         motion = jacobian[:3] - cross_matrix(wrist - world[:3, 3]) @ jacobian[3:]
         effect = np.where(self.moving, np.abs(self.axis @ motion), 0.0)
         if effect.max() < FLAT * self.length:
-            raise GoalError(
-                f"the arm of {self.frame!r} is stretched straight: it has no elbow to turn; name an elbow=."
-            )
+            raise GoalError(f"the arm of {self.frame!r} is stretched straight: it has no elbow; name an elbow=.")
         v = int(np.argmax(effect))
         path, _ = self.linkage.path_to(self.frame)
         below = [i for i in path if v in range(self.linkage.nv)[self.linkage.drives[i].rates]]
@@ -206,10 +204,8 @@ class _Arm:
 
 
 def _angle(amount: float | str) -> float:
-    try:
+    with reraised_as(OptionError, "amount of a swivel: "):
         angle = as_angle(amount)
-    except TransformError as error:
-        raise OptionError(f"amount of a swivel: {error}") from error
     if not math.isfinite(angle):
         raise OptionError(f"amount of a swivel must be finite, got {amount!r}.")
     return angle

@@ -19,7 +19,8 @@ from ..goals import Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, as_poses
 from ..solvers import Damped, Problem, Settings, run
-from ..transforms import FloatArray, as_axis, axis_rotation, is_whole
+from ..solvers.options import one_of, whole
+from ..transforms import FloatArray, as_axis, axis_rotation
 
 BLOCK = 100_000
 GIMBAL_LOCK = 1e-6
@@ -84,16 +85,11 @@ def workspace(
         progress: Called with the share that is done.
     """
     check_linkage(linkage)
-    for name, value, least in (
-        ("samples", samples, 1),
-        ("orientations", orientations, 0),
-        ("dexterous_samples", dexterous_samples, 1),
-    ):
-        if not is_whole(value) or value < least:
-            raise OptionError(f"{name} must be a whole number, at least {least}, got {value!r}.")
+    samples, orientations = whole("samples", samples, least=1), whole("orientations", orientations)
+    dexterous_samples = whole("dexterous_samples", dexterous_samples, least=1)
     if linkage.loops:
         raise OptionError(
-            f"the closed loops of linkage {linkage.name!r} are not sampled; follow a frame with lw.drive."
+            f"closed loops, as of linkage {linkage.name!r}, are not sampled; follow a frame with lw.drive."
         )
     rng = np.random.default_rng(seed)
     points = np.empty((samples, 3))
@@ -179,8 +175,7 @@ def manipulability(linkage: Linkage, q: PoseLike, frame: str, *, rows: str = "po
     """
     check_linkage(linkage)
     choices = {"position": slice(0, 3), "orientation": slice(3, 6), "both": slice(0, 6)}
-    if rows not in choices:
-        raise OptionError(f"rows is one of {', '.join(map(repr, choices))}, got {rows!r}.")
+    one_of("rows", rows, choices)
     kept = np.flatnonzero(linkage.evaluator.moving_rows(frame))
     kept = kept[(kept >= choices[rows].start) & (kept < choices[rows].stop)]
     if not len(kept):
@@ -195,7 +190,7 @@ def manipulability(linkage: Linkage, q: PoseLike, frame: str, *, rows: str = "po
     measure = np.where(smallest > rounding, values.prod(axis=-1), 0.0)
     single = measure.ndim == 0
     return Manipulability(
-        float(measure) if single else measure, values, axes, float(condition) if single else condition
+        measure.item() if single else measure, values, axes, condition.item() if single else condition
     )
 
 
@@ -263,8 +258,7 @@ def joint_map(
         Values of the first joint (n,), of the second (n,), and the measure (n, n), first joint along the first axis.
     """
     check_linkage(linkage)
-    if not is_whole(resolution) or resolution < 2:
-        raise OptionError(f"resolution must be a whole number, at least 2, got {resolution!r}.")
+    resolution = whole("resolution", resolution, least=2)
     index = [linkage.coordinate_index.get(name, -1) for name in joints]
     for name, k in zip(joints, index, strict=True):
         if k < 0:

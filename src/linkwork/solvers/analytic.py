@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import GoalError, OptionError, TransformError
+from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
 from ..linkage.poses import as_poses, difference, distinct, keeps_limits
 from ..linkage.swing_twist import clamped_turns
-from ..transforms import FloatArray, as_angle, as_vector
+from ..transforms import FloatArray, as_angle, as_vector, reraised_as
 from .analytic_arms import Limb, PlanarArm, Wish, arm_of
-from .closed_forms import three_link_angles as three_link_angles, two_link_angles as two_link_angles
+from .closed_forms import ELBOWS, three_link_angles as three_link_angles, two_link_angles as two_link_angles
 from .iterate import run
 from .method import Method
-from .options import AnalyticOptions, Limits, Settings
+from .options import AnalyticOptions, Limits, Settings, one_of
 from .problem import Problem, State
 from .solution import Solution
 
 EXACT = 1e-9  # metres per metre of the linkage, and radians
 EXACT_ROOTS = 1e-7  # closed forms give poses to the bit: those further apart are two, however near a singular pose
-STEPS = 180  # swivels or directions to try, where the first choice breaks a limit
+STEPS = 180  # swivels or directions to try, where the first choice breaks a limit: to either side, the nearest first
+SHIFTS = [sign * 2.0 * math.pi * k / STEPS for k in range(STEPS // 2 + 1) for sign in ((1.0, -1.0) if k else (1.0,))]
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,7 @@ class Analytic(Method):
     patience: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        if self.elbow not in ("down", "up", "nearest"):
-            raise OptionError(f"elbow is 'down', 'up' or 'nearest', got {self.elbow!r}.")
+        one_of("elbow", self.elbow, (*ELBOWS, "nearest"))
         if self.pole is not None and self.swivel is not None:
             raise OptionError("pole and swivel say the same thing in two ways; give one of them.")
         self._wish()
@@ -66,11 +65,9 @@ class Analytic(Method):
         return False
 
     def _wish(self) -> Wish:
-        try:
+        with reraised_as(OptionError):
             pole = None if self.pole is None else as_vector(self.pole, "pole")
             angles = [None if a is None else as_angle(a) for a in (self.swivel, self.direction)]
-        except TransformError as error:
-            raise OptionError(str(error)) from error
         if (pole is not None and not pole.any()) or any(a is not None and not math.isfinite(a) for a in angles):
             raise OptionError("pole must not be zero, and swivel and direction must be finite.")
         return Wish(self.elbow, pole, *angles)
@@ -111,8 +108,7 @@ class Analytic(Method):
 
     def propose(self, state: State, settings: Settings) -> FloatArray:
         linkage, goal = state.linkage, state.problem.goals[0]
-        starts = state.q.reshape(-1, linkage.nq)
-        limited = settings.keeps_limits
+        starts, limited = state.q.reshape(-1, linkage.nq), settings.keeps_limits
         ends = np.array([self.best(linkage, goal, start, limited=limited) for start in starts])
         change = difference(linkage, starts, ends.reshape(starts.shape), wrap=False)
         if settings.max_step is not None:
@@ -140,7 +136,7 @@ class Analytic(Method):
         lower, upper = _bounds(linkage, limited)
         arm, wish = self.arm(linkage, goal, start), self._wish()
         free = arm.free and wish.pole is None and wish.swivel is None and wish.direction is None
-        for shift in _shifts() if free else (0.0,):
+        for shift in SHIFTS if free else SHIFTS[:1]:
             found = list(arm.poses(start, wish, lower, upper, shift))
             good = [pose for pose in found if not limited or keeps_limits(linkage, pose)]
             good = [pose for pose in good if _miss(linkage, goal, pose) <= EXACT]
@@ -182,9 +178,7 @@ def analytic_solutions(
 
 
 def _bounds(linkage: Linkage, limited: bool) -> tuple[FloatArray, FloatArray]:
-    if limited:
-        return linkage.lower, linkage.upper
-    return np.full(linkage.nq, -np.inf), np.full(linkage.nq, np.inf)
+    return (linkage.lower, linkage.upper) if limited else (np.full(linkage.nq, -np.inf), np.full(linkage.nq, np.inf))
 
 
 def _miss(linkage: Linkage, goal: Goal, pose: FloatArray) -> float:
@@ -192,10 +186,3 @@ def _miss(linkage: Linkage, goal: Goal, pose: FloatArray) -> float:
     error = goal.error(linkage, pose)
     sizes = [np.linalg.norm(error[b.rows]) / (linkage.length or 1.0 if b.unit == "m" else 1.0) for b in goal.blocks]
     return float(max(sizes))
-
-
-def _shifts() -> Iterator[float]:
-    yield 0.0
-    for k in range(1, STEPS // 2 + 1):
-        yield 2.0 * math.pi * k / STEPS
-        yield -2.0 * math.pi * k / STEPS

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import GoalError, LinkageError, OptionError, OutOfReachError, TransformError
+from ..errors import GoalError, LinkageError, OutOfReachError
 from ..linkage.poses import wrapped
-from ..transforms import as_vector
+from ..transforms import as_vector, reraised_as
+from .options import one_of
 
 ELBOWS = ("down", "up")
 SLACK = 1e-12  # of the arm's length: a target on the edge of reach may be off by rounding
@@ -138,26 +139,21 @@ def half_angle(opposite: float, adjacent: float) -> float:
 
 
 def _lengths(kind: str, lengths: Any, count: int) -> list[float]:
-    try:
-        sizes = as_vector(lengths, f"the lengths of a {kind} arm", count).tolist()
-    except TransformError as error:
-        raise LinkageError(str(error)) from error
+    with reraised_as(LinkageError):
+        sizes: list[float] = as_vector(lengths, f"the lengths of a {kind} arm", count).tolist()
     if min(sizes) < 0.0:
         raise LinkageError(f"the lengths of a {kind} arm must not be negative, got {sizes}.")
-    return [float(size) for size in sizes]
+    return sizes
 
 
 def _target(target: ArrayLike) -> tuple[float, float]:
-    try:
+    with reraised_as(GoalError):
         x, y = as_vector(target, "the target of a planar arm", 2).tolist()
-    except TransformError as error:
-        raise GoalError(str(error)) from error
     return x, y
 
 
 def _elbow(elbow: str) -> int:
-    if elbow not in ELBOWS:
-        raise OptionError(f"elbow is 'down' or 'up', got {elbow!r}.")
+    one_of("elbow", elbow, ELBOWS)
     return ELBOWS.index(elbow)
 
 
@@ -166,9 +162,7 @@ def _check_reach(lengths: Sequence[float], r: float, what: str = "the target is"
     near = max(0.0, 2.0 * max(lengths) - far)
     if not near - SLACK * far <= r <= far + SLACK * far:
         sizes = " and ".join(f"{length:.6g}" for length in lengths)
-        raise OutOfReachError(
-            f"{what} {r:.6g} m from the base; links of {sizes} m reach from {near:.6g} to {far:.6g} m."
-        )
+        raise OutOfReachError(f"{what} {r:.6g} m from the base; links of {sizes} m reach {near:.6g} to {far:.6g} m.")
 
 
 def _wrapped(angle: float) -> float:

@@ -14,17 +14,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import GoalError, OptionError, TransformError
+from ..errors import GoalError, OptionError
 from ..goals import Reach
 from ..linkage.poses import between
-from ..transforms import FloatArray, as_array, is_number
+from ..transforms import FloatArray, as_array, cross_matrix, is_number, reraised_as
 from .method import Method
+from .options import one_of, positive
 from .problem import Problem, State
 
 RANK_TOLERANCE = 1e-10
-CROSS = np.array(
-    [[[0, 0, 0], [0, 0, 1], [0, -1, 0]], [[0, 0, -1], [0, 0, 0], [1, 0, 0]], [[0, 1, 0], [-1, 0, 0], [0, 0, 0]]]
-)
 
 
 def transposed(matrix: FloatArray) -> FloatArray:
@@ -103,7 +101,7 @@ class Inverse(Method):
     max_step: ClassVar[float | None] = 0.5
 
     def __post_init__(self) -> None:
-        _number("singular", self.singular)
+        positive("singular", self.singular, finite=True)
 
     def check(self, problem: Problem) -> None:
         rows, velocities = len(problem.rows), problem.linkage.nv
@@ -136,7 +134,7 @@ class Pseudoinverse(Method):
     strict: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _one_of("form", self.form, ("auto", "rows", "columns"))
+        one_of("form", self.form, ("auto", "rows", "columns"))
 
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.weighted_error
@@ -144,10 +142,7 @@ class Pseudoinverse(Method):
             return by_levels(J, V, state.problem.levels, pseudosolved)
         Jt = transposed(J)
         try:
-            if self.form == "rows":
-                beta = solved(J @ Jt, V)
-                return times(Jt, beta)
-            return solved(Jt @ J, times(Jt, V))
+            return times(Jt, solved(J @ Jt, V)) if self.form == "rows" else solved(Jt @ J, times(Jt, V))
         except np.linalg.LinAlgError as error:
             other = "'columns'" if self.form == "rows" else "'rows'"
             raise GoalError(
@@ -170,8 +165,8 @@ class Damped(Method):
     strict: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.damping != "adaptive":
-            _number("damping", self.damping, positive=False)
+        if self.damping != "adaptive" and not (is_number(self.damping) and 0.0 <= self.damping < math.inf):
+            raise OptionError(f"damping is 'adaptive' or a finite number, zero or more, got {self.damping!r}.")
 
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.weighted_error
@@ -202,7 +197,7 @@ class SelectivelyDamped(Method):
     can_project_loops: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _number("gamma", self.gamma)
+        positive("gamma", self.gamma, finite=True)
 
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.weighted_error
@@ -248,14 +243,11 @@ class Control(Method):
     can_project_loops: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _one_of("form", self.form, ("gradient", "printed"))
+        one_of("form", self.form, ("gradient", "printed"))
         if self.z is not None and not callable(self.z):
             raise OptionError(f"z is a function of poses, got {self.z!r}.")
-        try:
-            gains = as_array(self.gains, "gains")
-        except TransformError as error:
-            raise OptionError(str(error)) from error
-        object.__setattr__(self, "gains", gains)
+        with reraised_as(OptionError):
+            vars(self)["gains"] = as_array(self.gains, "gains")
 
     def check(self, problem: Problem) -> None:
         gains, nv = self.gains, problem.linkage.nv
@@ -286,9 +278,7 @@ class Alternative(Method):
 
     def check(self, problem: Problem) -> None:
         if not all(isinstance(goal, Reach) and goal.position is not None for goal in problem.goals):
-            raise GoalError(
-                "method 'alternative' puts the goal's position in the effector's place: it needs positions."
-            )
+            raise GoalError("method 'alternative' needs positions: it puts the goal's in the effector's place.")
 
     def step(self, state: State) -> FloatArray:
         return pseudosolved(self.jacobian(state), state.weighted_error)
@@ -296,15 +286,13 @@ class Alternative(Method):
     def jacobian(self, state: State) -> FloatArray:
         """Return the Jacobian of points of the links that are now where the goals are."""
         blocks, problem = [], state.problem
-        for goal in problem.goals:
-            if not isinstance(goal, Reach) or goal.position is None:
-                continue
+        for goal in (goal for goal in problem.goals if isinstance(goal, Reach)):
             J = state.linkage.jacobian(state.q, goal.frame)
             tip = state.linkage.forward(state.q, frame=goal.frame)[..., :3, 3]
             lever = np.zeros_like(tip)
             along = goal.rows[: goal.coordinates]
             lever[..., along] = goal.target[along, 3] - tip[..., along]
-            J[..., :3, :] += np.einsum("ijk,...jn,...k->...in", CROSS, J[..., 3:, :], lever)
+            J[..., :3, :] -= cross_matrix(lever) @ J[..., 3:, :]
             blocks.append(J[..., goal.rows, :])
         J = (np.concatenate(blocks, axis=-2) * problem.scale[:, None])[..., problem.rows, :]
         return state.along_limits(J if state.excluded is None else np.where(state.excluded[..., None, :], 0.0, J))
@@ -326,7 +314,7 @@ class Transpose(Method):
 
     def __post_init__(self) -> None:
         if self.scale is not None:
-            _number("scale", self.scale)
+            positive("scale", self.scale, finite=True)
 
     @property
     def careful(self) -> bool:
@@ -342,15 +330,3 @@ class Transpose(Method):
         alpha = (V * moved).sum(axis=-1) / np.where(length > 0.0, length, 1.0)
         state.notes["scale"] = alpha
         return np.asarray(alpha[..., None] * change, dtype=np.float64)
-
-
-def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise OptionError(f"{name} is one of {', '.join(map(repr, known))}, got {value!r}.")
-
-
-def _number(name: str, value: Any, *, positive: bool = True) -> None:
-    if not is_number(value) or not 0.0 <= value < math.inf or (positive and value == 0.0):
-        raise OptionError(
-            f"{name} must be a finite number {'above' if positive else 'of at least'} zero, got {value!r}."
-        )

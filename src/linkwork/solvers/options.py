@@ -132,8 +132,7 @@ class Settings:
                 object.__setattr__(self, name, whole(name, getattr(self, name)))
         if not isinstance(self.trace, bool):
             raise OptionError(f"trace is True or False, got {self.trace!r}.")
-        if self.limits not in get_args(Limits):
-            raise OptionError(f"limits is one of {', '.join(map(repr, get_args(Limits)))}, got {self.limits!r}.")
+        one_of("limits", self.limits, get_args(Limits))
 
     @property
     def keeps_limits(self) -> bool:
@@ -160,9 +159,15 @@ def precision(dtype: DTypeLike) -> np.dtype[Any]:
 def whole(name: str, value: Any, *, least: int = 0, most: int = 2**63 - 1) -> int:
     """Return a whole number of any type, or say what is wrong with an option."""
     if not is_whole(value) or not least <= value <= most:
-        span = f"from {least} to {most}" if most < 2**63 - 1 else "at least one" if least else "zero or more"
+        span = f"from {least} to {most}" if most < 2**63 - 1 else f"at least {least}"
         raise OptionError(f"{name} must be a whole number, {span}, got {value!r}.")
     return int(value)
+
+
+def one_of(name: str, value: Any, known: Iterable[str]) -> None:
+    """Raise if an option is not one of its choices."""
+    if value not in tuple(known):
+        raise OptionError(f"{name} is one of {', '.join(map(repr, known))}, got {value!r}.")
 
 
 def positive(name: str, value: Any, *, finite: bool = False) -> None:
