@@ -133,9 +133,7 @@ class _Arm:
         line = wrist - self.root
         self.length = float(np.linalg.norm(line))
         if self.length < FLAT * max(linkage.length, 1e-300):
-            raise GoalError(
-                f"the wrist of {frame!r} lies in its shoulder: no line for an elbow to turn about."
-            )
+            raise GoalError(f"the wrist of {frame!r} lies in its shoulder: no line for an elbow to turn about.")
         self.axis = line / self.length
         self.elbow = self._elbow(wrist, world, jacobian) if elbow is None else elbow
         out = self._outward(q)

@@ -8,21 +8,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..transforms import IDENTITY, as_pair, as_transform, transform
+from . import joints
 from .geometry import Inertia
-from .joints import (
-    Articulation,
-    Ball,
-    Continuous,
-    Fixed,
-    Floating,
-    Joint,
-    Mimic,
-    Planar,
-    Prismatic,
-    Revolute,
-    Screw,
-    Universal,
-)
 from .linkage import Frame, Link, Linkage, Loop
 from .tree import check_link, check_name
 
@@ -62,7 +49,7 @@ class Builder:
     ) -> None:
         self.name, self._root, self._last = name, root, base
         self._links: dict[str, Link] = {}
-        self._joints: dict[str, Joint] = {}
+        self._joints: dict[str, joints.Joint] = {}
         self._frames: list[Frame] = []
         self._poses: dict[str, Any] = {}
         self._loops: list[Loop] = []
@@ -76,7 +63,7 @@ class Builder:
         self,
         name: str,
         child: str,
-        articulation: Articulation,
+        articulation: joints.Articulation,
         *,
         parent: str | None = None,
         at: ArrayLike = (0.0, 0.0, 0.0),
@@ -84,7 +71,7 @@ class Builder:
         shape: Any = (),
         node: Any = None,
         inertia: Inertia | None = None,
-        mimic: Mimic | str | None = None,
+        mimic: joints.Mimic | str | None = None,
     ) -> Builder:
         """Add a joint and the link below it.
 
@@ -105,33 +92,33 @@ class Builder:
         check_link(parent, self._links, where)
         check_name("joint", name, self._joints, where)
         placement = _placement(at, rotation, f"joint {name!r}")
-        follows = Mimic(mimic) if isinstance(mimic, str) else mimic
+        follows = joints.Mimic(mimic) if isinstance(mimic, str) else mimic
         link = self._link(child, shape, node, inertia)
-        joint = Joint(name, parent, child, articulation, placement, follows)
+        joint = joints.Joint(name, parent, child, articulation, placement, follows)
         self._joints[name], self._links[child], self._last = joint, link, child
         return self
 
     def fixed(self, name: str, child: str, **options: Any) -> Builder:
         """Add a welded link; options as in `joint`."""
-        return self.joint(name, child, Fixed(), **options)
+        return self.joint(name, child, joints.Fixed(), **options)
 
     def revolute(self, name: str, child: str, *, axis: Any = "z", limits: Any = None, **options: Any) -> Builder:
         """Add a revolute joint; limits are (lower, upper) [rad], or texts such as ``"45deg"``."""
-        return self.joint(name, child, Revolute(axis, *as_pair(limits, f"joint {name!r}")), **options)
+        return self.joint(name, child, joints.Revolute(axis, *as_pair(limits, f"joint {name!r}")), **options)
 
     def continuous(self, name: str, child: str, *, axis: Any = "z", **options: Any) -> Builder:
         """Add a revolute joint without limits: a wheel."""
-        return self.joint(name, child, Continuous(axis), **options)
+        return self.joint(name, child, joints.Continuous(axis), **options)
 
     def prismatic(self, name: str, child: str, *, axis: Any = "z", limits: Any = None, **options: Any) -> Builder:
         """Add a prismatic joint; limits are (lower, upper) [m]."""
-        return self.joint(name, child, Prismatic(axis, *as_pair(limits, f"joint {name!r}")), **options)
+        return self.joint(name, child, joints.Prismatic(axis, *as_pair(limits, f"joint {name!r}")), **options)
 
     def screw(
         self, name: str, child: str, *, lead: float, axis: Any = "z", limits: Any = None, **options: Any
     ) -> Builder:
         """Add a screw that advances `lead` metres a turn."""
-        return self.joint(name, child, Screw(axis, *as_pair(limits, f"joint {name!r}"), lead), **options)
+        return self.joint(name, child, joints.Screw(axis, *as_pair(limits, f"joint {name!r}"), lead), **options)
 
     def universal(
         self,
@@ -145,13 +132,13 @@ class Builder:
         **options: Any,
     ) -> Builder:
         """Add a universal joint; two lower and two upper limits, if any [rad]."""
-        return self.joint(name, child, Universal(axis, second, lower, upper), **options)
+        return self.joint(name, child, joints.Universal(axis, second, lower, upper), **options)
 
     def planar(
         self, name: str, child: str, *, axis: Any = "z", lower: Any = None, upper: Any = None, **options: Any
     ) -> Builder:
         """Add a joint that slides in a plane and turns about its normal; three limits each way, if any [m, m, rad]."""
-        return self.joint(name, child, Planar(axis, lower, upper), **options)
+        return self.joint(name, child, joints.Planar(axis, lower, upper), **options)
 
     def ball(
         self,
@@ -168,11 +155,11 @@ class Builder:
         **options: Any,
     ) -> Builder:
         """Add a ball joint: a quaternion, which swing and twist may hold, or Euler angles in the order `euler`."""
-        return self.joint(name, child, Ball(euler, sense, lower, upper, swing, twist, axis), **options)
+        return self.joint(name, child, joints.Ball(euler, sense, lower, upper, swing, twist, axis), **options)
 
     def floating(self, name: str, child: str, *, euler: str | None = None, **options: Any) -> Builder:
         """Add a link that is free in space; its rotation is a quaternion, or Euler angles in the order `euler`."""
-        return self.joint(name, child, Floating(euler), **options)
+        return self.joint(name, child, joints.Floating(euler), **options)
 
     def frame(self, name: str, *, link: str | None = None, at: Any = (0.0, 0.0, 0.0), rotation: Any = None) -> Builder:
         """Add a named frame to a link, the one added last by default."""
@@ -197,8 +184,8 @@ class Builder:
 
     def build(self) -> Linkage:
         """Return the linkage, checked."""
-        links, joints = self._links.values(), self._joints.values()
-        bare = Linkage(links, joints, name=self.name, frames=self._frames, root=self._root, loops=self._loops)
+        tree = self._links.values(), self._joints.values()
+        bare = Linkage(*tree, name=self.name, frames=self._frames, root=self._root, loops=self._loops)
         poses = {name: bare.pose(values, **named) for name, (values, named) in self._poses.items()}
         return bare.replace(poses=poses) if poses else bare
 

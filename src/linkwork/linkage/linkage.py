@@ -24,27 +24,13 @@ from ..errors import (
     PoseNotFoundError,
 )
 from ..transforms import IDENTITY, FloatArray, read_only
-from . import dh_table, edits, poses as pose_vectors
+from . import dh_table, edits, poses as pose_vectors, tree
 from .caching import Cache
 from .coordinates import CoordinateTable, coordinate_table
 from .joints import Articulation, Fixed, Joint, mid_range
 from .poses import PoseLike
 from .swing_twist import Cone, cones_of, neutral_turn
-from .tree import (
-    ROOT,
-    WORLD,
-    Drive,
-    Frame,
-    Link,
-    Loop,
-    as_parts,
-    check_link,
-    check_loops,
-    check_names,
-    depth_first,
-    layout,
-    root_arc,
-)
+from .tree import ROOT, WORLD, Drive, Frame, Link, Loop
 
 if TYPE_CHECKING:
     from .kinematics import Evaluator, FrameMap, Visit
@@ -105,24 +91,24 @@ class Linkage:
         where = f"linkage {name!r}"
         if not isinstance(name, str):  # a caller without a type checker
             raise LinkageError(f"the name of a linkage is a text, got {name!r}.")
-        links, joints = as_parts(Link, links, where), as_parts(Joint, joints, where)
-        frames, loops = as_parts(Frame, frames, where), as_parts(Loop, loops, where)
+        links, joints = tree.as_parts(Link, links, where), tree.as_parts(Joint, joints, where)
+        frames, loops = tree.as_parts(Frame, frames, where), tree.as_parts(Loop, loops, where)
         link_names, joint_names = [link.name for link in links], [joint.name for joint in joints]
-        check_names("link", link_names, where)
-        check_names("joint", joint_names, where)
-        check_names("frame", link_names + [frame.name for frame in frames], where)
-        nodes, arcs, parents = depth_first(links, joints, where)
-        first = root_arc(root, nodes[0].name, set(joint_names), where)
-        known = dict.fromkeys(link_names)
+        tree.check_names("link", link_names, where)
+        tree.check_names("joint", joint_names, where)
+        tree.check_names("frame", link_names + [frame.name for frame in frames], where)
+        nodes, arcs, parents = tree.depth_first(links, joints, where)
+        first = tree.root_arc(root, nodes[0].name, set(joint_names), where)
+        known = {name: name for name in link_names}
         for frame in frames:
-            check_link(frame.link, known, f"{where} (frame {frame.name!r})")
-        check_loops(loops, {name: name for name in link_names} | {frame.name: frame.link for frame in frames}, where)
+            tree.check_link(frame.link, known, f"{where} (frame {frame.name!r})")
+        tree.check_loops(loops, known | {frame.name: frame.link for frame in frames}, where)
         values = self.__dict__
         values.update(cache=Cache(), name=name, nodes=tuple(nodes), arcs=(first, *arcs), parents=tuple(parents))
         values.update(
-            layout(self.arcs, where), extra_frames=tuple(frames), loops=tuple(loops), poses=MappingProxyType({})
+            tree.layout(self.arcs, where), extra_frames=tuple(frames), loops=tuple(loops), poses=MappingProxyType({})
         )
-        check_names("pose", poses or (), where)
+        tree.check_names("pose", poses or (), where)
         values["poses"] = MappingProxyType({key: self._stored(key, pose) for key, pose in (poses or {}).items()})
 
     # What it is made of

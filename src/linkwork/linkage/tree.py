@@ -97,7 +97,7 @@ class Loop:
 
     def __post_init__(self) -> None:
         if self.kind not in LOOP_KINDS:
-            raise LinkageError(f"a loop's kind is {', '.join(map(repr, LOOP_KINDS))}; {self.name!r} has {self.kind!r}.")
+            raise LinkageError(f"kind of loop {self.name!r} is {', '.join(map(repr, LOOP_KINDS))}, got {self.kind!r}.")
 
 
 @dataclass(frozen=True)

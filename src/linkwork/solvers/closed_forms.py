@@ -162,7 +162,8 @@ def _check_reach(lengths: Sequence[float], r: float, what: str = "the target is"
     near = max(0.0, 2.0 * max(lengths) - far)
     if not near - SLACK * far <= r <= far + SLACK * far:
         sizes = " and ".join(f"{length:.6g}" for length in lengths)
-        raise OutOfReachError(f"{what} {r:.6g} m from the base; links of {sizes} m reach {near:.6g} to {far:.6g} m.")
+        reached = f"links of {sizes} m reach from {near:.6g} to {far:.6g} m"
+        raise OutOfReachError(f"{what} {r:.6g} m from the base; {reached}.")
 
 
 def _wrapped(angle: float) -> float:
