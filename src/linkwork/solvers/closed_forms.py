@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import GoalError, LinkageError, OutOfReachError
+from ..errors import GoalError, LinkageError, OptionError, OutOfReachError
 from ..linkage.poses import wrapped
 from ..transforms import as_vector, reraised_as
-from .options import one_of
 
 ELBOWS = ("down", "up")
 SLACK = 1e-12  # of the arm's length: a target on the edge of reach may be off by rounding
@@ -153,7 +152,8 @@ def _target(target: ArrayLike) -> tuple[float, float]:
 
 
 def _elbow(elbow: str) -> int:
-    one_of("elbow", elbow, ELBOWS)
+    if elbow not in ELBOWS:
+        raise OptionError(f"elbow is 'down' or 'up', got {elbow!r}.")
     return ELBOWS.index(elbow)
 
 

@@ -159,7 +159,8 @@ def precision(dtype: DTypeLike) -> np.dtype[Any]:
 def whole(name: str, value: Any, *, least: int = 0, most: int = 2**63 - 1) -> int:
     """Return a whole number of any type, or say what is wrong with an option."""
     if not is_whole(value) or not least <= value <= most:
-        span = f"from {least} to {most}" if most < 2**63 - 1 else f"at least {least}"
+        open_end = ("zero or more", "at least one")[least] if least < 2 else f"at least {least}"
+        span = f"from {least} to {most}" if most < 2**63 - 1 else open_end
         raise OptionError(f"{name} must be a whole number, {span}, got {value!r}.")
     return int(value)
 
