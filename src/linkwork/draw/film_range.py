@@ -40,6 +40,10 @@ class FilmFrames:
         """Frames a second."""
         return (len(self.times) - 1) / float(self.times[-1]) if len(self.times) > 1 else 1.0
 
+    def as_clip(self, clip: Clip) -> Clip:
+        """Return the frames as a motion of their own."""
+        return Clip(clip.linkage, self.times, self.poses)
+
     def refined(self, clip: Clip) -> tuple[int, Clip]:
         """Return the number of steps between two frames, and the clip in these finer steps, for a trail."""
         step = float(np.median(np.diff(clip.times))) if len(clip) > 1 else 1.0
