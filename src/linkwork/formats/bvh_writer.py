@@ -18,7 +18,7 @@ from ..errors import listed
 from ..linkage.joints import Articulation
 from ..linkage.linkage import Frame, Linkage
 from ..linkage.poses import wrapped
-from ..motion.clips import Clip, sample
+from ..motion.clips import sample
 from ..transforms import FloatArray
 from .atomic_files import write_text
 from .bvh_scale import WRITTEN, Unit, choose_unit, guess_up, spread
@@ -90,12 +90,7 @@ def _motion(content: Content, remarks: Remarks) -> tuple[Linkage, float, FloatAr
     mean = span / len(gaps)
     if np.abs(gaps - mean).max() <= EVEN * mean:
         return clip.linkage, float(f"{mean:.15g}"), clip.poses
-    return _evened(clip, span, float(gaps.min()), remarks)
-
-
-def _evened(clip: Clip, span: float, shortest: float, remarks: Remarks) -> tuple[Linkage, float, FloatArray]:
-    """Return a clip's motion at even times, no further apart than its own: BVH has one frame time."""
-    count = min(math.ceil(span / shortest * (1.0 - 1e-9)), MOST_FRAMES * len(clip))
+    count = min(math.ceil(span / float(gaps.min()) * (1.0 - 1e-9)), MOST_FRAMES * len(clip))
     samples = np.linspace(clip.times[0], clip.times[-1], count + 1)
     poses = sample(clip.linkage, clip.times, clip.poses, samples, kind="linear", wrap=False)
     what = f"{len(clip)} frames at uneven times are written as {len(samples)} at even ones, {span / count:.6g} s apart"

@@ -155,19 +155,18 @@ class _GltfReader:
 
     # The linkage
 
-    def _articulation(self, k: int) -> Articulation:
-        if k in self.sliding:
-            return Floating()
-        return Ball() if k in self.turning else Fixed()
-
     def _linkage(self) -> Linkage:
         skeleton = self.skeleton
+        kinds: list[Articulation] = [
+            Floating() if k in self.sliding else Ball() if k in self.turning else Fixed()
+            for k in range(len(skeleton.order))
+        ]
         linkage = linkage_at_rest(
             PurePath(self.source.path).stem or "linkage",
             [Link(name) for name in skeleton.names],
             skeleton.parents,
             [transform(step.offset * self.unit, step.rotation) for step in skeleton.steps],
-            [self._articulation(k) for k in range(len(skeleton.order))],
+            kinds,
             transform(rotation=UP[self.options.up or "y"]),
         )
         if len(linkage.links) > len(skeleton.order):

@@ -66,11 +66,8 @@ def joint_extras(joint: Joint) -> dict[str, Any]:
 
 def clip_extras(clip: Clip) -> dict[str, Any]:
     """Return the extras of an animation: its frames to the last bit."""
-    return {KEY: {"times": _packed(clip.times), "poses": _packed(clip.poses)}}
-
-
-def _packed(numbers: FloatArray) -> str:
-    return base64.b64encode(numbers.astype("<f8").tobytes()).decode("ascii")
+    arrays = {"times": clip.times, "poses": clip.poses}
+    return {KEY: {name: base64.b64encode(rows.astype("<f8").tobytes()).decode() for name, rows in arrays.items()}}
 
 
 def written_times(times: FloatArray) -> tuple[FloatArray, Any]:

@@ -88,7 +88,9 @@ class _GltfWriter:
         document |= {"accessors": [], "bufferViews": [], "buffers": []}
         frames = linkage.forward(linkage.neutral())
         worlds = FILE_FROM_WORLD @ np.stack([frames[name] for name in linkage.frames])
-        self._skin(worlds)
+        binds = np.swapaxes(inverse(worlds), -1, -2).reshape(-1, 16)  # columns first
+        skin = {"name": linkage.name, "joints": list(range(len(worlds)))}
+        document["skins"] = [skin | {"inverseBindMatrices": self._accessor(binds.astype(np.float32), "MAT4")}]
         self._mesh(worlds)
         animations = [self._animation(name, clip, matrices) for name, clip in self.clips.items()]
         if animations:
@@ -113,13 +115,6 @@ class _GltfWriter:
         return nodes
 
     # Geometry
-
-    def _skin(self, worlds: FloatArray) -> None:
-        binds = np.swapaxes(inverse(worlds), -1, -2).reshape(-1, 16)  # columns first
-        accessor = self._accessor(binds.astype(np.float32), "MAT4")
-        self.document["skins"] = [
-            {"name": self.linkage.name, "inverseBindMatrices": accessor, "joints": list(range(len(worlds)))}
-        ]
 
     def _mesh(self, worlds: FloatArray) -> None:
         """Write the geometry of all links, in the places of the neutral pose, one primitive for each color."""

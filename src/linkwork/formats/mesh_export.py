@@ -85,7 +85,10 @@ def _facets(shape: Shape) -> Facets | None:
         case Sphere():
             return _turned(*_arc(shape.radius, 0.0, -1.0, 1.0))
         case Cylinder():
-            return _cylinder(shape.radius, shape.length / 2.0)
+            radius, half = shape.radius, shape.length / 2.0
+            corners = np.array([[0.0, -half], [radius, -half], [radius, half], [0.0, half]])
+            normals = np.array([[0.0, -1.0], [1.0, 0.0], [0.0, 1.0]])  # of floor, wall and roof
+            return joined([_turned(corners[k : k + 2], normals[[k, k]]) for k in range(3)])
         case Capsule():
             half = shape.length / 2.0
             lower, upper = _arc(shape.radius, -half, -1.0, 0.0), _arc(shape.radius, half, 0.0, 1.0)
@@ -122,12 +125,6 @@ def _arc(radius: float, height: float, low: float, high: float) -> tuple[FloatAr
     normals = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     normals[np.abs(normals) < 1e-12] = 0.0
     return normals * radius + [0.0, height], normals
-
-
-def _cylinder(radius: float, half: float) -> Facets:
-    corners = np.array([[0.0, -half], [radius, -half], [radius, half], [0.0, half]])  # floor, wall, roof between them
-    normals = np.array([[0.0, -1.0], [1.0, 0.0], [0.0, 1.0]])
-    return joined([_turned(corners[k : k + 2], normals[[k, k]]) for k in range(3)])
 
 
 def _turned(profile: FloatArray, normals: FloatArray) -> Facets:

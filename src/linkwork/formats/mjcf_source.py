@@ -176,7 +176,12 @@ def _check(root: XmlElement) -> None:
             if name not in TEXTS:
                 _check_numbers(node, name, value)
         if node.tag == "replicate":
-            times *= _count(node)
+            count = node.attributes.get("count", "")
+            try:
+                times *= min(max(int(count), 1), MAX_ELEMENTS + 1)
+            except ValueError as error:
+                what = f"count of <replicate> is {count!r}, not a number."
+                raise FormatError(node.path, what, line=node.line) from error
         totals[node.tag] += times
         totals[""] += times
         for tag in (node.tag, ""):
@@ -197,15 +202,6 @@ def _check_numbers(node: XmlElement, name: str, value: str) -> None:
             endless = False  # a word: MuJoCo says what it thinks of it
         if nan or endless:
             raise FormatError(node.path, f"{name} of <{node.tag}> must be finite, got {token[:20]}.", line=node.line)
-
-
-def _count(node: XmlElement) -> int:
-    """Return how often a <replicate> repeats what is in it."""
-    text = node.attributes.get("count", "")
-    try:
-        return min(max(int(text), 1), MAX_ELEMENTS + 1)
-    except ValueError as error:
-        raise FormatError(node.path, f"count of <replicate> is {text!r}, not a number.", line=node.line) from error
 
 
 def _lines(root: XmlElement) -> Iterator[tuple[str, XmlElement]]:

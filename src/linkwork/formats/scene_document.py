@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..linkage.geometry import Inertia
 from ..linkage.joints import Articulation, Joint
 from ..linkage.linkage import ROOT, Link, Linkage
 from ..transforms import IDENTITY, FloatArray, as_rotation
@@ -64,15 +63,13 @@ def _link_entry(link: Link, shapes: Mapping[str, str]) -> str | dict[str, Any]:
         if visual.role != "visual":
             entry["role"] = visual.role
         visuals.append(entry)
-    inertia = {} if link.inertia is None else _inertia_entry(link.inertia)
+    inertia: dict[str, Any] = {}
+    if link.inertia is not None:
+        parts = {"center": link.inertia.center, "matrix": link.inertia.matrix}
+        inertia = {name: array.tolist() for name, array in parts.items() if any(array.tobytes())}  # -0.0 is something
+        inertia = {"mass": link.inertia.mass} | inertia
     more = {key: value for key, value in (("node", node), ("visuals", visuals), ("inertia", inertia)) if value}
     return {"name": link.name} | more if more else link.name
-
-
-def _inertia_entry(inertia: Inertia) -> dict[str, Any]:
-    parts = {"center": inertia.center, "matrix": inertia.matrix}
-    more = {name: array.tolist() for name, array in parts.items() if any(array.tobytes())}  # -0.0 is not nothing
-    return {"mass": inertia.mass} | more
 
 
 def _joint_entry(joint: Joint) -> dict[str, Any]:

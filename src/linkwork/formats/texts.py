@@ -71,7 +71,5 @@ def guessed_kind(name: str) -> str | None:
         return {"robot": "urdf", "mujoco": "mjcf"}.get(tag, "xml")
     if start.startswith("{"):
         return "gltf" if '"asset"' in start else "json"
-    for mark, kind in _STARTS.items():
-        if start.startswith(mark):
-            return kind
-    return "yaml" if "\n" in name.strip() or len(name) > LONGEST_NAME else None
+    guess = "yaml" if "\n" in name.strip() or len(name) > LONGEST_NAME else None
+    return next((kind for mark, kind in _STARTS.items() if start.startswith(mark)), guess)

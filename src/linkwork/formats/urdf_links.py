@@ -13,7 +13,6 @@ import numpy as np
 from ..errors import FormatError, LinkworkError
 from ..linkage.geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
 from ..linkage.tree import Link
-from ..transforms import FloatArray
 from .urdf_source import UrdfSource
 from .xml import XmlElement
 
@@ -49,20 +48,16 @@ def _inertia(source: UrdfSource, link: XmlElement, name: str) -> Inertia | None:
     value, placement, matrix = source.number(mass, "value"), source.origin(inertial), np.zeros((3, 3))
     if moments is not None:
         xx, xy, xz, yy, yz, zz = (source.number(moments, key, 0.0) for key in MOMENTS)
-        matrix = _turned(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), placement[:3, :3])
+        matrix, rotation = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), placement[:3, :3]
+        if not np.array_equal(rotation, np.eye(3)):
+            with np.errstate(over="ignore", invalid="ignore"):  # `Inertia` refuses what becomes infinite
+                matrix = rotation @ matrix @ rotation.T
+                matrix = matrix / 2.0 + matrix.T / 2.0
     try:
         return Inertia(value, placement[:3, 3], matrix)
     except LinkworkError as error:
         source.remark("bad-inertia", f"the inertia of link {name!r} is left out: {error}", name, inertial)
         return None
-
-
-def _turned(matrix: FloatArray, rotation: FloatArray) -> FloatArray:
-    if np.array_equal(rotation, np.eye(3)):
-        return matrix
-    with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest: `Inertia` refuses what is infinite
-        turned: FloatArray = rotation @ matrix @ rotation.T
-        return turned / 2.0 + turned.T / 2.0
 
 
 class _Looks:

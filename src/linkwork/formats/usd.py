@@ -23,7 +23,7 @@ from ..linkage.geometry import Box, Capsule, Cylinder, Shape, Sphere, Visual
 from ..linkage.joints import Articulation, Ball, Fixed, Floating
 from ..linkage.linkage import Link, Linkage
 from ..motion.clips import Clip
-from ..transforms import IDENTITY, FloatArray, has_direction, inverse, quaternion_matrix, transform
+from ..transforms import FloatArray, has_direction, inverse, quaternion_matrix, transform
 from . import scene
 from .atomic_files import on_disk, read_bytes
 from .content import Content, Remarks, UniqueNames, file_errors
@@ -145,8 +145,8 @@ class _UsdReader:
         if own is not None:
             return own
         if header["meshes"]:
-            text = f"{header['meshes']} meshes, curves or point clouds are not read; the links have no shapes."
-            self.remarks.add("dropped", text)
+            what = f"{header['meshes']} meshes, curves or point clouds"
+            self.remarks.add("dropped", f"{what} are not read; the links have no shapes.")
         names = header["joint_names"]
         if not (len(names) == len(joints) == len(set(names)) and all(names)):
             names = _unique([joint.rpartition("/")[2] for joint in joints])
@@ -324,7 +324,7 @@ def _unique(given: list[str]) -> list[str]:
     return [names.take(name, "joint") for name in given]
 
 
-def composed(steps: FloatArray, parents: list[int], top: FloatArray = IDENTITY) -> FloatArray:
+def composed(steps: FloatArray, parents: list[int], top: FloatArray) -> FloatArray:
     """Turn transforms (..., n, 4, 4) to the parents into those to the root of all, in their place, and return them."""
     for k, parent in enumerate(parents):
         steps[..., k, :, :] = (steps[..., parent, :, :] if parent >= 0 else top) @ steps[..., k, :, :]

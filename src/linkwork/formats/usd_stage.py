@@ -38,13 +38,11 @@ def main() -> None:
     """Answer the request on stdin with an NPZ archive on stdout."""
     answer = os.dup(1)
     os.dup2(2, 1)  # whatever USD prints is no answer
-    request = json.load(sys.stdin)
-    header, arrays = _answer(request)
+    header, arrays = _answer(json.load(sys.stdin))
     buffer = io.BytesIO()
     np.savez(buffer, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
     with os.fdopen(answer, "wb") as file:
         file.write(buffer.getvalue())
-    file.close()
     os._exit(0)  # USD's own threads and tables need no farewell
 
 
