@@ -554,7 +554,7 @@ def test_control_c_is_quiet(monkeypatch):
     def interrupted():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("linkwork.cli.parsing.read_stdin", interrupted)
+    monkeypatch.setattr("linkwork.cli.options.read_stdin", interrupted)
     result = run("pose", "planar:2,1", "-")
     assert (result.exit_code, result.output) == (130, "")
 

@@ -250,7 +250,7 @@ def test_a_race_has_ghosts_and_ends(studio):
     studio.do(tab.stop)
     assert studio.idle(PATIENCE)
     assert tab._ghosts == {}
-    assert studio.linkage_view.visible
+    assert studio.linkage_view.root.visible
 
 
 def test_iterations_are_scrubbed(studio):

@@ -91,7 +91,11 @@ def doctor(
     else:
         print(f"{file}: {_described(content)}")
         if remarks:
-            print_columns([("what", "where", "remark"), *map(_row, _shortened(remarks, MOST_LISTED))])
+            rows = [("what", "where", "remark")]
+            for remark in _shortened(remarks, MOST_LISTED):
+                place = remark.where if remark.line is None else f"{remark.where} line {remark.line}".strip()
+                rows.append((remark.kind, place, " ".join(remark.text.split())))
+            print_columns(rows)
         else:
             print("nothing odd")
     if remarks:
@@ -146,8 +150,3 @@ def _shortened(remarks: Sequence[Remark], most: int) -> list[Remark]:
         elif seen[kind] == counts[kind]:
             result.append(Remark(kind, f"{counts[kind] - most} more like these; --json lists them all."))
     return result
-
-
-def _row(remark: Remark) -> tuple[str, str, str]:
-    place = remark.where if remark.line is None else f"{remark.where} line {remark.line}".strip()
-    return remark.kind, place, " ".join(remark.text.split())

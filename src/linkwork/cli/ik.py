@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -192,8 +192,7 @@ def workspace(
                 "dexterous_share": share,
             }
         )
-        return
-    if str(output) == "-":
+    if as_json or str(output) == "-":
         return
     rows = [("", "from [m]", "to [m]")]
     rows += [(axis, f"{low:.6g}", f"{high:.6g}") for axis, low, high in zip("xyz", lower, upper, strict=True)]
@@ -294,13 +293,8 @@ def figure(
             say(f"figure {drawing.number} is in {targets[drawing.number]}")
 
 
-@contextmanager
-def _writing(output: Path | None, suffixes: Sequence[str], as_json: bool) -> Iterator[Path | None]:
+def _writing(output: Path | None, suffixes: Sequence[str], as_json: bool) -> AbstractContextManager[Path | None]:
     """Give a path that may be written to, checked ahead, or None if no file is asked for."""
-    if output is None:
-        yield None
-        return
     if as_json and str(output) == "-":
         raise OptionError("--json and -o - both write to stdout; give one of them")
-    with writing(output, suffixes) as path:
-        yield path
+    return nullcontext() if output is None else writing(output, suffixes)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from ..errors import OptionError, listed
-from .parsing import read_frame, read_numbers, read_orientation, read_poses, read_settings, read_start
+from .parsing import read_frame, read_numbers, read_orientation, read_setting, read_stdin, read_values
 
 if TYPE_CHECKING:
     from ..formats import Options
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
     from ..transforms import FloatArray
 
+ARGUMENTS = ("linkage", "goals", "start", "method", "methods", "fps", "frames", "steps")  # of a solve, not of a method
 UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}
 
 
@@ -125,8 +126,23 @@ class PoseOptions:
     stored: Annotated[str | None, takes("NAME", "Start from a stored pose.", "--pose")] = None
 
     def read(self, linkage: Linkage, usual: str | None = None) -> FloatArray:
-        """Return the pose, or the poses on stdin, from the stored pose, the usual one or the neutral one."""
-        return read_poses(linkage, self.values or [], self.stored or usual)
+        """Return the pose (nq,), or poses (n, nq) if stdin holds a list of them.
+
+        Starts from the stored pose, the usual or the neutral one; the values on stdin, where ``-`` is among the words,
+        come next, and those on the command line last.
+        """
+        import numpy as np
+
+        words, stored = self.values or [], self.stored or usual
+        base = linkage.neutral() if stored is None else linkage.stored_pose(stored)
+        values = read_values([word for word in words if word != "-"])
+        given = read_stdin() if "-" in words else {}
+        if not isinstance(given, dict | list):
+            raise OptionError("stdin must hold a JSON object of joint values, or a list of poses.")
+        items = given if isinstance(given, list) else [given]
+        starts = [linkage.pose(item, base=base if isinstance(item, dict) else None) for item in items]
+        poses = np.array([linkage.pose(values, base=start) for start in starts]).reshape(-1, linkage.nq)
+        return poses if isinstance(given, list) else poses[0]
 
 
 @dataclass(frozen=True)
@@ -162,8 +178,16 @@ class ToleranceOptions:
     rotation_tolerance: Annotated[float | None, takes("RAD", "Rotation error that does.")] = None
 
     def read_start(self, linkage: Linkage) -> FloatArray | None:
-        """Return the pose to begin with, if one is given."""
-        return read_start(linkage, self.start or [])
+        """Return the pose to begin with, if one is given: a name or all values in order, then ``JOINT=VALUE``."""
+        if not self.start:
+            return None
+        whole = [word for word in self.start if "=" not in word]
+        if len(whole) > 1:
+            raise OptionError(f"--start takes one pose to begin with, got {listed(whole)}")
+        base: Any = whole[0] if whole else None
+        if whole and base not in linkage.poses and base[:1] in "+-.0123456789":
+            base = read_numbers("--start", base)
+        return linkage.pose(read_values([word for word in self.start if "=" in word]), base=base)
 
     def read(self) -> dict[str, Any]:
         """Return the tolerances that are given, by the names of `solve`."""
@@ -181,9 +205,19 @@ class SolverOptions(ToleranceOptions):
     )
 
     def read(self) -> dict[str, Any]:
-        """Return the options of `solve` that are given."""
-        loop = given(max_iterations=self.max_iterations, limits=self.limits)
-        return read_settings(self.settings or [], **super().read(), **loop)
+        """Return the options of `solve` that are given, and those of the method, such as ``damping=5``."""
+        settings = super().read() | given(max_iterations=self.max_iterations, limits=self.limits)
+        for word in self.settings or ():
+            name, _, text = word.partition("=")
+            name = name.replace("-", "_")
+            if not name or not text:
+                raise OptionError(f"--set takes NAME=VALUE, such as damping=5, got {word!r}")
+            if name in ARGUMENTS:
+                raise OptionError(f"--set is for options of a method, and {name!r} is not one, got {word!r}")
+            if name in settings:
+                raise OptionError(f"option {name!r} is given twice, the second time as {word!r}")
+            settings[name] = read_setting(text)
+        return settings
 
 
 @dataclass(frozen=True)

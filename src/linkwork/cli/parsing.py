@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from ..goals import Reach
     from ..linkage.linkage import Linkage
     from ..motion.clips import Clip
-    from ..transforms import FloatArray
 
 Made = TypeVar("Made")
-ARGUMENTS = ("linkage", "goals", "start", "method", "methods", "fps", "frames", "steps")  # of a solve, not of a method
 PIXELS = re.compile(r"(\d{2,4})x(\d{2,4})")
 
 # Models and motions
@@ -148,25 +146,6 @@ def read_values(words: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def read_poses(linkage: Linkage, words: Sequence[str], stored: str | None) -> FloatArray:
-    """Return the poses that a command line asks for, shape (nq,), or (n, nq) if stdin holds a list of them.
-
-    Starts from a stored pose or the neutral one; the values on stdin, where ``-`` is among the words, come next, and
-    those on the command line last.
-    """
-    import numpy as np
-
-    base = linkage.neutral() if stored is None else linkage.stored_pose(stored)
-    values = read_values([word for word in words if word != "-"])
-    given = read_stdin() if "-" in words else {}
-    if not isinstance(given, dict | list):
-        raise OptionError("stdin must hold a JSON object of joint values, or a list of poses.")
-    items = given if isinstance(given, list) else [given]
-    starts = [linkage.pose(item, base=base if isinstance(item, dict) else None) for item in items]
-    poses = np.array([linkage.pose(values, base=start) for start in starts]).reshape(-1, linkage.nq)
-    return poses if isinstance(given, list) else poses[0]
-
-
 def read_stdin() -> Any:
     """Return the JSON on stdin; an object that gives a name twice is refused."""
     return parse_json(sys.stdin.buffer.read(), "<stdin>")
@@ -224,36 +203,7 @@ def read_orientation(text: str) -> dict[str, Any]:
     return {form: [numbers[k : k + 3] for k in (0, 3, 6)] if form == "matrix" and len(numbers) == 9 else numbers}
 
 
-def read_start(linkage: Linkage, words: Sequence[str]) -> FloatArray | None:
-    """Return a pose from words: a stored pose's name or all values in order first, then ``JOINT=VALUE``."""
-    named = [word for word in words if "=" in word]
-    whole = [word for word in words if "=" not in word]
-    if len(whole) > 1:
-        raise OptionError(f"--start takes one pose to begin with, got {listed(whole)}")
-    if not words:
-        return None
-    base: Any = whole[0] if whole else None
-    if whole and base not in linkage.poses and base[:1] in "+-.0123456789":
-        base = read_numbers("--start", base)
-    return linkage.pose(read_values(named), base=base)
-
-
-def read_settings(words: Sequence[str], **settings: Any) -> dict[str, Any]:
-    """Return options of a solve: those given, and words such as ``damping=5`` or ``gains=0.1,0.5,0.1``."""
-    for word in words:
-        name, _, text = word.partition("=")
-        name = name.replace("-", "_")
-        if not name or not text:
-            raise OptionError(f"--set takes NAME=VALUE, such as damping=5, got {word!r}")
-        if name in ARGUMENTS:
-            raise OptionError(f"--set is for options of a method, and {name!r} is not one, got {word!r}")
-        if name in settings:
-            raise OptionError(f"option {name!r} is given twice, the second time as {word!r}")
-        settings[name] = _setting(text)
-    return settings
-
-
-def _setting(text: str) -> Any:
+def read_setting(text: str) -> Any:
     """Return a number, a list of numbers, yes or no, nothing, or the text itself."""
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:

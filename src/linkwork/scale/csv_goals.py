@@ -19,18 +19,15 @@ EMPTY = (b"\n", b"\r\n", b"\r")
 def header_of(path: Path) -> list[str]:
     """Return the names of the columns, in the first line of a file."""
     with path.open("rb") as file:
-        line = file.readline(LONGEST_LINE)
-    try:
-        return read_header(line.decode("utf-8-sig"), path)
-    except UnicodeDecodeError as error:
-        raise FormatError(path, f"is not CSV: {error}.", line=1) from error
+        return read_header(file.readline(LONGEST_LINE), path)
 
 
-def read_header(line: str, source: str | Path) -> list[str]:
+def read_header(line: str | bytes, source: str | Path) -> list[str]:
     """Return the names of the columns in the first line of a text."""
     try:
-        cells = next(csv.reader([line], strict=True), [])
-    except csv.Error as error:
+        text = line if isinstance(line, str) else line.decode("utf-8-sig")
+        cells = next(csv.reader([text], strict=True), [])
+    except (csv.Error, UnicodeDecodeError) as error:
         raise FormatError(source, f"is not CSV: {error}.", line=1) from error
     names = [cell.strip() for cell in cells]
     if not any(names):

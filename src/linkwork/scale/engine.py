@@ -211,14 +211,13 @@ class _Worker:
         self.work = work
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
-        return {"receipt": [json.dumps(asdict(self.receipt(int(item)))) for item in batch["item"]]}
-
-    def receipt(self, item: int) -> Receipt:
-        """Return what became of an item; an error that ends the run travels as text."""
-        try:
-            return self.work(item)
-        except LinkworkError as error:
-            return Receipt(item, fatal=str(error))
+        receipts = []
+        for item in map(int, batch["item"]):
+            try:
+                receipts.append(self.work(item))
+            except LinkworkError as error:  # it ends the run, and travels as text
+                receipts.append(Receipt(item, fatal=str(error)))
+        return {"receipt": [json.dumps(asdict(receipt)) for receipt in receipts]}
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -93,14 +94,16 @@ def _motions(folder: Path, suffix: str) -> list[str]:
     return [path.relative_to(folder).as_posix() for path in found]
 
 
+@dataclass
 class ClipRetargeter:
     """Reads a motion, gives it to another linkage and writes it; it travels to the workers."""
 
-    def __init__(
-        self, source: Path, names: Sequence[str], linkage: Linkage, suffix: str, options: RetargetOptions
-    ) -> None:
-        self.source, self.names, self.linkage = source, tuple(names), linkage
-        self.suffix, self.options, self.folder = suffix, options, Path()
+    source: Path
+    names: list[str]
+    linkage: Linkage
+    suffix: str
+    options: RetargetOptions
+    folder: Path = Path()
 
     def facts(self) -> dict[str, Any]:
         """Return what decides the motions, as plain data."""

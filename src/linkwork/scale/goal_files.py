@@ -71,14 +71,12 @@ class Goals:
     """A dataset of goals that was looked at, not yet read.
 
     Attributes:
-        files: Its files, in order.
         columns: What its columns ask for.
         blocks: How it will be read.
         digest: Tells this input from another.
         id_type: Name of the type of the ids, ``"int64"`` where the number of the row serves.
     """
 
-    files: tuple[str, ...]
     columns: Columns
     blocks: tuple[RowBlock, ...]
     digest: str
@@ -133,7 +131,7 @@ def open_goals(
             blocks.append(RowBlock(len(blocks), str(path), first, rows, begin, end, skip))
             first += rows
     ((columns, id_type),) = kinds
-    return Goals(tuple(map(str, files)), columns, tuple(blocks), digest.hexdigest(), id_type)
+    return Goals(columns, tuple(blocks), digest.hexdigest(), id_type)
 
 
 def _files(source: str | os.PathLike[str]) -> list[Path]:

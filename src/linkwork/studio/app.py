@@ -22,6 +22,7 @@ from ..explain.mobility import degrees_of_freedom
 from ..formats import Remark
 from ..goals import Hold, Reach
 from ..solvers import Solution, solve
+from ..transforms import FloatArray
 from . import stage, viser_privates
 from .files_tab import FilesTab
 from .gizmos import Gizmos
@@ -38,6 +39,7 @@ from .worker import Worker
 
 FRAME = 1.0 / 50.0  # seconds between pictures at least: solves go on meanwhile
 SLOW = 0.12  # seconds between refreshes of what is not the stage: sliders, sentences, curves
+FOLLOWING = (PosingTab, InsideTab, TimelineTab)  # tabs whose controls follow the pose
 TONES = {"good": "#2b8a3e", "bad": "#c92a2a", "plain": "#495057"}
 
 
@@ -119,7 +121,9 @@ class Studio:
                 self.linkage_view.remove()
             self.linkage_view = stage.LinkageView(self.scene_view, "/linkage", self.look)
             self._ground()
-            self._initial_camera()
+            camera, view = self.server.initial_camera, self.view
+            camera.position, camera.look_at, camera.up, camera.fov = view.position, view.look_at, view.up, view.fov
+            camera.near, camera.far = view.distance / 100.0, view.distance * 100.0
             self.overlays.rebuild()
             self.gizmos.rebuild()
         for tab in self.tabs:
@@ -149,17 +153,18 @@ class Studio:
             position=(0.0, 0.0, height),
         )
 
-    def _initial_camera(self) -> None:
-        camera, view = self.server.initial_camera, self.view
-        camera.position, camera.look_at, camera.up, camera.fov = view.position, view.look_at, view.up, view.fov
-        camera.near, camera.far = view.distance / 100.0, view.distance * 100.0
-
     def aim(self, client: Any) -> None:
         """Let one page look at the linkage as the stage wants it."""
         camera, view = client.camera, self.view
         with client.atomic():
             camera.near, camera.far, camera.fov = view.distance / 100.0, view.distance * 100.0, view.fov
             camera.up_direction, camera.position, camera.look_at = view.up, view.position, view.look_at
+
+    def ghost(self, name: str, q: FloatArray, *, color: stage.Color, opacity: float) -> stage.LinkageView:
+        """Return the linkage once more on the stage, in one colour, in a pose of its own."""
+        view = stage.LinkageView(self.scene_view, name, self.look, color=color, opacity=opacity)
+        view.pose(q)
+        return view
 
     # Doing and showing
 
@@ -206,16 +211,12 @@ class Studio:
             self.gizmos.refresh()
         if now or clock - self._refreshed > SLOW:
             self._refreshed = clock
-            self._refresh()
+            self.explain_now()
+            self.overlays.refresh()
+            for kind in FOLLOWING:
+                self.tab(kind).refresh()
         else:
             self.worker.submit(lambda: self.show(now=True), name="refresh", after=SLOW)
-
-    def _refresh(self) -> None:
-        """Show sentences, sliders, curves and overlays."""
-        self.explain_now()
-        self.overlays.refresh()
-        for tab in self.tabs:
-            tab.refresh()
 
     def say(self, text: str, tone: str = "plain") -> None:
         """Write the line at the top of the controls."""

@@ -79,7 +79,7 @@ def dials(linkage: Linkage) -> list[Dial]:
         ['j1', 'j2']
     """
     result: list[Dial] = []
-    groups = dict(zip((arc.name for arc in linkage.arcs), limbs(linkage), strict=True))
+    groups = limbs(linkage)
     length = max(linkage.length, 1e-3)
     quaternions = {q for q, _ in linkage.table.quaternions}
     for row in linkage.table:
@@ -99,11 +99,11 @@ def dials(linkage: Linkage) -> list[Dial]:
     return result
 
 
-def limbs(linkage: Linkage) -> list[str]:
+def limbs(linkage: Linkage) -> dict[str, str]:
     """Return the limb of every joint: a run of joints without a branch, called after its first moving one."""
     names: list[str] = []
     for index, arc in enumerate(linkage.arcs):
         parent = linkage.parents[index]
         only = parent >= 0 and len(linkage.children[parent]) == 1
         names.append(names[parent] if only and names[parent] else arc.name if arc.articulation.elements else "")
-    return [name or linkage.root.name for name in names]
+    return {arc.name: name or linkage.root.name for arc, name in zip(linkage.arcs, names, strict=True)}

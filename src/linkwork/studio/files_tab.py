@@ -5,13 +5,14 @@ Nothing is read or written on the server but the scene file that the studio was 
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError
-from ..formats import Remark
+from ..formats import Remark, suffixes
 from ..models import MODELS, build
-from .saving import EXPORTS, export, read_upload, safe_name, scene_text, uploadable, write_scene
+from .saving import EXPORTS, export, read_upload, safe_name, scene_text, write_scene
 from .session import first_scene, motion
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class FilesTab:
         with gui.add_folder("Open"):
             self.model = gui.add_dropdown("Model", tuple(model.example for model in MODELS.values()))
             self.open = studio.on(gui.add_button("Open model"), lambda _: self._open_model())
-            self.upload = gui.add_upload_button("Upload a file", mime_type=uploadable())
+            self.upload = gui.add_upload_button("Upload a file", mime_type=",".join(suffixes("reads", "linkages")))
             self.upload.on_upload(self._uploaded)
             self.remarks = gui.add_html("")
         with gui.add_folder("Save"):
@@ -57,9 +58,8 @@ class FilesTab:
             try:
                 scene, remarks = read_upload(file.name, file.content)
             except FormatError as error:
-                message = str(error)
-                return lambda: self._refused(message)
-            return lambda: self.studio.open_scene(scene, remarks)
+                return partial(self._refused, str(error))
+            return partial(self.studio.open_scene, scene, remarks)
 
         self.studio.think(read, name="upload")
 
@@ -98,9 +98,6 @@ class FilesTab:
             self.studio.think(write, name="export")
 
         self.studio.do(begin, show=False)
-
-    def refresh(self) -> None:
-        """Nothing here follows the pose."""
 
 
 def _listed(remarks: tuple[Remark, ...], *, color: str = "#495057") -> str:

@@ -65,7 +65,7 @@ class InsideTab:
         self.iteration.max, self.iteration.disabled = max(last, 1), False
         self.iteration.value = last
         self._clear_ghost()
-        self._ghost = LinkageView(self.studio.scene_view, "/inside", self.studio.look, color=GHOST, opacity=0.45)
+        self._ghost = self.studio.ghost("/inside", solution.q, color=GHOST, opacity=0.45)
         self._show(last)
 
     def _show(self, k: int) -> None:

@@ -59,23 +59,16 @@ def moments(solution: Solution) -> list[Moment]:
         ((2, 2), True)
     """
     problem = Problem(solution.linkage, solution.goals)
+    joints = list(solution.linkage.table.velocity_joints)
+    seen = [(record.q, float(record.residuals.max()), record.step, record.notes) for record in solution.trace]
     result = []
-    for record in solution.trace:
-        notes = {name: float(np.max(value)) for name, value in record.notes.items() if np.size(value)}
-        residual = float(record.residuals.max())
-        result.append(_moment(problem, solution.method, record.q, residual, record.step, notes))
-    result.append(_moment(problem, solution.method, solution.q, float(solution.residual), None, {}))
+    for q, residual, step, noted in (*seen, (solution.q, float(solution.residual), None, {})):
+        notes = {name: float(np.max(value)) for name, value in noted.items() if np.size(value)}
+        jacobian = problem.jacobian(q)
+        values, free = _split(jacobian)
+        filters = _filters(solution.method, values, notes)
+        result.append(Moment(q, residual, jacobian, joints, values, filters, free, step, notes))
     return result
-
-
-def _moment(
-    problem: Problem, method: str, q: FloatArray, residual: float, step: FloatArray | None, notes: dict[str, float]
-) -> Moment:
-    jacobian = problem.jacobian(q)
-    values, free = _split(jacobian)
-    names = list(problem.linkage.table.velocity_joints)
-    filters = _filters(method, values, notes)
-    return Moment(q, residual, jacobian, names, values, filters, free, step, notes)
 
 
 def _split(jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -121,7 +114,8 @@ def swing(linkage: Linkage, goals: Sequence[Goal], q: FloatArray, amount: float,
         if not len(free):
             break
         if ahead is None:
-            ahead = _signed(free[direction % len(free)]) * np.sign(amount)
+            ahead = free[direction % len(free)]
+            ahead = ahead * np.sign(ahead[np.abs(ahead).argmax()] * amount)  # a slider goes the same way every time
         ahead = free.T @ (free @ ahead)  # the same way on, as far as it is still free
         length = float(np.linalg.norm(ahead))
         if length < 1e-6:
@@ -133,9 +127,3 @@ def swing(linkage: Linkage, goals: Sequence[Goal], q: FloatArray, amount: float,
             break
         best = found.q
     return best
-
-
-def _signed(direction: FloatArray) -> FloatArray:
-    """Return a direction whose largest entry is positive, so that a slider goes the same way every time."""
-    largest = direction[int(np.abs(direction).argmax())]
-    return direction if largest >= 0.0 else -direction

@@ -34,7 +34,7 @@ class Overlays:
     """
 
     def __init__(self, studio: Studio) -> None:
-        self.studio = studio
+        self.studio, self._scene = studio, studio.scene_view
         self.frame = ""
         self.shown: dict[str, Any] = {}
         self._on: set[str] = set()
@@ -80,10 +80,6 @@ class Overlays:
         self._draw_guilty()
 
     # Each of them
-
-    @property
-    def _scene(self) -> Any:
-        return self.studio.scene_view
 
     def _group(self, name: str) -> str:
         self._remove(name)
@@ -168,8 +164,9 @@ class Overlays:
         stage.add_lines(self._scene, f"{root}/plumb", np.array([[center, below]]), (250, 176, 5))
         standing = points[points[:, 2] < ground + NEAR * size]
         hull = standing[outline(standing[:, :2])]
-        inside = len(hull) > 2 and _within(hull[:, :2], center[:2])
         edges = np.stack([hull, np.roll(hull, -1, axis=0)], axis=1)
+        along, way = (edges[:, 1] - edges[:, 0]).T, (center - hull).T
+        inside = len(hull) > 2 and bool((along[0] * way[1] >= along[1] * way[0]).all())  # left of every edge
         edges[..., 2] = ground + 0.002 * size
         color = (47, 158, 68) if inside else stage.GUILTY
         stage.add_lines(self._scene, f"{root}/support", edges, color, thickness=4.0)
@@ -200,9 +197,3 @@ class Overlays:
                 point = places[linkage.joint(joint).child][:3, 3]
                 radius = 1.9 * stage.KNOB * self.studio.size
                 self._scene.add_icosphere(f"{root}/{k}", radius, color=stage.GUILTY, opacity=0.75, position=point)
-
-
-def _within(polygon: FloatArray, point: FloatArray) -> bool:
-    """Return whether a point lies in a convex polygon given counter-clockwise, shape (n, 2)."""
-    edge, way = np.roll(polygon, -1, axis=0) - polygon, point - polygon
-    return bool((edge[:, 0] * way[:, 1] - edge[:, 1] * way[:, 0] >= 0.0).all())

@@ -55,7 +55,7 @@ class RaceTab:
             ghost.remove()
         self._ghosts, self.chase = {}, None
         self.start.label = "Race"
-        self.studio.linkage_view.visible = True
+        self.studio.linkage_view.root.visible = True
 
     def _toggle(self, *, through: bool) -> None:
         if self.chase is not None:
@@ -72,11 +72,8 @@ class RaceTab:
         self._home = next((target for target in session.scene.targets if target.active), None)
         for k, name in enumerate(self.chase.runners):
             color = rgb(METHOD_COLORS[name])
-            self._ghosts[name] = LinkageView(
-                self.studio.scene_view, f"/ghosts/{k}", self.studio.look, color=color, opacity=0.55
-            )
-            self._ghosts[name].pose(session.q)
-        self.studio.linkage_view.visible = False
+            self._ghosts[name] = self.studio.ghost(f"/ghosts/{k}", session.q, color=color, opacity=0.55)
+        self.studio.linkage_view.root.visible = False
         self.start.label = "Stop"
         self.studio.session.solution = None
         self.studio.say("The race is on: drag the goal, and every method follows it.")
@@ -115,9 +112,6 @@ class RaceTab:
         content = _table(chase)
         if self.table.content != content:
             self.table.content = content
-
-    def refresh(self) -> None:
-        """The race shows itself."""
 
 
 def _table(chase: Chase) -> str:

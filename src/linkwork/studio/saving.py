@@ -19,7 +19,7 @@ import numpy as np
 
 from .. import draw
 from ..errors import FormatError, LinkworkError, MethodNotFoundError, listed
-from ..formats import CLIP, Content, Remark, read, suffixes, write, yaml_json
+from ..formats import CLIP, Content, Remark, read, write, yaml_json
 from ..formats.atomic_files import MAX_BYTES, read_bytes, read_text, write_text
 from ..formats.doctor import examine
 from ..formats.scene_document import document
@@ -242,8 +242,3 @@ def export(clip: Clip, suffix: str) -> tuple[str, bytes]:
         else:
             write(Content(clip.linkage, {CLIP: clip}), path)
         return label, read_bytes(path, MAX_BYTES * 4)
-
-
-def uploadable() -> str:
-    """Return the suffixes that an upload may have, for the page's file chooser."""
-    return ",".join(suffixes("reads", "linkages"))

@@ -146,12 +146,9 @@ def same_origin(headers: Any, host: str) -> bool:
         return False
     if not page.netloc or page.netloc != asked.netloc:
         return False
-    local = host in HERE
-    return not local or page.hostname in HERE  # a name that was made to lead here is refused
+    return host not in HERE or page.hostname in HERE  # a name that was made to lead here is refused
 
 
-@contextlib.contextmanager
-def quiet() -> Any:
+def quiet() -> contextlib.redirect_stdout[io.StringIO]:
     """Keep viser from writing to the terminal: what there is to say, the command line says."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        yield
+    return contextlib.redirect_stdout(io.StringIO())

@@ -223,11 +223,6 @@ class Session:
         self.change(timeline=self.scene.timeline.with_key(key), time=key.time)
         self.commit()
 
-    def edit_timeline(self, timeline: SceneTimeline) -> None:
-        """Take an edited timeline."""
-        self.change(timeline=timeline)
-        self.commit()
-
     def scrub(self, time: float) -> None:
         """Go to a time: the pose and the places of keyed targets are those of the keys there, or of the last one."""
         line = self.scene.timeline

@@ -38,14 +38,10 @@ def dressed(linkage: Linkage, size: float) -> Linkage:
     links = {}
     for index, link in enumerate(linkage.nodes):
         tint = LINKS[depth[index] % len(LINKS)]
-        own = [replace(v, color=v.color or tint) for v in link.visuals if v.role == "visual" and _drawable(v)]
+        seen = [v for v in link.visuals if v.role == "visual" and (not isinstance(v.shape, Mesh) or v.shape.file)]
+        own = [replace(v, color=v.color or tint) for v in seen]  # a mesh whose file was not found is nothing
         links[link.name] = {"visuals": tuple(own or _skeleton(linkage, index, size))}
     return linkage.replace(links=links)
-
-
-def _drawable(visual: Visual) -> bool:
-    """Return whether there is something to draw: a mesh whose file was not found is nothing."""
-    return not isinstance(visual.shape, Mesh) or visual.shape.file is not None
 
 
 def _skeleton(linkage: Linkage, index: int, size: float) -> list[Visual]:
@@ -101,6 +97,10 @@ class LinkageView:
         linkage: The linkage, `dressed`.
         color: One colour for all of it, or each its own.
         opacity: From 0 to 1, or None for solid.
+
+    Attributes:
+        root: The node that holds it all.
+        missing: Meshes whose files were not found.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class LinkageView:
     ) -> None:
         self.linkage, self.missing = linkage, list[str]()
         name = f"{name}-{next(_NUMBERS)}"  # of its own: a page keeps the turn of a node whose name comes again
-        self._root = scene.add_frame(name, show_axes=False)
+        self.root = scene.add_frame(name, show_axes=False)
         paths: list[str] = []
         for i, parent in enumerate(linkage.parents):
             paths.append(f"{paths[parent] if parent >= 0 else name}/{i}")
@@ -136,18 +136,9 @@ class LinkageView:
             self._nodes[k].position = local[k, :3, 3]
         self._last = local
 
-    @property
-    def visible(self) -> bool:
-        """Whether it is shown."""
-        return bool(self._root.visible)
-
-    @visible.setter
-    def visible(self, value: bool) -> None:
-        self._root.visible = value
-
     def remove(self) -> None:
         """Take it from the stage."""
-        self._root.remove()
+        self.root.remove()
 
 
 def _merged(pieces: list[MeshPart]) -> list[MeshPart]:

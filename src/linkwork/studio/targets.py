@@ -137,15 +137,8 @@ def new_target(linkage: Linkage, q: FloatArray, kind: str, frame: str, taken: tu
         from ..linkage.mass import center_of_mass
 
         place[:3, 3] = center_of_mass(linkage, q) * [1.0, 1.0, 0.0]
-    target = Target(_free(f"{kind} {frame}" if kind != "reach" else frame, taken), kind, frame, place)
+    stem = frame if kind == "reach" else f"{kind} {frame}"
+    names = (stem, *(f"{stem} {k}" for k in range(2, len(taken) + 2)))
+    target = Target(next(name for name in names if name not in taken), kind, frame, place)
     target.goal(linkage)  # says now if it cannot be
     return target
-
-
-def _free(name: str, taken: tuple[str, ...]) -> str:
-    """Return a name, with a number behind it if another has it already."""
-    count, result = 1, name
-    while result in taken:
-        count += 1
-        result = f"{name} {count}"
-    return result

@@ -93,7 +93,8 @@ class TimelineTab:
 
     def _take(self, timeline: SceneTimeline) -> None:
         self.stop()
-        self.studio.session.edit_timeline(timeline)
+        self.studio.session.change(timeline=timeline)
+        self.studio.session.commit()
 
     # Playing
 
@@ -182,9 +183,7 @@ class TimelineTab:
     def _draw_skins(self, clip: Clip) -> None:
         self._clear_skins()
         for k, frame in enumerate(np.linspace(0, len(clip) - 1, SKINS).round().astype(int).tolist()):
-            skin = LinkageView(self.studio.scene_view, f"/skins/{k}", self.studio.look, color=SKIN, opacity=0.16)
-            skin.pose(clip.poses[frame])
-            self._skins.append(skin)
+            self._skins.append(self.studio.ghost(f"/skins/{k}", clip.poses[frame], color=SKIN, opacity=0.16))
 
     def refresh(self) -> None:
         """Bring slider, list of keys and curves in line with the timeline."""

@@ -45,6 +45,3 @@ class ViewTab:
     def _home(self) -> None:
         for client in self.studio.server.get_clients().values():
             self.studio.aim(client)
-
-    def refresh(self) -> None:
-        """Nothing here follows the pose."""
