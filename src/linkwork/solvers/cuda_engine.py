@@ -108,9 +108,13 @@ class Engine:
             room = self.room(max(1, min(count, fits)))
         return room
 
+    def _worth_keeping(self, count: int) -> bool:
+        size = count * self.bytes_each
+        return size < LITTLE or size < KEPT * free_memory()  # to ask the driver takes longer than a small batch
+
     def keep(self, room: Room) -> None:
         """Keep memory for the next batch, unless it is much."""
-        if room.count * self.bytes_each < max(LITTLE, KEPT * free_memory()):
+        if self._worth_keeping(room.count):
             self._room = room
 
     def lent(self, count: int) -> tuple[Answers, Lease]:
@@ -120,7 +124,7 @@ class Engine:
         if out is None:
             out = self.answers(count)
         lease = Lease()
-        if count * self.bytes_each < max(LITTLE, KEPT * free_memory()):
+        if self._worth_keeping(count):
             weakref.finalize(lease, self._returned.__setitem__, count, out).atexit = False
         return out, lease
 
