@@ -117,6 +117,7 @@ class Sketch:
     Attributes:
         parts: The shapes that can be drawn.
         meshes: Paths of the meshes that cannot.
+        depth: How many joints lead to each link.
         bare: Which links have no shape and are drawn as bones.
         bones: Both ends of every bone, `Points` of shape (n, 2).
         rails: From where a prismatic joint is fixed to where it has moved, likewise.
@@ -129,6 +130,9 @@ class Sketch:
         self.parts: list[Part] = []
         self.meshes: list[str] = []
         self.bare = np.ones(len(linkage.nodes), dtype=np.bool_)
+        self.depth = np.zeros(len(linkage.nodes), dtype=np.int64)
+        for i, parent in enumerate(linkage.parents[1:], start=1):
+            self.depth[i] = self.depth[parent] + 1
         if shapes:
             self._take_shapes()
         self.bones, self.rails = self._skeleton()
@@ -139,16 +143,14 @@ class Sketch:
         self.flat = is_flat(linkage)
 
     def _take_shapes(self) -> None:
-        depth: list[int] = []  # how many joints lead to each link
-        for i, (node, parent) in enumerate(zip(self.linkage.nodes, self.linkage.parents, strict=True)):
-            depth.append(depth[parent] + 1 if parent >= 0 else 0)
+        for i, node in enumerate(self.linkage.nodes):
             for visual in node.visuals:
                 if visual.role != "visual":
                     continue
                 if isinstance(visual.shape, Mesh):
                     self.meshes.append(visual.shape.path)
                     continue
-                color = LINKS[depth[i] % len(LINKS)] if visual.color is None else visual.color
+                color = LINKS[self.depth[i] % len(LINKS)] if visual.color is None else visual.color
                 self.parts.append(Part(i, node.matrix @ visual.placement, visual.shape, color))
                 self.bare[i] = False
 
