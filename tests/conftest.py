@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import signal
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ collect_ignore = [path.name for path in Path(__file__).parent.glob("*.py") if no
 
 QUICK = 5  # tests of each file in a quick run
 MEMORY = 600  # MB that a process of the tests may take
+GROWTH = 30  # MB after which a process looks for memory to give back
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,13 +54,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = reversed(first.values())
 
 
-@pytest.fixture(scope="module", autouse=True)
-def memory_given_back():
-    """After each file, give the memory of its tests back to the system."""
-    yield
-    gc.collect()
-    if sys.platform == "linux":
+AFTER: dict[str, float] = {"resident": 0.0}  # [MB], when memory was last given back
+STATM = Path("/proc/self/statm")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Give memory back to the system where tests have taken much: pictures are held by circles until they are found."""
+    if STATM.exists() and resident() > AFTER["resident"] + GROWTH:
+        gc.collect()
         ctypes.CDLL(None).malloc_trim(0)
+        AFTER["resident"] = resident()
+
+
+def resident() -> float:
+    """Return the memory of this process [MB]."""
+    return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def peak() -> float:
