@@ -186,8 +186,8 @@ class BodySolver:
         if start.ndim == 1 or not late:
             found = self._firm([known] * len(starts), starts, found, self.restarts)
         settings = self.settings if time_budget is None else replace(self.settings, time_budget=time_budget)
-        reached = found.status == REACHED
-        status = np.where(reached, "reached", "time" if late else "closest")
+        reached, missed = found.status == REACHED, "time" if late else "closest"
+        status = ["reached" if good else missed for good in reached.tolist()]
         rows = found.q, reached, found.residuals, found.steps.astype(np.int64), status
         return from_rows(self.linkage, known, "robust", start, rows, settings)
 

@@ -176,7 +176,7 @@ def from_rows(
     """
     shape = start.shape[:-1]
     poses, success, residuals, iterations, status = rows
-    words = np.asarray(status, np.str_)
-    plain: Any = [row.reshape(shape) if shape else row.item() for row in (success, iterations, words)]
+    words: Any = np.asarray(status, np.str_).reshape(shape) if shape else str(status[0])
+    judged, counts = (row.reshape(shape) if shape else row.item() for row in (success, iterations))
     q, errors = (row.reshape(*shape, row.shape[-1]) for row in (poses, residuals))
-    return Solution(linkage, goals, method, start, q, plain[0], errors, plain[1], plain[2], tuple(trace), settings)
+    return Solution(linkage, goals, method, start, q, judged, errors, counts, words, tuple(trace), settings)
