@@ -311,7 +311,7 @@ class Prepared:
             self.codes,
             self.packed(kind, bounded=bounded),
             self.starts(kind),
-            (targets if self._turn is None else self._spun(targets)).reshape(-1),
+            self._spun(targets).reshape(-1),
             given.reshape(-1),
             first,
             self.seed,
@@ -332,21 +332,12 @@ class Prepared:
         """
         count, width = len(values), WIDTHS[FLOAT64]
         if count < width:  # fill the lanes with the last one
-            parts = (np.concatenate([a, np.repeat(a[-1:], width - count, axis=0)]) for a in (targets, values, report))
-            padded = tuple(parts)
+            padded = [np.concatenate([a, np.repeat(a[-1:], width - count, axis=0)]) for a in (targets, values, report)]
             good = self.check(*padded)[:count]
             values[:], report[:] = padded[1][:count], padded[2][:count]
             return good
-        aims = targets if self._turn is None else self._spun(targets)
-        lanes, _, _ = room(self.rows, self.chain.values, width)
-        check_many(
-            self.codes,
-            self.numbers,
-            aims.reshape(-1),
-            values.reshape(-1),
-            np.zeros(lanes),
-            report.reshape(-1),
-        )
+        aims, lanes = self._spun(targets).reshape(-1), np.zeros(room(self.rows, self.chain.values, width)[0])
+        check_many(self.codes, self.numbers, aims, values.reshape(-1), lanes, report.reshape(-1))
         errors, known = memory.REPORT.view(report), self.search_settings
         good_ones: NDArray[np.bool_] = (errors.position_error <= known.near) & (errors.rotation_error <= known.aligned)
         return good_ones
@@ -360,9 +351,11 @@ class Prepared:
         return self.pose(values[status == REACHED], self._neutral)
 
     def _spun(self, targets: FloatArray) -> FloatArray:
-        """Return targets whose z axis is the one that must agree."""
+        """Return targets whose z axis is the one that must agree, where an axis is free."""
+        if self._turn is None:
+            return targets
         result = targets.copy()
-        result[..., :3, :3] = targets[..., :3, :3] @ (np.eye(3) if self._turn is None else self._turn)
+        result[..., :3, :3] = targets[..., :3, :3] @ self._turn
         return result
 
     def as_target(self, target: ArrayLike) -> FloatArray:
@@ -377,10 +370,8 @@ class Prepared:
         """Return targets (m, 4, 4) from matrices, or from positions or rotations where no more is asked for."""
         position, turned = self.goal.coordinates, len(self.goal.rows) > self.goal.coordinates
         shape = targets.shape[1:]
-        if shape == (4, 4):
-            return (
-                np.ascontiguousarray(targets, np.float64) if targets.flags.writeable else np.array(targets, np.float64)
-            )
+        if shape == (4, 4):  # one that may be written, copied only where it must be
+            return np.require(targets, np.float64, ["C", "W"])
         result = np.tile(np.eye(4), (len(targets), 1, 1))
         if not turned and shape in ((3,), (position,)):
             result[:, : shape[0], 3] = targets
