@@ -126,8 +126,7 @@ def solve_dataset(
         ignore: Columns to leave out.
         start: A pose (nq,), or the name of a stored one, to begin with where no column says so.
         progress: Told what there is after each block.
-        **options: As in `solve_batch`: position, orientation, free, tolerance, rotation_tolerance, limits, restarts,
-            seed, dtype.
+        **options: As in `solve_batch`.
 
     Raises:
         FormatError: If the goals cannot be read at all, or the answers cannot be written.
@@ -149,9 +148,9 @@ def solve_dataset(
     solve = BlockSolver(linkage, frame, plan, start, dict(options), device)
     solve.check("cpu" if engine == "ray" else device)
     with run_folder(output, solve.facts(rows), resume=resume) as (folder, digest):
-        solve.folder, solve.run = folder, digest
+        solve.folder, solve.run, blocks = folder, digest, [(block.first, block.rows) for block in plan.blocks]
         work = partial(solve.receipts, engine=engine, workers=workers, address=address, gpu=gpu)
-        return collect(folder, [(block.first, block.rows) for block in plan.blocks], solve.kept, work, progress)
+        return collect(folder, blocks, solve.kept, work, progress)
 
 
 def collect(
