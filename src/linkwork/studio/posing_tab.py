@@ -121,7 +121,7 @@ class PosingTab:
     def _change(self, name: str, field: str, value: Any) -> None:
         session = self.studio.session
         target = session.target(name)
-        values = {field: type(getattr(target, field))(value)}
+        values = {field: {"weight": float, "priority": int}.get(field, bool)(value)}
         if field == "turn" and value:  # the orientation asked for is the one it has
             place = np.array(target.place)
             place[:3, :3] = session.linkage.forward(session.q, frame=target.frame)[:3, :3]
