@@ -22,7 +22,6 @@ from ..explain.mobility import degrees_of_freedom
 from ..formats import Remark
 from ..goals import Hold, Reach
 from ..solvers import Solution, solve
-from ..transforms import FloatArray
 from . import stage, viser_privates
 from .files_tab import FilesTab
 from .gizmos import Gizmos
@@ -159,12 +158,6 @@ class Studio:
         with client.atomic():
             camera.near, camera.far, camera.fov = view.distance / 100.0, view.distance * 100.0, view.fov
             camera.up_direction, camera.position, camera.look_at = view.up, view.position, view.look_at
-
-    def ghost(self, name: str, q: FloatArray, *, color: stage.Color, opacity: float) -> stage.LinkageView:
-        """Return the linkage once more on the stage, in one colour, in a pose of its own."""
-        view = stage.LinkageView(self.scene_view, name, self.look, color=color, opacity=opacity)
-        view.pose(q)
-        return view
 
     # Doing and showing
 

@@ -13,7 +13,7 @@ from ..explain.swivel import swivel
 from ..transforms import FloatArray, read_only
 from .inspection import Moment, free_directions, moments, swing
 from .plots import note
-from .stage import LinkageView
+from .stage import LinkageView, ghost
 
 if TYPE_CHECKING:
     from .app import Studio
@@ -65,7 +65,7 @@ class InsideTab:
         self.iteration.max, self.iteration.disabled = max(last, 1), False
         self.iteration.value = last
         self._clear_ghost()
-        self._ghost = self.studio.ghost("/inside", solution.q, color=GHOST, opacity=0.45)
+        self._ghost = ghost(self.studio, "/inside", solution.q, color=GHOST, opacity=0.45)
         self._show(last)
 
     def _show(self, k: int) -> None:

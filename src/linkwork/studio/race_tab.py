@@ -9,7 +9,7 @@ from ..errors import GoalError
 from ..solvers import METHODS
 from .plots import METHOD_COLORS, Curves, note, rgb
 from .racing import CURVES, Chase, way_through_singularity
-from .stage import LinkageView
+from .stage import LinkageView, ghost
 
 if TYPE_CHECKING:
     from .app import Studio
@@ -51,8 +51,8 @@ class RaceTab:
     def stop(self) -> None:
         """End the race and take the ghosts away."""
         self.studio.worker.drop("race")
-        for ghost in self._ghosts.values():
-            ghost.remove()
+        for one in self._ghosts.values():
+            one.remove()
         self._ghosts, self.chase = {}, None
         self.start.label = "Race"
         self.studio.linkage_view.root.visible = True
@@ -72,7 +72,7 @@ class RaceTab:
         self._home = next((target for target in session.scene.targets if target.active), None)
         for k, name in enumerate(self.chase.runners):
             color = rgb(METHOD_COLORS[name])
-            self._ghosts[name] = self.studio.ghost(f"/ghosts/{k}", session.q, color=color, opacity=0.55)
+            self._ghosts[name] = ghost(self.studio, f"/ghosts/{k}", session.q, color=color, opacity=0.55)
         self.studio.linkage_view.root.visible = False
         self.start.label = "Stop"
         self.studio.session.solution = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from ..formats.mesh_export import MeshPart, joined, parts
 from ..linkage.geometry import Mesh, Sphere, Visual, bone
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, transform
+
+if TYPE_CHECKING:
+    from .app import Studio
 
 Color = tuple[int, int, int]
 JOINT, BONE = (0.93, 0.94, 0.96), (0.45, 0.58, 0.72)
@@ -196,3 +199,10 @@ def wxyz_of(place: FloatArray) -> FloatArray:
 def place_of(handle: Any) -> FloatArray:
     """Return where something on the stage stands, as a 4x4 transform."""
     return transform(handle.position, {"wxyz": handle.wxyz})
+
+
+def ghost(studio: Studio, name: str, q: FloatArray, *, color: Color, opacity: float) -> LinkageView:
+    """Return a studio's linkage once more on its stage, in one colour, in a pose of its own."""
+    view = LinkageView(studio.scene_view, name, studio.look, color=color, opacity=opacity)
+    view.pose(q)
+    return view

@@ -14,7 +14,7 @@ from ..motion.clips import KINDS, Clip
 from .dials import dials
 from .plots import COLORS, Curves
 from .session import motion
-from .stage import LinkageView
+from .stage import LinkageView, ghost
 from .timeline import SceneKey, SceneTimeline
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class TimelineTab:
     def _draw_skins(self, clip: Clip) -> None:
         self._clear_skins()
         for k, frame in enumerate(np.linspace(0, len(clip) - 1, SKINS).round().astype(int).tolist()):
-            self._skins.append(self.studio.ghost(f"/skins/{k}", clip.poses[frame], color=SKIN, opacity=0.16))
+            self._skins.append(ghost(self.studio, f"/skins/{k}", clip.poses[frame], color=SKIN, opacity=0.16))
 
     def refresh(self) -> None:
         """Bring slider, list of keys and curves in line with the timeline."""
