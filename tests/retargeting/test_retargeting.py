@@ -20,6 +20,7 @@ from linkwork.motion.derivatives import jerk
 from linkwork.retargeting import read_map, recognise, retarget_file, retarget_with_report, write_map
 from linkwork.retargeting.frame_goals import GoalTrack, follow
 from linkwork.retargeting.quaternion_form import without_angles
+from linkwork.solvers.problem import metres_per_radian
 from robots import shipped
 
 SIDES = ("left", "right")
@@ -444,8 +445,9 @@ def test_goal_tracks_are_solved_as_their_goals_are(walk):
         GoalTrack("pose", "", walk.poses[:frames], 0.1 * ones),
     ]
     poses = follow(human, tracks, human.stored_pose("stand"))
-    ik = lw.prepare(human, [track.goal(human, 0) for track in tracks], restarts=0)
-    other, _, _ = ik.follow([[track.goal(human, k) for track in tracks] for k in range(frames)], start="stand")
+    arm = metres_per_radian(human)
+    ik = lw.prepare(human, [track.goal(0, arm) for track in tracks], restarts=0)
+    other, _, _ = ik.follow([[track.goal(k, arm) for track in tracks] for k in range(frames)], start="stand")
     assert poses == pytest.approx(other, abs=1e-9)
     assert poses == pytest.approx(walk.poses[:frames], abs=0.02)
 
