@@ -8,7 +8,8 @@ WORKERS ?= 2
 SECONDS ?= 60
 
 # The suite in parts, each in processes of its own, so that they stay small: some rooms, others, then all the rest.
-PARTS := "kernels goals explain" "linkage motion models retargeting" "solvers scale" "formats" "draw studio" "cli"
+PARTS := "kernels goals explain" "linkage motion models retargeting" "solvers scale" "draw studio" "cli" \
+  "formats/test_[a-m]*" "formats/test_[n-z]*" "test_docs.py" "test_examples.py"
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 # A quick run is two processes side by side, each with rooms of its own: none collects what the other runs.
 HALF := cli draw explain formats goals kernels
@@ -22,7 +23,7 @@ test: $(VENV)/dev.stamp
 	@$(BIN)/linkwork warmup  # kernels are compiled once, not in every process of the tests
 	@failed=0; rest="tests src"; \
 	for part in $(PARTS); do \
-	  paths=""; for room in $$part; do paths="$$paths tests/$$room"; rest="$$rest --ignore=tests/$$room"; done; \
+	  paths=""; for room in $$part; do paths="$$paths tests/$$room"; rest="$$rest --ignore-glob=tests/$$room"; done; \
 	  $(PYTEST) -q $(TESTFLAGS) $$paths || failed=1; \
 	done; \
 	$(PYTEST) -q $(TESTFLAGS) $$rest || failed=1; exit $$failed
