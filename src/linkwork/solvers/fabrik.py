@@ -86,7 +86,8 @@ def _joined(bones: list[Bone], tiny: float) -> list[Bone]:
 
 def pack(linkage: Linkage, goals: Sequence[Reach], *, limited: bool) -> tuple[Any, Any]:
     """Return the skeleton and the goals as the kernel takes them: its `Skeleton` and `Goals`."""
-    bones = skeleton(linkage, [goal.frame for goal in goals])
+    frames = tuple(goal.frame for goal in goals)
+    bones = linkage.cache.get("bones", frames, lambda: skeleton(linkage, frames))
     turns = [turn for bone in bones for turn in bone.turns]
     starts = np.cumsum([0, *(len(bone.turns) for bone in bones)], dtype=np.int64)
     depth = np.full((len(bones), len(bones)), -1)
