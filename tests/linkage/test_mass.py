@@ -52,6 +52,8 @@ def test_the_centre_of_mass_is_that_of_pinocchio(name: str) -> None:
         assert_allclose(lw.mass.center_of_mass(robot, q), center, atol=1e-9)
         jacobian = share * pin.jacobianCenterOfMass(model, data, theirs).reshape(3, -1) @ rates
         assert_allclose(lw.mass.center_of_mass_jacobian(robot, q), jacobian, atol=1e-9)
+        holding = pin.computeGeneralizedGravity(model, data, theirs) @ rates
+        assert_allclose(robot.gravity_torques(q), holding, rtol=1e-9, atol=1e-8)
 
 
 @pytest.mark.parametrize("root", ["fixed", "planar", "floating"])
@@ -64,6 +66,35 @@ def test_the_jacobian_is_how_the_centre_of_mass_moves(root: str) -> None:
         way = np.eye(figure.nv)[k] * step
         ends = [lw.mass.center_of_mass(figure, advance(figure, q, side * way)) for side in (1, -1)]
         assert_allclose(jacobian[..., k], (ends[0] - ends[1]) / (2 * step), atol=1e-8)
+
+
+@pytest.mark.parametrize("root", ["fixed", "floating"])
+def test_gravity_torques_are_the_slope_of_the_energy_in_any_field(root: str) -> None:
+    figure, gravity = lw.models.human(root=root), np.array([0.3, -1.0, -1.62])
+    q, step = figure.random_pose(1, (2, 2)), 1e-6
+    torques = figure.gravity_torques(q, gravity=gravity)
+    assert torques.shape == (2, 2, figure.nv)
+
+    def energy(poses: np.ndarray) -> np.ndarray:
+        return -lw.mass.total_mass(figure) * lw.mass.center_of_mass(figure, poses) @ gravity
+
+    for k in range(figure.nv):
+        way = np.eye(figure.nv)[k] * step
+        slope = (energy(advance(figure, q, way)) - energy(advance(figure, q, -way))) / (2 * step)
+        assert_allclose(torques[..., k], slope, atol=1e-6)
+    if root == "floating":  # the ground bears the weight
+        assert_allclose(torques[..., :3], np.broadcast_to(-75.0 * gravity, (2, 2, 3)), rtol=1e-12)
+
+
+def test_torques_of_shapes_weighed_as_water_say_so_once(caplog: pytest.LogCaptureFixture) -> None:
+    arm = lw.Builder("rod").revolute("j", "a", axis="-y", shape=lw.Visual(lw.Box((1, 0.1, 0.1)), (0.5, 0, 0))).build()
+    for _ in range(2):
+        assert arm.gravity_torques([0.0]) == pytest.approx([10.0 * 9.81 * 0.5])
+    assert [record.message for record in caplog.records] == [
+        "linkage 'rod' names no mass: its shapes are weighed as water, 10 kg; give links an Inertia(mass, center)."
+    ]
+    with pytest.raises(LinkageError, match="has no mass"):
+        lw.models.planar([1]).replace(links={"link1": {"visuals": ()}, "link0": {"visuals": ()}}).gravity_torques([0.0])
 
 
 def test_what_weighs_nothing_has_no_centre() -> None:

@@ -1,4 +1,4 @@
-"""Random trees of random joints against Pinocchio: every frame and every Jacobian."""
+"""Random trees of random joints against Pinocchio: every frame, every Jacobian and how it changes."""
 
 from __future__ import annotations
 
@@ -134,6 +134,28 @@ class Peer:
             result[at : at + nv, drive.v : drive.v + nv] += block
         return result
 
+    def velocities_dot(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Return how fast that matrix changes: by the turning of free joints alone."""
+        result = np.zeros((self.model.nv, self.linkage.nv))
+        for i, k in self.ids.items():
+            arc, drive = self.linkage.arcs[i], self.linkage.drives[i]
+            if arc.articulation == Floating():
+                w, x, y, z = q[drive.q + 3 : drive.q + 7]
+                turn = pin.Quaternion(w, x, y, z).normalized().matrix().T
+                at = self.model.joints[k].idx_v
+                result[at : at + 3, drive.v : drive.v + 3] = -pin.skew(v[drive.v + 3 : drive.v + 6]) @ turn
+        return result
+
+    def jacobian_dot(self, q: np.ndarray, v: np.ndarray, name: str, axes: str) -> np.ndarray:
+        reference = pin.LOCAL_WORLD_ALIGNED if axes == "world" else pin.LOCAL
+        frame, theirs = self.model.getFrameId(f"frame {name}"), self.pose(q)
+        pin.computeJointJacobiansTimeVariation(self.model, self.data, theirs, self.velocities(q) @ v)
+        pin.updateFramePlacements(self.model, self.data)
+        change = pin.getFrameJacobianTimeVariation(self.model, self.data, frame, reference)
+        jacobian = pin.computeFrameJacobian(self.model, self.data, theirs, frame, reference)
+        shape = 6, self.model.nv
+        return change.reshape(shape) @ self.velocities(q) + jacobian.reshape(shape) @ self.velocities_dot(q, v)
+
     def frame(self, q: np.ndarray, name: str) -> np.ndarray:
         pin.framesForwardKinematics(self.model, self.data, self.pose(q))
         return self.data.oMf[self.model.getFrameId(f"frame {name}")].homogeneous
@@ -157,12 +179,14 @@ def reordered(arc: Joint, values: np.ndarray) -> np.ndarray:
 
 
 def agree(linkage: lw.Linkage, seed: int, tolerance: float) -> None:
-    """Compare all frames and Jacobians at nine poses, alone and as a batch."""
+    """Compare all frames, Jacobians and how these change at nine poses, alone and as a batch."""
     other, poses = Peer(linkage), linkage.random_pose(seed, 9)
+    rates = np.random.default_rng(seed).normal(size=(9, linkage.nv))
     frames = linkage.forward(poses)
     for name in linkage.frames:
         tips = linkage.forward(poses, frame=name)
         jacobians = {axes: linkage.jacobian(poses, name, axes=axes) for axes in ("world", "local")}
+        changes = {axes: linkage.jacobian_dot(poses, rates, name, axes=axes) for axes in jacobians}
         for i, q in enumerate(poses[:3]):
             expected = other.frame(q, name)
             assert_allclose(frames[name][i], expected, rtol=0, atol=tolerance)
@@ -172,6 +196,10 @@ def agree(linkage: lw.Linkage, seed: int, tolerance: float) -> None:
                 theirs = other.jacobian(q, name, axes)
                 assert_allclose(jacobian[i], theirs, rtol=0, atol=tolerance)
                 assert_allclose(linkage.jacobian(q, name, axes=axes), theirs, rtol=0, atol=tolerance)
+                turned = other.jacobian_dot(q, rates[i], name, axes)
+                room = tolerance * max(1.0, float(np.abs(turned).max(initial=0.0)))
+                assert_allclose(changes[axes][i], turned, rtol=0, atol=room)
+                assert_allclose(linkage.jacobian_dot(q, rates[i], name, axes=axes), turned, rtol=0, atol=room)
 
 
 @pytest.mark.parametrize("joint", JOINTS)

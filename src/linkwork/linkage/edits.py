@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import LimitError, LinkageError, MimicError
-from ..transforms import IDENTITY, FloatArray
+from ..transforms import IDENTITY, FloatArray, TransformLike, as_transform
 from .joints import Articulation, Fixed, Joint
 from .poses import PoseLike, as_poses, pose
 from .tree import ROOT, Frame, Link, Loop, as_root, fresh
@@ -137,6 +137,22 @@ def _places(linkage: Linkage, names: Mapping[str, str]) -> dict[tuple[str, str, 
     return {
         (names.get(row.joint, row.joint), row.name.removeprefix(row.joint), row.unit): row.q for row in linkage.table
     }
+
+
+def add_frame(linkage: Linkage, name: str, link: str, placement: TransformLike = IDENTITY) -> Linkage:
+    """Return a linkage with one more frame, fixed to a link or to another frame."""
+    owner, link_from_frame = carrier(linkage, link)
+    added = Frame(name, owner, link_from_frame @ as_transform(placement, f"placement of frame {name!r}"))
+    return replace(linkage, frames=[*linkage.extra_frames, added])
+
+
+def carrier(linkage: Linkage, frame: str) -> tuple[str, FloatArray]:
+    """Return the link that carries a frame, and link_from_frame; a link carries its own."""
+    index = linkage.frame_index(frame) - len(linkage.links)
+    if index < 0:
+        return frame, IDENTITY
+    extra = linkage.extra_frames[index]
+    return extra.link, extra.placement
 
 
 def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:

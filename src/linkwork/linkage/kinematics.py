@@ -20,8 +20,8 @@ from ..kernels.tree import frames_many, frames_one
 from ..transforms import FloatArray, as_array, inverse
 from .geometry import Visual
 from .joints import Joint
-from .poses import PoseLike, as_poses, joint_shape
-from .program import chain_program, tree_program
+from .poses import PoseLike, as_poses, as_velocities, joint_shape
+from .program import chain_motions, chain_program, tree_program
 from .tree import WORLD, Link
 
 if TYPE_CHECKING:
@@ -142,8 +142,7 @@ class Evaluator:
 
     def jacobian(self, q: PoseLike, frame: str, axes: str) -> FloatArray:
         """Return the Jacobian, shape (..., 6, nv)."""
-        if axes not in ("world", "local"):
-            raise TransformError(f"axes of a Jacobian are 'world' or 'local', got {axes!r}.")
+        _check_axes(axes)
         codes, numbers, rates, work = self._chain(frame)
         if q.__class__ is not np.ndarray and on_card(q):
             return self._there(q, frame, axes, (6, self._nv))
@@ -157,6 +156,26 @@ class Evaluator:
         if x.size == self._nq > 0:
             return self.jacobian(x.reshape(-1), frame, axes).reshape(*x.shape[:-1], 6, self._nv)
         return self._many(jacobian_many, (codes, numbers, rates), x, (local,), (6, self._nv), work + 6 * self._nv)
+
+    def motion_columns(self, q: PoseLike, frame: str) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.int64]]:
+        """Return the Jacobian motion by motion, in the order of the chain.
+
+        Returns:
+            The columns (..., 6, n) along the world's axes, where followers stand beside their leaders; the velocity
+            that each belongs to, (n,); and the last column of the motion that each is one of, (n,): a ball has three.
+        """
+        codes, numbers, rates, work = self._chain(frame)
+        count = rates.size
+        sizes = [len(motion.rates) for motion in chain_motions(self._linkage, frame).motions]
+        last = np.repeat(np.cumsum(sizes, dtype=np.int64) - 1, sizes)
+        x, apart = self._poses(q), np.arange(count)
+        if x.ndim > 1:
+            program = codes, numbers, apart
+            return self._many(jacobian_many, program, x, (False,), (6, count), work + 6 * count), rates, last
+        out = np.empty((6, count))
+        if not jacobian_one(codes, numbers, apart, x, False, np.empty(work), out):
+            self._refuse(x)
+        return out, rates, last
 
     def _there(self, q: Any, frame: str, what: str, shape: tuple[int, int]) -> FloatArray:
         """Return the frame or the Jacobian for poses on a graphics card, there; they are not looked at for NaNs."""
@@ -214,6 +233,42 @@ class Evaluator:
         as_poses(self._linkage, x)  # says which value, and in which pose
         which = f"pose {tuple(map(int, where))}" if where else "the pose"
         raise PoseValueError(f"{which} takes linkage {self._linkage.name!r} beyond the largest floating-point number.")
+
+
+def jacobian_dot(linkage: Linkage, q: PoseLike, velocity: ArrayLike, frame: str, axes: str) -> FloatArray:
+    """Return the time derivative of a frame's Jacobian; see `Linkage.jacobian_dot`.
+
+    A motion's column, ``(l, a)``, is carried along by the motions up to its own, which turn by ``w`` and move the frame
+    by ``p``; those after it move the frame by the rest of its velocity, ``v - p``. So ``a' = w x a`` and
+    ``l' = w x l + a x (v - p)``.
+    """
+    _check_axes(axes)
+    columns, rates, last = linkage.evaluator.motion_columns(q, frame)
+    speeds = as_velocities(linkage, velocity)
+    joint_shape(columns.shape[:-2], speeds.shape[:-1])
+    moved = np.cumsum(columns * speeds[..., None, rates], axis=-1)
+    before, total = moved[..., last], moved[..., -1:] if len(rates) else np.zeros((*moved.shape[:-1], 1))
+    linear, angular = columns[..., :3, :], columns[..., 3:, :]
+    carried = _cross(before[..., 3:, :], linear) + _cross(angular, total[..., :3, :] - before[..., :3, :])
+    owners = np.eye(linkage.nv)[rates]  # which velocity a column belongs to
+    result = np.concatenate([carried, _cross(before[..., 3:, :], angular)], axis=-2) @ owners
+    if axes == "local":
+        jacobian = columns @ owners
+        local_from_world = np.swapaxes(linkage.forward(q, frame=frame)[..., :3, :3], -1, -2)
+        for rows in (slice(0, 3), slice(3, 6)):
+            turned = result[..., rows, :] - _cross(total[..., 3:, :], jacobian[..., rows, :])
+            result[..., rows, :] = local_from_world @ turned
+    return np.asarray(result, dtype=np.float64)
+
+
+def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the cross products of columns (..., 3, n)."""
+    return np.asarray(np.cross(a, b, axis=-2))
+
+
+def _check_axes(axes: object) -> None:
+    if axes not in ("world", "local"):
+        raise TransformError(f"axes of a Jacobian are 'world' or 'local', got {axes!r}.")
 
 
 def _array(q: Any) -> NDArray[Any]:

@@ -13,22 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import (
-    FrameNotFoundError,
-    JointNotFoundError,
-    LinkageError,
-    LinkNotFoundError,
-    NotFoundError,
-    OptionError,
-    PoseError,
-    PoseNotFoundError,
-)
-from ..transforms import IDENTITY, FloatArray, read_only
-from . import dh_table, edits, poses as pose_vectors, tree
+from ..errors import LinkageError, OptionError, PoseError, PoseNotFoundError
+from ..transforms import IDENTITY, FloatArray, TransformLike, read_only
+from . import assembly, dh_table, edits, poses as pose_vectors, tree
 from .caching import Cache
 from .coordinates import CoordinateTable, coordinate_table
-from .joints import Articulation, Fixed, Joint, mid_range
+from .joints import Articulation, Joint, mid_range
 from .poses import PoseLike
+from .structure import Structure
 from .swing_twist import Cone, cones_of, neutral_turn
 from .tree import ROOT, WORLD, Drive, Frame, Link, Loop
 
@@ -38,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ROOT", "WORLD", "Drive", "Frame", "Link", "Linkage", "Loop"]
 
 
-class Linkage:
+class Linkage(Structure):
     """A tree of links and joints, frozen once built: edits give a new one.
 
     Args:
@@ -62,18 +54,12 @@ class Linkage:
         <Linkage 'arm': 2 links, 1 joint, nq=1, nv=1>
     """
 
-    name: str
-    arcs: tuple[Joint, ...]
-    nodes: tuple[Link, ...]
-    parents: tuple[int, ...]
-    drives: tuple[Drive, ...]
     coordinates: tuple[str, ...]
     nq: int
     nv: int
     lower: FloatArray
     upper: FloatArray
     poses: Mapping[str, FloatArray]
-    extra_frames: tuple[Frame, ...]
     loops: tuple[Loop, ...]
     cache: Cache  # what later modules work out once for this linkage
 
@@ -110,91 +96,6 @@ class Linkage:
         )
         tree.check_names("pose", poses or (), where)
         values["poses"] = MappingProxyType({key: self._stored(key, pose) for key, pose in (poses or {}).items()})
-
-    # What it is made of
-
-    @cached_property
-    def links(self) -> tuple[str, ...]:
-        """Names of the links, depth first, children in the order given."""
-        return tuple(link.name for link in self.nodes)
-
-    @cached_property
-    def joints(self) -> tuple[str, ...]:
-        """Names of the joints, depth first. The root arc is among them when it moves."""
-        return tuple(joint.name for joint in self.arcs[1 if isinstance(self.root.articulation, Fixed) else 0 :])
-
-    @cached_property
-    def frames(self) -> tuple[str, ...]:
-        """Names of all frames: one for each link, then the further ones."""
-        return self.links + tuple(frame.name for frame in self.extra_frames)
-
-    @property
-    def root(self) -> Joint:
-        """The root arc: it places the root link, and so everything, in the world."""
-        return self.arcs[0]
-
-    @cached_property
-    def _index(self) -> dict[type[NotFoundError], dict[str, int]]:
-        """Positions by name of links, joints and frames, under the error that an unknown name raises."""
-        arcs = [joint.name for joint in self.arcs]
-        names = {LinkNotFoundError: self.links, JointNotFoundError: arcs, FrameNotFoundError: self.frames}
-        return {error: {name: i for i, name in enumerate(kind)} for error, kind in names.items()}
-
-    def _place(self, name: str, error: type[NotFoundError], known: tuple[str, ...]) -> int:
-        try:
-            return self._index[error][name]
-        except (KeyError, TypeError):
-            raise error(name, f"linkage {self.name!r}", known) from None
-
-    def link(self, name: str) -> Link:
-        """Return the link of a name."""
-        return self.nodes[self.link_index(name)]
-
-    def joint(self, name: str) -> Joint:
-        """Return the joint of a name; ``"root"`` is the root arc, unless it has another name."""
-        return self.arcs[self.arc_index(name)]
-
-    def drive(self, name: str) -> Drive:
-        """Return where a joint's values come from: its places in the pose and in the velocity."""
-        return self.drives[self.arc_index(name)]
-
-    def link_index(self, name: str) -> int:
-        """Return the position of a link in `links`; its joint has the same position in `arcs`."""
-        return self._place(name, LinkNotFoundError, self.links)
-
-    def arc_index(self, name: str) -> int:
-        """Return the position of a joint in `arcs`, where the root arc comes first."""
-        return self._place(name, JointNotFoundError, self.joints)
-
-    def frame_index(self, name: str) -> int:
-        """Return the position of a frame in `frames`."""
-        return self._place(name, FrameNotFoundError, self.frames)
-
-    def path_to(self, frame: str) -> tuple[list[int], FloatArray]:
-        """Return the positions in `arcs` of the joints from the root to a frame, and link_from_frame at the end."""
-        index, placement = self.frame_index(frame), IDENTITY
-        if index >= len(self.links):
-            extra = self.extra_frames[index - len(self.links)]
-            index, placement = self.link_index(extra.link), extra.placement
-        path = []
-        while index >= 0:
-            path.append(index)
-            index = self.parents[index]
-        return path[::-1], placement
-
-    @cached_property
-    def children(self) -> tuple[tuple[int, ...], ...]:
-        """Indices of the links directly below each link."""
-        below: list[list[int]] = [[] for _ in self.nodes]
-        for child, parent in enumerate(self.parents[1:], start=1):
-            below[parent].append(child)
-        return tuple(map(tuple, below))
-
-    @cached_property
-    def length(self) -> float:
-        """All placements of joints and frames laid end to end [m]: how large the linkage is, roughly."""
-        placements = [arc.placement for arc in self.arcs[1:]] + [frame.placement for frame in self.extra_frames]
-        return sum(float(np.linalg.norm(placement[:3, 3])) for placement in placements)
 
     # Poses
 
@@ -324,6 +225,48 @@ class Linkage:
         """
         return self.evaluator.jacobian(q, frame, axes)
 
+    def jacobian_dot(
+        self, q: PoseLike, velocity: ArrayLike, frame: str, *, axes: Literal["world", "local"] = "world"
+    ) -> FloatArray:
+        """Return how fast the Jacobian of a frame changes, (..., 6, nv), while the linkage moves.
+
+        The acceleration of the frame is ``jacobian @ acceleration + jacobian_dot @ velocity``.
+
+        Args:
+            q: Poses of shape (..., nq), the name of a stored pose, or values by joint.
+            velocity: Velocities of shape (..., nv) [rad/s, m/s]; leading axes broadcast against those of `q`.
+            frame: Name of the frame, as in `jacobian`.
+            axes: Axes of the Jacobian that changes: of the ``"world"`` or of the frame itself (``"local"``).
+
+        Example:
+            >>> import linkwork as lw
+            >>> lw.models.planar([2, 1]).jacobian_dot([0, 0], [1, 0], "tip")[:2].tolist()
+            [[-3.0, -1.0], [0.0, 0.0]]
+        """
+        from . import kinematics
+
+        return kinematics.jacobian_dot(self, q, velocity, frame, axes)
+
+    def gravity_torques(self, q: PoseLike, *, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> FloatArray:
+        """Return what the joints must bear to hold a pose still: torques [N m] and forces [N], shape (..., nv).
+
+        Args:
+            q: Poses of shape (..., nq), the name of a stored pose, or values by joint.
+            gravity: Acceleration of free fall in the world [m/s²], shape (3,).
+
+        Raises:
+            LinkageError: If nothing of it weighs anything.
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.Builder("arm").revolute("elbow", "arm", axis="-y", inertia=lw.Inertia(2.0, (0.5, 0, 0))).build()
+            >>> arm.gravity_torques([0.0]).round(3).tolist()
+            [9.81]
+        """
+        from . import mass
+
+        return mass.gravity_torques(self, q, gravity)
+
     def convert(self, points: ArrayLike, q: PoseLike, *, source: str = WORLD, target: str = WORLD) -> FloatArray:
         """Return points (..., 3) given in one frame as coordinates in another.
 
@@ -369,6 +312,43 @@ class Linkage:
             [inf, 2.0]
         """
         return edits.replace(self, **changes)
+
+    def add_frame(self, name: str, link: str, placement: TransformLike = IDENTITY) -> Linkage:
+        """Return a linkage with one more frame on a link, or on another frame: a tool's tip, a camera.
+
+        Args:
+            name: Name of the new frame.
+            link: The link or frame that carries it.
+            placement: link_from_frame, 4x4 or a position [m].
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.models.planar([2, 1]).add_frame("tool", "tip", (0.5, 0, 0))
+            >>> arm.forward([0, 0], frame="tool")[:3, 3].tolist()
+            [3.5, 0.0, 0.0]
+        """
+        return edits.add_frame(self, name, link, placement)
+
+    def attach(self, other: Linkage, frame: str, *, prefix: str = "", at: TransformLike = IDENTITY) -> Linkage:
+        """Return a linkage with another one hung on a frame: a gripper on a flange, two robots on a table.
+
+        The other's root arc becomes the joint between the two, so what was fixed to the world is welded to the frame.
+        Values of the other stand in the pose where depth-first order puts them; `pose` takes them by name.
+
+        Args:
+            other: What to attach, with its shapes, masses, limits, followers, frames, loops and stored poses.
+            frame: The link or frame that carries it.
+            prefix: Put before every name of the other, so that names differ: ``"left_"``.
+            at: Where the other's world lies in the frame: 4x4 or a position [m].
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm, finger = lw.models.planar([2, 1]), lw.models.planar([0.3])
+            >>> arm.attach(finger, "tip", prefix="finger_").joints
+            ('j1', 'j2', 'finger_link0_mount', 'finger_j1')
+        """
+        check_linkage(other)
+        return assembly.attach(self, other, frame, prefix=prefix, at=at)
 
     def freeze(self, joint: str, *, at: Any) -> Linkage:
         """Return a linkage with a joint welded at a value, together with the joints that mimic it."""

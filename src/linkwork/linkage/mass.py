@@ -5,18 +5,24 @@ Everything broadcasts over leading axes of poses.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import LinkageError
-from ..transforms import FloatArray, cross_matrix, read_only
+from ..transforms import FloatArray, as_vector, cross_matrix, read_only
 from .geometry import Box, Capsule, Cylinder, Shape, Sphere
-from .linkage import Link, Linkage
 from .poses import PoseLike
+from .tree import Link
 
+if TYPE_CHECKING:
+    from .linkage import Linkage
+
+_LOG = logging.getLogger("linkwork")
 DENSITY = 1000.0  # of shapes, where the model names no mass [kg/m³]: water, and nearly people
 
 VOLUMES: dict[type[Shape], Callable[[Any], float]] = {
@@ -112,6 +118,26 @@ def center_of_mass(linkage: Linkage, q: PoseLike) -> FloatArray:
 def center_of_mass_jacobian(linkage: Linkage, q: PoseLike) -> FloatArray:
     """Return how velocities move the centre of mass for poses (..., nq), shape (..., 3, nv)."""
     return masses(linkage).jacobian(q)
+
+
+def gravity_torques(linkage: Linkage, q: PoseLike, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> FloatArray:
+    """Return what joints must bear to hold poses (..., nq) still, shape (..., nv); see `Linkage.gravity_torques`.
+
+    They are the gradient of the potential energy, ``-mass * jacobian(center of mass).T @ gravity``.
+    """
+    fall = as_vector(gravity, "gravity")
+    weights = masses(linkage)
+    if weights.by_volume:
+        linkage.cache.get("said", "gravity of volumes", lambda: _say_by_volume(weights))
+    result: FloatArray = np.einsum("i,...ij->...j", -weights.total * fall, weights.jacobian(q))
+    return result
+
+
+def _say_by_volume(weights: Masses) -> bool:
+    name, total = weights.linkage.name, weights.total
+    text = "linkage %r names no mass: its shapes are weighed as water, %.3g kg; give links an Inertia(mass, center)."
+    _LOG.warning(text, name, total)
+    return True
 
 
 def _by_volume(link: Link) -> tuple[float, FloatArray]:

@@ -209,15 +209,20 @@ def distinct(linkage: Linkage, poses: FloatArray, apart: float = APART) -> NDArr
 
 def integrate(linkage: Linkage, q: PoseLike, velocity: ArrayLike) -> FloatArray:
     """Return the pose reached by a velocity kept for unit time; see `Linkage.integrate`."""
-    start = as_poses(linkage, q)
+    start, rates = as_poses(linkage, q), as_velocities(linkage, velocity)
+    joint_shape(start.shape[:-1], rates.shape[:-1])
+    return advance(linkage, start, rates)
+
+
+def as_velocities(linkage: Linkage, velocity: ArrayLike) -> FloatArray:
+    """Return velocities as a new float64 array of shape (..., nv), or say why they are none."""
     with reraised_as(PoseValueError):
         rates = as_array(velocity, "a velocity")
     if rates.ndim == 0 or rates.shape[-1] != linkage.nv:
         raise PoseShapeError(linkage.nv, rates.shape, linkage.name, what="velocity")
     if not (np.abs(rates) < FASTEST).all():
         raise PoseValueError(f"a velocity of linkage {linkage.name!r} must be finite and below {FASTEST:g}.")
-    joint_shape(start.shape[:-1], rates.shape[:-1])
-    return advance(linkage, start, rates)
+    return rates
 
 
 def joint_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,0 +1,102 @@
+"""Two linkages made one: another linkage hung on a frame, with all that belongs to it.
+
+Grippers go on flanges and robots on a common base this way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace as replaced
+from typing import TYPE_CHECKING
+
+from ..errors import LinkageError, listed
+from ..transforms import IDENTITY, TransformLike, as_transform
+from .edits import carrier, replace
+from .tree import ROOT, fresh
+
+if TYPE_CHECKING:
+    from .linkage import Linkage
+
+
+def attach(
+    linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at: TransformLike = IDENTITY
+) -> Linkage:
+    """Return a linkage with another one hung on a frame of it.
+
+    Links, shapes, masses, joints with their limits and leaders, frames and loops come along. The other's root arc
+    becomes the joint between the two: welded, sliding in a plane or free, as it was to the world.
+
+    Args:
+        linkage: The linkage to start from; its name is kept.
+        other: What to attach.
+        frame: The link or frame that carries it.
+        prefix: Put before every name of the other, so that names differ: ``"left_"``.
+        at: frame_from_other, where the other's world lies in the frame: 4x4 or a position [m].
+
+    Stored poses are kept: those of the other under its prefix, those of one name in both as one pose. Joints that a
+    pose did not hold are neutral in it.
+
+    Raises:
+        LinkageError: If both have a link, frame, joint or loop of one name.
+    """
+    if not isinstance(prefix, str):
+        raise LinkageError(f"the prefix of an attached linkage is a text such as 'left_', got {prefix!r}.")
+    part = _prefixed(other, prefix)
+    _check_apart(linkage, part, other, prefix)
+    link, link_from_frame = carrier(linkage, frame)
+    placement = link_from_frame @ as_transform(at, f"place of {other.name!r} in {frame!r}") @ part.root.placement
+    name = part.root.name
+    if part.root.articulation.nq == 0:
+        name = fresh(f"{part.links[0]}_mount", {arc.name for arc in (*linkage.arcs, *part.arcs[1:])})
+    mount = replaced(part.root, name=name, parent=link, placement=placement)
+    whole = type(linkage)(
+        [*linkage.nodes, *part.nodes],
+        [*linkage.arcs[1:], mount, *part.arcs[1:]],
+        name=linkage.name,
+        frames=[*linkage.extra_frames, *part.extra_frames],
+        root=linkage.root,
+        loops=[*linkage.loops, *part.loops],
+    )
+    poses: dict[str, dict[str, float]] = {}
+    for mark, source in (("", linkage), (prefix, part)):
+        for pose, values in source.poses.items():
+            poses.setdefault(mark + pose, {}).update(zip(source.coordinates, values.tolist(), strict=True))
+    return replace(whole, poses=poses) if poses else whole
+
+
+def _prefixed(linkage: Linkage, prefix: str) -> Linkage:
+    """Return a linkage with a prefix before all names but those of its poses."""
+    if not prefix:
+        return linkage
+    return replace(
+        linkage,
+        links={name: {"name": prefix + name} for name in linkage.links},
+        joints={arc.name: {"name": prefix + arc.name} for arc in linkage.arcs},
+        frames=[
+            replaced(frame, name=prefix + frame.name, link=prefix + frame.link) for frame in linkage.extra_frames
+        ],
+        loops=[
+            replaced(loop, name=prefix + loop.name, first=prefix + loop.first, second=prefix + loop.second)
+            for loop in linkage.loops
+        ],
+    )
+
+
+def _check_apart(linkage: Linkage, part: Linkage, other: Linkage, prefix: str) -> None:
+    """Raise, with what to do about it, if two linkages have names in common.
+
+    Fixed root arcs have no say: ours gives way where it is called "root", theirs is named anew.
+    """
+    ours = [arc.name for arc in linkage.arcs if arc.name != ROOT or arc.articulation.nq or arc.parent is not None]
+    theirs = [arc.name for arc in part.arcs if arc.articulation.nq or arc.parent is not None]
+    names = {
+        "frames": (linkage.frames, part.frames),
+        "joints": (ours, theirs),
+        "loops": ([loop.name for loop in linkage.loops], [loop.name for loop in part.loops]),
+    }
+    for kind, (first, second) in names.items():
+        taken = set(first)
+        both = [repr(name) for name in second if name in taken]
+        if both:
+            what = f"{kind} {listed(both)} are in {linkage.name!r} and in {other.name!r}"
+            advice = f"{prefix!r} is taken as a prefix, so give another" if prefix else "give the second a prefix"
+            raise LinkageError(f"{what}; {advice}, such as prefix={other.name + '_'!r}.")

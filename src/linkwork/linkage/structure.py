@@ -1,0 +1,115 @@
+"""The tree of a linkage by name: its links, joints and frames, where they are in it, and the ways between them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import FrameNotFoundError, JointNotFoundError, LinkNotFoundError, NotFoundError
+from ..transforms import IDENTITY, FloatArray
+from .joints import Fixed, Joint
+from .tree import Drive, Frame, Link
+
+
+class Structure:
+    """What a linkage is made of. `Linkage` fills it in, once and checked.
+
+    Attributes:
+        name: What to call it in messages and files.
+        arcs: The joints, the root arc first, each leading to the link at its position.
+        nodes: The links, depth first.
+        parents: The position of the link above each; -1 for the root.
+        drives: Where the values of each joint come from.
+        extra_frames: The frames beside those of links.
+    """
+
+    name: str
+    arcs: tuple[Joint, ...]
+    nodes: tuple[Link, ...]
+    parents: tuple[int, ...]
+    drives: tuple[Drive, ...]
+    extra_frames: tuple[Frame, ...]
+
+    @cached_property
+    def links(self) -> tuple[str, ...]:
+        """Names of the links, depth first, children in the order given."""
+        return tuple(link.name for link in self.nodes)
+
+    @cached_property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints, depth first. The root arc is among them when it moves."""
+        return tuple(joint.name for joint in self.arcs[1 if isinstance(self.root.articulation, Fixed) else 0 :])
+
+    @cached_property
+    def frames(self) -> tuple[str, ...]:
+        """Names of all frames: one for each link, then the further ones."""
+        return self.links + tuple(frame.name for frame in self.extra_frames)
+
+    @property
+    def root(self) -> Joint:
+        """The root arc: it places the root link, and so everything, in the world."""
+        return self.arcs[0]
+
+    @cached_property
+    def _index(self) -> dict[type[NotFoundError], dict[str, int]]:
+        """Positions by name of links, joints and frames, under the error that an unknown name raises."""
+        arcs = [joint.name for joint in self.arcs]
+        names = {LinkNotFoundError: self.links, JointNotFoundError: arcs, FrameNotFoundError: self.frames}
+        return {error: {name: i for i, name in enumerate(kind)} for error, kind in names.items()}
+
+    def _place(self, name: str, error: type[NotFoundError], known: tuple[str, ...]) -> int:
+        try:
+            return self._index[error][name]
+        except (KeyError, TypeError):
+            raise error(name, f"linkage {self.name!r}", known) from None
+
+    def link(self, name: str) -> Link:
+        """Return the link of a name."""
+        return self.nodes[self.link_index(name)]
+
+    def joint(self, name: str) -> Joint:
+        """Return the joint of a name; ``"root"`` is the root arc, unless it has another name."""
+        return self.arcs[self.arc_index(name)]
+
+    def drive(self, name: str) -> Drive:
+        """Return where a joint's values come from: its places in the pose and in the velocity."""
+        return self.drives[self.arc_index(name)]
+
+    def link_index(self, name: str) -> int:
+        """Return the position of a link in `links`; its joint has the same position in `arcs`."""
+        return self._place(name, LinkNotFoundError, self.links)
+
+    def arc_index(self, name: str) -> int:
+        """Return the position of a joint in `arcs`, where the root arc comes first."""
+        return self._place(name, JointNotFoundError, self.joints)
+
+    def frame_index(self, name: str) -> int:
+        """Return the position of a frame in `frames`."""
+        return self._place(name, FrameNotFoundError, self.frames)
+
+    def path_to(self, frame: str) -> tuple[list[int], FloatArray]:
+        """Return the positions in `arcs` of the joints from the root to a frame, and link_from_frame at the end."""
+        index, placement = self.frame_index(frame), IDENTITY
+        if index >= len(self.links):
+            extra = self.extra_frames[index - len(self.links)]
+            index, placement = self.link_index(extra.link), extra.placement
+        path = []
+        while index >= 0:
+            path.append(index)
+            index = self.parents[index]
+        return path[::-1], placement
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Indices of the links directly below each link."""
+        below: list[list[int]] = [[] for _ in self.nodes]
+        for child, parent in enumerate(self.parents[1:], start=1):
+            below[parent].append(child)
+        return tuple(map(tuple, below))
+
+    @cached_property
+    def length(self) -> float:
+        """All placements of joints and frames laid end to end [m]: how large the linkage is, roughly."""
+        placements = [arc.placement for arc in self.arcs[1:]] + [frame.placement for frame in self.extra_frames]
+        return sum(float(np.linalg.norm(placement[:3, 3])) for placement in placements)
