@@ -297,6 +297,7 @@ def test_every_public_class_is_in_the_reference() -> None:
 OPERANDS = {
     "Linkage": {"joints"},  # a single link
     "Linkage.pose": {"values"},  # the neutral pose
+    "Linkage.add_frame": {"placement"},  # the link's own
     "Linkage.as_dh": {"frame"},  # the last frame
     "Linkage.random_pose": {"size"},  # one pose
     "Builder.pose": {"values"},  # the neutral pose

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 import linkwork as lw
 from linkages import random_transform, random_tree
 from linkwork.errors import FrameNotFoundError, LinkageError, OptionError
+from linkwork.formats import scene
 from linkwork.transforms import transform
 from robots import pinocchio_model, pinocchio_pose, shipped
 
@@ -64,7 +65,7 @@ def test_a_gripper_brings_everything_it_has(gripper: lw.Linkage) -> None:
         arm.forward("home", frame="tip")[0, 3] + 0.1 * np.cos(0.3)
     )
     assert lw.solve(whole, lw.Reach("grasp", position=(1.5, 1.5))).success
-    assert lw.loads(lw.formats.scene.dump(whole, "yaml"), "yaml") == whole
+    assert lw.loads(scene.dump(whole, "yaml"), "yaml") == whole
 
 
 def test_two_robots_stand_on_one_table_under_their_own_names(gripper: lw.Linkage) -> None:
@@ -100,7 +101,7 @@ def test_a_free_linkage_stays_free(gripper: lw.Linkage) -> None:
 
 def test_names_in_common_say_what_to_do(gripper: lw.Linkage) -> None:
     arm = lw.models.planar([2, 1])
-    with pytest.raises(LinkageError, match=r"frames 'link0', 'link1'.*are in 'planar' and in 'planar'.*prefix='planar_'"):
+    with pytest.raises(LinkageError, match=r"frames 'link0', .*are in 'planar' and in 'planar'.*prefix='planar_'"):
         arm.attach(arm, "tip")
     twice = arm.attach(gripper, "tip", prefix="hand_")
     with pytest.raises(LinkageError, match=r"'hand_' is taken as a prefix, so give another, such as prefix='gripper_'"):
@@ -137,8 +138,9 @@ def test_models_are_put_together_as_pinocchio_puts_them_together() -> None:
     flange = models[0].getFrameId("tool0")
     joined = pin.appendModel(models[0], models[1], flange, pin.SE3(place))
     whole, data = arm.attach(hand, "tool0", at=place), joined.createData()
-    torques = pin.computeGeneralizedGravity(joined, data, np.zeros(joined.nq))
-    assert_allclose(whole.gravity_torques(np.zeros(whole.nq)), torques, atol=1e-9)
+    theirs = pin.computeGeneralizedGravity(joined, data, np.zeros(joined.nq))
+    order = [joined.joints[joined.getJointId(name)].idx_v for name in whole.table.velocity_joints]
+    assert_allclose(whole.gravity_torques(np.zeros(whole.nq)), theirs[order], atol=1e-9)
     for q in whole.random_pose(5, 3):
         pin.framesForwardKinematics(joined, data, pinocchio_pose(pin, joined, whole, q))
         frames = whole.forward(q)

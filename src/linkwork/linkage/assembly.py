@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from .linkage import Linkage
 
 
-def attach(
-    linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at: TransformLike = IDENTITY
-) -> Linkage:
+def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at: TransformLike = IDENTITY) -> Linkage:
     """Return a linkage with another one hung on a frame of it.
 
     Links, shapes, masses, joints with their limits and leaders, frames and loops come along. The other's root arc
@@ -71,9 +69,7 @@ def _prefixed(linkage: Linkage, prefix: str) -> Linkage:
         linkage,
         links={name: {"name": prefix + name} for name in linkage.links},
         joints={arc.name: {"name": prefix + arc.name} for arc in linkage.arcs},
-        frames=[
-            replaced(frame, name=prefix + frame.name, link=prefix + frame.link) for frame in linkage.extra_frames
-        ],
+        frames=[replaced(frame, name=prefix + frame.name, link=prefix + frame.link) for frame in linkage.extra_frames],
         loops=[
             replaced(loop, name=prefix + loop.name, first=prefix + loop.first, second=prefix + loop.second)
             for loop in linkage.loops

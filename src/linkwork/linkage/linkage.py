@@ -259,7 +259,8 @@ class Linkage(Structure):
 
         Example:
             >>> import linkwork as lw
-            >>> arm = lw.Builder("arm").revolute("elbow", "arm", axis="-y", inertia=lw.Inertia(2.0, (0.5, 0, 0))).build()
+            >>> rod = lw.Inertia(2.0, (0.5, 0, 0))
+            >>> arm = lw.Builder("arm").revolute("elbow", "rod", axis="-y", inertia=rod).build()
             >>> arm.gravity_torques([0.0]).round(3).tolist()
             [9.81]
         """
