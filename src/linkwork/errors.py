@@ -1,4 +1,4 @@
-"""Every exception linkwork raises on purpose.
+"""Every exception linkwork raises on purpose, and `Remark`: what is odd, but no error.
 
     LinkworkError
     ├── LinkageError (ValueError)         a linkage cannot be built or edited like this
@@ -39,10 +39,28 @@ An error says what is wrong, where, what was given, what exists and what to do n
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 MAX_LISTED = 16
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something a person should know about a file: what was assumed, what is odd, what cannot be held.
+
+    Args:
+        kind: A short fixed word for programs: ``"units"``, ``"up-axis"``, ``"missing-mesh"``, ``"dropped"``, ...
+        text: One sentence for people, with its numbers.
+        where: The joint, link, frame or channel that it is about, if it is about one.
+        line: The line of the file, where there is one.
+    """
+
+    kind: str
+    text: str
+    where: str = ""
+    line: int | None = None
 
 
 class LinkworkError(Exception):

@@ -11,9 +11,9 @@ from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose
 
 from linkages import JOINTS, one_joint, random_transform, random_tree
-from linkwork.errors import FormatError
+from linkwork.errors import FormatError, Remark
 from linkwork.formats import urdf
-from linkwork.formats.content import Content, Remark
+from linkwork.formats.content import Content
 from linkwork.linkage.geometry import Box, Capsule, Inertia, Mesh, Polyline, Sphere, Visual
 from linkwork.linkage.joints import (
     Ball,

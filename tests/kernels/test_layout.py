@@ -1,13 +1,10 @@
-"""Layouts: places, values by name, rows; and that the places of every kernel are named after their fields."""
+"""Layouts: places, values by name, rows."""
 
 import copy
-import importlib
-import pkgutil
 
 import numpy as np
 import pytest
 
-from linkwork import kernels
 from linkwork.kernels import kernel
 from linkwork.kernels.layout import Layout
 
@@ -15,7 +12,7 @@ SETTINGS = Layout("tolerance", ("axis", 3), "damping")
 
 
 def test_places_follow_one_another():
-    assert SETTINGS.places == (SETTINGS.tolerance, SETTINGS.axis, SETTINGS.damping) == (0, 1, 4)
+    assert (SETTINGS.tolerance, SETTINGS.axis, SETTINGS.damping) == (0, 1, 4)
     assert SETTINGS.size == 5
 
 
@@ -64,17 +61,3 @@ def test_every_field_is_given_once_and_no_other():
         SETTINGS.view(np.zeros(4))
     with pytest.raises(ValueError, match="each field once"):
         Layout("a", "a")
-
-
-def test_constants_of_kernels_are_named_after_the_fields_of_their_layouts():
-    for found in pkgutil.iter_modules(kernels.__path__, "linkwork.kernels."):
-        if ".cuda" in found.name:  # needs a card's compiler
-            continue
-        module = importlib.import_module(found.name)
-        places: dict[str, set[int]] = {}
-        tables = [list(value.values()) if isinstance(value, dict) else [value] for value in vars(module).values()]
-        for layout in (value for table in tables for value in table if isinstance(value, Layout)):
-            for field, place in zip(layout.names, layout.places, strict=True):
-                places.setdefault(f"AT_{field.upper()}", set()).add(place)
-        for name in places.keys() & vars(module).keys():
-            assert vars(module)[name] in places[name], f"{found.name}.{name}"

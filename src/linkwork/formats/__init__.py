@@ -12,10 +12,10 @@ from dataclasses import fields, replace
 from difflib import get_close_matches
 from typing import Literal, Unpack
 
-from ..errors import ClipNotFoundError, FormatError, LinkageError, OptionError, listed
+from ..errors import ClipNotFoundError, FormatError, LinkageError, OptionError, Remark, listed
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
-from .content import Content, Remark, carried, file_errors
+from .content import Content, carried, file_errors
 from .options import DEFAULTS, FilePath, Options, ReadOptions, as_options
 from .registry import FORMATS, Format, format_of, suffixes
 from .texts import TextFile, guessed_kind

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import msgspec
 import numpy as np
 
-from ..errors import listed
+from ..errors import Remark, listed
 from ..linkage.joints import Articulation
 from ..linkage.linkage import Frame, Linkage
 from ..linkage.poses import wrapped
@@ -22,7 +22,7 @@ from ..motion.clips import sample
 from ..transforms import FloatArray
 from .atomic_files import write_text
 from .bvh_scale import WRITTEN, Unit, choose_unit, guess_up, spread
-from .content import Content, Remark, Remarks, UniqueNames
+from .content import Content, Remarks, UniqueNames
 from .options import UP, FilePath
 
 ORDER = "zxy"  # of the angles of joints that have none of their own

@@ -12,28 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import FormatError, LinkageError, LinkworkError, MissingExtraError, OptionError, listed
+from ..errors import FormatError, LinkageError, LinkworkError, MissingExtraError, OptionError, Remark, listed
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 
 FRAMES_COMPARED, SAME_PLACE = 5, 1e-5
-
-
-@dataclass(frozen=True)
-class Remark:
-    """Something a person should know about a file: what was assumed, what is odd, what cannot be held.
-
-    Args:
-        kind: A short fixed word for programs: ``"units"``, ``"up-axis"``, ``"missing-mesh"``, ``"dropped"``, ...
-        text: One sentence for people, with its numbers.
-        where: The joint, link, frame or channel that it is about, if it is about one.
-        line: The line of the file, where there is one.
-    """
-
-    kind: str
-    text: str
-    where: str = ""
-    line: int | None = None
 
 
 class Remarks(list[Remark]):

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FormatError
+from ..errors import FormatError, Remark
 from ..linkage.tree import fresh
 from ..motion.clips import Clip
 from ..transforms import FloatArray, inverse, steady
 from . import mesh_export
 from .atomic_files import replacing, write_text
-from .content import Content, Remark, Remarks
+from .content import Content, Remarks
 from .gltf_data import BINARY_CHUNK, JSON_CHUNK, MAGIC, TYPES
 from .gltf_extras import FILE_FROM_WORLD, clip_extras, joint_extras, linkage_extras, written_times
 from .options import FilePath

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
-from .content import Remark
+from ..errors import Remark
 from .options import FilePath, Options
 
 MARKERS = ("package.xml", "manifest.xml", "model.config")  # what makes a folder a package

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import Remark
 from ..linkage.geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
 from ..transforms import IDENTITY, FloatArray, quaternion_matrix, transform
-from .content import Remark
 from .meshes import MeshFinder
 from .mjcf_model import LEAST_MASS, MeshGeom, placed
 from .options import FilePath, Options

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from ..errors import FormatError
+from ..errors import FormatError, Remark
 from . import xml
-from .content import Remark
 from .options import FilePath, Options
 from .xml import XmlElement
 

@@ -19,14 +19,14 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, Struct
 
-from ..errors import DuplicateNameError, FormatError, LinkageError, LinkworkError, listed
+from ..errors import DuplicateNameError, FormatError, LinkageError, LinkworkError, Remark, listed
 from ..linkage.geometry import SHAPES, Inertia, Mesh, Shape, Visual
 from ..linkage.joints import ARTICULATIONS, Articulation, Joint, Mimic
 from ..linkage.linkage import Frame, Link, Linkage, Loop
 from ..transforms import IDENTITY, FloatArray, as_angle, as_rotation, transform
 from . import dh_table, meshes, scene_schema as schema, yaml_json
 from .atomic_files import read_text, write_text
-from .content import Content, Remark
+from .content import Content
 from .options import DEFAULTS, FilePath, Options
 from .scene_document import VERSION, coordinate_names, document
 from .scene_schema import JOINTS, LIMITS, ROOTS, SHAPE_ENTRIES, saved_fields

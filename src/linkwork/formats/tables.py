@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FormatError, MissingExtraError, listed
+from ..errors import FormatError, MissingExtraError, Remark, listed
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..transforms import ANGLE_UNITS, FloatArray
 from . import scene
 from .atomic_files import read_bytes, read_text, replacing, write_text
-from .content import Content, Remark, Remarks, file_errors
+from .content import Content, Remarks, file_errors
 from .options import DEFAULTS, FilePath, Options
 
 TIME = "time"

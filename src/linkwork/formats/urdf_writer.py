@@ -16,13 +16,13 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from ..errors import FormatError
+from ..errors import FormatError, Remark
 from ..linkage.geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere
 from ..linkage.joints import Articulation, Fixed, Joint, Mimic, Prismatic, Revolute, Screw
 from ..linkage.tree import ROOT, Link, fresh
 from ..transforms import IDENTITY, FloatArray
 from . import atomic_files, meshes
-from .content import Content, Remark
+from .content import Content
 from .options import DEFAULTS, FilePath
 from .urdf_source import UNLIMITED, turn
 

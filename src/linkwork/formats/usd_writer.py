@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FormatError, MissingExtraError
+from ..errors import FormatError, MissingExtraError, Remark
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..transforms import FloatArray, steady
 from . import mesh_export, scene
 from .atomic_files import replacing
-from .content import Content, Remark, Remarks, UniqueNames
+from .content import Content, Remarks, UniqueNames
 from .options import FilePath
 from .skeletons import local_matrices
 

@@ -26,15 +26,15 @@ class Layout(tuple[int, ...]):
     Args:
         *fields: A name for one item, or a pair of a name and how many items it has, in order.
 
+    Where a field begins is an attribute of its name.
+
     Attributes:
         names: The names, in order.
-        places: Where each field begins, in the same order; each is an attribute as well.
         size: How many items there are in all.
         items: What to take of a record, by name: an index, or a slice.
     """
 
     names: tuple[str, ...]
-    places: tuple[int, ...]
     items: dict[str, int | slice]
 
     def __new__(cls, *fields: str | tuple[str, int]) -> Layout:
@@ -45,7 +45,7 @@ class Layout(tuple[int, ...]):
         ends: list[int] = np.cumsum([0, *(count or 1 for _, count in pairs)]).tolist()
         kind = type("Layout", (cls, namedtuple("Layout", (*names, "size"))), {"__reduce__": lambda _: (cls, fields)})
         self: Layout = tuple.__new__(kind, ends)
-        self.names, self.places = names, tuple(ends[:-1])
+        self.names = names
         self.items = {
             name: slice(at, at + count) if count else at for (name, count), at in zip(pairs, ends, strict=False)
         }

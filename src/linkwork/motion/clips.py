@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import KeyFrameError, PoseShapeError
+from ..errors import KeyFrameError, PoseShapeError, Remark
 from ..linkage import poses
 from ..linkage.linkage import Linkage, check_linkage
 from ..transforms import FloatArray, as_array, read_only
@@ -23,7 +23,6 @@ from .keys import Key, play_keys
 from .splines import KINDS, sample
 
 if TYPE_CHECKING:
-    from ..formats import Remark
     from .inspection import InspectOptions, Report
 
 __all__ = ["KINDS", "Clip", "interpolate", "sample"]
