@@ -49,7 +49,7 @@ class Balance(Goal):
     def __post_init__(self) -> None:
         super().__post_init__()
         up = as_direction(self.up, "up of a Balance goal")
-        with reading():
+        with reading:
             margin = as_number(self.margin, "margin of a Balance goal")
         if margin < 0.0:
             raise GoalError(f"margin of a Balance goal must not be negative, got {margin:g}.")
@@ -141,5 +141,5 @@ class Balance(Goal):
         return moving_along(self.across, moving)
 
     def _masses(self, linkage: Linkage) -> Masses:
-        with reading():
+        with reading:
             return masses(linkage)

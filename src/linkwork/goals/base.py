@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -119,7 +117,7 @@ class Goal:
 
 def _tolerances(value: Any) -> tuple[float, float]:
     """Return tolerances in metres and radians from a number or a pair."""
-    with reading():
+    with reading:
         numbers = as_array(value, "tolerance of a goal")
     if numbers.shape not in ((), (2,)) or not (numbers > 0.0).all():
         raise GoalError(f"tolerance of a goal is a positive number or a pair (m, rad), got {value!r}.")
@@ -127,13 +125,20 @@ def _tolerances(value: Any) -> tuple[float, float]:
     return metres, radians
 
 
-@contextmanager
-def reading() -> Iterator[None]:
-    """Turn what is wrong with a number, an axis or a linkage's masses into an error of the goal that asked for it."""
-    try:
-        yield
-    except (TransformError, LinkageError) as error:
-        raise GoalError(str(error)) from error
+class Reading:
+    """Turn what is wrong with a number, an axis or a linkage's masses into an error of the goal that asked for it.
+
+    A class: a generator as a context takes ten times as long, and goals are made in control loops.
+    """
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, TransformError | LinkageError):
+            raise GoalError(str(error)) from error
+
+
+reading = Reading()
 
 
 def as_frame(name: Any, what: str) -> None:
@@ -144,13 +149,13 @@ def as_frame(name: Any, what: str) -> None:
 
 def as_direction(value: Any, what: str) -> FloatArray:
     """Return a unit vector that cannot be written to."""
-    with reading():
+    with reading:
         return read_only(as_axis(value, what))
 
 
 def as_pose(value: Any, what: str) -> FloatArray:
     """Return the 4x4 transform of a whole pose of a frame; a position alone is none."""
-    with reading():
+    with reading:
         matrix = as_array(value.as_matrix() if hasattr(value, "as_matrix") else value, what)
         if matrix.shape != (4, 4):
             raise GoalError(f"{what} is a 4x4 matrix, got shape {matrix.shape}; position= and orientation= take parts.")
@@ -164,7 +169,7 @@ def as_place(value: Any, what: str) -> str | FloatArray:
 
 def as_point(value: Any, what: str) -> FloatArray:
     """Return a point of the world; (x, y) lies in the plane of planar linkages."""
-    with reading():
+    with reading:
         point = as_array(value, what)
         return read_only(as_vector(np.append(point, 0.0) if point.shape == (2,) else point, what))
 

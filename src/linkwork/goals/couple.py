@@ -40,7 +40,7 @@ class Couple(JointGoal):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        with reading():
+        with reading:
             ratio = as_number(self.ratio, "ratio of coupled joints")
             self._set(value=as_number(self.value, "value of coupled joints"))
             if isinstance(self.joints, Mapping):

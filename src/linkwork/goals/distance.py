@@ -43,7 +43,7 @@ class Distance(Goal):
         self._set(to=as_place(self.to, f"what {self.frame!r} keeps a distance from"))
         if isinstance(self.to, str) and self.to == self.frame:
             raise GoalError(f"frame {self.frame!r} has no distance from itself.")
-        with reading():
+        with reading:
             numbers = as_array(self.value, f"distance of {self.frame!r}")
         ends = np.broadcast_to(numbers, 2).tolist() if numbers.shape in ((), (2,)) else [math.nan, math.nan]
         if not 0.0 <= ends[0] <= ends[1] or ends[0] == math.inf:

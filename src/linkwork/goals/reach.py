@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..linkage.linkage import Linkage
-from ..transforms import AXES, FloatArray, as_array, as_axis, as_rotation, read_only
+from ..transforms import AXES, IDENTITY, FloatArray, as_array, as_axis, as_rotation, read_only
 from .base import Block, Goal, as_pose, blocks_of, reading, turn_between, without
 
 FARTHEST = 1e100  # squares of longer ways would not be finite [m]
@@ -70,11 +70,11 @@ class Reach(Goal):
             position, orientation = matrix[:3, 3], matrix[:3, :3]
         if position is None and orientation is None:
             raise GoalError(f"the goal of frame {frame!r} asks for nothing; give a pose, a position or an orientation.")
-        target, rows = np.eye(4), []
-        with reading():
+        target, rows = IDENTITY.copy(), []
+        with reading:
             if position is not None:
                 point = as_array(position, f"goal position of {frame!r}")
-                if point.shape not in ((2,), (3,)) or not (np.abs(point) < FARTHEST).all():
+                if point.shape not in ((2,), (3,)) or not all(abs(x) < FARTHEST for x in point.tolist()):
                     what = f"2 or 3 finite numbers below {FARTHEST:g}"
                     raise GoalError(f"goal position of {frame!r} must be {what}, got {position!r}.")
                 target[: len(point), 3] = point
@@ -89,7 +89,7 @@ class Reach(Goal):
             )
         if axes is not None and position is None:
             raise GoalError(f"the goal of frame {frame!r} has axes {axes!r} but no position that they are of.")
-        asked = sum(row < 3 for row in rows)
+        asked = len(rows) - (0 if orientation is None else 3)
         self._set(target=read_only(target), rows=np.array(rows), coordinates=asked, free=axis)
 
     def moved(self, target: FloatArray) -> Reach:
@@ -171,8 +171,10 @@ def _is_pose(orientation: Any, what: str) -> bool:
     """Tell whether what is given as an orientation holds a position too: a 4x4 matrix, a SciPy ``RigidTransform``."""
     if orientation is None or isinstance(orientation, Mapping):
         return False
+    if orientation.__class__ is np.ndarray:
+        return bool(orientation.shape == (4, 4))
     matrix = orientation.as_matrix() if hasattr(orientation, "as_matrix") else orientation
-    with reading():
+    with reading:
         return as_array(matrix, what).shape == (4, 4)
 
 

@@ -74,7 +74,7 @@ class Rest(JointGoal):
     def _gains(self, linkage: Linkage) -> FloatArray:
         """Return a gain for every velocity."""
         result = np.zeros(linkage.nv)
-        with reading():
+        with reading:
             if isinstance(self.gains, Mapping):
                 for name, value in self.gains.items():
                     result[velocities_of(linkage, name, plain=False)] = as_number(value, f"gain of {name!r}")

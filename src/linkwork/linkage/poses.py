@@ -5,6 +5,7 @@ Angles without limits wrap around; limited ones do not; quaternions turn the sho
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -58,6 +59,8 @@ def _checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
         place = f" of pose {tuple(before)}" if before else ""
         raise PoseValueError(f"{linkage.coordinates[k]!r}{place} is {x[(*before, k)]}; a pose must be finite.")
     for k, _ in linkage.table.quaternions:
+        if x.ndim == 1 and SHORTEST <= max(map(abs, x[k : k + 4].tolist())) <= LONGEST:
+            continue  # one pose, as control loops give it: floats take a fifth of the time of arrays
         size = np.abs(x[..., k : k + 4]).max(axis=-1)
         useless = (size < SHORTEST) | (size > LONGEST)
         if useless.any():
@@ -106,6 +109,8 @@ def pose(
 def _normalized(linkage: Linkage, q: FloatArray) -> FloatArray:
     """Bring the quaternions of checked poses to length one, in place."""
     for k, _ in linkage.table.quaternions:
+        if q.ndim == 1 and abs(math.hypot(*q[k : k + 4].tolist()) - 1.0) < UNIT:
+            continue
         length = np.linalg.norm(q[..., k : k + 4], axis=-1, keepdims=True)
         q[..., k : k + 4] /= np.where(np.abs(length - 1.0) < UNIT, 1.0, length)  # a unit one keeps its bits
     return q

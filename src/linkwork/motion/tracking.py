@@ -100,6 +100,7 @@ def _frames(
             raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
     ahead = choose(problem.linkage, series, q, method, settings) if lookahead else None
     memory: dict[str, Any] = {}
+    complete = settled(settings, method)
     for k, wanted in enumerate(series):
         problem = problem.aimed(wanted)
         if ahead is not None:
@@ -107,7 +108,7 @@ def _frames(
         elif steps is None:
             q = method.solve(problem, q, settings).q
         elif k:
-            q = follow(method, problem, q, settled(settings, method), steps, memory)
+            q = follow(method, problem, q, complete, steps, memory)
         yield q, problem.residuals(problem.error(q))
 
 

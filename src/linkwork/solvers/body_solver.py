@@ -21,7 +21,7 @@ from .body_program import BodyProgram
 from .goal_arrays import PACKERS, write_goal
 from .options import Settings, whole
 from .problem import Problem, metres_per_radian, resolve_goals
-from .solution import Solution, from_rows
+from .solution import Solution, Status, from_rows
 
 EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
 WISH = 0.1  # what a wish of a lower level counts on the first walk
@@ -102,6 +102,7 @@ class BodySolver:
         self._stride = len(self._emphasis) * self.program.size
         self._kinds = [_kind(goal) for goal in problem.goals]
         self._arm = metres_per_radian(self.linkage)
+        self._width = REPORT.size + len(problem.blocks)
         own = (pace or Pace())._asdict()
         own["floor"] *= self._arm**2
         self._steering = SETTINGS.pack(
@@ -158,7 +159,7 @@ class BodySolver:
         program, status = self.program, np.zeros(len(numbers), np.int64)
         tries = self.restarts if tries is None else tries
         out = np.array(starts if self.settings.limits == "ignore" else clamped(self.linkage, starts))
-        report = np.zeros((len(numbers), REPORT.size + len(self.problem.blocks)))
+        report = np.zeros((len(numbers), self._width))
         given = program.codes, program.numbers, self._steering, numbers.reshape(-1), program.size
         memory, results = np.empty(program.scratch_size), (out.reshape(-1), report.reshape(-1), status)
         search_bodies(*given, begin, chained, self.seed, tries, memory, *results)
@@ -186,7 +187,12 @@ class BodySolver:
         if start.ndim == 1 or not late:
             found = self._firm([known] * len(starts), starts, found, self.restarts)
         settings = self.settings if time_budget is None else replace(self.settings, time_budget=time_budget)
-        reached, missed = found.status == REACHED, "time" if late else "closest"
+        missed: Status = "time" if late else "closest"
+        if start.ndim == 1:  # the way of control loops
+            good = bool(found.status[0] == REACHED)
+            row = found.q[0], good, found.residuals[0], int(found.steps[0]), "reached" if good else missed
+            return Solution(self.linkage, known, "robust", start, *row, (), settings)
+        reached = found.status == REACHED
         status = ["reached" if good else missed for good in reached.tolist()]
         rows = found.q, reached, found.residuals, found.steps.astype(np.int64), status
         return from_rows(self.linkage, known, "robust", start, rows, settings)

@@ -6,7 +6,7 @@ Everything broadcasts: a pose of shape (nq,) is one problem, poses of shape (...
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -49,27 +49,61 @@ class Problem:
         self.linkage, self.start = linkage, linkage.neutral() if start is None else start
         self.goals = resolve_goals(linkage, goals, self.start)
         self.blocks: list[Block] = []
-        weights: list[FloatArray] = []
-        tolerances, priorities, end = [], [], 0
+        end = 0
         for goal in self.goals:
-            for block in goal.blocks:
-                rows = slice(end + block.rows.start, end + block.rows.stop)
-                self.blocks.append(Block(rows, block.unit))
-                weight = goal.weight * (metres_per_radian(linkage) if block.unit == "rad" else 1.0)
-                weights.append(np.full(rows.stop - rows.start, weight))
-                tolerances.append(goal.tolerance_of(block.unit))
-                priorities += [goal.priority] * (rows.stop - rows.start)
-            end = self.blocks[-1].rows.stop
-        self.scale, self.tolerances = np.concatenate(weights), np.array(tolerances, np.float64)
-        self.priorities = np.array(priorities)
-        self.emphasis = FALLOFF ** -np.unique(self.priorities, return_inverse=True)[1]
-        changeable = np.concatenate([goal.changeable(linkage) for goal in self.goals])
-        self.rows = np.flatnonzero(changeable)
-        self._every_row = bool(changeable.all())
+            own = goal.blocks
+            self.blocks += [Block(slice(end + b.rows.start, end + b.rows.stop), b.unit) for b in own]
+            end += own[-1].rows.stop
+
+    # What follows is worked out when it is first asked for: compiled searches need little of it.
+
+    @cached_property
+    def _goals_of_blocks(self) -> list[Goal]:
+        return [goal for goal in self.goals for _ in goal.blocks]
+
+    def _for_each_row(self, values: Iterable[float]) -> Any:
+        """Return an array with the value of its block for every row."""
+        return np.repeat(np.array(list(values)), [block.rows.stop - block.rows.start for block in self.blocks])
+
+    @cached_property
+    def scale(self) -> FloatArray:
+        arm = metres_per_radian(self.linkage)
+        pairs = zip(self._goals_of_blocks, self.blocks, strict=True)
+        scale: FloatArray = self._for_each_row(goal.weight * (arm if b.unit == "rad" else 1.0) for goal, b in pairs)
+        return scale
+
+    @cached_property
+    def tolerances(self) -> FloatArray:
+        pairs = zip(self._goals_of_blocks, self.blocks, strict=True)
+        return np.array([goal.tolerance_of(block.unit) for goal, block in pairs], np.float64)
+
+    @cached_property
+    def priorities(self) -> NDArray[np.int64]:
+        priorities: NDArray[np.int64] = self._for_each_row(goal.priority for goal in self._goals_of_blocks)
+        return priorities
+
+    @cached_property
+    def emphasis(self) -> FloatArray:
+        emphasis: FloatArray = FALLOFF ** -np.unique(self.priorities, return_inverse=True)[1]
+        return emphasis
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        return np.flatnonzero(np.concatenate([goal.changeable(self.linkage) for goal in self.goals]))
+
+    @cached_property
+    def _every_row(self) -> bool:
+        return len(self.rows) == self.blocks[-1].rows.stop
+
+    @cached_property
+    def levels(self) -> list[NDArray[np.int64]]:
         ranks = self.priorities[self.rows]
-        self.levels = [np.flatnonzero(ranks == rank) for rank in np.unique(ranks)]
+        return [np.flatnonzero(ranks == rank) for rank in np.unique(ranks)]
+
+    @cached_property
+    def block_starts(self) -> list[int]:
         starts = [int(np.searchsorted(self.rows, block.rows.start)) for block in self.blocks]
-        self.block_starts = sorted({start for start in starts if start < len(self.rows)})
+        return sorted({start for start in starts if start < len(self.rows)})
 
     def error(self, q: FloatArray) -> FloatArray:
         """Return all error rows in metres and radians, shape (..., m)."""
