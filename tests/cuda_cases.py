@@ -18,6 +18,8 @@ OTHERS = {
 TARGETS = PANDA.forward(PANDA.random_pose(0, 6), frame="tip")
 TARGETS[1, 0, 3] += 2.0  # out of reach
 TARGETS[2, 1, 1] = np.nan
+UR5 = lw.models.ur5()  # its limits are two whole turns
+TURNED, FAR_STARTS = UR5.forward(UR5.random_pose(1, 4), frame="tip"), UR5.random_pose(2, 4)
 CASES: dict[str, dict[str, Any]] = {
     "race": {},
     "single": {"dtype": "float32"},

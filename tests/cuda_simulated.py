@@ -13,7 +13,7 @@ import numpy as np
 from numba import cuda
 
 import linkwork as lw
-from cuda_cases import CASES, OTHERS, PANDA, TARGETS, case_of, starts_of
+from cuda_cases import CASES, FAR_STARTS, OTHERS, PANDA, TARGETS, TURNED, UR5, case_of, starts_of
 from linkwork.kernels.cuda_codegen import Parts
 from linkwork.kernels.devices import DeviceArray
 from linkwork.solvers import cuda_engine as search
@@ -54,6 +54,7 @@ def main(path: str) -> None:
     kept(found, "there", lw.solve_batch(PANDA, "tip", there(TARGETS), device="cuda"))
     starts = there(starts_of(4))
     kept(found, "starts there", lw.solve_batch(PANDA, "tip", there(TARGETS[:4]), start=starts, device="cuda"))
+    kept(found, "turns", lw.solve_batch(UR5, "tip", TURNED, start=FAR_STARTS, device="cuda"))
     search.LITTLE, search.SMALL, free = 0, 0, search.free_memory
     search.free_memory = lambda: 5 * 400  # room for a few targets only
     kept(found, "split", lw.solve_batch(PANDA, "tip", there(TARGETS), device="cuda"))

@@ -84,6 +84,7 @@ PUBLIC = [
     "SingularPosition",
     "Solution",
     "Sphere",
+    "Step",
     "Swivel",
     "Timeline",
     "Universal",
@@ -214,7 +215,7 @@ def test_type_checkers_are_told_the_same_names() -> None:
 # What public calls return
 
 # What the packages hand each other; nobody else has a use for it.
-INTERNAL = {"Cache", "Cone", "Drive", "Evaluator", "Plain", "SearchResult"}
+INTERNAL = {"Cache", "Cone", "Drive", "Evaluator", "Follower", "Plain", "SearchResult"}
 NAMESPACES = [name for name in PUBLIC if inspect.ismodule(getattr(lw, name))]
 
 

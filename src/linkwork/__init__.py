@@ -32,6 +32,7 @@ _NAMES = {
     "solvers": "METHODS BodySolver Prepared Solution prepare solve",
     "solvers.batch": "Batch solve_batch solve_blocks",
     "solvers.loops": "close",
+    "solvers.step": "Step",
     "explain.all_solutions": "Branches count_solutions solve_all",
     "explain.diagnosis": "Diagnosis diagnose",
     "explain.mobility": "SingularPosition degrees_of_freedom singular_positions",
@@ -164,6 +165,7 @@ if TYPE_CHECKING:
     )
     from .solvers.batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
     from .solvers.loops import close as close
+    from .solvers.step import Step as Step
 
 __all__ = sorted((*_MODULES, *_HOME, "__version__"))
 

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import children
 import linkwork as lw
-from cuda_cases import CASES, OTHERS, PANDA, TARGETS, case_of, starts_of
+from cuda_cases import CASES, FAR_STARTS, OTHERS, PANDA, TARGETS, UR5, case_of, starts_of
 from linkwork.errors import DeviceError, MissingExtraError, OptionError
 from linkwork.kernels import devices
 from linkwork.kernels.damped import within
@@ -84,6 +84,16 @@ def test_a_start_that_is_given_is_followed_first(found: Any) -> None:
         assert_array_equal(found[f"{name}.restarts"] == 0, expected.restarts == 0)
         first = expected.success & (expected.restarts == 0)
         assert_allclose(found[f"{name}.q"][first], expected.q[first], atol=2e-3)
+
+
+@simulated
+def test_angles_are_at_the_copy_nearest_to_their_start(found: Any) -> None:
+    q = found["turns.q"]
+    assert found["turns.success"].all()
+    for turns in (-1, 1):
+        other = q + 2.0 * np.pi * turns
+        inside = (other >= UR5.lower) & (other <= UR5.upper)
+        assert not (inside & (np.abs(other - FAR_STARTS) < np.abs(q - FAR_STARTS) - 1e-9)).any()
 
 
 @simulated

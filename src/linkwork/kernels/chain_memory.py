@@ -46,7 +46,8 @@ SETTINGS = Layout(
     ("point_shell", 2),
     "caution",  # of the steps that close in on a goal out of reach
 )
-LIMITS = Layout("lower", "upper", "start_low", "start_high")  # random starts are drawn from the range of the last two
+# random starts are drawn from `start_low` to `start_high`; `periodic` is 1 where a whole turn moves nothing, else 0
+LIMITS = Layout("lower", "upper", "start_low", "start_high", "periodic")
 
 NARROW, WIDE = 64, 1024  # frames in the narrow and in the wide table
 FRAMES = NARROW + WIDE

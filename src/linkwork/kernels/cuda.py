@@ -22,6 +22,7 @@ from numba import config, cuda, float32, float64
 from ..errors import DeviceError
 from . import SOURCES
 from .compiler import PLAIN, missing
+from .damped import nearest_copy
 from .symbolic import Trace, compiled
 
 KINDS = {"float32": float32, "float64": float64}
@@ -223,7 +224,8 @@ def written(trace: Trace, name: str, parameters: list[str], results: list[str], 
     """
     fast = trace.dtype is np.float32
     source = trace.source(name, parameters, results)
-    called = {"choose": choose, "wrapped": wrapped, "sine_cosine": both_of_any if fast and turning else both}
+    called = {"choose": choose, "wrapped": wrapped, "nearest_copy": nearest_copy.py_func}
+    called["sine_cosine"] = both_of_any if fast and turning else both
     names = {word: shared(function, fast=fast) for word, function in called.items()} | trace.names
     function = device(compiled(name, source, {"sqrt": math.sqrt, "float64": float64, **names}), fast=fast)
     return function, f"{source} {sorted(trace.names.items())} {fast} {turning}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import lanes
 from .chain_memory import CODE, FRAME, LIMITS, SETTINGS
 from .cuda import KINDS, cast, choose, device, items, put, shared, written
-from .damped import damped_step, tip_error
+from .damped import TURN, damped_step, tip_error
 from .joint_step import TRANSFORM, xyz_quaternion
 from .starts import TABLE_STARTS, in_reach, random_value, read_goal, starts_worth_trying
 from .symbolic import Cells, Symbol, Trace, compiled, rebuilt
@@ -32,7 +32,7 @@ class Task:
     Attributes:
         codes: The chain's codes.
         settings: Settings of a search, in double precision and in that of its descents.
-        limits: The chain's limits, (values, 4).
+        limits: The chain's limits, (values, 5).
         numbers: The chain's numbers.
         table: The narrow table's frames, a row each; see `starts.rank`.
         turn: What targets are turned by, where a frame may spin; or None.
@@ -208,6 +208,10 @@ class Parts:
         q = list(base)
         for inside, outside in task.plain.tolist():
             q[outside] = values[inside]
+            lower, upper, periodic = task.limits[inside, [LIMITS.lower, LIMITS.upper, LIMITS.periodic]].tolist()
+            if task.given and periodic and upper - lower >= TURN and outside not in task.open:
+                numbers = (values[inside], base[outside], lower, upper)
+                q[outside] = trace.line(f"nearest_copy({', '.join(map(trace.text, numbers))})")
         for inside, outside in task.balls:
             halves = (trace.sine_cosine(angle * 0.5) for angle in values[inside : inside + 3])
             q[outside : outside + 4] = xyz_quaternion(*zip(*halves, strict=True))

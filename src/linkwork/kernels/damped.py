@@ -7,6 +7,8 @@ side (memory of lanes). `chain_memory` says what stands in the arrays.
 
 from __future__ import annotations
 
+import math
+
 from . import inner
 from .chain_memory import CODE, DH, ENDS, FORM_DH, LIMITS, SETTINGS
 from .joint_step import (
@@ -25,6 +27,7 @@ from .joint_step import (
 from .lanes import fill, load, select, sqrt, store
 from .rotations import cross, dot, minus, plus, times
 
+TURN, FAR = 2.0 * math.pi, 1.0e6  # an angle that far away is no number of turns to count
 STRAIGHT = 1.0e-6  # squared cosine of half a turn below which the turn's axis is not known
 
 
@@ -134,6 +137,28 @@ def within(limits, value, x):
     lower, upper = bounds(limits, value)
     raised = select(x > lower, x, lower)
     return select(raised < upper, raised, upper)
+
+
+@inner
+def nearest_copy(x, start, lower, upper):
+    """Return the copy of an angle, whole turns away, that is nearest to a start within limits."""
+    if not abs(start - x) < FAR:
+        return x
+    found = x + TURN * math.floor((start - x) / TURN + 0.5)
+    if found < lower:
+        found += TURN * math.ceil((lower - found) / TURN)
+    elif found > upper:
+        found -= TURN * math.ceil((found - upper) / TURN)
+    return found if lower <= found <= upper else x
+
+
+@inner
+def turned_back(limits, value, x, start):
+    """Return a value at its copy nearest to a start, if a whole turn moves nothing."""
+    if load(limits, LIMITS.size * value + LIMITS.periodic) == 0.0:
+        return x
+    lower, upper = bounds(limits, value)
+    return nearest_copy(x, start, lower, upper)
 
 
 @inner

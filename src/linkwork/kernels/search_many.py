@@ -14,7 +14,7 @@ from numba import float64, int64
 
 from . import inner, kernel, part
 from .chain_memory import BEST, CODE, FRAME, FRAMES, REPORT, SETTINGS, Lanes, Tables, chain_of, lane_sizes
-from .damped import damped_step, tip_error, within
+from .damped import damped_step, tip_error, turned_back, within
 from .joint_step import TRANSFORM
 from .lanes import beyond, bits, cells, divided, flat, gather, load, scatter, select, store
 from .layout import Layout
@@ -51,6 +51,13 @@ def write_best(values, best, starts, steps, pose, report):
     store(report, REPORT.rotation_error, load(best, BEST.rotation))
     store(report, REPORT.starts, float64(starts))
     store(report, REPORT.steps, float64(steps))
+
+
+@part
+def turn_back(limits, values, start, pose):
+    """Bring every value of a pose to its copy, whole turns away, that is nearest to a start within limits."""
+    for value in range(values):
+        store(pose, value, turned_back(limits, value, load(pose, value), load(start, value)))
 
 
 @part
@@ -166,8 +173,10 @@ def refill_lane(chain, tables, batch, flow, books, states, out, lane, width, val
         closer = keep_best(lane, width, values, p, r, weight, q, best)
         then = judge_end(chain.settings, arrived, closer, batch.tries, state, best)
         if then < AGAIN:
-            report = beyond(reports, REPORT.size * problem)
-            write_best(values, best, load(state, LANE.start), taken, beyond(poses, values * problem), report)
+            report, pose = beyond(reports, REPORT.size * problem), beyond(poses, values * problem)
+            write_best(values, best, load(state, LANE.start), taken, pose, report)
+            if batch.any_given:
+                turn_back(chain.limits, values, beyond(batch.given, values * problem), pose)
             store(status, problem, then)
             change -= 1
     if problem < 0 or then < AGAIN:

@@ -12,10 +12,21 @@ from numpy.typing import NDArray
 
 from . import inner, kernel, part
 from .chain_memory import BEST, CODE, ENDS, FRAME, FRAMES, LIMITS, REPORT, SETTINGS, Tables, chain_of, lane_sizes
-from .damped import tip_error, within
+from .damped import tip_error, turned_back, within
 from .joint_step import ROW_NUMBERS, TRANSFORM
 from .lanes import beyond, bits, cells, divided, flat, load, store
-from .search_many import BEYOND, CLOSEST, CLOSING, INVALID, REACHED, UNSOLVED, advance, keep_best, write_best
+from .search_many import (
+    BEYOND,
+    CLOSEST,
+    CLOSING,
+    INVALID,
+    REACHED,
+    UNSOLVED,
+    advance,
+    keep_best,
+    turn_back,
+    write_best,
+)
 from .starts import FIRST_STARTS, TABLE_STARTS, in_reach, put_start, read_goal, starts_worth_trying, uniform
 
 WIDTH = TABLE_STARTS  # lanes: a round makes the starts of one table
@@ -36,14 +47,15 @@ def put_around(limits, values, seed, given, q):
 
 
 @part
-def nearest(near, values, given, q):
-    """Return which of the lanes that have arrived, given as bits, is nearest to a pose."""
+def nearest(near, limits, values, given, q):
+    """Return which of the lanes that have arrived, given as bits, is nearest to a pose, whole turns aside."""
     best, least = 0, math.inf
     for lane in range(WIDTH):
         if (near >> lane) & 1:
             away = 0.0
             for value in range(values):
-                d = load(q, WIDTH * value + lane) - load(given, value)
+                start = load(given, value)
+                d = turned_back(limits, value, load(q, WIDTH * value + lane), start) - start
                 away += d * d
             if away < least:
                 best, least = lane, away
@@ -167,7 +179,7 @@ def search_one(codes, packed, room, target, seed, tries, given, out):
         total += taken
         if near:
             store(best, BEST.error, math.inf)
-            winner = nearest(near, values, begin_at, q) if mode == AROUND else first_bit(near)
+            winner = nearest(near, chain.limits, values, begin_at, q) if mode == AROUND else first_bit(near)
         for lane in range(WIDTH):
             if not near or lane == winner:
                 p, r = load(moved, lane), load(turned, lane)
@@ -180,6 +192,8 @@ def search_one(codes, packed, room, target, seed, tries, given, out):
             break
         mode = AROUND if mode == GIVEN else NEW if begun < allowed else BEST_MET
     write_best(values, best, begun, total, cell, beyond(cell, to_report))
+    if given:
+        turn_back(chain.limits, values, begin_at, cell)
     return REACHED if near else CLOSEST if possible else BEYOND
 
 

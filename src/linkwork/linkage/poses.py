@@ -195,6 +195,33 @@ def between(linkage: Linkage, start: FloatArray, end: FloatArray, *, wrap: bool 
     return result
 
 
+def turned_back(linkage: Linkage, q: FloatArray, start: FloatArray, *, keep_limits: bool = True) -> FloatArray:
+    """Return poses with every angle at its copy, whole turns away, that is nearest to a start within limits.
+
+    Args:
+        linkage: The linkage.
+        q: Poses, shape (..., nq).
+        start: The start, or one for each pose.
+        keep_limits: Whether copies beyond limits are out of the question.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([2, 1])
+        >>> turned_back(arm, np.array([7.0, 1.0]), np.array([0.0, 6.0])).round(4).tolist()
+        [0.7168, 7.2832]
+    """
+    places, turn = np.flatnonzero(linkage.table.periodic), 2.0 * np.pi
+    low: Any = linkage.lower[places] if keep_limits else -np.inf
+    high: Any = linkage.upper[places] if keep_limits else np.inf
+    x = q[..., places]
+    found = x + turn * np.floor((start[..., places] - x) / turn + 0.5)
+    found = found + turn * np.ceil(np.maximum(low - found, 0.0) / turn)
+    found = found - turn * np.ceil(np.maximum(found - high, 0.0) / turn)
+    result = np.array(np.broadcast_to(q, np.broadcast_shapes(q.shape, start.shape)))
+    result[..., places] = np.where((found >= low) & (found <= high), found, x)
+    return result
+
+
 def same_pose(linkage: Linkage, q: FloatArray, others: FloatArray, apart: float = APART) -> NDArray[np.bool_]:
     """Return which of poses (..., nq) are the pose q: less than `apart` away in every velocity, whole turns aside."""
     way = between(linkage, q, others, wrap=False)

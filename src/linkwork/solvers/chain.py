@@ -112,10 +112,11 @@ class Chain:
         codes: Codes of the rows.
         numbers: Base, tip and rows.
         ends: The constant transforms before the first joint and after the last, 4x4.
-        limits: LIMITS for every value, shape (n, 4).
+        limits: LIMITS for every value, shape (n, 5).
         plain: Places of values in the chain and in the pose.
         balls: Places of three angles in the chain and of their quaternion in the pose.
         turning: Which values are angles of revolute joints alone: a whole turn more or less changes nothing.
+        sliding: Which values drive slides alone.
         length: All its segments and slides laid end to end [m]; 1 where there are none.
     """
 
@@ -129,6 +130,7 @@ class Chain:
     plain: tuple[NDArray[np.int64], NDArray[np.int64]] = field(init=False)
     balls: tuple[tuple[int, int], ...] = field(init=False)
     turning: NDArray[np.bool_] = field(init=False)
+    sliding: NDArray[np.bool_] = field(init=False)
     length: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -167,8 +169,9 @@ class Chain:
         fractions = {row.value for row in joints if row.multiplier % 1.0}  # a whole turn of these turns another by less
         turning = np.array([m == {steps.REVOLUTE} and k not in fractions for k, m in enumerate(motions)], np.bool_)
         segments = [np.linalg.norm(m[:3, 3]) for m in (*(row.constant for row in joints[1:]), tip)]
-        self.__dict__.update(turning=turning, length=float(sum(segments)) or 1.0)
-        self.__dict__["limits"] = self._limits([kinds == {steps.PRISMATIC} for kinds in motions])
+        sliding = np.array([kinds == {steps.PRISMATIC} for kinds in motions], np.bool_)
+        self.__dict__.update(turning=turning, sliding=sliding, length=float(sum(segments)) or 1.0)
+        self.__dict__["limits"] = self._limits()
 
     @property
     def values(self) -> int:
@@ -181,18 +184,20 @@ class Chain:
             why = why_unsupported(self.linkage, self.frame) or "nothing moves it"
             raise GoalError(f"no search for poses of frame {self.frame!r} in linkage {self.linkage.name!r}: {why}.")
 
-    def _limits(self, slides: list[bool]) -> FloatArray:
+    def _limits(self) -> FloatArray:
         inside, outside = self.plain
-        lower, upper = np.full(len(slides), -np.inf), np.full(len(slides), np.inf)
+        count = len(self.sliding)
+        lower, upper = np.full(count, -np.inf), np.full(count, np.inf)
         lower[inside], upper[inside] = self.linkage.lower[outside], self.linkage.upper[outside]
         middle = mid_range(lower, upper)
-        room = np.where(slides, self.length, math.pi)
+        room = np.where(self.sliding, self.length, math.pi)
         return memory.LIMITS.pack(
-            shape=(len(slides),),
+            shape=(count,),
             lower=lower,
             upper=upper,
             start_low=np.where(np.isfinite(lower), lower, np.minimum(middle, upper) - room),
             start_high=np.where(np.isfinite(upper), upper, np.maximum(middle, lower) + room),
+            periodic=self.turning,
         )
 
     def spread(self, shares: FloatArray) -> FloatArray:

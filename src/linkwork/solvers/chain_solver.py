@@ -21,12 +21,14 @@ from ..kernels.search_many import INVALID, REACHED, UNSOLVED, check_many, room, 
 from ..kernels.search_one import Answer, pack, search_one
 from ..linkage.caching import Cache
 from ..linkage.linkage import Linkage
-from ..linkage.poses import PoseLike, clamped, start_pose, wrapped
+from ..linkage.poses import PoseLike, clamped, start_pose, turned_back, wrapped
 from ..transforms import FloatArray, as_array, plane_basis
 from .chain import Chain, shells
 from .chain_solution import Found
+from .chain_step import ChainStep, Follower
 from .options import Settings
 from .solution import Solution
+from .step import Step
 
 RESTARTS = 2000
 # what the search's settings are made of; lengths are shares of the chain's own
@@ -40,6 +42,11 @@ FLOAT64, SQUARE = np.dtype(np.float64), (4, 4)
 EMPTY = np.empty
 NEW = object.__new__  # a solution is filled in by hand: a tenth of the time of its constructor
 NO_STARTS = np.zeros(0)
+
+
+def is_ready(target: Any) -> bool:
+    """Return whether a target is what kernels read: a 4x4 array in double precision, row by row."""
+    return target.__class__ is np.ndarray and target.shape == SQUARE and target.dtype is FLOAT64 and target.flags.carray
 
 
 class Prepared:
@@ -72,7 +79,7 @@ class Prepared:
         self.rows = len(self.codes) // memory.CODE.size
         self.answer = answer = Answer(self.rows, self.chain.values)
         self._size, self._room, self._start_at, self._values_at = answer.size, answer.room, answer.start, answer.values
-        self._known = pack(self.numbers, self.starts(np.float64))
+        self.known = pack(self.numbers, self.starts(np.float64))
         self._rooms: list[FloatArray] = []
         self._shape, self._neutral = (linkage.nq,), linkage.neutral()
 
@@ -167,15 +174,22 @@ class Prepared:
         """Centre, point of the last axis and extents; see `linkwork.solvers.chain.shells`."""
         return shells(self.chain)
 
+    @cached_property
+    def follower(self) -> Follower:
+        """The chain in a control loop."""
+        return Follower(self)
+
     # One target
 
-    def __call__(self, target: ArrayLike, *, start: PoseLike | None = None) -> Solution:
+    def __call__(self, target: ArrayLike, *, start: PoseLike | None = None, stay: bool = False) -> Solution:
         """Return the pose that brings the frame to a target, or the closest one found.
 
         Args:
             target: A 4x4 matrix; a position where only that is asked for, a 3x3 rotation where only that is.
             start: A pose to begin with: the answer is then the one found nearest to it. Values of joints that do not
                 move the frame are taken from it. Without one, any answer will do.
+            stay: Never jump: the answer is where a continuous motion from the start leads, on its branch. Where none
+                leads to the target, the pose that came nearest, without success.
 
         Example:
             >>> import linkwork as lw
@@ -184,21 +198,67 @@ class Prepared:
             >>> ik(arm.forward(arm.stored_pose("ready"), frame="tip")).success
             True
         """
-        if (
-            target.__class__ is np.ndarray
-            and target.shape == SQUARE
-            and target.dtype is FLOAT64
-            and target.flags.carray
-        ):
-            return self._search_one(target, start, self.seed, self.restarts)
-        return self._search_one(self.as_target(target), start, self.seed, self.restarts)
+        if not is_ready(target):
+            target = self.as_target(target)
+        if stay:
+            return self.stay(target, start)
+        return self._search_one(target, start, self.seed, self.restarts)
+
+    def stay(self, target: FloatArray, start: PoseLike | None) -> Solution:
+        """Return the answer that a continuous motion from a start leads to; see `stay` in a call."""
+        if start is None:
+            raise OptionError("stay=True keeps to the branch of a start; give start=, the pose to go on from.")
+        return self.follower.stay(target, self.checked_start(start))
+
+    def step(
+        self, target: ArrayLike, q: PoseLike | Step, dt: float, *, velocity: ArrayLike | None = None, scale: float = 1.0
+    ) -> ChainStep:
+        """Return the next pose of a control loop: one cycle on the way to a target, without a jump.
+
+        No joint moves by more than its velocity limit times `dt`; one without such a limit turns by at most 0.25 rad,
+        or slides by a sixteenth of the chain's length. Limits are kept, singularities are taken slowly, and where the
+        target is out of reach the chain comes as near as it can without a jump.
+
+        Args:
+            target: As for a call.
+            q: The pose now, or the step before.
+            dt: How long a cycle lasts [s].
+            velocity: Speeds at most [rad/s, m/s], one for all joints or one for each velocity; those of the linkage by
+                default.
+            scale: What speeds are multiplied by: 0.5 moves at half the speed allowed.
+
+        Returns:
+            A `Step`: the pose `q`, a `status` and numbers. It can stand for its pose, as here.
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.models.panda()
+            >>> ik, q = lw.prepare(arm, "tip"), arm.stored_pose("ready")
+            >>> target = arm.forward(q, frame="tip")
+            >>> target[2, 3] += 0.05
+            >>> for _ in range(20):
+            ...     q = ik.step(target, q, dt=0.01)
+            >>> q.status
+            'reached'
+        """
+        follower = self.follower
+        if not dt > 0.0:
+            raise OptionError(f"dt, how long a cycle lasts, is a positive number of seconds, got {dt!r}.")
+        if not is_ready(target):
+            target = self.as_target(target)
+        pose: Any = q.q if isinstance(q, Step) else q
+        if not (pose.__class__ is np.ndarray and pose.dtype is FLOAT64 and pose.shape == self._shape):
+            pose = self.checked_start(pose)
+        pace = follower.own if velocity is None and scale == 1.0 else follower.pace(velocity, scale)
+        return follower.step(target, pose, pace, float(dt))
 
     def nearest(self, target: ArrayLike, start: PoseLike, *, starts: int = 256) -> Solution:
         """Return, of the solutions that many starts find, the one nearest to a pose; more thorough than a call."""
-        pose, aim = self._start(start), self.as_target(target)
+        pose, aim = self.checked_start(start), self.as_target(target)
         best = self.solve(aim, start=pose)
         if best.success:
             poses = np.concatenate([best.q[None], self.candidates(aim, starts)])
+            poses = turned_back(self.linkage, poses, pose, keep_limits=self.settings.keeps_limits)
             away = self.linkage.difference(pose, poses)
             best.__dict__["q"] = poses[int(np.argmin((away * away).sum(axis=-1)))]
             given = self.chain.values_of(best.q)[None]
@@ -238,16 +298,16 @@ class Prepared:
         given = start is not None
         if given:
             quick = start.__class__ is np.ndarray and start.dtype is FLOAT64 and start.shape == self._shape
-            pose: Any = start if quick else self._start(start)
+            pose: Any = start if quick else self.checked_start(start)
             out[self._start_at] = pose if self.whole else self.chain.values_of(pose)
-        aim = target if self._turn is None else self._spun(target)
-        outcome = search_one(self.codes, self._known, room, aim, seed, tries, given, out)
+        aim = target if self._turn is None else self.spun(target)
+        outcome = search_one(self.codes, self.known, room, aim, seed, tries, given, out)
         self._rooms.append(room)
         if outcome != REACHED:
             if outcome == INVALID:
                 raise GoalError(f"the target of {self.goal.frame!r} is no rigid transform of finite numbers.")
             if outcome == UNSOLVED:
-                self._start(start)  # says what is wrong with it
+                self.checked_start(start)  # says what is wrong with it
         solution: Found = NEW(Found)
         known = solution.__dict__
         known["prepared"], known["out"], known["outcome"], known["success"] = self, out, outcome, outcome == REACHED
@@ -261,19 +321,25 @@ class Prepared:
             known["start"] = np.array(pose)
         return solution
 
-    def _start(self, start: PoseLike | None) -> FloatArray:
+    def checked_start(self, start: PoseLike | None) -> FloatArray:
+        """Return the one pose that a solve begins with, or say what is wrong with it."""
         pose = start_pose(self.linkage, start)
         if pose.ndim != 1:
             raise OptionError(f"one target takes one start of shape ({self.linkage.nq},), got shape {pose.shape}.")
         return pose
 
+    def put(self, values: FloatArray, base: FloatArray) -> FloatArray:
+        """Return whole poses from the chain's values, the rest as in `base`."""
+        q = self.chain.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
+        if self.settings.limits != "ignore":  # joints outside the chain may have begun beyond theirs
+            q = clamped(self.linkage, q)
+        return q
+
     def pose(self, values: FloatArray, base: FloatArray) -> FloatArray:
         """Return whole poses from the chain's values: unlimited angles within half a turn of those of `base`."""
         if self._plain:
             return values
-        q = self.chain.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
-        if self.settings.limits != "ignore":  # joints outside the chain may have begun beyond theirs
-            q = clamped(self.linkage, q)
+        q = self.put(values, base)
         if len(self.open):
             inside, outside = self.chain.plain
             places = outside[np.isin(inside, self.open)]
@@ -283,11 +349,16 @@ class Prepared:
 
     def residuals(self, report: FloatArray) -> FloatArray:
         """Return position and rotation errors [m, rad], those asked for, from what the kernels report (..., 4)."""
-        errors, parts = memory.REPORT.view(report), []
+        errors = memory.REPORT.view(report)
+        return self.unsquared(errors.position_error, errors.rotation_error)
+
+    def unsquared(self, position: Any, rotation: Any) -> FloatArray:
+        """Return position and rotation errors [m, rad], those asked for, from the squares that kernels know."""
+        parts = []
         if self.goal.coordinates:
-            parts.append(np.sqrt(errors.position_error))
+            parts.append(np.sqrt(position))
         if len(self.goal.rows) > self.goal.coordinates:
-            parts.append(2.0 * np.arcsin(np.minimum(np.sqrt(errors.rotation_error) / 2.0, 1.0)))
+            parts.append(2.0 * np.arcsin(np.minimum(np.sqrt(rotation) / 2.0, 1.0)))
         return np.stack(parts, axis=-1)
 
     # Many targets
@@ -311,7 +382,7 @@ class Prepared:
             self.codes,
             self.packed(kind, bounded=bounded),
             self.starts(kind),
-            self._spun(targets).reshape(-1),
+            self.spun(targets).reshape(-1),
             given.reshape(-1),
             first,
             self.seed,
@@ -336,7 +407,7 @@ class Prepared:
             good = self.check(*padded)[:count]
             values[:], report[:] = padded[1][:count], padded[2][:count]
             return good
-        aims, lanes = self._spun(targets).reshape(-1), np.zeros(room(self.rows, self.chain.values, width)[0])
+        aims, lanes = self.spun(targets).reshape(-1), np.zeros(room(self.rows, self.chain.values, width)[0])
         check_many(self.codes, self.numbers, aims, values.reshape(-1), lanes, report.reshape(-1))
         errors, known = memory.REPORT.view(report), self.search_settings
         good_ones: NDArray[np.bool_] = (errors.position_error <= known.near) & (errors.rotation_error <= known.aligned)
@@ -350,7 +421,7 @@ class Prepared:
         values, _ = self.search(np.tile(target, (count, 1, 1)), status, given=given, restarts=0)
         return self.pose(values[status == REACHED], self._neutral)
 
-    def _spun(self, targets: FloatArray) -> FloatArray:
+    def spun(self, targets: FloatArray) -> FloatArray:
         """Return targets whose z axis is the one that must agree, where an axis is free."""
         if self._turn is None:
             return targets

@@ -18,7 +18,7 @@ from .problem import Problem
 if TYPE_CHECKING:
     from .options import Settings
 
-Status = Literal["reached", "stalled", "diverged", "iterations", "time", "closest", "beyond", "invalid"]
+Status = Literal["reached", "stalled", "diverged", "iterations", "time", "closest", "beyond", "held", "invalid"]
 
 NULL = 1e-9  # of the largest singular value: below, a direction changes no goal
 ENDINGS: dict[Status, str] = {
@@ -29,6 +29,7 @@ ENDINGS: dict[Status, str] = {
     "time": "used up its time",
     "closest": "no start came nearer",
     "beyond": "the chain does not extend that far",
+    "held": "no continuous way from the start leads nearer",
     "invalid": "the target is not a rigid transform of finite numbers",
 }
 
@@ -72,7 +73,8 @@ class Solution:
         residuals: The norm of each goal's position [m] and rotation [rad] error, shape (..., blocks).
         iterations: Steps taken.
         status: Why it ended: ``reached``, ``stalled``, ``diverged``, ``iterations``, ``time``; the compiled search has
-            also ``closest`` (no start came nearer) and ``beyond`` (out of reach). An array of these for several starts.
+            also ``closest`` (no start came nearer), ``beyond`` (out of reach) and, with ``stay=True``, ``held`` (no
+            continuous way leads nearer). An array of these for several starts.
         trace: One record an iteration, if asked for.
     """
 

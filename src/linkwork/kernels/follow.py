@@ -1,0 +1,351 @@
+"""Following a goal from where a chain is: control cycles, each a search within a box around the pose before it.
+
+A cycle takes Levenberg-Marquardt steps, each a damped least-squares change within bounds: what limits and speeds allow.
+Two rules keep it calm. A change is no longer than the error over twice a smallest singular value, so that the chain
+slows down before singularities. A step that gains little of what it promised is taken again with more damping, so that
+it comes to rest at the edge of reach. `chain_memory` says what stands in the arrays of the chain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+
+from . import inner, kernel, part
+from .chain_memory import CODE, SETTINGS, chain_of
+from .damped import bounds, columns, tip_error
+from .joint_step import TRANSFORM
+from .lanes import beyond, cells, divided, flat, load, store
+from .layout import Layout
+from .starts import read_goal
+
+INVALID, UNFIT, REACHED, FOLLOWING, LIMITED, HELD = 0, 1, 2, 3, 4, 5  # how it ended; unfit: a start that is not finite
+NO_LIMIT, POSITION, VELOCITY = 0, 1, 2
+
+PACE = Layout(
+    "smallest",  # singular value below which the chain slows down
+    "fine",  # squared share of the tolerance at which a cycle has nothing left to do
+    "leap",  # how far many cycles together may lead: so many reaches of one; 0 for no bound
+    "lever",  # or so many for each metre of the error at the start, if that is more
+)
+RATE = Layout("speed", "most")  # of a value, after the pace: units a second, and in a cycle where there is no speed
+CYCLE = Layout("position_error", "rotation_error", "asked", "left", "value", "limit", "steps", "damping")  # a report
+
+STEPS, ATTEMPTS, ROUNDS, TRUSTS = 8, 5, 8, 4  # of a cycle, of a step, of its bounds, and of its length
+WORTH = 0.1  # share of the gain it promised that a step must bring
+GROWTH = 8.0  # of the damping, where it does not
+STILL = 0.02  # cosine between a joint's pull and the error below which it cannot help
+PROGRESS = 0.998  # squared errors: a cycle that gains less leads nowhere
+ROUNDING = 1e-12
+SLACK = 1.1  # a change may be this much longer than asked for
+
+Scratch = namedtuple(
+    "Scratch",
+    (
+        "goal",
+        "error",  # six rows, weighted
+        "q",
+        "trial",
+        "low",  # bounds of a cycle
+        "high",
+        "change",
+        "free",  # 1 where a value is free to move, 0 where it is held at a bound
+        "work",  # of a sweep, then columns
+        "other",  # the same of the trial
+        "matrix",
+        "pull",
+        "rest",
+    ),
+)
+
+
+@inner
+def scratch_sizes(rows, values):
+    """Return how much each part of the memory takes."""
+    n = values
+    return Scratch(TRANSFORM.size, 6, n, n, n, n, n, n, 6 * rows, 6 * rows, 36, 6, 6)
+
+
+@part
+def look(chain, rows, goal, q, work, error):
+    """Write the weighted error of a pose, leave axes and origins in `work`; return what `columns` wants, and errors."""
+    z, tip, e, p, r = tip_error(chain.codes, chain.numbers, rows, chain.settings, goal, q, work)
+    for k in range(6):
+        store(error, k, e[k])
+    return z, tip, p, r
+
+
+@inner
+def pull_of(columns, value, pull):
+    """Return the scalar product of a value's column and six numbers."""
+    total = 0.0
+    for k in range(6):
+        total += load(columns, 6 * value + k) * load(pull, k)
+    return total
+
+
+@part
+def factor(values, columns, damping, s):
+    """Write ``J J^T + damping I`` of free columns as ``L D L^T``, and the error less what held ones do to `pull`."""
+    matrix = s.matrix
+    for i in range(6):
+        left = load(s.error, i)
+        for value in range(values):
+            left -= load(columns, 6 * value + i) * load(s.change, value) * (1.0 - load(s.free, value))
+        store(s.pull, i, left)
+        for j in range(i + 1):
+            total = damping if i == j else 0.0
+            for value in range(values):
+                total += load(columns, 6 * value + i) * load(columns, 6 * value + j) * load(s.free, value)
+            store(matrix, 6 * i + j, total)
+    for k in range(6):
+        inverse = 1.0 / load(matrix, 7 * k)
+        for i in range(k + 1, 6):
+            share = load(matrix, 6 * i + k) * inverse
+            for j in range(k + 1, i + 1):
+                store(matrix, 6 * i + j, load(matrix, 6 * i + j) - share * load(matrix, 6 * j + k))
+        for i in range(k + 1, 6):
+            store(matrix, 6 * i + k, load(matrix, 6 * i + k) * inverse)
+
+
+@part
+def solve_factored(matrix, x):
+    """Solve with the factors, in place."""
+    for k in range(6):
+        for i in range(k + 1, 6):
+            store(x, i, load(x, i) - load(matrix, 6 * i + k) * load(x, k))
+    for k in range(5, -1, -1):
+        total = load(x, k) / load(matrix, 7 * k)
+        for i in range(k + 1, 6):
+            total -= load(matrix, 6 * i + k) * load(x, i)
+        store(x, k, total)
+
+
+@part
+def held_back(values, columns, s):
+    """Write the change of every free value; hold those that would leave their bounds. Return whether any would."""
+    outside = False
+    for value in range(values):
+        if load(s.free, value) != 0.0:
+            change, x = pull_of(columns, value, s.pull), load(s.q, value)
+            low, high = load(s.low, value) - x, load(s.high, value) - x
+            if not low <= change <= high:
+                change, outside = low if change < low else high, True
+                store(s.free, value, 0.0)
+            store(s.change, value, change)
+    return outside
+
+
+@part
+def let_go(values, columns, s):
+    """Free the values that are held at a bound and pulled back from it; return whether there are any."""
+    found = False
+    for value in range(values):
+        low, high = load(s.low, value), load(s.high, value)
+        if load(s.free, value) == 0.0 and low < high:
+            change = load(s.change, value)
+            beyond_it = pull_of(columns, value, s.pull) - change  # the damped error is the damping times the pull
+            at_low = change <= low - load(s.q, value)
+            if (at_low and beyond_it > 0.0) or (not at_low and beyond_it < 0.0):
+                store(s.free, value, 1.0)
+                found = True
+    return found
+
+
+@part
+def bounded_change(values, columns, damping, s):
+    """Leave the damped least-squares change within bounds in `change`, and what is left of the error in `pull`.
+
+    That is ``(e - J change) / damping``, the solution of the normal equations of the free columns.
+    """
+    for value in range(values):
+        store(s.free, value, 1.0)
+        store(s.change, value, 0.0)
+    for _ in range(ROUNDS):
+        factor(values, columns, damping, s)
+        solve_factored(s.matrix, s.pull)
+        if not held_back(values, columns, s) and not let_go(values, columns, s):
+            break
+
+
+@part
+def short_change(values, columns, damping, longest, s):
+    """Leave a change within bounds that is no longer than asked for; return the damping that makes it so.
+
+    Newton's method on one over the length, which is nearly linear in the damping (Moré and Sorensen).
+    """
+    for _ in range(TRUSTS):
+        bounded_change(values, columns, damping, s)
+        total, moving = 0.0, 0.0
+        for value in range(values):
+            square = load(s.change, value) ** 2
+            total, moving = total + square, moving + square * load(s.free, value)
+        size = math.sqrt(total)
+        if size <= SLACK * longest:
+            break
+        for k in range(6):
+            store(s.rest, k, load(s.pull, k))
+        solve_factored(s.matrix, s.rest)
+        squares, both = 0.0, 0.0
+        for k in range(6):
+            squares, both = squares + load(s.pull, k) ** 2, both + load(s.pull, k) * load(s.rest, k)
+        slope = squares - damping * both
+        if not slope > 0.0 or not moving > 0.0:
+            break
+        damping += moving / slope * (size - longest) / longest
+    return damping
+
+
+@inner
+def promised(damping, s):
+    """Return by how much the squared error should shrink, were the chain as straight as its Jacobian."""
+    before, after = 0.0, 0.0
+    for k in range(6):
+        before, after = before + load(s.error, k) ** 2, after + (damping * load(s.pull, k)) ** 2
+    return before - after
+
+
+@part
+def run_cycle(chain, rows, values, pace, s):
+    """Bring `q` as near to the goal as it comes within the box; return squared errors, steps, damping and first error.
+
+    The error is that of `q` in the end and, unless it is next to nothing, its columns are in `work`.
+    """
+    settings = chain.settings
+    w = load(settings, SETTINGS.rotation_weight)
+    near = load(settings, SETTINGS.near) * load(pace, PACE.fine)
+    aligned = load(settings, SETTINGS.aligned) * load(pace, PACE.fine)
+    z, tip, p, r = look(chain, rows, s.goal, s.q, s.work, s.error)
+    taken, damping, first = 0, 0.0, p + r * (w * w)
+    while True:
+        error = p + r * (w * w)
+        if p <= near and r <= aligned:
+            return p, r, taken, damping, first
+        columns(chain.codes, chain.numbers, rows, settings, tip, z, s.work)
+        if taken == STEPS:
+            return p, r, taken, damping, first
+        damping = error * load(settings, SETTINGS.damping_gain) + load(settings, SETTINGS.damping_least)
+        longest = math.sqrt(error) / (2.0 * load(pace, PACE.smallest))
+        better, attempt = False, 0
+        while not better and attempt < ATTEMPTS:
+            damping = short_change(values, s.work, damping, longest, s)
+            for value in range(values):
+                x = load(s.q, value) + load(s.change, value)
+                store(s.trial, value, min(max(x, load(s.low, value)), load(s.high, value)))
+            gain = promised(damping, s)
+            z, tip, p_after, r_after = look(chain, rows, s.goal, s.trial, s.other, s.rest)
+            gained = error - (p_after + r_after * (w * w))
+            better = gained > 0.0 and gained > WORTH * gain
+            damping = damping if better else max(GROWTH * damping, load(settings, SETTINGS.caution) * math.sqrt(error))
+            attempt += 1
+        if not better:
+            return p, r, taken, damping, first
+        p, r, taken = p_after, r_after, taken + 1
+        for value in range(values):
+            store(s.q, value, load(s.trial, value))
+        for k in range(6):
+            store(s.error, k, load(s.rest, k))
+        for k in range(6 * rows):
+            store(s.work, k, load(s.other, k))
+
+
+@part
+def put_box(limits, values, pace, dt, span, start, s):
+    """Write the bounds of a cycle around `q`: its speeds, the limits and, around the start, how far it may lead."""
+    for value in range(values):
+        rate = PACE.size + RATE.size * value
+        speed, x, lower_upper = load(pace, rate + RATE.speed), load(s.q, value), bounds(limits, value)
+        reach = speed * dt if speed < math.inf else load(pace, rate + RATE.most)
+        far = span * reach if span < math.inf else math.inf
+        low, high = max(lower_upper[0], load(start, value) - far), min(lower_upper[1], load(start, value) + far)
+        low, high = min(max(low, x - reach), x + reach), min(max(high, x - reach), x + reach)
+        store(s.low, value, low)
+        store(s.high, value, high)
+        store(s.q, value, min(max(x, low), high))
+
+
+@part
+def judge(limits, values, s):
+    """Return why a pose that misses its goal is not nearer: how it ended, the value in its way, and which limit.
+
+    A speed first, since more cycles help; then joints that could still come nearer; then limits; then nothing.
+    """
+    size = 0.0
+    for k in range(6):
+        size += load(s.error, k) ** 2
+    most, place, way, helps = 0.0, -1, NO_LIMIT, False
+    for value in range(values):
+        length = 0.0
+        for k in range(6):
+            length += load(s.work, 6 * value + k) ** 2
+        push = pull_of(s.work, value, s.error)
+        cosine = abs(push) / math.sqrt(max(length * size, 1e-300))
+        x, lower_upper = load(s.q, value), bounds(limits, value)
+        bound = load(s.low, value) if push < 0.0 else load(s.high, value)
+        limit = lower_upper[0] if push < 0.0 else lower_upper[1]
+        if cosine < STILL:
+            continue
+        if abs(x - bound) > ROUNDING * (1.0 + abs(x)):
+            helps = True
+            continue
+        kind = POSITION if bound == limit else VELOCITY
+        if kind > way or (kind == way and cosine > most):
+            most, place, way = cosine, value, kind
+    if way == VELOCITY:
+        return LIMITED, place, way
+    if helps:
+        return FOLLOWING, -1, NO_LIMIT
+    return (LIMITED, place, way) if way == POSITION else (HELD, -1, NO_LIMIT)
+
+
+@kernel
+def follow_one(codes, packed, room, target, pace, dt, cycles, out):
+    """Follow a target (4, 4) from a start; write the pose and a report, see `CYCLE`, into `out`; return how it ended.
+
+    `packed` is what `search_one` reads; `pace` holds PACE, then RATE for each value; `out` holds the pose, the report,
+    the start and the target. One cycle lasts `dt`. Of several, each goes on from the one before, until the goal is
+    reached or nothing leads nearer.
+    """
+    rows = codes.size // CODE.size
+    values = (pace.size - PACE.size) // RATE.size
+    chain, cell, rates = chain_of(cells(codes), flat(packed), values), cells(out), cells(pace)
+    s = divided(cells(room), scratch_sizes(rows, values))
+    report, start = beyond(cell, values), beyond(cell, values + CYCLE.size)
+    settings = chain.settings
+    if not read_goal(chain.numbers, load(settings, SETTINGS.spin), flat(target), 0, s.goal):
+        return INVALID
+    for k in range(16):
+        store(start, values + k, load(flat(target), k))
+    for value in range(values):
+        x = load(start, value)
+        if x - x != 0.0:
+            return UNFIT
+        store(s.q, value, x)
+    w, span, p, r = load(settings, SETTINGS.rotation_weight), math.inf, 0.0, 0.0
+    if load(rates, PACE.leap) > 0.0:
+        _, _, p, r = look(chain, rows, s.goal, s.q, s.work, s.error)
+        span = max(load(rates, PACE.leap), load(rates, PACE.lever) * math.sqrt(p + r * (w * w)))
+    ended, place, way, steps, damping, cycle, asked, before = FOLLOWING, -1, NO_LIMIT, 0, 0.0, 0, 0.0, math.inf
+    while cycle < cycles:
+        put_box(chain.limits, values, rates, dt, span, start, s)
+        p, r, taken, damping, first = run_cycle(chain, rows, values, rates, s)
+        asked = first if cycle == 0 else asked
+        steps, cycle, left = steps + taken, cycle + 1, p + r * (w * w)
+        if p <= load(settings, SETTINGS.near) and r <= load(settings, SETTINGS.aligned):
+            ended, place, way = REACHED, -1, NO_LIMIT
+            break
+        ended, place, way = judge(chain.limits, values, s)
+        if way == POSITION or ended == HELD or left > PROGRESS * before:
+            break
+        before = left
+    for value in range(values):
+        store(cell, value, load(s.q, value))
+    store(report, CYCLE.position_error, p)
+    store(report, CYCLE.rotation_error, r)
+    store(report, CYCLE.asked, math.sqrt(asked))
+    store(report, CYCLE.left, math.sqrt(p + r * (w * w)))
+    store(report, CYCLE.value, place)
+    store(report, CYCLE.limit, way)
+    store(report, CYCLE.steps, steps)
+    store(report, CYCLE.damping, damping)
+    return ended

@@ -1,0 +1,99 @@
+"""One control cycle: the pose to command next, how it stands with the goal, and what is in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+from .solution import errors_in_words
+
+StepStatus = Literal["reached", "following", "limited", "held"]
+LimitKind = Literal["", "position", "velocity"]
+
+
+class Step:
+    """What a control cycle gives back. Wherever NumPy takes an array, a step is its pose.
+
+    Attributes:
+        q: The pose to command, shape (nq,). No joint is further from the pose before than its speed allows.
+        status: ``reached``: within tolerance. ``following``: on its way, nothing is in it; more cycles come nearer.
+            ``limited``: a joint is at its speed or at a limit, see `joint` and `limit`. ``held``: as near as the chain
+            comes without a jump; see `jump`.
+        residuals: How far each block of the goal is off [m, rad].
+        joint: The joint that is in the way; empty where none is.
+        limit: Which of its limits: ``"velocity"`` or ``"position"``; empty where none is.
+        share: Which share of the way to the goal this cycle has made, from 0 to 1.
+        start: The pose before.
+        dt: How long the cycle lasts [s].
+    """
+
+    linkage: Linkage
+    q: FloatArray
+    status: StepStatus
+    residuals: FloatArray
+    units: tuple[str, ...]
+    joint: str
+    limit: LimitKind
+    share: float
+    start: FloatArray
+    dt: float
+
+    def __init__(self, **fields: Any) -> None:
+        self.__dict__.update(fields)
+
+    @property
+    def success(self) -> bool:
+        """Whether the goal is reached."""
+        return self.status == "reached"
+
+    def __bool__(self) -> bool:
+        return self.success
+
+    @cached_property
+    def velocity(self) -> FloatArray:
+        """The velocity of the cycle, shape (nv,) [rad/s, m/s]."""
+        return np.asarray(self.linkage.difference(self.start, self.q) / self.dt)
+
+    @cached_property
+    def jump(self) -> float:
+        """How far the nearest other solution is, in the value that changes most [rad, m]; inf where none is found.
+
+        It is searched for when it is asked for, which takes far longer than a cycle.
+        """
+        return np.inf
+
+    @cached_property
+    def reason(self) -> str:
+        """One sentence, with numbers, on how things stand."""
+        errors = errors_in_words(self.residuals.tolist(), self.units)
+        if self.status == "reached":
+            return f"reached: {errors}."
+        if self.status == "following":
+            return f"following: {errors} to go; this cycle made {100.0 * self.share:.3g} % of the way."
+        if self.status == "limited":
+            at = "as fast as it may be" if self.limit == "velocity" else "at its limit"
+            return f"limited: {self.joint} is {at}; {errors} to go."
+        other = "no pose was found that reaches it" if np.isinf(self.jump) else f"another is {self.jump:.3g} away"
+        return f"held: no continuous way leads nearer than {errors}; {other}."
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> FloatArray:
+        return np.array(self.q, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __getitem__(self, item: Any) -> Any:
+        return self.q[item]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.q)
+
+    def __repr__(self) -> str:
+        what = f" by {self.joint}, {self.limit}" if self.joint else ""
+        return f"<Step: {self.status}{what}>"
