@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 from linkwork.errors import FormatError
 from linkwork.formats import urdf, xml
+from linkwork.formats.options import Options
 from linkwork.linkage.geometry import Box, Capsule, Cylinder, Mesh, Sphere, Visual
 from linkwork.linkage.joints import Ball, Continuous, Fixed, Floating, Joint, Mimic, Planar, Prismatic, Revolute
 from linkwork.linkage.poses import zero_pose
@@ -65,7 +66,7 @@ def test_masses_agree_with_pinocchio(pin, robot):
         (arm('type="revolute"', '<axis xyz="0 0 1"/><limit upper="2"/>'), Revolute("z", 0, 2), []),
         (arm('type="revolute"', '<axis xyz="0 0 1"/>'), Revolute("z"), ["missing-limits"]),
         (
-            arm('type="revolute"', '<axis xyz="0 1 0"/><limit effort="9" velocity="2"/>'),
+            arm('type="revolute"', '<axis xyz="0 1 0"/><limit/>'),
             Revolute("y"),
             ["dropped", "missing-limits"],
         ),
@@ -142,17 +143,59 @@ def test_a_follower_may_stand_before_its_leader(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("limit", "lower", "upper"),
+    ("limit", "held"),
     [
-        ('<limit lower="2" upper="3"/>', 0.0, 1.0),  # no value of the leader satisfies it: its limits are left out
-        ('<limit lower="-1" upper="0"/>', 0.0, 0.0),
+        ('<limit lower="2" upper="3"/>', (0.0, 1.0)),  # no value of the leader keeps them
+        ('<limit lower="-1" upper="0"/>', (0.0, 0.0)),
+        ('<limit lower="0" upper="0.5"/>', (0.0, 0.5)),
     ],
 )
-def test_limits_of_a_follower_that_hold_its_leader_are_said(tmp_path, limit, lower, upper):
+def test_limits_of_a_follower_do_not_hold_its_leader_unless_asked_to(tmp_path, limit, held):
     more = FOLLOWER.format(kind="revolute", limit=limit, mimic='<mimic joint="j"/>')
-    content = read(tmp_path, arm('type="revolute"', LEADER, more))
-    assert kinds(content.remarks) == ["mimic-limits"]
-    assert (content.linkage.lower[0], content.linkage.upper[0]) == (lower, upper)
+    text = arm('type="revolute"', LEADER, more)
+    content = read(tmp_path, text)
+    (remark,) = content.remarks
+    assert (remark.kind, remark.where, remark.line) == ("mimic-limits", "f", 11)
+    assert "'f' follows 'j' and goes from 0 to 1, beyond its own limits" in remark.text
+    assert (content.linkage.lower[0], content.linkage.upper[0]) == (0.0, 1.0)
+    assert content.linkage.forward([1.0], frame="finger")[0, 0] == pytest.approx(np.cos(2.0))
+    narrow = urdf.read(tmp_path / "robot.urdf", Options(limits="followers"))
+    assert (narrow.linkage.lower[0], narrow.linkage.upper[0]) == held
+    assert kinds(narrow.remarks) == ["mimic-limits"]
+
+
+def test_a_follower_within_its_limits_is_not_remarked(tmp_path):
+    mimic = '<mimic joint="j" multiplier="-1"/>'
+    more = FOLLOWER.format(kind="revolute", limit='<limit lower="-1" upper="0"/>', mimic=mimic)
+    assert not read(tmp_path, arm('type="revolute"', LEADER, more)).remarks
+
+
+# Limits of motion
+
+
+def test_velocity_acceleration_and_effort_are_read(tmp_path):
+    inside = '<axis xyz="1 0 0"/><limit lower="0" upper="1" effort="87" velocity="2.5" acceleration="7"/>'
+    content = read(tmp_path, arm('type="revolute"', inside))
+    assert not content.remarks
+    linkage = content.linkage
+    assert (linkage.velocity.item(), linkage.acceleration.item(), linkage.effort.item()) == (2.5, 7.0, 87.0)
+    (row,) = linkage.table
+    assert (row.velocity, row.acceleration, row.effort) == (2.5, 7.0, 87.0)
+
+
+@pytest.mark.parametrize(("value", "kind"), [("0", "zero-limit"), ("-1", "bad-limits"), ("inf", None), ("1e300", None)])
+def test_a_limit_of_motion_that_is_none(tmp_path, value, kind):
+    inside = f'<axis xyz="1 0 0"/>\n<limit velocity="{value}"/>'
+    content = read(tmp_path, arm('type="continuous"', inside))
+    assert np.isinf(content.linkage.velocity).all()
+    assert kinds(content.remarks) == ([kind] if kind else [])
+    assert all((remark.where, remark.line) == ("j", 9) for remark in content.remarks)
+
+
+def test_joints_with_several_values_have_no_limits_of_motion_in_urdf(tmp_path):
+    content = read(tmp_path, arm('type="planar"', '<axis xyz="0 0 1"/><limit velocity="1"/>'))
+    assert kinds(content.remarks) == ["dropped"]
+    assert "velocity limit of a planar joint" in content.remarks[0].text
 
 
 @pytest.mark.parametrize(
@@ -266,13 +309,11 @@ def test_what_a_linkage_cannot_hold_is_said_once_for_each_kind(tmp_path):
     inside = '<axis xyz="1 0 0"/><limit lower="0" upper="1" effort="1" velocity="2"/><dynamics damping="1"/>'
     inside += '<safety_controller k_velocity="1"/><calibration rising="0"/>'
     remarks = read(tmp_path, arm('type="revolute"', inside, more)).remarks
-    assert [remark.kind for remark in remarks] == ["dropped"] * 7
+    assert [remark.kind for remark in remarks] == ["dropped"] * 5
     texts = " ".join(remark.text for remark in remarks)
     for what in (
         "<transmission> in <robot> (2 times)",
         "<gazebo>",
-        "effort",
-        "velocity",
         "<dynamics>",
         "<calibration>",
     ):
@@ -365,18 +406,11 @@ JOINT = '<joint name="k" type="fixed"><parent link="{}"/><child link="{}"/></joi
         (arm('type="planar"', '<axis xyz="0 -0 0"/>'), "is zero", 8),
         (arm('type="revolute"', '<axis xyz="0 0"/>'), "3 finite numbers", 8),
         (arm('type="revolute"', '<axis xyz="0 0 nan"/>'), "3 finite numbers", 8),
-        (arm('type="revolute"', '<limit lower="1" upper="-1"/>'), "leave it no value", 8),
         (arm('type="revolute"', '<limit lower="nan" upper="1"/>'), "finite number", 8),
-        (arm('type="revolute"', '<limit lower="inf" upper="inf"/>'), "leave it no value", 8),
         (arm(inside='<origin xyz="1 2 x"/>'), "3 finite numbers", 8),
         (arm(inside='<origin xyz="1 2 1_0"/>'), "3 finite numbers", 8),
         (arm(inside='<origin rpy="1 2 1e999"/>'), "3 finite numbers", 8),
-        (arm('type="continuous"', "<mimic/>"), "mimics nothing", 8),
-        (arm('type="continuous"', '<mimic joint="x"/>'), "no such joint", 5),
-        (arm('type="continuous"', '<mimic joint="j"/>'), "circle", None),
         (arm('type="continuous"', '<mimic joint="j" multiplier="x"/>'), "finite number", 8),
-        (arm('type="floating"', '<mimic joint="j"/>'), "7 values", 8),
-        (arm(more=FOLLOWER.format(kind="continuous", limit="", mimic='<mimic joint="j"/>')), "0 values", 11),
         (LINK.format(before="\n", inside='<visual><geometry><box size="1"/></geometry></visual>'), "3 finite", 2),
         (LINK.format(before="\n", inside='<inertial><mass value="nan"/></inertial>'), "finite number", 2),
         (LINK.format(before="\n", inside='<inertial><mass/></inertial>'), "needs the attribute value", 2),
@@ -401,6 +435,42 @@ def test_broken_files_are_refused_with_their_line(tmp_path, text, message, line)
     assert message in str(caught.value)
     assert str(tmp_path / "robot.urdf") in str(caught.value)
     assert caught.value.line == line
+
+
+FORGIVEN = [
+    (arm('type="revolute"', '<limit lower="1" upper="-1"/>'), "bad-limits", "leave it no value", 8),
+    (arm('type="revolute"', '<limit lower="inf" upper="inf"/>'), "bad-limits", "leave it no value", 8),
+    (arm('type="continuous"', "<mimic/>"), "bad-mimic", "mimics nothing", 8),
+    (arm('type="continuous"', '<mimic joint="x"/>'), "bad-mimic", "mimics 'x', and there is no such joint", 5),
+    (arm('type="continuous"', '<mimic joint="j"/>'), "bad-mimic", "mimics 'j', and so itself", 5),
+    (arm('type="floating"', '<mimic joint="j"/>'), "bad-mimic", "7 values", 8),
+    (arm(more=FOLLOWER.format(kind="continuous", limit="", mimic='<mimic joint="j"/>')), "bad-mimic", "0 values", 11),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "kind", "message", "line"), FORGIVEN)
+def test_what_is_wrong_costs_only_its_part_and_strict_refuses(tmp_path, text, kind, message, line):
+    content = read(tmp_path, text)
+    (remark,) = [remark for remark in content.remarks if remark.kind == kind]
+    assert message in remark.text
+    assert remark.line == line
+    assert content.linkage.nv > 0
+    assert np.isinf(content.linkage.lower).all()
+    with pytest.raises(FormatError) as caught:
+        urdf.read(tmp_path / "robot.urdf", Options(strict=True))
+    assert message in str(caught.value)
+    assert caught.value.line == line
+
+
+def test_a_circle_of_followers_is_opened_once(tmp_path):
+    ring = "".join(
+        FOLLOWER.format(kind="continuous", limit="", mimic=f'<mimic joint="{leader}"/>')
+        .replace('"f"', f'"{name}"')
+        .replace('"finger"', f'"{name}_link"')
+        for name, leader in (("p", "q"), ("q", "r"), ("r", "q"))
+    )
+    linkage = read(tmp_path, arm(more=ring)).linkage
+    assert linkage.coordinates == ("r",)
 
 
 def chain(n: int) -> str:

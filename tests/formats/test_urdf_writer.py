@@ -28,6 +28,7 @@ from linkwork.linkage.joints import (
     Screw,
 )
 from linkwork.linkage.linkage import Frame, Link, Linkage
+from linkwork.linkage.motion_limits import MOTION_LIMITS
 from linkwork.linkage.tree import Loop
 from linkwork.motion.clips import Clip
 from robots import LINK, MESH, kinds, read, same_as_pinocchio
@@ -55,6 +56,8 @@ def test_real_robots_are_the_same_when_written_and_read_again(robot, tmp_path):
     assert (again.name, again.links, again.coordinates) == (linkage.name, linkage.links, linkage.coordinates)
     assert_allclose(again.lower, linkage.lower, rtol=0, atol=0)
     assert_allclose(again.upper, linkage.upper, rtol=0, atol=0)
+    for what in MOTION_LIMITS:
+        assert getattr(again, what).tolist() == getattr(linkage, what).tolist()
     for old, new in zip(linkage.nodes, again.nodes, strict=True):
         assert new.inertia == old.inertia
         assert [(v.shape, v.color, v.role) for v in new.visuals] == [(v.shape, v.color, v.role) for v in old.visuals]
@@ -223,3 +226,34 @@ def test_mujoco_reads_the_same_joint(joint, tmp_path):
     for name in ("child", "grandchild"):
         assert_allclose(data.body(name).xpos, frames[name][:3, 3], rtol=0, atol=1e-9)
         assert_allclose(data.body(name).xmat.reshape(3, 3), frames[name][:3, :3], rtol=0, atol=1e-9)
+
+
+# Limits of motion
+
+
+@pytest.mark.parametrize("articulation", [Revolute("z", -1, 1), Continuous("x"), Prismatic("y", 0, 2), Screw(lead=0.1)])
+def test_limits_of_motion_come_back(tmp_path, articulation):
+    given = {"velocity": 2.5, "effort": 87.0, "acceleration": 7.0}
+    linkage = Linkage([Link("a"), Link("b")], [Joint("j", "a", "b", articulation, **given)])
+    again, _ = rewritten(linkage, tmp_path)
+    assert {what: getattr(again, what).item() for what in MOTION_LIMITS} == given
+
+
+def test_a_limit_of_motion_that_is_not_there_is_not_there_again(tmp_path):
+    linkage = Linkage([Link("a"), Link("b")], [Joint("j", "a", "b", Revolute("z", -1, 1), velocity=2.5)])
+    again, remarks = rewritten(linkage, tmp_path)
+    assert (again.velocity.item(), again.effort.item()) == (2.5, math.inf)
+    assert "assumed" in kinds(remarks)
+
+
+def test_limits_of_motion_of_joints_in_parts_are_those_of_the_parts(tmp_path):
+    ball = Joint("j", "a", "b", Ball("zyx"), velocity=[1, 2, 3])
+    again, _ = rewritten(Linkage([Link("a"), Link("b")], [ball]), tmp_path)
+    assert again.velocity.tolist() == [1, 2, 3]
+
+
+def test_limits_of_motion_that_urdf_has_not_are_said_to_be_lost(tmp_path):
+    planar = Joint("j", "a", "b", Planar(), velocity=[1, 2, 3])
+    again, remarks = rewritten(Linkage([Link("a"), Link("b")], [planar]), tmp_path)
+    assert "dropped" in kinds(remarks)
+    assert np.isinf(again.velocity).all()

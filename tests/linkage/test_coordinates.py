@@ -134,16 +134,6 @@ def test_a_follower_that_notices_a_turn_keeps_its_leader_from_wrapping(follower,
     assert row.periodic is row.wraps is periodic
 
 
-def test_limits_in_the_table_are_narrowed_by_followers() -> None:
-    links = [Link("base"), Link("one"), Link("two")]
-    joints = [
-        Joint("lead", "base", "one", Revolute("z", -2.0, 2.0)),
-        Joint("follow", "base", "two", Revolute("z", -1.0, 1.0), mimic=Mimic("lead", 2.0)),
-    ]
-    (row,) = Linkage(links, joints).table
-    assert (row.lower, row.upper) == (-0.5, 0.5)
-
-
 def test_a_drive_gives_the_values_of_a_joint_in_many_poses() -> None:
     body = lw.models.human()
     poses = body.random_pose(0, (2, 3))

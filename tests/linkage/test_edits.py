@@ -331,14 +331,6 @@ def test_the_subtree_of_the_root_is_all_but_the_root_arc(arm):
     assert part.replace(name="arm") == arm
 
 
-def test_a_leader_without_its_follower_is_free_of_its_limits():
-    links = [Link(name) for name in "abc"]
-    follower = Joint("2", "a", "c", Revolute("z", -0.1, 0.1), mimic=Mimic("1"))
-    linkage = Linkage([*links, Link("d")], [hinge("0", "a", "d"), hinge("1", "d", "b"), follower])
-    assert linkage.upper.tolist() == [math.inf, 0.1]
-    assert linkage.subtree("d").upper.tolist() == [math.inf]
-
-
 WRONG_SUBTREES = {
     "leader above": ("lower", MimicError, "'grip' below 'lower' mimics 'elbow' above it; freeze"),
     "unknown": ("loewr", LinkNotFoundError, "'loewr'.*did you mean 'lower'"),

@@ -246,8 +246,8 @@ def test_edits_keep_them_or_refuse() -> None:
 
 def test_they_are_shown() -> None:
     linkage = leg()
-    assert limit_text(linkage, linkage.joint("hip")) == "swing 40.107 deg, twist -17.189 .. 28.648 deg"
-    assert joint_description(linkage, linkage.joint("hip"))["swing"] == SWING
+    assert limit_text(linkage.joint("hip")) == "swing 40.107 deg, twist -17.189 .. 28.648 deg"
+    assert joint_description(linkage.joint("hip"))["swing"] == SWING
 
 
 def test_the_doctor_sees_poses_beyond_them() -> None:

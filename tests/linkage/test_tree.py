@@ -12,7 +12,6 @@ from linkwork.errors import (
     DuplicateNameError,
     FrameNotFoundError,
     JointNotFoundError,
-    LimitError,
     LinkageError,
     LinkNotFoundError,
     LinkworkError,
@@ -50,28 +49,7 @@ def test_mimic_joints_follow_their_leaders(seed):
         expected = joint.mimic.multiplier * worth[joint.mimic.joint] + joint.mimic.offset
         assert worth[joint.name] == pytest.approx(expected, abs=1e-12)
         assert joint.name not in tree.coordinates
-        lower, upper = joint.articulation.limits
-        assert lower[0] - 1e-9 <= worth[joint.name] <= upper[0] + 1e-9  # the leader's limits keep the follower's
     assert followers
-
-
-NARROWED = [
-    (Mimic("a"), (-1.0, 0.5), (-1.0, 0.5)),
-    (Mimic("a", 2.0), (-1.0, 0.5), (-0.5, 0.25)),
-    (Mimic("a", -1.0), (-1.0, 0.5), (-0.5, 1.0)),
-    (Mimic("a", 1.0, 0.25), (-1.0, 0.5), (-1.25, 0.25)),
-    (Mimic("a", 0.0, 0.25), (-1.0, 0.5), (-2.0, 2.0)),
-    (Mimic("a", 0.1), (-1.0, 0.5), (-2.0, 2.0)),
-    (Mimic("a", 1.0), (-INF, 0.5), (-2.0, 0.5)),
-    (Mimic("a", -1.0), (-INF, 0.5), (-0.5, 2.0)),
-]
-
-
-@pytest.mark.parametrize(("mimic", "own", "narrowed"), NARROWED)
-def test_limits_of_a_follower_narrow_its_leader(mimic, own, narrowed):
-    leader, follower = Revolute("z", -2.0, 2.0), Revolute("z", *own)
-    pair = Linkage(links("x", "y", "z"), [Joint("a", "x", "y", leader), Joint("b", "y", "z", follower, mimic=mimic)])
-    assert (pair.lower.item(), pair.upper.item()) == pytest.approx(narrowed)
 
 
 # Trees that cannot be
@@ -178,17 +156,6 @@ NO_MIMICS = {
     "multi-DOF joint": ([Mimic("hip")], MimicError, "'wrist' mimics 'hip', which has 4 values"),
     "fixed joint": ([Mimic("weld")], MimicError, "'wrist' mimics 'weld', which has 0 values"),
     "fixed root": ([Mimic("root")], MimicError, "'wrist' mimics 'root', which has 0 values"),
-    "limits apart": (
-        [Mimic("elbow", 1.0, 5.0)],
-        LimitError,
-        "'wrist', which mimics 'elbow'.*no value at all",
-    ),
-    "limits apart, still": ([Mimic("elbow", 0.0, 5.0)], LimitError, "limits of 'wrist', which mimics 'elbow'"),
-    "limits of two apart": (
-        [Mimic("elbow", 1.0, 0.9), Mimic("elbow", 1.0, -0.9)],
-        LimitError,
-        "limits of 'finger', which mimics 'elbow'",
-    ),
     "beyond all numbers": ([Mimic("elbow", 1e200), Mimic("wrist", 1e200)], MimicError, "finger"),
 }
 

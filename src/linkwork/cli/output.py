@@ -44,16 +44,16 @@ def description(linkage: Linkage) -> dict[str, Any]:
             {"name": node.name, "parent": arc.parent, "joint": arc.name, "shapes": len(node.visuals)}
             for node, arc in zip(linkage.nodes, linkage.arcs, strict=True)
         ],
-        "joints": [joint_description(linkage, linkage.joint(name)) for name in linkage.joints],
+        "joints": [joint_description(linkage.joint(name)) for name in linkage.joints],
         "frames": [{"name": frame.name, "link": frame.link} for frame in linkage.extra_frames],
         "loops": [asdict(loop) for loop in linkage.loops],
         "poses": {name: by_coordinate(linkage, q) for name, q in linkage.poses.items()},
     }
 
 
-def joint_description(linkage: Linkage, joint: Joint) -> dict[str, Any]:
+def joint_description(joint: Joint) -> dict[str, Any]:
     """Return a joint as plain data: what all have, and the fields of its kind, such as the axis."""
-    bounds = [[x if math.isfinite(x) else None for x in bound] for bound in joint_limits(linkage, joint)]
+    bounds = [_plain_limits(bound.tolist()) for bound in joint.articulation.limits]
     return {
         "name": joint.name,
         "kind": joint.articulation.kind,
@@ -62,17 +62,17 @@ def joint_description(linkage: Linkage, joint: Joint) -> dict[str, Any]:
         **asdict(joint.articulation),
         "lower": bounds[0],
         "upper": bounds[1],
+        "velocity": _plain_limits(joint.velocity),
+        "acceleration": _plain_limits(joint.acceleration),
+        "effort": _plain_limits(joint.effort),
         "coordinates": [] if joint.mimic else list(joint.coordinates),
         "mimic": asdict(joint.mimic) if joint.mimic else None,
     }
 
 
-def joint_limits(linkage: Linkage, joint: Joint) -> list[list[float]]:
-    """Return the lower and upper limits that hold for a joint's values, narrowed where others follow it."""
-    if joint.mimic is not None:
-        return [bound.tolist() for bound in joint.articulation.limits]
-    columns = linkage.drive(joint.name).columns
-    return [bound[columns].tolist() for bound in (linkage.lower, linkage.upper)]
+def _plain_limits(limits: Sequence[float] | None) -> list[float | None] | None:
+    """Return limits with null for what is infinite; None where there are none at all."""
+    return None if limits is None else [x if math.isfinite(x) else None for x in limits]
 
 
 def by_coordinate(linkage: Linkage, q: FloatArray) -> dict[str, float]:
@@ -91,7 +91,7 @@ def tree_rows(linkage: Linkage, *, unicode: bool) -> Iterator[tuple[str, ...]]:
     while stack:
         i, lead, below = stack.pop()
         joint, children = linkage.arcs[i], linkage.children[i]
-        words = (joint.name, joint.articulation.kind, axis_text(joint), limit_text(linkage, joint))
+        words = (joint.name, joint.articulation.kind, axis_text(joint), limit_text(joint))
         moves = i > 0 or joint.articulation.nq > 0
         yield (lead + dot + linkage.nodes[i].name, *(words if moves else ("",) * 4))
         if len(children) == 1:
@@ -114,7 +114,7 @@ def axis_text(joint: Joint) -> str:
     return " ".join(words)
 
 
-def limit_text(linkage: Linkage, joint: Joint) -> str:
+def limit_text(joint: Joint) -> str:
     """Return the limits of a joint in words, angles in degrees, or what it follows."""
     if joint.mimic is not None:
         factor, offset = joint.mimic.multiplier, joint.mimic.offset
@@ -124,7 +124,7 @@ def limit_text(linkage: Linkage, joint: Joint) -> str:
     units, (swing, twist) = joint.articulation.units, (getattr(joint.articulation, n, None) for n in ("swing", "twist"))
     words = [] if swing is None else [f"swing {math.degrees(swing):.5g} deg"]
     words += [] if twist is None else ["twist {:.5g} .. {:.5g} deg".format(*map(math.degrees, twist))]
-    for k, bounds in enumerate(zip(*joint_limits(linkage, joint), strict=True)):
+    for k, bounds in enumerate(zip(*(end.tolist() for end in joint.articulation.limits), strict=True)):
         low, high = bounds if units[k] == "m" else map(math.degrees, bounds)
         text = f"{low:.5g} .. {high:.5g} {'m' if units[k] == 'm' else 'deg'}"
         if math.isfinite(low) or math.isfinite(high):

@@ -14,9 +14,8 @@ import numpy as np
 
 from ..errors import OptionError
 from ..goals import Block, Reach
-from ..linkage.joints import mid_range
 from ..linkage.linkage import Linkage
-from ..linkage.poses import wrapped
+from ..linkage.poses import mid_range, wrapped
 from ..linkage.program import chain_motions
 from ..solvers import METHODS, Damped, Problem, Solution, run
 from ..solvers.solution import ending, errors_in_words

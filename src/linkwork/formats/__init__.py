@@ -53,7 +53,8 @@ def load(path: FilePath, *, root: Root | None = None, **options: Unpack[ReadOpti
         path: The file; its suffix says what it is.
         root: Give the linkage another first joint, ``"fixed"``, ``"planar"`` or ``"floating"``, in the place where the
             file has its own. By default the file's is kept.
-        **options: How to read it: `packages`, `folders`, `units`, `up`, `positions`; see `formats.Options`.
+        **options: How to read it: `packages`, `folders`, `units`, `up`, `positions`, `limits`, `strict`; see
+            `formats.Options`.
 
     Raises:
         FormatError: If the file cannot be read; with its name and, where there is one, the line.
@@ -237,7 +238,7 @@ def _check_name(path: object) -> None:
 
 def _unused(row: Format, options: Options) -> tuple[Remark, ...]:
     """Return a remark on options that a format has no use for, if some are given."""
-    others = [option.name for option in fields(Options) if option.name not in row.options]
+    others = [option.name for option in fields(Options) if option.name not in (*row.options, "strict")]
     spare = [name for name in others if getattr(options, name) != getattr(DEFAULTS, name)]
     used = f"it takes {listed(row.options)}" if row.options else "it takes none"
     text = f"{row.title} has no use for {listed(spare)}; {used}."

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LimitError, MimicError
+from ..errors import MimicError
 from ..linkage.joints import Articulation, Ball, Fixed, Floating, Joint, Mimic, Prismatic, Revolute
 from ..linkage.linkage import Frame, Link, Linkage, Loop
 from ..linkage.tree import fresh
 from ..transforms import IDENTITY, FloatArray, axis_rotation, transform
 from .content import Content, Remarks, file_errors
+from .followers import held
 from .mjcf_model import MeshGeom, compiled, placed
 from .mjcf_shapes import Looks
 from .mjcf_source import read_source
@@ -25,6 +26,7 @@ from .options import DEFAULTS, FilePath, Options
 WORLD = "world"
 JOINT_KINDS = ("free", "ball", "slide", "hinge")
 COORDINATES = [cls().coordinates for cls in (Floating, Ball, Prismatic, Revolute)]  # by the kind of joint
+SLIDE = JOINT_KINDS.index("slide")  # this kind and the one after it have one value
 CONNECT, JOINT = 0, 2  # kinds of equality constraints; 1 is a weld
 SITE = 6  # the kind of object that a site is
 POSE_TOLERANCE = 1e-6
@@ -55,7 +57,7 @@ class _MjcfReader:
     def __init__(
         self, model: Any, meshes: dict[int, MeshGeom], path: FilePath, options: Options, remarks: Remarks
     ) -> None:
-        self.model, self.remarks = model, remarks
+        self.model, self.options, self.remarks = model, options, remarks
         self.joints_of: list[Sequence[int]] = [
             range(start, start + number) if number else ()
             for start, number in zip(model.body_jntadr.tolist(), model.body_jntnum.tolist(), strict=True)
@@ -74,7 +76,7 @@ class _MjcfReader:
     def content(self) -> Content:
         self.visuals = self.looks.visuals()
         self._equalities(self._site_frames())
-        linkage = self._linkage(self._bodies())
+        linkage = held(self._linkage(self._bodies()), self.options, self.remarks)
         return Content(linkage, {}, (*self.remarks, *self.looks.remarks))
 
     # The tree
@@ -117,7 +119,8 @@ class _MjcfReader:
                 self.links.append(Link(child))
             placement = placement @ transform(anchor) @ start
             mimic = self.mimics.get(k)
-            self.joints.append(Joint(self.joint_names[k], parent, child, articulation, placement, mimic))
+            effort = self._effort(k)
+            self.joints.append(Joint(self.joint_names[k], parent, child, articulation, placement, mimic, effort=effort))
             if last:
                 return
             parent, placement = child, transform(-anchor)
@@ -141,6 +144,12 @@ class _MjcfReader:
         if kind == "slide":
             return Prismatic(axis, lower, upper), anchor, transform(-ref * axis)
         return Revolute(axis, lower, upper), anchor, transform((0.0, 0.0, 0.0), axis_rotation(axis, -ref))
+
+    def _effort(self, k: int) -> float | None:
+        """Return the largest torque or force that all actuators of a joint together may have; None if there is none."""
+        low, high = self.model.jnt_actfrcrange[k].tolist()
+        most = max(-low, high)
+        return most if self.model.jnt_actfrclimited[k] and most > 0.0 and self.model.jnt_type[k] >= SLIDE else None
 
     def _site_frames(self) -> list[str]:
         """Make frames of the sites, and return their names."""
@@ -209,7 +218,7 @@ class _MjcfReader:
         parts: dict[str, Any] = {"name": name, "frames": self.frames, "loops": self.loops, "root": root}
         try:
             return Linkage(self.links, self.joints, poses=poses, **parts)
-        except (MimicError, LimitError) as error:
+        except MimicError as error:
             if not self.mimics:
                 raise
             self.remarks.add("dropped", f"couplings between joints are left out: {error}")

@@ -25,6 +25,7 @@ UP: dict[str, FloatArray] = {
     "z": np.eye(3),
 }
 POSITIONS = ("replace", "add")
+LIMITS = ("own", "followers")
 
 
 class ReadOptions(TypedDict, total=False):
@@ -35,6 +36,8 @@ class ReadOptions(TypedDict, total=False):
     units: float | None
     up: Literal["x", "y", "z"] | None
     positions: Literal["replace", "add"]
+    limits: Literal["own", "followers"]
+    strict: bool
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,9 @@ class Options:
         up: Which axis of the file points up, ``"x"``, ``"y"`` or ``"z"``; by default what the file says, or a guess.
         positions: Whether the position channels of a BVH file ``"replace"`` the offset of their joint or ``"add"`` to
             it.
+        limits: Whether a joint that others follow has its ``"own"`` limits, or is held so that its ``"followers"`` keep
+            theirs too.
+        strict: Refuse a file for what is wrong in it, instead of leaving that part out with a remark.
     """
 
     packages: Mapping[str, FilePath] = field(default_factory=dict)
@@ -55,6 +61,8 @@ class Options:
     units: float | None = None
     up: Literal["x", "y", "z"] | None = None
     positions: Literal["replace", "add"] = "replace"
+    limits: Literal["own", "followers"] = "own"
+    strict: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.packages, Mapping):
@@ -72,6 +80,10 @@ class Options:
             raise OptionError(f"up is {listed([repr(axis) for axis in UP])}, got {self.up!r}.")
         if self.positions not in POSITIONS:
             raise OptionError(f"positions is 'replace' or 'add', got {self.positions!r}.")
+        if self.limits not in LIMITS:
+            raise OptionError(f"limits is 'own' or 'followers', got {self.limits!r}.")
+        if not isinstance(self.strict, bool):
+            raise OptionError(f"strict is True or False, got {self.strict!r}.")
 
     def allows(self, file: FilePath, folder: FilePath) -> bool:
         """Tell whether a file may be read for a model in a folder: it lies in that, or in `folders`, links followed."""

@@ -45,7 +45,7 @@ class Format:
         return import_module(f".{self.module}", __package__)
 
 
-_MESHES, _SCALE = ("packages", "folders"), ("units", "up", "folders")
+_MESHES, _SCALE = ("packages", "folders", "limits"), ("units", "up", "folders")
 _SCENE = Format("scene", "scene", options=_MESHES)
 _USD = Format("usd", "USD", clips=True, several=True, options=_SCALE)
 FORMATS: dict[str, Format] = {

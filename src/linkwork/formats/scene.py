@@ -23,10 +23,12 @@ from ..errors import DuplicateNameError, FormatError, LinkageError, LinkworkErro
 from ..linkage.geometry import SHAPES, Inertia, Mesh, Shape, Visual
 from ..linkage.joints import ARTICULATIONS, Articulation, Joint, Mimic
 from ..linkage.linkage import Frame, Link, Linkage, Loop
+from ..linkage.motion_limits import MOTION_LIMITS
 from ..transforms import IDENTITY, FloatArray, as_angle, as_rotation, transform
 from . import dh_table, meshes, scene_schema as schema, yaml_json
 from .atomic_files import read_text, write_text
-from .content import Content
+from .content import Content, Remarks
+from .followers import held
 from .options import DEFAULTS, FilePath, Options
 from .scene_document import VERSION, coordinate_names, document
 from .scene_schema import JOINTS, LIMITS, ROOTS, SHAPE_ENTRIES, saved_fields
@@ -44,7 +46,9 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     content = yaml_json.read(text, path, kind)
     if dh_table.is_table(content):
         return Content(dh_table.linkage(content, text, path))
-    return _with_meshes(_parsed(content, text, path), path, options)
+    remarks = Remarks()
+    linkage = held(_parsed(content, text, path), options, remarks)
+    return _with_meshes(linkage, path, options, remarks)
 
 
 def parse(text: str, where: object, kind: str) -> Linkage:
@@ -74,9 +78,9 @@ def _parsed(content: Any, text: str, where: object) -> Linkage:
         raise FormatError(where, message, line=yaml_json.line_of(text, problem.path)) from problem.__cause__
 
 
-def _with_meshes(linkage: Linkage, path: FilePath, options: Options) -> Content:
+def _with_meshes(linkage: Linkage, path: FilePath, options: Options, remarks: Remarks) -> Content:
     """Return a linkage whose meshes say where they are on this machine, with a remark on each that is not there."""
-    finder, remarks, links = meshes.MeshFinder(pathlib.Path(path), options), list[Remark](), dict[str, Any]()
+    finder, links = meshes.MeshFinder(pathlib.Path(path), options), dict[str, Any]()
     for link in linkage.nodes:
         visuals = list(link.visuals)
         for k, visual in enumerate(visuals):
@@ -264,12 +268,18 @@ def _joint(raw: Any, path: Path) -> Joint:
             mimic = Mimic(leader.joint, leader.multiplier, as_angle(leader.offset))
     placement = _placement(entry, path)
     with _at(*path):
-        return Joint(entry.name, entry.parent, entry.child, articulation, placement, mimic)
+        return Joint(entry.name, entry.parent, entry.child, articulation, placement, mimic, **_motion_limits(entry))
 
 
 def _root(raw: str | dict[str, Any]) -> Joint:
     entry, articulation = _arc({"kind": raw} if isinstance(raw, str) else raw, ROOTS, ("root",))
-    return Joint(entry.name, None, "", articulation, _placement(entry, ("root",)))
+    placement = _placement(entry, ("root",))
+    with _at("root"):
+        return Joint(entry.name, None, "", articulation, placement, **_motion_limits(entry))
+
+
+def _motion_limits(entry: Any) -> dict[str, Any]:
+    return {what: getattr(entry, what) for what in MOTION_LIMITS}
 
 
 def _arc(raw: Any, entries: Mapping[str, type[Struct]], path: Path) -> tuple[Any, Articulation]:

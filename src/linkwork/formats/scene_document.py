@@ -15,6 +15,7 @@ import numpy as np
 
 from ..linkage.joints import Articulation, Joint
 from ..linkage.linkage import ROOT, Link, Linkage
+from ..linkage.motion_limits import MOTION_LIMITS
 from ..transforms import IDENTITY, FloatArray, as_rotation
 from .scene_schema import LIMITS, saved_fields
 
@@ -26,7 +27,7 @@ def document(linkage: Linkage) -> dict[str, Any]:
     shapes, names = _shared_shapes(linkage)
     root = linkage.root
     arc = {"name": root.name} if root.name != ROOT else {}
-    arc |= _articulation(root.articulation) | _place(root.placement)
+    arc |= _articulation(root.articulation) | _place(root.placement) | _motion_limits(root)
     head: dict[str, Any] = {"linkwork": VERSION, "name": linkage.name}
     tables = {
         "root": arc,
@@ -77,7 +78,14 @@ def _joint_entry(joint: Joint) -> dict[str, Any]:
     entry |= _articulation(joint.articulation) | _place(joint.placement)
     if joint.mimic is not None:
         entry["mimic"] = _parameters(joint.mimic)
-    return entry
+    return entry | _motion_limits(joint)
+
+
+def _motion_limits(joint: Joint) -> dict[str, Any]:
+    """Return the limits of velocity, acceleration and effort that a joint has: one number where it has one velocity."""
+    limits = {what: getattr(joint, what) for what in MOTION_LIMITS}
+    given = {what: _plain(limit) for what, limit in limits.items() if limit is not None}
+    return {what: limit[0] if len(limit) == 1 else limit for what, limit in given.items()}
 
 
 def _articulation(articulation: Articulation) -> dict[str, Any]:

@@ -21,6 +21,7 @@ Quaternion = tuple[float, float, float, float]
 Amount = float | str  # a number, or a text with its unit such as "45deg"
 Values = Amount | list[Amount] | dict[str, Any]  # of a joint in a pose
 LIMITS = ("lower", "upper")
+MotionLimit = Amount | None | list[Amount | None]
 
 
 class Strict(Struct, forbid_unknown_fields=True):
@@ -89,6 +90,9 @@ class RootEntry(Placed, kw_only=True):
 
     name: str = ROOT
     kind: str = "fixed"
+    velocity: MotionLimit = None
+    acceleration: MotionLimit = None
+    effort: MotionLimit = None
 
 
 class JointEntry(Placed, kw_only=True):
@@ -99,6 +103,9 @@ class JointEntry(Placed, kw_only=True):
     child: str
     kind: str = "fixed"
     mimic: str | dict[str, Any] | None = None
+    velocity: MotionLimit = None
+    acceleration: MotionLimit = None
+    effort: MotionLimit = None
 
 
 class ShapeEntry(Strict, kw_only=True):

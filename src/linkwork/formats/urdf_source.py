@@ -39,6 +39,7 @@ class UrdfSource:
         self.meshes = MeshFinder(Path(path), options)
         self.remarks = Remarks()
         self._dropped: dict[str, list[int]] = {}  # how often, and the first line
+        self._zeros: dict[str, tuple[str, int, list[str]]] = {}  # the first joint, its line, and all joints
 
     # What is said
 
@@ -49,6 +50,16 @@ class UrdfSource:
     def remark(self, kind: str, text: str, where: str = "", element: XmlElement | None = None) -> None:
         """Keep a remark, with the line of an element."""
         self.remarks.add(kind, text, where, element.line if element is not None else None)
+
+    def forgive(self, kind: str, text: str, where: str, element: XmlElement) -> None:
+        """Remark on something wrong that the file can do without; refuse the file if it must be strict."""
+        if self.options.strict:
+            self.fail(element, text)
+        self.remark(kind, text, where, element)
+
+    def count_zero(self, key: str, joint: str, element: XmlElement) -> None:
+        """Count a limit of motion of zero, which stands for none."""
+        self._zeros.setdefault(key, (joint, element.line, []))[2].append(joint)
 
     def drop(self, what: str, element: XmlElement) -> None:
         """Count something that a linkage cannot hold; of very many kinds only the first by name."""
@@ -65,6 +76,9 @@ class UrdfSource:
     def dropped(self) -> Remarks:
         """Return one remark for each kind of thing that was counted."""
         result = Remarks()
+        for key, (joint, line, joints) in self._zeros.items():
+            more = f" and {len(joints) - 1} more" if len(joints) > 1 else ""
+            result.add("zero-limit", f"{key} 0 of joint {joint!r}{more} is taken for no limit.", joint, line)
         for what, (count, line) in self._dropped.items():
             times = f" ({count} times)" if count > 1 else ""
             result.add("dropped", f"{what}{times} is left out: a linkage cannot hold it.", line=line)

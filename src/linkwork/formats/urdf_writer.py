@@ -19,6 +19,7 @@ import numpy as np
 from ..errors import FormatError, Remark
 from ..linkage.geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere
 from ..linkage.joints import Articulation, Fixed, Joint, Mimic, Prismatic, Revolute, Screw
+from ..linkage.motion_limits import MOTION_LIMITS
 from ..linkage.tree import ROOT, Link, fresh
 from ..transforms import IDENTITY, FloatArray
 from . import atomic_files, meshes
@@ -27,7 +28,7 @@ from .options import DEFAULTS, FilePath
 from .urdf_source import UNLIMITED, turn
 
 WORLD = "world"  # the link that a root arc is written below
-STAND_IN = 1000.0  # for efforts and velocities, which URDF demands and a linkage does not know
+NONE = (math.inf,)  # the limit of motion of a joint that has none
 ROTATION_TOLERANCE = 1e-9
 DIGITS = range(1, 17)
 
@@ -161,10 +162,10 @@ class _Writer:
             names = [self.new_joint(f"{arc.name}.{suffix}") for suffix, _ in parts]
             text = f"joint {arc.name!r} ({motion.kind}) is written as joints {', '.join(names)}."
             self.remark(f"split {arc.name}", "split", text, arc.name)
-            parent, placement = arc.parent, arc.placement
+            parent, placement, limits = arc.parent, arc.placement, arc.part_limits()
             for k, (name, (_, part)) in enumerate(zip(names, parts, strict=True), start=1):
                 child = self.new_link(name) if k < len(parts) else arc.child
-                self.joints.append(Joint(name, parent, child, part, placement))
+                self.joints.append(Joint(name, parent, child, part, placement, **limits[k - 1]))
                 parent, placement = child, IDENTITY
 
     def add_screw(self, arc: Joint, screw: Screw) -> None:
@@ -292,10 +293,12 @@ class _Writer:
             yield f'<axis xyz="{_numbers(motion.elements[-1].axis.tolist())}"/>'
         if kind in ("revolute", "prismatic"):
             low, high = (_number(float(end[0])) for end in motion.limits)
-            stand_in = _number(STAND_IN)
-            yield f'<limit lower="{low}" upper="{high}" effort="{stand_in}" velocity="{stand_in}"/>'
-            text = "URDF demands limits of effort and velocity, which a linkage does not have"
-            self.remark("effort", "assumed", f"{text}; {stand_in} stands there.", joint.name)
+            yield f'<limit lower="{low}" upper="{high}" {self.motion_limits(joint)}/>'
+        elif kind == "continuous" and _has_motion_limits(joint):
+            yield f"<limit {self.motion_limits(joint)}/>"
+        elif _has_motion_limits(joint):
+            text = f"limits of velocity, acceleration and effort of {kind} joints are left out: URDF has none."
+            self.remark(f"limits {kind}", "dropped", text, joint.name)
         if kind == "continuous" and motion.kind == "revolute":
             text = "revolute joints without limits are written as continuous."
             self.remark("continuous", "changed", text, joint.name)
@@ -303,6 +306,22 @@ class _Writer:
             multiplier, offset = _number(joint.mimic.multiplier), _number(joint.mimic.offset)
             leader = self.quoted(joint.mimic.joint)
             yield f'<mimic joint={leader} multiplier="{multiplier}" offset="{offset}"/>'
+
+    def motion_limits(self, joint: Joint) -> str:
+        """Return attributes for the limits of motion; URDF demands the first two."""
+        effort, velocity, acceleration = joint.effort, joint.velocity, joint.acceleration
+        if effort is None or velocity is None:
+            text = f"URDF demands limits of effort and velocity; where there is none, {UNLIMITED:g} stands for it."
+            self.remark("effort", "assumed", text, joint.name)
+        result = f'effort="{_number((effort or NONE)[0])}" velocity="{_number((velocity or NONE)[0])}"'
+        if acceleration is None:
+            return result
+        self.remark("acceleration", "extension", "limits of acceleration are written, which not every reader knows.")
+        return f'{result} acceleration="{_number(acceleration[0])}"'
+
+
+def _has_motion_limits(joint: Joint) -> bool:
+    return any(getattr(joint, what) is not None for what in MOTION_LIMITS)
 
 
 def _urdf_type(motion: Articulation) -> str:

@@ -72,6 +72,9 @@ class Builder:
         node: Any = None,
         inertia: Inertia | None = None,
         mimic: joints.Mimic | str | None = None,
+        velocity: joints.MotionLimit = None,
+        acceleration: joints.MotionLimit = None,
+        effort: joints.MotionLimit = None,
     ) -> Builder:
         """Add a joint and the link below it.
 
@@ -86,6 +89,9 @@ class Builder:
             node: Node transform of the new link, for drawing only.
             inertia: How heavy the new link is.
             mimic: Another joint to follow, by name or with multiplier and offset.
+            velocity: How fast it may move, as in `Joint`.
+            acceleration: How quickly its velocities may change.
+            effort: How hard it may be driven.
         """
         where = f"linkage {self.name!r}"
         parent = self._last if parent is None else parent
@@ -94,7 +100,8 @@ class Builder:
         placement = _placement(at, rotation, f"joint {name!r}")
         follows = joints.Mimic(mimic) if isinstance(mimic, str) else mimic
         link = self._link(child, shape, node, inertia)
-        joint = joints.Joint(name, parent, child, articulation, placement, follows)
+        limits = {"velocity": velocity, "acceleration": acceleration, "effort": effort}
+        joint = joints.Joint(name, parent, child, articulation, placement, follows, **limits)
         self._joints[name], self._links[child], self._last = joint, link, child
         return self
 

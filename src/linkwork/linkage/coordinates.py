@@ -5,15 +5,18 @@ Units, angles that wrap, places in the pose and in the velocity are worked out h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..transforms import FloatArray, read_only
+from ..transforms import read_only
+from .elements import Element
 from .joints import Joint
+from .motion_limits import MOTION_LIMITS
 from .tree import Drive
 
 
@@ -27,8 +30,11 @@ class Coordinate(NamedTuple):
         unit: ``"rad"``, ``"m"``, or ``""`` in a quaternion.
         q: Its place in the pose.
         v: Its place in the velocity; None in a quaternion, which has three velocities for its four values.
-        lower: Lower limit, minus infinity where there is none. Followers of the joint narrow it.
+        lower: Lower limit, minus infinity where there is none. It is the joint's own: followers do not narrow it.
         upper: Upper limit.
+        velocity: The largest velocity, infinite where none is given; of a quaternion's x, y, z that of its three.
+        acceleration: The largest acceleration, likewise.
+        effort: The largest torque or force, likewise.
         mimicked: Whether another joint follows it.
         periodic: Whether a whole turn moves nothing: an angle, unless a follower would notice (a slide or a screw, or a
             ratio that is not a whole number).
@@ -42,6 +48,9 @@ class Coordinate(NamedTuple):
     v: int | None
     lower: float
     upper: float
+    velocity: float
+    acceleration: float
+    effort: float
     mimicked: bool
     periodic: bool
 
@@ -120,10 +129,8 @@ class CoordinateTable(tuple[Coordinate, ...]):
         return read_only(np.array([-1 if row.v is None else row.q for row in self._by_velocity], np.int64))
 
 
-def coordinate_table(
-    arcs: Sequence[Joint], drives: Sequence[Drive], lower: FloatArray, upper: FloatArray
-) -> CoordinateTable:
-    """Return the table of joints at their places in the pose, with the limits that hold for its values."""
+def coordinate_table(arcs: Sequence[Joint], drives: Sequence[Drive]) -> CoordinateTable:
+    """Return the table of joints at their places in the pose."""
     pairs = list(zip(arcs, drives, strict=True))
     mimicked, geared = set(), set()
     for joint, drive in pairs:
@@ -131,14 +138,28 @@ def coordinate_table(
             mimicked.add(drive.q)
             if joint.articulation.elements[0].kind != "revolute" or drive.multiplier % 1.0 != 0.0:
                 geared.add(drive.q)
-    rows: list[Coordinate] = []
-    for joint, drive in pairs:
-        if joint.mimic is None:
-            motions = {e.value: e for e in joint.articulation.elements if e.kind != "ball"}
-            for k, (name, unit) in enumerate(zip(joint.coordinates, joint.articulation.units, strict=True)):
-                q, motion = drive.q + k, motions.get(k)
-                kind, v = ("ball", None) if motion is None else (motion.kind, drive.v + motion.rate)
-                periodic = kind == "revolute" and q not in geared
-                limits = float(lower[q]), float(upper[q])
-                rows.append(Coordinate(name, joint.name, kind, unit, q, v, *limits, q in mimicked, periodic))
+    rows = [row for joint, drive in pairs if joint.mimic is None for row in _rows(joint, drive, mimicked, geared)]
     return CoordinateTable(rows)
+
+
+def _rows(joint: Joint, drive: Drive, mimicked: set[int], geared: set[int]) -> Iterator[Coordinate]:
+    """Yield the rows of one joint; `mimicked` and `geared` are places in the pose."""
+    plain = {e.value: e for e in joint.articulation.elements if e.kind != "ball"}
+    rates = dict(_rates(joint.articulation.elements))
+    lower, upper = (bound.tolist() for bound in joint.articulation.limits)
+    for k, (name, unit) in enumerate(zip(joint.coordinates, joint.articulation.units, strict=True)):
+        q, motion = drive.q + k, plain.get(k)
+        kind, v = ("ball", None) if motion is None else (motion.kind, drive.v + motion.rate)
+        given = (getattr(joint, what) if k in rates else None for what in MOTION_LIMITS)
+        limits = (lower[k], upper[k], *(math.inf if limit is None else limit[rates[k]] for limit in given))
+        periodic = kind == "revolute" and q not in geared
+        yield Coordinate(name, joint.name, kind, unit, q, v, *limits, q in mimicked, periodic)
+
+
+def _rates(elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
+    """Yield values of a joint and the velocity of each: x, y, z of a quaternion have its three."""
+    for e in elements:
+        if e.kind == "ball":
+            yield from ((e.value + k + 1, e.rate + k) for k in range(3))
+        else:
+            yield e.value, e.rate

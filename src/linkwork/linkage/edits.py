@@ -11,13 +11,14 @@ import numpy as np
 from ..errors import LimitError, LinkageError, MimicError
 from ..transforms import IDENTITY, FloatArray, TransformLike, as_transform
 from .joints import Articulation, Fixed, Joint
+from .motion_limits import MOTION_LIMITS, NO_MOTION_LIMITS
 from .poses import PoseLike, as_poses, pose
 from .tree import ROOT, Frame, Link, Loop, as_root, fresh
 
 if TYPE_CHECKING:
     from .linkage import Linkage
 
-JOINT_FIELDS = ("name", "placement", "mimic", "articulation")
+JOINT_FIELDS = ("name", "placement", "mimic", *MOTION_LIMITS)
 
 
 def replace(
@@ -39,7 +40,8 @@ def replace(
         root: A new root arc, as in `Linkage`; name and placement are kept when only an articulation is given.
         links: Changes by link name: a `Link`, or fields of it (``{"hand": {"visuals": Sphere(0.05)}}``).
         joints: Changes by joint name: an articulation, fields of it (``{"j2": {"upper": 1.2}}``), fields of the joint
-            (``{"j2": {"placement": ...}}``), or a `Joint`. A new ``name`` is followed by what refers to it.
+            (``{"j2": {"placement": ..., "velocity": 2.0}}``), or a `Joint`. What refers to a joint follows a new
+            ``name``.
         frames: All further frames.
         poses: All named poses. By default they are kept, with neutral values for what they did not hold: a value is
             kept where there still is one of its name and unit, a quaternion as a whole.
@@ -59,7 +61,7 @@ def replace(
     if loops is None:
         loops = [_renamed(loop, link_names, "first", "second") for loop in linkage.loops]
     if isinstance(root, str | Articulation):
-        root = replaced(new_joints[0], articulation=as_root(root))
+        root = new_joints[0].with_articulation(as_root(root))
     name, root = linkage.name if name is None else name, new_joints[0] if root is None else root
     result = type(linkage)(new_links, new_joints[1:], name=name, frames=frames, root=root, loops=loops)
     if poses is None:
@@ -86,13 +88,15 @@ def _changed_joint(joint: Joint, change: Any) -> Joint:
     if isinstance(change, Joint):
         return change
     if isinstance(change, Articulation):
-        return replaced(joint, articulation=change)
-    own = {key: change[key] for key in JOINT_FIELDS if key in change} if isinstance(change, Mapping) else {}
-    new = replaced(joint, **own)
+        return joint.with_articulation(change)
+    given = dict(change) if isinstance(change, Mapping) else {}
+    new = joint.with_articulation(given["articulation"]) if "articulation" in given else joint
+    new = replaced(new, **{key: given[key] for key in JOINT_FIELDS if key in given})
     inside = {f.name for f in fields(new.articulation)}
-    _check_fields(change, inside.union(JOINT_FIELDS), f"joint {joint.name!r} ({joint.articulation.kind})")
-    motion = {key: value for key, value in change.items() if key in inside}
-    return replaced(new, articulation=replaced(new.articulation, **motion)) if motion else new
+    known = inside.union(JOINT_FIELDS, ["articulation"])
+    _check_fields(change, known, f"joint {joint.name!r} ({joint.articulation.kind})")
+    motion = {key: value for key, value in given.items() if key in inside}
+    return new.with_articulation(replaced(new.articulation, **motion)) if motion else new
 
 
 def _check_fields(change: Any, known: set[str], what: str) -> None:
@@ -168,7 +172,7 @@ def freeze(linkage: Linkage, joint: str, *, at: Any) -> Linkage:
     for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
         if drive.nq and drive.q == linkage.drives[i].q:
             placement = arc.placement @ arc.articulation.matrix(drive.values(q))
-            arc = replaced(arc, articulation=Fixed(), placement=placement, mimic=None)
+            arc = replaced(arc, articulation=Fixed(), placement=placement, mimic=None, **NO_MOTION_LIMITS)
         arcs.append(arc)
     return _with_poses_of(linkage, _rebuilt(linkage, linkage.nodes, arcs))
 
@@ -209,7 +213,7 @@ def split(linkage: Linkage) -> Linkage:
         base = Link(fresh(root.name, link_names))
         links.insert(0, base)
         link_names.add(base.name)
-        arcs.insert(0, Joint(root.name, base.name, root.child, root.articulation))
+        arcs.insert(0, replaced(root, parent=base.name, placement=IDENTITY))
         root = Joint(ROOT, None, base.name, placement=root.placement)
     for arc in arcs:
         if arc.articulation.nq <= 1:
@@ -219,12 +223,13 @@ def split(linkage: Linkage) -> Linkage:
             what = f"swing and twist of joint {arc.name!r} of linkage {linkage.name!r}"
             raise LimitError(f"the {what} are not limits of single turns; replace them by None first.")
         parent, placement, parts = arc.parent, arc.placement, arc.articulation.split()
+        limits = arc.part_limits()
         for k, (suffix, articulation) in enumerate(parts, start=1):
             name, child = fresh(f"{arc.name}.{suffix}", joint_names), arc.child
             if k < len(parts):
                 child = fresh(f"{arc.name}.{suffix}", link_names)
                 links.append(Link(child))
-            joints.append(Joint(name, parent, child, articulation, placement))
+            joints.append(Joint(name, parent, child, articulation, placement, **limits[k - 1]))
             joint_names.add(name)
             link_names.add(child)
             parent, placement = child, IDENTITY

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,10 +34,12 @@ from ..transforms import (
     reraised_as,
 )
 from .elements import NO_AXIS, Element, moving_xyz, shared_element
+from .motion_limits import MOTION_LIMITS, NO_MOTION_LIMITS, as_motion_limit, part_limits
 
 INF = math.inf
 AxisLike = str | ArrayLike
 Bound = float | str
+MotionLimit = Bound | Sequence[Bound | None] | None
 EULER_ORDERS = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
 
 
@@ -74,6 +76,15 @@ class Articulation:
         for e in self.elements:
             if e.kind != "ball":
                 units[e.value] = "m" if e.kind == "prismatic" else "rad"
+        return tuple(units)
+
+    @property
+    def rate_units(self) -> tuple[str, ...]:
+        """Unit of what each velocity changes: ``"m"`` or ``"rad"``."""
+        units = ["rad"] * self.nv
+        for e in self.elements:
+            if e.kind == "prismatic":
+                units[e.rate] = "m"
         return tuple(units)
 
     @property
@@ -422,6 +433,10 @@ class Joint(Value):
         articulation: How it moves.
         placement: parent_from_child at zero articulation, 4x4 or a position: the chapter's Lmatrix.
         mimic: Follow another joint instead of having a value of its own.
+        velocity: How fast it may move [rad/s or m/s]: one number, or one (or None) for each of its velocities; a text
+            such as ``"180deg"`` serves an angle. None is no limit.
+        acceleration: How quickly its velocities may change [rad/s² or m/s²].
+        effort: The largest torque or force of its motors [N m or N].
     """
 
     name: str
@@ -430,6 +445,9 @@ class Joint(Value):
     articulation: Articulation
     placement: FloatArray
     mimic: Mimic | None
+    velocity: tuple[float, ...] | None
+    acceleration: tuple[float, ...] | None
+    effort: tuple[float, ...] | None
 
     def __init__(
         self,
@@ -439,6 +457,9 @@ class Joint(Value):
         articulation: Articulation = FIXED,
         placement: TransformLike = IDENTITY,
         mimic: Mimic | None = None,
+        velocity: MotionLimit = None,
+        acceleration: MotionLimit = None,
+        effort: MotionLimit = None,
     ) -> None:
         if not isinstance(articulation, Articulation):  # a caller without a type checker
             kinds = ", ".join(cls.__name__ for cls in ARTICULATIONS.values())
@@ -451,16 +472,23 @@ class Joint(Value):
         placed = read_only(as_transform(placement, f"placement of joint {name!r}"))
         ends = {"name": name, "parent": parent, "child": child}
         vars(self).update(ends, articulation=articulation, placement=placed, mimic=mimic)
+        for what, given in zip(MOTION_LIMITS, (velocity, acceleration, effort), strict=True):
+            limit = None
+            if given is not None:
+                limit = as_motion_limit(given, articulation.rate_units, f"{what} of joint {name!r}")
+            vars(self)[what] = limit
 
     @property
     def coordinates(self) -> tuple[str, ...]:
         """Full names of the joint's values in the pose: ``"hip"`` or ``"hip.rx"``."""
         return tuple(f"{self.name}.{c}" if c else self.name for c in self.articulation.coordinates)
 
+    def with_articulation(self, articulation: Articulation) -> Joint:
+        """Return the joint with another motion; limits of velocity, acceleration and effort stay if units do."""
+        same = articulation.rate_units == self.articulation.rate_units
+        return replace(self, articulation=articulation, **({} if same else NO_MOTION_LIMITS))
 
-def mid_range(lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return the middle of limits, or the value nearest zero where a side is open."""
-    bounded = np.isfinite(lower) & np.isfinite(upper)
-    low, high = np.where(bounded, lower, 0.0), np.where(bounded, upper, 0.0)
-    middle: FloatArray = np.clip(low / 2.0 + high / 2.0, lower, upper)  # halves first: their sum cannot overflow
-    return middle
+    def part_limits(self) -> list[dict[str, float]]:
+        """Return the limits of motion of each of the articulation's `split` parts, by name."""
+        given = {what: getattr(self, what) for what in MOTION_LIMITS}
+        return part_limits(given, self.articulation.elements, f"joint {self.name!r}")

@@ -18,8 +18,8 @@ from ..transforms import IDENTITY, FloatArray, TransformLike, read_only
 from . import assembly, dh_table, edits, poses as pose_vectors, tree
 from .caching import Cache
 from .coordinates import CoordinateTable, coordinate_table
-from .joints import Articulation, Joint, mid_range
-from .poses import PoseLike
+from .joints import Articulation, Joint
+from .poses import PoseLike, mid_range
 from .structure import Structure
 from .swing_twist import Cone, cones_of, neutral_turn
 from .tree import ROOT, WORLD, Drive, Frame, Link, Loop
@@ -59,6 +59,9 @@ class Linkage(Structure):
     nv: int
     lower: FloatArray
     upper: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+    effort: FloatArray
     poses: Mapping[str, FloatArray]
     loops: tuple[Loop, ...]
     cache: Cache  # what later modules work out once for this linkage
@@ -114,8 +117,8 @@ class Linkage(Structure):
 
     @cached_property
     def table(self) -> CoordinateTable:
-        """The table of coordinates: unit, kind, joint, limits, places in pose and velocity, what wraps around."""
-        return coordinate_table(self.arcs, self.drives, self.lower, self.upper)
+        """The table of coordinates: unit, kind, joint, all limits, places in pose and velocity, what wraps around."""
+        return coordinate_table(self.arcs, self.drives)
 
     @cached_property
     def coordinate_index(self) -> Mapping[str, int]:

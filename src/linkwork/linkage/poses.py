@@ -71,6 +71,14 @@ def _checked(linkage: Linkage, q: ArrayLike) -> FloatArray:
     return x
 
 
+def mid_range(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return the middle of limits, or the value nearest zero where a side is open."""
+    bounded = np.isfinite(lower) & np.isfinite(upper)
+    low, high = np.where(bounded, lower, 0.0), np.where(bounded, upper, 0.0)
+    middle: FloatArray = np.clip(low / 2.0 + high / 2.0, lower, upper)  # halves first: their sum cannot overflow
+    return middle
+
+
 def zero_pose(linkage: Linkage) -> FloatArray:
     """Return the pose with every value zero and no rotation, whatever the limits."""
     q = np.zeros(linkage.nq)

@@ -13,7 +13,6 @@ from ..errors import (
     DuplicateNameError,
     FrameNotFoundError,
     JointNotFoundError,
-    LimitError,
     LinkageError,
     LinkNotFoundError,
     MimicError,
@@ -23,6 +22,7 @@ from ..errors import (
 from ..transforms import IDENTITY, FloatArray, TransformLike, Value, as_transform, read_only
 from .geometry import Inertia, Visual, Visuals, as_visuals
 from .joints import ARTICULATIONS, Articulation, Joint, Mimic
+from .motion_limits import MOTION_LIMITS
 
 ROOT, WORLD = "root", "world"
 LOOP_KINDS = ("point", "axis", "full")
@@ -240,12 +240,14 @@ def root_arc(root: Any, child: str, taken: Collection[str], where: str) -> Joint
         where: What to call the linkage in an error.
     """
     name, articulation, placement = ROOT, ARTICULATIONS["fixed"](), root
+    limits: dict[str, Any] = {}
     if isinstance(root, Joint):
         if root.parent is not None:
             raise TreeError(f"the root arc hangs on the world, not on a link, got parent {root.parent!r}.")
         if root.child not in ("", child):
             raise TreeError(f"the root arc leads to {root.child!r}, but the root of {where} is {child!r}.")
         name, articulation, placement = root.name, root.articulation, root.placement
+        limits = {what: getattr(root, what) for what in MOTION_LIMITS}
     elif isinstance(root, str | Articulation):
         articulation, placement = as_root(root), IDENTITY
     elif root is None:
@@ -253,7 +255,7 @@ def root_arc(root: Any, child: str, taken: Collection[str], where: str) -> Joint
     if name == ROOT and articulation.nq == 0:
         name = fresh(name, taken)
     check_name("joint", name, taken, where)
-    return Joint(name, None, child, articulation, placement)
+    return Joint(name, None, child, articulation, placement, **limits)
 
 
 def as_root(root: str | Articulation) -> Articulation:
@@ -266,7 +268,7 @@ def as_root(root: str | Articulation) -> Articulation:
 
 
 def layout(arcs: Sequence[Joint], where: str) -> dict[str, Any]:
-    """Give every joint its place in the pose and velocity vectors; followers share their leader's."""
+    """Give every joint its place in the pose and velocity vectors; followers share their leader's place and limits."""
     drives: dict[str, Drive] = {}
     own = [joint for joint in arcs if joint.mimic is None]
     coordinates = [name for joint in own for name in joint.coordinates]
@@ -280,10 +282,16 @@ def layout(arcs: Sequence[Joint], where: str) -> dict[str, Any]:
     for joint in arcs:
         if joint.mimic is not None:
             _follow(joint, by_name, drives, where)
-            _narrow(joint, drives[joint.name], coordinates, lower, upper, where)
     check_names("pose coordinate", coordinates, where)
     places = {"drives": tuple(drives[joint.name] for joint in arcs), "coordinates": tuple(coordinates)}
+    places |= {what: _motion_limits(own, what) for what in MOTION_LIMITS}
     return places | {"nq": nq, "nv": nv, "lower": read_only(lower), "upper": read_only(upper)}
+
+
+def _motion_limits(own: Sequence[Joint], what: str) -> FloatArray:
+    """Return the limits of motion of joints that follow no other, shape (nv,)."""
+    rows = [getattr(joint, what) or (math.inf,) * joint.articulation.nv for joint in own]
+    return read_only(np.array([limit for row in rows for limit in row], np.float64))
 
 
 def _follow(joint: Joint, by_name: Mapping[str, Joint], drives: dict[str, Drive], where: str) -> None:
@@ -305,21 +313,3 @@ def _follow(joint: Joint, by_name: Mapping[str, Joint], drives: dict[str, Drive]
         if not math.isfinite(multiplier) or not math.isfinite(offset):
             raise MimicError(f"joint {name!r} in {where} follows {leader.name!r} by a factor beyond all numbers.")
         drives[name] = drive = Drive(drive.q, drive.v, 1, 1, multiplier, offset)
-
-
-def _narrow(
-    joint: Joint, drive: Drive, coordinates: Sequence[str], lower: FloatArray, upper: FloatArray, where: str
-) -> None:
-    """Narrow a leader's limits so that its follower keeps its own too."""
-    low, high = (float(bound[0]) - drive.offset for bound in joint.articulation.limits)
-    if drive.multiplier == 0.0:  # it stands still, within its limits or beyond them
-        ends = [-math.inf, math.inf] if low <= 0.0 <= high else [math.inf, -math.inf]
-    else:
-        ends = sorted((low / drive.multiplier, high / drive.multiplier))
-    q = drive.q
-    low, high = max(lower[q], ends[0]), min(upper[q], ends[1])
-    if low <= high:
-        lower[q], upper[q] = low, high
-    elif not math.isclose(low, high, rel_tol=1e-12):  # else it is the rounding of the division: the leader's stay
-        what = f"{joint.name!r}, which mimics {coordinates[q]!r} in {where}"
-        raise LimitError(f"the limits of {what}, leave it no value at all.")

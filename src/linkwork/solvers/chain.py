@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from ..errors import GoalError, listed
 from ..kernels import chain_memory as memory, joint_step as steps
 from ..linkage.elements import moving_xyz
-from ..linkage.joints import mid_range
 from ..linkage.linkage import Linkage
+from ..linkage.poses import mid_range
 from ..linkage.program import chain_motions
 from ..transforms import FloatArray, plane_basis
 
