@@ -141,7 +141,7 @@ def track(
                 linkage, goals, start=begin, method=chosen, fps=fps, steps=steps, lookahead=lookahead,
                 progress=lambda done, total: report(done / total, f"frame {done}"), **settings,
             )  # fmt: skip
-        _, loop = configure(chosen, settings)
+        _, loop = configure(chosen, {k: v for k, v in settings.items() if k not in ("joints", "weights")})
         data = motion_data(clip, name, loop.tolerances(Problem(linkage, goals[0])))
         if path is not None:
             write_motion(clip, data, None if end is None else end.position, path)

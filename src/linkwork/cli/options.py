@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
     from ..transforms import FloatArray
 
-ARGUMENTS = ("linkage", "goals", "start", "method", "methods", "fps", "frames", "steps")  # of a solve, not of a method
+ARGUMENTS = (  # of a solve, not of a method
+    "linkage", "goals", "start", "method", "methods", "fps", "frames", "steps", "joints", "weights",
+)  # fmt: skip
 UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}
 
 
@@ -171,11 +173,12 @@ class GoalOptions:
 
 @dataclass(frozen=True)
 class ToleranceOptions:
-    """Where to begin, and errors that count as reached."""
+    """Where to begin, errors that count as reached, and joints that may move."""
 
     start: Annotated[list[str] | None, takes("POSE", "Where to begin: a stored pose, values, JOINT=VALUE.")] = None
     tolerance: Annotated[float | None, takes("M", "Position error that counts as reached.")] = None
     rotation_tolerance: Annotated[float | None, takes("RAD", "Rotation error that does.")] = None
+    joints: Annotated[str | None, takes("NAMES", "Joints that may move, with commas; or a group's name.")] = None
 
     def read_start(self, linkage: Linkage) -> FloatArray | None:
         """Return the pose to begin with, if one is given: a name or all values in order, then ``JOINT=VALUE``."""
@@ -190,14 +193,16 @@ class ToleranceOptions:
         return linkage.pose(read_values([word for word in self.start if "=" in word]), base=base)
 
     def read(self) -> dict[str, Any]:
-        """Return the tolerances that are given, by the names of `solve`."""
-        return given(tolerance=self.tolerance, rotation_tolerance=self.rotation_tolerance)
+        """Return the tolerances and the joints that are given, by the names of `solve`."""
+        names = None if self.joints is None else [name for name in self.joints.split(",") if name]
+        return given(tolerance=self.tolerance, rotation_tolerance=self.rotation_tolerance, joints=names)
 
 
 @dataclass(frozen=True)
 class SolverOptions(ToleranceOptions):
     """What every method takes, and what one takes by its own name."""
 
+    weights: Annotated[list[str] | None, takes("JOINT=W", "What moving a joint costs; repeat it.", "--weight")] = None
     max_iterations: Annotated[int | None, takes("N", "Steps at most.")] = None
     limits: Annotated[str | None, takes("RULE", "Joint limits: clamp, project or ignore.")] = None
     settings: Annotated[list[str] | None, takes("NAME=VALUE", "An option of the method; may be repeated.", "--set")] = (
@@ -207,6 +212,8 @@ class SolverOptions(ToleranceOptions):
     def read(self) -> dict[str, Any]:
         """Return the options of `solve` that are given, and those of the method, such as ``damping=5``."""
         settings = super().read() | given(max_iterations=self.max_iterations, limits=self.limits)
+        if self.weights:
+            settings["weights"] = read_values(self.weights)
         for word in self.settings or ():
             name, _, text = word.partition("=")
             name = name.replace("-", "_")

@@ -12,12 +12,13 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import GoalError
+from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import APART, PoseLike, advance, clamped, distinct, same_pose, start_pose, wrapped
-from ..solvers import Prepared, Problem, Settings, configure, run
+from ..linkage.poses import APART, PoseLike, advance, distinct, same_pose, start_pose, wrapped
+from ..solvers import Group, Prepared, Problem, Settings, configure, group_of, run
 from ..solvers.chain_solver import prepared_for
+from ..solvers.groups import Joints, within_limits
 from ..solvers.options import Limits, LoopOptions, positive, whole
 from ..transforms import FloatArray
 
@@ -78,6 +79,8 @@ def solve_all(
     most: int = 64,
     limits: Limits = "clamp",
     seed: int = 0,
+    joints: Joints | None = None,
+    start: PoseLike | None = None,
 ) -> Branches:
     """Return every distinct pose that reaches a goal.
 
@@ -92,6 +95,8 @@ def solve_all(
         most: Poses at most, where they form a continuum.
         limits: ``"ignore"`` lets joints go beyond their limits; see `Settings`.
         seed: Where starts come from.
+        joints: Names of the joints that may move, or of a group of them.
+        start: Pose that the other joints have; the neutral one by default.
 
     Example:
         >>> import linkwork as lw
@@ -104,7 +109,10 @@ def solve_all(
         raise GoalError(f"all solutions are found of one Reach goal, got {goal!r}.")
     positive("apart", apart, finite=True)
     starts, most = None if starts is None else whole("starts", starts, least=1), whole("most", most, least=1)
-    prepared = _prepared(linkage, goal, limits, seed)
+    rest = start_pose(linkage, start)
+    if rest.ndim != 1:
+        raise OptionError(f"start is one pose of shape ({linkage.nq},), got shape {rest.shape}.")
+    prepared = _prepared(linkage, goal, limits, seed, group_of(linkage, joints), rest)
     prepared.chain.check()
     found = _Found(prepared, apart, most)
     made, count = 0, starts or FIRST
@@ -112,7 +120,7 @@ def solve_all(
         poses = _sharpened(prepared, goal, prepared.candidates(goal.target, count, first=made))
         made += count
         if len(poses) and found.dimension is None:
-            found.dimension = _dimension(linkage, goal, poses)
+            found.dimension = _dimension(prepared, goal, poses)
         found.add(poses)
         enough = starts is not None or made >= MOST or (found.hits and min(found.hits) >= SEEN) or found.full
         count = 0 if enough else made  # twice as many in all
@@ -169,8 +177,20 @@ def count_solutions(
     return Count(float("inf") if dimension else len(found), dimension, found)
 
 
-def _prepared(linkage: Linkage, goal: Reach, limits: Limits, seed: int) -> Prepared:
-    return prepared_for(linkage, goal, Settings(NEAR, NEAR, limits=limits), 1, whole("seed", seed))
+def _prepared(
+    linkage: Linkage,
+    goal: Reach,
+    limits: Limits,
+    seed: int,
+    group: Group | None = None,
+    rest: FloatArray | None = None,
+) -> Prepared:
+    return prepared_for(linkage, goal, Settings(NEAR, NEAR, limits=limits), 1, whole("seed", seed), group, rest)
+
+
+def _jacobian(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:
+    """Return the goal's Jacobian, the columns of joints that stay zero."""
+    return Problem(prepared.linkage, goal, group=prepared.group).all_rows_jacobian(poses)
 
 
 def _sharpened(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:
@@ -180,12 +200,12 @@ def _sharpened(prepared: Prepared, goal: Reach, poses: FloatArray) -> FloatArray
     """
     linkage, keeps_limits = prepared.linkage, prepared.settings.keeps_limits
     for _ in range(NEWTON if len(poses) else 0):
-        step = np.linalg.pinv(goal.jacobian(linkage, poses), rcond=1e-10) @ goal.error(linkage, poses)[..., None]
+        step = np.linalg.pinv(_jacobian(prepared, goal, poses), rcond=1e-10) @ goal.error(linkage, poses)[..., None]
         size = np.abs(step).max(axis=(-2, -1), keepdims=True)
         step *= np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP))
         poses = advance(linkage, poses, step[..., 0])
         if keeps_limits:
-            poses = clamped(linkage, poses)
+            poses = within_limits(linkage, poses, prepared.group)
     left = goal.error(linkage, poses) if len(poses) else np.zeros((0, 1))
     exact: FloatArray = poses[np.abs(left).max(axis=-1, initial=0.0) < EXACT * (1.0 + linkage.length)]
     return exact
@@ -206,7 +226,7 @@ class _Found:
         return bool(self.dimension) and len(self.poses) >= self.most
 
     def add(self, poses: FloatArray) -> None:
-        left = self.prepared.pose(poses, self.prepared.linkage.neutral()) if len(poses) else poses
+        left = self.prepared.pose(poses, self.prepared.rest) if len(poses) else poses
         k = 0
         while len(left) and not (self.full and k == len(self.poses)):
             if k == len(self.poses):
@@ -217,9 +237,9 @@ class _Found:
             left, k = left[~same], k + 1
 
 
-def _dimension(linkage: Linkage, goal: Reach, poses: FloatArray) -> int:
+def _dimension(prepared: Prepared, goal: Reach, poses: FloatArray) -> int:
     """Return the dimension of the solutions around poses: the velocities that leave the goal as it is."""
-    jacobian = goal.jacobian(linkage, poses[:16])
+    jacobian = _jacobian(prepared, goal, poses[:16])
     moving = np.abs(jacobian).max(axis=(0, 1)) > 0.0
     values = np.linalg.svd(jacobian[..., moving], compute_uv=False)
     ranks = (values > CONTINUUM * values[:, :1]).sum(axis=-1)

@@ -262,7 +262,7 @@ class Experiments:
         return Robust(restarts=TRIES).solve(self._problem(goals, linkage), self.solution.q, settings)
 
     def _problem(self, goals: Sequence[Goal], linkage: Linkage | None = None) -> Problem:
-        return Problem(linkage or self.linkage, list(goals), self.solution.start)
+        return Problem(linkage or self.linkage, list(goals), self.solution.start, self.solution.group)
 
     def together(self, linkage: Linkage | None = None, **changes: Any) -> Solution:
         """Return a solve of all goals that can be missed, on one level."""
@@ -337,7 +337,7 @@ def _ranked(goal: Goal, rank: int) -> Goal:
 
 def pushed_limits(solution: Solution) -> list[str]:
     """Return the joints that sit at a limit while the goals pull beyond it, the hardest pulled first."""
-    linkage, problem = solution.linkage, Problem(solution.linkage, solution.goals, solution.start)
+    linkage, problem = solution.linkage, solution.problem
     pull = problem.jacobian(solution.q).T @ problem.weighted_error(problem.error(solution.q))
     q, v, _ = linkage.table.plain
     values, low, high = solution.q[q], linkage.lower[q], linkage.upper[q]

@@ -17,12 +17,14 @@ from ..goals import Block, Reach
 from ..linkage.linkage import Linkage
 from ..linkage.poses import mid_range, wrapped
 from ..linkage.program import chain_motions
-from ..solvers import METHODS, Damped, Problem, Solution, run
+from ..solvers import METHODS, Damped, Group, Problem, Robust, Solution, run
+from ..solvers.groups import random_poses
 from ..solvers.solution import ending, errors_in_words
 from ..transforms import FloatArray
 from .conflicts import Conflict, Experiments, amount, apart, called, joined, levels, missed_blocks
 
 STARTS = 128
+ALL_JOINTS = 64  # other starts of the solve that tells whether a group of joints was too few
 ELSEWHERE = "Start elsewhere, or use the method 'robust', which does."
 SINGULAR = 1e-3
 
@@ -73,14 +75,16 @@ def diagnose(solution: Solution) -> Diagnosis:
         return _reached(solution)
     certain = _certain(solution)
     if certain is None:
-        return _experiments(solution)
-    return certain if len(solution.goals) == 1 else _beside_others(solution, certain)
+        found = _experiments(solution)
+    else:
+        found = certain if len(solution.goals) == 1 else _beside_others(solution, certain)
+    return found if solution.group is None or not solution.group.partial else _of_a_group(solution, found)
 
 
 def freedom(solution: Solution) -> int:
     """Return the dimension of the set of solutions around a pose: velocities less the rank of the goals' Jacobian."""
     q = solution.q.reshape(-1, solution.linkage.nq)[0]
-    return Problem(solution.linkage, solution.goals).freedom(q)
+    return solution.problem.freedom(q)
 
 
 def _steps(count: int) -> str:
@@ -106,7 +110,7 @@ def _ended(solution: Solution) -> str:
     ranks = levels(solution)
     if len(ranks) > 1:
         text += f"; {', '.join(rank.words for rank in ranks)}"
-    held = at_limits(solution.linkage, solution.q)
+    held = at_limits(solution.linkage, solution.q, solution.group)
     return f"{text}; at their limits: {', '.join(held)}." if held else f"{text}."
 
 
@@ -116,15 +120,29 @@ def _reached(solution: Solution) -> Diagnosis:
     return Diagnosis("reached", f"{reason(solution)}{more}", evidence={"freedom": left})
 
 
-def at_limits(linkage: Linkage, q: FloatArray) -> list[str]:
-    """Return the coordinates that sit at a limit, in words."""
+def at_limits(linkage: Linkage, q: FloatArray, group: Group | None = None) -> list[str]:
+    """Return the coordinates, of those that may move, that sit at a limit, in words."""
     result = []
-    for name, value, low, high in zip(linkage.coordinates, q, linkage.lower, linkage.upper, strict=True):
-        if low < high and value <= low + 1e-9:
+    moves = np.ones(linkage.nq, np.bool_) if group is None else group.values
+    rows = zip(linkage.coordinates, q, linkage.lower, linkage.upper, moves, strict=True)
+    for name, value, low, high, may_move in rows:
+        if may_move and low < high and value <= low + 1e-9:
             result.append(f"{name} (lower {low:.4g})")
-        elif low < high and value >= high - 1e-9:
+        elif may_move and low < high and value >= high - 1e-9:
             result.append(f"{name} (upper {high:.4g})")
     return result
+
+
+def _of_a_group(solution: Solution, found: Diagnosis) -> Diagnosis:
+    """Return why a group of joints failed, with whether all joints together would have done it."""
+    group: Any = solution.group
+    everyone = Problem(solution.linkage, solution.goals, solution.start)
+    settings = replace(solution.settings, trace=False, max_iterations=None)
+    reached = bool(Robust(restarts=ALL_JOINTS).solve(everyone, solution.q, settings).success)
+    told = f"Only {group.words} might move"
+    text = f"{found.sentence} {told}; with all joints {'it is' if reached else 'it is not'} reached."
+    advice = "Give joints= more of them, or start with the others elsewhere." if reached else found.advice
+    return replace(found, sentence=text, advice=advice, evidence=found.evidence | {"all_joints": reached})
 
 
 # What follows from geometry alone
@@ -195,7 +213,7 @@ def _beyond_reach(solution: Solution, goal: Reach) -> Diagnosis | None:
 
 
 def _unchangeable(solution: Solution) -> Diagnosis | None:
-    problem = Problem(solution.linkage, solution.goals)
+    problem = solution.problem
     error = problem.error(solution.q)
     fixed = np.setdiff1d(np.arange(len(error)), problem.rows)
     for block, limit in zip(problem.blocks, solution.settings.tolerances(problem).tolist(), strict=True):
@@ -220,7 +238,7 @@ def _owner(solution: Solution, block: Block) -> int:
 
 
 def _experiments(solution: Solution) -> Diagnosis:
-    problem = Problem(solution.linkage, solution.goals)
+    problem = solution.problem
     base = _ended(solution)
     if solution.status == "diverged" and solution.method != "robust":
         return Diagnosis("diverged", base, "Use a smaller scale or step, or the method 'damped'.", {})
@@ -231,15 +249,16 @@ def _experiments(solution: Solution) -> Diagnosis:
     if len(trials.goals) > 1:
         return _several(trials, base)
     settings = replace(solution.settings, trace=False, time_budget=None, max_iterations=200)
-    starts = np.concatenate([solution.q[None], solution.linkage.random_pose(0, STARTS)])
+    others = random_poses(solution.linkage, 0, STARTS, solution.group, solution.start)
+    starts = np.concatenate([solution.q[None], others])
     project = replace(settings, limits="project" if settings.keeps_limits else "ignore")
-    others = run(Damped(), problem, starts, project)
-    if others.success.any():
-        return _local_minimum(solution, base, others)
+    tried = run(Damped(), problem, starts, project)
+    if tried.success.any():
+        return _local_minimum(solution, base, tried)
     free = run(Damped(), problem, starts, replace(settings, limits="ignore"))
     if settings.keeps_limits and free.success.any():
         return _limits(trials, base, free.q[free.success])
-    return _nowhere(solution, problem, base, others if settings.keeps_limits else free)
+    return _nowhere(problem, base, tried if settings.keeps_limits else free)
 
 
 def _several(trials: Experiments, base: str) -> Diagnosis:
@@ -284,6 +303,8 @@ def _limits(trials: Experiments, base: str, free: FloatArray) -> Diagnosis:
     middle = mid_range(linkage.lower, linkage.upper)
     poses[:, angles] = middle[angles] + wrapped(poses[:, angles] - middle[angles])
     over = np.maximum(np.maximum(linkage.lower - poses, poses - linkage.upper), 0.0)
+    if trials.solution.group is not None:
+        over = np.where(trials.solution.group.values, over, 0.0)
     best = int(np.argmin(over.sum(axis=-1)))
     broken = [
         f"{linkage.coordinates[k]} would be {poses[best, k]:.4g}, beyond its limit "
@@ -344,9 +365,9 @@ def _evidence(trials: Experiments, found: Conflict | None = None) -> dict[str, A
     return {"levels": rows, **conflict, "finished": found.finished}
 
 
-def _nowhere(solution: Solution, problem: Problem, base: str, others: Solution) -> Diagnosis:
+def _nowhere(problem: Problem, base: str, others: Solution) -> Diagnosis:
     """Nothing reached it: over-constrained, or beyond reach in a way that lengths alone do not show."""
-    asked, velocities = len(problem.rows), solution.linkage.nv
+    asked, velocities = len(problem.rows), problem.velocities
     costs = np.linalg.norm(problem.error(others.q) * problem.scale, axis=-1)
     best = others.q[int(np.argmin(costs))]
     left, values, _ = np.linalg.svd(problem.jacobian(best), full_matrices=True)

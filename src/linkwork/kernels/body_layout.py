@@ -25,6 +25,7 @@ COUNTS = (
 CODE_TABLES = (
     "starts", "parents", "row_codes", "rates", "owned", "before", "last", "coupled", "coupled_from", "pose_index",
     "ball_codes", "cone_codes", "goal_codes", "goal_items", "block_codes", "support",
+    "stays",
 )  # fmt: skip
 NUMBER_TABLES = (
     "row_numbers", "lower", "upper", "start_lower", "start_upper", "metric", "masses", "tolerances", "cone_numbers",

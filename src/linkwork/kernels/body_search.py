@@ -135,6 +135,10 @@ def leave_step(codes, numbers, q, damping, scratch):
     for k in range(codes[HEADER.cones]):
         at, v = quaternion_at(codes, HEADER.cone_codes, k)
         cone_bounds(cone_at(codes, numbers, k), beyond(q, at), scratch.work, beyond(low, v), beyond(high, v))
+    stays = table(codes, HEADER.stays, codes)
+    for v in range(n):
+        if stays[v]:
+            low[v], high[v] = 0.0, 0.0
     coupled = table(codes, HEADER.coupled_from, codes), table(codes, HEADER.coupled, codes)
     bounded_step(n, coupled, scratch, damping, table(codes, HEADER.metric, numbers))
 
@@ -197,14 +201,14 @@ def mark_missed(codes, numbers, errors, missed):
 @part
 def mark_renewed(codes, attempt, missed, renewed):
     """Write which columns get another start: those that only missed goals depend on; every third time all of theirs."""
-    n, support = codes[HEADER.columns], table(codes, HEADER.support, codes)
+    n, support, stays = codes[HEADER.columns], table(codes, HEADER.support, codes), table(codes, HEADER.stays, codes)
     every = attempt % 3 == ALL_JOINTS
     for v in range(n):
         misses, meets = False, False
         for g in range(codes[HEADER.goals]):
             if support[n * g + v]:
                 misses, meets = misses or missed[g] != 0.0, meets or missed[g] == 0.0
-        renewed[v] = 1.0 if misses and (every or not meets) else 0.0
+        renewed[v] = 1.0 if misses and (every or not meets) and not stays[v] else 0.0
 
 
 @part

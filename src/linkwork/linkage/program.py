@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import joint_step as steps
-from ..transforms import FloatArray, plane_basis
+from ..transforms import FloatArray, axis_rotation, plane_basis, quaternion_matrix
 from .elements import Element
 from .joints import Joint
 from .tree import Drive
@@ -58,6 +58,18 @@ class Motion:
     def rates(self) -> range:
         """Places of its velocities."""
         return range(self.v, self.v + (3 if self.kind == steps.BALL else 1))
+
+    def matrix(self, pose: FloatArray) -> FloatArray:
+        """Return the motion alone, without the constant before it, at a pose (nq,): a 4x4 transform."""
+        result = np.eye(4)
+        if self.kind == steps.BALL:
+            result[:3, :3] = quaternion_matrix(pose[self.q : self.q + 4])
+            return result
+        amount, axis = self.multiplier * float(pose[self.q]) + self.offset, EYE4[self.axis, :3]
+        if self.kind != steps.PRISMATIC:
+            result[:3, :3] = axis_rotation(axis, amount)
+        result[:3, 3] = self.advance * amount * axis
+        return result
 
     def same_as(self, other: Motion) -> bool:
         """Return whether another motion does the same by the same value."""
@@ -127,6 +139,20 @@ def joined(runs: Iterable[Motions]) -> Motions:
             motions.append(motion)
         waiting = run.after if waiting is EYE4 else waiting @ run.after
     return Motions(tuple(motions), waiting)
+
+
+def folded(run: Motions, free: NDArray[np.bool_], pose: FloatArray) -> Motions:
+    """Return a run with the motions whose velocities are not free (nv,) put into the constants, as a pose has them."""
+    kept: list[Motion] = []
+    waiting = EYE4
+    for motion in run.motions:
+        before = waiting @ motion.before
+        if free[motion.v]:
+            kept.append(replace(motion, before=before))
+            waiting = EYE4
+        else:
+            waiting = before @ motion.matrix(pose)
+    return Motions(tuple(kept), waiting @ run.after)
 
 
 def program_of(runs: Sequence[Motions]) -> Program:

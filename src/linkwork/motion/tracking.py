@@ -11,7 +11,8 @@ from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
-from ..solvers import Method, Problem, configure
+from ..solvers import Method, Problem, configure, group_of
+from ..solvers.groups import Joints, Weights
 from ..solvers.iterate import follow, settled
 from ..solvers.options import Settings, SolveOptions, positive, whole
 from ..transforms import FloatArray
@@ -33,6 +34,8 @@ def track(
     start: PoseLike | None = None,
     steps: int | None = None,
     lookahead: bool = False,
+    joints: Joints | None = None,
+    weights: Weights | None = None,
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[SolveOptions],
 ) -> Clip:
@@ -53,6 +56,8 @@ def track(
             itself. None solves each frame.
         lookahead: Choose among the branches of all frames, by dynamic programming, with the fewest missed goals, then
             the fewest jumps, then the least motion; for one `Reach` a frame.
+        joints: Names of the joints that may move, or of a group of them; the rest stays where the start has it.
+        weights: What moving each joint costs, as in `solve`.
         progress: Called with the number of frames done and the number of all.
         **options: As in `solve`.
 
@@ -70,7 +75,7 @@ def track(
     q = start_pose(linkage, start)
     series = _series(linkage, goals, q, fps, frames)
     chosen, settings = configure(method, options)
-    problem = Problem(linkage, series[0], q)
+    problem = Problem(linkage, series[0], q, group_of(linkage, joints, weights))
     chosen.accept(problem)
     poses, residuals = np.empty((len(series), linkage.nq)), []
     for k, (pose, errors) in enumerate(_frames(chosen, settings, problem, series, q, steps, lookahead)):
@@ -78,10 +83,14 @@ def track(
         residuals.append(errors)
         if progress is not None:
             progress(k + 1, len(series))
+    return _clip(linkage, poses, residuals, fps, chosen)
+
+
+def _clip(linkage: Linkage, poses: FloatArray, residuals: list[FloatArray], fps: float, method: Method) -> Clip:
     if len({len(row) for row in residuals}) != 1:
         raise GoalError("every frame of a track needs goals of the same kinds, so that their errors can be compared.")
     times = np.arange(len(poses)) / fps
-    return Clip(linkage, times, steady_signs(linkage, poses), np.stack(residuals), source=f"track, {chosen.name}")
+    return Clip(linkage, times, steady_signs(linkage, poses), np.stack(residuals), source=f"track, {method.name}")
 
 
 def _frames(
@@ -98,6 +107,8 @@ def _frames(
         whole("steps", steps, least=1)
         if lookahead:
             raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
+    if lookahead and problem.group is not None:
+        raise OptionError("lookahead compares solutions of all joints alike; leave out joints= and weights=.")
     ahead = choose(problem.linkage, series, q, method, settings) if lookahead else None
     memory: dict[str, Any] = {}
     complete = settled(settings, method)

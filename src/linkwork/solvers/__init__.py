@@ -20,6 +20,7 @@ from .body_solver import BodyAnswers, BodySolver
 from .ccd import CyclicDescent, RankedDescent
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .fabrik import Fabrik
+from .groups import Group, Joints, Weights, group_of
 from .iterate import run
 from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
 from .method import Method
@@ -58,6 +59,7 @@ __all__ = [
     "BodyAnswers",
     "BodySolver",
     "Damped",
+    "Group",
     "LoopOptions",
     "Method",
     "PrepareOptions",
@@ -69,6 +71,7 @@ __all__ = [
     "Solution",
     "SolveOptions",
     "configure",
+    "group_of",
     "prepare",
     "run",
     "solve",
@@ -81,6 +84,8 @@ def solve(
     *,
     start: PoseLike | None = None,
     method: str | Method = "robust",
+    joints: Joints | None = None,
+    weights: Weights | None = None,
     **options: Unpack[SolveOptions],
 ) -> Solution:
     """Return a pose that brings a linkage to its goals, or the closest one found and why.
@@ -91,6 +96,11 @@ def solve(
         start: Pose to begin with, shape (nq,) or (..., nq) for many problems at once; or the name of a stored pose, or
             values by joint. By default the neutral pose; ``"robust"`` then takes whatever start serves best.
         method: One of `METHODS` by name.
+        joints: Names of the joints that may move, or of a group of them; the rest stays where the start has it, or in
+            the neutral pose, within its limits or not.
+        weights: What moving each joint costs, so that a heavy joint moves less: a mapping from joints to positive
+            numbers (one for those not named), or a number for each velocity. Steps are those shortest by the weights,
+            ``W^-1 J^T (J W^-1 J^T)^-1 V``.
         **options: What every method takes (`Settings`: tolerance, rotation_tolerance, max_iterations, time_budget,
             max_step, limits, halvings, trace) and what this one takes.
 
@@ -104,7 +114,8 @@ def solve(
     if linkage.__class__ is not Linkage:
         check_linkage(linkage)
     goal = goals[0] if goals.__class__ in (list, tuple) and len(goals) == 1 else goals
-    if method == "robust" and not options and goal.__class__ is Reach and goal.tolerance is None:
+    group = None if joints is None and weights is None else group_of(linkage, joints, weights)
+    if method == "robust" and not options and group is None and goal.__class__ is Reach and goal.tolerance is None:
         # What `Robust` does with one Reach and its defaults, without the objects on the way: microseconds count.
         found = prepared_for(linkage, goal, DEFAULTS, RESTARTS, 0)
         begin: Any = start
@@ -112,9 +123,9 @@ def solve(
             return found.solve(goal.target, start=begin)
     chosen, settings = configure(method, options)
     if start is None:
-        return chosen.solve_without_start(Problem(linkage, goals), settings)
+        return chosen.solve_without_start(Problem(linkage, goals, group=group), settings)
     pose = start_pose(linkage, start)
-    return chosen.solve(Problem(linkage, goals, pose), pose, settings)
+    return chosen.solve(Problem(linkage, goals, pose, group), pose, settings)
 
 
 def configure(method: str | Method, options: Mapping[str, Any]) -> tuple[Method, Settings]:

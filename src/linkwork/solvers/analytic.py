@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
-from ..linkage.poses import as_poses, difference, distinct, keeps_limits
-from ..linkage.swing_twist import clamped_turns
+from ..linkage.poses import as_poses, difference, distinct
 from ..transforms import FloatArray, as_angle, as_vector, reraised_as
 from .analytic_arms import Limb, PlanarArm, Wish, arm_of
 from .closed_forms import ELBOWS, three_link_angles as three_link_angles, two_link_angles as two_link_angles
+from .groups import Group, limits_kept, within_limits
 from .iterate import run
 from .method import Method
 from .options import AnalyticOptions, Limits, Settings, one_of
@@ -75,9 +75,11 @@ class Analytic(Method):
     def check(self, problem: Problem) -> None:
         if len(problem.goals) != 1:
             raise GoalError(f"method 'analytic' serves one goal, got {len(problem.goals)}; use 'damped' or 'robust'.")
-        self.arm(problem.linkage, problem.goals[0], problem.linkage.neutral())
+        start = problem.start.reshape(-1, problem.linkage.nq)
+        begin = start[0] if len(start) and problem.group is not None else problem.linkage.neutral()
+        self.arm(problem.linkage, problem.goals[0], begin, problem.group)
 
-    def arm(self, linkage: Linkage, goal: Goal, start: FloatArray) -> PlanarArm | Limb:
+    def arm(self, linkage: Linkage, goal: Goal, start: FloatArray, group: Group | None = None) -> PlanarArm | Limb:
         """Return the arm to be solved, or say why there is none."""
         if not isinstance(goal, Reach):
             raise GoalError(f"method 'analytic' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
@@ -85,7 +87,7 @@ class Analytic(Method):
             raise GoalError(f"method 'analytic' takes no goal of {goal.frame!r} with {goal.partial}; use 'damped'.")
         if linkage.loops:
             raise GoalError(f"method 'analytic' cannot close the loops of linkage {linkage.name!r}; use 'damped'.")
-        arm = arm_of(linkage, goal, start)
+        arm = arm_of(linkage, goal, start, None if group is None else group.free)
         limb = isinstance(arm, Limb)
         if not limb and (self.pole is not None or self.swivel is not None):
             raise OptionError("pole and swivel are for a limb in space; this arm is planar.")
@@ -100,45 +102,48 @@ class Analytic(Method):
         if not asked or np.all(solution.iterations):
             return solution
         starts, limited = start.reshape(-1, problem.linkage.nq), settings.keeps_limits
-        moved = np.array([self.best(problem.linkage, problem.goals[0], pose, limited=limited) for pose in starts])
+        moved = np.array([self.best(problem, pose, limited=limited) for pose in starts])
         there = np.asarray(solution.iterations) == 0
         again = run(self, problem, np.where(there[..., None], moved.reshape(start.shape), start), settings)
         count = again.iterations + there
         return replace(again, start=start, iterations=count if start.ndim > 1 else int(count))
 
     def propose(self, state: State, settings: Settings) -> FloatArray:
-        linkage, goal = state.linkage, state.problem.goals[0]
+        linkage = state.linkage
         starts, limited = state.q.reshape(-1, linkage.nq), settings.keeps_limits
-        ends = np.array([self.best(linkage, goal, start, limited=limited) for start in starts])
+        ends = np.array([self.best(state.problem, start, limited=limited) for start in starts])
         change = difference(linkage, starts, ends.reshape(starts.shape), wrap=False)
         if settings.max_step is not None:
             largest = np.abs(change).max(axis=-1, keepdims=True, initial=0.0)
             change *= np.minimum(1.0, settings.max_step / np.maximum(largest, 1e-300))
         return change.reshape(*state.q.shape[:-1], linkage.nv)
 
-    def best(self, linkage: Linkage, goal: Goal, start: FloatArray, *, limited: bool = True) -> FloatArray:
+    def best(self, problem: Problem, start: FloatArray, *, limited: bool = True) -> FloatArray:
         """Return the solution nearest to a start or, if there is none, the pose that comes closest to the goal."""
-        exact = self.solutions(linkage, goal, start, limited=limited)
+        linkage, goal, group = problem.linkage, problem.goals[0], problem.group
+        exact = self.solutions(linkage, goal, start, limited=limited, group=group)
         if exact:
             return min(exact, key=lambda pose: float(np.linalg.norm(difference(linkage, start, pose))))
         lower, upper = _bounds(linkage, limited)
-        arm = self.arm(linkage, goal, start)
-        close = [np.clip(pose, lower, upper) for pose in arm.poses(start, self._wish(), lower, upper)]
-        close = [clamped_turns(linkage.cones if limited else (), pose) for pose in close]
+        arm = self.arm(linkage, goal, start, group)
+        close = list(arm.poses(start, self._wish(), lower, upper))
+        close = [within_limits(linkage, pose, group) if limited else pose for pose in close]
         return min(close, key=lambda pose: _miss(linkage, goal, pose))
 
-    def solutions(self, linkage: Linkage, goal: Goal, start: FloatArray, *, limited: bool = True) -> list[FloatArray]:
+    def solutions(
+        self, linkage: Linkage, goal: Goal, start: FloatArray, *, limited: bool = True, group: Group | None = None
+    ) -> list[FloatArray]:
         """Return all distinct poses that reach a goal within limits.
 
         If what is chosen freely breaks a limit, other choices are tried, the nearest first, and the first that serves
         is taken.
         """
         lower, upper = _bounds(linkage, limited)
-        arm, wish = self.arm(linkage, goal, start), self._wish()
+        arm, wish = self.arm(linkage, goal, start, group), self._wish()
         free = arm.free and wish.pole is None and wish.swivel is None and wish.direction is None
         for shift in SHIFTS if free else SHIFTS[:1]:
             found = list(arm.poses(start, wish, lower, upper, shift))
-            good = [pose for pose in found if not limited or keeps_limits(linkage, pose)]
+            good = [pose for pose in found if not limited or limits_kept(linkage, pose, group)]
             good = [pose for pose in good if _miss(linkage, goal, pose) <= EXACT]
             if good or all(_miss(linkage, goal, pose) > EXACT for pose in found):
                 places = distinct(linkage, np.reshape(good, (-1, linkage.nq)), EXACT_ROOTS)

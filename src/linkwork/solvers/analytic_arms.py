@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..goals import Reach
@@ -58,8 +59,13 @@ class Line:
         return axis_rotation(self.axis, q[self.q])
 
 
-def lines_to(linkage: Linkage, frame: str, q: FloatArray) -> tuple[list[Line], FloatArray]:
-    """Return the turns on the way to a frame as they stand at a pose, and world_from_frame."""
+def lines_to(
+    linkage: Linkage, frame: str, q: FloatArray, free: NDArray[np.bool_] | None = None
+) -> tuple[list[Line], FloatArray]:
+    """Return the turns on the way to a frame as they stand at a pose, and world_from_frame.
+
+    Only those whose velocities are free (nv,) are given; all by default.
+    """
     path, placement = linkage.path_to(frame)
     lines: list[Line] = []
     matrix = np.eye(4)
@@ -68,6 +74,9 @@ def lines_to(linkage: Linkage, frame: str, q: FloatArray) -> tuple[list[Line], F
         matrix = matrix @ arc.placement
         elements = arc.articulation.elements
         for e in elements:
+            if free is not None and not free[drive.v + e.rate]:
+                matrix = matrix @ e.matrix(drive.values(q))
+                continue
             if e.kind not in ("revolute", "ball") or arc.mimic is not None:
                 what = f"is {arc.articulation.kind}" if arc.mimic is None else f"follows {arc.mimic.joint!r}"
                 raise GoalError(
@@ -82,15 +91,17 @@ def lines_to(linkage: Linkage, frame: str, q: FloatArray) -> tuple[list[Line], F
     return lines, matrix @ placement
 
 
-def arm_of(linkage: Linkage, goal: Reach, start: FloatArray) -> PlanarArm | Limb:
+def arm_of(linkage: Linkage, goal: Reach, start: FloatArray, free: NDArray[np.bool_] | None = None) -> PlanarArm | Limb:
     """Return the arm with a closed form that a goal's frame hangs on, its other joints held as they are at a start.
+
+    Joints whose velocities are not free (nv,) are held too.
 
     Raises:
         GoalError: If there is none, or it cannot do what the goal asks.
     """
-    lines, tip = lines_to(linkage, goal.frame, start)
+    lines, tip = lines_to(linkage, goal.frame, start, free)
     if len(lines) in (2, 3) and _parallel(lines):
-        lines, tip = lines_to(linkage, goal.frame, _at_zero(start, lines))
+        lines, tip = lines_to(linkage, goal.frame, _at_zero(start, lines), free)
         return PlanarArm(goal, lines, tip)
     found = _shoulder(lines, tip[:3, 3])
     if found is None:
@@ -104,7 +115,7 @@ def arm_of(linkage: Linkage, goal: Reach, start: FloatArray) -> PlanarArm | Limb
         )
     first, elbow = found
     moving = lines[first:] if goal.orientation is not None else lines[first : elbow + 1]
-    lines, tip = lines_to(linkage, goal.frame, _at_zero(start, moving))
+    lines, tip = lines_to(linkage, goal.frame, _at_zero(start, moving), free)
     return Limb(goal, lines[first:elbow], lines[elbow], lines[elbow + 1 :], tip)
 
 

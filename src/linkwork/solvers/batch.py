@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
@@ -137,7 +136,8 @@ def solve_batch(
         progress: True for a bar, False for none, a function of (done, total); by default a bar on a terminal when it
             takes longer than a second.
         first: Number of the first target, where these are some of more: random starts are drawn by number.
-        **options: As in `prepare`: position, orientation, free, tolerance, rotation_tolerance, limits, restarts, seed.
+        **options: As in `prepare`: position, orientation, free, tolerance, rotation_tolerance, limits, restarts, seed,
+            joints.
 
     Example:
         >>> import linkwork as lw
@@ -153,7 +153,26 @@ def solve_batch(
         return work.solve_there(targets, start)
     array = _as_array(targets, frame)
     base = _starts(linkage, start, len(array))
-    return work.solve(array, base, start is not None, progress)
+    stiff = work.prepared.stiff
+    if base.ndim == 1 or stiff is None or len(base) < 2 or (base[:, stiff] == base[0, stiff]).all():
+        return work.solve(array, base, start is not None, progress)
+    return _solved_apart(work, array, base, stiff, progress)
+
+
+def _solved_apart(
+    work: _Work, targets: NDArray[Any], starts: FloatArray, stiff: NDArray[np.int64], progress: Progress
+) -> Batch:
+    """Return answers where joints that stay differ from start to start: those that have them alike go together."""
+    _, which = np.unique(starts[:, stiff], axis=0, return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
+    done = [work.solve(targets[rows], starts[rows], True, False) for rows in parts]
+    if callable(progress):
+        progress(len(targets), len(targets))
+    back = np.argsort(order, kind="stable")
+    names = ("q", "success", "residuals", "restarts", "codes")
+    arrays = [np.concatenate([getattr(part, name) for part in done])[back] for name in names]
+    return Batch(done[0].linkage, done[0].goal, *arrays)
 
 
 def solve_blocks(
@@ -199,6 +218,8 @@ class _Work:
         self.threads = cores() if threads is None else whole("threads", threads, least=1)
 
     def solve(self, targets: NDArray[Any], base: FloatArray, given: bool, progress: Progress) -> Batch:
+        if len(base):
+            self.prepared = self.prepared.held_at(base if base.ndim == 1 else base[0])
         prepared, count = self.prepared, len(targets)
         linkage = prepared.linkage
         prepared.as_targets(np.zeros((0, *targets.shape[1:])))  # refuses a wrong shape before any work
@@ -282,7 +303,7 @@ class _CardWork(_Work):
         self.threads = CARD_BLOCKS
         self.card.engine(targets.shape[1:], given)  # compiled once
 
-    @cached_property
+    @property
     def card(self) -> Any:
         """The prepared chain on the card; it is kept there."""
         require_card()
@@ -303,9 +324,22 @@ class _CardWork(_Work):
         linkage = self.prepared.linkage
         if start is not None and not on_card(start):
             start = start_pose(linkage, start)
+        if start is not None and self.prepared.stiff is not None:
+            self.prepared = self.prepared.held_at(_common_rest(self.prepared, to_host(start)))
         found = self.card.solve_there(targets, start, self.first)
         arrays = (found.q, found.reached, found.residuals, found.restarts, found.codes)
         return Batch(linkage, self.prepared.goal, *(as_library(array, targets) for array in arrays))
+
+
+def _common_rest(prepared: Prepared, starts: FloatArray) -> FloatArray:
+    """Return a pose with the joints that stay as all starts on a card have them, or say that they differ."""
+    poses = starts.reshape(-1, prepared.linkage.nq)
+    if len(poses) and not (poses[:, prepared.stiff] == poses[0, prepared.stiff]).all():
+        raise OptionError(
+            f"joints that stay, and lead to {prepared.goal.frame!r}, differ from start to start; hand over NumPy "
+            "arrays, which are solved in turn."
+        )
+    return poses[0] if len(poses) else prepared.rest
 
 
 def _work(device: str) -> type[_Work]:

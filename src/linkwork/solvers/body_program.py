@@ -27,7 +27,9 @@ class BodyProgram:
 
     Attributes:
         goals: The goals as the kernels read them.
-        columns: The velocities that can change, in order.
+        columns: The velocities that goals depend on, in order.
+        stays: Which of them belong to joints outside the problem's group, and stay.
+        moving: How many of them do not.
         levels: The kernels' number of each level of priority.
         codes: Whole numbers, the header first.
         numbers: Constants of the rows, limits, ranges, metric, masses and tolerances.
@@ -99,9 +101,13 @@ class BodyProgram:
         self.column = {v: k for k, v in enumerate(self.columns.tolist())}
         self.rates = [self.column[v] for v in self.rows.rates.tolist()]
         self.places = self.linkage.table.pose_index[self.columns]
-        self.cones = [cone for cone in self.linkage.cones if self.limited and cone.v in used]
+        group = self.problem.group
+        self.stays = np.zeros(len(self.columns), np.bool_) if group is None else ~group.free[self.columns]
+        self.moving = int((~self.stays).sum())
+        free = used - set(self.columns[self.stays].tolist())
+        self.cones = [cone for cone in self.linkage.cones if self.limited and cone.v in free]
         held = {cone.v for cone in self.cones}
-        self.balls = [(q, v) for q, v in quaternions if v in used - held]
+        self.balls = [(q, v) for q, v in quaternions if v in free - held]
         self.support = np.zeros((len(self.goals), len(self.columns)), np.bool_)
         for row, goal in zip(self.support, self.goals, strict=True):
             row[[self.column[v] for v in goal.velocities]] = True
@@ -133,6 +139,7 @@ class BodyProgram:
             "ball_codes": self._quaternions(self.balls),
             "cone_codes": self._quaternions([(cone.q, cone.v) for cone in self.cones]),
             "support": self.support,
+            "stays": self.stays,
         }
 
     def _quaternions(self, places: list[tuple[int, int]]) -> NDArray[np.int64]:
@@ -214,7 +221,8 @@ class BodyProgram:
 
     def _number_tables(self, settings: Settings) -> dict[str, Any]:
         linkage, n = self.linkage, len(self.columns)
-        plain, where = self.places >= 0, self.places[self.places >= 0]
+        plain = (self.places >= 0) & ~self.stays
+        where = self.places[plain]
         lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
         if self.limited:
             lower[plain], upper[plain] = linkage.lower[where], linkage.upper[where]
@@ -226,7 +234,7 @@ class BodyProgram:
             "upper": upper,
             "start_lower": start_lower,
             "start_upper": start_upper,
-            "metric": np.where(linkage.table.slides[self.columns], 1.0 / metres_per_radian(linkage) ** 2, 1.0),
+            "metric": self._metric(),
             "masses": self._masses(),
             "tolerances": settings.tolerances(self.problem),
             "cone_numbers": cones,
@@ -242,6 +250,13 @@ class BodyProgram:
             finite = np.where(np.isfinite(bounds), bounds, 0.0)
             ranges.append(np.where(ball, end, np.where(turning, end * np.pi, finite)))
         return ranges[0], ranges[1]
+
+    def _metric(self) -> FloatArray:
+        """Return what the square of each column's velocity costs in a damped step."""
+        slides = self.linkage.table.slides[self.columns]
+        plain = np.where(slides, 1.0 / metres_per_radian(self.linkage) ** 2, 1.0)
+        scale = None if self.problem.group is None else self.problem.group.scale
+        return plain if scale is None else plain / scale[self.columns] ** 2
 
     def _masses(self) -> FloatArray:
         """Return the mass of every frame, as a share of all, and where its centre is."""

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from ..errors import GoalError, OptionError
 from ..goals import Goal
 from ..kernels.body_search import MISSED, REACHED, REPORT, SETTINGS, search_bodies
-from ..linkage.poses import PoseLike, clamped, start_pose
+from ..linkage.poses import PoseLike, start_pose
 from ..transforms import FloatArray
 from .body_program import BodyProgram
 from .goal_arrays import PACKERS, write_goal
+from .groups import within_limits
 from .options import Settings, whole
 from .problem import Problem, metres_per_radian, resolve_goals
 from .solution import Solution, Status, from_rows
@@ -158,7 +159,8 @@ class BodySolver:
         """
         program, status = self.program, np.zeros(len(numbers), np.int64)
         tries = self.restarts if tries is None else tries
-        out = np.array(starts if self.settings.limits == "ignore" else clamped(self.linkage, starts))
+        ignored, group = self.settings.limits == "ignore", self.problem.group
+        out = np.array(starts if ignored else within_limits(self.linkage, starts, group))
         report = np.zeros((len(numbers), self._width))
         given = program.codes, program.numbers, self._steering, numbers.reshape(-1), program.size
         memory, results = np.empty(program.scratch_size), (out.reshape(-1), report.reshape(-1), status)
@@ -191,11 +193,11 @@ class BodySolver:
         if start.ndim == 1:  # the way of control loops
             good = bool(found.status[0] == REACHED)
             row = found.q[0], good, found.residuals[0], int(found.steps[0]), "reached" if good else missed
-            return Solution(self.linkage, known, "robust", start, *row, (), settings)
+            return Solution(self.linkage, known, "robust", start, *row, (), settings, self.problem.group)
         reached = found.status == REACHED
         status = ["reached" if good else missed for good in reached.tolist()]
         rows = found.q, reached, found.residuals, found.steps.astype(np.int64), status
-        return from_rows(self.linkage, known, "robust", start, rows, settings)
+        return from_rows(self.linkage, known, "robust", start, rows, settings, group=self.problem.group)
 
     def _firm(
         self, known: Sequence[tuple[Goal, ...]], starts: FloatArray, found: SearchResult, tries: int
@@ -218,9 +220,10 @@ class BodySolver:
         """
         last = max(goal.priority for goal in goals)
         above = tuple(goal for goal in goals if goal.priority < last)
-        solver = body_solver_for(Problem(self.linkage, above, start), self.settings, restarts, self.seed)
+        group = self.problem.group
+        solver = body_solver_for(Problem(self.linkage, above, start, group), self.settings, restarts, self.seed)
         alone = solver.solve(above, start)
-        problem = Problem(self.linkage, goals, start)
+        problem = Problem(self.linkage, goals, start, group)
         other = problem.residuals(problem.error(alone.q))
         ranks = np.array([problem.priorities[block.rows.start] for block in problem.blocks])
         for rank in np.unique(ranks)[:-1]:
@@ -347,7 +350,8 @@ def body_solver_for(problem: Problem, settings: Settings, restarts: int, seed: i
     """Return the solver for a problem's kind of goals; it is kept with the linkage."""
     settings = settings if settings.time_budget is None else replace(settings, time_budget=None)
     kinds = tuple(_kind(goal) for goal in problem.goals)
-    key = (kinds, settings.tolerance, settings.rotation_tolerance, settings.limits == "ignore", restarts, seed)
+    moving = None if problem.group is None else problem.group.key
+    key = (kinds, settings.tolerance, settings.rotation_tolerance, settings.limits == "ignore", restarts, seed, moving)
     return problem.linkage.cache.get(
         "body solvers", key, lambda: BodySolver(problem, settings, restarts=restarts, seed=seed)
     )

@@ -41,6 +41,8 @@ class Sweep:
         if settings.limits != "ignore":
             low[:, own] = linkage.lower[index[own]] - q[:, index[own]]
             high[:, own] = linkage.upper[index[own]] - q[:, index[own]]
+        if group := state.problem.group:
+            low[:, ~group.free], high[:, ~group.free] = 0.0, 0.0
         codes = np.array([SLIDE if kind == "slide" else TURN for kind in kinds])
         self.low, self.high, self.shape = low, high, (*state.q.shape[:-1], linkage.nv)
         self.arguments = (wanted, world, jacobian, codes, low, high)
@@ -98,8 +100,9 @@ class _Descent(Method):
                 what = f"one with {goal.partial}" if isinstance(goal, Reach) else f"a {type(goal).__name__}"
                 raise GoalError(f"method {self.name!r} serves Reach goals only, and not {what}; use 'damped'.")
         kinds, _ = column_kinds(problem)
-        for name, kind in zip(problem.linkage.table.velocity_joints, kinds, strict=True):
-            if kind not in ("turn", "slide"):
+        free = [True] * len(kinds) if problem.group is None else problem.group.free.tolist()
+        for name, kind, moves in zip(problem.linkage.table.velocity_joints, kinds, free, strict=True):
+            if moves and kind not in ("turn", "slide"):
                 raise GoalError(
                     f"method {self.name!r} turns and slides joints one by one; {name!r} is a {kind} joint, which does "
                     "neither alone: use 'damped'."

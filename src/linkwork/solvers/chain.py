@@ -20,8 +20,9 @@ from ..kernels import chain_memory as memory, joint_step as steps
 from ..linkage.elements import moving_xyz
 from ..linkage.linkage import Linkage
 from ..linkage.poses import mid_range
-from ..linkage.program import chain_motions
+from ..linkage.program import Motions, chain_motions, folded
 from ..transforms import FloatArray, plane_basis
+from .groups import Group
 
 PARALLEL = 1e-12  # sine of the angle between axes that count as parallel
 SLANTED = 1e-2  # ... below which the common normal lies too far away to be used
@@ -107,6 +108,8 @@ class Chain:
         linkage: The linkage.
         frame: Name of the frame at the end.
         free: The frame's own axis that it may spin about, a unit vector, or None.
+        group: The joints that may move, or None for all of them.
+        base: Pose (nq,) that the other joints have; the neutral one by default.
 
     Attributes:
         codes: Codes of the rows.
@@ -123,6 +126,8 @@ class Chain:
     linkage: Linkage
     frame: str
     free: FloatArray | None = None
+    group: Group | None = None
+    base: FloatArray | None = None
     codes: NDArray[np.int64] = field(init=False)
     numbers: FloatArray = field(init=False)
     ends: tuple[FloatArray, FloatArray] = field(init=False)
@@ -134,7 +139,7 @@ class Chain:
     length: float = field(init=False)
 
     def __post_init__(self) -> None:
-        joints, tip, places = _rows(self.linkage, self.frame)
+        joints, tip, places = self.rows()
         if self.free is not None:
             spin = np.eye(4)
             spin[:3, :3] = plane_basis(self.free)
@@ -175,13 +180,27 @@ class Chain:
 
     @property
     def values(self) -> int:
-        """Number of values that move the frame; none where the search would not keep what holds them."""
+        """Number of values that move the frame; none where loops or cones hold them, which the search does not know."""
         return len(self.limits)
+
+    def rows(self) -> tuple[list[Row], FloatArray, list[tuple[int, bool]]]:
+        """Return the joints about their z axes, the tip's transform, and where each value stands in a pose."""
+        if why_unsupported(self.linkage, self.frame, self.group):
+            return [], np.eye(4), []
+        run = chain_motions(self.linkage, self.frame)
+        return _rows(run if self.group is None else folded(run, self.group.free, self.rest))
+
+    @cached_property
+    def rest(self) -> FloatArray:
+        """The pose that joints outside the chain have where nothing else is said."""
+        return self.linkage.neutral() if self.base is None else self.base
 
     def check(self) -> None:
         """Raise GoalError if the search cannot serve the chain, and say why."""
         if not self.values:
-            why = why_unsupported(self.linkage, self.frame) or "nothing moves it"
+            why = why_unsupported(self.linkage, self.frame, self.group) or "nothing moves it"
+            if self.group is not None and why == "nothing moves it":
+                why = f"{self.group.words} do not move it"
             raise GoalError(f"no search for poses of frame {self.frame!r} in linkage {self.linkage.name!r}: {why}.")
 
     def _limits(self) -> FloatArray:
@@ -241,30 +260,28 @@ class Chain:
             ]
         )
         values = self.spread(0.5 + spread)
-        poses = self.put(values, np.tile(self.linkage.neutral(), (len(values), 1)))
+        poses = self.put(values, np.tile(self.rest, (len(values), 1)))
         return values, self.goals(self.linkage.forward(poses, frame=self.frame))
 
 
-def why_unsupported(linkage: Linkage, frame: str) -> str:
+def why_unsupported(linkage: Linkage, frame: str, group: Group | None = None) -> str:
     """Return what the compiled search does not know about the joints that move a frame, in words; empty if nothing."""
     linkage.frame_index(frame)
     if linkage.loops:
         return f"it closes {len(linkage.loops)} loops, which `solve` keeps with method 'damped' or 'robust'"
     path, _ = linkage.path_to(frame)
     places = {linkage.drives[i].q for i in path}
+    if group is not None:
+        places = {q for q in places if q < linkage.nq and group.values[q]}
     held = [linkage.coordinates[cone.q].rsplit(".", 1)[0] for cone in linkage.cones if cone.q in places]
     return f"the swing or twist of {listed(held)} is limited, which `solve` keeps" if held else ""
 
 
-def _rows(linkage: Linkage, frame: str) -> tuple[list[Row], FloatArray, list[tuple[int, bool]]]:
+def _rows(chain: Motions) -> tuple[list[Row], FloatArray, list[tuple[int, bool]]]:
     """Return the joints of a chain, all about their z axes; the tip's transform; and where each value stands in a pose.
 
-    A ball becomes three turns about moving x, y and z axes. Where loops or cones hold the joints, which the search does
-    not know, there are none.
+    A ball becomes three turns about moving x, y and z axes.
     """
-    if why_unsupported(linkage, frame):
-        return [], np.eye(4), []
-    chain = chain_motions(linkage, frame)
     joints: list[Row] = []
     places: list[tuple[int, bool]] = []
     waiting = np.eye(4)
@@ -293,7 +310,7 @@ def shells(chain: Chain) -> tuple[FloatArray, FloatArray, FloatArray]:
     centre of the tip and of the point, found by moving one value after another to its best place, from many poses, with
     a margin. They are 0 and infinity where they are not known: slides without end, screws and followers.
     """
-    joints, _, _ = _rows(chain.linkage, chain.frame)
+    joints, _, _ = chain.rows()
     motions, followed = {row.motion for row in joints}, len(joints) != chain.values
     base, tip = chain.ends
     in_dh = len(joints) > 1 and memory.CODE.rows(chain.codes).form[-1] == memory.FORM_DH
@@ -310,7 +327,7 @@ def shells(chain: Chain) -> tuple[FloatArray, FloatArray, FloatArray]:
 
     def distance(values: FloatArray) -> FloatArray:
         """Return the squared distances of tip (first half of the poses) and point (second half)."""
-        poses = chain.put(values, np.tile(chain.linkage.neutral(), (len(values), 1)))
+        poses = chain.put(values, np.tile(chain.rest, (len(values), 1)))
         goals = steps.TRANSFORM.view(chain.goals(chain.linkage.forward(poses, frame=chain.frame)))
         places = goals.origin.copy()
         half = len(values) // 2

@@ -15,6 +15,7 @@ from .solution import Solution, Status
 
 if TYPE_CHECKING:
     from .chain_solver import Prepared
+    from .groups import Group
 
 NAMES: dict[int, Status] = {
     REACHED: "reached",
@@ -37,6 +38,10 @@ class Found(Solution):
     @cached_property
     def linkage(self) -> Linkage:
         return self.prepared.linkage
+
+    @cached_property
+    def group(self) -> Group | None:
+        return self.prepared.group
 
     @cached_property
     def target(self) -> FloatArray:

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-import math
 import time
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,23 +20,20 @@ from ..kernels.search_many import INVALID, REACHED, UNSOLVED, check_many, room, 
 from ..kernels.search_one import Answer, pack, search_one
 from ..linkage.caching import Cache
 from ..linkage.linkage import Linkage
-from ..linkage.poses import PoseLike, clamped, start_pose, turned_back, wrapped
+from ..linkage.poses import PoseLike, start_pose, turned_back, wrapped
 from ..transforms import FloatArray, as_array, plane_basis
 from .chain import Chain, shells
+from .chain_settings import search_settings
 from .chain_solution import Found
 from .chain_step import ChainStep, Follower
+from .groups import Group, within_limits
 from .options import Settings
 from .solution import Solution
 from .step import Step
 
 RESTARTS = 2000
-# what the search's settings are made of; lengths are shares of the chain's own
-DAMPING_GAIN, LEAST_DAMPING = 0.05, {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-6}
-MOST_STEPS, CHECK_AFTER, STALLED, CLOSE, START_BOUND, CAUTION = 20.0, 5.5, 0.7, 0.022, 12.0, 0.5
-SHARP = 1.0 - 1e-9  # tolerances are met with room for rounding
 WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
 ROUND = 64  # starts before the first look at the clock
-UNBOUNDED = np.array([[0.0, np.inf], [0.0, np.inf]])
 FLOAT64, SQUARE = np.dtype(np.float64), (4, 4)
 EMPTY = np.empty
 NEW = object.__new__  # a solution is filled in by hand: a tenth of the time of its constructor
@@ -58,12 +54,26 @@ class Prepared:
         settings: Tolerances and limits.
         restarts: Starts at most, for one target.
         seed: Where random starts come from.
+        group: The joints that may move, or None for all of them.
+        rest: The pose that the others have where no start says otherwise.
     """
 
-    def __init__(self, linkage: Linkage, goal: Reach, settings: Settings, *, restarts: int, seed: int) -> None:
+    def __init__(
+        self,
+        linkage: Linkage,
+        goal: Reach,
+        settings: Settings,
+        *,
+        restarts: int,
+        seed: int,
+        group: Group | None = None,
+        rest: FloatArray | None = None,
+    ) -> None:
         self.linkage, self.goal, self.settings = linkage, goal, settings
         self.restarts, self.seed = restarts, seed
-        self.chain = Chain(linkage, goal.frame, goal.free)
+        self.group, self.rest = group, linkage.neutral() if rest is None else np.array(rest)
+        self.stiff = None if group is None else stiff_places(linkage, goal.frame, group)
+        self.chain = Chain(linkage, goal.frame, goal.free, group, self.rest)
         self.codes = self.chain.codes
         self.cache = Cache()
         self._turn = None if goal.free is None else plane_basis(goal.free)
@@ -81,7 +91,7 @@ class Prepared:
         self._size, self._room, self._start_at, self._values_at = answer.size, answer.room, answer.start, answer.values
         self.known = pack(self.numbers, self.starts(np.float64))
         self._rooms: list[FloatArray] = []
-        self._shape, self._neutral = (linkage.nq,), linkage.neutral()
+        self._shape = (linkage.nq,)
 
     def __repr__(self) -> str:
         return f"<Prepared {self.goal.frame!r} of {self.linkage.name!r}: {self.chain.values} values>"
@@ -98,7 +108,8 @@ class Prepared:
 
     def _packed(self, kind: np.dtype[Any], bounded: bool) -> NDArray[Any]:
         limits = self.kept_limits
-        settings = self._settings(kind, bounded=bounded and self.settings.limits != "ignore")
+        reach = self.reach if bounded and self.goal.coordinates == 3 and self.settings.limits != "ignore" else None
+        settings = search_settings(self.chain, self.goal, self.settings, kind, reach)
         with np.errstate(over="ignore"):
             return np.concatenate([settings, limits.ravel(), self.chain.numbers]).astype(kind)
 
@@ -110,41 +121,6 @@ class Prepared:
             record = memory.LIMITS.view(limits)
             record.lower, record.upper = -np.inf, np.inf
         return limits
-
-    def _settings(self, kind: np.dtype[Any], *, bounded: bool) -> FloatArray:
-        length, goal = self.chain.length, self.goal
-        turned = len(goal.rows) > goal.coordinates
-        single = 0.9 if kind == np.float32 else 1.0  # what single precision finds is looked at again in double
-        angle = min(self.settings.rotation_tolerance, math.pi)
-        centre, point, shells = self._shells() if bounded and goal.coordinates == 3 else (0.0, 0.0, UNBOUNDED)
-        return memory.SETTINGS.pack(
-            position_weights=[k in goal.rows for k in range(3)],
-            rotation_weight=length / 4.0 if turned else 0.0,
-            spin=float(goal.free is not None),
-            damping_gain=DAMPING_GAIN,
-            damping_least=LEAST_DAMPING[kind] * length**2,
-            near=single * SHARP * self.settings.tolerance**2,
-            aligned=single * SHARP * (2.0 * math.sin(angle / 2.0)) ** 2 if turned else np.inf,
-            most_steps=MOST_STEPS,
-            check_after=CHECK_AFTER,
-            stalled=STALLED,
-            close=(CLOSE * length) ** 2,
-            start_bound=START_BOUND * length,
-            centre=centre,
-            shell=shells[0],
-            point=point,
-            point_shell=shells[1],
-            caution=CAUTION * length,
-        )
-
-    def _shells(self) -> tuple[Any, Any, FloatArray]:
-        """Return the centre, the point of the last axis, and squared radii: how far the chain reaches."""
-        centre, point, extents = self.reach
-        near = self.settings.tolerance
-        squared = np.maximum(extents + np.array([-near, near]), 0.0) ** 2
-        if len(self.goal.rows) == 6 and self.goal.free is None:
-            return centre, point, squared
-        return centre, 0.0, np.stack([squared[0], UNBOUNDED[1]])
 
     def starts(self, dtype: Any) -> NDArray[Any]:
         """Return the chain's table of starts in a precision, weighted for goals of this kind; see `starts.rank`."""
@@ -208,7 +184,8 @@ class Prepared:
         """Return the answer that a continuous motion from a start leads to; see `stay` in a call."""
         if start is None:
             raise OptionError("stay=True keeps to the branch of a start; give start=, the pose to go on from.")
-        return self.follower.stay(target, self.checked_start(start))
+        pose = self.checked_start(start)
+        return self.held_at(pose).follower.stay(target, pose)
 
     def step(
         self, target: ArrayLike, q: PoseLike | Step, dt: float, *, velocity: ArrayLike | None = None, scale: float = 1.0
@@ -241,7 +218,6 @@ class Prepared:
             >>> q.status
             'reached'
         """
-        follower = self.follower
         if not dt > 0.0:
             raise OptionError(f"dt, how long a cycle lasts, is a positive number of seconds, got {dt!r}.")
         if not is_ready(target):
@@ -249,15 +225,18 @@ class Prepared:
         pose: Any = q.q if isinstance(q, Step) else q
         if not (pose.__class__ is np.ndarray and pose.dtype is FLOAT64 and pose.shape == self._shape):
             pose = self.checked_start(pose)
+        follower = self.follower if self.stiff is None else self.held_at(pose).follower
         pace = follower.own if velocity is None and scale == 1.0 else follower.pace(velocity, scale)
         return follower.step(target, pose, pace, float(dt))
 
     def nearest(self, target: ArrayLike, start: PoseLike, *, starts: int = 256) -> Solution:
         """Return, of the solutions that many starts find, the one nearest to a pose; more thorough than a call."""
         pose, aim = self.checked_start(start), self.as_target(target)
+        if not self.fits(pose):
+            return self.held_at(pose).nearest(aim, pose, starts=starts)
         best = self.solve(aim, start=pose)
         if best.success:
-            poses = np.concatenate([best.q[None], self.candidates(aim, starts)])
+            poses = np.concatenate([best.q[None], self.candidates(aim, starts, base=pose)])
             poses = turned_back(self.linkage, poses, pose, keep_limits=self.settings.keeps_limits)
             away = self.linkage.difference(pose, poses)
             best.__dict__["q"] = poses[int(np.argmin((away * away).sum(axis=-1)))]
@@ -299,6 +278,8 @@ class Prepared:
         if given:
             quick = start.__class__ is np.ndarray and start.dtype is FLOAT64 and start.shape == self._shape
             pose: Any = start if quick else self.checked_start(start)
+            if self.stiff is not None and not self.fits(pose):
+                return self.held_at(pose)._search_one(target, pose, seed, tries)
             out[self._start_at] = pose if self.whole else self.chain.values_of(pose)
         aim = target if self._turn is None else self.spun(target)
         outcome = search_one(self.codes, self.known, room, aim, seed, tries, given, out)
@@ -312,14 +293,25 @@ class Prepared:
         known = solution.__dict__
         known["prepared"], known["out"], known["outcome"], known["success"] = self, out, outcome, outcome == REACHED
         values = out[self._values_at]
-        known["q"] = values if self._plain else self.pose(values, pose if given else self._neutral)
+        known["q"] = values if self._plain else self.pose(values, pose if given else self.rest)
         if self._turn is not None:
             known["target"] = target.copy()
         if not given:
-            known["start"] = self._neutral
+            known["start"] = self.rest
         elif not self.whole:
             known["start"] = np.array(pose)
         return solution
+
+    def fits(self, pose: FloatArray) -> bool:
+        """Return whether the joints that stay, and lead to the frame, are in a pose as they are here."""
+        return self.stiff is None or bool((pose[self.stiff] == self.rest[self.stiff]).all())
+
+    def held_at(self, pose: FloatArray) -> Prepared:
+        """Return the same with the joints that stay as a pose (nq,) has them; it is kept on the linkage."""
+        if self.fits(pose):
+            return self
+        given = self.linkage, self.goal, self.settings, self.restarts, self.seed
+        return prepared_for(*given, self.group, pose)
 
     def checked_start(self, start: PoseLike | None) -> FloatArray:
         """Return the one pose that a solve begins with, or say what is wrong with it."""
@@ -332,7 +324,7 @@ class Prepared:
         """Return whole poses from the chain's values, the rest as in `base`."""
         q = self.chain.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
         if self.settings.limits != "ignore":  # joints outside the chain may have begun beyond theirs
-            q = clamped(self.linkage, q)
+            q = within_limits(self.linkage, q, self.group)
         return q
 
     def pose(self, values: FloatArray, base: FloatArray) -> FloatArray:
@@ -413,13 +405,18 @@ class Prepared:
         good_ones: NDArray[np.bool_] = (errors.position_error <= known.near) & (errors.rotation_error <= known.aligned)
         return good_ones
 
-    def candidates(self, target: FloatArray, count: int, *, first: int = 0) -> FloatArray:
-        """Return the poses (k, nq) that random starts, `count` of them, reach; many may be the same."""
+    def candidates(
+        self, target: FloatArray, count: int, *, first: int = 0, base: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the poses (k, nq) that random starts, `count` of them, reach; many may be the same.
+
+        What is outside the chain is as in `base`.
+        """
         generator = np.random.default_rng([self.seed, first])
         given = self.chain.spread(generator.random((count, self.chain.values)))
         status = np.zeros(count, np.int64)
         values, _ = self.search(np.tile(target, (count, 1, 1)), status, given=given, restarts=0)
-        return self.pose(values[status == REACHED], self._neutral)
+        return self.pose(values[status == REACHED], self.rest if base is None else base)
 
     def spun(self, targets: FloatArray) -> FloatArray:
         """Return targets whose z axis is the one that must agree, where an axis is free."""
@@ -455,9 +452,33 @@ class Prepared:
         return result
 
 
-def prepared_for(linkage: Linkage, goal: Reach, settings: Settings, restarts: int, seed: int) -> Prepared:
-    """Return the prepared solver for goals of one make; it is kept on the linkage."""
-    key = (goal.signature, settings.tolerance, settings.rotation_tolerance, settings.limits == "ignore", restarts, seed)
+def prepared_for(
+    linkage: Linkage,
+    goal: Reach,
+    settings: Settings,
+    restarts: int,
+    seed: int,
+    group: Group | None = None,
+    rest: FloatArray | None = None,
+) -> Prepared:
+    """Return the prepared solver for goals of one make; it is kept on the linkage.
+
+    With a group, `rest` is the pose that other joints have; the neutral one by default.
+    """
+    ignored = settings.limits == "ignore"
+    key: Any = (goal.signature, settings.tolerance, settings.rotation_tolerance, ignored, restarts, seed)
+    if group is not None:
+        rest = linkage.neutral() if rest is None else rest
+        key = (*key, group.key, rest[stiff_places(linkage, goal.frame, group)].tobytes())
     return linkage.cache.find("chain", key) or linkage.cache.get(
-        "chain", key, partial(Prepared, linkage, goal, settings, restarts=max(restarts, 1), seed=seed)
+        "chain",
+        key,
+        lambda: Prepared(linkage, goal, settings, restarts=max(restarts, 1), seed=seed, group=group, rest=rest),
     )
+
+
+def stiff_places(linkage: Linkage, frame: str, group: Group) -> NDArray[np.int64]:
+    """Return the places in the pose of the values that lead to a frame and are outside a group."""
+    path, _ = linkage.path_to(frame)
+    places = {q for i in path for q in range(linkage.nq)[linkage.drives[i].columns]}
+    return np.array(sorted(q for q in places if not group.values[q]), np.int64)

@@ -31,6 +31,8 @@ def loop_normals(state: State, excluded: NDArray[np.bool_] | None = None, held: 
     """Return an orthonormal basis (..., k, nv) of the velocities that open loops, joints held at limits given."""
     problem, velocities = state.problem, state.linkage.nv
     rows = [problem.all_rows_jacobian(state.q)[..., problem.priorities < 0, :]]
+    if state.scale is not None:
+        rows[0] = rows[0] * state.scale
     if excluded is not None:
         rows.append(np.eye(velocities) * excluded[..., None, :])
     if held is not None:
@@ -41,11 +43,14 @@ def loop_normals(state: State, excluded: NDArray[np.bool_] | None = None, held: 
     return basis
 
 
-def closed(closure: Closure | None, q: FloatArray, *, far: bool = False) -> FloatArray:
-    """Return poses (n, nq) with their loops closed, where Newton's method does it; from `far`, damped steps first."""
+def closed(closure: Closure | None, q: FloatArray, free: NDArray[np.bool_], *, far: bool = False) -> FloatArray:
+    """Return poses (n, nq) with their loops closed by the free velocities, where Newton's method does it.
+
+    From `far`, damped steps come first.
+    """
     if closure is None:
         return q
-    result, free = q.copy(), np.ones(closure.linkage.nv, np.bool_)
+    result = q.copy()
     for k, pose in enumerate(q):
         found = closure.newton(closure.approach(pose, free) if far else pose, free)
         if found is not None:

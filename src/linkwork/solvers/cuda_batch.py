@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from ..errors import DeviceError, GoalError
 from ..kernels.cuda import device_array, pinned_array, stream, to_device
 from ..kernels.devices import DeviceArray, free_memory, from_device, on_card, to_host
-from ..linkage.poses import clamped
 from .chain_solver import Prepared
 from .cuda_engine import ANSWERS, Answers, Engine
+from .groups import within_limits
 
 SHAPES = ((4, 4), (3, 3), (3,), (2,))
 
@@ -130,7 +130,7 @@ class Card:
         poses = np.broadcast_to(start, (count, engine.task.nq))
         values = self.prepared.chain.values_of(poses)
         if self.prepared.settings.limits != "ignore" and not engine.task.whole:
-            poses = clamped(self.prepared.linkage, poses)
+            poses = within_limits(self.prepared.linkage, poses, self.prepared.group)
         return values, poses
 
 

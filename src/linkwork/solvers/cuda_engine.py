@@ -24,7 +24,8 @@ from ..kernels.devices import free_memory
 from ..kernels.joint_step import TRANSFORM
 from ..kernels.starts import FIRST_STARTS, TABLE_STARTS
 from ..transforms import plane_basis
-from .chain_solver import LEAST_DAMPING, Prepared
+from .chain_settings import LEAST_DAMPING
+from .chain_solver import Prepared
 
 RACERS, CROWD = 8, 256  # threads that race for a goal in the rounds: the first ones, and later
 FEW, FIELD = 32768, 256  # problems that are raced for at once, and the starts of such a race
@@ -85,7 +86,7 @@ class Engine:
         self.exacting = rough[0] > near or rough[1] > aligned
         known = np.concatenate([exact, prepared.chain.limits.ravel()])
         self.known, self.table, self.poses, self.neutral = (
-            to_device(array.ravel()) for array in (known, frames, poses, prepared.linkage.neutral())
+            to_device(array.ravel()) for array in (known, frames, poses, prepared.rest)
         )
 
     @cached_property
@@ -309,6 +310,8 @@ def _task(
     limits, bounds = prepared.kept_limits, np.stack([linkage.lower, linkage.upper])
     if prepared.settings.limits == "ignore":
         bounds[:] = [[-np.inf], [np.inf]]
+    if prepared.group is not None:
+        bounds[:, ~prepared.group.values] = [[-np.inf], [np.inf]]
     rough = exact.copy()
     memory.SETTINGS.view(rough).damping_least = LEAST_DAMPING[np.dtype(dtype)] * chain.length**2
     inside, outside = chain.plain
@@ -320,7 +323,7 @@ def _task(
         table=table,
         turn=None if goal.free is None else plane_basis(goal.free),
         shape=shape,
-        neutral=linkage.neutral(),
+        neutral=prepared.rest,
         bounds=bounds,
         plain=np.stack([inside, outside], axis=1),
         balls=chain.balls,

@@ -20,7 +20,7 @@ from ..kernels.fabrik import reach
 from ..kernels.fabrik_layout import Goals, Skeleton, memory_size
 from ..kernels.joint_step import BALL
 from ..linkage.linkage import Linkage
-from ..linkage.program import Motion, joint_motions
+from ..linkage.program import Motion, Motions, folded, joint_motions
 from ..transforms import FloatArray
 from .method import Method, shortened
 from .options import Settings
@@ -48,9 +48,15 @@ class Bone:
     inward: list[int] = field(default_factory=list)
 
 
-def skeleton(linkage: Linkage, frames: Sequence[str]) -> list[Bone]:
-    """Return the bones that move some frames, those above first; bones of no length are joined to the next."""
-    paths, joints = [linkage.path_to(frame) for frame in frames], joint_motions(linkage)
+def skeleton(linkage: Linkage, frames: Sequence[str], joints: Sequence[Motions] | None = None) -> list[Bone]:
+    """Return the bones that move some frames, those above first; bones of no length are joined to the next.
+
+    Args:
+        linkage: The linkage.
+        frames: Names of the frames.
+        joints: The motions of every arc; those of the linkage by default.
+    """
+    paths, joints = [linkage.path_to(frame) for frame in frames], joint_motions(linkage) if joints is None else joints
     bones: list[Bone] = []
     home: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.eye(4))}  # of each link: its bone and bone_from_link
     for i in sorted({arc for path, _ in paths for arc in path}):
@@ -84,10 +90,13 @@ def _joined(bones: list[Bone], tiny: float) -> list[Bone]:
     return result
 
 
-def pack(linkage: Linkage, goals: Sequence[Reach], *, limited: bool) -> tuple[Any, Any]:
-    """Return the skeleton and the goals as the kernel takes them: its `Skeleton` and `Goals`."""
+def pack(problem: Problem, start: FloatArray, *, limited: bool) -> tuple[Any, Any]:
+    """Return the skeleton at a start (nq,) and the goals as the kernel takes them: its `Skeleton` and `Goals`."""
+    linkage, group = problem.linkage, problem.group
+    goals = [goal for goal in problem.goals if isinstance(goal, Reach)]
     frames = tuple(goal.frame for goal in goals)
-    bones = linkage.cache.get("bones", frames, lambda: skeleton(linkage, frames))
+    key = (frames, None if group is None else (group.key, start[~group.values].tobytes()))
+    bones = linkage.cache.get("bones", key, lambda: skeleton(linkage, frames, _stiffened(problem, start)))
     turns = [turn for bone in bones for turn in bone.turns]
     starts = np.cumsum([0, *(len(bone.turns) for bone in bones)], dtype=np.int64)
     depth = np.full((len(bones), len(bones)), -1)
@@ -137,6 +146,12 @@ def pack(linkage: Linkage, goals: Sequence[Reach], *, limited: bool) -> tuple[An
     )
 
 
+def _stiffened(problem: Problem, start: FloatArray) -> Sequence[Motions]:
+    """Return the motions of every arc, those outside the problem's group as stiff as links, as a start has them."""
+    joints, group = joint_motions(problem.linkage), problem.group
+    return joints if group is None else [folded(run, group.free, start) for run in joints]
+
+
 def _axis(turn: Motion) -> FloatArray:
     """Return the axis that a turn is about by its value; zero for a ball, which turns about any."""
     return np.zeros(3) if turn.kind == BALL else turn.multiplier * np.eye(3)[turn.axis]
@@ -144,6 +159,13 @@ def _axis(turn: Motion) -> FloatArray:
 
 def _parts(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.ascontiguousarray(matrices[:, :3, :3]), np.ascontiguousarray(matrices[:, :3, 3])
+
+
+def _skeletons(problem: Problem, q: FloatArray, *, limited: bool) -> list[tuple[slice, tuple[Any, Any]]]:
+    """Return a skeleton for all poses (n, nq) or, where joints stay that may differ, for each of them; and its rows."""
+    if problem.group is None or len(q) == 1:
+        return [(slice(None), pack(problem, q[0], limited=limited))] if len(q) else []
+    return [(slice(k, k + 1), pack(problem, pose, limited=limited)) for k, pose in enumerate(q)]
 
 
 @dataclass(frozen=True)
@@ -188,7 +210,10 @@ class Fabrik(Method):
                 raise GoalError(f"method 'fabrik' serves Reach goals only, got {type(goal).__name__}; use 'damped'.")
             if goal.partial:
                 raise GoalError(f"method 'fabrik' cannot bring frame {goal.frame!r} with {goal.partial}: use 'damped'.")
-            for arc in (linkage.arcs[i] for i in linkage.path_to(goal.frame)[0]):
+            for i in linkage.path_to(goal.frame)[0]:
+                arc, rates = linkage.arcs[i], linkage.drives[i].rates
+                if problem.group is not None and not problem.group.free[rates].any():
+                    continue
                 others = [e.kind for e in arc.articulation.elements if e.kind not in ("revolute", "ball")]
                 if arc.mimic is None and not others:
                     continue
@@ -200,16 +225,15 @@ class Fabrik(Method):
                 )
 
     def propose(self, state: State, settings: Settings) -> FloatArray:
-        linkage, memory = state.linkage, state.memory
-        if "fabrik" not in memory:
-            goals = [goal for goal in state.problem.goals if isinstance(goal, Reach)]
-            memory["fabrik"] = pack(linkage, goals, limited=settings.limits != "ignore")
+        linkage = state.linkage
         trials = np.array(
             [(f, o) for o in np.atleast_1d(self.overshoot) for f in np.atleast_1d(self.foresight)], np.float64
         )
         q = np.ascontiguousarray(state.q.reshape(-1, linkage.nq))
         change, chosen = np.zeros((len(q), linkage.nv)), np.zeros(len(q), np.int64)
-        bones, goals = memory["fabrik"]
-        reach(bones, goals, q, trials, np.empty(memory_size(bones)), change, chosen)
+        if "fabrik" not in state.memory:
+            state.memory["fabrik"] = _skeletons(state.problem, q, limited=settings.limits != "ignore")
+        for rows, (bones, goals) in state.memory["fabrik"]:
+            reach(bones, goals, q[rows], trials, np.empty(memory_size(bones)), change[rows], chosen[rows])
         state.notes["foresight"], state.notes["overshoot"] = trials[chosen].T
         return shortened(change, settings.max_step).reshape(*state.q.shape[:-1], linkage.nv)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.progress import ACTIVE, DIVERGED, REACHED, STALLED, judge, measure
-from ..linkage.linkage import Linkage
-from ..linkage.poses import advance, clamped, keeps_limits
+from ..linkage.poses import advance
 from ..transforms import FloatArray
 from .constraints import closed, leaving_cones, loop_normals
+from .groups import limits_kept, within_limits
 from .loops import Closure
 from .problem import Problem, State
 from .solution import Record, Solution, from_rows
@@ -102,7 +102,7 @@ def follow(
         state = State(problem, q, problem.error(q), iteration, memory=memory)
         change = limited_step(method, state, settings)
         if np.isfinite(change).all():
-            q = within_limits(problem.linkage, advance(problem.linkage, q, change), settings)
+            q = moved(problem, q, change, settings)
     return q
 
 
@@ -116,9 +116,16 @@ def settled(settings: Settings, method: Method) -> Settings:
 
 
 def limited_step(method: Method, state: State, settings: Settings) -> FloatArray:
-    """Return the method's step; with ``limits="project"``, without the joints that push against a limit.
+    """Return the method's step; with ``limits="project"``, without the joints that push against a limit."""
+    change = _projected_step(method, state, settings)
+    return change if state.scale is None else change * state.scale
 
-    Those are taken out of the Jacobian and the step is made anew, so that the other joints do their part.
+
+def _projected_step(method: Method, state: State, settings: Settings) -> FloatArray:
+    """Return the step in the state's measure of velocities.
+
+    Joints that push against a limit are taken out of the Jacobian and the step is made anew, so that the other joints
+    do their part.
     """
     linkage = state.linkage
     projected = bool(linkage.loops) and not method.strict
@@ -144,9 +151,15 @@ def limited_step(method: Method, state: State, settings: Settings) -> FloatArray
     return change
 
 
-def within_limits(linkage: Linkage, q: FloatArray, settings: Settings) -> FloatArray:
+def kept_within(problem: Problem, q: FloatArray, settings: Settings) -> FloatArray:
     """Return poses brought within limits, unless those are ignored."""
-    return clamped(linkage, q) if settings.keeps_limits else q
+    return within_limits(problem.linkage, q, problem.group) if settings.keeps_limits else q
+
+
+def moved(problem: Problem, q: FloatArray, change: FloatArray, settings: Settings) -> FloatArray:
+    """Return the poses that a change leads to, within limits; joints that stay keep their values to the bit."""
+    result = kept_within(problem, advance(problem.linkage, q, change), settings)
+    return result if problem.group is None else problem.group.held(result, q)
 
 
 class _Walk:
@@ -156,12 +169,13 @@ class _Walk:
         self.method, self.problem, self.settings, self.shape = method, problem, settings, start.shape[:-1]
         projected = problem.linkage.loops and not method.strict
         self.closure = Closure(problem.linkage, keep_limits=settings.keeps_limits) if projected else None
+        self.free = np.ones(problem.linkage.nv, np.bool_) if problem.group is None else problem.group.free
         self.tolerances = np.minimum(settings.tolerances(problem), finest)
         self.scale = problem.scale * problem.emphasis
         self.wishes = bool(np.isinf(self.tolerances).any())  # they are followed until nothing comes of it
         self._blocks = np.array([(b.rows.start, b.rows.stop) for b in problem.blocks])
         poses = start.reshape(-1, problem.linkage.nq)
-        self.q = closed(self.closure, within_limits(problem.linkage, poses, settings), far=True)
+        self.q = closed(self.closure, kept_within(problem, poses, settings), self.free, far=True)
         self.error, self.cost, self.residuals, self.reached = self._measured(self.q)
         self.reached &= not self.wishes
         count = len(self.q)
@@ -218,8 +232,7 @@ class _Walk:
         return np.asarray(np.linalg.norm(gone - along[:, None] * way, axis=-1) > self.settings.stray)
 
     def _try(self, begin: FloatArray, change: FloatArray) -> None:
-        linkage = self.problem.linkage
-        self.q = closed(self.closure, within_limits(linkage, advance(linkage, begin, change), self.settings))
+        self.q = closed(self.closure, moved(self.problem, begin, change, self.settings), self.free)
         self.error, self.cost, self.residuals, self.reached = self._measured(self.q)
         self.reached &= not self.wishes
 
@@ -228,8 +241,9 @@ class _Walk:
         linkage = self.problem.linkage
         _, _, residuals, reached = self._measured(self.best_q)
         if self.settings.keeps_limits:
-            reached &= keeps_limits(linkage, self.best_q)
+            reached &= limits_kept(linkage, self.best_q, self.problem.group)
         names = {REACHED: "reached", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: ending}
         status = ["reached" if good else names[code] for good, code in zip(reached, self.status.tolist(), strict=True)]
         rows = (self.best_q, reached, residuals, self.count, status)
-        return from_rows(linkage, self.problem.goals, self.method.name, start, rows, self.settings, trace)
+        problem, name = self.problem, self.method.name
+        return from_rows(linkage, problem.goals, name, start, rows, self.settings, trace, problem.group)

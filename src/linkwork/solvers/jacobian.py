@@ -104,7 +104,7 @@ class Inverse(Method):
         positive("singular", self.singular, finite=True)
 
     def check(self, problem: Problem) -> None:
-        rows, velocities = len(problem.rows), problem.linkage.nv
+        rows, velocities = len(problem.rows), problem.velocities
         if rows != velocities:
             raise GoalError(
                 f"method 'inverse' needs a square Jacobian: the goal has {rows} rows and linkage "
@@ -112,11 +112,11 @@ class Inverse(Method):
             )
 
     def step(self, state: State) -> FloatArray:
-        J, V = state.jacobian, state.weighted_error
+        J, V = state.jacobian[..., state.free], state.weighted_error
         values = np.linalg.svd(J, compute_uv=False)
         near = values[..., -1] < self.singular * values[..., 0]
         state.notes["singular"] = near
-        return pseudosolved(J, V) if near.any() else solved(J, V)
+        return state.spread(pseudosolved(J, V) if near.any() else solved(J, V))
 
 
 @dataclass(frozen=True)
@@ -131,6 +131,7 @@ class Pseudoinverse(Method):
 
     form: str = "auto"
     name: ClassVar[str] = "pseudoinverse"
+    weighs_joints: ClassVar[bool] = True
     strict: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -140,9 +141,10 @@ class Pseudoinverse(Method):
         J, V = state.jacobian, state.weighted_error
         if self.form == "auto":
             return by_levels(J, V, state.problem.levels, pseudosolved)
+        J = J[..., state.free]
         Jt = transposed(J)
         try:
-            return times(Jt, solved(J @ Jt, V)) if self.form == "rows" else solved(Jt @ J, times(Jt, V))
+            return state.spread(times(Jt, solved(J @ Jt, V)) if self.form == "rows" else solved(Jt @ J, times(Jt, V)))
         except np.linalg.LinAlgError as error:
             other = "'columns'" if self.form == "rows" else "'rows'"
             raise GoalError(
@@ -162,6 +164,7 @@ class Damped(Method):
 
     damping: float | str = "adaptive"
     name: ClassVar[str] = "damped"
+    weighs_joints: ClassVar[bool] = True
     strict: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -194,6 +197,7 @@ class SelectivelyDamped(Method):
 
     gamma: float = math.pi / 4
     name: ClassVar[str] = "selectively-damped"
+    weighs_joints: ClassVar[bool] = True
     can_project_loops: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -240,6 +244,7 @@ class Control(Method):
     form: str = "gradient"
     z: Callable[[FloatArray], FloatArray] | None = None
     name: ClassVar[str] = "control"
+    weighs_joints: ClassVar[bool] = True
     can_project_loops: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -266,7 +271,7 @@ class Control(Method):
 
     def step(self, state: State) -> FloatArray:
         J, V, z = state.jacobian, state.weighted_error, self.wish(state)
-        z = state.along_limits(z if state.excluded is None else np.where(state.excluded, 0.0, z))
+        z = state.narrowed_velocity(z)
         return pseudosolved(J, V + times(J, z)) - z
 
 
@@ -275,6 +280,7 @@ class Alternative(Method):
     """The pseudoinverse of a Jacobian with the goal in place of the end effector: it pulls the goal to the effector."""
 
     name: ClassVar[str] = "alternative"
+    weighs_joints: ClassVar[bool] = True
 
     def check(self, problem: Problem) -> None:
         if not all(isinstance(goal, Reach) and goal.position is not None for goal in problem.goals):
@@ -295,7 +301,7 @@ class Alternative(Method):
             J[..., :3, :] -= cross_matrix(lever) @ J[..., 3:, :]
             blocks.append(J[..., goal.rows, :])
         J = (np.concatenate(blocks, axis=-2) * problem.scale[:, None])[..., problem.rows, :]
-        return state.along_limits(J if state.excluded is None else np.where(state.excluded[..., None, :], 0.0, J))
+        return state.narrowed(J if problem.group is None else np.where(problem.group.free, J, 0.0))
 
 
 @dataclass(frozen=True)
@@ -309,6 +315,7 @@ class Transpose(Method):
 
     scale: float | None = None
     name: ClassVar[str] = "transpose"
+    weighs_joints: ClassVar[bool] = True
     can_project_loops: ClassVar[bool] = True
     iterations: ClassVar[int] = 1000
 

@@ -22,7 +22,8 @@ class Method:
     Class attributes say how the loop should treat it: `iterations` it may take by default; `max_step`, the largest
     change of one value in a step [rad, m] by default; `patience`, how many iterations without progress (a thousandth)
     mean that it is stuck; `strict`, whether its step serves levels of priority one after another;
-    `can_project_loops`, if it is not strict, whether its steps can be projected so that loops stay closed.
+    `can_project_loops`, if it is not strict, whether its steps can be projected so that loops stay closed;
+    `weighs_joints`, whether it knows a step that is shorter by the weights of joints.
     """
 
     name: ClassVar[str]
@@ -31,6 +32,7 @@ class Method:
     patience: ClassVar[int] = 12
     strict: ClassVar[bool] = False
     can_project_loops: ClassVar[bool] = False
+    weighs_joints: ClassVar[bool] = False
 
     @property
     def careful(self) -> bool:
@@ -51,6 +53,11 @@ class Method:
             raise GoalError(
                 f"method {self.name!r} weighs goals against each other and has no levels of priority; use 'damped', "
                 "'pseudoinverse' or 'robust', or give all goals one priority (that of a Rest is 1 by default)."
+            )
+        if problem.group is not None and problem.group.scale is not None and not self.weighs_joints:
+            raise GoalError(
+                f"method {self.name!r} has no choice of steps that weights= could make; use 'pseudoinverse', 'damped', "
+                "'prioritized' or 'robust'."
             )
         self.check(problem)
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from ..errors import OptionError
 from ..transforms import FloatArray, is_number, is_whole
+from .groups import Joints, Weights
 from .problem import Problem
 
 Limits = Literal["clamp", "project", "ignore"]
@@ -61,6 +62,8 @@ class SolveOptions(LoopOptions, AnalyticOptions, total=False):
 class SearchOptions(TypedDict, total=False):
     """What `prepare` takes for a list of goals."""
 
+    joints: Joints | None
+    weights: Weights | None
     tolerance: float
     rotation_tolerance: float
     limits: Limits

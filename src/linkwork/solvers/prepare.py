@@ -13,6 +13,7 @@ from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from .body_solver import BodySolver, body_solver_for, can_compile
 from .chain_solver import RESTARTS, Prepared, prepared_for
+from .groups import Group, Joints, Weights, group_of
 from .options import Limits, PrepareOptions, SearchOptions, Settings, whole
 from .problem import Problem
 
@@ -39,6 +40,8 @@ def prepare(
     limits: Limits = "clamp",
     restarts: int = RESTARTS,
     seed: int = 0,
+    joints: Joints | None = None,
+    weights: Weights | None = None,
 ) -> Prepared | BodySolver:
     """Return inverse kinematics with everything packed, for control loops: ``ik(target, start=q)``.
 
@@ -55,6 +58,8 @@ def prepare(
         limits: ``"ignore"`` lets joints go beyond their limits; see `Settings`.
         restarts: Starts at most, for one target.
         seed: Where random starts come from: the same seed gives the same answer.
+        joints: Names of the joints that may move, or of a group of them; the rest stays where each start has it.
+        weights: What moving each joint costs, as in `solve`; for goals, not for the targets of one frame.
 
     Example:
         >>> import linkwork as lw
@@ -71,9 +76,14 @@ def prepare(
     if not isinstance(frame, str):
         if (position, orientation, free) != (True, True, None):
             raise OptionError("position, orientation and free are for one frame; goals say themselves what matters.")
-        return _body(linkage, frame, settings, restarts, seed)
+        return _body(linkage, frame, settings, restarts, seed, group_of(linkage, joints, weights))
+    if weights is not None:
+        raise OptionError(
+            f"the search for one frame does not weigh joints; prepare goals for it: prepare(arm, [Reach({frame!r}, "
+            "...)], weights=...)."
+        )
     goal = _goal(frame, position, orientation, free)
-    prepared = prepared_for(linkage, goal, settings, restarts, seed)
+    prepared = prepared_for(linkage, goal, settings, restarts, seed, group_of(linkage, joints))
     prepared.chain.check()
     return prepared
 
@@ -86,14 +96,22 @@ def _goal(frame: str, position: bool | str, orientation: bool, free: Any) -> Rea
     return Reach(frame, position=point, orientation=np.eye(3) if orientation else None, free=free)
 
 
-def _body(linkage: Linkage, goals: Goal | Sequence[Goal], settings: Settings, restarts: int, seed: int) -> BodySolver:
-    problem = Problem(linkage, goals)
+def _body(
+    linkage: Linkage,
+    goals: Goal | Sequence[Goal],
+    settings: Settings,
+    restarts: int,
+    seed: int,
+    group: Group | None,
+) -> BodySolver:
+    problem = Problem(linkage, goals, group=group)
     if not can_compile(problem):
         raise GoalError(
             "only goals of linkwork's own kinds, on three levels of priority at most, can be prepared; "
             "solve(...) takes all of them."
         )
     found = body_solver_for(problem, settings, restarts, seed)
-    if not found.program.columns.size:
-        raise GoalError(f"nothing moves what the goals are about in linkage {linkage.name!r}.")
+    if not found.program.moving:
+        who = "nothing moves" if group is None else f"{group.words} do not move"
+        raise GoalError(f"{who} what the goals are about in linkage {linkage.name!r}.")
     return found

@@ -106,6 +106,9 @@ def _room(state: State, settings: Settings) -> tuple[FloatArray, FloatArray]:
         high[..., v] = np.minimum(high[..., v], np.maximum(linkage.upper[q] - state.q[..., q], 0.0))
     if state.excluded is not None:
         low, high = np.where(state.excluded, 0.0, low), np.where(state.excluded, 0.0, high)
+    if group := state.problem.group:
+        scale = 1.0 if group.scale is None else group.scale
+        low, high = (np.where(group.free, bound / scale, 0.0) for bound in (low, high))
     return low, high
 
 

@@ -19,8 +19,11 @@ from ..errors import GoalError
 from ..goals import Block, Close, Goal, closings
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
+from .groups import Group, random_poses
 
 ROUNDING = 1e-13  # of a Jacobian: what is left of entries that should have gone
+STILL = 1e-12  # a row whose Jacobian stays below it does not change
+PROBES = 7  # poses at which a group is asked which rows it can change
 FALLOFF = 100.0  # of what a level counts beside the one above it, when whole poses are compared
 
 
@@ -34,6 +37,12 @@ class Problem:
 
     The loops of a linkage are closed with the goals, at a level before theirs.
 
+    Args:
+        linkage: The linkage.
+        goals: One goal or several.
+        start: Poses that a solve begins with; the neutral one by default.
+        group: The joints that may move and what that costs; None for all of them alike.
+
     Attributes:
         blocks: Runs of error rows judged together, over all goals.
         rows: The rows that some joint can change; a planar arm never leaves its plane, whatever a goal asks.
@@ -45,8 +54,15 @@ class Problem:
         levels: For each level, the first first, where its rows are among those that can change.
     """
 
-    def __init__(self, linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatArray | None = None) -> None:
+    def __init__(
+        self,
+        linkage: Linkage,
+        goals: Goal | Sequence[Goal],
+        start: FloatArray | None = None,
+        group: Group | None = None,
+    ) -> None:
         self.linkage, self.start = linkage, linkage.neutral() if start is None else start
+        self.group = group
         self.goals = resolve_goals(linkage, goals, self.start)
         self.blocks: list[Block] = []
         end = 0
@@ -89,7 +105,10 @@ class Problem:
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
-        return np.flatnonzero(np.concatenate([goal.changeable(self.linkage) for goal in self.goals]))
+        changeable = np.concatenate([goal.changeable(self.linkage) for goal in self.goals])
+        if self.group is not None and self.group.partial:
+            changeable &= self._changed_by(self.group)
+        return np.flatnonzero(changeable)
 
     @cached_property
     def _every_row(self) -> bool:
@@ -105,6 +124,17 @@ class Problem:
         starts = [int(np.searchsorted(self.rows, block.rows.start)) for block in self.blocks]
         return sorted({start for start in starts if start < len(self.rows)})
 
+    def _changed_by(self, group: Group) -> NDArray[np.bool_]:
+        """Return which rows the joints of a group can change, looked for at a few poses."""
+        begin = self.start.reshape(-1, self.linkage.nq)[:1]
+        poses = np.concatenate([begin, random_poses(self.linkage, 0, PROBES, group, begin[0])])
+        return np.asarray(np.abs(self.all_rows_jacobian(poses)).max(axis=(0, 2), initial=0.0) > STILL)
+
+    @property
+    def velocities(self) -> int:
+        """How many velocities may change."""
+        return self.linkage.nv if self.group is None else int(self.group.free.sum())
+
     def error(self, q: FloatArray) -> FloatArray:
         """Return all error rows in metres and radians, shape (..., m)."""
         if len(self.goals) == 1:
@@ -112,10 +142,12 @@ class Problem:
         return np.concatenate([goal.error(self.linkage, q) for goal in self.goals], axis=-1)
 
     def all_rows_jacobian(self, q: FloatArray) -> FloatArray:
-        """Return the Jacobian of all rows, shape (..., m, nv)."""
+        """Return the Jacobian of all rows, shape (..., m, nv); the columns of joints that stay are zero."""
         if len(self.goals) == 1:
-            return self.goals[0].jacobian(self.linkage, q)
-        return np.concatenate([goal.jacobian(self.linkage, q) for goal in self.goals], axis=-2)
+            whole = self.goals[0].jacobian(self.linkage, q)
+        else:
+            whole = np.concatenate([goal.jacobian(self.linkage, q) for goal in self.goals], axis=-2)
+        return whole if self.group is None else np.where(self.group.free, whole, 0.0)
 
     def jacobian(self, q: FloatArray) -> FloatArray:
         """Return the weighted Jacobian of the rows that can change, shape (..., rows, nv)."""
@@ -136,18 +168,18 @@ class Problem:
     def freedom(self, q: FloatArray) -> int:
         """Return the dimension of the set of solutions around a pose (nq,): velocities less the Jacobian's rank."""
         rank = int(np.linalg.matrix_rank(self.jacobian(q), rtol=1e-9)) if len(self.rows) else 0
-        return self.linkage.nv - rank
+        return self.velocities - rank
 
     def above(self) -> Problem:
         """Return the problem of all levels but the last."""
         last = self.priorities.max()
-        return Problem(self.linkage, [goal for goal in self.goals if goal.priority < last], self.start)
+        return Problem(self.linkage, [goal for goal in self.goals if goal.priority < last], self.start, self.group)
 
     def aimed(self, goals: Goal | Sequence[Goal]) -> Problem:
         """Return the same problem with goals elsewhere; built anew only if their signatures differ."""
         new = resolve_goals(self.linkage, goals, self.start)
         if [goal.signature for goal in new] != [goal.signature for goal in self.goals]:
-            return Problem(self.linkage, new, self.start)
+            return Problem(self.linkage, new, self.start, self.group)
         result = copy(self)
         result.goals = new
         return result
@@ -173,6 +205,9 @@ class State:
 
     `notes` goes into the trace (damping, scale, ...); `memory` is the method's own and lasts through the solve;
     `excluded` are the joints held at a limit (..., nv), `barred` the velocities that lead out of cones (..., k, nv).
+
+    Where joints have weights, velocities are measured in `scale`, so that the shortest step is the one that the weights
+    call shortest: ``x = W^-1/2 (J W^-1/2)^+ V = W^-1 J^T (J W^-1 J^T)^-1 V``. The loop turns them back.
     """
 
     problem: Problem
@@ -192,10 +227,43 @@ class State:
     @cached_property
     def jacobian(self) -> FloatArray:
         """Weighted Jacobian J, shape (..., m, n), with the columns of joints held at a limit set to zero."""
-        jacobian = self.problem.jacobian(self.q)
+        return self.narrowed(self.problem.jacobian(self.q))
+
+    def narrowed(self, rows: FloatArray) -> FloatArray:
+        """Return rows (..., m, nv) scaled, and without what is held at a limit or barred."""
+        if self.scale is not None:
+            rows = rows * self.scale
         if self.excluded is not None:
-            jacobian = np.where(self.excluded[..., None, :], 0.0, jacobian)
-        return self.along_limits(jacobian)
+            rows = np.where(self.excluded[..., None, :], 0.0, rows)
+        return self.along_limits(rows)
+
+    def narrowed_velocity(self, velocity: FloatArray) -> FloatArray:
+        """Return velocities (..., nv) scaled, and without what stays, is held at a limit or barred."""
+        group = self.problem.group
+        if group is not None:
+            velocity = np.where(group.free, velocity, 0.0)
+            velocity = velocity if group.scale is None else velocity / group.scale
+        return self.along_limits(velocity if self.excluded is None else np.where(self.excluded, 0.0, velocity))
+
+    @property
+    def scale(self) -> FloatArray | None:
+        """What velocities are measured in, shape (nv,), or None: a step is made of velocities divided by it."""
+        group = self.problem.group
+        return None if group is None else group.scale
+
+    @property
+    def free(self) -> NDArray[np.bool_] | slice:
+        """The velocities that may change."""
+        group = self.problem.group
+        return slice(None) if group is None else group.free
+
+    def spread(self, step: FloatArray) -> FloatArray:
+        """Return a step of the free velocities alone (..., k) as one of all (..., nv)."""
+        if self.problem.group is None:
+            return step
+        result = np.zeros((*step.shape[:-1], self.linkage.nv))
+        result[..., self.free] = step
+        return result
 
     def along_limits(self, rows: FloatArray) -> FloatArray:
         """Return velocities (..., nv), or rows (..., m, nv) that act on them, without the part that is barred."""

@@ -18,6 +18,7 @@ from ..transforms import FloatArray
 from .body_solver import body_solver_for, can_compile
 from .chain_solution import NAMES
 from .chain_solver import RESTARTS, Prepared, prepared_for
+from .groups import random_poses
 from .iterate import run
 from .jacobian import Damped
 from .options import Settings, whole
@@ -58,11 +59,11 @@ class Robust(Damped):
     def solve(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
         """Run from the start; where that fails, from other poses."""
         prepared = self._prepared(problem, settings)
-        if prepared is not None:
+        if prepared is not None and (start.ndim == 1 or problem.group is None):
             return self._search(prepared, problem, start, settings)
         if self._plain(settings) and can_compile(problem):
             body = body_solver_for(problem, settings, self.restarts, self.seed)
-            if body.program.columns.size:
+            if body.program.moving:
                 return body.solve(problem.goals, start, time_budget=settings.time_budget)
         return self._in_numpy(problem, start, settings)
 
@@ -79,11 +80,13 @@ class Robust(Damped):
         goal = problem.goals[0]
         if len(problem.goals) > 1 or not isinstance(goal, Reach) or not self._plain(settings) or not self.restarts:
             return None
+        if problem.group is not None and problem.group.scale is not None:
+            return None
         if goal.tolerance is not None:
             if not np.isfinite(goal.tolerance).all():
                 return None
             settings = replace(settings, tolerance=goal.tolerance[0], rotation_tolerance=goal.tolerance[1])
-        prepared = prepared_for(problem.linkage, goal, settings, self.restarts, self.seed)
+        prepared = prepared_for(problem.linkage, goal, settings, self.restarts, self.seed, problem.group)
         return prepared if prepared.chain.values else None
 
     def _plain(self, settings: Settings) -> bool:
@@ -113,16 +116,19 @@ class Robust(Damped):
         iterations = np.array(first.iterations).reshape(-1)
         status = np.array(first.status, dtype=object).reshape(-1)
         starts = start.reshape(len(q), -1)
-        tries = problem.linkage.random_pose(self.seed, min(self.restarts, TOGETHER))
-        again = run(self, problem, tries, replace(settings, trace=False))
+        linkage, group, count = problem.linkage, problem.group, min(self.restarts, TOGETHER)
+        again: Any = None
         for i in np.flatnonzero(~success):
+            if again is None or group is not None:  # what stays may be elsewhere in every start
+                tries = random_poses(linkage, self.seed, count, group, starts[i])
+                again = run(self, problem, tries, replace(settings, trace=False))
             k = self._pick(problem, again, starts[i])
             iterations[i] += int(np.sum(again.iterations))
             if again.success[k] or self._cost(problem, again.q[k]) < self._cost(problem, q[i]):
                 q[i], success[i], residuals[i] = again.q[k], again.success[k], again.residuals[k]
                 status[i] = again.status[k]
         rows = (q, success, residuals, iterations, status)
-        return from_rows(problem.linkage, problem.goals, self.name, start, rows, first.settings, first.trace)
+        return from_rows(linkage, problem.goals, self.name, start, rows, first.settings, first.trace, group)
 
     def _cost(self, problem: Problem, q: FloatArray) -> Any:
         return np.linalg.norm(problem.error(q) * problem.scale * problem.emphasis, axis=-1)

@@ -16,6 +16,7 @@ from ..transforms import FloatArray
 from .problem import Problem
 
 if TYPE_CHECKING:
+    from .groups import Group
     from .options import Settings
 
 Status = Literal["reached", "stalled", "diverged", "iterations", "time", "closest", "beyond", "held", "invalid"]
@@ -76,6 +77,7 @@ class Solution:
             also ``closest`` (no start came nearer), ``beyond`` (out of reach) and, with ``stay=True``, ``held`` (no
             continuous way leads nearer). An array of these for several starts.
         trace: One record an iteration, if asked for.
+        group: The joints that might move, and what that cost; None where all might alike.
     """
 
     linkage: Linkage
@@ -89,6 +91,12 @@ class Solution:
     status: Status
     trace: tuple[Record, ...]
     settings: Settings
+    group: Group | None = None
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What was to be solved."""
+        return Problem(self.linkage, self.goals, self.start, self.group)
 
     @property
     def residual(self) -> Any:
@@ -147,13 +155,15 @@ class Solution:
         if np.ndim(self.success):
             raise OptionError("a null space is that of one solution; solve one problem alone.")
         judged = [goal for goal in self.goals if goal.tolerance is None or np.isfinite(goal.tolerance).any()]
+        free = np.arange(self.linkage.nv) if self.group is None else np.flatnonzero(self.group.free)
+        basis = np.eye(self.linkage.nv)[:, free]
         if not judged:
-            return np.eye(self.linkage.nv)
-        jacobian = Problem(self.linkage, judged, self.start).jacobian(self.q)
-        _, sigma, Vt = np.linalg.svd(jacobian)
+            return basis
+        jacobian = Problem(self.linkage, judged, self.start, self.group).jacobian(self.q)
+        _, sigma, Vt = np.linalg.svd(jacobian[:, free])
         rank = int((sigma > NULL * sigma.max(initial=1e-300)).sum())
-        basis: FloatArray = Vt[rank:].T.copy()
-        return basis
+        left: FloatArray = basis @ Vt[rank:].T
+        return left
 
     def __repr__(self) -> str:
         if np.ndim(self.success):
@@ -171,6 +181,7 @@ def from_rows(
     rows: tuple[FloatArray, Any, FloatArray, Any, Any],
     settings: Settings,
     trace: Sequence[Record] = (),
+    group: Group | None = None,
 ) -> Solution:
     """Return a solution from a row for each start: of the starts' shape, plain values for a single one.
 
@@ -181,4 +192,4 @@ def from_rows(
     words: Any = np.asarray(status, np.str_).reshape(shape) if shape else str(status[0])
     judged, counts = (row.reshape(shape) if shape else row.item() for row in (success, iterations))
     q, errors = (row.reshape(*shape, row.shape[-1]) for row in (poses, residuals))
-    return Solution(linkage, goals, method, start, q, judged, errors, counts, words, tuple(trace), settings)
+    return Solution(linkage, goals, method, start, q, judged, errors, counts, words, tuple(trace), settings, group)

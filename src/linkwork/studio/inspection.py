@@ -58,7 +58,7 @@ def moments(solution: Solution) -> list[Moment]:
         >>> seen[0].jacobian.shape, seen[-1].residual < 1e-4
         ((2, 2), True)
     """
-    problem = Problem(solution.linkage, solution.goals)
+    problem = solution.problem
     joints = list(solution.linkage.table.velocity_joints)
     seen = [(record.q, float(record.residuals.max()), record.step, record.notes) for record in solution.trace]
     result = []

@@ -1,0 +1,173 @@
+"""The joints that a solve may move, and what moving each of them costs: `joints=` and `weights=` of every solve."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import JointNotFoundError, OptionError
+from ..goals.joint_goal import velocities_of
+from ..linkage.linkage import Linkage
+from ..linkage.poses import clamped, keeps_limits, random_pose
+from ..transforms import FloatArray, as_array, as_number, read_only, reraised_as
+
+Joints: TypeAlias = str | Iterable[str]
+"""Names of joints, or the name of a group of them."""
+
+Weights: TypeAlias = ArrayLike | Mapping[str, float]
+"""What moving each joint costs: a number for each velocity, or numbers by joint (one for those not named)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The joints that a solve may move; the rest stays where the start has it.
+
+    Attributes:
+        linkage: The linkage.
+        joints: Their names, as they were given; None where all may move.
+        free: Which velocities may change, shape (nv,).
+        values: Which values of a pose may change, shape (nq,).
+        scale: One over the root of each velocity's weight, the lightest being 1, shape (nv,); None where all are alike.
+            A step that is shortest in velocities divided by these is the shortest by the weights.
+        key: What it was made of.
+    """
+
+    linkage: Linkage
+    joints: tuple[str, ...] | None
+    free: NDArray[np.bool_]
+    values: NDArray[np.bool_]
+    scale: FloatArray | None
+    key: Hashable
+
+    @property
+    def partial(self) -> bool:
+        """Whether some joints stay."""
+        return not bool(self.free.all())
+
+    @property
+    def words(self) -> str:
+        """The joints that may move, in words: ``"elbow and wrist"``, ``"7 joints from a to g"``."""
+        names = list(self.joints or self.linkage.joints)
+        if len(names) > 4:
+            return f"{len(names)} joints from {names[0]} to {names[-1]}"
+        return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+    def held(self, q: FloatArray, start: FloatArray) -> FloatArray:
+        """Return poses (..., nq) with what is outside the group as starts (..., nq) have it."""
+        return np.where(self.values, q, start)
+
+    def distance(self, way: FloatArray) -> FloatArray:
+        """Return how far ways (..., nv) lead, each velocity by its weight; shape (...)."""
+        cost = way if self.scale is None else way / self.scale
+        return np.asarray(np.sqrt((cost * cost).sum(axis=-1)))
+
+
+def group_of(linkage: Linkage, joints: Joints | None = None, weights: Weights | None = None) -> Group | None:
+    """Return the joints that may move and what it costs, kept with the linkage; None where all may and cost the same.
+
+    Raises:
+        JointNotFoundError: If a name is neither that of a joint or coordinate nor of a group.
+        OptionError: If the names are none, or the weights no positive numbers.
+    """
+    if joints is None and weights is None:
+        return None
+    names = None if joints is None else _names(joints)
+    if weights is not None and not isinstance(weights, Mapping):
+        with reraised_as(OptionError):
+            weights = as_array(weights, "weights")
+    cost = tuple(weights.items()) if isinstance(weights, Mapping) else None if weights is None else weights.tobytes()
+    key = (names, cost)
+    try:
+        hash(key)
+    except TypeError:
+        raise OptionError(f"weights are numbers by joint name, got {weights!r}.") from None
+    return linkage.cache.get("groups", key, lambda: _made(linkage, names, weights, key))
+
+
+def _names(joints: Joints) -> tuple[str, ...]:
+    try:
+        names = (joints,) if isinstance(joints, str) else tuple(joints)
+    except TypeError:
+        names = (joints,)  # type: ignore[assignment]
+    if not names or not all(isinstance(name, str) for name in names):
+        raise OptionError(f"joints are the names of those that may move, at least one, got {joints!r}.")
+    return names
+
+
+def _made(linkage: Linkage, names: tuple[str, ...] | None, weights: Any, key: Hashable) -> Group:
+    free = np.ones(linkage.nv, np.bool_) if names is None else _free(linkage, names)
+    values = np.zeros(linkage.nq, np.bool_)
+    q, v, _ = linkage.table.plain
+    values[q] = free[v]
+    for k, j in linkage.table.quaternions:
+        if free[j : j + 3].any() != free[j : j + 3].all():
+            raise OptionError(f"{linkage.table.velocity_joints[j]!r} turns as a whole: its parts cannot be held alone.")
+        values[k : k + 4] = free[j]
+    scale = None if weights is None else _scale(linkage, weights, free)
+    return Group(linkage, names, read_only(free), read_only(values), scale, key)
+
+
+def _free(linkage: Linkage, names: tuple[str, ...]) -> NDArray[np.bool_]:
+    """Return which velocities the names stand for."""
+    groups: Mapping[str, Iterable[str]] = getattr(linkage, "groups", {})
+    joints = {arc.name: arc for arc in linkage.arcs}
+    free = np.zeros(linkage.nv, np.bool_)
+    for name in names:
+        if name not in joints and name in groups:  # a group may also name joints that are fixed, or follow others
+            members = [one for one in groups[name] if one in joints and joints[one].mimic is None]
+            free[np.isin(linkage.table.velocity_joints, members)] = True
+            continue
+        if name in joints and joints[name].mimic is None and not joints[name].articulation.nv:
+            raise OptionError(f"joint {name!r} of linkage {linkage.name!r} is fixed: it cannot move.")
+        try:
+            free[velocities_of(linkage, name, plain=False)] = True
+        except JointNotFoundError as error:
+            raise JointNotFoundError(name, f"linkage {linkage.name!r}", [*groups, *error.known]) from None
+    if not free.any():
+        raise OptionError(f"nothing moves in {', '.join(map(repr, names))} of linkage {linkage.name!r}.")
+    return free
+
+
+def _scale(linkage: Linkage, weights: Any, free: NDArray[np.bool_]) -> FloatArray:
+    """Return one over the roots of weights, those of the lightest joint that may move being 1."""
+    cost = np.ones(linkage.nv)
+    if isinstance(weights, Mapping):
+        for name, value in weights.items():
+            with reraised_as(OptionError):
+                cost[velocities_of(linkage, name, plain=False)] = as_number(value, f"weight of {name!r}")
+    elif weights.shape == (linkage.nv,):
+        cost[:] = weights
+    else:
+        raise OptionError(
+            f"weights are {linkage.nv} numbers, one for each velocity of linkage {linkage.name!r}, or a mapping from "
+            f"joints to numbers; got shape {weights.shape}."
+        )
+    if not np.isfinite(cost).all() or not (cost > 0.0).all():
+        raise OptionError(
+            "weights are positive and finite: the larger, the less a joint moves; joints= leaves joints out."
+        )
+    return read_only(np.sqrt(cost[free].min() / cost))
+
+
+# What limits and random poses are with and without a group
+
+
+def within_limits(linkage: Linkage, q: FloatArray, group: Group | None) -> FloatArray:
+    """Return poses brought within limits; what is outside a group stays as it is."""
+    inside = clamped(linkage, q)
+    return inside if group is None else group.held(inside, q)
+
+
+def limits_kept(linkage: Linkage, q: FloatArray, group: Group | None) -> NDArray[np.bool_]:
+    """Return which poses (..., nq) break no limit of a joint that may move."""
+    return keeps_limits(linkage, q if group is None else group.held(q, linkage.neutral()))
+
+
+def random_poses(linkage: Linkage, seed: int, count: int, group: Group | None, start: FloatArray) -> FloatArray:
+    """Return random poses (count, nq); what is outside a group is as in the start (nq,)."""
+    poses = random_pose(linkage, seed, count)
+    return poses if group is None else group.held(poses, start)
