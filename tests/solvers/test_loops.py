@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import linkwork as lw
-from linkwork.errors import GoalError, JointNotFoundError, LoopError, OptionError
+from linkwork.errors import GoalError, JointNotFoundError, LinkageError, LoopError, OptionError
 from linkwork.goals import closings
 from linkwork.linkage.poses import advance
 from linkwork.solvers.analytic import analytic_solutions
@@ -354,3 +354,70 @@ def test_a_parallelogram_has_change_points_where_it_is_flat() -> None:
 def test_singular_positions_are_those_of_one_degree_of_freedom() -> None:
     with pytest.raises(GoalError, match="2 degrees of freedom"):
         lw.singular_positions(lw.models.pantograph(), "shoulder", start="ready")
+
+
+# Loops that cannot quite close
+
+
+OFF = 1e-8
+
+
+def parallel_rods(off: float, tolerance: float = 1e-10) -> lw.Linkage:
+    """Return a plate on three parallel rods, one more than it needs, of which the third is too long by a hair."""
+    b = lw.Builder("rods", base="floor")
+    for k, x in enumerate((0.0, 0.2, 0.5)):
+        b.revolute(f"j{k}", f"rod{k}", parent="floor", axis="y", at=(x, 0, 0), limits=("-80deg", "80deg"))
+        b.frame(f"end{k}", at=(0, 0, 0.3 + off * (k == 2)))
+    b.revolute("plate", "plate", parent="rod0", axis="y", at=(0, 0, 0.3))
+    for k, x in enumerate((0.2, 0.5), start=1):
+        b.frame(f"hole{k}", link="plate", at=(x, 0, 0))
+        b.loop(f"loop{k}", f"end{k}", f"hole{k}", tolerance=tolerance)
+    return b.build()
+
+
+def test_redundant_loops_close_in_the_least_squares_sense() -> None:
+    rods = parallel_rods(OFF)
+    level = rods.pose(j0=0.4, plate=-0.4, j1=0.4, j2=0.4)
+    start = rods.pose(j0=0.4, plate=-0.42, j1=0.45, j2=0.35)
+    with pytest.raises(LoopError, match="apart") as error:
+        lw.close(rods, start, keep=("j0",))
+    assert error.value.gap is not None
+    assert 1e-10 < error.value.gap < OFF
+    q = lw.close(rods, start, keep=("j0",), tolerance=1e-7)
+    assert np.abs(q - level).max() < 10 * OFF  # no wild step along what the rods say twice
+    gaps = np.concatenate([goal.error(rods, level) for goal in closings(rods)])
+    slope = np.concatenate([goal.jacobian(rods, level) for goal in closings(rods)])[:, 1:]
+    left = gaps - slope @ np.linalg.lstsq(slope, gaps, rcond=1e-6)[0]  # what no small change closes
+    found = np.concatenate([goal.error(rods, q) for goal in closings(rods)])
+    assert np.linalg.norm(found) == pytest.approx(np.linalg.norm(left), rel=1e-3)
+
+
+def test_rods_of_one_length_close_as_tightly_whatever_the_tolerance() -> None:
+    for tolerance in (1e-10, 1e-5):
+        rods = parallel_rods(0.0, tolerance)
+        q = lw.close(rods, rods.pose(j0=0.4, j1=0.45, j2=0.35, plate=-0.42), keep=("j0",))
+        assert gap(rods, q) < 1e-13
+
+
+def test_the_tolerance_is_the_loops_own_or_the_calls() -> None:
+    loose, tight = parallel_rods(OFF, 1e-7), parallel_rods(OFF)
+    start = loose.pose(j0=0.4, j1=0.4, j2=0.4, plate=-0.4)
+    assert gap(loose, lw.close(loose, start)) < OFF
+    assert lw.degrees_of_freedom(loose, at=start) == 1
+    clip = lw.drive(loose, "j0", np.linspace(0.4, 1.0, 7), start=start)
+    assert_allclose(clip.poses[-1], [1.0, -1.0, 1.0, 1.0], atol=1e-6)
+    with pytest.raises(LoopError, match="apart"):
+        lw.close(loose, start, tolerance=1e-10)
+    goal = lw.Reach("hole2", position=loose.forward(clip.poses[3], frame="hole2")[:3, 3])
+    for method in STRICT + ALONG:
+        assert lw.solve(loose, goal, start=start, method=method).success, method
+        assert lw.solve(tight, goal, start=start, method=method, loop_tolerance=1e-7).success, method
+        assert not lw.solve(tight, goal, start=start, method=method).success, method
+
+
+def test_tolerances_that_are_none_are_refused() -> None:
+    for wrong in (0.0, -1.0, math.inf, "loose"):
+        with pytest.raises(LinkageError, match="tolerance of loop 'a'"):
+            lw.Loop("a", "b", "c", tolerance=wrong)  # type: ignore[arg-type]
+    with pytest.raises(GoalError, match="tolerance of a goal is a positive number"):
+        lw.solve(parallel_rods(0.0), lw.Reach("hole2", position=(0.4, 0, 0.3)), loop_tolerance=0.0)

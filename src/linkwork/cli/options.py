@@ -240,6 +240,7 @@ class FileOptions:
     positions: Annotated[str | None, takes("RULE", "BVH positions replace the offset, or add to it.")] = None
     limits: Annotated[str | None, takes("RULE", "Joints that others follow: own limits, or the followers' too.")] = None
     strict: Annotated[bool, flag("--strict", "Refuse a file for anything wrong in it.")] = False
+    loop_tolerance: Annotated[float | None, takes("GAP", "Gap of a loop that counts as closed [m, rad].")] = None
 
     def read(self) -> Options:
         """Return the options as the readers of files take them."""
@@ -255,7 +256,8 @@ class FileOptions:
             units = None if self.units is None else UNITS.get(self.units) or float(self.units)
         except ValueError:
             raise OptionError(f"--units is {listed(list(UNITS))} or a number of metres, got {self.units!r}") from None
-        more = given(up=self.up, positions=self.positions, units=units, limits=self.limits, strict=self.strict)
+        own = given(limits=self.limits, strict=self.strict, loop_tolerance=self.loop_tolerance)
+        more = given(up=self.up, positions=self.positions, units=units) | own
         return as_options({"packages": named, "folders": tuple(self.folders or ()), **more})
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import GoalError
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, between, clamped, distinct, start_pose, wrapped
-from ..solvers.loops import RANK, Closure, close, coordinate
+from ..solvers.loops import Closure, close, coordinate
 from ..transforms import FloatArray
 
 STEP = 0.03  # along the curve: the largest change of a value [rad, m]
@@ -110,7 +110,7 @@ def degrees_of_freedom(linkage: Linkage, *, at: PoseLike | None = None) -> int:
         closed = [pose for pose in linkage.poses.values() if closure.gap(pose) < WITHIN]
         poses = np.array(closed) if closed else linkage.random_pose(0, 4)
     sigma = np.linalg.svd(closure.jacobian(poses), compute_uv=False)
-    ranks = (sigma > RANK * sigma.max(axis=-1, keepdims=True, initial=1e-300)).sum(axis=-1)
+    ranks = (sigma > closure.rank * sigma.max(axis=-1, keepdims=True, initial=1e-300)).sum(axis=-1)
     return linkage.nv - int(ranks.max())
 
 
@@ -125,7 +125,7 @@ class _Curve:
     def tangent(self, q: FloatArray, before: FloatArray | None = None) -> FloatArray:
         """Return the velocity along the curve, its largest entry one; in the sense of another one if given."""
         _, sigma, Vt = np.linalg.svd(self.closure.jacobian(q))
-        rank = int((sigma > RANK * sigma.max(initial=1e-300)).sum())
+        rank = int((sigma > self.closure.rank * sigma.max(initial=1e-300)).sum())
         if before is None and rank != self.rank:
             raise GoalError(
                 f"linkage {self.linkage.name!r} has {self.linkage.nv - rank} degrees of freedom here, and singular "

@@ -1,12 +1,14 @@
 """MJCF, the models of MuJoCo: compiled by MuJoCo itself, then taken over joint by joint.
 
-`mjcf_source` makes the file safe, `mjcf_model` has it compiled, `mjcf_shapes` says what it looks like.
+`mjcf_source` makes the file safe, `mjcf_model` has it compiled, `mjcf_shapes` says what it looks like, `mjcf_masses`
+what it weighs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,11 @@ from ..linkage.tree import fresh
 from ..transforms import IDENTITY, FloatArray, axis_rotation, transform
 from .content import Content, Remarks, file_errors
 from .followers import held
+from .meshes import MeshFinder
+from .mjcf_masses import weigh
 from .mjcf_model import MeshGeom, compiled, placed
 from .mjcf_shapes import Looks
-from .mjcf_source import read_source
+from .mjcf_source import MjcfSource, read_source
 from .options import DEFAULTS, FilePath, Options
 
 WORLD = "world"
@@ -30,6 +34,7 @@ SLIDE = JOINT_KINDS.index("slide")  # this kind and the one after it have one va
 CONNECT, JOINT = 0, 2  # kinds of equality constraints; 1 is a weld
 SITE = 6  # the kind of object that a site is
 POSE_TOLERANCE = 1e-6
+CLOSED = 1e-6  # a gap that counts as none [m, rad]: MuJoCo's loops are soft, and files have few digits
 
 
 def read(path: FilePath, options: Options = DEFAULTS) -> Content:
@@ -41,8 +46,9 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     """
     source = read_source(path, options)
     model, meshes = compiled(path, source)
+    finder = MeshFinder(Path(path), options)
     with file_errors(path), np.errstate(all="ignore"):  # what is not finite is refused where it is met
-        return _MjcfReader(model, meshes, path, options, Remarks(source.remarks)).content()
+        return _MjcfReader(source, model, meshes, finder, options).content()
 
 
 def _named(kind: str, given: list[str]) -> list[str]:
@@ -55,16 +61,23 @@ class _MjcfReader:
     """A compiled model on its way to a linkage."""
 
     def __init__(
-        self, model: Any, meshes: dict[int, MeshGeom], path: FilePath, options: Options, remarks: Remarks
+        self,
+        source: MjcfSource,
+        model: Any,
+        meshes: Mapping[int, MeshGeom],
+        finder: MeshFinder,
+        options: Options = DEFAULTS,
     ) -> None:
-        self.model, self.options, self.remarks = model, options, remarks
+        self.closed = CLOSED if options.loop_tolerance is None else options.loop_tolerance
+        self.model, self.options, self.remarks = model, options, Remarks(source.remarks)
         self.joints_of: list[Sequence[int]] = [
             range(start, start + number) if number else ()
             for start, number in zip(model.body_jntadr.tolist(), model.body_jntnum.tolist(), strict=True)
         ]
         self.names = _named("body", [model.body(i).name for i in range(model.nbody)])
         self.joint_names = _named("joint", [model.joint(i).name for i in range(model.njnt)])
-        self.looks = Looks(model, meshes, self.names, path, options)
+        self.looks = Looks(model, meshes, self.names, finder)
+        self.masses = weigh(source, model, meshes, self.names, finder)
         self.taken = set(self.names)
         self.arc_names = set(self.joint_names)
         self.links: list[Link] = []
@@ -77,7 +90,7 @@ class _MjcfReader:
         self.visuals = self.looks.visuals()
         self._equalities(self._site_frames())
         linkage = held(self._linkage(self._bodies()), self.options, self.remarks)
-        return Content(linkage, {}, (*self.remarks, *self.looks.remarks))
+        return Content(linkage, {}, (*self.remarks, *self.looks.remarks, *self.masses.remarks()))
 
     # The tree
 
@@ -91,7 +104,7 @@ class _MjcfReader:
         if lone is None:
             self.links.append(Link(WORLD, tuple(self.visuals[0])))
         for i in range(1, self.model.nbody):
-            self.links.append(Link(self.names[i], tuple(self.visuals[i]), inertia=self.looks.inertia(i)))
+            self.links.append(Link(self.names[i], tuple(self.visuals[i]), inertia=self.masses.inertia(i)))
             if i != lone:
                 self._arcs(i, self.names[self.model.body_parentid[i]])
         if lone is None:
@@ -180,8 +193,8 @@ class _MjcfReader:
                 self._couple(name, int(model.eq_obj1id[i]), int(model.eq_obj2id[i]), model.eq_data[i])
             else:
                 first, second = self._loop_ends(i, name, sites)
-                kind_name = "point" if kind == CONNECT else "full"
-                self.loops.append(Loop(fresh(name, {loop.name for loop in self.loops}), first, second, kind_name))
+                name = fresh(name, {loop.name for loop in self.loops})
+                self.loops.append(Loop(name, first, second, "point" if kind == CONNECT else "full", self.closed))
 
     def _loop_ends(self, i: int, name: str, sites: list[str]) -> tuple[str, str]:
         """Return the two frames that an equality constraint holds together."""

@@ -1,12 +1,14 @@
 """An MJCF model compiled by MuJoCo, which is imported when the first is.
 
-Meshes never reach MuJoCo: their geoms are compiled as points, which gives their places.
+Meshes have no part in it: their geoms are compiled as points, which gives their places. `mjcf_masses` weighs them.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -25,12 +27,22 @@ LEAST_MASS = 1e-14  # what MuJoCo is told to give bodies without mass, which it 
 
 @dataclass(frozen=True)
 class MeshGeom:
-    """The mesh that a geom shows; no file if its vertices stand in the model.
+    """The mesh that a geom shows.
 
-    `weighs` if the body's mass would come from the mesh.
+    Args:
+        name: What the model calls the mesh; empty if there is none of that name.
+        file: Its file; empty if it has none.
+        inline: Whether its vertices stand in the model.
+        place: Which of the model's geoms shows it.
+        scale: Its scale along its own axes.
+        geom_from_mesh: Where it stands.
+        weighs: Whether the body's mass would come from it.
     """
 
+    name: str
     file: str
+    inline: bool
+    place: int
     scale: tuple[float, float, float]
     geom_from_mesh: FloatArray
     weighs: bool
@@ -38,33 +50,50 @@ class MeshGeom:
 
 def compiled(path: FilePath, source: MjcfSource) -> tuple[Any, dict[int, MeshGeom]]:
     """Return MuJoCo's model, and the meshes by geom, which it has not read."""
+    with quiet_mujoco() as mujoco:
+        try:
+            spec = mujoco.MjSpec.from_string(source.text)
+            shown = _take_meshes(spec, mujoco)
+            return compile_quietly(spec), {geom.id: mesh for geom, mesh in shown}
+        except (ValueError, RuntimeError, OverflowError, mujoco.FatalError) as error:
+            raise _refusal(path, source, error) from error
+
+
+@contextmanager
+def quiet_mujoco() -> Iterator[Any]:
+    """Import MuJoCo, and keep it from writing a file MUJOCO_LOG.TXT into the working folder, as is its way."""
     try:
         import mujoco
     except ImportError as error:
         raise MissingExtraError("mujoco", "formats", "reading MJCF") from error
     said = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda _: None)  # its own way is a file MUJOCO_LOG.TXT in the working folder
+    mujoco.set_mju_user_warning(lambda _: None)
     try:
-        spec = mujoco.MjSpec.from_string(source.text)
-        shown = _take_meshes(spec, mujoco.mjtGeom)
-        compiler = spec.compiler
-        compiler.boundmass = max(compiler.boundmass, LEAST_MASS)
-        compiler.boundinertia = max(compiler.boundinertia, LEAST_MASS)
-        compiler.usethread = False
-        with warnings.catch_warnings():  # of deprecated settings, and of masses that it does not know
-            warnings.simplefilter("ignore")
-            model = spec.compile()
-        return model, {geom.id: mesh for geom, mesh in shown}
-    except (ValueError, RuntimeError, OverflowError, mujoco.FatalError) as error:
-        raise _refusal(path, source, error) from error
+        yield mujoco
     finally:
         mujoco.set_mju_user_warning(said)
 
 
+def compile_quietly(spec: Any) -> Any:
+    """Return the compiled model; bodies without mass, which MuJoCo would refuse, get the least."""
+    compiler = spec.compiler
+    compiler.boundmass = max(compiler.boundmass, LEAST_MASS)
+    compiler.boundinertia = max(compiler.boundinertia, LEAST_MASS)
+    compiler.usethread = False
+    with warnings.catch_warnings():  # of deprecated settings, and of masses that it does not know
+        warnings.simplefilter("ignore")
+        return spec.compile()
+
+
+def said_by(error: Exception) -> tuple[str, str]:
+    """Return what MuJoCo says, and of which element."""
+    text, _, element = str(error).strip().partition("\n")
+    return text.removeprefix("XML Error: ").removeprefix("Error: ").rstrip(". ")[:LONGEST], element
+
+
 def _refusal(path: FilePath, source: MjcfSource, error: Exception) -> FormatError:
     """Return what MuJoCo says, with the line of the file instead of the line of the text it was given."""
-    text, _, element = str(error).strip().partition("\n")
-    text = text.removeprefix("XML Error: ").removeprefix("Error: ").rstrip(". ")[:LONGEST]
+    text, element = said_by(error)
     if named := re.search(r"'[^']+'", element):
         text = f"{text} (element {named[0][:LONGEST]})"
     where, line = path, None
@@ -74,27 +103,43 @@ def _refusal(path: FilePath, source: MjcfSource, error: Exception) -> FormatErro
     return FormatError(where, f"MuJoCo refuses it: {text}.", line=line)
 
 
-def _take_meshes(spec: Any, kinds: Any) -> list[tuple[Any, MeshGeom]]:
+def _take_meshes(spec: Any, mujoco: Any) -> list[tuple[Any, MeshGeom]]:
     """Turn the geoms that need other data into points without mass, and return what they show."""
-    files = {mesh.name: mesh for mesh in spec.meshes}
+    files, kinds = {mesh.name: mesh for mesh in spec.meshes}, mujoco.mjtGeom
     folder = PurePosixPath(spec.meshdir.replace("\\", "/"))
     result = []
-    for geom in spec.geoms:
+    for place, geom in enumerate(spec.geoms):
         if not geom.meshname and geom.type not in (kinds.mjGEOM_MESH, kinds.mjGEOM_SDF, kinds.mjGEOM_HFIELD):
             continue
-        mesh, weighs = files.get(geom.meshname), not geom.parent.explicitinertial and geom.mass != 0.0
-        if mesh is None or not mesh.file:
-            found = MeshGeom("", (1.0, 1.0, 1.0), IDENTITY, weighs)
-        else:
-            file = PurePosixPath(mesh.file.replace("\\", "/"))
-            file = folder / (file.name if spec.strippath else file)
-            found = MeshGeom(str(file), *_mesh_frame(mesh), weighs)
-        result.append((geom, found))
-        geom.type, geom.meshname, geom.hfieldname = kinds.mjGEOM_SPHERE, "", ""
-        geom.size, geom.mass = [POINT, 0.0, 0.0], 0.0
+        mesh, weighs = files.get(geom.meshname), _weighs(spec, geom, mujoco.mjtInertiaFromGeom)
+        name, file, scale, frame = geom.meshname, "", (1.0, 1.0, 1.0), IDENTITY
+        if mesh is not None and mesh.file:
+            inside = PurePosixPath(mesh.file.replace("\\", "/"))
+            file = str(folder / (inside.name if spec.strippath else inside))
+            scale, frame = _mesh_frame(mesh)
+        inline = mesh is not None and not file and bool(len(mesh.uservert))
+        result.append((geom, MeshGeom(name, file, inline, place, scale, frame, weighs)))
+        as_point(geom, kinds)
     for mesh in list(spec.meshes):
         spec.delete(mesh)
     return result
+
+
+def _weighs(spec: Any, geom: Any, rules: Any) -> bool:
+    """Return whether a geom has a part in the mass of its body."""
+    compiler = spec.compiler
+    first, last = compiler.inertiagrouprange
+    asked = compiler.inertiafromgeom == rules.mjINERTIAFROMGEOM_TRUE or (
+        compiler.inertiafromgeom == rules.mjINERTIAFROMGEOM_AUTO and not geom.parent.explicitinertial
+    )
+    heavy = geom.mass != 0.0 if np.isfinite(geom.mass) else geom.density != 0.0
+    return bool(asked and first <= geom.group <= last and heavy)
+
+
+def as_point(geom: Any, kinds: Any, *, mass: float = 0.0) -> None:
+    """Turn a geom into a small sphere in its place."""
+    geom.type, geom.meshname, geom.hfieldname = kinds.mjGEOM_SPHERE, "", ""
+    geom.size, geom.mass = [POINT, 0.0, 0.0], mass
 
 
 def _mesh_frame(mesh: Any) -> tuple[tuple[float, float, float], FloatArray]:

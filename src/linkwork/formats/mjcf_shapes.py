@@ -1,19 +1,17 @@
-"""What the bodies of a compiled MJCF model look like and weigh."""
+"""What the bodies of a compiled MJCF model look like."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import Remark
-from ..linkage.geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere, Visual
-from ..transforms import IDENTITY, FloatArray, quaternion_matrix, transform
+from ..linkage.geometry import Box, Capsule, Cylinder, Mesh, Shape, Sphere, Visual
+from ..transforms import IDENTITY, FloatArray, transform
 from .meshes import MeshFinder
-from .mjcf_model import LEAST_MASS, MeshGeom, placed
-from .options import FilePath, Options
+from .mjcf_model import MeshGeom, placed
 
 GREY = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's color of a geom that has none; then the color of its material counts
 GEOM_KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
@@ -21,14 +19,10 @@ HIDDEN_GROUP = 3  # MuJoCo's viewer shows groups 0 to 2; by custom the shapes fo
 
 
 class Looks:
-    """Shapes and masses of bodies, and remarks on those that are not as in the file."""
+    """Shapes of bodies, and remarks on those that are not as in the file."""
 
-    def __init__(
-        self, model: Any, meshes: dict[int, MeshGeom], names: Sequence[str], path: FilePath, options: Options
-    ) -> None:
-        self.model, self.meshes, self.names = model, meshes, names
-        self.finder = MeshFinder(Path(path), options)
-        self.unweighed = {int(model.geom_bodyid[i]) for i, mesh in meshes.items() if mesh.weighs}
+    def __init__(self, model: Any, meshes: Mapping[int, MeshGeom], names: Sequence[str], finder: MeshFinder) -> None:
+        self.model, self.meshes, self.names, self.finder = model, meshes, names, finder
         self.remarks: list[Remark] = []
 
     def visuals(self) -> list[list[Visual]]:
@@ -86,19 +80,6 @@ class Looks:
             rgba = self.model.mat_rgba[material]
         r, g, b = (float(part) for part in np.clip(rgba[:3], 0.0, 1.0))
         return r, g, b
-
-    def inertia(self, body: int) -> Inertia | None:
-        """Return mass and inertia of a body along its own axes, or None where they are not known."""
-        model = self.model
-        mass = float(model.body_mass[body])
-        if body in self.unweighed:
-            text = "masses that follow from the volume of a mesh are not known here; give such bodies an <inertial>."
-            self._once("inertia", text, self.names[body])
-            return None
-        if body == 0 or mass <= 2.0 * LEAST_MASS:
-            return None
-        axes = quaternion_matrix(model.body_iquat[body])
-        return Inertia(mass, model.body_ipos[body].copy(), axes @ np.diag(model.body_inertia[body]) @ axes.T)
 
 
 def _rounded(half: FloatArray) -> tuple[Shape, FloatArray]:

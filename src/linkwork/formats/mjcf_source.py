@@ -44,14 +44,14 @@ ATTRIBUTES: dict[str, set[str]] = {  # of elements that could make MuJoCo open f
         *("angle", "eulerseq", "coordinate", "autolimits", "meshdir", "assetdir", "strippath", "alignfree"),
         *("balanceinertia", "boundmass", "boundinertia", "inertiafromgeom", "inertiagrouprange", "settotalmass"),
     },
-    "mesh": {"name", "class", "file", "scale", "refpos", "refquat"},
+    "mesh": {"name", "class", "file", "scale", "refpos", "refquat", "vertex", "face", "inertia"},
     "material": {"name", "class", "rgba"},
     "key": {"name", "qpos"},
 }
 NUMBERS = {
     *("pos", "quat", "axis", "axisangle", "xyaxes", "zaxis", "euler", "fromto", "size", "ref", "range", "offset"),
     *("mass", "density", "diaginertia", "fullinertia", "anchor", "relpose", "polycoef", "qpos", "scale", "rgba"),
-    *("refpos", "refquat", "boundmass", "boundinertia", "settotalmass"),
+    *("refpos", "refquat", "vertex", "boundmass", "boundinertia", "settotalmass"),
 }
 OPEN_ENDED = {"range"}  # the only ones of these that may be infinite
 TEXTS = {  # all other attributes hold numbers or keywords

@@ -38,6 +38,7 @@ class ReadOptions(TypedDict, total=False):
     positions: Literal["replace", "add"]
     limits: Literal["own", "followers"]
     strict: bool
+    loop_tolerance: float | None
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Options:
         limits: Whether a joint that others follow has its ``"own"`` limits, or is held so that its ``"followers"`` keep
             theirs too.
         strict: Refuse a file for what is wrong in it, instead of leaving that part out with a remark.
+        loop_tolerance: The gap of a closed loop that counts as none [m, rad]; by default what suits the format.
     """
 
     packages: Mapping[str, FilePath] = field(default_factory=dict)
@@ -63,6 +65,7 @@ class Options:
     positions: Literal["replace", "add"] = "replace"
     limits: Literal["own", "followers"] = "own"
     strict: bool = False
+    loop_tolerance: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.packages, Mapping):
@@ -84,6 +87,11 @@ class Options:
             raise OptionError(f"limits is 'own' or 'followers', got {self.limits!r}.")
         if not isinstance(self.strict, bool):
             raise OptionError(f"strict is True or False, got {self.strict!r}.")
+        if self.loop_tolerance is not None:
+            gap = as_number(self.loop_tolerance, "loop_tolerance (the gap that counts as closed)")
+            if gap <= 0.0:
+                raise OptionError(f"loop_tolerance is the gap that counts as closed, more than none, got {gap:g}.")
+            object.__setattr__(self, "loop_tolerance", gap)
 
     def allows(self, file: FilePath, folder: FilePath) -> bool:
         """Tell whether a file may be read for a model in a folder: it lies in that, or in `folders`, links followed."""

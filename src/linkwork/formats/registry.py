@@ -53,7 +53,7 @@ FORMATS: dict[str, Format] = {
     ".yml": _SCENE,
     ".json": _SCENE,
     ".urdf": Format("urdf", "URDF", options=_MESHES),
-    ".xml": Format("mjcf", "MJCF", options=_MESHES, writes=False),
+    ".xml": Format("mjcf", "MJCF", options=(*_MESHES, "loop_tolerance"), writes=False),
     ".bvh": Format("bvh", "BVH", clips=True, options=("units", "up", "positions")),
     ".gltf": Format("gltf", "glTF", clips=True, several=True, options=_SCALE),
     ".glb": Format("gltf", "GLB", clips=True, several=True, options=_SCALE, binary=True),

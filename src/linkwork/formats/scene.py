@@ -232,7 +232,7 @@ def _link(raw: Any, path: Path, shapes: Mapping[str, Shape]) -> Link:
     if entry.inertia is not None:
         body = _entry(entry.inertia, schema.InertiaEntry, (*path, "inertia"), "an inertia")
         with _at(*path, "inertia"):
-            inertia = Inertia(body.mass, np.array(body.center), np.array(body.matrix))
+            inertia = Inertia(body.mass, np.array(body.center), np.array(body.matrix), body.known)
     with _at(*path):
         return Link(entry.name, visuals, node, inertia)
 

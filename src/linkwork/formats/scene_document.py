@@ -68,7 +68,7 @@ def _link_entry(link: Link, shapes: Mapping[str, str]) -> str | dict[str, Any]:
     if link.inertia is not None:
         parts = {"center": link.inertia.center, "matrix": link.inertia.matrix}
         inertia = {name: array.tolist() for name, array in parts.items() if any(array.tobytes())}  # -0.0 is something
-        inertia = {"mass": link.inertia.mass} | inertia
+        inertia = {"mass": link.inertia.mass} | inertia | ({} if link.inertia.known else {"known": False})
     more = {key: value for key, value in (("node", node), ("visuals", visuals), ("inertia", inertia)) if value}
     return {"name": link.name} | more if more else link.name
 

@@ -68,6 +68,7 @@ class InertiaEntry(Strict, kw_only=True):
     mass: float
     center: Vector = (0.0, 0.0, 0.0)
     matrix: tuple[Vector, Vector, Vector] = ((0.0, 0.0, 0.0),) * 3
+    known: bool = True
 
 
 class FrameEntry(Placed, kw_only=True):

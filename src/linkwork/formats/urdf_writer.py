@@ -17,7 +17,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from ..errors import FormatError, Remark
-from ..linkage.geometry import Box, Capsule, Cylinder, Inertia, Mesh, Shape, Sphere
+from ..linkage.geometry import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from ..linkage.joints import Articulation, Fixed, Joint, Mimic, Prismatic, Revolute, Screw
 from ..linkage.motion_limits import MOTION_LIMITS
 from ..linkage.tree import ROOT, Link, fresh
@@ -212,14 +212,18 @@ class _Writer:
 
     def link_lines(self) -> Iterator[str]:
         for link in self.links:
-            inside = [*self.inertial_lines(link.inertia), *self.visual_lines(link)]
+            inside = [*self.inertial_lines(link), *self.visual_lines(link)]
             yield f"  <link name={self.quoted(link.name)}{'' if inside else '/'}>"
             if inside:
                 yield from (f"    {line}" for line in inside)
                 yield "  </link>"
 
-    def inertial_lines(self, inertia: Inertia | None) -> Iterator[str]:
-        if inertia is None:
+    def inertial_lines(self, link: Link) -> Iterator[str]:
+        inertia = link.inertia
+        if inertia is not None and not inertia.known:
+            text = "links whose mass is not known are written without one: URDF has no word for that."
+            self.remark("unknown mass", "dropped", text, link.name)
+        if inertia is None or not inertia.known:
             return
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.matrix.tolist()
         moments = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}

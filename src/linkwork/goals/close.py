@@ -14,7 +14,6 @@ from ..transforms import FloatArray
 from .base import Block, Goal, blocks_of, moving_rows, pose_error, turn_between, without
 
 FIRST = -1  # the level of loops: before the first that a goal can ask for
-CLOSED = 1e-10  # the gap that counts as none [m, rad]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +24,7 @@ class Close(Goal):
 
     Args:
         loop: The loop, such as one of ``linkage.loops``.
+        tolerance: The gap that counts as closed [m, rad]; the loop's own by default.
 
     Example:
         >>> import linkwork as lw
@@ -35,15 +35,17 @@ class Close(Goal):
     """
 
     loop: Loop
-    tolerance: Any = field(default=CLOSED, kw_only=True)
+    tolerance: Any = field(default=None, kw_only=True)
     priority: int = field(default=FIRST, kw_only=True)
     first_level: ClassVar[int] = FIRST
     fixed = ("loop",)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not isinstance(self.loop, Loop):
             raise GoalError(f"a Close goal takes a Loop, such as one of linkage.loops, got {self.loop!r}.")
+        if self.tolerance is None:
+            self._set(tolerance=self.loop.tolerance)
+        super().__post_init__()
 
     @property
     def frame(self) -> str:
@@ -85,6 +87,6 @@ class Close(Goal):
         return moving_rows(linkage, *self.places)[: self.blocks[-1].rows.stop]
 
 
-def closings(linkage: Linkage) -> tuple[Close, ...]:
-    """Return the goals that close the loops of a linkage."""
-    return tuple(Close(loop) for loop in linkage.loops)
+def closings(linkage: Linkage, tolerance: float | None = None) -> tuple[Close, ...]:
+    """Return the goals that close the loops of a linkage, to a tolerance or to their own."""
+    return tuple(Close(loop, tolerance=tolerance) for loop in linkage.loops)

@@ -11,7 +11,7 @@ from ..transforms import IDENTITY, as_pair, as_transform, transform
 from . import joints
 from .geometry import Inertia
 from .linkage import Frame, Link, Linkage, Loop
-from .tree import check_link, check_name
+from .tree import CLOSED, check_link, check_name
 
 
 class Builder:
@@ -174,9 +174,9 @@ class Builder:
         self._frames.append(Frame(name, self._last if link is None else link, placement))
         return self
 
-    def loop(self, name: str, first: str, second: str, *, kind: str = "point") -> Builder:
-        """Say that two frames coincide, as in `Loop`: by their origins, z axes too, or wholly."""
-        self._loops.append(Loop(name, first, second, kind))
+    def loop(self, name: str, first: str, second: str, *, kind: str = "point", tolerance: float = CLOSED) -> Builder:
+        """Say that two frames coincide, as in `Loop`: by their origins, z axes too, or wholly; and how nearly."""
+        self._loops.append(Loop(name, first, second, kind, tolerance))
         return self
 
     def pose(self, name: str, values: Mapping[str, Any] | ArrayLike | None = None, **named: Any) -> Builder:

@@ -171,13 +171,22 @@ class Inertia(Value):
         mass: Mass [kg], zero or more.
         center: Where the centre of mass is, in the link's axes [m].
         matrix: Moments about the centre of mass, along the link's axes [kg m²]: symmetric, shape (3, 3).
+        known: False where the link weighs something that could not be read, such as a mesh that is not there; the rest
+            is then what is known of it, and nothing is balanced with it.
     """
 
     mass: float
     center: FloatArray
     matrix: FloatArray
+    known: bool
 
-    def __init__(self, mass: float, center: ArrayLike = (0.0, 0.0, 0.0), matrix: ArrayLike = ((0.0,) * 3,) * 3) -> None:
+    def __init__(
+        self,
+        mass: float,
+        center: ArrayLike = (0.0, 0.0, 0.0),
+        matrix: ArrayLike = ((0.0,) * 3,) * 3,
+        known: bool = True,
+    ) -> None:
         mass = as_number(mass, "mass")
         if mass < 0.0:
             raise LinkageError(f"mass must not be negative, got {mass:g}.")
@@ -189,7 +198,10 @@ class Inertia(Value):
             if skew > SYMMETRY_TOLERANCE * size:
                 raise LinkageError(f"an inertia matrix must be symmetric, got {matrix.tolist()}.")
             matrix = matrix / 2.0 + matrix.T / 2.0
-        vars(self).update(mass=mass, center=read_only(as_vector(center, "center of mass")), matrix=read_only(matrix))
+        if not isinstance(known, bool):
+            raise LinkageError(f"known says whether a mass is known, True or False, got {known!r}.")
+        center = read_only(as_vector(center, "center of mass"))
+        vars(self).update(mass=mass, center=center, matrix=read_only(matrix), known=known)
 
 
 Visuals: TypeAlias = Shape | Visual | Sequence[Shape | Visual]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import LinkageError
+from ..errors import LinkageError, listed
 from ..transforms import FloatArray, as_vector, cross_matrix, read_only
 from .geometry import Box, Capsule, Cylinder, Shape, Sphere
 from .poses import PoseLike
@@ -45,7 +45,9 @@ class Masses:
     """
 
     def __init__(self, linkage: Linkage) -> None:
-        parts = (link.inertia for link in linkage.nodes)
+        parts = [link.inertia for link in linkage.nodes]
+        if not all(part is None or part.known for part in parts):
+            raise _not_known(linkage)
         rows = [(0.0, np.zeros(3)) if part is None else (part.mass, part.center) for part in parts]
         self.by_volume = not any(mass for mass, _ in rows)
         if self.by_volume:
@@ -138,6 +140,19 @@ def _say_by_volume(weights: Masses) -> bool:
     text = "linkage %r names no mass: its shapes are weighed as water, %.3g kg; give links an Inertia(mass, center)."
     _LOG.warning(text, name, total)
     return True
+
+
+def _not_known(linkage: Linkage) -> LinkageError:
+    """Return the error that says which links weigh something that could not be read, and what the others weigh."""
+    parts = [(link.name, link.inertia) for link in linkage.nodes if link.inertia is not None]
+    names = [name for name, part in parts if not part.known]
+    known = sum(part.mass for _, part in parts)
+    fix = f"replace(links={{{names[0]!r}: {{'inertia': Inertia(mass, center)}}}}) gives a link its mass"
+    return LinkageError(
+        f"the mass of linkage {linkage.name!r} is not known: {len(names)} of its {len(parts)} links with a mass "
+        f"({listed(names)}) weigh something that could not be read, such as a mesh that is not there; {known:.4g} kg "
+        f"are known. Load it where its meshes are found, or give them: {fix}."
+    )
 
 
 def _by_volume(link: Link) -> tuple[float, FloatArray]:

@@ -19,13 +19,14 @@ from ..errors import (
     TreeError,
     listed,
 )
-from ..transforms import IDENTITY, FloatArray, TransformLike, Value, as_transform, read_only
+from ..transforms import IDENTITY, FloatArray, TransformLike, Value, as_transform, is_number, read_only
 from .geometry import Inertia, Visual, Visuals, as_visuals
 from .joints import ARTICULATIONS, Articulation, Joint, Mimic
 from .motion_limits import MOTION_LIMITS
 
 ROOT, WORLD = "root", "world"
 LOOP_KINDS = ("point", "axis", "full")
+CLOSED = 1e-10  # the gap of a loop that counts as none [m, rad]
 Part = TypeVar("Part")
 
 
@@ -88,16 +89,22 @@ class Loop:
         first: Name of one frame.
         second: Name of the other.
         kind: What must coincide: ``"point"`` the origins, ``"axis"`` origins and z axes, ``"full"`` everything.
+        tolerance: The gap that still counts as closed [m, rad]. Loops are always closed as far as they can be; a
+            mechanism that holds itself more often than it must, and is a little off, can only be closed that far.
     """
 
     name: str
     first: str
     second: str
     kind: str = "point"
+    tolerance: float = CLOSED
 
     def __post_init__(self) -> None:
         if self.kind not in LOOP_KINDS:
             raise LinkageError(f"kind of loop {self.name!r} is {', '.join(map(repr, LOOP_KINDS))}, got {self.kind!r}.")
+        if not is_number(self.tolerance) or not 0.0 < self.tolerance < math.inf:
+            raise LinkageError(f"tolerance of loop {self.name!r} must be positive and finite, got {self.tolerance!r}.")
+        object.__setattr__(self, "tolerance", float(self.tolerance))
 
 
 @dataclass(frozen=True)

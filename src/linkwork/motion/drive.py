@@ -98,7 +98,9 @@ class _Follower:
         if rank < self.rank and self.rates is not None:  # two branches meet here: go straight on
             change = self.rates * step
         else:
-            change[self.free] = least_squares(jacobian[:, self.free], -step * jacobian[:, self.v])
+            change[self.free] = least_squares(
+                jacobian[:, self.free], -step * jacobian[:, self.v], rank=self.closure.rank
+            )
             change[self.v] = step
         size = float(np.abs(change).max())
         if size > LONGEST_STEP:

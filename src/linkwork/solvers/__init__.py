@@ -27,7 +27,7 @@ from .method import Method
 from .options import BatchOptions, LoopOptions, PrepareOptions, Settings, SolveOptions, refuse_unknown
 from .prepare import prepare
 from .prioritized import Prioritized
-from .problem import Problem
+from .problem import Problem, with_closings
 from .robust import Robust
 from .solution import Record, Solution
 
@@ -86,6 +86,7 @@ def solve(
     method: str | Method = "robust",
     joints: Joints | None = None,
     weights: Weights | None = None,
+    loop_tolerance: float | None = None,
     **options: Unpack[SolveOptions],
 ) -> Solution:
     """Return a pose that brings a linkage to its goals, or the closest one found and why.
@@ -101,6 +102,8 @@ def solve(
         weights: What moving each joint costs, so that a heavy joint moves less: a mapping from joints to positive
             numbers (one for those not named), or a number for each velocity. Steps are those shortest by the weights,
             ``W^-1 J^T (J W^-1 J^T)^-1 V``.
+        loop_tolerance: Largest gap of a closed loop that counts as none [m, rad]; each loop's own by default. It makes
+            no gap larger: loops are closed as far as they can be.
         **options: What every method takes (`Settings`: tolerance, rotation_tolerance, max_iterations, time_budget,
             max_step, limits, halvings, trace) and what this one takes.
 
@@ -113,6 +116,8 @@ def solve(
     """
     if linkage.__class__ is not Linkage:
         check_linkage(linkage)
+    if loop_tolerance is not None and linkage.loops:
+        goals = with_closings(linkage, goals, loop_tolerance)
     goal = goals[0] if goals.__class__ in (list, tuple) and len(goals) == 1 else goals
     group = None if joints is None and weights is None else group_of(linkage, joints, weights)
     if method == "robust" and not options and group is None and goal.__class__ is Reach and goal.tolerance is None:

@@ -15,8 +15,6 @@ from ..transforms import FloatArray
 from .loops import Closure
 from .problem import State
 
-RANK = 1e-9  # of the largest singular value: below, a row says nothing new
-
 
 def leaving_cones(linkage: Linkage, q: FloatArray) -> FloatArray:
     """Return the velocities (..., k, nv) that lead ball joints at their cones out of them; zero rows for others."""
@@ -38,7 +36,7 @@ def loop_normals(state: State, excluded: NDArray[np.bool_] | None = None, held: 
     if held is not None:
         rows.append(held)
     _, sigma, Vt = np.linalg.svd(np.concatenate(rows, axis=-2), full_matrices=False)
-    kept = sigma > RANK * np.maximum(sigma[..., :1], 1e-300)
+    kept = sigma > problem.rank * np.maximum(sigma[..., :1], 1e-300)
     basis: FloatArray = np.where(kept[..., None], Vt, 0.0)
     return basis
 

@@ -168,7 +168,9 @@ class _Walk:
     def __init__(self, method: Method, problem: Problem, start: FloatArray, settings: Settings, finest: float) -> None:
         self.method, self.problem, self.settings, self.shape = method, problem, settings, start.shape[:-1]
         projected = problem.linkage.loops and not method.strict
-        self.closure = Closure(problem.linkage, keep_limits=settings.keeps_limits) if projected else None
+        self.closure = (
+            Closure(problem.linkage, problem.closings, keep_limits=settings.keeps_limits) if projected else None
+        )
         self.free = np.ones(problem.linkage.nv, np.bool_) if problem.group is None else problem.group.free
         self.tolerances = np.minimum(settings.tolerances(problem), finest)
         self.scale = problem.scale * problem.emphasis

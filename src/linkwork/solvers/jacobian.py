@@ -7,12 +7,11 @@ Numbers in brackets are the chapter's equations; where it slips, the docstring s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
@@ -20,9 +19,7 @@ from ..linkage.poses import between
 from ..transforms import FloatArray, as_array, cross_matrix, is_number, reraised_as
 from .method import Method
 from .options import one_of, positive
-from .problem import Problem, State
-
-RANK_TOLERANCE = 1e-10
+from .problem import RANK, Problem, State
 
 
 def transposed(matrix: FloatArray) -> FloatArray:
@@ -42,10 +39,10 @@ def solved(matrix: FloatArray, vector: FloatArray) -> FloatArray:
     return np.asarray(solution[..., 0], dtype=np.float64)
 
 
-def pseudosolved(J: FloatArray, V: FloatArray) -> FloatArray:
+def pseudosolved(J: FloatArray, V: FloatArray, rank: float = RANK) -> FloatArray:
     """Return ``J^+ V`` through the singular values, leaving out directions in which the rank is lost."""
     U, sigma, Vt = np.linalg.svd(J, full_matrices=False)
-    kept = sigma > RANK_TOLERANCE * sigma[..., :1]
+    kept = sigma > rank * sigma[..., :1]
     along = times(transposed(U), V) / np.where(kept, sigma, 1.0)
     return times(transposed(Vt), np.where(kept, along, 0.0))
 
@@ -63,7 +60,7 @@ def damped_step(J: FloatArray, V: FloatArray, squared_damping: Any) -> FloatArra
 def by_levels(
     J: FloatArray,
     V: FloatArray,
-    levels: Sequence[NDArray[np.int64]],
+    problem: Problem,
     solve: Callable[[FloatArray, FloatArray], FloatArray],
 ) -> FloatArray:
     """Return a step that serves levels of rows one after another, each in the null space of those before it.
@@ -71,16 +68,16 @@ def by_levels(
     With N_k the projection onto changes that leave all rows above level k alone: ``x_k = x_(k-1) + (J_k N_k)^+ (V_k -
     J_k x_(k-1))`` (Siciliano and Slotine 1991).
     """
-    if len(levels) <= 1:
+    if len(problem.levels) <= 1:
         return solve(J, V)
     n = J.shape[-1]
     change, open_to_it = np.zeros((*J.shape[:-2], n)), np.eye(n)
-    for rows in levels:
+    for rows in problem.levels:
         level = J[..., rows, :]
         within = level @ open_to_it
         change = change + times(open_to_it, solve(within, V[..., rows] - times(level, change)))
         _, sigma, Vt = np.linalg.svd(within, full_matrices=False)
-        Vt = np.where((sigma > RANK_TOLERANCE * np.maximum(sigma[..., :1], 1.0))[..., None], Vt, 0.0)
+        Vt = np.where((sigma > problem.rank * np.maximum(sigma[..., :1], 1.0))[..., None], Vt, 0.0)
         open_to_it = open_to_it - transposed(Vt) @ Vt
     return change
 
@@ -140,7 +137,7 @@ class Pseudoinverse(Method):
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.weighted_error
         if self.form == "auto":
-            return by_levels(J, V, state.problem.levels, pseudosolved)
+            return by_levels(J, V, state.problem, lambda J, V: pseudosolved(J, V, state.problem.rank))
         J = J[..., state.free]
         Jt = transposed(J)
         try:
@@ -174,7 +171,7 @@ class Damped(Method):
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.weighted_error
         state.notes["damping"] = np.sqrt(self._squared(state, V))
-        return by_levels(J, V, state.problem.levels, lambda J, V: damped_step(J, V, self._squared(state, V)))
+        return by_levels(J, V, state.problem, lambda J, V: damped_step(J, V, self._squared(state, V)))
 
     def _squared(self, state: State, V: FloatArray) -> Any:
         """Return lambda² for what is still to go, of all rows or of a level."""
@@ -209,7 +206,7 @@ class SelectivelyDamped(Method):
         starts = state.problem.block_starts
         reach = np.sqrt(np.add.reduceat(J * J, starts, axis=-2))  # |d effector_l / d theta_j|
         N = np.sqrt(np.add.reduceat(U * U, starts, axis=-2)).sum(axis=-2)
-        safe = np.where(sigma > RANK_TOLERANCE * np.maximum(sigma[..., :1], 1e-300), sigma, np.inf)
+        safe = np.where(sigma > RANK * np.maximum(sigma[..., :1], 1e-300), sigma, np.inf)
         M = (np.abs(Vt) * reach.sum(axis=-2)[..., None, :]).sum(axis=-1) / safe
         gamma = self.gamma * np.minimum(1.0, N / np.maximum(M, 1e-300))
         along = times(transposed(U), V) / safe

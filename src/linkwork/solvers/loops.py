@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError, JointNotFoundError, LoopError, OptionError
-from ..goals import closings
+from ..goals import Close, closings
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, advance, between, clamped, start_pose
 from ..transforms import FloatArray
 
-TIGHT = 1e-10  # a gap that counts as closed [m, rad]
 ROUNDING = 2e-15  # of the linkage's length: a gap that no step makes smaller
 RANK = 1e-9  # of the largest singular value: below, a direction is lost
+BLUR = 10.0  # of the tolerance over the length: rows of loops that differ by so little say the same
 NEWTON, TRIES, PULLS = 30, 300, 60
 LONGEST_STEP = 0.3  # the largest change of a value in a step [rad, m]
 
@@ -27,15 +27,21 @@ class Closure:
 
     Attributes:
         linkage: The linkage.
-        goals: A `Close` for each loop.
+        goals: A `Close` for each loop; those of the linkage by default.
         keep_limits: Whether joints keep within their limits.
+        rank: Singular values below this share of the largest count as none. A mechanism that holds itself more often
+            than it must has rows that say the same; where they differ by what it is off, they would ask for wild steps.
     """
 
-    def __init__(self, linkage: Linkage, *, keep_limits: bool = True) -> None:
+    def __init__(self, linkage: Linkage, goals: Sequence[Close] = (), *, keep_limits: bool = True) -> None:
         if not linkage.loops:
             raise GoalError(f"linkage {linkage.name!r} has no loops to close; Builder.loop or loops= adds them.")
-        self.linkage, self.goals, self.keep_limits = linkage, closings(linkage), keep_limits
+        self.linkage, self.goals, self.keep_limits = linkage, tuple(goals) or closings(linkage), keep_limits
         self._least = ROUNDING * max(linkage.length, 1.0)
+        self._tolerances = np.concatenate(
+            [np.full(b.rows.stop - b.rows.start, goal.tolerance_of(b.unit)) for goal in self.goals for b in goal.blocks]
+        )
+        self.rank = loop_rank(linkage, self.goals)
 
     def error(self, q: FloatArray) -> FloatArray:
         """Return the gaps at poses (..., nq): metres and radians, shape (..., rows)."""
@@ -44,6 +50,10 @@ class Closure:
     def gap(self, q: FloatArray) -> Any:
         """Return the largest gap at poses (..., nq), shape (...)."""
         return np.abs(self.error(q)).max(axis=-1)
+
+    def closed(self, q: FloatArray) -> bool:
+        """Tell whether the gaps at a pose (nq,) are within their tolerances."""
+        return bool((np.abs(self.error(q)) <= self._tolerances).all())
 
     def jacobian(self, q: FloatArray) -> FloatArray:
         """Return how velocities close the gaps, shape (..., rows, nv)."""
@@ -65,14 +75,17 @@ class Closure:
         moving = free.copy()
         while True:
             change = np.zeros(self.linkage.nv)
-            change[moving] = least_squares(jacobian[:, moving], error, damping)
+            change[moving] = least_squares(jacobian[:, moving], error, damping, rank=self.rank)
             pushing = (low & (change[rates] < 0.0)) | (high & (change[rates] > 0.0))
             if not self.keep_limits or not pushing.any():
                 return change
             moving[rates[pushing]] = False
 
     def newton(self, q: FloatArray, free: NDArray[np.bool_]) -> FloatArray | None:
-        """Return the pose that Newton's method leads to from a nearby one, or None if it closes nothing there."""
+        """Return the pose that Newton's method leads to from a nearby one, or None if it closes nothing there.
+
+        It goes on as long as gaps shrink: where they cannot all be closed, to the least of their squares.
+        """
         gap = float(self.gap(q))
         for _ in range(NEWTON):
             if gap <= self._least:
@@ -82,10 +95,10 @@ class Closure:
                 return None
             closer = self.moved(q, change)
             less = float(self.gap(closer))
-            if less >= gap and gap <= TIGHT:
+            if less >= gap and self.closed(q):
                 break
             q, gap = closer, less
-        return q if gap <= TIGHT else None
+        return q if self.closed(q) else None
 
     def approach(self, q: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
         """Return the pose that damped steps lead to from anywhere, closed or as near as they come."""
@@ -104,16 +117,22 @@ class Closure:
         return q
 
 
-def least_squares(matrix: FloatArray, wanted: FloatArray, damping: float = 0.0) -> FloatArray:
+def loop_rank(linkage: Linkage, goals: Iterable[Close]) -> float:
+    """Return below which share of the largest singular value the loops of a linkage ask for nothing new."""
+    widest = max(max(goal.tolerance) for goal in goals)
+    return max(RANK, BLUR * widest / (linkage.length or 1.0))
+
+
+def least_squares(matrix: FloatArray, wanted: FloatArray, damping: float = 0.0, *, rank: float = RANK) -> FloatArray:
     """Return the smallest x with the least ``|matrix x - wanted|² + damping |x|²``, lost directions left out."""
     U, sigma, Vt = np.linalg.svd(matrix, full_matrices=False)
-    kept = sigma > RANK * max(float(sigma.max(initial=0.0)), 1e-300)
+    kept = sigma > rank * max(float(sigma.max(initial=0.0)), 1e-300)
     weights = np.where(kept, sigma / (np.where(kept, sigma, 1.0) ** 2 + damping), 0.0)
     found: FloatArray = Vt.T @ (weights * (U.T @ wanted))
     return found
 
 
-def close(linkage: Linkage, q: PoseLike, *, keep: Iterable[str] = ()) -> FloatArray:
+def close(linkage: Linkage, q: PoseLike, *, keep: Iterable[str] = (), tolerance: float | None = None) -> FloatArray:
     """Return the pose nearest to another in which all loops close, while the joints of some names stay as they are.
 
     Nearest means that no small change brings it nearer; from far away there may be another assembly that is.
@@ -122,6 +141,7 @@ def close(linkage: Linkage, q: PoseLike, *, keep: Iterable[str] = ()) -> FloatAr
         linkage: A linkage with loops.
         q: The pose, or the name of a stored one.
         keep: Names of joints that keep their values to the bit.
+        tolerance: The gap that counts as closed where it cannot be made smaller [m, rad]; each loop's own by default.
 
     Raises:
         LoopError: If the loops cannot be closed from there; it says how far apart they stay.
@@ -134,7 +154,7 @@ def close(linkage: Linkage, q: PoseLike, *, keep: Iterable[str] = ()) -> FloatAr
         True
     """
     check_linkage(linkage)
-    closure, pose = Closure(linkage), one_pose(linkage, q)
+    closure, pose = Closure(linkage, closings(linkage, tolerance)), one_pose(linkage, q)
     free, names = _free(linkage, keep)
     start, kept = clamped(linkage, pose), _places(linkage, ~free)
     if np.abs(start - pose)[kept].max(initial=0.0) > 0.0:
@@ -159,7 +179,7 @@ def _nearest(closure: Closure, q: FloatArray, wanted: FloatArray, free: NDArray[
     for _ in range(PULLS):
         jacobian, way = closure.jacobian(q)[:, free], between(linkage, q, wanted)[free]
         pull = np.zeros(linkage.nv)
-        pull[free] = way - least_squares(jacobian, jacobian @ way)
+        pull[free] = way - least_squares(jacobian, jacobian @ way, rank=closure.rank)
         if np.abs(pull).max() < 1e-9:
             break
         for halving in range(6):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import MissingExtraError
 from ..transforms import FloatArray
-from .jacobian import RANK_TOLERANCE, Damped
+from .jacobian import Damped
 from .options import Settings
 from .problem import Problem, State
 
@@ -60,7 +60,7 @@ class Prioritized(Damped):
             part = bounded_least_squares(within, left, damping, open_to_it, low - change, high - change)
             change = np.clip(change + open_to_it @ part, low, high)
             _, sigma, Vt = np.linalg.svd(within)
-            rank = int((sigma > RANK_TOLERANCE * max(sigma[0], 1.0)).sum())
+            rank = int((sigma > state.problem.rank * max(sigma[0], 1.0)).sum())
             open_to_it = open_to_it @ Vt[rank:].T
             if not open_to_it.shape[1]:
                 break

@@ -20,7 +20,9 @@ from ..goals import Block, Close, Goal, closings
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .groups import Group, random_poses
+from .loops import loop_rank
 
+RANK = 1e-10  # of the largest singular value: below, a direction is lost
 ROUNDING = 1e-13  # of a Jacobian: what is left of entries that should have gone
 STILL = 1e-12  # a row whose Jacobian stays below it does not change
 PROBES = 7  # poses at which a group is asked which rows it can change
@@ -52,6 +54,8 @@ class Problem:
         priorities: Level of every row, 0 first.
         emphasis: How much a row of its level counts when whole poses are compared.
         levels: For each level, the first first, where its rows are among those that can change.
+        closings: The goals that close loops.
+        rank: Of a level's largest singular value: below, a direction asks for nothing new.
     """
 
     def __init__(
@@ -124,6 +128,14 @@ class Problem:
         starts = [int(np.searchsorted(self.rows, block.rows.start)) for block in self.blocks]
         return sorted({start for start in starts if start < len(self.rows)})
 
+    @cached_property
+    def closings(self) -> tuple[Close, ...]:
+        return tuple(goal for goal in self.goals if isinstance(goal, Close))
+
+    @cached_property
+    def rank(self) -> float:
+        return loop_rank(self.linkage, self.closings) if self.closings else RANK
+
     def _changed_by(self, group: Group) -> NDArray[np.bool_]:
         """Return which rows the joints of a group can change, looked for at a few poses."""
         begin = self.start.reshape(-1, self.linkage.nq)[:1]
@@ -187,6 +199,12 @@ class Problem:
 
 def resolve_goals(linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatArray) -> tuple[Goal, ...]:
     """Return goals as a tuple, resolved for a linkage and a start, with those that close its loops."""
+    several = with_closings(linkage, goals)
+    return tuple([goal.resolve(linkage, start) for goal in several])
+
+
+def with_closings(linkage: Linkage, goals: Goal | Sequence[Goal], tolerance: float | None = None) -> tuple[Goal, ...]:
+    """Return goals as a tuple, with those that close the loops which none of them closes, to a tolerance if given."""
     try:
         several = (goals,) if isinstance(goals, Goal) else tuple(goals)
     except TypeError:
@@ -195,8 +213,8 @@ def resolve_goals(linkage: Linkage, goals: Goal | Sequence[Goal], start: FloatAr
         raise GoalError(f"a solve needs a goal such as Reach(...), or a list of them, got {goals!r}.")
     if linkage.loops:
         named = {goal.loop for goal in several if isinstance(goal, Close)}
-        several += tuple(goal for goal in closings(linkage) if goal.loop not in named)
-    return tuple([goal.resolve(linkage, start) for goal in several])
+        several += tuple(goal for goal in closings(linkage, tolerance) if goal.loop not in named)
+    return several
 
 
 @dataclass

@@ -1,0 +1,218 @@
+"""The contract of `tests/contract.py` over all URDF and MJCF files of a folder: what differs from Pinocchio and MuJoCo.
+
+Run it with ``python benchmarks/robots.py FOLDER``, on robots that nobody here has seen. Every file is read by linkwork
+and by the peer, and compared: places, Jacobians, masses; 200 goals and a path for one or two chains. It is done in a
+process of its own with a time limit, so that a file that hangs or kills it costs only itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import queue
+import subprocess
+import sys
+import threading
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from results import arguments, publish
+from rich.console import Console
+from rich.progress import track
+
+import linkwork as lw
+
+SECTION = "robots"
+CONTRACT = Path(__file__).parents[1] / "tests" / "contract.py"
+SAME = 1e-9  # places, Jacobians and centres that agree [m or rad]; masses, as a share
+JUMP = 0.5  # a step that nobody asked for [rad or m]
+CLOSED = 1e-6  # a loop that is closed [m or rad]
+LIFE = 100  # files after which a process gives way to a new one
+SHOWN = 40  # files named for each thing that differs
+
+Reports = list[dict[str, Any]]
+
+
+def robot_files(folder: Path) -> list[Path]:
+    """Return the URDF and MJCF files of a folder, those below it included; parts that others include are left out."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".urdf", ".xml") and path.is_file():
+            text = path.read_bytes()[: 2**16]
+            if path.suffix == ".urdf" or (b"<mujoco" in text and b"<mujocoinclude" not in text):
+                found.append(path)
+    return found
+
+
+class Judge:
+    """A process that judges files, one after the other; a new one takes its place where it hangs or dies."""
+
+    def __init__(self, limit: float) -> None:
+        self.limit, self.left = limit, 0
+
+    def __call__(self, file: Path) -> dict[str, Any]:
+        """Return the report on a file."""
+        if not self.left:
+            self.close()
+            self._start()
+        self.left -= 1
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(f"{file.resolve()}\n")
+            self.process.stdin.flush()
+            line = self.lines.get(timeout=self.limit)
+        except (queue.Empty, BrokenPipeError):
+            line = None
+        if line:
+            report: dict[str, Any] = json.loads(line)
+            return report
+        hung = self.process.poll() is None and line is None
+        self.process.kill()
+        self.left = 0
+        return {"file": str(file), "trouble": f"took more than {self.limit:g} s" if hung else "its process died"}
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        if hasattr(self, "process"):
+            self.process.kill()
+            self.process.wait()
+
+    def _start(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, str(CONTRACT)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self.lines: queue.Queue[str] = queue.Queue()
+        self.left = LIFE
+        threading.Thread(target=self._listen, args=(self.process.stdout, self.lines), daemon=True).start()
+
+    @staticmethod
+    def _listen(stream: Any, lines: queue.Queue[str]) -> None:
+        for line in stream:
+            if line.startswith("{"):
+                lines.put(line)
+        lines.put("")
+
+
+def figures(reports: Reports) -> dict[str, Any]:
+    """Return the counts over all files."""
+    both = [r for r in reports if not r.get("refused") and not r.get("peer_refused") and "places" in r]
+    chains = [chain for r in both for chain in r["chains"]]
+    return {
+        "files": len(reports),
+        "read by both": len(both),
+        "read by neither": sum(bool(r.get("refused") and r.get("peer_refused")) for r in reports),
+        "read here alone": sum(bool(not r.get("refused") and r.get("peer_refused")) for r in reports),
+        "chains": len(chains),
+        "goals": sum(chain["goals"] for chain in chains),
+        "goals reached": sum(chain["reached"] for chain in chains),
+        "paths": len(chains),
+        **{name: len(found) for name, found in differences(reports).items()},
+    }
+
+
+def differences(reports: Reports) -> dict[str, list[str]]:
+    """Return what differs, a line for each file or chain of it."""
+    result: dict[str, list[str]] = {
+        name: []
+        for name in (
+            *("refused, and the peer reads it", "trouble", "places differ", "Jacobians differ", "masses differ"),
+            *("mass not known", "centres of mass differ", "loops stay open", "false successes", "goals not reached"),
+            *("paths that jump", "paths with misses"),
+        )
+    }
+    for report in reports:
+        file = report["file"]
+        if report.get("refused") and not report.get("peer_refused"):
+            result["refused, and the peer reads it"].append(f"{file}: {report['refused']}")
+        if report.get("trouble"):
+            result["trouble"].append(f"{file}: {report['trouble']}")
+        for what, name in (("places", "places"), ("jacobian", "Jacobians"), ("center", "centres of mass")):
+            if (report.get(what) or 0.0) > SAME:
+                result[f"{name} differ"].append(f"{file}: by {report[what]:.3g}")
+        if report.get("mass_unknown"):
+            result["mass not known"].append(file)
+        if (report.get("mass") or 0.0) > SAME * max(report.get("peer_mass") or 0.0, 1.0):
+            result["masses differ"].append(f"{file}: by {report['mass']:.4g} of {report['peer_mass']:.4g} kg")
+        if (report.get("gap") or 0.0) > CLOSED:
+            result["loops stay open"].append(f"{file}: by {report['gap']:.3g}")
+        for chain in report.get("chains", []):
+            _chain_differences(result, f"{file}, {chain['frame']} ({chain['joints']} joints)", chain)
+    return result
+
+
+def _chain_differences(result: dict[str, list[str]], name: str, chain: dict[str, Any]) -> None:
+    if chain["false"]:
+        result["false successes"].append(f"{name}: {chain['false']} of {chain['goals']}")
+    if chain["reached"] < chain["goals"]:
+        result["goals not reached"].append(f"{name}: {chain['goals'] - chain['reached']} of {chain['goals']}")
+    if chain["step"] > JUMP:
+        result["paths that jump"].append(f"{name}: by {chain['step']:.3g}, {chain['asked']:.2g} asked")
+    if chain["missed"]:
+        result["paths with misses"].append(f"{name}: {chain['missed']} frames")
+
+
+def section(folders: list[Path], reports: Reports) -> str:
+    """Return the figures as a table, then what differs."""
+    names = ("pin", "mujoco")
+    versions = ", ".join([f"linkwork {lw.__version__}", *(f"{name} {version(name)}" for name in names)])
+    lines = [
+        "## Robots of others",
+        "",
+        f"{date.today().isoformat()}, {versions}. Made by `python benchmarks/robots.py FOLDER`: "
+        f"{', '.join(folder.name for folder in folders)}. URDF is judged by Pinocchio, MJCF by MuJoCo; a goal is a "
+        "place that a random pose within limits has in the peer's kinematics.",
+        "",
+        "| | |",
+        "|---|---:|",
+        *(f"| {name} | {count:,} |" for name, count in figures(reports).items()),
+    ]
+    return "\n".join(lines)
+
+
+def details(reports: Reports) -> str:
+    """Return the files that differ, for people."""
+    lines: list[str] = []
+    for name, found in differences(reports).items():
+        if found:
+            more = [f"  and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+            lines += ["", f"{name} ({len(found)}):", *(f"  {line}" for line in found[:SHOWN]), *more]
+    return "\n".join(lines)
+
+
+def parsed() -> argparse.Namespace:
+    parser = arguments(__doc__)
+    parser.add_argument(
+        "folders", nargs="+", type=Path, metavar="FOLDER", help="where to look for .urdf and .xml files"
+    )
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one file")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="take only every Nth file")
+    options = parser.parse_args()
+    for folder in options.folders:
+        if not folder.is_dir():
+            parser.error(f"{folder} is not a folder")
+    return options
+
+
+def main() -> None:
+    options = parsed()
+    files = [file for folder in options.folders for file in robot_files(folder)][:: options.every]
+    judge = Judge(options.limit)
+    try:
+        console = Console(stderr=True)
+        reports = [judge(file) for file in track(files, "judging", console=console)]
+    finally:
+        judge.close()
+    found = {"figures": figures(reports), "differences": differences(reports), "reports": reports}
+    publish(SECTION, section(options.folders, reports), found, options)
+    if not options.json:
+        print(details(reports))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,259 @@
+"""The contract of a robot: its file read, and everything that linkwork says of it judged by another library.
+
+The table of robots in `tests/contract/` and `benchmarks/robots.py`, which takes any folder, both run it. As a script it
+takes names of files, one a line, and answers each with a line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+import linkwork as lw
+from linkwork import formats
+from linkwork.errors import LinkageError, LinkworkError
+from peers import Peer, peer_of
+
+POSES = 3  # at which places, Jacobians and centres of mass are compared
+GOALS = 200  # of each chain
+FRAMES = 100  # of the path
+POSITION, ROTATION = 1e-4, 1e-3  # what counts as reached [m, rad]
+SWING = 2.0  # the most that a joint swings to either side on the path [rad or m]
+OWN_JOINTS = 3  # a second chain has at least so many joints that the first does not move
+
+
+@dataclass
+class Chain:
+    """One frame: goals that a pose of the peer's proves to be within reach, and a path that is smooth in joint space.
+
+    Args:
+        frame: The frame.
+        joints: How many velocities move it.
+        goals: How many goals there were.
+        reached: How many of them the peer agrees to be reached, within limits.
+        false: How many are called reached, and are not.
+        step: The largest change of a joint between two frames of the tracked path [rad or m].
+        asked: The largest change of the pose that the path was made from.
+        missed: Frames of the path that were not reached.
+    """
+
+    frame: str
+    joints: int
+    goals: int = 0
+    reached: int = 0
+    false: int = 0
+    step: float = 0.0
+    asked: float = 0.0
+    missed: int = 0
+
+
+@dataclass
+class Report:
+    """What became of a file; errors are the largest that were found.
+
+    Args:
+        file: The file.
+        refused: Why linkwork does not read it; empty if it does.
+        peer: What the other library is called.
+        peer_refused: Why that does not read it; empty if it does.
+        places: Of the links' places [m, or entries of a rotation].
+        jacobian: Of the Jacobians of the chains [m/rad or rad/rad].
+        mass: Of the mass of all [kg]; None where one of the two does not know it.
+        peer_mass: What the peer says it weighs [kg]; None where it does not know.
+        mass_unknown: Whether linkwork says that it does not know.
+        center: Of the centre of mass [m]; None likewise.
+        gap: How far apart the loops stay, closed from the model's own pose [m or rad]; None where there are none.
+        chains: The chains.
+        remarks: How many remarks there are of each kind.
+        trouble: What went wrong beside all that.
+    """
+
+    file: str
+    refused: str = ""
+    peer: str = ""
+    peer_refused: str = ""
+    links: int = 0
+    joints: int = 0
+    places: float | None = None
+    jacobian: float | None = None
+    mass: float | None = None
+    peer_mass: float | None = None
+    mass_unknown: bool = False
+    center: float | None = None
+    gap: float | None = None
+    chains: list[Chain] = field(default_factory=list)
+    remarks: dict[str, int] = field(default_factory=dict)
+    trouble: str = ""
+
+
+def judged(path: Path, *, goals: int = GOALS, frames: int = FRAMES) -> Report:
+    """Return what became of a file."""
+    report = Report(str(path))
+    try:
+        content = formats.read(path)
+    except LinkworkError as error:
+        report.refused = _one_line(error)
+    linkage = lw.Linkage([lw.Link("nothing")]) if report.refused else content.linkage
+    report.peer = "MuJoCo" if path.suffix == ".xml" else "Pinocchio"
+    try:
+        peer = peer_of(path, linkage)
+    except Exception as error:  # whatever it says
+        report.peer_refused = _one_line(error)
+    if report.refused:
+        return report
+    report.remarks = dict(Counter(remark.kind for remark in content.remarks))
+    report.links, report.joints = len(linkage.links), linkage.nv
+    if linkage.loops:
+        _close(report, linkage)
+    if not report.peer_refused:
+        compare(report, linkage, peer)
+        for frame in chain_frames(linkage, peer.links):
+            report.chains.append(chain(linkage, peer, frame, goals=goals, frames=frames))
+    return report
+
+
+def compare(report: Report, linkage: lw.Linkage, peer: Peer) -> None:
+    """Compare places, Jacobians and masses at random poses."""
+    poses = linkage.random_pose(5, POSES)
+    index = [linkage.links.index(name) for name in peer.links]
+    tips = chain_frames(linkage, peer.links)
+    report.places = max((_off(linkage.forward(q).array[index], peer.places(q)) for q in poses if index), default=0.0)
+    slopes = [_off(linkage.jacobian(q, tip), peer.jacobian(q, tip)) for q in poses for tip in tips]
+    report.jacobian = max(slopes, default=0.0)
+    report.peer_mass = peer.mass
+    report.mass_unknown = any(link.inertia is not None and not link.inertia.known for link in linkage.nodes)
+    if peer.mass is None or report.mass_unknown:
+        return
+    try:
+        weights = lw.mass.masses(linkage)
+    except LinkageError:  # nothing weighs anything
+        report.mass = peer.mass
+        return
+    if weights.by_volume:  # a model without masses: theirs is none
+        report.mass = peer.mass
+        return
+    report.mass = abs(weights.total - peer.mass)
+    report.center = max(_off(weights.center(q), peer.center(q)) for q in poses)
+
+
+def _off(ours: np.ndarray, theirs: np.ndarray) -> float:
+    return float(np.abs(ours - theirs).max(initial=0.0))
+
+
+def _close(report: Report, linkage: lw.Linkage) -> None:
+    """Close the loops from the model's own pose, moved a little."""
+    start = linkage.poses["qpos0"] if "qpos0" in linkage.poses else linkage.neutral()
+    nudge = np.random.default_rng(2).normal(0.0, 0.01, linkage.nv)
+    try:
+        q = lw.close(linkage, linkage.clamp(linkage.integrate(start, nudge)))
+    except LinkworkError as error:
+        report.trouble, report.gap = _one_line(error), getattr(error, "gap", None)
+        return
+    report.gap = max(float(np.abs(lw.Close(loop).error(linkage, q)).max()) for loop in linkage.loops)
+
+
+# Chains
+
+
+def chain_frames(linkage: lw.Linkage, names: Iterable[str]) -> list[str]:
+    """Return the last link of the chain with the most joints, and of another limb that has joints of its own."""
+    inner = {joint.parent for joint in linkage.arcs}
+    movers: dict[str, frozenset[int]] = {}
+    known = set(names)
+    for i, arc in enumerate(linkage.arcs):
+        drive = linkage.drives[i]
+        own = frozenset(range(drive.v, drive.v + arc.articulation.nv))
+        movers[arc.child] = own | movers.get(str(arc.parent), frozenset())
+    leaves = [name for name in linkage.links if name in known and name not in inner and movers[name]]
+    if not leaves:
+        leaves = [name for name in linkage.links if name in known and movers[name]]
+    if not leaves:
+        return []
+    first = max(leaves, key=lambda name: len(movers[name]))
+    other = max(leaves, key=lambda name: len(movers[name] - movers[first]))
+    return [first, other] if len(movers[other] - movers[first]) >= OWN_JOINTS else [first]
+
+
+def chain(linkage: lw.Linkage, peer: Peer, frame: str, *, goals: int = GOALS, frames: int = FRAMES) -> Chain:
+    """Solve goals of one frame and track a path with it; loops stay open, as in the peer's forward kinematics."""
+    tree = linkage.replace(loops=()) if linkage.loops else linkage
+    moving = np.abs(tree.jacobian(tree.random_pose(1, 3), frame)).sum(axis=(0, 1)) > 0.0
+    result = Chain(frame, int(moving.sum()), goals)
+    targets = np.array([peer.place(q, frame) for q in tree.random_pose(3, goals)])
+    batch = lw.solve_batch(tree, frame, targets, progress=False)
+    for q, claimed, target in zip(batch.q, batch.success, targets, strict=True):
+        good = reaches(peer, q, frame, target)
+        result.reached += bool(claimed and good)
+        result.false += bool(claimed and not good)
+    _track(tree, peer, result, frames)
+    return result
+
+
+def reaches(peer: Peer, q: np.ndarray, frame: str, target: np.ndarray) -> bool:
+    """Tell whether the peer finds a frame at its target, and the pose within limits."""
+    place = peer.place(q, frame)
+    turn = place[:3, :3].T @ target[:3, :3]
+    sine = np.linalg.norm([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) / 2.0
+    angle = np.arctan2(sine, (np.trace(turn) - 1.0) / 2.0)
+    away = np.linalg.norm(place[:3, 3] - target[:3, 3])
+    return bool(away <= POSITION and angle <= ROTATION and peer.keeps_limits(q))
+
+
+def smooth_path(linkage: lw.Linkage, frames: int, seed: int = 7) -> np.ndarray:
+    """Return poses (frames, nq) along which every value swings once; quaternions stay."""
+    rng = np.random.default_rng(seed)
+    low, high = linkage.random_pose(rng, 2)  # for what has no limits
+    low = np.where(np.isfinite(linkage.lower), linkage.lower, np.minimum(low, high))
+    high = np.where(np.isfinite(linkage.upper), linkage.upper, np.maximum(low, high))
+    swing = np.minimum(0.45 * (high - low), SWING)
+    phase = np.linspace(0.0, 2.0 * np.pi, frames)[:, None] + rng.uniform(0.0, 2.0 * np.pi, linkage.nq)
+    poses = (low + high) / 2.0 + swing * np.sin(phase)
+    start = linkage.random_pose(rng)
+    for k, _ in linkage.table.quaternions:
+        poses[:, k : k + 4] = start[k : k + 4]
+    return poses
+
+
+def _track(linkage: lw.Linkage, peer: Peer, result: Chain, frames: int) -> None:
+    """Follow a path frame after frame, each from the pose of the last."""
+    poses = smooth_path(linkage, frames)
+    result.asked = float(np.abs(np.diff(poses, axis=0)).max(initial=0.0))
+    ik, q = lw.prepare(linkage, result.frame), poses[0]
+    for pose in poses:
+        target = peer.place(pose, result.frame)
+        solution = ik(target, start=q)
+        result.missed += not (solution.success and reaches(peer, solution.q, result.frame, target))
+        result.step = max(result.step, _largest_step(linkage, q, solution.q))
+        q = solution.q
+
+
+def _largest_step(linkage: lw.Linkage, before: np.ndarray, after: np.ndarray) -> float:
+    """Return the largest change of a value, whole turns counted, or of a rotation."""
+    plain, _, _ = linkage.table.plain
+    turns = [np.linalg.norm(linkage.difference(before, after)[v : v + 3]) for _, v in linkage.table.quaternions]
+    return float(max([*np.abs(after - before)[plain].tolist(), *turns], default=0.0))
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:400]
+
+
+def main() -> None:
+    logging.disable(logging.WARNING)
+    for line in sys.stdin:
+        try:
+            report = judged(Path(line.strip()))
+        except Exception as error:  # it is the contract that nothing else is raised
+            report = Report(line.strip(), trouble=_one_line(error))
+        print(json.dumps(asdict(report)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
