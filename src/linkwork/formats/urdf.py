@@ -22,6 +22,9 @@ from .xml import XmlElement
 HOLLOW = ("gazebo", "transmission", "mujoco", "sensor")  # nothing in them is read
 OTHERS = {"mujoco": "an MJCF model; give it the suffix .xml", "sdf": "an SDF file, which is not read"}
 XACRO = (b"xacro:", b"${", b"$(")
+PREFIX = "xacro:"
+_WORDS = ("macro", "property", "include", "arg", "if", "unless", "insert_block", "call", "element", "attribute")
+SCRIPT = {PREFIX + word for word in _WORDS}  # what makes a file a script that is to be expanded
 
 
 def read(path: FilePath, options: Options = DEFAULTS) -> Content:
@@ -59,12 +62,24 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
 
 
 def _refuse_xacro(source: UrdfSource, root: XmlElement) -> None:
-    """Refuse a file that is still to be expanded; the marks of xacro may also stand in comments."""
+    """Refuse a file that is still to be expanded, and drop what an expansion has left over.
+
+    A macro that nothing defines is left over. So is a mark of xacro where it is not read: in the name of a mesh, say.
+    """
+    tags: dict[str, list[XmlElement]] = {}
     for element in root.walk():
-        found = f"<{element.tag}>" if element.tag.startswith("xacro:") else ""
-        if not found and element.tag not in HOLLOW:
+        found = f"<{element.tag}>" if element.tag in SCRIPT else ""
+        if not found and element.tag not in (*HOLLOW, "mesh"):
             found = next((v for v in element.attributes.values() if "${" in v or "$(" in v), "")
         if found:
             name = Path(source.path).name
             command = f"xacro {name} > {name.removesuffix('.xacro').removesuffix('.urdf')}-expanded.urdf"
             source.fail(element, f"this is xacro, still to be expanded: {found[:80]}. Expand it first: {command}")
+        for child in element.children:
+            if child.tag.startswith(PREFIX) and child.tag not in SCRIPT:
+                tags.setdefault(child.tag, []).append(child)
+        element.children = [child for child in element.children if child.tag not in tags]
+    for tag, elements in tags.items():
+        times = f" ({len(elements)} times)" if len(elements) > 1 else ""
+        text = f"<{tag}>{times} is left out: a macro that nothing defines, left over when the file was made."
+        source.forgive("leftover", text, "", elements[0])

@@ -112,7 +112,7 @@ def _limits(source: UrdfSource, joint: XmlElement, name: str, kind: str) -> tupl
 
 
 def _motion_limits(source: UrdfSource, joint: XmlElement, name: str, articulation: Articulation) -> dict[str, float]:
-    """Return limits of velocity, acceleration and effort. Zero is none: files have it where nothing is known."""
+    """Return limits of velocity, acceleration and effort. Zero or -1 is none: files have it where nothing is known."""
     limit = joint.first("limit")
     given = [key for key in MOTION_LIMITS if limit is not None and key in limit.attributes]
     result: dict[str, float] = {}
@@ -122,10 +122,8 @@ def _motion_limits(source: UrdfSource, joint: XmlElement, name: str, articulatio
             source.drop(f"the {key} limit of a {articulation.kind} joint", limit)
         elif value > 0.0:
             result[key] = value
-        elif value == 0.0:
-            source.count_zero(key, name, limit)
         else:
-            source.forgive("bad-limits", f"the {key} limit of joint {name!r}, {value:g}, is left out.", name, limit)
+            source.count_zero(key, value, name, limit)
     return result
 
 

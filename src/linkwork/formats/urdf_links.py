@@ -6,7 +6,7 @@ A shape or mass that cannot be kept is remarked and left out: it does not keep a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -107,11 +107,23 @@ class _Looks:
 
     def _mesh(self, element: XmlElement, link: str) -> Mesh:
         path = element.attributes.get("filename", "")
-        x, y, z = self.source.numbers(element, "scale", 3, (1.0, 1.0, 1.0))
+        x, y, z = self._scale(element, link)
         file = self.source.meshes.find(path).file if path else None
         if path and (remark := self.source.meshes.remark(path, link, element.line)) is not None:
             self.source.remarks.append(remark)
         return Mesh(path, (x, y, z), None if file is None else str(file))
+
+    def _scale(self, element: XmlElement, link: str) -> Sequence[float]:
+        """Return the three factors of a mesh, of which real files have one or four."""
+        text = element.attributes.get("scale", "")
+        count = len(text.split())
+        if count not in (1, 4):
+            return self.source.numbers(element, "scale", 3, (1.0, 1.0, 1.0))
+        values = self.source.numbers(element, "scale", count)
+        taken = "it is taken for all three" if count == 1 else "the first three are taken"
+        text = f"scale {text.strip()[:80]!r} of a mesh has {count} numbers, not three; {taken}."
+        self.source.forgive("bad-scale", text, link, element)
+        return values[:3] if count > 1 else [values[0]] * 3
 
     def _color(self, material: XmlElement, link: str) -> Color | None:
         """Return the colour of a material, which may be defined here or elsewhere by the same name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ..errors import FormatError
 from ..transforms import IDENTITY, FloatArray
@@ -39,7 +39,7 @@ class UrdfSource:
         self.meshes = MeshFinder(Path(path), options)
         self.remarks = Remarks()
         self._dropped: dict[str, list[int]] = {}  # how often, and the first line
-        self._zeros: dict[str, tuple[str, int, list[str]]] = {}  # the first joint, its line, and all joints
+        self._zeros: dict[str, list[Any]] = {}  # what the first is, its joint and line, and how many more
 
     # What is said
 
@@ -57,9 +57,9 @@ class UrdfSource:
             self.fail(element, text)
         self.remark(kind, text, where, element)
 
-    def count_zero(self, key: str, joint: str, element: XmlElement) -> None:
-        """Count a limit of motion of zero, which stands for none."""
-        self._zeros.setdefault(key, (joint, element.line, []))[2].append(joint)
+    def count_zero(self, key: str, value: float, joint: str, element: XmlElement) -> None:
+        """Count a limit of motion that is not above zero, which stands for none."""
+        self._zeros.setdefault(key, [f"{value:g} of joint {joint!r}", joint, element.line, -1])[-1] += 1
 
     def drop(self, what: str, element: XmlElement) -> None:
         """Count something that a linkage cannot hold; of very many kinds only the first by name."""
@@ -76,9 +76,9 @@ class UrdfSource:
     def dropped(self) -> Remarks:
         """Return one remark for each kind of thing that was counted."""
         result = Remarks()
-        for key, (joint, line, joints) in self._zeros.items():
-            more = f" and {len(joints) - 1} more" if len(joints) > 1 else ""
-            result.add("zero-limit", f"{key} 0 of joint {joint!r}{more} is taken for no limit.", joint, line)
+        for key, (what, joint, line, count) in self._zeros.items():
+            more = f" and {count} more that are zero or less" if count else ""
+            result.add("zero-limit", f"{key} {what}{more}: taken for no limit.", joint, line)
         for what, (count, line) in self._dropped.items():
             times = f" ({count} times)" if count > 1 else ""
             result.add("dropped", f"{what}{times} is left out: a linkage cannot hold it.", line=line)
