@@ -43,11 +43,11 @@ def figure(joints: int) -> lw.Linkage:
     """Return a figure of Euler joints in five limbs, with a floating root: what motion capture files hold."""
     links = [lw.Link(f"bone{k}") for k in range(joints)]
     arcs = [
-        lw.Joint(f"bone{k}", f"bone{max(0, k - 5)}", f"bone{k}", lw.Ball("zxy"), translation([0.1 * (k % 5), 0.2, 0]))
+        lw.Joint(f"bone{k}", f"bone{max(0, k - 5)}", f"bone{k}", lw.Ball("ZXY"), translation([0.1 * (k % 5), 0.2, 0]))
         for k in range(1, joints)
     ]
     ends = [lw.Frame(f"bone{k}.end", f"bone{k}", translation([0, 0.1, 0])) for k in range(joints - 5, joints)]
-    root = lw.Joint("bone0", None, "bone0", lw.Floating("zxy"), transform(rotation=UP["y"]))
+    root = lw.Joint("bone0", None, "bone0", lw.Floating("ZXY"), transform(rotation=UP["y"]))
     return lw.Linkage(links, arcs, name="figure", frames=ends, root=root)
 
 

@@ -17,7 +17,7 @@ def main(out: Path) -> None:
     tilt = np.radians(np.linspace(0, 180, 361))
     zero = np.zeros_like(tilt)
     sockets = {
-        "Euler angles, x y z": (lw.Ball("xyz"), np.stack([zero, tilt, zero], axis=-1)),
+        "Euler angles, x y z": (lw.Ball("XYZ"), np.stack([zero, tilt, zero], axis=-1)),
         "quaternion": (lw.Ball(), np.stack([np.cos(tilt / 2), zero, np.sin(tilt / 2), zero], axis=-1)),
     }
     figure = Figure(figsize=(9, 3.8), layout="constrained")

@@ -97,7 +97,7 @@ def random_joint(rng: np.random.Generator, *, simple: bool = False) -> Articulat
         case 9:
             return Ball()
         case 10:
-            return Ball("zyx", "moving", *zip(*(random_limits(rng, 1.5) for _ in range(3)), strict=True))
+            return Ball("ZYX", *zip(*(random_limits(rng, 1.5) for _ in range(3)), strict=True))
         case 11:
             return Planar("z", *zip(*(random_limits(rng, r, needed=True) for r in (0.3, 0.3, 2.0)), strict=True))
         case 12:

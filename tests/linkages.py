@@ -56,9 +56,8 @@ JOINTS: dict[str, Articulation] = {
     "planar-oblique": Planar(OBLIQUE),
     "planar-limited": Planar("y", (-1.0, 0.0, -2.0), (1.0, 3.0, 2.0)),
     "ball": Ball(),
-    **{f"ball-{order}-moving": Ball(order) for order in EULER_ORDERS},
-    **{f"ball-{order}-fixed": Ball(order, "fixed") for order in EULER_ORDERS},
-    "ball-limited": Ball("zyx", "moving", (-1.0, -0.5, -2.0), ("45deg", 0.5, 1.0)),
+    **{f"ball-{order}": Ball(order) for order in EULER_ORDERS},
+    "ball-limited": Ball("ZYX", (-1.0, -0.5, -2.0), ("45deg", 0.5, 1.0)),
     "floating": Floating(),
     **{f"floating-{order}": Floating(order) for order in EULER_ORDERS},
 }
@@ -113,8 +112,7 @@ def random_articulation(rng: np.random.Generator) -> Articulation:
         case 6:
             return Ball()
         case 7:
-            sense = "moving" if rng.random() < 0.5 else "fixed"
-            return Ball(str(rng.choice(EULER_ORDERS)), sense, (lower,) * 3, (upper,) * 3)
+            return Ball(str(rng.choice(EULER_ORDERS)), (lower,) * 3, (upper,) * 3)
         case 8:
             return Floating()
         case _:

@@ -113,7 +113,7 @@ def open_limits() -> lw.Linkage:
     b = lw.Builder("open")
     b.joint("u", "a", lw.Universal("x", "y", (-inf, -0.5), (0.5, inf)))
     b.joint("p", "b", lw.Planar("z", (-inf, 0.0, -inf), (inf, inf, 1.0)))
-    b.ball("e", "c", euler="zxz", sense="fixed", lower=(-inf, -1.0, -inf))
+    b.ball("e", "c", euler="zxz", lower=(-inf, -1.0, -inf))
     return b.build()
 
 
@@ -143,8 +143,8 @@ def heavy() -> lw.Linkage:
 def loops() -> lw.Linkage:
     """Return a mechanism that closes in three ways, one of them at a further frame."""
     b = lw.Builder("loops")
-    b.revolute("a", "crank", axis="y").ball("b", "rod", euler="zxy").frame("pin", at=(1, 0, 0))
-    b.floating("c", "slide", euler="zxz", parent="base")
+    b.revolute("a", "crank", axis="y").ball("b", "rod", euler="ZXY").frame("pin", at=(1, 0, 0))
+    b.floating("c", "slide", euler="ZXZ", parent="base")
     b.loop("1.0", "pin", "slide").loop("yes", "slide", "crank", kind="axis").loop("last", "pin", "base", kind="full")
     return posed(b.build())
 

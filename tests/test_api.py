@@ -395,7 +395,7 @@ def test_building_and_posing_loads_nothing_heavy() -> None:
     script = """
 import linkwork as lw
 b = lw.Builder("arm").revolute("shoulder", "upper").prismatic("slide", "fore", shape=lw.Box((1, 1, 1)))
-arm = b.ball("wrist", "hand", euler="xyz").frame("tip", at=(0, 0, 1)).build()
+arm = b.ball("wrist", "hand", euler="XYZ").frame("tip", at=(0, 0, 1)).build()
 q = arm.pose(shoulder="30deg", base=arm.random_pose(0, 3))
 arm.interpolate(q, arm.neutral(), 0.5)
 arm.freeze("slide", at=0.1).split().subtree("fore")

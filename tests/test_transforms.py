@@ -228,7 +228,7 @@ def test_every_form_says_the_same_orientation(form):
     np.testing.assert_allclose(as_rotation(form), TURN.as_matrix(), atol=1e-14)
 
 
-@pytest.mark.parametrize("order", [*EULER_ORDERS, *map(str.upper, EULER_ORDERS)])
+@pytest.mark.parametrize("order", EULER_ORDERS)
 def test_euler_orders_are_those_of_scipy(order):
     angles = [0.4, -1.1, 2.5]
     expected = Rotation.from_euler(order, angles).as_matrix()

@@ -32,7 +32,7 @@ def quaternion(matrix):
 def leg(tmp_path):
     """A file with a joint of every way to write a value: plain, Euler angles, quaternion, floating, mimic."""
     b = lw.Builder("leg", base="pelvis", root="floating")
-    b.ball("hip", "thigh", euler="xyz", lower=(-1, -1, -1), upper=(1, 1, 1))
+    b.ball("hip", "thigh", euler="XYZ", lower=(-1, -1, -1), upper=(1, 1, 1))
     b.revolute("knee", "shin", at=(0, 0, -0.45), axis="y", limits=("0deg", "140deg"))
     b.ball("ankle", "foot", at=(0, 0, -0.43)).frame("toe", at=(0.2, 0, 0))
     b.revolute("flap", "fin", parent="pelvis", axis=(1, 1, 0), mimic=lw.Mimic("knee", -0.5, 0.1))
@@ -494,7 +494,7 @@ def test_bad_json_on_stdin(stdin, status):
         ("folder.yaml", "folder"),
         ("empty.yaml", b""),
         ("broken.yaml", b"a: [1, 2\nb: }"),
-        ("broken.json", b'{"linkwork": 1,'),
+        ("broken.json", b'{"linkwork": 2,'),
         ("binary.yaml", bytes(range(256))),
         ("other.yaml", b"title: a shopping list\n"),
         ("notes.txt", b"hello"),

@@ -47,7 +47,7 @@ def arm():
 @pytest.fixture(scope="module")
 def leg():
     b = lw.Builder("leg", base="pelvis")
-    b.ball("hip", "thigh", at=(0, 0.1, 0.9), euler="xyz", lower=(-1, -1, -1), upper=(1, 1, 1))
+    b.ball("hip", "thigh", at=(0, 0.1, 0.9), euler="XYZ", lower=(-1, -1, -1), upper=(1, 1, 1))
     b.revolute("knee", "shin", at=(0, 0, -0.45), axis="y", limits=("0deg", "140deg"))
     b.prismatic("pump", "foot", at=(0, 0, -0.4), axis="z", limits=(-0.1, 0.1)).frame("toe", at=(0.2, 0, 0))
     return b.pose("crouch", {"hip.ry": -0.6, "knee": 1.2}).build()
@@ -344,7 +344,7 @@ def test_a_wire_in_the_plane_moves_with_its_link():
 
 
 def test_joints_in_one_place_share_a_name():
-    linkage = lw.Builder("a").ball("hip", "b", euler="xyz").frame("t", at=(1, 0, 0)).build().split()
+    linkage = lw.Builder("a").ball("hip", "b", euler="XYZ").frame("t", at=(1, 0, 0)).build().split()
     assert "hip.rx, hip.ry, hip.rz" in texts(pose(linkage, labels=True))
 
 

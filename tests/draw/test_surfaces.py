@@ -339,7 +339,7 @@ def test_a_follower_is_measured_by_its_own_value():
     ("joint", "count"),
     [
         (lw.Universal(lower=(-1, -1), upper=(1, 1)), 2),
-        (lw.Ball("xyz", lower=(-1, -1, -1), upper=(1, 1, 1)), 3),
+        (lw.Ball("XYZ", lower=(-1, -1, -1), upper=(1, 1, 1)), 3),
         (lw.Ball(), 0),
         (lw.Floating(), 0),
         (lw.Planar(), 1),  # its turn; slides without limits have no range to show

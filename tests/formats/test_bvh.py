@@ -20,7 +20,7 @@ from linkwork.formats.bvh_numbers import numbers
 from linkwork.formats.bvh_scale import choose_unit, guess_unit, guess_up
 from linkwork.formats.content import Content
 from linkwork.formats.options import UP, Options
-from linkwork.linkage.joints import EULER_ORDERS
+from linkwork.linkage.joints import MOVING_ORDERS
 from linkwork.motion.clips import Clip
 
 AS_IT_IS = Options(units=1.0, up="z")
@@ -220,14 +220,15 @@ def test_every_list_of_channels(channels, positions, tmp_path):
         assert only_clip(content).forward(frame="a")[0] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("order", EULER_ORDERS)
+@pytest.mark.parametrize("order", MOVING_ORDERS)
 @pytest.mark.parametrize("root", [True, False])
 def test_every_rotation_order(order, root, tmp_path):
     slides = ["Xposition", "Yposition", "Zposition"] if root else []
-    names = [*slides, *(f"{axis.upper()}rotation" for axis in order)]
+    names = [*slides, *(f"{axis}rotation" for axis in order)]
     content = bvh.read(put(tmp_path, one_bone(" ".join(names)) + motion("10 20 30 " * (len(names) // 3))), AS_IT_IS)
-    expected = Rotation.from_euler(order.upper(), [10, 20, 30], degrees=True).as_matrix()
+    expected = Rotation.from_euler(order, [10, 20, 30], degrees=True).as_matrix()
     assert only_clip(content).forward(frame="a")[0, :3, :3] == pytest.approx(expected, abs=1e-12)
+    assert content.linkage.joint("a").articulation.euler == order
 
 
 SIZES = {0.0: 1.0, 1.7: 1.0, 30.0: 0.0254 / 0.45, 68.0: 0.0254, 175.0: 0.01, 1750.0: 0.001}
@@ -493,7 +494,7 @@ def test_a_beast_that_runs_along_z_does_not_stand_on_its_tail(tmp_path):
 
 def test_a_file_whose_up_axis_would_be_guessed_wrong_is_written_with_a_remark(tmp_path):
     hanging = lw.Linkage(
-        [lw.Link("a"), lw.Link("b")], [lw.Joint("b", "a", "b", lw.Fixed(), [0.0, 1.0, 0.0])], root=lw.Floating("zxy")
+        [lw.Link("a"), lw.Link("b")], [lw.Joint("b", "a", "b", lw.Fixed(), [0.0, 1.0, 0.0])], root=lw.Floating("ZXY")
     )
     pose = hanging.pose({"root.y": -1.0})
     content = Content(hanging, {"still": Clip(hanging, np.array([0.0, 1.0]), np.stack([pose, pose]))})

@@ -58,11 +58,11 @@ def need(*suffixes: str) -> None:
 
 def figure() -> lw.Linkage:
     """Return a figure that every format for motions can hold: ball joints of Euler angles, free at its root."""
-    b = lw.Builder("figure", base="pelvis", root=lw.Floating("zxy"))
-    b.ball("hip", "thigh", euler="zxy", at=(0.1, 0, -0.1))
-    b.ball("knee", "shin", euler="zxy", at=(0, 0.02, -0.4))
-    b.ball("ankle", "foot", euler="zxy", at=(0, 0, -0.4)).frame("toe", at=(0, -0.2, 0))
-    b.ball("spine", "chest", euler="zxy", at=(-0.1, 0, 0.5), parent="pelvis")
+    b = lw.Builder("figure", base="pelvis", root=lw.Floating("ZXY"))
+    b.ball("hip", "thigh", euler="ZXY", at=(0.1, 0, -0.1))
+    b.ball("knee", "shin", euler="ZXY", at=(0, 0.02, -0.4))
+    b.ball("ankle", "foot", euler="ZXY", at=(0, 0, -0.4)).frame("toe", at=(0, -0.2, 0))
+    b.ball("spine", "chest", euler="ZXY", at=(-0.1, 0, 0.5), parent="pelvis")
     return b.frame("crown", at=(0, 0, 0.4)).build()
 
 

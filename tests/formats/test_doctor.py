@@ -46,7 +46,7 @@ ODD: dict[str, tuple[lw.Builder, str, str, str]] = {
     "no limits": (hinge(limits=None), "no-limits", "j", "has no limits"),
     "one limit": (hinge(limits=(0, np.inf)), "no-limits", "j", "one side only"),
     "zero range among three": (
-        lw.Builder("a").ball("b", "hand", euler="xyz", lower=(-1, 0, -1), upper=(1, 0, 1)),
+        lw.Builder("a").ball("b", "hand", euler="XYZ", lower=(-1, 0, -1), upper=(1, 0, 1)),
         "zero-range",
         "b.ry",
         "both limits are 0",
@@ -128,7 +128,7 @@ def test_remarks_exit_with_one(tmp_path: Path) -> None:
 
 def test_unreadable_files_exit_with_three(tmp_path: Path) -> None:
     path = tmp_path / "arm.yaml"
-    path.write_text("linkwork: 1\njoints: 7\n")
+    path.write_text("linkwork: 2\njoints: 7\n")
     result = run(path)
     assert (result.exit_code, result.stdout) == (3, "")
     assert "arm.yaml:2: joints" in result.stderr

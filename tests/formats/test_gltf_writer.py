@@ -149,7 +149,7 @@ def edited(document, how: str) -> None:
     elif how == "scaled":
         nodes[2]["scale"] = [2, 2, 2]
     elif how == "broken":
-        scene["extras"]["linkwork"] = {"linkwork": 1, "joints": 7}
+        scene["extras"]["linkwork"] = {"linkwork": 2, "joints": 7}
     elif how == "no frames":
         del document["animations"][0]["extras"]
     elif how == "other frames":

@@ -27,13 +27,13 @@ DOCS = Path(__file__).parents[2] / "docs" / "scene.md"
 
 # What people write
 
-ARM = "{linkwork: 1, joints: [{name: j, parent: a, child: b, kind: revolute%s}]%s}"
-POSED = "{linkwork: 1, root: floating, joints: [{name: j, parent: a, child: b, %s}], poses: {p: {%s}}}"
+ARM = "{linkwork: 2, joints: [{name: j, parent: a, child: b, kind: revolute%s}]%s}"
+POSED = "{linkwork: 2, root: floating, joints: [{name: j, parent: a, child: b, %s}], poses: {p: {%s}}}"
 
 
 WRITTEN = {
-    "defaults": ("{linkwork: 1, joints: [{name: j, parent: a, child: b}]}", one(lw.Fixed())),
-    "links by name": ("{linkwork: 1, links: [b, a], joints: [{name: j, parent: a, child: b}]}", one(lw.Fixed())),
+    "defaults": ("{linkwork: 2, joints: [{name: j, parent: a, child: b}]}", one(lw.Fixed())),
+    "links by name": ("{linkwork: 2, links: [b, a], joints: [{name: j, parent: a, child: b}]}", one(lw.Fixed())),
     "degrees": (ARM % (", lower: -45deg, upper: 1rad", ""), one(lw.Revolute("z", -math.pi / 4, 1.0))),
     "axis by letter": (ARM % (", axis: -y", ""), one(lw.Revolute("-y"))),
     "an axis of any length": (ARM % (", axis: [0, 0, 2]", ""), one(lw.Revolute("z"))),
@@ -53,10 +53,10 @@ WRITTEN = {
     ),
     "no limit": (ARM % (", lower: null", ""), one(lw.Revolute("z"))),
     "open limits": (
-        "{linkwork: 1, joints: [{name: j, parent: a, child: b, kind: universal, upper: [null, 10deg]}]}",
+        "{linkwork: 2, joints: [{name: j, parent: a, child: b, kind: universal, upper: [null, 10deg]}]}",
         one(lw.Universal(upper=(math.inf, math.radians(10)))),
     ),
-    "words are texts": ("{linkwork: 1, name: yes, links: [on]}", lw.Linkage([lw.Link("on")], name="yes")),
+    "words are texts": ("{linkwork: 2, name: yes, links: [on]}", lw.Linkage([lw.Link("on")], name="yes")),
     "frames": (
         ARM % ("", ", frames: [{name: tip, link: b, at: [0, 0, 1]}]"),
         one(lw.Revolute("z"), frames=[lw.Frame("tip", "b", (0, 0, 1))]),
@@ -82,7 +82,8 @@ def test_what_people_write_is_read_as_meant(name: str) -> None:
         ("kind: ball", "j: {xyzw: [1, 0, 0, 0]}", {"j.w": 0.0, "j.x": 1.0}),
         ("kind: ball", "j: {wxyz: [-1, 0, 0, 0]}", {"j.w": -1.0}),  # the other quaternion of the same rotation is kept
         ("kind: ball", "j: {euler: [xyz, [180deg, 0, 0]]}", {"j.w": 0.0, "j.x": 1.0}),
-        ("kind: ball, euler: xyz", "j: {ry: 0.5}", {"j.ry": 0.5}),
+        ("kind: ball, euler: XYZ", "j: {ry: 0.5}", {"j.ry": 0.5}),
+        ("kind: planar, axis: y", "j: {x: 2, z: 1}", {"j.x": 2.0, "j.z": 1.0}),
         ("kind: fixed", "root: {z: 0.9, wxyz: [0, 0, 0, 1]}", {"root.z": 0.9, "root.qw": 0.0, "root.qz": 1.0}),
         ("kind: fixed", "root: {position: [1, 0, 0], rotvec: [0, 0, 0]}", {"root.x": 1.0}),
         ("kind: fixed", "root: [1, 2, 3]", {"root.x": 1.0, "root.y": 2.0, "root.z": 3.0}),
@@ -94,7 +95,7 @@ def test_a_pose_is_written_by_joint_or_coordinate(kind: str, value: str, expecte
 
 
 def test_a_mimic_is_a_joint_or_a_mapping_with_an_angle() -> None:
-    text = "{linkwork: 1, joints: [{name: j, parent: a, child: b, kind: revolute}, %s]}"
+    text = "{linkwork: 2, joints: [{name: j, parent: a, child: b, kind: revolute}, %s]}"
     short = "{name: k, parent: b, child: c, kind: revolute, mimic: j}"
     long = "{name: k, parent: b, child: c, kind: revolute, mimic: {joint: j, multiplier: -2, offset: 90deg}}"
     assert scene.parse(text % short, "", "yaml").joint("k").mimic == lw.Mimic("j")
@@ -103,7 +104,7 @@ def test_a_mimic_is_a_joint_or_a_mapping_with_an_angle() -> None:
 
 def test_a_shape_is_named_or_written_in_place() -> None:
     text = """
-linkwork: 1
+linkwork: 2
 shapes: {ball: {kind: sphere, radius: 1e-2}}
 links:
   - {name: a, visuals: [{shape: ball}, {shape: {kind: box, size: [1, 2, 3]}, color: [1, 0, 0], role: collision}]}
@@ -139,22 +140,74 @@ def test_the_documentation_names_every_field_and_kind() -> None:
 
 # What is refused
 
-HEAD = "linkwork: 1\n"
+OLD = """
+linkwork: 1
+root: {kind: floating, euler: zxy}
+joints:
+  - {name: a, parent: base, child: a, kind: ball, euler: xyz}
+  - {name: b, parent: a, child: b, kind: ball, euler: xyz, sense: fixed, upper: [1, 2, 3]}
+  - {name: c, parent: b, child: c, kind: planar, axis: y}
+  - {name: d, parent: c, child: d, kind: planar, axis: [1, 1, 0]}
+  - {name: e, parent: d, child: e, kind: ball}
+poses:
+  here: {c: {x: 1, angle: 90deg}, d.y: 2, a: [0.1, 0.2, 0.3]}
+  there: {c.y: 3, c.angle: 0.1, d: [1, 2, 3]}
+"""
+
+
+def test_files_of_version_1_keep_their_meaning():
+    """There, lower-case orders turned about moving axes, and slides were called x and y whatever their plane."""
+    old = scene.parse(OLD, "old", "yaml")
+    assert [arc.articulation for arc in old.arcs] == [
+        lw.Floating("ZXY"),
+        lw.Ball("XYZ"),
+        lw.Ball("xyz", upper=(1, 2, 3)),
+        lw.Planar("y"),
+        lw.Planar((1, 1, 0)),
+        lw.Ball(),
+    ]
+    here, there = (
+        dict(zip(old.coordinates, old.stored_pose(name).tolist(), strict=True)) for name in ("here", "there")
+    )
+    assert (here["c.z"], here["c.x"], here["c.angle"], here["d.v"]) == (1.0, 0.0, math.pi / 2, 2.0)
+    assert (there["c.z"], there["c.x"], there["c.angle"], there["d.u"]) == (0.0, 3.0, 0.1, 1.0)
+    assert [here[f"a.r{axis}"] for axis in "xyz"] == [0.1, 0.2, 0.3]
+    assert scene.parse(scene.dump(old, "yaml"), "new", "yaml") == old
+    assert scene.dump(old, "yaml").startswith("linkwork: 2\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("sense: fixed", "sense: other"), "has no field 'sense'"),
+        (("euler: zxy", "euler: 7"), "Expected `str"),
+        (("axis: y", "axis: w"), "axis of a planar joint"),
+        (("kind: ball}", "kind: ball, name: f}"), "'name' appears twice"),
+        (("joints:", "joints: 3\nlinks:"), "joints: Expected `array`"),
+        (("here: {c: {x: 1, angle: 90deg}, d.y: 2, a: [0.1, 0.2, 0.3]}", "here: 3"), "a pose is a mapping"),
+    ],
+)
+def test_what_is_wrong_in_a_file_of_version_1_is_said_as_in_any_other(change, message):
+    with pytest.raises(FormatError, match=re.escape(message)):
+        scene.parse(OLD.replace(*change), "old", "yaml")
+
+
+HEAD = "linkwork: 2\n"
 JOINT = HEAD + "joints:\n  - name: j\n    parent: a\n    child: b\n    kind: revolute\n"
 
 BROKEN = {
     "empty": ("", "is empty", None),
     "only comments": ("# nothing\n", "holds nothing", None),
-    "NUL": ("linkwork: 1\nname: a\0b", "NUL", 2),
-    "control character": ("linkwork: 1\nname: a\x07b", "control character '\\x07'", 2),
-    "not a mapping": ("- 1", "not a scene file: it begins with 'linkwork: 1'", None),
-    "no version": ("name: arm", "not a scene file: it begins with 'linkwork: 1'", None),
-    "another version": ("name: a\nlinkwork: 7\nnew: 1", "this file says version 7; this linkwork reads 1", 2),
+    "NUL": ("linkwork: 2\nname: a\0b", "NUL", 2),
+    "control character": ("linkwork: 2\nname: a\x07b", "control character '\\x07'", 2),
+    "not a mapping": ("- 1", "not a scene file: it begins with 'linkwork: 2'", None),
+    "no version": ("name: arm", "not a scene file: it begins with 'linkwork: 2'", None),
+    "another version": ("name: a\nlinkwork: 7\nnew: 1", "this file says version 7; this linkwork reads 1 and 2", 2),
     "a version that is none": ("linkwork: true", "this file says version True", 1),
     "not YAML": (HEAD + "name: a: b", "not YAML: mapping values are not allowed", 2),
     "an open bracket": (HEAD + "links: [a\njoints: []", "not YAML: while parsing a flow sequence", 3),
     "a tab": (HEAD + "\tname: a", "not YAML", 2),
-    "two documents": (HEAD + "---\nlinkwork: 1", "a second document begins here", 2),
+    "two documents": (HEAD + "---\nlinkwork: 2", "a second document begins here", 2),
     "an anchor": (HEAD + "name: &a b", "anchors and aliases ('a')", 2),
     "an alias": (HEAD + "name: *a", "anchors and aliases ('a')", 2),
     "laughs": (HEAD + "links: [&a [x, x], &b [*a, *a], [*b, *b]]", "anchors and aliases", 2),
@@ -257,18 +310,18 @@ BROKEN = {
 }
 
 BROKEN_JSON = {
-    "not JSON": ('{\n  "linkwork": 1,\n  "name": }', "not JSON: Expecting value", 3),
-    "a key twice": ('{"linkwork": 1,\n "name": "a",\n "name": "b"}', "'name' appears twice in one mapping", 3),
-    "NaN": ('{"linkwork": 1, "links": [NaN]}', "NaN is not a finite number", None),
-    "infinity": ('{"linkwork": 1, "links": [-Infinity]}', "-Infinity is not a finite number", None),
-    "overflow": ('{"linkwork": 1,\n "links": [1e999]}', "1e999 is too large", 2),
-    "too deep": ('{"linkwork": 1,\n "links": ' + "[" * 40 + "]" * 40 + "}", "nested deeper than 32 levels", 2),
+    "not JSON": ('{\n  "linkwork": 2,\n  "name": }', "not JSON: Expecting value", 3),
+    "a key twice": ('{"linkwork": 2,\n "name": "a",\n "name": "b"}', "'name' appears twice in one mapping", 3),
+    "NaN": ('{"linkwork": 2, "links": [NaN]}', "NaN is not a finite number", None),
+    "infinity": ('{"linkwork": 2, "links": [-Infinity]}', "-Infinity is not a finite number", None),
+    "overflow": ('{"linkwork": 2,\n "links": [1e999]}', "1e999 is too large", 2),
+    "too deep": ('{"linkwork": 2,\n "links": ' + "[" * 40 + "]" * 40 + "}", "nested deeper than 32 levels", 2),
     "endlessly deep": ("[" * 200_000, "nested deeper than 32 levels", None),
-    "a wrong type": ('{\n\t"linkwork": 1,\n\t"name": 5\n}', "name: Expected `str`, got `int`", 3),
-    "a wrong kind": ('{"linkwork": 1,\n "joints": [\n  {"kind": "bal"}]}', "did you mean 'ball'?", 3),
-    "half a character": ('{"linkwork": 1, "name": "\\ud83d"}', "holds '\\ud83d', which is not a character", None),
-    "after two halves": ('{"linkwork": 1, "name": "\\ud83d\\ude00",\n "links": 5}', "links: Expected `array`", None),
-    "YAML": ("linkwork: 1", "not JSON", 1),
+    "a wrong type": ('{\n\t"linkwork": 2,\n\t"name": 5\n}', "name: Expected `str`, got `int`", 3),
+    "a wrong kind": ('{"linkwork": 2,\n "joints": [\n  {"kind": "bal"}]}', "did you mean 'ball'?", 3),
+    "half a character": ('{"linkwork": 2, "name": "\\ud83d"}', "holds '\\ud83d', which is not a character", None),
+    "after two halves": ('{"linkwork": 2, "name": "\\ud83d\\ude00",\n "links": 5}', "links: Expected `array`", None),
+    "YAML": ("linkwork: 2", "not JSON", 1),
 }
 
 TABLE = [("yaml", name, *row) for name, row in BROKEN.items()] + [

@@ -117,7 +117,7 @@ def test_numpy_reads_an_npz_file_without_pickles(tmp_path: Path) -> None:
         assert arrays["coordinates"].tolist() == list(motion.linkage.coordinates)
         assert arrays["units"].tolist() == ["m"] * 3 + [""] * 4 + ["rad"]
         np.testing.assert_array_equal(arrays["poses"], motion.poses)
-        assert str(arrays["scene"]).startswith("linkwork: 1\n")
+        assert str(arrays["scene"]).startswith("linkwork: 2\n")
 
 
 def test_arrow_reads_a_parquet_file_with_its_units(tmp_path: Path) -> None:

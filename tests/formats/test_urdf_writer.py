@@ -157,7 +157,7 @@ def test_what_urdf_cannot_hold_is_said(tmp_path):
     shapes = (Visual(ring), Visual(Sphere(1.0), (0, 0, 1), (1, 0, 0), "collision"))
     linkage = Linkage(
         [Link("a", shapes, node), Link("b"), Link("c")],
-        [Joint("s", "a", "b", Screw("z", -1, 1, 0.5)), Joint("e", "b", "c", Ball("zyx"))],
+        [Joint("s", "a", "b", Screw("z", -1, 1, 0.5)), Joint("e", "b", "c", Ball("ZYX"))],
         frames=[Frame("tip", "c", (0, 0, 1))],
         root=Joint("base", None, "a", Planar()),
         poses={"home": [0.0] * 7},
@@ -199,7 +199,7 @@ def test_a_mesh_that_is_left_behind_is_said(tmp_path):
     assert kinds(urdf.write(content, tmp_path / "elsewhere" / "out.urdf")) == ["missing-mesh"]
 
 
-READ_BY_OTHERS = ["screw-z", "universal-limited", "ball-zyx-moving", "planar-limited", "planar-z", "floating"]
+READ_BY_OTHERS = ["screw-z", "universal-limited", "ball-ZYX", "planar-limited", "planar-z", "floating"]
 
 
 @pytest.mark.parametrize("joint", READ_BY_OTHERS)

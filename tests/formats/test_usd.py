@@ -359,7 +359,7 @@ def test_hostile_files_are_refused_with_a_reason(content: str, said: str, tmp_pa
 
 def test_a_false_linkage_beside_a_skeleton_is_not_believed(tmp_path: Path) -> None:
     root = "(\n  customData = {{\n    string linkwork = '''{}'''\n  }}\n)"
-    for document in ("{}", "[", '{"linkwork": 1, "links": ["a", "a"]}', '{"linkwork": 1, "links": ["other"]}'):
+    for document in ("{}", "[", '{"linkwork": 2, "links": ["a", "a"]}', '{"linkwork": 2, "links": ["other"]}'):
         content = text(tmp_path, skeleton(["a"], [UNIT], root=root.format(document)))
         assert content.linkage.links == ("a",)
         assert [remark.kind for remark in content.remarks] == ["extras"]

@@ -63,8 +63,8 @@ CALLS = {
     ),
     "ball": (lambda b: b.ball("j", "hand"), Ball()),
     "ball by angles": (
-        lambda b: b.ball("j", "hand", euler="zxz", sense="fixed", lower=(-1, -1, -1), upper=(1, 1, "30deg")),
-        Ball("zxz", "fixed", (-1.0,) * 3, (1.0, 1.0, math.pi / 6)),
+        lambda b: b.ball("j", "hand", euler="zxz", lower=(-1, -1, -1), upper=(1, 1, "30deg")),
+        Ball("zxz", (-1.0,) * 3, (1.0, 1.0, math.pi / 6)),
     ),
     "floating": (lambda b: b.floating("j", "hand"), Floating()),
 }
@@ -130,7 +130,7 @@ def test_a_joint_follows_another_by_name():
 
 
 def test_poses_are_named_by_joint_values():
-    builder = Builder("b").revolute("yaw", "1", limits=(0, 1)).ball("hip", "2", euler="xyz")
+    builder = Builder("b").revolute("yaw", "1", limits=(0, 1)).ball("hip", "2", euler="XYZ")
     builder.pose("home").pose("up", {"hip.rx": "90deg"}, yaw=0.2).pose("whole", [0.1, 1, 2, 3])
     built = builder.build()
     assert list(built.poses) == ["home", "up", "whole"]

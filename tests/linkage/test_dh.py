@@ -329,7 +329,7 @@ def test_wrong_tables_are_refused(make, error, message):
         make()
 
 
-@pytest.mark.parametrize("motion", [Screw(lead=1), Universal(), Planar(), Ball(), Ball("xyz"), Floating()], ids=str)
+@pytest.mark.parametrize("motion", [Screw(lead=1), Universal(), Planar(), Ball(), Ball("XYZ"), Floating()], ids=str)
 def test_joints_that_no_table_can_hold_are_refused(motion):
     chain = Linkage([Link("a"), Link("b")], [Joint("shoulder", "a", "b", motion)])
     with pytest.raises(LinkageError, match=f"'shoulder' is {motion.kind}; .*revolute and prismatic joints"):

@@ -143,7 +143,7 @@ def test_split_of_a_split_is_itself(seed):
 
 
 def test_split_names_joints_and_zero_length_links():
-    parts = one_joint(Ball("zyx")).split()
+    parts = one_joint(Ball("ZYX")).split()
     assert parts.links == ("base", "joint.rz", "joint.ry", "child", "grandchild")
     assert parts.joints == ("joint.rz", "joint.ry", "joint.rx", "hinge")
     assert [np.array_equal(joint.placement, np.eye(4)) for joint in parts.arcs[2:4]] == [True, True]
@@ -457,7 +457,7 @@ CARRIED = {
         {"joints": {"elbow": {"mimic": Mimic("grip")}, "grip": {"mimic": None}}},
         [0.1, 0, 0.3],
     ),
-    "euler shoulder": ({"joints": {"shoulder": Ball("xyz")}}, [0, 0, 0, 0.2, 0.3]),
+    "euler shoulder": ({"joints": {"shoulder": Ball("XYZ")}}, [0, 0, 0, 0.2, 0.3]),
     "quaternion shoulder": ({"joints": {"shoulder": Ball()}}, [1, 0, 0, 0, 0.2, 0.3]),
 }
 

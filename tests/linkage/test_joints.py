@@ -74,12 +74,11 @@ def by_scipy(articulation, values):
         case Ball(euler=None):
             return rigid(Rotation.from_quat(values, scalar_first=True))
         case Ball():
-            order = articulation.euler.upper() if articulation.sense == "moving" else articulation.euler
-            return rigid(Rotation.from_euler(order, values))
+            return rigid(Rotation.from_euler(articulation.euler, values))
         case Floating(euler=None):
             return rigid(Rotation.from_quat(values[3:], scalar_first=True), values[:3])
         case Floating():
-            return rigid(Rotation.from_euler(articulation.euler.upper(), values[3:]), values[:3])
+            return rigid(Rotation.from_euler(articulation.euler, values[3:]), values[:3])
     raise AssertionError(f"write down what {articulation} does")
 
 
@@ -100,9 +99,11 @@ def test_the_table_holds_every_kind():
     assert all(cls.kind == kind for kind, cls in ARTICULATIONS.items())
 
 
-def test_the_table_holds_every_euler_order_in_both_senses():
-    balls = {(joint.euler, joint.sense) for joint in JOINTS.values() if isinstance(joint, Ball) and joint.euler}
-    assert balls == {(order, sense) for order in EULER_ORDERS for sense in ("moving", "fixed")}
+def test_the_table_holds_every_euler_order_about_moving_and_about_fixed_axes():
+    for kind in (Ball, Floating):
+        found = {joint.euler for joint in JOINTS.values() if isinstance(joint, kind) and joint.euler}
+        assert found == set(EULER_ORDERS)
+    assert len(EULER_ORDERS) == 24
 
 
 # Motion
@@ -173,6 +174,12 @@ def test_planar_directions_are_right_handed_with_the_normal(axis):
 def test_planar_directions_are_the_next_coordinate_axes(axis, u, v):
     motion = Planar(axis).matrix([2.0, 3.0, 0.0])
     np.testing.assert_array_equal(motion[:3, 3], 2.0 * np.array(Revolute(u).axis) + 3.0 * np.array(Revolute(v).axis))
+    assert Planar(axis).coordinates == (u, v, "angle")
+
+
+@pytest.mark.parametrize("axis", ["-x", "-y", "-z", OBLIQUE])
+def test_slides_along_no_coordinate_axis_are_not_named_after_one(axis):
+    assert Planar(axis).coordinates == ("u", "v", "angle")
 
 
 # Split: one joint of many values is many joints of one value
@@ -271,7 +278,7 @@ def test_axes_and_limits_are_read_as_people_write_them():
     joint = Revolute((0, 0, 5), lower="-90deg", upper=np.float32(1.5))
     assert (joint.axis, joint.lower, joint.upper) == ((0.0, 0.0, 1.0), -math.pi / 2, 1.5)
     assert Universal(lower=[-1, "-30deg"], upper=np.array([1, 2])).lower == (-1.0, -math.radians(30.0))
-    assert Ball("zyx", upper=("45deg", 1, 2)).lower == (-INF,) * 3
+    assert Ball("ZYX", upper=("45deg", 1, 2)).lower == (-INF,) * 3
     assert Revolute("x", 0.5, 0.5).limits[0].tolist() == [0.5]
 
 
@@ -293,7 +300,7 @@ WRONG_ARTICULATIONS = {
     "screw above": (lambda: Screw("z", 0.2, 0.1), LimitError, "screw joint is above"),
     "universal above": (lambda: Universal(lower=(0, 2), upper=(1, 1)), LimitError, "lower limit 2.*upper limit 1"),
     "planar above": (lambda: Planar(lower=(0, 0, 2), upper=(1, 1, 1)), LimitError, "planar joint is above"),
-    "ball above": (lambda: Ball("xyz", lower=(0, 0, 2), upper=(1, 1, 1)), LimitError, "ball joint is above"),
+    "ball above": (lambda: Ball("XYZ", lower=(0, 0, 2), upper=(1, 1, 1)), LimitError, "ball joint is above"),
     "nan limit": (lambda: Revolute("z", NAN, 1), LimitError, "limit of a revolute joint.*nan"),
     "nan limit of a slider": (lambda: Prismatic("z", 0, NAN), LimitError, "limit of a prismatic joint.*nan"),
     "nan among limits": (lambda: Planar(lower=(0, NAN, 0)), LimitError, "limit of a planar joint.*nan"),
@@ -309,12 +316,12 @@ WRONG_ARTICULATIONS = {
     "too few limits": (lambda: Universal(lower=(0,)), LimitError, r"lower of a universal joint must be 2 values"),
     "too many limits": (lambda: Planar(upper=(1, 1, 1, 1)), LimitError, "upper of a planar joint must be 3 values"),
     "one limit for three": (lambda: Planar(upper=1.0), LimitError, "must be 3 values, got 1.0"),
-    "text for three": (lambda: Ball("xyz", upper="123"), LimitError, "must be 3 values, got '123'"),
+    "text for three": (lambda: Ball("XYZ", upper="123"), LimitError, "must be 3 values, got '123'"),
     "limits of a quaternion": (lambda: Ball(lower=(0, 0, 0)), LimitError, "quaternion has no limits.*Euler"),
-    "unknown order": (lambda: Ball("xyy"), LinkageError, "'xyy' is not one of xyz, .*zyz"),
-    "moving order": (lambda: Ball("XYZ"), LinkageError, "'XYZ' is not one of"),
+    "unknown order": (lambda: Ball("XYY"), LinkageError, "'XYY' is not one of XYZ, .*ZYZ about moving axes, or"),
+    "mixed order": (lambda: Ball("XyZ"), LinkageError, "'XyZ' is not one of"),
     "order of numbers": (lambda: Ball(123), LinkageError, "123 is not one of"),
-    "unknown sense": (lambda: Ball("xyz", "rotating"), LinkageError, "'moving' or 'fixed', got 'rotating'"),
+    "a sense": (lambda: Ball("XYZ", "fixed"), LimitError, "lower of a ball joint must be 3 values, got 'fixed'"),
     "nan lead": (lambda: Screw("z", lead=NAN), LinkageError, "lead of a screw joint"),
     "infinite lead": (lambda: Screw("z", lead=INF), LinkageError, "lead of a screw joint must be (a )?finite"),
     "lead in degrees": (lambda: Screw("z", lead="30deg"), LinkageError, "lead of a screw joint"),

@@ -346,7 +346,7 @@ def test_stored_poses_that_cannot_be_are_refused(poses, error, message):
 
 
 def test_copies_keep_masses_and_loops():
-    ring = one_joint(Floating("zxy"))
+    ring = one_joint(Floating("ZXY"))
     links = {"child": {"inertia": Inertia(2.0, (0.1, 0.0, 0.0), np.eye(3))}}
     ring = ring.replace(links=links, loops=[Loop("ring", "tip", "base")])
     for other in (copy.copy(ring), copy.deepcopy(ring), pickle.loads(pickle.dumps(ring))):

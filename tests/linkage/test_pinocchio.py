@@ -41,6 +41,12 @@ def slider(axis: tuple[float, ...]) -> Any:
     return ALIGNED[axis][1]() if axis in ALIGNED else pin.JointModelPrismaticUnaligned(np.array(axis))
 
 
+def hinges(order: str) -> list[Any]:
+    """Return the turns of Euler angles from the parent outwards: about fixed axes the last comes first."""
+    turns = [hinge(LETTERS[letter]) for letter in order.lower()]
+    return turns if order.isupper() else turns[::-1]
+
+
 def helix(axis: tuple[float, ...], lead: float) -> Any:
     pitch = lead / (2.0 * np.pi)
     return ALIGNED[axis][2](pitch) if axis in ALIGNED else pin.JointModelHelicalUnaligned(np.array(axis), pitch)
@@ -73,14 +79,13 @@ def peers(articulation: lw.joints.Articulation) -> list[Any]:
             return [*in_plane(axis), hinge(axis)]
         case Ball(euler=None):
             return [pin.JointModelSpherical()]
-        case Ball(euler=order, sense=sense):
-            turns = [hinge(LETTERS[letter]) for letter in order]
-            return turns if sense == "moving" else turns[::-1]
+        case Ball(euler=order):
+            return hinges(order)
         case Floating(euler=None):
             return [pin.JointModelFreeFlyer()]
         case Floating(euler=order):
             slides = [slider(axis) for axis in LETTERS.values()]
-            return [*slides, *(hinge(LETTERS[letter]) for letter in order)]
+            return [*slides, *hinges(order)]
     raise AssertionError(f"no peer for {articulation!r}")
 
 
@@ -125,8 +130,8 @@ class Peer:
             arc, drive = self.linkage.arcs[i], self.linkage.drives[i]
             nv, at = arc.articulation.nv, self.model.joints[k].idx_v
             block = drive.multiplier * np.eye(nv)
-            if isinstance(arc.articulation, Ball) and arc.articulation.sense == "fixed":
-                block = block[::-1]
+            if turns_about_fixed_axes(arc.articulation):
+                block[-3:] = block[-3:][::-1].copy()
             if arc.articulation == Floating():  # linear velocity: ours along the parent's axes, theirs the child's
                 w, x, y, z = q[drive.q + 3 : drive.q + 7]
                 block[:3, :3] = pin.Quaternion(w, x, y, z).normalized().matrix().T
@@ -170,11 +175,13 @@ def reordered(arc: Joint, values: np.ndarray) -> np.ndarray:
     match arc.articulation:
         case Ball(euler=None):
             return values[[1, 2, 3, 0]]
-        case Ball(sense="fixed"):
-            return values[::-1]
         case Floating(euler=None):
             return values[[0, 1, 2, 4, 5, 6, 3]]
-    return values
+    return np.append(values[:-3], values[-1:-4:-1]) if turns_about_fixed_axes(arc.articulation) else values
+
+
+def turns_about_fixed_axes(articulation: lw.joints.Articulation) -> bool:
+    return isinstance(articulation, Ball | Floating) and articulation.euler is not None and articulation.euler.islower()
 
 
 def agree(linkage: lw.Linkage, seed: int, tolerance: float) -> None:

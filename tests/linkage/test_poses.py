@@ -29,7 +29,7 @@ batches = pytest.mark.parametrize("batch", BATCHES, ids=str)
 def figure() -> lw.Linkage:
     """Return a free-floating figure with one joint of every way to give values."""
     b = lw.Builder("figure", base="pelvis", root="floating")
-    b.ball("hip", "thigh", euler="zxy")
+    b.ball("hip", "thigh", euler="ZXY")
     b.revolute("knee", "shin", at=(0, 0, -0.4), axis="y", limits=("0deg", "140deg"))
     b.ball("ankle", "foot", at=(0, 0, -0.4))
     b.revolute("toe", "toes", axis="y", mimic=lw.Mimic("knee", 0.1))

@@ -116,7 +116,7 @@ NO_TREES = {
         "frame 'a' appears twice",
     ),
     "twice a coordinate": (
-        lambda: Linkage(abc, [Joint("j", "a", "b", Ball("xyz")), hinge("j.rx", "b", "c")]),
+        lambda: Linkage(abc, [Joint("j", "a", "b", Ball("XYZ")), hinge("j.rx", "b", "c")]),
         DuplicateNameError,
         "coordinate 'j.rx' appears twice",
     ),

@@ -56,7 +56,7 @@ HINGES = {
     "screws": serial([Screw((1, 2, 2), lead=-0.4), Screw("-y", lead=0.3)], [placed(X90)] * 2, AHEAD),
     "screw first and last": serial([Screw("z", lead=0.2), Revolute("y"), Screw("x", lead=0.5)], [AHEAD] * 3, AHEAD),
     "ball": serial([Ball(), Revolute("y"), Ball()], [AHEAD] * 3, AHEAD),
-    "ball of angles": serial([Ball("zxz", "fixed"), Ball("yzx", "moving")], [AHEAD] * 2, AHEAD),
+    "ball of angles": serial([Ball("zxz"), Ball("YZX")], [AHEAD] * 2, AHEAD),
     "universal": serial([Universal("y", "-x"), Universal((1, 1, 0), (0, 1, 0.2))], [AHEAD] * 2, AHEAD),
     "floating": serial([Revolute("y")], [AHEAD], AHEAD, root=Joint("root", None, "l0", Floating(), AHEAD)),
     "follower": serial([Revolute("z"), Revolute("y"), Prismatic("x")], [AHEAD] * 3, AHEAD, {2: Mimic("j0", -0.2, 0.1)}),

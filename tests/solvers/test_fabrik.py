@@ -43,7 +43,7 @@ def ball_snake(count: int = 10) -> lw.Linkage:
 def human_arm() -> lw.Linkage:
     """A ball with limits, an elbow that bends one way, a wrist of two hinges: six values, as many as a pose takes."""
     b = lw.Builder("arm", base="torso")
-    b.ball("shoulder", "upper", euler="xyz", lower=(-1.5, -1.5, -1.5), upper=(1.5, 1.5, 1.5), at=(0, 0.2, 1.4))
+    b.ball("shoulder", "upper", euler="XYZ", lower=(-1.5, -1.5, -1.5), upper=(1.5, 1.5, 1.5), at=(0, 0.2, 1.4))
     b.revolute("elbow", "fore", at=(0.3, 0, 0), axis="y", limits=(-2.5, 0.0))
     b.universal("wrist", "hand", at=(0.26, 0, 0), axis="z", second="y")
     return b.frame("tip", at=(0.1, 0, 0)).build()
@@ -66,7 +66,7 @@ def seven_values() -> lw.Linkage:
 
 def two_armed() -> lw.Linkage:
     b = lw.Builder("two-armed", base="pelvis")
-    b.ball("spine", "chest", euler="zyx", lower=(-1, -1, -1), upper=(1, 1, 1), at=(0, 0, 0.1))
+    b.ball("spine", "chest", euler="ZYX", lower=(-1, -1, -1), upper=(1, 1, 1), at=(0, 0, 0.1))
     for side, y in (("left", 0.2), ("right", -0.2)):
         b.ball(f"{side}_shoulder", f"{side}_upper", parent="chest", at=(0, y, 0.4))
         b.revolute(f"{side}_elbow", f"{side}_fore", at=(0.3, 0, 0), axis="y", limits=(-2.5, 0.0))

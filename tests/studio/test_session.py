@@ -497,9 +497,9 @@ def test_a_plain_file_opens_with_its_motion_and_remarks(tmp_path):
 BROKEN = {
     "no.urdf": b"<robot name='x'><link name='a'>",
     "no.bvh": b"HIERARCHY\nROOT hip\n{",
-    "no.yaml": b"linkwork: 1\nstudio: {targets: [{name: a}]}\n",
-    "no.json": b'{"linkwork": 1, "links": ["a"], "studio": {"keys": [{"time": -1, "pose": []}]}}',
-    "frame.yaml": b"linkwork: 1\nlinks: [a]\nstudio: {targets: [{name: a, kind: reach, frame: b, place: [[1]]}]}\n",
+    "no.yaml": b"linkwork: 2\nstudio: {targets: [{name: a}]}\n",
+    "no.json": b'{"linkwork": 2, "links": ["a"], "studio": {"keys": [{"time": -1, "pose": []}]}}',
+    "frame.yaml": b"linkwork: 2\nlinks: [a]\nstudio: {targets: [{name: a, kind: reach, frame: b, place: [[1]]}]}\n",
     "strange.exe": b"MZ",
     "nothing": b"",
 }

@@ -163,14 +163,15 @@ def _parts(channels: Sequence[str]) -> list[tuple[str, Articulation, list[int]]]
     slides = sorted((name[0], i) for i, name in enumerate(channels) if name.endswith("position"))
     turns = [(name[0], i) for i, name in enumerate(channels) if name.endswith("rotation")]
     along, about = "".join(axis for axis, _ in slides), "".join(axis for axis, _ in turns)
+    order = about.upper()  # each turn about the axes that those before have moved
     rows, indices = [i for _, i in slides], [i for _, i in turns]
-    if along == "xyz" and about in EULER_ORDERS:
-        return [("", Floating(euler=about), rows + indices)]
+    if along == "xyz" and order in EULER_ORDERS:
+        return [("", Floating(euler=order), rows + indices)]
     if about and PLANES.get(along) == about:
         return [("", Planar(about), (rows[::-1] if about == "y" else rows) + indices)]
     parts: list[tuple[str, Articulation, list[int]]] = [(axis, Prismatic(axis), [i]) for axis, i in slides]
-    if about in EULER_ORDERS:
-        parts.append(("", Ball(euler=about), indices))
+    if order in EULER_ORDERS:
+        parts.append(("", Ball(euler=order), indices))
     elif len(about) == 2 and about[0] != about[1]:
         parts.append(("", Universal(*about), indices))
     else:

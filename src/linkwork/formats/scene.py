@@ -30,8 +30,9 @@ from .atomic_files import read_text, write_text
 from .content import Content, Remarks
 from .followers import held
 from .options import DEFAULTS, FilePath, Options
-from .scene_document import VERSION, coordinate_names, document
+from .scene_document import coordinate_names, document
 from .scene_schema import JOINTS, LIMITS, ROOTS, SHAPE_ENTRIES, saved_fields
+from .scene_versions import VERSION, upgraded
 from .yaml_json import Path
 
 T = TypeVar("T", bound=Struct)
@@ -63,7 +64,7 @@ def parse(text: str, where: object, kind: str) -> Linkage:
         FormatError: If the text is not a scene or its linkage cannot be; says where, with the line if there is one.
 
     Example:
-        >>> parse("{linkwork: 1, joints: [{name: j1, parent: base, child: arm, kind: revolute}]}", "note", "yaml")
+        >>> parse("{linkwork: 2, joints: [{name: j1, parent: base, child: arm, kind: revolute}]}", "note", "yaml")
         <Linkage 'linkage': 2 links, 1 joint, nq=1, nv=1>
     """
     return _parsed(yaml_json.read(text, where, kind), text, where)
@@ -106,7 +107,7 @@ def dump(linkage: Linkage, kind: str) -> str:
     Example:
         >>> import linkwork as lw
         >>> print(dump(lw.Builder("leg", base="hip").revolute("knee", "shin", at=(0, 0, -0.4)).build(), "yaml"), end="")
-        linkwork: 1
+        linkwork: 2
         name: leg
         links: [hip, shin]
         joints:
@@ -180,9 +181,10 @@ def _linkage(document: Any) -> Linkage:
     if not isinstance(document, dict) or "linkwork" not in document:
         raise _Problem((), f"not a scene file: it begins with 'linkwork: {VERSION}', the version of its format.")
     version = document["linkwork"]
-    if version != VERSION or isinstance(version, bool):
-        message = f"this file says version {_shown(version)}; this linkwork reads {VERSION}."
+    if version not in (1, VERSION) or isinstance(version, bool):
+        message = f"this file says version {_shown(version)}; this linkwork reads 1 and {VERSION}."
         raise _Problem(("linkwork",), message)
+    document = document if version == VERSION else upgraded(document)
     scene = _entry(document, schema.SceneFile, (), "a scene")
     shapes = {name: _shape(raw, ("shapes", name)) for name, raw in scene.shapes.items()}
     links = [_link(raw, ("links", i), shapes) for i, raw in enumerate(scene.links)]

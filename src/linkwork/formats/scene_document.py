@@ -18,8 +18,7 @@ from ..linkage.linkage import ROOT, Link, Linkage
 from ..linkage.motion_limits import MOTION_LIMITS
 from ..transforms import IDENTITY, FloatArray, as_rotation
 from .scene_schema import LIMITS, saved_fields
-
-VERSION = 1
+from .scene_versions import VERSION
 
 
 def document(linkage: Linkage) -> dict[str, Any]:

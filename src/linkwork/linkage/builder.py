@@ -153,7 +153,6 @@ class Builder:
         child: str,
         *,
         euler: str | None = None,
-        sense: str = "moving",
         lower: Any = None,
         upper: Any = None,
         swing: Any = None,
@@ -161,11 +160,11 @@ class Builder:
         axis: Any = "z",
         **options: Any,
     ) -> Builder:
-        """Add a ball joint: a quaternion, which swing and twist may hold, or Euler angles in the order `euler`."""
-        return self.joint(name, child, joints.Ball(euler, sense, lower, upper, swing, twist, axis), **options)
+        """Add a ball joint: a quaternion, which swing and twist may hold, or Euler angles in an order: ``"XYZ"``."""
+        return self.joint(name, child, joints.Ball(euler, lower, upper, swing, twist, axis), **options)
 
     def floating(self, name: str, child: str, *, euler: str | None = None, **options: Any) -> Builder:
-        """Add a link that is free in space; its rotation is a quaternion, or Euler angles in the order `euler`."""
+        """Add a link that is free in space; its rotation is a quaternion, or Euler angles in an order: ``"ZXY"``."""
         return self.joint(name, child, joints.Floating(euler), **options)
 
     def frame(self, name: str, *, link: str | None = None, at: Any = (0.0, 0.0, 0.0), rotation: Any = None) -> Builder:

@@ -36,10 +36,7 @@ def turn_values(articulation: Articulation, rotations: FloatArray, near: FloatAr
 
 def euler_order(articulation: Articulation) -> str | None:
     """Return the order of a joint's Euler angles as SciPy writes it, or None if it stores a quaternion."""
-    order = articulation.euler if isinstance(articulation, Ball | Floating) else None
-    if order is None:
-        return None
-    return order if isinstance(articulation, Ball) and articulation.sense == "fixed" else order.upper()
+    return articulation.euler if isinstance(articulation, Ball | Floating) else None
 
 
 def nearest(angles: FloatArray, order: str, near: FloatArray | None = None) -> FloatArray:

@@ -37,10 +37,12 @@ from .elements import NO_AXIS, Element, moving_xyz, shared_element
 from .motion_limits import MOTION_LIMITS, NO_MOTION_LIMITS, as_motion_limit, part_limits
 
 INF = math.inf
+SLIDES = {(0.0, 0.0, 1.0): ("x", "y"), (1.0, 0.0, 0.0): ("y", "z"), (0.0, 1.0, 0.0): ("z", "x")}  # by a plane's normal
 AxisLike = str | ArrayLike
 Bound = float | str
 MotionLimit = Bound | Sequence[Bound | None] | None
-EULER_ORDERS = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
+MOVING_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "XYX", "XZX", "YXY", "YZY", "ZXZ", "ZYZ")
+EULER_ORDERS = (*MOVING_ORDERS, *map(str.lower, MOVING_ORDERS))  # lower case: about fixed axes, as in SciPy
 
 
 @dataclass(frozen=True)
@@ -274,18 +276,22 @@ class Universal(Articulation):
 class Planar(Articulation):
     """Slides along two directions of a plane [m], then turns about its normal `axis` [rad].
 
-    The directions are the next two coordinate axes: x and y for a normal z, y and z for x, z and x for y.
+    The directions are the next two coordinate axes: x and y for a normal z, y and z for x, z and x for y. The values
+    are named after them, and ``u`` and ``v`` where the normal is another one.
     """
 
     axis: AxisLike = (0.0, 0.0, 1.0)
     lower: Sequence[Bound] | None = None
     upper: Sequence[Bound] | None = None
     kind: ClassVar[str] = "planar"
-    coordinates: ClassVar[tuple[str, ...]] = ("x", "y", "angle")
 
     def __post_init__(self) -> None:
         _read_axes(self, "axis")
         _read_limits(self)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return (*SLIDES.get(tuple(self.axis), ("u", "v")), "angle")
 
     @property
     def elements(self) -> tuple[Element, ...]:
@@ -300,8 +306,8 @@ class Ball(Articulation):
 
     Args:
         euler: None stores a quaternion (w, x, y, z): four values, three velocities, no gimbal lock. One of the twelve
-            orders (``"xyz"``, ``"zxz"``, ...) stores three angles [rad] instead.
-        sense: Euler angles turn about ``"moving"`` axes, carried by the turns before, or about ``"fixed"`` ones.
+            orders stores three angles [rad] instead, in upper case (``"XYZ"``, ``"ZXZ"``) about moving axes, each
+            carried by the turns before, in lower case (``"xyz"``) about fixed ones, as in SciPy.
         lower: Lower limits of the three angles; a quaternion has none.
         upper: Upper limits.
         swing: Of a quaternion, the largest angle between `axis` in the parent and in the child [rad]: a cone.
@@ -310,7 +316,6 @@ class Ball(Articulation):
     """
 
     euler: str | None = None
-    sense: str = "moving"
     lower: Sequence[Bound] | None = None
     upper: Sequence[Bound] | None = None
     swing: Bound | None = None
@@ -319,8 +324,6 @@ class Ball(Articulation):
     kind: ClassVar[str] = "ball"
 
     def __post_init__(self) -> None:
-        if self.sense not in ("moving", "fixed"):
-            raise LinkageError(f"sense of a ball joint is 'moving' or 'fixed', got {self.sense!r}.")
         if self.euler is None:
             if self.lower is not None or self.upper is not None:
                 raise LimitError("a ball joint stored as a quaternion has no limits by value; give it Euler angles.")
@@ -349,8 +352,7 @@ class Ball(Articulation):
     def elements(self) -> tuple[Element, ...]:
         if self.euler is None:
             return (shared_element("ball", NO_AXIS),)
-        turns = [shared_element("revolute", AXES[letter], k) for k, letter in enumerate(self.euler)]
-        return tuple(turns if self.sense == "moving" else reversed(turns))  # fixed axes: the last turn is outermost
+        return _turns(self.euler, 0)
 
 
 @dataclass(frozen=True)
@@ -361,8 +363,8 @@ class Floating(Articulation):
     child's own.
 
     Args:
-        euler: None stores the rotation as a quaternion (w, x, y, z). One of the twelve orders (``"zxy"``, ...) stores
-            three angles [rad] about moving axes instead, as motion files do: then every value has its own velocity.
+        euler: None stores the rotation as a quaternion (w, x, y, z). One of the twelve orders (``"ZXY"``, ...) stores
+            three angles [rad] instead, as in `Ball` and as motion files do: then every value has its own velocity.
     """
 
     euler: str | None = None
@@ -382,17 +384,24 @@ class Floating(Articulation):
         slides = [shared_element("prismatic", axis, k) for k, axis in enumerate(AXES.values())]
         if self.euler is None:
             return (*slides, shared_element("ball", NO_AXIS, 3))
-        return (*slides, *(shared_element("revolute", AXES[letter], k) for k, letter in enumerate(self.euler, start=3)))
+        return (*slides, *_turns(self.euler, 3))
 
 
 def _check_order(euler: object) -> None:
     if euler not in EULER_ORDERS:
-        raise LinkageError(f"Euler order {euler!r} is not one of {', '.join(EULER_ORDERS)}.")
+        known = f"{', '.join(MOVING_ORDERS)} about moving axes, or the same in lower case about fixed ones"
+        raise LinkageError(f"Euler order {euler!r} is not one of {known}.")
+
+
+def _turns(euler: str, first: int) -> tuple[Element, ...]:
+    """Return the turns of Euler angles, from the parent outwards, whose values stand from a place on."""
+    turns = [shared_element("revolute", AXES[letter], k) for k, letter in enumerate(euler.lower(), start=first)]
+    return tuple(turns if euler.isupper() else reversed(turns))  # about fixed axes, the last turn is outermost
 
 
 def _turn_names(euler: str) -> tuple[str, ...]:
     """Return the coordinates of Euler angles: ``rz, rx, ry``, or ``rz, rx, rz2`` where an axis comes twice."""
-    names = [f"r{letter}" for letter in euler]
+    names = [f"r{letter}" for letter in euler.lower()]
     return (*names[:2], names[2] + ("2" if names[2] == names[0] else ""))
 
 

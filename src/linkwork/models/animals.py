@@ -121,7 +121,7 @@ def quadruped(*, root: str = "fixed") -> Linkage:
 
 def _head_and_tail(b: Builder) -> None:
     neck = bone((-0.02, 0, -0.02), (0.1, 0, 0.12), 0.058, COAT)
-    b.joint("neck", "neck", euler_ball("xyz", (-20, 20), (-40, 70), (-45, 45)), at=(0.22, 0, 0.06), shape=neck)
+    b.joint("neck", "neck", euler_ball("XYZ", (-20, 20), (-40, 70), (-45, 45)), at=(0.22, 0, 0.06), shape=neck)
     ear = bone((0, 0, 0), (-0.045, 0, -0.045), 0.02, BROWN)
     head = (
         Visual(Sphere(0.078), (0.01, 0, 0.02), COAT),

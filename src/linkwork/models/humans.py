@@ -95,15 +95,15 @@ def _across(s: float, height: float, half: float, radius: float, color: Color) -
 
 def _trunk(b: Builder, s: float) -> None:
     spine = (
-        ("waist", "abdomen", WAIST - HIP, euler_ball("xyz", (-15, 15), (-15, 35), (-10, 10)), (0.05, 0.055, 0.088)),
-        ("spine", "ribs", SPINE - WAIST, euler_ball("xyz", (-12, 12), (-10, 25), (-15, 15)), (0.06, 0.065, 0.094)),
-        ("chest", "chest", CHEST - SPINE, euler_ball("xyz", (-10, 10), (-10, 20), (-20, 20)), (0.105, 0.095, 0.096)),
+        ("waist", "abdomen", WAIST - HIP, euler_ball("XYZ", (-15, 15), (-15, 35), (-10, 10)), (0.05, 0.055, 0.088)),
+        ("spine", "ribs", SPINE - WAIST, euler_ball("XYZ", (-12, 12), (-10, 25), (-15, 15)), (0.06, 0.065, 0.094)),
+        ("chest", "chest", CHEST - SPINE, euler_ball("XYZ", (-10, 10), (-10, 20), (-20, 20)), (0.105, 0.095, 0.096)),
     )
     for joint, link, up, motion, look in spine:
         b.joint(joint, link, motion, at=(0, 0, s * up), shape=_across(s, *look, SHIRT))
     neck = bone((0, 0, -0.03 * s), (0.005 * s, 0, s * (HEAD - NECK)), 0.05 * s, SKIN)
     b.joint(
-        "neck", "neck", euler_ball("xyz", (-25, 25), (-30, 30), (-40, 40)), at=(0, 0, s * (NECK - CHEST)), shape=neck
+        "neck", "neck", euler_ball("XYZ", (-25, 25), (-30, 30), (-40, 40)), at=(0, 0, s * (NECK - CHEST)), shape=neck
     )
     face = (
         bone((0.012 * s, 0, 0.055 * s), (0.005 * s, 0, 0.106 * s), 0.08 * s, SKIN),
@@ -111,7 +111,7 @@ def _trunk(b: Builder, s: float) -> None:
         Visual(Sphere(0.015 * s), (0.095 * s, 0, 0.065 * s), SKIN),
     )
     b.joint(
-        "head", "head", euler_ball("xyz", (-20, 20), (-25, 35), (-40, 40)), at=(0, 0, s * (HEAD - NECK)), shape=face
+        "head", "head", euler_ball("XYZ", (-20, 20), (-25, 35), (-40, 40)), at=(0, 0, s * (HEAD - NECK)), shape=face
     )
     b.frame("crown", at=(0, 0, s * (1.75 - HEAD)))
     b.frame("eyes", at=(0.085 * s, 0, 0.085 * s))
@@ -126,7 +126,7 @@ def _arm(b: Builder, s: float, side: str, sign: int) -> None:
     )  # fmt: skip
     b.joint(
         f"{side}_shoulder", f"{side}_upper_arm",
-        euler_ball("xyz", _mirrored((-20.0, 170.0), sign), (-130, 50), _mirrored((-70.0, 90.0), sign)),
+        euler_ball("XYZ", _mirrored((-20.0, 170.0), sign), (-130, 50), _mirrored((-70.0, 90.0), sign)),
         at=(0, sign * 0.16 * s, 0), shape=bone((0, 0, 0), (0, 0, -s * UPPER_ARM), 0.045 * s, SHIRT),
     )  # fmt: skip
     b.revolute(
@@ -154,7 +154,7 @@ def _arm(b: Builder, s: float, side: str, sign: int) -> None:
 def _leg(b: Builder, s: float, side: str, sign: int) -> None:
     b.joint(
         f"{side}_hip", f"{side}_thigh",
-        euler_ball("yxz", (-120, 30), _mirrored((-25.0, 45.0), sign), _mirrored((-40.0, 45.0), sign)),
+        euler_ball("YXZ", (-120, 30), _mirrored((-25.0, 45.0), sign), _mirrored((-40.0, 45.0), sign)),
         parent="pelvis", at=(0, sign * 0.09 * s, 0), shape=bone((0, 0, 0), (0, 0, -s * THIGH), 0.073 * s, TROUSERS),
     )  # fmt: skip
     b.revolute(

@@ -81,10 +81,10 @@ def ring(radius: float, *, normal: str = "z", corners: int = 48) -> Polyline:
 
 
 def euler_ball(order: str, *ranges: Range) -> Ball:
-    """Return a ball joint stored as Euler angles about moving axes, with a range for each in degrees.
+    """Return a ball joint stored as Euler angles in an order such as ``"XYZ"``, with a range for each in degrees.
 
     Example:
-        >>> euler_ball("xyz", (-90, 90), (0, 45), (0, 0)).upper[1]
+        >>> euler_ball("XYZ", (-90, 90), (0, 45), (0, 0)).upper[1]
         0.7853981633974483
     """
     (a, A), (b, B), (c, C) = np.radians(ranges).tolist()

@@ -19,7 +19,7 @@ def without_angles(linkage: Linkage) -> Linkage:
 
     Example:
         >>> import linkwork as lw
-        >>> arm = lw.Builder("arm", base="palm").ball("wrist", "hand", euler="zxy").build()
+        >>> arm = lw.Builder("arm", base="palm").ball("wrist", "hand", euler="ZXY").build()
         >>> without_angles(arm).coordinates
         ('wrist.w', 'wrist.x', 'wrist.y', 'wrist.z')
     """
