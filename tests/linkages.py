@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from linkwork.linkage.elements import EULER_ORDERS
 from linkwork.linkage.joints import (
-    EULER_ORDERS,
     Articulation,
     Ball,
     Continuous,

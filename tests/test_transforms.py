@@ -12,7 +12,7 @@ from scipy.spatial import transform as scipy_transform
 from scipy.spatial.transform import Rotation
 
 from linkwork.errors import TransformError
-from linkwork.linkage.joints import EULER_ORDERS
+from linkwork.linkage.elements import EULER_ORDERS
 from linkwork.transforms import (
     IDENTITY,
     as_angle,

@@ -20,7 +20,7 @@ from linkwork.formats.bvh_numbers import numbers
 from linkwork.formats.bvh_scale import choose_unit, guess_unit, guess_up
 from linkwork.formats.content import Content
 from linkwork.formats.options import UP, Options
-from linkwork.linkage.joints import MOVING_ORDERS
+from linkwork.linkage.elements import MOVING_ORDERS
 from linkwork.motion.clips import Clip
 
 AS_IT_IS = Options(units=1.0, up="z")

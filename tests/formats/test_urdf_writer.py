@@ -247,7 +247,7 @@ def test_a_limit_of_motion_that_is_not_there_is_not_there_again(tmp_path):
 
 
 def test_limits_of_motion_of_joints_in_parts_are_those_of_the_parts(tmp_path):
-    ball = Joint("j", "a", "b", Ball("zyx"), velocity=[1, 2, 3])
+    ball = Joint("j", "a", "b", Ball("ZYX"), velocity=[1, 2, 3])
     again, _ = rewritten(Linkage([Link("a"), Link("b")], [ball]), tmp_path)
     assert again.velocity.tolist() == [1, 2, 3]
 

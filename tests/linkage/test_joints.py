@@ -13,9 +13,9 @@ from scipy.spatial.transform import Rotation
 
 from linkages import JOINTS, OBLIQUE, one_joint, random_transform
 from linkwork.errors import AxisError, LimitError, LinkageError, LinkworkError, MimicError, PoseError, TransformError
+from linkwork.linkage.elements import EULER_ORDERS
 from linkwork.linkage.joints import (
     ARTICULATIONS,
-    EULER_ORDERS,
     Articulation,
     Ball,
     Continuous,

@@ -26,7 +26,7 @@ def arm() -> Linkage:
         Joint("shoulder", "base", "upper", Revolute("z", -2, 2), velocity="90deg", acceleration=5, effort=87),
         Joint("finger", "upper", "thumb", Revolute("z"), mimic=Mimic("shoulder", 2.0), velocity=0.1),
         Joint("slide", "upper", "hand", Prismatic("x", 0, 1)),
-        Joint("wrist", "hand", "palm", Ball("zyx"), velocity=[1, None, 3]),
+        Joint("wrist", "hand", "palm", Ball("ZYX"), velocity=[1, None, 3]),
     ]
     root = Joint("drive", None, "base", Planar(), velocity=[1.5, 0.5, "180deg"])
     return Linkage([Link(n) for n in ("base", "upper", "thumb", "hand", "palm")], joints, root=root)

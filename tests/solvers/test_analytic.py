@@ -14,7 +14,7 @@ import linkwork as lw
 from linkages import JOINTS, one_joint, random_transform
 from linkwork.errors import GoalError, LinkageError, OptionError, OutOfReachError
 from linkwork.goals import Goal
-from linkwork.linkage.joints import EULER_ORDERS
+from linkwork.linkage.elements import EULER_ORDERS
 from linkwork.solvers.analytic import Analytic, analytic_solutions, three_link_angles, two_link_angles
 from linkwork.transforms import axis_rotation
 

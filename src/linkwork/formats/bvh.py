@@ -14,8 +14,8 @@ from pathlib import PurePath
 import numpy as np
 
 from ..errors import FormatError, listed
+from ..linkage.elements import MOVING_ORDERS
 from ..linkage.joints import (
-    EULER_ORDERS,
     Articulation,
     Ball,
     Fixed,
@@ -165,12 +165,12 @@ def _parts(channels: Sequence[str]) -> list[tuple[str, Articulation, list[int]]]
     along, about = "".join(axis for axis, _ in slides), "".join(axis for axis, _ in turns)
     order = about.upper()  # each turn about the axes that those before have moved
     rows, indices = [i for _, i in slides], [i for _, i in turns]
-    if along == "xyz" and order in EULER_ORDERS:
+    if along == "xyz" and order in MOVING_ORDERS:
         return [("", Floating(euler=order), rows + indices)]
     if about and PLANES.get(along) == about:
         return [("", Planar(about), (rows[::-1] if about == "y" else rows) + indices)]
     parts: list[tuple[str, Articulation, list[int]]] = [(axis, Prismatic(axis), [i]) for axis, i in slides]
-    if order in EULER_ORDERS:
+    if order in MOVING_ORDERS:
         parts.append(("", Ball(euler=order), indices))
     elif len(about) == 2 and about[0] != about[1]:
         parts.append(("", Universal(*about), indices))

@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms import FloatArray, axis_rotation, quaternion_matrix, read_only
+from ..errors import LinkageError
+from ..transforms import AXES, FloatArray, axis_rotation, quaternion_matrix, read_only
 
 NO_AXIS = (0.0, 0.0, 0.0)
+MOVING_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "XYX", "XZX", "YXY", "YZY", "ZXZ", "ZYZ")
+EULER_ORDERS = (*MOVING_ORDERS, *map(str.lower, MOVING_ORDERS))  # lower case: about fixed axes, as in SciPy
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +58,25 @@ def _new_element(kind: str, axis: Any, index: int = 0, advance: float = 0.0) -> 
 
 
 shared_element: Callable[..., Element] = lru_cache(maxsize=4096)(_new_element)  # joints that are alike share theirs
+
+
+def check_order(euler: object) -> None:
+    """Raise if something is not an order of Euler angles."""
+    if euler not in EULER_ORDERS:
+        known = f"{', '.join(MOVING_ORDERS)} about moving axes, or the same in lower case about fixed ones"
+        raise LinkageError(f"Euler order {euler!r} is not one of {known}.")
+
+
+def euler_turns(euler: str, first: int) -> tuple[Element, ...]:
+    """Return the turns of Euler angles, from the parent outwards, whose values stand from a place on."""
+    turns = [shared_element("revolute", AXES[letter], k) for k, letter in enumerate(euler.lower(), start=first)]
+    return tuple(turns if euler.isupper() else reversed(turns))  # about fixed axes, the last turn is outermost
+
+
+def turn_names(euler: str) -> tuple[str, ...]:
+    """Return the coordinates of Euler angles: ``rz, rx, ry``, or ``rz, rx, rz2`` where an axis comes twice."""
+    names = [f"r{letter}" for letter in euler.lower()]
+    return (*names[:2], names[2] + ("2" if names[2] == names[0] else ""))
 
 
 def moving_xyz(quaternions: FloatArray) -> FloatArray:

@@ -33,7 +33,7 @@ from ..transforms import (
     read_only,
     reraised_as,
 )
-from .elements import NO_AXIS, Element, moving_xyz, shared_element
+from .elements import NO_AXIS, Element, check_order, euler_turns, moving_xyz, shared_element, turn_names
 from .motion_limits import MOTION_LIMITS, NO_MOTION_LIMITS, as_motion_limit, part_limits
 
 INF = math.inf
@@ -41,8 +41,6 @@ SLIDES = {(0.0, 0.0, 1.0): ("x", "y"), (1.0, 0.0, 0.0): ("y", "z"), (0.0, 1.0, 0
 AxisLike = str | ArrayLike
 Bound = float | str
 MotionLimit = Bound | Sequence[Bound | None] | None
-MOVING_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "XYX", "XZX", "YXY", "YZY", "ZXZ", "ZYZ")
-EULER_ORDERS = (*MOVING_ORDERS, *map(str.lower, MOVING_ORDERS))  # lower case: about fixed axes, as in SciPy
 
 
 @dataclass(frozen=True)
@@ -328,7 +326,7 @@ class Ball(Articulation):
             if self.lower is not None or self.upper is not None:
                 raise LimitError("a ball joint stored as a quaternion has no limits by value; give it Euler angles.")
         else:
-            _check_order(self.euler)
+            check_order(self.euler)
             _read_limits(self)
             if self.swing is not None or self.twist is not None:
                 raise LimitError("a ball joint with Euler angles has limits by value, not by swing and twist.")
@@ -346,13 +344,13 @@ class Ball(Articulation):
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        return ("w", "x", "y", "z") if self.euler is None else _turn_names(self.euler)
+        return ("w", "x", "y", "z") if self.euler is None else turn_names(self.euler)
 
     @property
     def elements(self) -> tuple[Element, ...]:
         if self.euler is None:
             return (shared_element("ball", NO_AXIS),)
-        return _turns(self.euler, 0)
+        return euler_turns(self.euler, 0)
 
 
 @dataclass(frozen=True)
@@ -372,11 +370,11 @@ class Floating(Articulation):
 
     def __post_init__(self) -> None:
         if self.euler is not None:
-            _check_order(self.euler)
+            check_order(self.euler)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        turns = ("qw", "qx", "qy", "qz") if self.euler is None else _turn_names(self.euler)
+        turns = ("qw", "qx", "qy", "qz") if self.euler is None else turn_names(self.euler)
         return ("x", "y", "z", *turns)
 
     @property
@@ -384,25 +382,7 @@ class Floating(Articulation):
         slides = [shared_element("prismatic", axis, k) for k, axis in enumerate(AXES.values())]
         if self.euler is None:
             return (*slides, shared_element("ball", NO_AXIS, 3))
-        return (*slides, *_turns(self.euler, 3))
-
-
-def _check_order(euler: object) -> None:
-    if euler not in EULER_ORDERS:
-        known = f"{', '.join(MOVING_ORDERS)} about moving axes, or the same in lower case about fixed ones"
-        raise LinkageError(f"Euler order {euler!r} is not one of {known}.")
-
-
-def _turns(euler: str, first: int) -> tuple[Element, ...]:
-    """Return the turns of Euler angles, from the parent outwards, whose values stand from a place on."""
-    turns = [shared_element("revolute", AXES[letter], k) for k, letter in enumerate(euler.lower(), start=first)]
-    return tuple(turns if euler.isupper() else reversed(turns))  # about fixed axes, the last turn is outermost
-
-
-def _turn_names(euler: str) -> tuple[str, ...]:
-    """Return the coordinates of Euler angles: ``rz, rx, ry``, or ``rz, rx, rz2`` where an axis comes twice."""
-    names = [f"r{letter}" for letter in euler.lower()]
-    return (*names[:2], names[2] + ("2" if names[2] == names[0] else ""))
+        return (*slides, *euler_turns(self.euler, 3))
 
 
 FIXED = Fixed()
