@@ -70,6 +70,11 @@ def variant_of(variant: str, linkage: lw.Linkage, frames: tuple[str, str, str, s
     makers: dict[str, Callable[[], Goal]] = {
         "reach-xz": lambda: lw.Reach(tip, position=place, axes="xz"),
         "reach-y-free": lambda: lw.Reach(tip, position=place, orientation=turned, axes="y", free="x"),
+        "reach-ranges": lambda: lw.Reach(tip, pose=world, position_range=(0.3, 0.0, (-0.1, 0.2)), rotation_range=0.4),
+        "reach-ranges-world": lambda: lw.Reach(
+            tip, pose=world, rotation_range=(0, (-0.7, 0.1), np.inf), range_axes="world"
+        ),
+        "reach-ranges-place": lambda: lw.Reach(tip, position=place, position_range=(np.inf, 0.2, 0)),
         "look-at-frame": lambda: lw.LookAt(tip, at=other),
         "bend-to-frame": lambda: lw.Bend(*frames[:3], towards=other),
         "relate-position": lambda: lw.Relate(tip, other, position=(0.1, 0.2, 0.3)),
@@ -91,6 +96,9 @@ def variant_of(variant: str, linkage: lw.Linkage, frames: tuple[str, str, str, s
 VARIANTS = [
     "reach-xz",
     "reach-y-free",
+    "reach-ranges",
+    "reach-ranges-world",
+    "reach-ranges-place",
     "look-at-frame",
     "bend-to-frame",
     "relate-position",

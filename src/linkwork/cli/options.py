@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from ..errors import OptionError, listed
-from .parsing import read_frame, read_numbers, read_orientation, read_setting, read_stdin, read_values
+from .parsing import read_frame, read_numbers, read_orientation, read_ranges, read_setting, read_stdin, read_values
 
 if TYPE_CHECKING:
     from ..formats import Options
@@ -154,6 +154,9 @@ class GoalOptions:
     frame: FrameName = None
     position: Annotated[str | None, takes("X,Y[,Z]", "Where it should be [m].")] = None
     orientation: Annotated[str | None, takes("FORM=...", "How it should be turned: euler=xyz:0,0,90deg.")] = None
+    position_range: Annotated[str | None, takes("X,Y,Z", "How far off it may be along each axis [m]: 0.01,0,0.")] = None
+    rotation_range: Annotated[str | None, takes("X,Y,Z", "How far turned about each axis: 0,0,30deg.")] = None
+    range_axes: Annotated[str | None, takes("WHOSE", "Axes of the ranges: the goal's own, or the world's.")] = None
 
     @property
     def given(self) -> bool:
@@ -168,7 +171,12 @@ class GoalOptions:
             raise OptionError("there is no goal; give --position, --orientation or both, such as --position 1,2")
         place = None if self.position is None else read_numbers("--position", self.position)
         turn = None if self.orientation is None else read_orientation(self.orientation)
-        return Reach(read_frame(linkage, self.frame), position=place, orientation=turn)
+        room = given(
+            position_range=read_ranges("--position-range", self.position_range),
+            rotation_range=read_ranges("--rotation-range", self.rotation_range),
+            range_axes=self.range_axes,
+        )
+        return Reach(read_frame(linkage, self.frame), position=place, orientation=turn, **room)
 
 
 @dataclass(frozen=True)

@@ -189,6 +189,14 @@ def read_numbers(option: str, text: str) -> list[float]:
         raise OptionError(f"{option} takes numbers with commas between, got {text!r}: {error}") from error
 
 
+def read_ranges(option: str, text: str | None) -> list[Any] | None:
+    """Return a number or a pair for each axis from a text such as ``0.01,0,-0.02:0.05``, or None."""
+    if text is None:
+        return None
+    axes = [read_numbers(option, part.replace(":", ",")) for part in text.split(",")]
+    return [axis if len(axis) > 1 else axis[0] for axis in axes]
+
+
 def read_orientation(text: str) -> dict[str, Any]:
     """Return an orientation from a text such as ``wxyz=1,0,0,0``, ``euler=xyz:0,0,90deg`` or ``rotvec=0,0,1.57``."""
     form, equals, rest = text.partition("=")
@@ -252,7 +260,8 @@ def read_goals(linkage: Linkage, source: str, frame: str | None) -> tuple[list[l
 def _goal(linkage: Linkage, data: Any, frame: str | None, where: str) -> Reach:
     from ..goals import Reach
 
-    fields = ("frame", "pose", "position", "orientation", "weight")
+    ranges = ("position_range", "rotation_range", "range_axes")
+    fields = ("frame", "pose", "position", "orientation", "weight", "free", *ranges)
     if not isinstance(data, dict):
         raise OptionError(f"{where} must be an object with {listed(fields)}, got {type(data).__name__}")
     unknown = [name for name in data if name not in fields]

@@ -105,8 +105,7 @@ def solve_all(
         <Branches of 'planar': 2 isolated>
     """
     check_linkage(linkage)
-    if not isinstance(goal, Reach):
-        raise GoalError(f"all solutions are found of one Reach goal, got {goal!r}.")
+    goal = _exact(goal)
     positive("apart", apart, finite=True)
     starts, most = None if starts is None else whole("starts", starts, least=1), whole("most", most, least=1)
     rest = start_pose(linkage, start)
@@ -130,6 +129,15 @@ def solve_all(
     inside, outside = prepared.chain.plain
     hits, angles = tuple(found.hits[k] for k in order), outside[prepared.chain.turning[inside]]
     return Branches(linkage, goal, q, hits, made, dimension, angles)
+
+
+def _exact(goal: Goal) -> Reach:
+    """Return a goal if it is one whose solutions can be told apart, or say why not."""
+    if not isinstance(goal, Reach):
+        raise GoalError(f"all solutions are found of one Reach goal, got {goal!r}.")
+    if goal.ranges is not None:
+        raise GoalError("all solutions are found of a goal without ranges: within them, solutions form a continuum.")
+    return goal
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,9 +170,10 @@ def count_solutions(
     """
     check_linkage(linkage)
     problem, limits = Problem(linkage, goals), options.get("limits", "project")
-    goal = problem.goals[0] if len(problem.goals) == 1 else None
-    if isinstance(goal, Reach) and options.keys() <= {"limits"} and _prepared(linkage, goal, limits, seed).chain.values:
-        found = solve_all(linkage, goal, starts=starts, limits=limits, seed=seed).q
+    goal = problem.goals[0] if len(problem.goals) == 1 and options.keys() <= {"limits"} else None
+    plain = goal if isinstance(goal, Reach) and goal.ranges is None else None
+    if plain is not None and _prepared(linkage, plain, limits, seed).chain.values:
+        found = solve_all(linkage, plain, starts=starts, limits=limits, seed=seed).q
     else:
         exact: LoopOptions = {"tolerance": 1e-8, "rotation_tolerance": 1e-8, "max_iterations": 200, "limits": limits}
         method, settings = configure("damped", {**exact, **options})

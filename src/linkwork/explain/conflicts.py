@@ -90,7 +90,8 @@ class Apart(NamedTuple):
 
 def apart(solution: Solution) -> Apart | None:
     """Return the first pair of goals that contradict each other by their places alone."""
-    placed = [goal for goal in solution.goals if isinstance(goal, Reach) and is_judged(goal)]
+    exact = [goal for goal in solution.goals if isinstance(goal, Reach) and goal.ranges is None]
+    placed = [goal for goal in exact if is_judged(goal)]
     for first, second in combinations(placed, 2):
         found = _far(solution, first, second) or _turned(solution, first, second)
         if found is not None:

@@ -202,6 +202,8 @@ def _beyond_reach(solution: Solution, goal: Reach) -> Diagnosis | None:
     evidence = {**numbers, "goals": [solution.goals.index(goal)]}
     place = f"goal of {goal.frame!r} is {distance:.4g} m from {joint!r}"
     room = goal.tolerance_of("m") or solution.settings.tolerance
+    if goal.ranges is not None:
+        room += float(np.linalg.norm(np.maximum(-goal.ranges.low, goal.ranges.high)[:3]))
     if distance > most + room:
         text = f"out of reach: the {place}, the chain reaches {most:.4g} m: {distance - most:.3g} m too far"
         return Diagnosis("out-of-reach", f"{text}.", "Move the goal nearer or the base towards it.", evidence)

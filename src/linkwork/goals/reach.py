@@ -13,6 +13,7 @@ from ..errors import GoalError
 from ..linkage.linkage import Linkage
 from ..transforms import AXES, IDENTITY, FloatArray, as_array, as_axis, as_rotation, read_only
 from .base import Block, Goal, as_pose, blocks_of, reading, turn_between, without
+from .ranges import Ranges, asked_along, read_ranges
 
 FARTHEST = 1e100  # squares of longer ways would not be finite [m]
 
@@ -33,6 +34,11 @@ class Reach(Goal):
             the position has by default.
         tolerance: Largest error that counts as reached, or a pair of them (m, rad); the solve's own by default.
         priority: Level, 0 first.
+        position_range: How far the position may be off along each axis at no cost [m]: one number, or for each axis a
+            number (to either side) or a pair (least, largest); infinity leaves an axis alone.
+        rotation_range: The same for the rotation vector from the goal's orientation to the frame's [rad]: (0, 0, 0.5)
+            lets it turn by half a radian about z.
+        range_axes: Along whose axes: those of the ``"goal"`` itself (as its orientation turns them) or the ``"world"``.
 
     Example:
         >>> import linkwork as lw
@@ -53,6 +59,9 @@ class Reach(Goal):
         axes: str | None = None,
         tolerance: Any = None,
         priority: int = 0,
+        position_range: Any = None,
+        rotation_range: Any = None,
+        range_axes: str = "goal",
     ) -> None:
         self._set(frame=frame, weight=weight, tolerance=tolerance, priority=priority)
         self.__post_init__()
@@ -90,7 +99,14 @@ class Reach(Goal):
         if axes is not None and position is None:
             raise GoalError(f"the goal of frame {frame!r} has axes {axes!r} but no position that they are of.")
         asked = len(rows) - (0 if orientation is None else 3)
-        self._set(target=read_only(target), rows=np.array(rows), coordinates=asked, free=axis)
+        self._set(target=read_only(target), rows=np.array(rows), coordinates=asked, free=axis, ranges=None)
+        if position_range is not None or rotation_range is not None or range_axes != "goal":
+            self._set(ranges=read_ranges(frame, position_range, rotation_range, range_axes, rows))
+            if axis is not None or axes is not None:
+                raise GoalError(
+                    f"the goal of frame {frame!r} has ranges, which take the place of free= and axes=: an infinite "
+                    "position_range leaves an axis alone, rotation_range lets it turn about one."
+                )
 
     def moved(self, target: FloatArray) -> Reach:
         """Return the same goal with another target (4, 4), which is taken as it is."""
@@ -101,6 +117,7 @@ class Reach(Goal):
     rows: NDArray[np.int64]
     coordinates: int
     free: FloatArray | None
+    ranges: Ranges | None
     called = "Reach"  # the goal that it stands for
 
     @property
@@ -121,6 +138,8 @@ class Reach(Goal):
         """What of a frame's pose it leaves open in a way that not all methods serve, in words; empty if nothing."""
         if self.masked:
             return "axes of its position left out"
+        if self.ranges is not None:
+            return "ranges"
         return "" if self.free is None else "an axis free to spin about"
 
     @property
@@ -137,22 +156,26 @@ class Reach(Goal):
     def signature(self) -> tuple[Any, ...]:
         """Frame, rows, free axis, and what all goals have."""
         free = None if self.free is None else self.free.tobytes()
+        if self.ranges is not None:
+            return self.frame, self.rows.tobytes(), self.ranges.key, *self.common
         return self.frame, self.rows.tobytes(), free, *self.common
 
     def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the way to the goal in the world: metres, then the rotation vector."""
-        from ..kernels.pose_error import pose_errors
-
+        """Return the way to the goal: metres, then the rotation vector, in the world or in the axes of its ranges."""
         world = linkage.forward(q, frame=self.frame)
-        out = np.empty((*world.shape[:-2], 6))
-        pose_errors(world.reshape(-1, 4, 4), self.target, out.reshape(-1, 6))
+        out = self._way(world)
         if self.free is not None:
             out[..., 3:] = turn_between(world[..., :3, :3] @ self.free, self.target[:3, :3] @ self.free)
+        elif self.ranges is not None:
+            out = self.ranges.error(out, self.target)
         return out if len(self.rows) == 6 else out[..., self.rows]
 
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the rows of the frame's Jacobian that the goal asks for."""
         jacobian = linkage.jacobian(q, self.frame)
+        if self.ranges is not None:
+            way = self._way(linkage.forward(q, frame=self.frame))
+            jacobian = self.ranges.jacobian(way, self.target, jacobian)
         if self.free is not None:  # spinning about the axis changes nothing
             axis = linkage.forward(q, frame=self.frame)[..., :3, :3] @ self.free
             jacobian[..., 3:, :] = without(jacobian[..., 3:, :], axis)
@@ -160,7 +183,18 @@ class Reach(Goal):
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
         """Return which error rows some joint can change at all."""
-        return linkage.evaluator.moving_rows(self.frame)[self.rows]
+        moving = linkage.evaluator.moving_rows(self.frame)
+        if self.ranges is not None:
+            moving = asked_along(self.ranges.basis(self.target), moving)
+        return moving[self.rows]
+
+    def _way(self, frames: FloatArray) -> FloatArray:
+        """Return the ways (..., 6) in the world from frames (..., 4, 4) to the target."""
+        from ..kernels.pose_error import pose_errors
+
+        out = np.empty((*frames.shape[:-2], 6))
+        pose_errors(frames.reshape(-1, 4, 4), self.target, out.reshape(-1, 6))
+        return out
 
     def __repr__(self) -> str:
         position = "" if self.position is None else f", position={self.position.tolist()}"

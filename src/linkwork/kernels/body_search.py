@@ -14,11 +14,12 @@ from .balance_rows import balance_goal
 from .body_layout import BLOCK, HEADER, WRENCHES, cone_at, quaternion_at, slice_scratch, table
 from .body_state import add_composites, add_rows, clear, move, sweep_body
 from .bounded import bounded_step
-from .goal_layout import ACROSS, BALANCE, BEND, COUPLE, DISTANCE, GOAL, PLACE, POINTING, REST
+from .goal_layout import ACROSS, BALANCE, BEND, COUPLE, DISTANCE, GOAL, PLACE, POINTING, RANGE, REST
 from .goal_rows import across_goal, bend_goal, distance_goal, place_goal, pointing_goal
 from .joint_rows import add_rest, couple_goal, rest_goal
 from .lanes import beyond, cells
 from .layout import Layout
+from .range_rows import range_goal
 from .starts import uniform
 from .swing_twist import cone_bounds, random_in_cone
 
@@ -71,6 +72,8 @@ def evaluate(codes, numbers, aims, level, q, scratch):
             rest_goal(codes, goal, aim, q, scratch)
         elif kind == COUPLE:
             couple_goal(codes, goal, aim, q, scratch)
+        elif kind == RANGE:
+            range_goal(codes, goal, aim, scratch)
 
 
 @inner

@@ -19,14 +19,16 @@ ACROSS_AIM = Layout(*AIM.names, ("point", 3), ("normals", 6))
 DISTANCE_AIM = Layout(*AIM.names, ("point", 3), "least", "largest")
 BALANCE_AIM = Layout(*AIM.names, "scale", ("ground", 6))
 COUPLE_AIM = Layout(*AIM.names, "value")
-AIMS = (PLACE_AIM, POINTING_AIM, BEND_AIM, ACROSS_AIM, DISTANCE_AIM, BALANCE_AIM, AIM, COUPLE_AIM)
-PLACE, POINTING, BEND, ACROSS, DISTANCE, BALANCE, REST, COUPLE = range(len(AIMS))  # kinds of goals
+RANGE_AIM = Layout(*AIM.names, ("target", 12), ("low", 6), ("high", 6))
+AIMS = (PLACE_AIM, POINTING_AIM, BEND_AIM, ACROSS_AIM, DISTANCE_AIM, BALANCE_AIM, AIM, COUPLE_AIM, RANGE_AIM)
+PLACE, POINTING, BEND, ACROSS, DISTANCE, BALANCE, REST, COUPLE, RANGE = range(len(AIMS))  # kinds of goals
 
 REST_ITEM = Layout("kind", "value", "column", "error")
 REST_NUMBERS = Layout(("gains", 3), ("pose", 4))
 COUPLE_ITEM = Layout("value", "column")
 CORNER_SIZE = 3  # a corner's point
 
+WORLD_AXES = 64  # bit of the mask of a range: along the axes of the world, not of the target
 ROTATION_ROWS = 56  # bits of the mask of a place
 ANY_SPIN = 64  # bit of that mask: only where an axis points matters
 LOOKING = 1  # mask of a pointing goal: at a point or a frame, not along a direction

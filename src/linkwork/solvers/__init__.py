@@ -120,7 +120,8 @@ def solve(
         goals = with_closings(linkage, goals, loop_tolerance)
     goal = goals[0] if goals.__class__ in (list, tuple) and len(goals) == 1 else goals
     group = None if joints is None and weights is None else group_of(linkage, joints, weights)
-    if method == "robust" and not options and group is None and goal.__class__ is Reach and goal.tolerance is None:
+    quick = method == "robust" and not options and group is None and goal.__class__ is Reach
+    if quick and goal.tolerance is None and goal.ranges is None:
         # What `Robust` does with one Reach and its defaults, without the objects on the way: microseconds count.
         found = prepared_for(linkage, goal, DEFAULTS, RESTARTS, 0)
         begin: Any = start

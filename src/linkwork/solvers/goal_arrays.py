@@ -92,6 +92,11 @@ def _mask(rows: Any, free: Any) -> int:
 
 
 def _reach(_linkage: Linkage, goal: Reach) -> PackedGoal:
+    if goal.ranges is not None:
+        low, high, world = goal.ranges
+        limits = {"target": goal.target[:3].ravel(), "low": low, "high": high}
+        mask = _mask(goal.rows, None) + (layout.WORLD_AXES if world else 0)
+        return PackedGoal(layout.RANGE, (goal.frame,), limits, mask=mask)
     values = {"target": goal.target[:3].ravel()} | ({} if goal.free is None else {"free": goal.free})
     return PackedGoal(layout.PLACE, (goal.frame,), values, mask=_mask(goal.rows, goal.free))
 
@@ -208,7 +213,7 @@ def write_goal(linkage: Linkage, goal: Goal, weight: float, arm: float, out: Flo
 
     A metre of its error counts `weight`; a radian counts as `arm` metres.
     """
-    if type(goal) is Reach:  # nearly all of them are: without the detour
+    if type(goal) is Reach and goal.ranges is None:  # nearly all of them are: without the detour
         end = at + PLACE_AIM.size
         own = out[at:end]
         own[TARGET] = goal.target.ravel()[:12]

@@ -280,8 +280,11 @@ class Alternative(Method):
     weighs_joints: ClassVar[bool] = True
 
     def check(self, problem: Problem) -> None:
-        if not all(isinstance(goal, Reach) and goal.position is not None for goal in problem.goals):
-            raise GoalError("method 'alternative' needs positions: it puts the goal's in the effector's place.")
+        for goal in problem.goals:
+            if not isinstance(goal, Reach) or goal.position is None or goal.ranges is not None:
+                raise GoalError(
+                    "method 'alternative' needs positions, without ranges: it puts the goal's in the effector's place."
+                )
 
     def step(self, state: State) -> FloatArray:
         return pseudosolved(self.jacobian(state), state.weighted_error)

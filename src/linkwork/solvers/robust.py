@@ -80,7 +80,7 @@ class Robust(Damped):
         goal = problem.goals[0]
         if len(problem.goals) > 1 or not isinstance(goal, Reach) or not self._plain(settings) or not self.restarts:
             return None
-        if problem.group is not None and problem.group.scale is not None:
+        if goal.ranges is not None or (problem.group is not None and problem.group.scale is not None):
             return None
         if goal.tolerance is not None:
             if not np.isfinite(goal.tolerance).all():

@@ -1,0 +1,130 @@
+"""Ranges of a `Reach`: how far a frame may be off its goal along and about each axis, at no cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import GoalError
+from ..transforms import FloatArray, as_angle, as_length, cross_matrix, read_only
+from .base import reading
+
+SERIES = 1e-4  # [rad]: below, the inverse of the left Jacobian of rotations is taken from its series
+
+
+class Ranges(NamedTuple):
+    """What deviations from a goal are allowed: metres along, then radians about, three axes.
+
+    Attributes:
+        low: The least, shape (6,), zero or less.
+        high: The largest, shape (6,), zero or more.
+        world: Whether the axes are those of the world; else they are the goal's own.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    world: bool
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What goals that can take each other's place share."""
+        return self.low.tobytes(), self.high.tobytes(), self.world
+
+    def basis(self, target: FloatArray) -> FloatArray:
+        """Return the axes, columns in the world, for a goal at a target (4, 4)."""
+        return np.eye(3) if self.world else target[:3, :3]
+
+    def error(self, way: FloatArray, target: FloatArray) -> FloatArray:
+        """Return how far there is to go into the ranges, along and about their axes, shape (..., 6).
+
+        Args:
+            way: The way to the target in the world (..., 6): metres, then the rotation vector.
+            target: The target, 4x4.
+        """
+        off = self._off(way, target)
+        return np.clip(off, self.low, self.high) - off
+
+    def jacobian(self, way: FloatArray, target: FloatArray, jacobian: FloatArray) -> FloatArray:
+        """Return how velocities shrink the error: the rows of a frame's Jacobian (..., 6, nv) along these axes.
+
+        A rotation vector w changes by ``(I - [w]/2 + c [w]²) omega`` when its frame turns by omega, with ``c = (1 -
+        |w|/2 cot |w|/2) / |w|²``. Within a range nothing is asked for, and the row is zero.
+        """
+        axes, off = self.basis(target).T, self._off(way, target)
+        w = cross_matrix(-way[..., 3:])
+        angle = np.linalg.norm(way[..., 3:], axis=-1)[..., None, None]
+        half = 0.5 * np.maximum(angle, SERIES)
+        factor = np.where(angle > SERIES, (1.0 - half / np.tan(half)) / (4.0 * half * half), 1.0 / 12.0)
+        turned = np.eye(3) - 0.5 * w + factor * (w @ w)
+        rows = np.concatenate([axes @ jacobian[..., :3, :], axes @ (turned @ jacobian[..., 3:, :])], axis=-2)
+        asked = (off <= self.low) | (off >= self.high)
+        return np.where(asked[..., None], rows, 0.0)
+
+    def _off(self, way: FloatArray, target: FloatArray) -> FloatArray:
+        """Return how far frames are off, along and about the axes."""
+        axes = self.basis(target)
+        off: FloatArray = -(way.reshape(*way.shape[:-1], 2, 3) @ axes)
+        return off.reshape(way.shape)
+
+
+def read_ranges(frame: str, position: Any, rotation: Any, axes: Any, rows: Sequence[int]) -> Ranges:
+    """Return ranges of a goal from what a user writes.
+
+    Args:
+        frame: The frame, for messages.
+        position: One number, or for each axis a number or a pair; lengths [m].
+        rotation: The same; angles [rad].
+        axes: ``"goal"`` or ``"world"``.
+        rows: The rows that the goal asks for.
+    """
+    if axes not in ("goal", "world"):
+        raise GoalError(f"range_axes of the goal of frame {frame!r} is 'goal' or 'world', got {axes!r}.")
+    if position is None and rotation is None:
+        raise GoalError(f"the goal of frame {frame!r} has range_axes but neither position_range nor rotation_range.")
+    low, high = np.zeros(6), np.zeros(6)
+    for given, what, first, read in ((position, "position", 0, as_length), (rotation, "rotation", 3, as_angle)):
+        if given is None:
+            continue
+        count = sum(first <= row < first + 3 for row in rows)
+        if not count:
+            asked = "orientation" if first else "position"
+            raise GoalError(f"the goal of frame {frame!r} has a {what}_range but no {asked} that it is of.")
+        for k, one in enumerate(_each(given, count, f"{what}_range of frame {frame!r}")):
+            low[first + k], high[first + k] = _pair(one, f"{what}_range of frame {frame!r}", read)
+    return Ranges(read_only(low), read_only(high), axes == "world")
+
+
+def _each(given: Any, count: int, what: str) -> list[Any]:
+    """Return what is given for each axis."""
+    if not _is_list(given):
+        return [given] * count
+    if len(given) != count:
+        raise GoalError(f"{what} is one number, or {count} of them, each a number or a pair; got {given!r}.")
+    return list(given)
+
+
+def _pair(given: Any, what: str, read: Any) -> tuple[float, float]:
+    """Return the least and the largest deviation."""
+    with reading:
+        ends = [read(one) for one in (given if _is_list(given) else [given])]
+    low, high = ends if len(ends) == 2 else (-ends[0], ends[0]) if len(ends) == 1 else (math.nan, math.nan)
+    if not low <= 0.0 <= high:
+        raise GoalError(
+            f"{what} is how far it may be off: a number, zero or more, or a pair (least, largest) around zero; got "
+            f"{given!r}."
+        )
+    return float(low), float(high)
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0)
+
+
+def asked_along(axes: FloatArray, moving: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which of six rows along axes (3, 3), columns, joints can change that change rows of the world (6,)."""
+    parts = np.abs(axes.T) > 1e-12
+    return np.concatenate([parts[:, moving[:3]].any(axis=1), parts[:, moving[3:]].any(axis=1)])

@@ -1,0 +1,125 @@
+"""Reach within ranges: checked by plain NumPy and SciPy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import linkwork as lw
+from linkwork.errors import GoalError
+
+PANDA = lw.models.panda()
+TARGET = PANDA.forward(PANDA.stored_pose("ready"), frame="tip")
+
+
+def off(frame: np.ndarray, target: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """Return how far a frame is off a target: metres along and radians about the columns of `axes`."""
+    turn = Rotation.from_matrix(frame[:3, :3] @ target[:3, :3].T).as_rotvec()
+    return np.concatenate([axes.T @ (frame[:3, 3] - target[:3, 3]), axes.T @ turn])
+
+
+@pytest.mark.parametrize("axes", ["goal", "world"])
+@pytest.mark.parametrize("method", ["robust", "damped", "pseudoinverse", "prioritized"])
+def test_answers_are_within_the_ranges(axes: str, method: str) -> None:
+    low = np.array([-0.02, -0.0, -0.01, -0.3, -0.0, -0.0])
+    high = np.array([0.02, 0.0, 0.05, 0.3, 0.0, 0.6])
+    pairs = list(zip(low, high, strict=True))
+    reached = 0
+    for seed in range(6):
+        target = PANDA.forward(PANDA.random_pose(seed), frame="tip")
+        goal = lw.Reach("tip", pose=target, position_range=pairs[:3], rotation_range=pairs[3:], range_axes=axes)
+        solution = lw.solve(PANDA, goal, start="ready", method=method)
+        if not solution.success:
+            continue
+        reached += 1
+        basis = np.eye(3) if axes == "world" else target[:3, :3]
+        gone = off(PANDA.forward(solution.q, frame="tip"), target, basis)
+        beyond = np.maximum(np.maximum(low - gone, gone - high), 0.0)
+        assert np.linalg.norm(beyond[:3]) <= 1e-4 + 1e-9
+        assert np.linalg.norm(beyond[3:]) <= 1e-3 + 1e-9
+        assert np.allclose(solution.residuals, [np.linalg.norm(beyond[:3]), np.linalg.norm(beyond[3:])], atol=1e-9)
+    assert reached >= (6 if method == "robust" else 3)
+
+
+def test_nothing_moves_where_the_start_is_within() -> None:
+    start = PANDA.stored_pose("ready") + 0.01
+    goal = lw.Reach("tip", pose=TARGET, position_range=0.1, rotation_range="20deg")
+    for method in ("robust", "damped"):
+        solution = lw.solve(PANDA, goal, start=start, method=method)
+        assert solution.success
+        assert (solution.q == start).all()
+
+
+def test_an_arm_of_five_joints_comes_within_what_it_cannot_meet() -> None:
+    arm = PANDA.freeze("panda_joint3", at=0.0).freeze("panda_joint5", at=0.0)
+    rates = []
+    targets = PANDA.forward(PANDA.random_pose(5, 60), frame="tip")
+    for room in (0.0, 0.3, 0.8, 1.6):
+        goals = [lw.Reach("tip", pose=target, rotation_range=(room, room, 0.0)) for target in targets]
+        rates.append(np.mean([bool(lw.solve(arm, goal, restarts=20).success) for goal in goals]))
+    assert rates[0] < 0.05
+    assert sorted(rates) == rates
+    assert rates[-1] > rates[0] + 0.25
+
+
+def test_ranges_of_a_planar_position() -> None:
+    arm = lw.models.planar([2, 1])
+    goal = lw.Reach("tip", position=(3.4, 0.0), position_range=(0.5, 0.0))
+    solution = lw.solve(arm, goal, start=[0.4, 0.3])
+    assert solution.success
+    x, y = arm.forward(solution.q, frame="tip")[:2, 3]
+    assert 2.9 - 1e-4 <= x <= 3.0
+    assert abs(y) < 1e-4
+    assert "out of reach" in lw.solve(arm, lw.Reach("tip", position=(3.4, 0), position_range=(0.1, 0))).reason
+
+
+def test_prepared_goals_take_other_targets() -> None:
+    goal = lw.Reach("tip", pose=TARGET, rotation_range=(0, 0, math.pi / 6))
+    ik = lw.prepare(PANDA, [goal])
+    target = TARGET.copy()
+    target[:3, 3] += 0.05
+    solution = ik(goal.moved(target), start="ready")
+    assert solution.success
+    gone = off(PANDA.forward(solution.q, frame="tip"), target, target[:3, :3])
+    assert np.abs(gone[:5]).max() < 1e-3
+    assert abs(gone[5]) <= math.pi / 6 + 1e-3
+
+
+@pytest.mark.parametrize("method", ["ccd", "ranked-ccd", "fabrik", "alternative", "analytic"])
+def test_methods_that_cannot_say_so(method: str) -> None:
+    goal = lw.Reach("tip", position=(1, 1), position_range=(0.1, 0))
+    with pytest.raises(GoalError, match="ranges"):
+        lw.solve(lw.models.planar([2, 1]), goal, start=[0.1, 0.2], method=method)
+
+
+def test_all_solutions_are_those_of_a_goal_without_ranges() -> None:
+    with pytest.raises(GoalError, match="continuum"):
+        lw.solve_all(PANDA, lw.Reach("tip", pose=TARGET, rotation_range=0.1))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"position_range": (0.1, 0.1)}, "3 of them"),
+        ({"position_range": -0.1}, "zero or more"),
+        ({"position_range": [(0.1, 0.2), 0, 0]}, "around zero"),
+        ({"rotation_range": [(-0.1, 0.0, 0.1), 0, 0]}, "around zero"),
+        ({"rotation_range": "much"}, "angle"),
+        ({"rotation_range": 0.1, "range_axes": "tool"}, "'goal' or 'world'"),
+        ({"range_axes": "world"}, "neither"),
+        ({"rotation_range": 0.1, "free": "z"}, "take the place"),
+    ],
+)
+def test_ranges_that_make_no_sense_are_refused(options: dict[str, object], words: str) -> None:
+    with pytest.raises(GoalError, match=words):
+        lw.Reach("tip", pose=TARGET, **options)
+
+
+def test_a_range_needs_what_it_is_of() -> None:
+    with pytest.raises(GoalError, match="no orientation"):
+        lw.Reach("tip", position=(1, 2, 3), rotation_range=0.1)
+    with pytest.raises(GoalError, match="no position"):
+        lw.Reach("tip", orientation=np.eye(3), position_range=0.1)
