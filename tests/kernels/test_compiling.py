@@ -9,6 +9,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from numpy.testing import assert_array_equal
 import children
 import linkwork as lw
 from linkages import JOINTS, one_joint, random_tree
-from linkwork.kernels import compiler, source_hash
+from linkwork.kernels import compiler, kernel, part, source_hash
 from linkwork.kernels.chain import jacobian_many, jacobian_one, tip_many, tip_one
 from linkwork.kernels.search_many import search_many
 from linkwork.kernels.search_one import search_one
@@ -194,6 +195,31 @@ def test_compiling_is_announced_once_on_a_terminal_and_only_when_it_happens(pack
 
 
 # Memory and threads
+
+
+LONG_PART = "\n".join(  # so long that it is called, not copied into its callers
+    [
+        "import math",
+        "@part",
+        "def wave(x):",
+        *(f"    x = math.sin({k}.0 * x) + math.exp(x / {k}.0)" for k in range(1, 60)),
+        "    return x",
+        "@kernel",
+        "def waves(x):",
+        "    return wave(x) + wave(2.0 * x)",
+    ]
+)
+
+
+@pytest.mark.skipif(bool(compiler.PLAIN), reason="Numba is used as it comes")
+def test_a_kernel_has_its_own_copy_of_every_part() -> None:
+    # A weak symbol is resolved to the first of its name that was loaded: rounding would depend on what ran before.
+    names: dict[str, Any] = {"kernel": kernel, "part": part}
+    exec(LONG_PART, names)
+    names["waves"](0.1)
+    (code,) = names["waves"].inspect_asm().values()
+    assert "wave" in code
+    assert ".weak" not in code
 
 
 def test_results_stay_right_while_memory_is_freed_and_reused() -> None:

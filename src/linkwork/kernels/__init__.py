@@ -16,6 +16,7 @@ from numba import njit
 from .compiler import PLAIN
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract", "nsz"}}
+KERNEL_OPTIONS = dict(OPTIONS)
 PART_OPTIONS: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -40,7 +41,7 @@ def kernel(function: Callable[..., Any] | None = None, *, nogil: bool = False) -
     """
     if function is None:
         return lambda function: kernel(function, nogil=nogil)
-    dispatcher = njit(**OPTIONS, nogil=nogil)(function)
+    dispatcher = njit(**KERNEL_OPTIONS, nogil=nogil)(function)
     with suppress(RuntimeError):  # no folder can be written to: compile in every process
         if PLAIN:
             dispatcher.enable_caching()
@@ -66,6 +67,6 @@ if PLAIN:
         return dispatcher
 
 else:
-    from .patches import KernelCache, PartCompiler, only_for_kernels
+    from .patches import KernelCache, KernelCompiler, PartCompiler, only_for_kernels
 
-    PART_OPTIONS["pipeline_class"] = PartCompiler
+    KERNEL_OPTIONS["pipeline_class"], PART_OPTIONS["pipeline_class"] = KernelCompiler, PartCompiler

@@ -22,6 +22,8 @@ NEEDED: dict[str, tuple[str, ...] | None] = {  # what is overridden or called, a
     "numba.core.codegen:JITCodeLibrary._ensure_finalized": ("self",),
     "numba.core.codegen:JITCodeLibrary.get_pointer_to_function": ("self", "name"),
     "numba.core.codegen:JITCodeLibrary.codegen": None,
+    "numba.core.codegen:JITCodeLibrary.enable_object_caching": ("self",),
+    "llvmlite.binding:Linkage.linkonce_odr": None,
     "numba.core.compiler:Compiler.__init__": ("self", "typingctx", "targetctx", "library"),
     "numba.core.caching:FunctionCache._index_key": ("self", "sig", "codegen"),
     "numba.core.caching:FunctionCache.load_overload": ("self", "sig", "target_context"),

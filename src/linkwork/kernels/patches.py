@@ -3,7 +3,9 @@
 Numba would wrap every function for Python, optimise it with all that it calls, turn that into machine code, and do so
 again for each caller. Here a part is optimised and translated once, in the kernel that uses it, which halves the time
 of the first compile. Numba also keys its cache by the file of a function alone; here the key holds a hash of all kernel
-sources, so that an edit in any kernel file recompiles what calls it. `compiler` says where this may be imported.
+sources, so that an edit in any kernel file recompiles what calls it. And Numba leaves the functions that a kernel calls
+visible to the linker, which takes the first of a name that was loaded, whichever kernel it came with: then rounding
+depends on what else a process has solved. Here they belong to their kernel. `compiler` says where this may be imported.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
+from llvmlite.binding import Linkage
 from numba import types
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
@@ -44,11 +47,30 @@ class PartLibrary(JITCodeLibrary):
         """Connect nothing."""
 
 
+class KernelLibrary(JITCodeLibrary):
+    """The code of a kernel, with its own copy of every part."""
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+                function.linkage = "internal"
+        super()._optimize_final_module()
+
+
 class PartCompiler(Compiler):
-    """Numba's compiler with such a library."""
+    """Numba's compiler of parts."""
 
     def __init__(self, typing_context: Any, target_context: Any, _library: Any, *rest: Any) -> None:
         super().__init__(typing_context, target_context, PartLibrary(target_context.codegen(), "part"), *rest)
+
+
+class KernelCompiler(Compiler):
+    """Numba's compiler of kernels, whose code is kept on disk."""
+
+    def __init__(self, typing_context: Any, target_context: Any, _library: Any, *rest: Any) -> None:
+        library = KernelLibrary(target_context.codegen(), "kernel")
+        library.enable_object_caching()
+        super().__init__(typing_context, target_context, library, *rest)
 
 
 def only_for_kernels(dispatcher: Any) -> Any:
