@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 from chains import errors, placed, random_chain, random_placement, reachable, serial
 from linkages import JOINTS, one_joint, random_tree
+from linkwork.kernels.chain_memory import LIMITS
 from linkwork.kernels.joint_step import xyz_quaternion
 from linkwork.kernels.search_many import REACHED
 from linkwork.linkage.joints import Ball, Floating, Joint, Mimic, Prismatic, Revolute, Screw, Universal
@@ -211,7 +212,8 @@ def test_starts_are_drawn_between_limits_and_within_half_a_turn_where_there_are_
     chain = serial(
         [Revolute("z", -0.5, 0.25), Revolute("y"), Revolute("x", upper=-7.0), Prismatic("x")], [AHEAD] * 4, AHEAD
     )
-    low, high = Chain(chain, "tip").limits[:, 2:].T
+    limits = LIMITS.view(Chain(chain, "tip").limits)
+    low, high = limits.start_low, limits.start_high
     assert_allclose(low[:3], (-0.5, -np.pi, -7.0 - np.pi))
     assert_allclose(high[:3], (0.25, np.pi, -7.0))
     assert high[3] == -low[3] > 0.3

@@ -45,6 +45,8 @@ SETTINGS = Layout(
     ("point", 3),  # of the last axis, in the goal's frame
     ("point_shell", 2),
     "caution",  # of the steps that close in on a goal out of reach
+    "arm",  # a quarter of the chain's length: what a radian counts beside a metre
+    "carriers",  # how many values, from the first on, are aimed at a goal before anything else moves
 )
 # random starts are drawn from `start_low` to `start_high`; `periodic` is 1 where a whole turn moves nothing, else 0
 LIMITS = Layout("lower", "upper", "start_low", "start_high", "periodic")

@@ -96,6 +96,19 @@ def turn_error(spin, goal, x, y, z):
 
 
 @inner
+def row_velocity(codes, numbers, row, tip, work):
+    """Return how fast a joint, whose axis and origin are in `work`, moves and turns the tip; its multiplier aside."""
+    motion = load(codes, CODE.size * row + CODE.motion)
+    axis, origin = vector(work, 6 * row), vector(work, 6 * row + 3)
+    linear, angular = cross(axis, minus(tip, origin)), axis
+    if motion != REVOLUTE:
+        advance = load(numbers, ENDS.size + ROW_NUMBERS.size * row + ROW_NUMBERS.advance)
+        turns = 0.0 if motion == PRISMATIC else 1.0
+        linear, angular = plus(times(turns, linear), times(advance, axis)), times(turns, axis)
+    return linear, angular
+
+
+@inner
 def columns(codes, numbers, rows, settings, tip, z, work):
     """Turn the axes and origins in `work` into weighted columns of the Jacobian, one for each value.
 
@@ -104,15 +117,9 @@ def columns(codes, numbers, rows, settings, tip, z, work):
     """
     rotation, spin, seen = load(settings, SETTINGS.rotation_weight), load(settings, SETTINGS.spin), 0
     for row in range(rows):
-        code, number = CODE.size * row, ENDS.size + ROW_NUMBERS.size * row
-        motion, value = load(codes, code + CODE.motion), load(codes, code + CODE.value)
-        multiplier, at = load(numbers, number + ROW_NUMBERS.multiplier), 6 * value
-        axis, origin = vector(work, 6 * row), vector(work, 6 * row + 3)
-        linear, angular = cross(axis, minus(tip, origin)), axis
-        if motion != REVOLUTE:
-            advance = load(numbers, number + ROW_NUMBERS.advance)
-            turns = 0.0 if motion == PRISMATIC else 1.0
-            linear, angular = plus(times(turns, linear), times(advance, axis)), times(turns, axis)
+        value = load(codes, CODE.size * row + CODE.value)
+        multiplier, at = load(numbers, ENDS.size + ROW_NUMBERS.size * row + ROW_NUMBERS.multiplier), 6 * value
+        linear, angular = row_velocity(codes, numbers, row, tip, work)
         if spin != 0.0:
             angular = along(angular, z, -dot(angular, z))
         for k in range(3):
@@ -239,12 +246,20 @@ def solve_symmetric(matrix, e):
 
 
 @inner
+def sweep_tip(codes, numbers, rows, spin, q, work):
+    """Return the tip's frame; leave axis and origin of every joint in `work`, 6 each.
+
+    The goal holds the tip's rotation already, see `starts.read_goal`, unless it may spin.
+    """
+    x, y, z, p = sweep(codes, numbers, rows, q, work)
+    return place(GENERAL if spin != 0.0 else SHIFT, numbers, ENDS.tip, x, y, z, p)
+
+
+@inner
 def tip_error(codes, numbers, rows, settings, goal, q, work):
     """Return the tip's z axis and position, the weighted error, and its squared position and rotation parts."""
     spin, w = load(settings, SETTINGS.spin), load(settings, SETTINGS.rotation_weight)
-    x, y, z, p = sweep(codes, numbers, rows, q, work)
-    # the goal holds the tip's rotation already, see `starts.read_goal`, unless it may spin
-    x, y, z, tip = place(GENERAL if spin != 0.0 else SHIFT, numbers, ENDS.tip, x, y, z, p)
+    x, y, z, tip = sweep_tip(codes, numbers, rows, spin, q, work)
     turn, rotation_error = turn_error(spin, goal, x, y, z)
     there, weights = vector(goal, TRANSFORM.origin), vector(settings, SETTINGS.position_weights)
     e0, e1, e2 = (there[0] - tip[0]) * weights[0], (there[1] - tip[1]) * weights[1], (there[2] - tip[2]) * weights[2]

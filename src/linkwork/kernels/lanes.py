@@ -184,6 +184,21 @@ def bits(typing_context: Any, mask: Any) -> Any:
 
 
 @intrinsic
+def lowest(typing_context: Any, x: Any) -> Any:
+    """Return the least of all lanes, as a number."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        lanes = sig.args[0]
+        least = builder.extract_element(args[0], ir.Constant(ir.IntType(32), 0))
+        for lane in range(1, lanes.width):
+            other = builder.extract_element(args[0], ir.Constant(ir.IntType(32), lane))
+            least = builder.select(builder.fcmp_ordered("<", other, least), other, least)
+        return least
+
+    return x.dtype(x), emit
+
+
+@intrinsic
 def mantissa_bit(typing_context: Any, x: Any, position: Any) -> Any:
     """Return where a low bit of the floating-point pattern is set; `position` is a literal.
 

@@ -2,7 +2,7 @@
 
 What a lane computes does not depend on its neighbours, so that answers are the same however problems are dealt out to
 lanes and threads. `chain_memory` says what stands in the arrays. `books` holds one goal, then the best pose of each
-lane; `flow` is the lanes' memory as numbers.
+lane, then room to aim in; `flow` is the lanes' memory as numbers.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections import namedtuple
 from numba import float64, int64
 
 from . import inner, kernel, part
+from .aim import aim, aim_room, travels
 from .chain_memory import BEST, CODE, FRAME, FRAMES, REPORT, SETTINGS, Lanes, Tables, chain_of, lane_sizes
 from .damped import damped_step, tip_error, turned_back, within
 from .joint_step import TRANSFORM
@@ -129,10 +130,10 @@ def take_problem(chain, batch, goals, one, state, best, status, lane, width, wai
 
 
 @part
-def begin_descent(chain, tables, batch, flow, one, state, best, lane, width, values, then):
+def begin_descent(chain, tables, batch, flow, books, state, best, lane, width, rows, values, then):
     """Put into a lane what it does next: close in on its best pose, follow the start given, or take another one."""
     _, steps, _, _, _, after, _, _ = flow
-    problem, start = load(state, LANE.problem), load(state, LANE.start)
+    problem, start, one = load(state, LANE.problem), load(state, LANE.start), books
     if then == CLOSER:
         for value in range(values):
             store(after, width * value + lane, load(best, BEST.size + value))
@@ -142,17 +143,20 @@ def begin_descent(chain, tables, batch, flow, one, state, best, lane, width, val
         return
     store(state, LANE.start, start + 1)
     store(steps, lane, 0.0)
+    for k in range(TRANSFORM.size):
+        store(one, k, float64(load(flow.goal, width * k + lane)))
     if start < 0:
         for value in range(values):
             store(after, width * value + lane, within(chain.limits, value, load(batch.given, values * problem + value)))
-        return
-    for k in range(TRANSFORM.size):
-        store(one, k, float64(load(flow.goal, width * k + lane)))
-    put_start(chain, values, tables, one, 2 * lane, batch.seed, batch.first + problem, start, after, lane, width)
+    else:
+        put_start(chain, values, tables, one, 2 * lane, batch.seed, batch.first + problem, start, after, lane, width)
+    if travels(chain.settings):
+        room_to_aim = beyond(books, TRANSFORM.size + (BEST.size + values) * width)
+        aim(chain, rows, values, one, start < 0, room_to_aim, after, lane, width)
 
 
 @part
-def refill_lane(chain, tables, batch, flow, books, states, out, lane, width, values, near, waiting):
+def refill_lane(chain, tables, batch, flow, books, states, out, lane, width, rows, values, near, waiting):
     """See to a lane whose descent has ended: note its answer, give it another start or another problem.
 
     Return the problem to look at next, and by how much the number of lanes at work has changed.
@@ -185,7 +189,7 @@ def refill_lane(chain, tables, batch, flow, books, states, out, lane, width, val
         if load(state, LANE.problem) < 0:
             return waiting, change
         change, then = change + 1, AGAIN
-    begin_descent(chain, tables, batch, flow, one, state, best, lane, width, values, then)
+    begin_descent(chain, tables, batch, flow, books, state, best, lane, width, rows, values, then)
     return waiting, change
 
 
@@ -219,7 +223,7 @@ def search_many(codes, numbers, table, targets, given, first, seed, tries, memor
         for lane in range(width):
             if (ended >> lane) & 1:
                 waiting, change = refill_lane(
-                    chain, tables, batch, flow, flat(books), cells(state), out, lane, width, values, near, waiting
+                    chain, tables, batch, flow, flat(books), cells(state), out, lane, width, rows, values, near, waiting
                 )
                 live += change
         ended = 0
@@ -262,10 +266,11 @@ def check_many(codes, numbers, targets, poses, memory, report):
 def room(rows: int, values: int, width: int) -> tuple[tuple[int, int], int, int]:
     """Return the shape of `memory` and the sizes of `books` and `state` for a chain's rows and values.
 
-    Each lane has two rows for its ranks. The books hold one goal, and the best pose of each lane.
+    Each lane has two rows for its ranks. The books hold one goal, the best pose of each lane, and room
+    to aim in.
     """
     return (
         (sum(lane_sizes.py_func(rows, values, 1)) + 2 * width, width),
-        TRANSFORM.size + (BEST.size + values) * width,
+        TRANSFORM.size + (BEST.size + values) * width + aim_room.py_func(rows, values),
         LANE.size * width,
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import inner, kernel, part
+from .aim import aim, aim_room, travels
 from .chain_memory import BEST, CODE, ENDS, FRAME, FRAMES, LIMITS, REPORT, SETTINGS, Tables, chain_of, lane_sizes
 from .damped import tip_error, turned_back, within
 from .joint_step import ROW_NUMBERS, TRANSFORM
@@ -121,6 +122,13 @@ def fill_round(chain, tables, values, mode, seed, begun, goal, best, out, q):
             store(q, WIDTH * value + lane, within(chain.limits, value, x))
 
 
+@part
+def aim_round(chain, rows, values, mode, goal, room, q):
+    """Bring the bases of all starts to the goal."""
+    for lane in range(WIDTH):
+        aim(chain, rows, values, goal, mode != NEW, room, q, lane, WIDTH)
+
+
 @inner
 def tables_place(rows, values):
     """Return where the tables begin in what `pack` makes, in rows of eight."""
@@ -175,6 +183,8 @@ def search_one(codes, packed, room, target, seed, tries, given, out):
     while True:
         store(lanes.steps, 0, -CLOSING if mode == BEST_MET else 0.0)
         fill_round(chain, tables, values, mode, seed, begun, one, best, begin_at, q)
+        if travels(settings) and mode != BEST_MET:
+            aim_round(chain, rows, values, mode, one, beyond(one, TRANSFORM.size), q)
         near, taken = run_round(chain, rows, values, lanes, mode)
         total += taken
         if near:
@@ -219,7 +229,7 @@ class Answer:
 
     def __init__(self, rows: int, values: int) -> None:
         report, start, target, self.size = answer_places.py_func(values)
-        kept = BEST.size + values + TRANSFORM.size  # the best pose and the goal
+        kept = BEST.size + values + TRANSFORM.size + aim_room.py_func(rows, values)  # the best pose and the goal
         self.room = (sum(lane_sizes.py_func(rows, values, 1)) + 2 + -(-kept // WIDTH), WIDTH)
         self.values, self.report = slice(0, values), slice(report, start)
         self.start, self.target = slice(start, target), slice(target, self.size)

@@ -1,49 +1,75 @@
 """Choosing among the branches of a whole path of goals, by dynamic programming.
 
 The pose nearest to the last one may lead into a dead end: a limit further on, or a branch that ends. Looking ahead
-chooses another branch in time.
+chooses another branch in time. What plain tracking finds is among the choices, so that the choice is never worse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError
-from ..explain.all_solutions import solve_all
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
-from ..linkage.poses import between, distinct, wrapped
-from ..solvers import Method, Problem, Settings
+from ..linkage.poses import between, distinct
+from ..solvers import Prepared, Problem, Settings
+from ..solvers.chain_solver import prepared_for
+from ..solvers.problem import metres_per_radian
 from ..transforms import FloatArray
 
-SEEDS = 9  # frames at which all solutions are found; they are followed from there to the neighbouring ones
-SAMPLES = 24  # of a continuum of solutions
+SEEDS = 9  # frames at which solutions are searched for; they are followed from there to both ends of the path
+STARTS = 192  # of the search at such a frame
+SAMPLES = 14  # solutions kept of it
 MOST = 512  # poses compared at a frame
 LONGEST_STEP = 0.5  # change of a value from frame to frame that counts as a jump [rad, m]
-JUMP, MISS = 1e6, 1e12  # costs, beside the squares of all changes
+MISS, JUMP, SHORT = 1e12, 1e6, 1e3  # costs of a missed goal, a jump, and a metre off, beside the squares of all changes
 
 
 def choose(
-    linkage: Linkage, series: Sequence[Any], start: FloatArray, method: Method, settings: Settings
+    linkage: Linkage, series: Sequence[Any], start: FloatArray, tracked: FloatArray, settings: Settings
 ) -> FloatArray:
-    """Return poses (n, nq) along a path of goals, with the fewest misses, then jumps, then the least motion."""
-    goals = [_reach(goals) for goals in series]
-    branches = [_followed(linkage, goals, k, start, method, settings) for k in _seeds(len(goals))]
+    """Return poses (n, nq) along a path of goals, with the fewest misses, then jumps, then the least motion.
+
+    Args:
+        linkage: The linkage.
+        series: One `Reach` for each frame.
+        start: Pose before the first frame; any way from there is allowed.
+        tracked: Poses (n, nq) that plain tracking finds: one of the ways to choose from.
+        settings: Tolerances and limits.
+    """
+    goals = [single_reach(goals) for goals in series]
+    layers = [rows[None] for rows in tracked]
+    isolated = Problem(linkage, goals[0], start).freedom(linkage.random_pose(0)) == 0
+    solvers = [_solver(linkage, goal, settings, isolated) for goal in goals]
+    found = {k: _solutions(solvers[k], goals[k], start, isolated) for k in _seeds(len(goals))}
+    for frames in (range(len(goals)), range(len(goals) - 1, -1, -1)):
+        for k, poses in _followed(solvers, goals, found, frames, isolated):
+            layers[k] = np.concatenate([layers[k], poses])
+    return _cheapest(linkage, goals, start, layers, settings, isolated)
+
+
+def _cheapest(
+    linkage: Linkage,
+    goals: Sequence[Reach],
+    start: FloatArray,
+    layers: Sequence[FloatArray],
+    settings: Settings,
+    isolated: bool,
+) -> FloatArray:
+    """Return the cheapest way through the poses of all frames."""
     costs, nodes = np.zeros(1), [start[None]]
     parents: list[NDArray[np.int64]] = []
-    for k, goal in enumerate(goals):
-        found = np.concatenate([rows[k] for rows in branches if k in rows])
-        poses, missed = _candidates(linkage, goal, found, start, settings)
+    for k, (goal, found) in enumerate(zip(goals, layers, strict=True)):
+        poses = _candidates(linkage, found, start, settings, isolated)
         way = between(linkage, nodes[-1][:, None], poses[None])
-        jumps = np.abs(way).max(axis=-1, initial=0.0) > LONGEST_STEP if k else 0.0  # from the start any way is allowed
-        total = costs[:, None] + (way * way).sum(axis=-1) + JUMP * jumps
-        costs = total.min(axis=0) + MISS * missed
+        jumps = np.abs(way).max(axis=-1, initial=0.0) > LONGEST_STEP if k else 0.0
+        total = costs[:, None] + np.einsum("ijk,ijk->ij", way, way) + JUMP * jumps
+        costs = total.min(axis=0) + _shortfall(linkage, goal, poses, settings)
+        costs -= costs.min()  # so that small differences are not lost beside many misses
         parents.append(total.argmin(axis=0))
         nodes.append(poses)
     chosen = [int(costs.argmin())]
@@ -52,7 +78,8 @@ def choose(
     return np.stack([poses[k] for poses, k in zip(nodes[1:], reversed(chosen), strict=True)])
 
 
-def _reach(goals: Any) -> Reach:
+def single_reach(goals: Any) -> Reach:
+    """Return the one `Reach` of a frame; refuse other goals."""
     several = [goals] if isinstance(goals, Goal) else list(goals)
     if len(several) != 1 or not isinstance(several[0], Reach):
         raise GoalError("lookahead compares all solutions of one Reach a frame; leave it out for other goals.")
@@ -63,59 +90,90 @@ def _seeds(count: int) -> list[int]:
     return sorted({round(k) for k in np.linspace(0, count - 1, min(count, SEEDS)).tolist()})
 
 
+def _solver(linkage: Linkage, goal: Reach, settings: Settings, isolated: bool) -> Prepared:
+    """Return the compiled search for a goal; isolated solutions may leave limits: whole turns may bring them back."""
+    metres, radians = (settings.tolerance, settings.rotation_tolerance) if goal.tolerance is None else goal.tolerance
+    own = Settings(
+        metres if np.isfinite(metres) else settings.tolerance,
+        radians if np.isfinite(radians) else settings.rotation_tolerance,
+        limits="ignore" if isolated or not settings.keeps_limits else "clamp",
+    )
+    prepared = prepared_for(linkage, goal, own, 1, 0)
+    prepared.chain.check()
+    return prepared
+
+
+def _solutions(solver: Prepared, goal: Reach, start: FloatArray, isolated: bool) -> FloatArray:
+    """Return poses that reach a goal, apart from each other: those that random starts find."""
+    poses = solver.candidates(goal.target, STARTS)
+    poses = poses[distinct(solver.linkage, poses)]
+    if isolated:
+        return poses
+    away = between(solver.linkage, start, poses)  # a continuum: the nearest ones, which the way may lead through
+    return poses[np.argsort((away * away).sum(axis=-1), kind="stable")[:SAMPLES]]
+
+
 def _followed(
-    linkage: Linkage, goals: Sequence[Reach], seed: int, start: FloatArray, method: Method, settings: Settings
-) -> dict[int, FloatArray]:
-    """Return poses by frame: all solutions at one frame, followed to the neighbouring seed frames."""
-    found = solve_all(linkage, goals[seed], most=SAMPLES, limits=settings.limits)
-    poses = np.stack([_near(linkage, found.angles, pose, start) for pose in found.q]) if len(found) else found.q
-    if not len(poses):  # out of reach: the nearest pose
-        poses = method.solve(Problem(linkage, goals[seed], start), start, settings).q[None]
-    isolated = found.dimension == 0
-    loose = replace(settings, limits="ignore") if isolated else settings  # whole turns may bring them back within
-    reached, around = {seed: poses}, _seeds(len(goals))
-    place = around.index(seed)
-    for way, end in ((1, around[min(place + 1, len(around) - 1)]), (-1, around[max(place - 1, 0)])):
-        q, problem = poses, Problem(linkage, goals[seed], start)
-        for k in range(seed + way, end + way, way):
-            problem = problem.aimed(goals[k])
-            q = method.solve(problem, q, loose).q
-            reached[k] = q
-    return reached
+    solvers: Sequence[Prepared],
+    goals: Sequence[Reach],
+    found: dict[int, FloatArray],
+    frames: range,
+    isolated: bool,
+) -> list[tuple[int, FloatArray]]:
+    """Return the solutions found so far at each frame, followed from one to the next."""
+    linkage = solvers[0].linkage
+    poses, ways = np.zeros((0, linkage.nq)), []
+    for k in frames:
+        if len(poses):
+            poses = _next(solvers[k], goals[k], poses)
+        if k in found:
+            poses = np.concatenate([poses, found[k]])
+            poses = poses[distinct(linkage, poses)] if isolated else poses
+        ways.append((k, poses))
+    return ways
 
 
-def _near(linkage: Linkage, angles: NDArray[np.int64], pose: FloatArray, start: FloatArray) -> FloatArray:
-    result = pose.copy()
-    result[angles] = start[angles] + wrapped(pose[angles] - start[angles])
-    return np.where((result >= linkage.lower) & (result <= linkage.upper), result, pose)
+def _next(solver: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:
+    """Return where poses lead at the next frame, each by the nearest way."""
+    targets, status = np.tile(goal.target, (len(poses), 1, 1)), np.zeros(len(poses), np.int64)
+    values, _ = solver.search(targets, status, given=solver.chain.values_of(poses), restarts=0)
+    return solver.pose(values, poses)
 
 
 def _candidates(
-    linkage: Linkage, goal: Reach, poses: FloatArray, start: FloatArray, settings: Settings
-) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return poses within limits, with whole turns added, and which of them miss the goal."""
-    poses = poses[distinct(linkage, poses)]
+    linkage: Linkage, poses: FloatArray, start: FloatArray, settings: Settings, isolated: bool
+) -> FloatArray:
+    """Return poses within limits, the first of them as it is; isolated ones with whole turns added."""
+    tracked, others = poses[:1], poses[1:]
+    if settings.keeps_limits and isolated:
+        others = _turned(linkage, others[distinct(linkage, others)])
+    if len(others) >= MOST:
+        away = between(linkage, start, others)
+        others = others[np.argsort((away * away).sum(axis=-1), kind="stable")[: MOST - 1]]
     if settings.keeps_limits:
-        poses = np.clip(np.concatenate([_turned(linkage, pose) for pose in poses]), linkage.lower, linkage.upper)
-    if len(poses) > MOST:
-        away = between(linkage, start, poses)
-        poses = poses[np.argsort((away * away).sum(axis=-1), kind="stable")[:MOST]]
-    problem = Problem(linkage, goal, start)
-    missed = np.asarray((problem.residuals(problem.error(poses)) > settings.tolerances(problem)).any(axis=-1))
-    return poses, missed
+        others = np.clip(others, linkage.lower, linkage.upper)
+    return np.concatenate([tracked, others])
 
 
-def _turned(linkage: Linkage, pose: FloatArray) -> FloatArray:
-    """Return a pose and those that differ by whole turns of limited revolute joints, within limits."""
+def _shortfall(linkage: Linkage, goal: Reach, poses: FloatArray, settings: Settings) -> FloatArray:
+    """Return what poses cost because they miss a goal: nothing where they do not."""
+    problem = Problem(linkage, goal, poses[0])
+    errors = problem.residuals(problem.error(poses))
+    missed = (errors > settings.tolerances(problem)).any(axis=-1)
+    metres = errors @ [metres_per_radian(linkage) if block.unit == "rad" else 1.0 for block in problem.blocks]
+    return np.where(missed, MISS + SHORT * metres, 0.0)
+
+
+def _turned(linkage: Linkage, poses: FloatArray) -> FloatArray:
+    """Return poses and those that differ from them by whole turns of limited revolute joints, within limits."""
     q, _, wraps = linkage.table.plain
-    turning = linkage.table.periodic[q] & ~wraps
-    choices, count = [], 1
-    for k in q[turning].tolist():
-        turns = 2.0 * np.pi * np.arange(-2, 3) + pose[k]
-        inside = turns[(turns >= linkage.lower[k]) & (turns <= linkage.upper[k])].tolist()
-        kept = inside if inside and count * len(inside) <= MOST else [pose[k]]  # too many combinations: keep this one
-        choices.append(kept)
-        count *= len(kept)
-    result = np.tile(pose, (count, 1))
-    result[:, q[turning]] = np.array(list(product(*choices))).reshape(len(result), -1)
-    return result
+    for k in q[linkage.table.periodic[q] & ~wraps].tolist():
+        turns = poses[:, k] + 2.0 * np.pi * np.arange(-2, 3)[:, None]
+        inside = (turns >= linkage.lower[k]) & (turns <= linkage.upper[k])
+        if inside.sum() > MOST:  # too many combinations: leave this joint as it is
+            continue
+        inside[2] |= ~inside.any(axis=0)  # beyond limits whatever the turn: it will be cut off
+        copy, row = np.nonzero(inside)
+        poses = poses[row]
+        poses[:, k] = turns[copy, row]
+    return poses

@@ -17,7 +17,7 @@ from ..solvers.iterate import follow, settled
 from ..solvers.options import Settings, SolveOptions, positive, whole
 from ..transforms import FloatArray
 from .clips import Clip
-from .lookahead import choose
+from .lookahead import choose, single_reach
 from .paths import line
 from .splines import steady_signs
 
@@ -55,7 +55,8 @@ def track(
         steps: Take exactly this many steps a frame, as the chapter does with one; the first frame is then the start
             itself. None solves each frame.
         lookahead: Choose among the branches of all frames, by dynamic programming, with the fewest missed goals, then
-            the fewest jumps, then the least motion; for one `Reach` a frame.
+            the fewest jumps (half a radian or metre in a frame), then the least motion; for one `Reach` a frame. The
+            motion found without it is one of the choices, so that it is never worse.
         joints: Names of the joints that may move, or of a group of them; the rest stays where the start has it.
         weights: What moving each joint costs, as in `solve`.
         progress: Called with the number of frames done and the number of all.
@@ -77,13 +78,36 @@ def track(
     chosen, settings = configure(method, options)
     problem = Problem(linkage, series[0], q, group_of(linkage, joints, weights))
     chosen.accept(problem)
-    poses, residuals = np.empty((len(series), linkage.nq)), []
-    for k, (pose, errors) in enumerate(_frames(chosen, settings, problem, series, q, steps, lookahead)):
-        poses[k] = pose
+    if lookahead:
+        series = _single_goals(series, problem, steps)
+    poses, residuals = _followed(_frames(chosen, settings, problem, series, q, steps), len(series), progress)
+    if lookahead:
+        poses = choose(linkage, series, q, poses, settings)
+        aimed = map(problem.aimed, series)
+        residuals = [one.residuals(one.error(pose)) for one, pose in zip(aimed, poses, strict=True)]
+    return _clip(linkage, poses, residuals, fps, chosen)
+
+
+def _followed(
+    frames: Iterable[tuple[FloatArray, FloatArray]], count: int, progress: Callable[[int, int], None] | None
+) -> tuple[FloatArray, list[FloatArray]]:
+    """Return the poses (n, nq) of frames and the errors of their goals, as they come."""
+    poses, residuals = [], []
+    for pose, errors in frames:
+        poses.append(pose)
         residuals.append(errors)
         if progress is not None:
-            progress(k + 1, len(series))
-    return _clip(linkage, poses, residuals, fps, chosen)
+            progress(len(poses), count)
+    return np.stack(poses), residuals
+
+
+def _single_goals(series: Sequence[Any], problem: Problem, steps: int | None) -> list[Any]:
+    """Return the one goal of each frame, which looking ahead needs; refuse what it cannot do."""
+    if steps is not None:
+        raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
+    if problem.group is not None:
+        raise OptionError("lookahead compares solutions of all joints alike; leave out joints= and weights=.")
+    return [single_reach(goals) for goals in series]
 
 
 def _clip(linkage: Linkage, poses: FloatArray, residuals: list[FloatArray], fps: float, method: Method) -> Clip:
@@ -100,23 +124,15 @@ def _frames(
     series: Sequence[Any],
     q: FloatArray,
     steps: int | None,
-    lookahead: bool,
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield the pose of every frame and the errors of its goals."""
     if steps is not None:
         whole("steps", steps, least=1)
-        if lookahead:
-            raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
-    if lookahead and problem.group is not None:
-        raise OptionError("lookahead compares solutions of all joints alike; leave out joints= and weights=.")
-    ahead = choose(problem.linkage, series, q, method, settings) if lookahead else None
     memory: dict[str, Any] = {}
     complete = settled(settings, method)
     for k, wanted in enumerate(series):
         problem = problem.aimed(wanted)
-        if ahead is not None:
-            q = ahead[k]
-        elif steps is None:
+        if steps is None:
             q = method.solve(problem, q, settings).q
         elif k:
             q = follow(method, problem, q, complete, steps, memory)

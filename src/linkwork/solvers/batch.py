@@ -25,8 +25,9 @@ from ..kernels.search_many import CLOSEST, INVALID, REACHED, UNSOLVED
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..transforms import FloatArray
+from .chain_closest import NO_STARTS, bring_closer
 from .chain_solution import NAMES
-from .chain_solver import NO_STARTS, Prepared
+from .chain_solver import Prepared
 from .options import PrepareOptions, positive, precision, refuse_unknown, whole
 from .prepare import prepare
 from .solution import ending, errors_in_words
@@ -279,6 +280,7 @@ class _Work:
             starts = np.array(np.broadcast_to(values, (len(targets), prepared.chain.values)))  # one that may be written
         if self.dtype == np.float64:
             values, report = prepared.search(targets, status, given=starts, first=first, bounded=True)
+            bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts, first=first)
             return values, report, status
         values, report = prepared.search(targets, status, given=starts, first=first, dtype=np.float32, bounded=True)
         valid = np.where(status[:, None, None] == INVALID, np.eye(4), targets) if INVALID in status else targets
@@ -291,6 +293,7 @@ class _Work:
             both.starts += before.starts
             both.steps += before.steps
             values[again], report[again], status[again] = more[again], further[again], left[again]
+        bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts, first=first)
         return values, report, status
 
 

@@ -30,6 +30,8 @@ TURNS = np.stack([plane_basis(axis) for axis in np.eye(3)])  # their last column
 NARROW, WIDE = 0.6, 1.0  # shares of the range that the tables' poses are drawn from
 TABLE_SEED = 7
 PROBES, ROUNDS, MARGIN = 32, 6, 0.01
+LONG = 4.0  # chain lengths from which on a slide is a way to travel, not a part of the arm
+TURNS_ENOUGH = 8.0 * math.pi  # a wider range of an angle holds nothing that is new
 
 
 @dataclass
@@ -120,7 +122,10 @@ class Chain:
         balls: Places of three angles in the chain and of their quaternion in the pose.
         turning: Which values are angles of revolute joints alone: a whole turn more or less changes nothing.
         sliding: Which values drive slides alone.
-        length: All its segments and slides laid end to end [m]; 1 where there are none.
+        length: All its segments laid end to end, slides aside [m]; 1 where there are none.
+        carriers: How many values, from the first on, carry the rest over long distances: up to the last slide that is
+            much longer than the chain. They are aimed at a goal before anything else moves.
+        travel: Directions in the world that these slides can take, orthonormal, shape (k, 3).
     """
 
     linkage: Linkage
@@ -137,9 +142,12 @@ class Chain:
     turning: NDArray[np.bool_] = field(init=False)
     sliding: NDArray[np.bool_] = field(init=False)
     length: float = field(init=False)
+    carriers: int = field(init=False)
+    travel: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
         joints, tip, places = self.rows()
+        axes = _axes(joints)
         if self.free is not None:
             spin = np.eye(4)
             spin[:3, :3] = plane_basis(self.free)
@@ -176,7 +184,11 @@ class Chain:
         segments = [np.linalg.norm(m[:3, 3]) for m in (*(row.constant for row in joints[1:]), tip)]
         sliding = np.array([kinds == {steps.PRISMATIC} for kinds in motions], np.bool_)
         self.__dict__.update(turning=turning, sliding=sliding, length=float(sum(segments)) or 1.0)
-        self.__dict__["limits"] = self._limits()
+        long = self._long()
+        self.__dict__["limits"] = self._limits(long)
+        alone = len(joints) == count and steps.SCREW not in {row.motion for row in joints}
+        carriers = int(np.flatnonzero(long).max(initial=-1)) + 1 if alone else 0
+        self.__dict__.update(carriers=carriers, travel=_travel(joints[:carriers], axes, long))
 
     @property
     def values(self) -> int:
@@ -203,19 +215,29 @@ class Chain:
                 why = f"{self.group.words} do not move it"
             raise GoalError(f"no search for poses of frame {self.frame!r} in linkage {self.linkage.name!r}: {why}.")
 
-    def _limits(self) -> FloatArray:
+    def _bounds(self) -> tuple[FloatArray, FloatArray]:
         inside, outside = self.plain
-        count = len(self.sliding)
-        lower, upper = np.full(count, -np.inf), np.full(count, np.inf)
+        lower, upper = np.full(len(self.sliding), -np.inf), np.full(len(self.sliding), np.inf)
         lower[inside], upper[inside] = self.linkage.lower[outside], self.linkage.upper[outside]
-        middle = mid_range(lower, upper)
+        return lower, upper
+
+    def _long(self) -> NDArray[np.bool_]:
+        """Return which values are slides that are much longer than the chain."""
+        lower, upper = self._bounds()
+        return np.asarray(self.sliding & (upper - lower > LONG * self.length))
+
+    def _limits(self, long: NDArray[np.bool_]) -> FloatArray:
+        lower, upper = self._bounds()
+        wide = long | (self.turning & (upper - lower > TURNS_ENOUGH))  # starts are drawn around zero
+        middle = np.where(wide, np.clip(0.0, lower, upper), mid_range(lower, upper))
         room = np.where(self.sliding, self.length, math.pi)
+        low, high = np.minimum(middle, upper) - room, np.maximum(middle, lower) + room
         return memory.LIMITS.pack(
-            shape=(count,),
+            shape=(len(long),),
             lower=lower,
             upper=upper,
-            start_low=np.where(np.isfinite(lower), lower, np.minimum(middle, upper) - room),
-            start_high=np.where(np.isfinite(upper), upper, np.maximum(middle, lower) + room),
+            start_low=np.where(wide, np.maximum(low, lower), np.where(np.isfinite(lower), lower, low)),
+            start_high=np.where(wide, np.minimum(high, upper), np.where(np.isfinite(upper), upper, high)),
             periodic=self.turning,
         )
 
@@ -262,6 +284,28 @@ class Chain:
         values = self.spread(0.5 + spread)
         poses = self.put(values, np.tile(self.rest, (len(values), 1)))
         return values, self.goals(self.linkage.forward(poses, frame=self.frame))
+
+
+def _axes(joints: list[Row]) -> FloatArray:
+    """Return the joints' axes in the world, with all values zero, shape (n, 3)."""
+    world, axes = np.eye(4), np.zeros((len(joints), 3))
+    for axis, row in zip(axes, joints, strict=True):
+        world = world @ row.constant
+        axis[:] = world[:3, 2]
+        if row.motion != steps.PRISMATIC:
+            world = world @ screw(row.offset, 0.0)
+    return axes
+
+
+def _travel(carriers: list[Row], axes: FloatArray, long: NDArray[np.bool_]) -> FloatArray:
+    """Return an orthonormal basis (k, 3) of where long slides lead, turned by the joints before them."""
+    ways = []
+    for k, row in enumerate(carriers):
+        if long[row.value]:
+            ways.append(axes[k])
+            ways += [np.cross(axes[i], axes[k]) for i in range(k) if carriers[i].motion == steps.REVOLUTE]
+    _, sizes, basis = np.linalg.svd(np.array(ways).reshape(-1, 3))
+    return np.asarray(basis[: int((sizes > 1e-9).sum())])
 
 
 def why_unsupported(linkage: Linkage, frame: str, group: Group | None = None) -> str:

@@ -48,6 +48,8 @@ def search_settings(
         point=point,
         point_shell=shells[1],
         caution=CAUTION * length,
+        arm=length / 4.0,
+        carriers=chain.carriers,
     )
 
 

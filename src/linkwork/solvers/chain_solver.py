@@ -23,6 +23,7 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, start_pose, turned_back, wrapped
 from ..transforms import FloatArray, as_array, plane_basis
 from .chain import Chain, shells
+from .chain_closest import NO_STARTS, bring_closer
 from .chain_settings import search_settings
 from .chain_solution import Found
 from .chain_step import ChainStep, Follower
@@ -37,7 +38,6 @@ ROUND = 64  # starts before the first look at the clock
 FLOAT64, SQUARE = np.dtype(np.float64), (4, 4)
 EMPTY = np.empty
 NEW = object.__new__  # a solution is filled in by hand: a tenth of the time of its constructor
-NO_STARTS = np.zeros(0)
 
 
 def is_ready(target: Any) -> bool:
@@ -131,8 +131,13 @@ class Prepared:
 
     @property
     def frames(self) -> FloatArray:
-        """The frames of the chain's table, FRAME each, weighted for goals of this kind."""
-        goals, goal = self.chain.table[1], self.goal
+        """The frames of the chain's table, FRAME each, weighted for goals of this kind.
+
+        Where a base takes them does not count: it is aimed.
+        """
+        goals, goal = self.chain.table[1].copy(), self.goal
+        origins = TRANSFORM.view(goals).origin
+        origins -= origins @ self.chain.travel.T @ self.chain.travel
         turned = (self.chain.length / 4.0) ** 2 if len(goal.rows) > goal.coordinates else 0.0
         asked = np.array([float(k in goal.rows) for k in range(3)])
         weights = TRANSFORM.pack(
@@ -289,6 +294,7 @@ class Prepared:
                 raise GoalError(f"the target of {self.goal.frame!r} is no rigid transform of finite numbers.")
             if outcome == UNSOLVED:
                 self.checked_start(start)  # says what is wrong with it
+            outcome = self._closest_one(aim, outcome, given, out)
         solution: Found = NEW(Found)
         known = solution.__dict__
         known["prepared"], known["out"], known["outcome"], known["success"] = self, out, outcome, outcome == REACHED
@@ -312,6 +318,13 @@ class Prepared:
             return self
         given = self.linkage, self.goal, self.settings, self.restarts, self.seed
         return prepared_for(*given, self.group, pose)
+
+    def _closest_one(self, aim: FloatArray, outcome: int, given: bool, out: FloatArray) -> int:
+        """Bring the pose of an answer that missed its target as close as it comes; return how it ended."""
+        status, answer = np.array([outcome]), self.answer
+        start = out[answer.start] if given else NO_STARTS
+        bring_closer(self, aim, status, out[answer.values], out[answer.report], given=start)
+        return int(status[0])
 
     def checked_start(self, start: PoseLike | None) -> FloatArray:
         """Return the one pose that a solve begins with, or say what is wrong with it."""

@@ -16,6 +16,7 @@ from ..kernels.chain_memory import REPORT
 from ..kernels.search_many import REACHED
 from ..transforms import FloatArray
 from .body_solver import body_solver_for, can_compile
+from .chain_closest import bring_closer
 from .chain_solution import NAMES
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .groups import random_poses
@@ -100,7 +101,9 @@ class Robust(Damped):
         starts = start.reshape(-1, problem.linkage.nq)
         status = np.zeros(len(starts), np.int64)
         targets = np.tile(goal.target, (len(starts), 1, 1))
-        values, report = prepared.search(targets, status, given=prepared.chain.values_of(starts))
+        given = prepared.chain.values_of(starts)
+        values, report = prepared.search(targets, status, given=given)
+        bring_closer(prepared, prepared.spun(targets), status, values, report, given=given)
         names, steps = [NAMES[code] for code in status.tolist()], REPORT.view(report).steps.astype(np.int64)
         rows = (prepared.pose(values, starts), status == REACHED, prepared.residuals(report), steps, names)
         return from_rows(problem.linkage, problem.goals, self.name, start, rows, prepared.settings)

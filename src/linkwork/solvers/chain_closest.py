@@ -1,0 +1,60 @@
+"""The closest pose to a target that the compiled search missed; `kernels.closest` says what is made small."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.closest import closest_many, newton_room
+from ..kernels.search_many import BEYOND, CLOSEST
+from ..transforms import FloatArray
+
+if TYPE_CHECKING:
+    from .chain_solver import Prepared
+
+NO_STARTS = np.zeros(0)
+
+
+def bring_closer(
+    prepared: Prepared,
+    aims: FloatArray,
+    status: NDArray[np.int64],
+    values: FloatArray,
+    report: FloatArray,
+    *,
+    given: FloatArray = NO_STARTS,
+    first: int = 0,
+) -> None:
+    """Bring the values (m, n) of targets that a search missed as close to them as they come, and write their reports.
+
+    A metre counts as much as a chord ``2 sin(angle / 2)`` of one over a quarter of the chain's length. Where starts are
+    given, of poses as close the nearest to its start is taken. A target that is reached after all gets another status.
+
+    Args:
+        prepared: The solver.
+        aims: Targets (m, 4, 4) as `Prepared.spun` gives them.
+        status: How the search ended for each: only those that are closest or beyond are looked at.
+        values: What it found, values of the chain, shape (m, n); overwritten.
+        report: What it says of them, shape (m, 4); overwritten.
+        given: Starts, values of the chain, shape (m, n), or none.
+        first: Number of the first target, which random starts depend on.
+    """
+    if not ((status == CLOSEST) | (status == BEYOND)).any():
+        return
+    lanes, books = newton_room(prepared.rows, prepared.chain.values)
+    closest_many(
+        prepared.codes,
+        prepared.numbers,
+        prepared.starts(np.float64),
+        aims.reshape(-1),
+        given.reshape(-1),
+        first,
+        prepared.seed,
+        np.zeros(lanes),
+        np.zeros(books),
+        values.reshape(-1),
+        report.reshape(-1),
+        status,
+    )
