@@ -23,10 +23,12 @@ def pictures() -> dict[str, tuple[Any, int]]:
     arm = lw.models.planar([15, 10, 5])
     laps = race(arm, lw.Reach("tip", position=(-20, 5)), start=START)
     space = lw.explain.workspace(lw.models.two_link(1.5, 1.0), "tip", samples=3000)
+    all_ways = lw.explain.workspace(arm, "tip", samples=3000, orientations=8)
     return {
         "figure_21.png": (lw.draw.figure(lw.textbook.figure("5.21")), 110),
         "race.png": (lw.draw.race(laps), 100),
         "workspace.png": (lw.draw.workspace(space), 75),
+        "dexterous.png": (lw.draw.workspace(all_ways), 75),
     }
 
 

@@ -381,13 +381,81 @@ def test_workspace_of_a_planar_arm_is_a_ring():
     assert "0.2 to 1.8 m" in run("workspace", "two_link:1,0.8", "--samples", 10).stdout
 
 
-def test_workspace_tells_the_dexterous_share(monkeypatch):
-    full = lw.explain.workspace
-    monkeypatch.setattr(lw.explain.workspaces, "workspace", lambda *a, **k: full(*a, **k, dexterous_samples=12))
+def test_workspace_tells_the_dexterous_share():
     got = data("workspace", ARM, "--samples", 50, "--orientations", 2)
-    found = full(lw.models.planar([15, 10, 5]), "tip", samples=50, orientations=2, dexterous_samples=12)
-    assert got["dexterous_share"] == len(found.dexterous) / len(found.points)
+    found = lw.explain.workspace(lw.models.planar([15, 10, 5]), "tip", samples=50, orientations=2)
+    assert got["points"] == 50
+    assert got["dexterous_share"] == len(found.dexterous) / 50
     assert 0.0 < got["dexterous_share"] <= 1.0
+    assert got["dexterous_rings"] == [[10.0, 20.0]]
+    text = run("workspace", ARM, "--samples", 50, "--orientations", 2).stdout
+    assert "in every orientation: 10 to 20 m" in text
+    assert "of 50 points" in text
+
+
+# What people type
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["solve", ARM, "--position", "-20", "5"],
+        ["solve", ARM, "--position", "-20 5"],
+        ["solve", ARM, "--position", "(-20,5)"],
+        ["solve", ARM, "--position", "[-20; 5]"],
+        ["solve", ARM, "(-20,5)"],
+        ["track", ARM, "--position", "-20", "5"],
+        ["race", ARM, "--position", "(-20, 5)"],
+        ["solve", ARM, "-20", "5"],
+    ],
+    ids=" ".join,
+)
+def test_a_position_written_otherwise_is_told_how(words):
+    result = run(*words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--position=-20,5" in result.stderr
+
+
+def test_an_angle_is_no_length():
+    result = run("solve", ARM, "--position=90deg,5")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "not a length: '90deg'; write a number in metres" in result.stderr
+    result = run("pose", "stanford", "boom=90deg")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "not a length" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (["pose", ARM, "j1=45"], "j1=45: 45 is radians, 7.16 turns; did you mean 45deg? 45rad says radians."),
+        (["pose", ARM, "j1=45deg"], ""),
+        (["pose", ARM, "j1=45rad"], ""),
+        (["pose", ARM, "j1=6.2"], ""),
+        (["pose", "stanford", "boom=0.5"], ""),
+        (["pose", "stanford", "boom=7"], "outside the limits of boom"),
+        (["solve", ARM, "--position=-20,5", "--start", "22.5,45,45"], "did you mean 22.5deg?"),
+        (["solve", ARM, "--position=-20,5", "--start", "ready", "--start", "j2=-90"], "did you mean -90deg?"),
+        (["solve", "panda", "--orientation", "euler=xyz:180,0,0"], "did you mean 180deg?"),
+        (["solve", "panda", "--orientation", "rotvec=0,0,90"], "did you mean 90deg?"),
+    ],
+    ids=lambda value: " ".join(value) if type(value) is list else "",
+)
+def test_an_angle_beyond_a_turn_gets_a_question(words, asked):
+    result = run(*words)
+    assert asked in result.stderr
+    assert bool(result.stderr) == bool(asked)
+    assert result.stdout
+
+
+def test_a_singular_start_is_called_so():
+    words = ["solve", ARM, "--position=22,0", "--start", "0,0,0", "--method", "damped"]
+    result = run(*words)
+    assert result.exit_code == 1
+    assert "the start is singular: no joint moves 'tip' along x" in result.stdout
+    got = data(*words, "--explain", status=1)
+    assert got["cause"] == "singular"
+    assert "Start from a bent pose: with 'j2' at 0.3, 'damped' reaches it." in got["explanation"]
 
 
 def test_race_compares_every_method(arm):
@@ -505,7 +573,7 @@ WRONG_USAGE = [
     (["solve", ARM, *GOAL, "--method", "inverse"], "square Jacobian"),
     (["solve", ARM, *GOAL, "--start", "redy"], "did you mean 'ready'?"),
     (["solve", ARM, *GOAL, "--start", "1,2"], "shape (..., 3)"),
-    (["solve", ARM, *GOAL, "--start", "1,2,x"], "--start takes numbers"),
+    (["solve", ARM, *GOAL, "--start", "1,2,x"], "--start 1,2,x: not an angle: 'x'"),
     (["solve", ARM, *GOAL, "--start", "j9=1"], "no joint 'j9'"),
     (["solve", ARM, *GOAL, "--start", "ready", "--start", "curl"], "one pose to begin with"),
     (["solve", ARM, *GOAL, "--tolerance", "0"], "tolerance must be positive"),
@@ -537,7 +605,8 @@ WRONG_USAGE = [
     (["race", ARM], "there is no goal"),
     (["race", ARM, *GOAL, "--method", "dampd"], "did you mean 'damped'?"),
     (["race", ARM, *GOAL, "-o", "race.gif"], "must end in"),
-    (["figure", "5.3"], "no figure '5.3'"),
+    (["figure", "5.3"], "figure 5.3 of the chapter (the two basic joints of one degree of freedom) is a diagram"),
+    (["figure", "6.1"], "no figure '6.1' in the chapter"),
     (["figure", "5.20", "-o", "figure.txt"], "must end in"),
     (["figure"], "Missing argument"),
 ]

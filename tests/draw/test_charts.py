@@ -182,7 +182,7 @@ def test_a_planar_workspace_shows_its_points_and_the_exact_ring():
 
 
 def test_points_with_every_orientation_stand_out():
-    space = analysis.workspace(models.planar([2, 1, 0.5]), "tip", orientations=3, dexterous_samples=12)
+    space = analysis.workspace(models.planar([2, 1, 0.5]), "tip", samples=12, orientations=3)
     page = lw.draw.workspace(space)
     good = space.dexterous
     assert 0 < len(good) < 12

@@ -93,6 +93,27 @@ CASES = {
         "time",
         ["used up its time"],
     ),
+    "a step too short": (
+        PLANAR,
+        {"position": (-20, 5)},
+        {"start": START, "method": "transpose", "scale": 1e-7},
+        "iterations",
+        ["it still comes nearer, slowly", "larger scale than 1e-07"],
+    ),
+    "singular, 2-D": (
+        PLANAR,
+        {"position": (22, 0)},
+        {"start": [0, 0, 0], "method": "damped"},
+        "singular",
+        ["the start is singular: no joint moves 'tip' along x", "singular values 33.9, 0", "'j2' at 0.3"],
+    ),
+    "singular, 3-D": (
+        limb(),
+        {"position": (0.6, 0, 0)},
+        {"start": [1, 0, 0, 0, 0], "method": "damped"},
+        "singular",
+        ["no joint moves 'tip' along x", "'elbow' at 0.3"],
+    ),
     "over-constrained": (
         lw.models.two_link(1.0, 1.0),
         {"position": (1.0, 1.0), "orientation": {"euler": ("z", [0.3])}},
@@ -120,6 +141,38 @@ def test_each_cause_is_named_with_numbers(linkage, goal, options, cause, words) 
         assert word in text
     assert solution.success == (cause == "reached")
     assert text.startswith(found.sentence)
+
+
+@pytest.mark.parametrize("method", [name for name in lw.METHODS if name not in ("inverse", "analytic", "robust")])
+def test_figure_19_is_called_singular_by_every_method_that_sticks_there(method: str) -> None:
+    goal = lw.Reach("tip", position=(22, 0))
+    solution = lw.solve(PLANAR, goal, start=[0, 0, 0], method=method)
+    if solution.success:
+        assert method in ("ccd", "fabrik")
+        return
+    found = diagnose(solution)
+    assert found.cause == "singular"
+    assert_allclose(np.abs(found.evidence["direction"]), [1, 0], atol=1e-9)
+    assert found.evidence["singular_values"][1] < 1e-9
+    assert found.evidence["joint"] in ("j2", "j3")
+    assert "bent pose" in found.advice
+    assert lw.solve(PLANAR, goal, start=found.evidence["start"], method=method).success
+
+
+def test_a_stretched_arm_in_space_is_called_singular() -> None:
+    arm = lw.models.ur5()
+    stretched = lw.solve(arm, lw.Reach("tip", position=(3, 0, 0.6)), method="damped", max_iterations=3000).q
+    axes, values, _ = np.linalg.svd(arm.jacobian(stretched, "tip")[:3])
+    assert values[2] < 1e-3 * values[0]
+    place = arm.forward(stretched, frame="tip")[:3, 3]
+    inward = -axes[:, 2] * np.sign(axes[0, 2])
+    solution = lw.solve(
+        arm, lw.Reach("tip", position=place + 0.25 * inward), start=stretched, method="selectively-damped"
+    )
+    found = diagnose(solution)
+    assert found.cause == "singular"
+    assert abs(found.evidence["direction"] @ inward) > 0.999
+    assert found.evidence["joint"] == "elbow_joint"
 
 
 def test_singular_directions_are_evidence() -> None:

@@ -10,7 +10,14 @@ from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 from linkwork.errors import FrameNotFoundError, JointNotFoundError, OptionError, TransformError
-from linkwork.explain.workspaces import euler_jacobian, is_singular, joint_map, manipulability, workspace
+from linkwork.explain.workspaces import (
+    dexterous_rings,
+    euler_jacobian,
+    is_singular,
+    joint_map,
+    manipulability,
+    workspace,
+)
 
 
 def test_the_two_link_arm_fills_its_annulus() -> None:
@@ -36,12 +43,37 @@ def test_limits_make_it_smaller_and_inexact() -> None:
 
 
 def test_the_dexterous_workspace_of_a_three_link_arm() -> None:
-    found = workspace(lw.models.planar([2, 1, 0.5]), "tip", orientations=6, dexterous_samples=40)
+    found = workspace(lw.models.planar([2, 1, 0.5]), "tip", samples=600, orientations=24)
+    assert len(found.points) == len(found.dexterity) == 600
+    assert found.dexterous_rings == ((1.5, 2.5),)  # the ring of the first two links, half a metre off at either side
     radius = np.linalg.norm(found.points[:, :2], axis=1)
-    inside = (radius > 1.55) & (radius < 2.45)  # the annulus of the first two links, half a metre off at either side
+    inside = (radius > 1.5 + 1e-6) & (radius < 2.5 - 1e-6)
     assert (found.dexterity[inside] == 1.0).all()
     assert (found.dexterity[(radius < 1.45) | (radius > 2.55)] < 1.0).all()
     assert len(found.dexterous) == int((found.dexterity == 1.0).sum())
+
+
+@pytest.mark.parametrize("lengths", [(15, 10, 5), (2, 1.5, 1), (1, 1, 0.5), (1, 0.2, 3), (1, 1), (3, 1, 1, 0.5)])
+def test_dexterous_rings_are_where_a_circle_of_the_last_link_is_reached(lengths) -> None:
+    """A place is dexterous if the links before the last reach all of the circle that the last joint goes round on."""
+    rings, before = dexterous_rings(lengths), lengths[:-1]
+    least, most = max(0.0, 2 * max(before) - sum(before)), sum(before)
+    turns = np.linspace(0.0, np.pi, 721)
+    for radius in np.linspace(0.0, 1.2 * sum(lengths), 400):
+        away = np.hypot(radius + lengths[-1] * np.cos(turns), lengths[-1] * np.sin(turns))
+        everywhere = bool((away >= least - 1e-9).all() and (away <= most + 1e-9).all())
+        edge = any(abs(radius - bound) < 1e-9 for ring in rings for bound in ring)
+        assert edge or radius == 0.0 or everywhere == any(low <= radius <= high for low, high in rings)
+
+
+def test_rings_count_lengths_in_the_plane_and_need_free_joints() -> None:
+    raised = lw.Builder("raised").revolute("a", "upper", axis="z", at=(0, 0, 2))
+    raised = raised.revolute("b", "lower", axis="z", at=(2, 0, 0.3)).frame("tip", at=(0.5, 0, 1)).build()
+    assert workspace(raised, "tip", samples=10).annulus == (1.5, 2.5)
+    stiff = raised.replace(joints={"b": {"lower": -1.0, "upper": 1.0}})
+    found = workspace(stiff, "tip", samples=10)
+    assert found.annulus is None
+    assert found.dexterous_rings is None
 
 
 def test_spatial_workspaces_and_progress() -> None:
@@ -50,8 +82,8 @@ def test_spatial_workspaces_and_progress() -> None:
     assert not found.planar
     low, high = found.extent
     assert (low < high).all()
-    workspace(lw.models.planar([1, 1, 1]), "tip", samples=20, orientations=2, dexterous_samples=3, progress=seen.append)
-    assert seen == pytest.approx([1 / 3, 2 / 3, 1.0])
+    workspace(lw.models.planar([1, 1, 1]), "tip", samples=20, orientations=2, progress=seen.append)
+    assert seen[-1] == 1.0
     with pytest.raises(OptionError, match="orientations="):
         _ = found.dexterous
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -65,7 +66,7 @@ class Commands(TyperGroup):
         try:
             status = super().main(*args, **{**options, "standalone_mode": False})
         except UsageError as error:
-            say(error.format_message())
+            say(_with_hint(error.format_message()))
             print(f"Try: {error.ctx.command_path if error.ctx else 'linkwork'} --help", file=sys.stderr)
             status = WRONG_USAGE
         except typer.Abort:
@@ -88,6 +89,13 @@ class Commands(TyperGroup):
         except OSError as error:
             say(f"{error.filename}: {error.strerror}" if error.filename else error)
             raise typer.Exit(BAD_FILE) from None
+
+
+def _with_hint(message: str) -> str:
+    """Return what a command line was refused for, with how to write numbers that it took for something else."""
+    number = re.search(r"No such option: -[\d.]|unexpected extra argument.*\([-+\d., eE]+\)$", message)
+    hint = "The numbers of a position are one word after its option, with commas and no spaces: --position=-20,5."
+    return f"{message} {hint}" if number else message
 
 
 app = typer.Typer(

@@ -40,7 +40,7 @@ from .output import (
     solution_rows,
     write_motion,
 )
-from .parsing import read_frame, read_goals, read_model, read_points
+from .parsing import position_hint, read_frame, read_goals, read_model, read_points
 
 
 @command(
@@ -77,6 +77,8 @@ def solve(
         problems, many = [[goal.read(linkage)]], False
     elif not goal.given:
         problems, many = read_goals(linkage, goals, goal.frame)
+    elif goal.position is not None and position_hint(f"{goal.position} {goals}"):
+        raise OptionError(f"--position takes one word, got two: {position_hint(f'{goal.position} {goals}')}")
     else:
         raise OptionError("a goal stands in --position and --orientation or in GOALS, not in both")
     settings, begin = options.read() | given(method=method), options.read_start(linkage)
@@ -159,7 +161,7 @@ def workspace(
     frame: FrameName = None,
     samples: Annotated[int, takes("N", "How many poses to try.", "--samples")] = 20_000,
     orientations: Annotated[
-        int, takes("K", "Also try K orientations at some points: the dexterous workspace.", "--orientations")
+        int, takes("K", "Also try K orientations at each point: the dexterous workspace.", "--orientations")
     ] = 0,
     seed: Seed = 0,
     output: Picture = None,
@@ -190,6 +192,7 @@ def workspace(
                 "center": found.center.tolist(),
                 "annulus": None if found.annulus is None else list(found.annulus),
                 "dexterous_share": share,
+                "dexterous_rings": None if found.dexterous_rings is None else [list(r) for r in found.dexterous_rings],
             }
         )
     if as_json or str(output) == "-":
@@ -199,6 +202,9 @@ def workspace(
     print_columns(rows)
     if found.annulus is not None:
         print(f"exactly: a ring about the first joint, {found.annulus[0]:.6g} to {found.annulus[1]:.6g} m from it")
+    if share is not None and found.dexterous_rings is not None:
+        rings = " and ".join("{:.6g} to {:.6g} m".format(*ring) for ring in found.dexterous_rings)
+        print(f"exactly, in every orientation: {rings or 'nowhere'}")
     if share is not None:
         print(f"every orientation tried can be had at {share:.1%} of {len(found.points)} points")
 
@@ -251,7 +257,7 @@ def race(
 
 @command("figure 5.20", "figure 5.21 -o slow.gif", "figure 5.22 --json")
 def figure(
-    number: Annotated[str, operand("NUMBER", "5.1, 5.2, 5.14, 5.19 to 5.25, or all.")],
+    number: Annotated[str, operand("NUMBER", "5.1, 5.2, 5.14, 5.18 to 5.25, or all.")],
     output: Annotated[Path | None, writes("A .png, .svg, .pdf or .gif; for all, a folder.")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from ..errors import OptionError, listed
-from .parsing import read_frame, read_numbers, read_orientation, read_ranges, read_setting, read_stdin, read_values
+from .parsing import (
+    read_frame,
+    read_orientation,
+    read_position,
+    read_quantities,
+    read_ranges,
+    read_setting,
+    read_stdin,
+    read_values,
+)
 
 if TYPE_CHECKING:
     from ..formats import Options
@@ -137,7 +146,7 @@ class PoseOptions:
 
         words, stored = self.values or [], self.stored or usual
         base = linkage.neutral() if stored is None else linkage.stored_pose(stored)
-        values = read_values([word for word in words if word != "-"])
+        values = read_values(linkage, [word for word in words if word != "-"])
         given = read_stdin() if "-" in words else {}
         if not isinstance(given, dict | list):
             raise OptionError("stdin must hold a JSON object of joint values, or a list of poses.")
@@ -169,11 +178,11 @@ class GoalOptions:
 
         if not self.given:
             raise OptionError("there is no goal; give --position, --orientation or both, such as --position 1,2")
-        place = None if self.position is None else read_numbers("--position", self.position)
+        place = None if self.position is None else read_position(self.position)
         turn = None if self.orientation is None else read_orientation(self.orientation)
         room = given(
-            position_range=read_ranges("--position-range", self.position_range),
-            rotation_range=read_ranges("--rotation-range", self.rotation_range),
+            position_range=read_ranges("--position-range", self.position_range, "m"),
+            rotation_range=read_ranges("--rotation-range", self.rotation_range, "rad"),
             range_axes=self.range_axes,
         )
         return Reach(read_frame(linkage, self.frame), position=place, orientation=turn, **room)
@@ -197,8 +206,8 @@ class ToleranceOptions:
             raise OptionError(f"--start takes one pose to begin with, got {listed(whole)}")
         base: Any = whole[0] if whole else None
         if whole and base not in linkage.poses and base[:1] in "+-.0123456789":
-            base = read_numbers("--start", base)
-        return linkage.pose(read_values([word for word in self.start if "=" in word]), base=base)
+            base = read_quantities(base, linkage.table.units, f"--start {base}")
+        return linkage.pose(read_values(linkage, [word for word in self.start if "=" in word]), base=base)
 
     def read(self) -> dict[str, Any]:
         """Return the tolerances and the joints that are given, by the names of `solve`."""

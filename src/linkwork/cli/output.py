@@ -187,6 +187,7 @@ def print_pose(linkage: Linkage, pose: dict[str, float]) -> None:
 
 def solution_data(solution: Solution, *, explain: bool) -> dict[str, Any]:
     """Return one solution as plain data, with a paragraph on why if it is asked for."""
+    from ..explain.diagnosis import diagnose
     from ..goals import Reach
 
     linkage = solution.linkage
@@ -195,10 +196,11 @@ def solution_data(solution: Solution, *, explain: bool) -> dict[str, Any]:
     blocks = [
         (getattr(goal, "frame", type(goal).__name__), block.unit) for goal in solution.goals for block in goal.blocks
     ]
+    found = diagnose(solution) if explain else None
     return {
         "success": solution.success,
         "reason": solution.reason,
-        **({"explanation": solution.explain()} if explain else {}),
+        **({} if found is None else {"cause": found.cause, "explanation": found.paragraph}),
         "method": solution.method,
         "iterations": solution.iterations,
         "residuals": [

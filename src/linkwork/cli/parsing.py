@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +21,7 @@ from ..errors import (
     OptionError,
     listed,
 )
+from .console import say
 
 if TYPE_CHECKING:
     from ..goals import Reach
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 PIXELS = re.compile(r"(\d{2,4})x(\d{2,4})")
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 # Models and motions
 
@@ -122,10 +126,8 @@ def read_size(text: str | None, suffix: str) -> tuple[float, float] | None:
 # Joint values
 
 
-def read_values(words: Sequence[str]) -> dict[str, Any]:
+def read_values(linkage: Linkage, words: Sequence[str]) -> dict[str, Any]:
     """Return joint values from words such as ``j1=30deg``, ``hip=0.1,0.2,0.3`` and ``hip=wxyz:1,0,0,0``."""
-    from ..transforms import as_angle
-
     values: dict[str, Any] = {}
     for word in words:
         name, _, text = word.rpartition("=")
@@ -134,15 +136,39 @@ def read_values(words: Sequence[str]) -> dict[str, Any]:
         if name in values:
             raise OptionError(f"joint {name!r} is given twice, the second time as {word!r}")
         form, _, numbers = text.rpartition(":")
-        try:
-            parts = [as_angle(part) for part in numbers.split(",")]
-        except LinkworkError as error:
-            raise OptionError(f"{word}: {error}") from error
         kind, _, order = form.partition(":")  # euler:xyz:10deg,0,0
         if form:
+            parts = read_quantities(numbers, ["rad" * (kind in ("euler", "rotvec"))] * 3, word)
             values[name] = {kind: (order, parts) if order else parts}
         else:
+            parts = read_quantities(numbers, [row.unit for row in linkage.table if name in (row.name, row.joint)], word)
             values[name] = parts if len(parts) > 1 else parts[0]
+    return values
+
+
+def read_quantities(text: str, units: Sequence[str], given: str) -> list[float]:
+    """Return values from a text such as ``0.4,45deg``: lengths where the unit is metres, else angles.
+
+    An angle of more than a turn without a unit is taken as it is, and a question asked on stderr.
+
+    Args:
+        text: The values, with commas between.
+        units: ``"rad"``, ``"m"`` or ``""`` for each; those beyond are plain numbers.
+        given: What was typed, for the message.
+    """
+    from ..transforms import as_angle, as_length
+
+    values, asked = [], False
+    for part, unit in zip_longest(text.split(","), units[: text.count(",") + 1], fillvalue=""):
+        try:
+            values.append(as_length(part) if unit == "m" else as_angle(part))
+        except LinkworkError as error:
+            raise OptionError(f"{given}: {error}") from error
+        number = part.strip()
+        if unit == "rad" and not asked and abs(values[-1]) > 2.0 * math.pi and NUMBER.fullmatch(number):
+            turns = f"{abs(values[-1]) / (2.0 * math.pi):.3g} turns"
+            say(f"{given}: {number} is radians, {turns}; did you mean {number}deg? {number}rad says radians.")
+            asked = True
     return values
 
 
@@ -179,21 +205,32 @@ def read_frame(linkage: Linkage, name: str | None) -> str:
     return "tip" if "tip" in extra else extra[-1]
 
 
-def read_numbers(option: str, text: str) -> list[float]:
-    """Return numbers from a text such as ``1,2.5,-3``; angles may end in ``deg``."""
-    from ..transforms import as_angle
+def read_position(text: str) -> list[float]:
+    """Return a position from a text such as ``-20,5``: lengths, so that no angle is taken for one."""
+    from ..transforms import as_length
 
     try:
-        return [as_angle(part) for part in text.split(",")]
+        return [as_length(part) for part in text.split(",")]
     except LinkworkError as error:
-        raise OptionError(f"{option} takes numbers with commas between, got {text!r}: {error}") from error
+        hint = position_hint(text) or str(error)
+        raise OptionError(
+            f"--position takes numbers with commas between, lengths in metres, got {text!r}: {hint}"
+        ) from error
 
 
-def read_ranges(option: str, text: str | None) -> list[Any] | None:
-    """Return a number or a pair for each axis from a text such as ``0.01,0,-0.02:0.05``, or None."""
+def position_hint(text: str) -> str:
+    """Return how to write what looks like a position, ``(-20 5)`` or so; nothing where it does not."""
+    numbers = NUMBER.findall(text)
+    if len(numbers) not in (2, 3) or NUMBER.sub("", text).strip(" ,;()[]{}'\"\t"):
+        return ""
+    return f"write --position={','.join(numbers)}"
+
+
+def read_ranges(option: str, text: str | None, unit: str) -> list[Any] | None:
+    """Return a number or a pair for each axis, in metres or radians, from ``0.01,0,-0.02:0.05`` or so; or None."""
     if text is None:
         return None
-    axes = [read_numbers(option, part.replace(":", ",")) for part in text.split(",")]
+    axes = [read_quantities(part.replace(":", ","), [unit] * 2, f"{option} {text}") for part in text.split(",")]
     return [axis if len(axis) > 1 else axis[0] for axis in axes]
 
 
@@ -206,13 +243,15 @@ def read_orientation(text: str) -> dict[str, Any]:
         order, colon, angles = rest.partition(":")
         if not colon:
             raise OptionError(f"euler= takes an order and angles, such as euler=xyz:0,0,90deg, got {text!r}")
-        return {form: (order, read_numbers("--orientation", angles))}
-    numbers = read_numbers("--orientation", rest)
+        return {form: (order, read_quantities(angles, ["rad"] * 3, f"--orientation {text}"))}
+    numbers = read_quantities(rest, ["rad" * (form == "rotvec")] * 3, f"--orientation {text}")
     return {form: [numbers[k : k + 3] for k in (0, 3, 6)] if form == "matrix" and len(numbers) == 9 else numbers}
 
 
 def read_setting(text: str) -> Any:
     """Return a number, a list of numbers, yes or no, nothing, or the text itself."""
+    from ..transforms import as_angle
+
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]
@@ -221,8 +260,8 @@ def read_setting(text: str) -> Any:
     except ValueError:
         pass
     try:
-        numbers = read_numbers("--set", text)
-    except OptionError:
+        numbers = [as_angle(part) for part in text.split(",")]
+    except LinkworkError:
         return text
     return numbers if len(numbers) > 1 else numbers[0]
 
@@ -247,6 +286,8 @@ def read_goals(linkage: Linkage, source: str, frame: str | None) -> tuple[list[l
         source: A file, or ``-`` for stdin.
         frame: The frame of goals that name none.
     """
+    if source != "-" and not Path(source).exists() and position_hint(source):
+        raise OptionError(f"{source!r} is no file of goals; for a position {position_hint(source)}")
     text, name = read_source(source)
     data = parse_json(text, name) if text.lstrip()[:1] in ("{", "[") else list(_goal_rows(text, name))
     items = data if isinstance(data, list) else [data]

@@ -28,7 +28,8 @@ def figure(figure: ChapterFigure, *, path: Target = None) -> Figure:
     """Draw a figure of the chapter: its rows of frames one below the other, the same limits in all.
 
     The goal is a cross, the path of the effector a line: what lies behind in full colour, what lies ahead faintly.
-    Figure 5.14 shows the ring that the arm reaches, figure 5.19 the vectors of change that the joints give to the tip.
+    Figure 5.14 shows the ring that the arm reaches, figures 5.18 and 5.19 the vectors of change that the joints give to
+    the tip.
 
     Args:
         figure: What `textbook.figure` computed.
@@ -102,7 +103,8 @@ def workspace(workspace: Workspace, *, path: Target = None) -> Figure:
     """Draw where a frame can be: in the plane, or in space with three projections.
 
     The linkage stands in its neutral pose. The exact ring of a planar arm is drawn where it is known. Points where
-    every orientation can be had stand out, if `explain.workspace` was asked for them.
+    every orientation can be had stand out, if `explain.workspace` was asked for them, and the exact rings of a planar
+    arm with them.
 
     Args:
         workspace: What `explain.workspace` gave.

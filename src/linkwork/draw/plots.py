@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MultipleLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
 
 from ..goals import Reach
 from ..transforms import FloatArray
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 COLORS = (BLUE, ORANGE, TEAL, PURPLE, "#CCAA22", "#66CCEE", INK)  # apart for colour-blind readers too
 STYLES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)))  # after the last colour, the first comes again in the next style
 FLOOR = 1e-16  # what an error of exactly zero is drawn as, below the frame of the plot
-POINT = "#8FB8DA"
+POINT, WHOLE = "#8FB8DA", "#FDF1E3"
 VALLEY = 0.05  # share of the largest measure whose border is drawn
 PLANES = ([0, 1], [1, 2], [0, 2])  # seen from above, from the front and from the side
 
@@ -75,7 +75,7 @@ def race(laps: list[RaceResult], goal: FloatArray | None) -> Picture:
     if goal is None and wanted is not None:
         goal = goal_point(wanted.position)
     height = max(4.5, 1.0 + 0.25 * len(laps))
-    page = new_figure((12.9, height))
+    page = new_figure((13.7, height))
     _errors(page, runners, (0.75, 0.6, 3.3, height - 1.1))
     _paths(page, runners, goal, (5.25, 0.6, 3.5, height - 1.1))
     _table(page, laps, runners, 9.1, height - 0.4)
@@ -108,6 +108,11 @@ def _errors(page: Picture, runners: list[Runner], region: Region) -> None:
     for runner in runners:
         errors = np.maximum(runner.errors, FLOOR)
         ax.plot(np.arange(len(errors)), errors, linewidth=1.7, label=runner.method, **runner.style)
+    _scale_errors(ax, runners)
+
+
+def _scale_errors(ax: Any, runners: list[Runner]) -> None:
+    """Choose what the plot of errors shows, and say it: tolerances, ends below its frame, iterations not to scale."""
     solution = runners[0].solution
     units = list(dict.fromkeys(block.unit for goal in solution.goals for block in goal.blocks))
     settings = solution.settings
@@ -120,16 +125,24 @@ def _errors(page: Picture, runners: list[Runner], region: Region) -> None:
         least = min(least, tight)
     most = max(float(every.max(initial=0.0)), 30.0 * tight)
     ax.set_yscale("log")
-    ax.set_ylim(max(least / 3.0, 1e-3 * tight), 3.0 * most)
+    floor = max(least / 3.0, 1e-3 * tight)
+    ax.set_ylim(floor, 3.0 * most)
     longest = max(len(runner.errors) - 1 for runner in runners)
+    across = "iteration"
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     if longest > 50:
         ax.set_xscale("symlog", linthresh=10.0, linscale=1.0)
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        across = "iteration (logarithmic from 10 on)"
     ax.set_xlim(0.0, max(1.05 * longest, 1.0))
+    for runner in runners:
+        if runner.errors[-1] < floor:  # it ends below the frame
+            mark = {"marker": "v", "markersize": 6.0, "clip_on": False, "color": runner.style["color"], "zorder": 6.0}
+            ax.plot([len(runner.errors) - 1], [floor], **mark)
     for value in dict.fromkeys(tolerances[unit] for unit in units):
         if value > ax.get_ylim()[0]:
             _mark_tolerance(ax, value, ", ".join(unit for unit in units if tolerances[unit] == value))
-    name_axes(ax, "iteration", f"largest error [{' or '.join(units)}]")
+    name_axes(ax, across, f"largest error [{' or '.join(units)}]")
 
 
 def _mark_tolerance(ax: Any, tolerance: float, unit: str) -> None:
@@ -156,11 +169,11 @@ def _paths(page: Picture, runners: list[Runner], goal: FloatArray | None, region
 
 
 def _table(page: Picture, laps: list[RaceResult], runners: list[Runner], left: float, top: float) -> None:
-    """Write one line for each method: its stroke, its name, how it ended, its iterations and its last error."""
+    """Write one line for each method: its stroke, its name, how it ended, its iterations, last error and time."""
     styles = {runner.method: runner.style for runner in runners}
     width, height = page.get_size_inches()
-    columns = (left + 0.4, left + 1.85, left + 3.0, left + 3.65)
-    for x, text in zip(columns, ("method", "ended", "steps", "error"), strict=True):
+    columns = (left + 0.4, left + 1.85, left + 3.0, left + 3.65, left + 4.35)
+    for x, text in zip(columns, ("method", "ended", "steps", "error", "ms"), strict=True):
         write(page, x, top + 0.04, text, NORMAL, INK, weight="bold", ha="left" if x < columns[2] else "right")
     for k, lap in enumerate(laps):
         y = top - 0.25 * (k + 1)
@@ -176,6 +189,7 @@ def _table(page: Picture, laps: list[RaceResult], runners: list[Runner], left: f
         write(page, columns[1], y, ended, NORMAL, GREEN if found.success else RED)
         write(page, columns[2], y, f"{found.iterations}", NORMAL, INK, ha="right")
         write(page, columns[3], y, f"{float(found.residual):.1e}", NORMAL, INK, ha="right")
+        write(page, columns[4], y, f"{1e3 * lap.seconds:.3g}", NORMAL, INK, ha="right")
 
 
 # A workspace
@@ -189,13 +203,13 @@ def workspace(space: Workspace) -> Picture:
 
 def _groups(space: Workspace) -> list[tuple[str, FloatArray, str, float]]:
     """Return the points in groups, each with its name, colour and size [points]."""
+    size = float(np.clip(3.0 * math.sqrt(4000.0 / len(space.points)), 1.0, 4.0))
     if space.dexterity is None:
-        size = float(np.clip(3.0 * math.sqrt(4000.0 / len(space.points)), 1.0, 4.0))
         return [(f"reached in {len(space.points)} sampled poses", space.points, POINT, size)]
     all_ways = space.dexterity >= 1.0
     return [
-        ("reached, in some orientations", space.points[~all_ways], POINT, 3.0),
-        ("in every orientation tried", space.points[all_ways], ORANGE, 4.5),
+        ("reached, in some orientations", space.points[~all_ways], POINT, size),
+        ("in every orientation tried", space.points[all_ways], ORANGE, 1.2 * size),
     ]
 
 
@@ -214,9 +228,22 @@ def _flat_space(space: Workspace, sketch: Sketch) -> Picture:
         _scatter(panel.ax, points, [0, 1], color, size, zorder=2.0)
     if space.annulus is not None:
         add_ring(panel.ax, space.center[:2], *space.annulus)
-    exact = "" if space.annulus is None else "Dashed: exact, from {:.4g} to {:.4g} m.".format(*space.annulus)
-    _legend(page, space, 0.75, 6.55, exact)
+    if space.dexterity is not None:
+        for ring in space.dexterous_rings or ():
+            add_ring(panel.ax, space.center[:2], *ring, fill=WHOLE, edge=RED)
+    _legend(page, space, 0.75, 6.55, _exactly(space))
     return page
+
+
+def _exactly(space: Workspace) -> str:
+    """Return what the dashed circles are."""
+    if space.annulus is None:
+        return ""
+    text = "Dashed: exact, from {:.4g} to {:.4g} m".format(*space.annulus)
+    if space.dexterity is None or space.dexterous_rings is None:
+        return f"{text}."
+    rings = " and ".join("{:.4g} to {:.4g} m".format(*ring) for ring in space.dexterous_rings)
+    return f"{text}; {f'in every orientation {rings}' if rings else 'in every orientation nowhere'}."
 
 
 def _deep_space(space: Workspace, sketch: Sketch) -> Picture:

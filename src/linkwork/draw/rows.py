@@ -146,18 +146,19 @@ def _draw_ring(panel: Drawing, row: Row, number: int) -> None:  # noqa: ARG001 -
     add_ring(panel.ax, *_ring(row))
 
 
-def add_ring(ax: Any, center: FloatArray, least: float, most: float) -> None:
+def add_ring(ax: Any, center: FloatArray, least: float, most: float, fill: str = RING, edge: str = GREY) -> None:
     """Draw the exact ring of positions an arm reaches: lightly filled, with both circles."""
     x, y = (float(value) for value in center)
+    line = {"fill": False, "edgecolor": edge, "linewidth": 0.9, "linestyle": "--", "zorder": 4.0}
     if least > 1e-9 * most:
-        ax.add_patch(Annulus((x, y), most, most - least, facecolor=RING, edgecolor="none", zorder=0.5))
-        ax.add_patch(Circle((x, y), least, fill=False, edgecolor=GREY, linewidth=0.9, linestyle="--", zorder=4.0))
+        ax.add_patch(Annulus((x, y), most, most - least, facecolor=fill, edgecolor="none", zorder=0.5))
+        ax.add_patch(Circle((x, y), least, **line))
     else:
-        ax.add_patch(Circle((x, y), most, facecolor=RING, edgecolor="none", zorder=0.5))
-    ax.add_patch(Circle((x, y), most, fill=False, edgecolor=GREY, linewidth=0.9, linestyle="--", zorder=4.0))
+        ax.add_patch(Circle((x, y), most, facecolor=fill, edgecolor="none", zorder=0.5))
+    ax.add_patch(Circle((x, y), most, **line))
 
 
-# Figure 5.19: what each joint does to the tip, and what is wanted
+# Figures 5.18 and 5.19: what each joint does to the tip, and what is wanted
 
 
 def _changes(row: Row, number: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -203,5 +204,6 @@ CHANGES_KEY = (
 )
 OVERLAYS = {
     "5.14": Overlay(_ring_room, _draw_ring, (("Ring: what the arm reaches, |L1 − L2| to L1 + L2", GREY),)),
+    "5.18": Overlay(_changes_room, _draw_changes, CHANGES_KEY),
     "5.19": Overlay(_changes_room, _draw_changes, CHANGES_KEY),
 }

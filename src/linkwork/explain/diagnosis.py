@@ -17,16 +17,19 @@ from ..goals import Block, Reach
 from ..linkage.linkage import Linkage
 from ..linkage.poses import mid_range, wrapped
 from ..linkage.program import chain_motions
-from ..solvers import METHODS, Damped, Group, Problem, Robust, Solution, run
+from ..solvers import METHODS, Damped, Group, Method, Problem, Robust, Solution, run
 from ..solvers.groups import random_poses
 from ..solvers.solution import ending, errors_in_words
 from ..transforms import FloatArray
 from .conflicts import Conflict, Experiments, amount, apart, called, joined, levels, missed_blocks
+from .lost_directions import NEARLY, SINGULAR, bent_starts, lost_direction
 
 STARTS = 128
 ALL_JOINTS = 64  # other starts of the solve that tells whether a group of joints was too few
 ELSEWHERE = "Start elsewhere, or use the method 'robust', which does."
-SINGULAR = 1e-3
+STOOD_STILL = 1e-2  # radians or metres: a solve that went no further never left its start
+BENDS = 4  # bent starts that are tried
+SLOWLY = 0.99  # of an error: what two thousand more iterations must make of it to count as coming nearer
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +38,8 @@ class Diagnosis:
 
     Attributes:
         cause: ``reached``, ``out-of-reach``, ``too-close``, ``out-of-plane``, ``over-constrained``, ``limits``,
-            ``conflict``, ``open-loop``, ``local-minimum``, ``diverged``, ``iterations``, ``time`` or ``unknown``.
+            ``conflict``, ``open-loop``, ``singular``, ``local-minimum``, ``diverged``, ``iterations``, ``time`` or
+            ``unknown``.
         sentence: What happened, with numbers.
         advice: What to try.
         evidence: The numbers, by name.
@@ -45,6 +49,11 @@ class Diagnosis:
     sentence: str
     advice: str = ""
     evidence: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def paragraph(self) -> str:
+        """What happened and what to try."""
+        return " ".join(part for part in (self.sentence, self.advice) if part)
 
 
 def reason(solution: Solution) -> str:
@@ -63,8 +72,7 @@ def explain(solution: Solution) -> str:
     """Return a paragraph: what happened, why, and what to try."""
     if np.ndim(solution.success):
         return f"{reason(solution)} solution[k].explain() tells why one of them ended so."
-    found = diagnose(solution)
-    return " ".join(part for part in (found.sentence, found.advice) if part)
+    return diagnose(solution).paragraph
 
 
 def diagnose(solution: Solution) -> Diagnosis:
@@ -111,7 +119,16 @@ def _ended(solution: Solution) -> str:
     if len(ranks) > 1:
         text += f"; {', '.join(rank.words for rank in ranks)}"
     held = at_limits(solution.linkage, solution.q, solution.group)
-    return f"{text}; at their limits: {', '.join(held)}." if held else f"{text}."
+    if held:
+        text += f"; at their limits: {', '.join(held)}"
+    lost = lost_direction(solution.problem, solution.q) if _never_left(solution) else None
+    return f"{text}; the start is singular: {lost.sentence}." if lost is not None else f"{text}."
+
+
+def _never_left(solution: Solution) -> bool:
+    """Return whether a solve ended where it began."""
+    gone = np.abs(solution.linkage.difference(solution.start, solution.q)).max(initial=0.0)
+    return solution.status in ("stalled", "iterations") and bool(gone < STOOD_STILL)
 
 
 def _reached(solution: Solution) -> Diagnosis:
@@ -242,8 +259,8 @@ def _owner(solution: Solution, block: Block) -> int:
 def _experiments(solution: Solution) -> Diagnosis:
     problem = solution.problem
     base = _ended(solution)
-    if solution.status == "diverged" and solution.method != "robust":
-        return Diagnosis("diverged", base, "Use a smaller scale or step, or the method 'damped'.", {})
+    if solution.status == "diverged" and solution.options.get("scale") is not None:
+        return _diverged(solution, problem, base)
     longer = _continued(solution, problem)
     if longer is not None:
         return longer
@@ -256,6 +273,11 @@ def _experiments(solution: Solution) -> Diagnosis:
     project = replace(settings, limits="project" if settings.keeps_limits else "ignore")
     tried = run(Damped(), problem, starts, project)
     if tried.success.any():
+        singular = _singular(solution, problem, base)
+        if singular is not None:
+            return singular
+        if solution.status == "diverged" and solution.method != "robust":
+            return _diverged(solution, problem, base)
         return _local_minimum(solution, base, tried)
     free = run(Damped(), problem, starts, replace(settings, limits="ignore"))
     if settings.keeps_limits and free.success.any():
@@ -266,6 +288,9 @@ def _experiments(solution: Solution) -> Diagnosis:
 def _several(trials: Experiments, base: str) -> Diagnosis:
     """Return why several goals were missed."""
     again = trials.together()
+    singular = _singular(trials.solution, trials.solution.problem, base) if again.success else None
+    if singular is not None:
+        return singular
     if again.success:
         text = f"{base} It is a local minimum of this start: from another the goals are reached."
         return Diagnosis("local-minimum", text, ELSEWHERE, {"pose": again.q})
@@ -281,12 +306,57 @@ def _continued(solution: Solution, problem: Problem) -> Diagnosis | None:
     if solution.status not in ("iterations", "time") or solution.method not in METHODS:
         return None
     settings = replace(solution.settings, trace=False, time_budget=None, max_iterations=2000)
-    further = METHODS[solution.method]().solve(problem, solution.q, settings)
-    if not further.success:
-        return None
+    further = _method(solution).solve(problem, solution.q, settings)
     needed = solution.iterations + further.iterations
-    text = f"{_ended(solution)[:-1]}; it gets there after {_steps(needed)} in all."
-    return Diagnosis(solution.status, text, f"Give it max_iterations={needed}.", {"needed": needed})
+    if further.success:
+        text = f"{_ended(solution)[:-1]}; it gets there after {_steps(needed)} in all."
+        return Diagnosis(solution.status, text, f"Give it max_iterations={needed}.", {"needed": needed})
+    advice = _length_advice(solution, problem)
+    if further.status != "iterations" or not (advice or further.residual < SLOWLY * solution.residual):
+        return None
+    text = f"{_ended(solution)[:-1]}; after {needed} it is {_missed(further)}: it still comes nearer, slowly."
+    return Diagnosis(solution.status, text, f"{advice or 'Give it more iterations'}.", {})
+
+
+def _method(solution: Solution) -> Method:
+    """Return the method of a solution, with its options, to solve again."""
+    return METHODS[solution.method](**solution.options)
+
+
+def _diverged(solution: Solution, problem: Problem, base: str) -> Diagnosis:
+    advice = _length_advice(solution, problem) or "Use smaller steps (max_step=)"
+    return Diagnosis("diverged", base, f"{advice}, or the method 'damped'.", {})
+
+
+def _length_advice(solution: Solution, problem: Problem) -> str:
+    """Return which scale a method of a fixed one could take, by the largest singular value; nothing for others."""
+    scale = solution.options.get("scale")
+    if scale is None:
+        return ""
+    most = max(float(np.linalg.svd(problem.jacobian(q), compute_uv=False)[0]) for q in (solution.start, solution.q))
+    bound = 2.0 / max(most**2, 1e-300)
+    size = "smaller" if scale > bound / 4.0 else "larger"
+    return f"Use a {size} scale than {scale:g}, such as {bound / 4.0:.2g} (from 2/sigma² = {bound:.3g} on it diverges)"
+
+
+def _singular(solution: Solution, problem: Problem, base: str) -> Diagnosis | None:
+    """Return that the start, or where it led, has lost the way to a goal that other starts reach; else None."""
+    poses = {"start": solution.start, "pose it came to": solution.q}
+    found = {where: lost for where, q in poses.items() if (lost := lost_direction(problem, q)) is not None}
+    if not found:
+        return None
+    where, lost = next(iter(found.items()))
+    evidence = {"direction": lost.direction, "share": lost.share, "singular_values": lost.singular_values}
+    text = base if _never_left(solution) else f"{base} The {where} is singular: {lost.sentence}."
+    text += " It is no lack of reach: other starts get there."
+    settings = replace(solution.settings, trace=False, time_budget=None)
+    starts = bent_starts(problem, solution.start, keep_limits=settings.keeps_limits)
+    for bent in starts[:BENDS] if solution.method in METHODS else ():
+        if _method(solution).solve(problem, bent.q, settings).success:
+            evidence |= {"joint": bent.joint, "start": bent.q}
+            way = f"Start from a bent pose: with {bent.joint!r} at {bent.value:.3g}, {solution.method!r} reaches it."
+            return Diagnosis("singular", text, way, evidence)
+    return Diagnosis("singular", text, f"Start from a bent pose. {ELSEWHERE}", evidence)
 
 
 def _local_minimum(solution: Solution, base: str, others: Solution) -> Diagnosis:
@@ -295,6 +365,10 @@ def _local_minimum(solution: Solution, base: str, others: Solution) -> Diagnosis
     best = int(np.argmin(np.where(others.success, away, np.inf)))
     text = f"{base} It is a local minimum of this start: {share:.0%} of {STARTS} random starts reach the goal."
     evidence = {"share": share, "pose": others.q[best]}
+    lost = lost_direction(solution.problem, solution.start, ratio=NEARLY)
+    if lost is not None:
+        text += f" The start is nearly singular: hardly a joint {lost.words} there, where the goal lies."
+        evidence |= {"direction": lost.direction, "singular_values": lost.singular_values}
     return Diagnosis("local-minimum", text, ELSEWHERE, evidence)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError, TransformError
-from ..goals import Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, as_poses
-from ..solvers import Damped, Problem, Settings, run
+from ..linkage.program import Motions, chain_motions
+from ..solvers.batch import solve_batch
 from ..solvers.options import one_of, whole
 from ..transforms import FloatArray, as_axis, axis_rotation
 
@@ -38,7 +38,9 @@ class Workspace:
         planar: Whether all points lie in one plane parallel to x and y.
         annulus: Least and largest distance from the first joint, exact for a planar arm of unlimited revolute joints,
             else None.
-        center: The first joint's place, which the annulus is about.
+        dexterous_rings: For such an arm the rings in which every orientation can be had, exactly, least and largest
+            distance each; none, one, or a disc and a ring about it. Else None.
+        center: The first joint's place, which the rings are about.
     """
 
     linkage: Linkage
@@ -47,6 +49,7 @@ class Workspace:
     dexterity: FloatArray | None
     planar: bool
     annulus: tuple[float, float] | None
+    dexterous_rings: tuple[tuple[float, float], ...] | None
     center: FloatArray
 
     @property
@@ -69,7 +72,6 @@ def workspace(
     samples: int = 20_000,
     seed: int = 0,
     orientations: int = 0,
-    dexterous_samples: int = 400,
     progress: Callable[[float], None] | None = None,
 ) -> Workspace:
     """Return the reachable workspace of a frame, sampled over its joints' ranges; and the dexterous one on request.
@@ -80,13 +82,17 @@ def workspace(
         samples: How many poses to sample.
         seed: Where they come from.
         orientations: How many orientations to try at each point; zero leaves the dexterous workspace out. A planar
-            linkage turns about z alone.
-        dexterous_samples: How many of the points to try them at: that takes a solve each.
+            linkage turns about z alone. Each is a solve: `solve_batch` does them, on all cores.
         progress: Called with the share that is done.
+
+    Example:
+        >>> import linkwork as lw
+        >>> space = lw.explain.workspace(lw.models.planar([15, 10, 5]), "tip", samples=500, orientations=4)
+        >>> space.annulus, space.dexterous_rings
+        ((0.0, 30.0), ((10.0, 20.0),))
     """
     check_linkage(linkage)
     samples, orientations = whole("samples", samples, least=1), whole("orientations", orientations)
-    dexterous_samples = whole("dexterous_samples", dexterous_samples, least=1)
     if linkage.loops:
         raise OptionError(
             f"closed loops, as of linkage {linkage.name!r}, are not sampled; follow a frame with lw.drive."
@@ -99,21 +105,58 @@ def workspace(
     planar = not linkage.evaluator.moving_rows(frame)[[2, 3, 4]].any()
     dexterity = None
     if orientations:
-        points = points[:dexterous_samples]
         dexterity = _dexterity(linkage, frame, points, orientations, planar, rng, progress)
-    annulus, center = _annulus(linkage, frame, planar)
-    return Workspace(linkage, frame, points, dexterity, planar, annulus, center)
+    chain = chain_motions(linkage, frame)
+    annulus = rings = None
+    if planar and _turns_freely(linkage, chain):
+        lengths = _lengths_in_plane(chain)
+        annulus, rings = _ring(lengths), dexterous_rings(lengths)
+    return Workspace(linkage, frame, points, dexterity, planar, annulus, rings, chain.offsets[0])
 
 
-def _annulus(linkage: Linkage, frame: str, planar: bool) -> tuple[tuple[float, float] | None, FloatArray]:
-    """Return the exact ring of a planar arm of unlimited revolute joints: what the lengths of its links allow."""
-    from .diagnosis import reach
+def _lengths_in_plane(chain: Motions) -> list[float]:
+    """Return how far the joints and the end of a planar chain are from one another, seen along the axes."""
+    world, places = np.eye(4), []
+    for before in (*(motion.before for motion in chain.motions), chain.after):
+        world = world @ before
+        places.append(world[:2, 3])
+    lengths: list[float] = np.linalg.norm(np.diff(places, axis=0), axis=1).tolist()
+    return lengths
 
-    center, least, most, _ = reach(linkage, frame)
-    free = np.isinf(linkage.lower).all() and np.isinf(linkage.upper).all()
-    revolute = all(arc.articulation.kind in ("fixed", "revolute", "continuous") for arc in linkage.arcs)
-    serial = all(len(below) <= 1 for below in linkage.children) and not any(arc.mimic for arc in linkage.arcs)
-    return ((least, most) if planar and free and revolute and serial else None), center
+
+def _turns_freely(linkage: Linkage, chain: Motions) -> bool:
+    """Return whether a frame is moved by revolute joints without limits alone, each by its own value."""
+    rows = [linkage.table[motion.q] for motion in chain.motions]
+    own = len({row.q for row in rows}) == len(rows) > 0
+    return own and all(row.kind == "revolute" and row.wraps for row in rows)
+
+
+def _ring(lengths: Sequence[float]) -> tuple[float, float]:
+    """Return least and largest distance that the ends of a planar chain of links can have."""
+    total, longest = math.fsum(lengths), max(lengths, default=0.0)
+    return max(0.0, 2.0 * longest - total), total
+
+
+def dexterous_rings(lengths: Sequence[float]) -> tuple[tuple[float, float], ...]:
+    """Return where the tip of a planar arm can be turned all the way round: distances from the first joint.
+
+    The last joint goes round the tip in a circle of the last link's length. A place is dexterous if the links before
+    it reach all of that circle: if the circle about it lies in their ring.
+
+    Args:
+        lengths: The links' lengths, the last that of the tip from the last joint.
+
+    Example:
+        >>> dexterous_rings([15, 10, 5]), dexterous_rings([2, 1.5, 1]), dexterous_rings([1, 1])
+        (((10.0, 20.0),), ((0.0, 0.5), (1.5, 2.5)), ())
+    """
+    *before, last = lengths
+    least, most = _ring(before)
+    if least == 0.0:
+        rings = [(0.0, most - last)]
+    else:
+        rings = [(0.0, min(last - least, most - last)), (last + least, most - last)]
+    return tuple((low, high) for low, high in rings if high > low)
 
 
 def _dexterity(
@@ -125,18 +168,15 @@ def _dexterity(
     rng: np.random.Generator,
     progress: Callable[[float], None] | None,
 ) -> FloatArray:
-    """Return for each point the share of orientations that some start reaches."""
-    turns = _orientations(orientations, planar, rng)
-    starts = linkage.random_pose(rng, 24)
-    settings = Settings(limits="project", max_iterations=60)
-    result = np.zeros(len(points))
-    for k, point in enumerate(points):
-        for turn in turns:
-            problem = Problem(linkage, Reach(frame, position=point, orientation=turn))
-            result[k] += bool(run(Damped(), problem, starts, settings).success.any())
-        if progress is not None:
-            progress((k + 1) / len(points))
-    return result / len(turns)
+    """Return for each point the share of orientations that can be had there."""
+    turns = np.array(_orientations(orientations, planar, rng))
+    targets = np.tile(np.eye(4), (len(points), len(turns), 1, 1))
+    targets[..., :3, :3] = turns
+    targets[..., :3, 3] = points[:, None]
+    report = False if progress is None else lambda done, total: progress(done / total)
+    found = solve_batch(linkage, frame, targets.reshape(-1, 4, 4), progress=report)
+    share: FloatArray = found.success.reshape(len(points), len(turns)).mean(axis=1)
+    return share
 
 
 def _orientations(count: int, planar: bool, rng: np.random.Generator) -> list[FloatArray]:

@@ -5,6 +5,9 @@ by an angle t about its unit axis a, the effector moves by ``sin t (a x r) + (1 
 the column's linear half. Going inward, a joint never moves the axes of those still to come, so one Jacobian serves a
 sweep.
 
+A joint whose axis passes through the effector, or through the goal, changes nothing by turning, and where its merit is
+largest is noise: it is held back, smoothly, as its best turn gains less and less.
+
 Memory of one problem: ``world`` (e, 4, 4) and ``jacobian`` (e, 6, nv) of its effectors.
 """
 
@@ -19,6 +22,7 @@ from .rotations import best_turn, cross, dot, plus, times
 
 TURN, SLIDE = 0, 1
 STILL = 1.0e-9
+LEVER = 0.02  # of the longest lever of an effector: joints with a shorter one are held back
 Goals = namedtuple(
     "Goals",
     (
@@ -58,35 +62,67 @@ def orientation_terms(world, target, axis):
 
 
 @part
-def best(goals, world, jacobian, nv, column, kind, low, high):
+def longest_lever(jacobian, nv, effectors, kinds):
+    """Return the largest distance of an effector from an axis that turns it."""
+    square = 0.0
+    for e in range(effectors):
+        for c in range(nv):
+            if kinds[c] == TURN:
+                linear = down(jacobian, 6 * nv * e + c, nv)
+                square = max(square, dot(linear, linear))
+    return math.sqrt(square)
+
+
+@inner
+def held_back(amount, least):
+    """Return the worth of staying: none where a change is worth `least` and more, all of `least` where nothing."""
+    if amount >= least:
+        return 0.0
+    missing = 1.0 - amount / least
+    return least * missing * missing
+
+
+@part
+def best(goals, world, jacobian, nv, column, kind, low, high, lever):
     """Return the best change of one joint within its range, and how much better it makes things.
 
-    The merit of a turn by t is ``first cos t + second sin t``; of a slide by t, ``first t - second t^2 / 2``.
+    The merit of a turn by t is ``first cos t + second sin t``; of a slide by t, ``first t - second t^2 / 2``. A turn
+    moves an effector by its distance from the axis times the goal's; `whole` is what a joint with the longest lever
+    would make of the larger of the two. No joint turns by more than half a turn: beyond, it is the other way round.
     """
-    first, second = 0.0, 0.0
+    first, second, whole = 0.0, 0.0, 0.0
     for e in range(goals.count):
         linear, axis, moves = halves(jacobian, nv, e, column)
         if not moves:
             continue
         inward = cross(axis, linear)  # from the effector to the axis
         weight, target = goals.weight[e], beyond(goals.target, 16 * e)
+        square, along = 0.0, 0.0  # of the way from the axis to the goal
         for k in range(goals.coordinates[e]):
             way = target[4 * k + 3] - world[16 * e + 4 * k + 3]
             if kind == TURN:
                 way -= inward[k]  # from the axis to the goal, across
                 first -= weight * way * inward[k]
                 second += weight * way * linear[k]
+                square += way * way
+                along += way * axis[k]
             else:
                 first += weight * way * linear[k]
                 second += weight * linear[k] * linear[k]
+        if kind == SLIDE:
+            whole += weight
+        elif goals.coordinates[e] > 0:
+            whole += weight * lever * math.sqrt(max(square - along * along, dot(linear, linear)))
         if kind == TURN and goals.oriented[e]:
             cosine, sine = orientation_terms(beyond(world, 16 * e), target, axis)
             first += weight * goals.radius * goals.radius * cosine
             second += weight * goals.radius * goals.radius * sine
     if kind == TURN:
-        change = best_turn(first, second, low, high)
+        stay = held_back(math.sqrt(first * first + second * second), LEVER * whole)
+        change = best_turn(first + stay, second, max(low, -math.pi), min(high, math.pi))
         return change, first * (math.cos(change) - 1.0) + second * math.sin(change)
-    change = min(max(first / second, low), high) if second > 0.0 else 0.0
+    stiffness = second + held_back(second, LEVER * LEVER * whole)
+    change = min(max(first / stiffness, low), high) if stiffness > 0.0 else 0.0
     return change, first * change - 0.5 * second * change * change
 
 
@@ -125,9 +161,10 @@ def sweep_inward(goals, world, jacobian, kinds, low, high, together, change, gai
     least, most, amounts, gains = flat(low), flat(high), flat(change), flat(gain)
     for i in range(change.shape[0]):
         w, j = beyond(flat(world), 16 * aims.count * i), beyond(flat(jacobian), 6 * nv * aims.count * i)
+        lever = longest_lever(j, nv, aims.count, kind)
         for step in range(nv):
             c = nv - 1 - step
             at = nv * i + c
-            amounts[at], gains[at] = best(aims, w, j, nv, c, kind[c], least[at], most[at])
+            amounts[at], gains[at] = best(aims, w, j, nv, c, kind[c], least[at], most[at], lever)
             if together:
                 take(w, j, aims.count, kind[c], nv, c, amounts[at])

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import GoalError, NotFoundError
+from ..errors import GoalError, NotFoundError, listed
 from ..explain.races import RaceResult
 from ..goals import Reach
 from ..linkage.linkage import Linkage
@@ -32,9 +32,15 @@ LATE = (0, 10, 18, 19, 20)  # the frames that figure 5.21 shows
 
 
 class FigureNotFoundError(NotFoundError):
-    """No figure of that number."""
+    """No figure of that number that is computed: the chapter has none, or one without numbers."""
 
-    kind, kinds = "figure", "figures"
+    def __init__(self, number: object) -> None:
+        super().__init__(number, "the chapter", FIGURES)
+        if number in DIAGRAMS:
+            self.args = (
+                f"figure {number} of the chapter ({DIAGRAMS[str(number)]}) is a diagram without numbers to compute; "
+                f"figures that are computed are {listed(list(FIGURES))}.",
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +133,11 @@ def _two_link() -> tuple[Panel, ...]:
     return tuple(row(f"elbow {elbow}", elbow=elbow) for elbow in ("down", "up"))
 
 
+def _changes() -> tuple[Panel, ...]:
+    row = _row("axis × (tip − joint): a column of the Jacobian for each", "pseudoinverse")
+    return (replace(row, shown=(0, 10, 20)),)
+
+
 def _singular() -> tuple[Panel, ...]:
     starts = {"fully extended: singular": (0.0, 0.0, 0.0), "nearly extended": (0.0, 0.02, 0.02)}
     return tuple(_row(title, "pseudoinverse", (22.0, 0.0), start=start) for title, start in starts.items())
@@ -150,6 +161,7 @@ FIGURES: dict[str, tuple[str, Callable[[], tuple[Panel, ...]]]] = {
     "5.1": ("Forward kinematics: the joints of a limb are turned.", _forward_sequence),
     "5.2": ("Inverse kinematics: the hand goes to its goal and the joints follow.", _inverse_sequence),
     "5.14": ("A two-link arm reaches a point with its elbow down and up.", _two_link),
+    "5.18": ("Instantaneous changes of the tip's position, one for each joint.", _changes),
     "5.19": ("A singular configuration: every joint moves the tip across the way to the goal.", _singular),
     "5.20": ("Pseudoinverse without and with damping, goal within reach.", lambda: _damping(NEAR)),
     "5.21": ("The same, goal out of reach.", lambda: tuple(replace(row, shown=LATE) for row in _damping(FAR))),
@@ -157,6 +169,24 @@ FIGURES: dict[str, tuple[str, Callable[[], tuple[Panel, ...]]]] = {
     "5.23": ("Alternative Jacobian: the goal is pulled to the tip.", lambda: (_row("alternative", "alternative"),)),
     "5.24": ("Transpose of the Jacobian, with the best-fitting scale.", lambda: (_row("transpose", "transpose"),)),
     "5.25": ("Cyclic coordinate descent.", lambda: (_row("ccd", "ccd"),)),
+}
+
+
+DIAGRAMS = {  # the others, by what they show
+    "5.3": "the two basic joints of one degree of freedom",
+    "5.4": "complex joints as several simple ones",
+    "5.5": "a hierarchy as a tree",
+    "5.6": "arc and node",
+    "5.7": "a hierarchical model",
+    "5.8": "its tree",
+    "5.9": "variable rotations at the joints",
+    "5.10": "the hierarchy with joint rotations",
+    "5.11": "a hierarchy with two appendages",
+    "5.12": "its tree",
+    "5.13": "pseudocode of forward kinematics",
+    "5.15": "formulas of the two-link arm",
+    "5.16": "velocities that a joint's rotation induces",
+    "5.17": "a planar arm of three joints; it is that of 5.18",
 }
 
 
@@ -169,7 +199,7 @@ def figure(number: str) -> Figure:
         [2.1311, 1.371, 0.6588]
     """
     if number not in FIGURES:
-        raise FigureNotFoundError(number, "the chapter", FIGURES)
+        raise FigureNotFoundError(number)
     caption, make = FIGURES[number]
     return Figure(number, caption, make())
 

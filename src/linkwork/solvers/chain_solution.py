@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from ..goals import Reach
 from ..kernels.chain_memory import REPORT
@@ -34,6 +35,7 @@ class Found(Solution):
     out: FloatArray
     method = "robust"
     trace = ()
+    options = MappingProxyType[str, Any]({})
 
     @cached_property
     def linkage(self) -> Linkage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .method import Method
     from .options import Settings
 
+RESTLESS = 1e-12  # of a pose: less is rounding, no step
 SETTLED = 1e-12  # of the length: an error of an upper level that no step below can be blamed for
 
 
@@ -184,6 +185,7 @@ class _Walk:
         self.best_q, self.best_cost, self.first_cost = self.q.copy(), self.cost.copy(), self.cost
         self.mark, self.waiting = self.cost.copy(), np.zeros(count, np.int64)
         self.count, self.status = np.zeros(count, np.int64), np.where(self.reached, REACHED, ACTIVE)
+        self._growths, self._grew = np.zeros(count, np.int64), np.zeros(count, np.bool_)
 
     def _measured(self, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:
         error = self.problem.error(q)
@@ -216,14 +218,30 @@ class _Walk:
         self._try(begin, change)
         factor = np.ones(len(begin))
         for halving in range(halvings):
-            worse = (self.cost > cost) | self._strays(error)
+            grows = self.cost > cost
+            worse = grows | self._strays(error)
             if not worse.any():
                 break
             last = halving == halvings - 1  # nothing helps: take the whole step, a way round may lead uphill
-            factor = np.where(worse, 1.0 if last else factor / 2.0, factor)
+            factor = np.where(grows & last, 1.0, np.where(worse, factor / 2.0, factor))
             self._try(begin, change * factor[:, None])
         progress = (self.best_q, self.best_cost, self.first_cost, self.mark, self.waiting, self.count, self.status)
         judge(self.q, self.cost, self.reached, *progress, self.method.patience)
+        if self.method.may_overshoot:
+            self._judge_length(begin, cost)
+
+    def _judge_length(self, begin: FloatArray, before: FloatArray) -> None:
+        """Tell why steps of a given length come no nearer: they are too long and errors grow, or short and go on.
+
+        Down a slope, steps that are short enough never let the error grow.
+        """
+        grew = self.cost > before * (1.0 + RESTLESS)
+        self._growths += grew
+        self._grew = (self._grew | grew) & (self.waiting > 0)
+        stalled = self.status == STALLED
+        self.status[stalled & self._grew] = DIVERGED
+        on_its_way = stalled & ~self._grew & (np.abs(self.q - begin).max(axis=-1, initial=0.0) > RESTLESS)
+        self.status[on_its_way], self.waiting[on_its_way] = ACTIVE, 0
 
     def _strays(self, before: FloatArray) -> NDArray[np.bool_]:
         """Return which problems have left the straight way to their goals by more than they may."""
@@ -244,8 +262,10 @@ class _Walk:
         _, _, residuals, reached = self._measured(self.best_q)
         if self.settings.keeps_limits:
             reached &= limits_kept(linkage, self.best_q, self.problem.group)
+        self.status[(self.status == ACTIVE) & (10 * self._growths > self.count)] = DIVERGED
         names = {REACHED: "reached", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: ending}
         status = ["reached" if good else names[code] for good, code in zip(reached, self.status.tolist(), strict=True)]
         rows = (self.best_q, reached, residuals, self.count, status)
-        problem, name = self.problem, self.method.name
-        return from_rows(linkage, problem.goals, name, start, rows, self.settings, trace, problem.group)
+        problem, method = self.problem, self.method
+        made = from_rows(linkage, problem.goals, method.name, start, rows, self.settings, trace, problem.group)
+        return replace(made, options={field.name: getattr(method, field.name) for field in fields(method)})

@@ -242,6 +242,9 @@ class Control(Method):
     z: Callable[[FloatArray], FloatArray] | None = None
     name: ClassVar[str] = "control"
     weighs_joints: ClassVar[bool] = True
+    max_step: ClassVar[float | None] = 0.5  # a wish as large as a turn would wind joints up
+    iterations: ClassVar[int] = 300  # a wish bends the way, so that steps are halved and many
+    patience: ClassVar[int] = 60
     can_project_loops: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -310,7 +313,7 @@ class Transpose(Method):
 
     Args:
         scale: alpha; None takes the one that best fits V, ``(V . JJ^T V) / |JJ^T V|²``. A fixed one is taken as it is:
-            above ``2 / sigma_max²`` it diverges, which the loop notices.
+            above ``2 / sigma_max²`` it diverges, which the loop notices; far below, it takes long.
     """
 
     scale: float | None = None
@@ -326,6 +329,10 @@ class Transpose(Method):
     @property
     def careful(self) -> bool:
         return self.scale is None
+
+    @property
+    def may_overshoot(self) -> bool:
+        return self.scale is not None
 
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.weighted_error

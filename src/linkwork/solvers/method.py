@@ -39,6 +39,11 @@ class Method:
         """Whether the loop should halve a step that makes the error grow."""
         return True
 
+    @property
+    def may_overshoot(self) -> bool:
+        """Whether the length of its steps is the caller's, so that they may be too long, or too short, for any hope."""
+        return False
+
     def check(self, problem: Problem) -> None:
         """Say plainly, by raising GoalError, if this method cannot serve these goals on this linkage."""
 

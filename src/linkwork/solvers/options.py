@@ -110,7 +110,8 @@ class Settings:
             project, whichever of the first two is given.
         halvings: How often a step that makes the error grow is halved before it is taken all the same.
         stray: Largest distance by which a step may leave the straight way to the goals [m]; one that does is halved
-            too. None lets it stray.
+            too, `halvings` times at most. None lets it stray; methods that take their steps as they come do not ask
+            (`ccd`, `ranked-ccd`, `fabrik`, `transpose` with a scale).
         trace: Keep every iteration.
     """
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -78,6 +78,7 @@ class Solution:
             continuous way leads nearer). An array of these for several starts.
         trace: One record an iteration, if asked for.
         group: The joints that might move, and what that cost; None where all might alike.
+        options: The method's own options, such as ``{"damping": 5.0}``.
     """
 
     linkage: Linkage
@@ -92,6 +93,7 @@ class Solution:
     trace: tuple[Record, ...]
     settings: Settings
     group: Group | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def problem(self) -> Problem:

@@ -245,9 +245,8 @@ def motion(scene: Scene) -> Clip:
 def explain(solution: Solution) -> Why:
     """Return why a solve ended as it did, with what can be shown of it."""
     found = diagnose(solution)
-    text = " ".join(part for part in (found.sentence, found.advice) if part)
     beyond = [name for name, amount in found.evidence.get("violations", {}).items() if amount > 0.0]
-    return _why(solution, found.cause, text, beyond)
+    return _why(solution, found.cause, found.paragraph, beyond)
 
 
 def sentence(solution: Solution) -> Why:

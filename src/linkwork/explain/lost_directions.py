@@ -1,0 +1,138 @@
+"""What a linkage has lost at a pose: the ways that no joint can move a goal's frame, and which joint to bend first.
+
+Near a singular pose every step is across the way to the goal: it is no minimum of the arm's, but of its start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..goals import Goal, Reach
+from ..linkage.poses import clamped
+from ..solvers import Problem
+from ..transforms import FloatArray
+from .conflicts import called, joined
+
+SINGULAR = 1e-3  # of the largest singular value: less is lost
+NEARLY = 0.03
+BLAMED = 0.9  # of the way to the goals that must be lost before the pose is to blame
+TOLD = 0.3  # of the largest part of a direction: what is too small for words
+BEND, SLIDE = 0.3, 0.1  # how far a joint is bent to leave a singular pose: radians, and shares of the linkage's length
+
+
+@dataclass(frozen=True, eq=False)
+class LostDirection:
+    """A direction that no joint can move the goals' frames in, at a pose.
+
+    Attributes:
+        singular_values: Those of the goals' Jacobian, largest first.
+        direction: The part of the way to the goals that is lost, a unit vector over the rows that can change.
+        share: How much of the way to the goals that is, 0 to 1.
+        words: What no joint does: ``"moves 'tip' along x"``.
+    """
+
+    singular_values: FloatArray
+    direction: FloatArray
+    share: float
+    words: str
+
+    @property
+    def sentence(self) -> str:
+        """What is lost, with the singular values."""
+        values = ", ".join(f"{value:.3g}" for value in self.singular_values.tolist())
+        return f"no joint {self.words}, and there the goal lies (singular values {values})"
+
+
+def lost_direction(problem: Problem, q: FloatArray, *, ratio: float = SINGULAR) -> LostDirection | None:
+    """Return what is lost at a pose (nq,) of the way to the goals, or None where that is not what keeps it.
+
+    Args:
+        problem: The linkage and its goals.
+        q: The pose.
+        ratio: Share of the largest singular value below which a direction counts as lost.
+    """
+    jacobian = _of_free_joints(problem, q)
+    rows, velocities = jacobian.shape
+    if not 0 < rows <= velocities:  # goals that ask for more than there are joints are over-constrained everywhere
+        return None
+    left, values, _ = np.linalg.svd(jacobian, full_matrices=False)
+    if not values[0] > 0.0 or values[-1] >= ratio * values[0]:
+        return None
+    wanted = problem.weighted_error(problem.error(q))
+    lost = left[:, values < ratio * values[0]]
+    along = lost.T @ wanted
+    share = float(np.linalg.norm(along)) / max(float(np.linalg.norm(wanted)), 1e-300)
+    if share < BLAMED:
+        return None
+    direction = lost @ (along / np.linalg.norm(along))
+    return LostDirection(values, direction, share, _in_words(problem, direction))
+
+
+def _of_free_joints(problem: Problem, q: FloatArray) -> FloatArray:
+    """Return the goals' Jacobian at a pose (nq,), a column for each velocity that may change."""
+    jacobian = problem.jacobian(q)
+    return jacobian if problem.group is None else jacobian[:, problem.group.free]
+
+
+class BentStart(NamedTuple):
+    """A start with one joint moved out of a singular pose: which, to what value, the pose, and how well it can move."""
+
+    joint: str
+    value: float
+    q: FloatArray
+    smallest: float
+
+
+def bent_starts(problem: Problem, q: FloatArray, *, keep_limits: bool) -> list[BentStart]:
+    """Return starts near a singular pose, one joint bent in each: those furthest from being singular first."""
+    linkage, found = problem.linkage, []
+    for row in linkage.table:
+        if row.v is None or not (problem.group is None or problem.group.free[row.v]):
+            continue
+        step = BEND if row.unit == "rad" else SLIDE * linkage.length
+        for amount in (step, -step):
+            pose = q.copy()
+            pose[row.q] += amount
+            pose = clamped(linkage, pose) if keep_limits else pose
+            values = np.linalg.svd(_of_free_joints(problem, pose), compute_uv=False)
+            found.append(BentStart(row.name, float(pose[row.q]), pose, round(float(values[-1]), 12)))
+    return sorted(found, key=lambda one: -one.smallest)
+
+
+def _in_words(problem: Problem, direction: FloatArray) -> str:
+    """Return what a direction of the stacked rows means: ``"moves 'tip' along x or turns it about (0, 0.6, 0.8)"``."""
+    whole = np.zeros(len(problem.scale))
+    whole[problem.rows] = direction
+    parts = [whole[block.rows] for block in problem.blocks]
+    sizes = [float(np.linalg.norm(part)) for part in parts]
+    owners = [(goal, block.unit) for goal in problem.goals for block in goal.blocks]
+    told = [
+        _of_block(*owner, part)
+        for owner, part, size in zip(owners, parts, sizes, strict=True)
+        if size > TOLD * max(sizes)
+    ]
+    return joined(told, "or")
+
+
+def _of_block(goal: Goal, unit: str, part: FloatArray) -> str:
+    if not isinstance(goal, Reach):
+        return f"serves {called(goal)}"
+    rows = goal.rows[: goal.coordinates] if unit == "m" else goal.rows[goal.coordinates :] - 3
+    vector = np.zeros(3)
+    vector[rows] = part
+    how = f"moves {goal.frame!r} along" if unit == "m" else f"turns {goal.frame!r} about"
+    return f"{how} {axis_in_words(vector)}"
+
+
+def axis_in_words(vector: Sequence[float] | FloatArray) -> str:
+    """Return a direction, whichever way along it: ``"x"``, or ``"(0.6, 0.8, 0)"``."""
+    unit = np.asarray(vector) / np.linalg.norm(vector)
+    largest = int(np.argmax(np.abs(unit)))
+    if abs(unit[largest]) > 0.9995:
+        return "xyz"[largest]
+    unit = np.round(unit * np.sign(unit[largest]), 2) + 0.0
+    return f"({', '.join(f'{x:g}' for x in unit.tolist())})"
