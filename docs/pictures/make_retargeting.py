@@ -1,12 +1,13 @@
-"""Make the table and the pictures of the page on retargeting: python docs/pictures/make_retargeting.py.
+"""Make the table and the pictures of the page on retargeting: python docs/pictures/make_retargeting.py FOLDER.
 
-Motions and figures are files of others, looked for in ../shared/data beside the repository; they are not part of it.
+Motions and bodies are files of others, kept outside the repository: FOLDER has them in `bvh`, `urdf` and `mjcf`.
 The table goes into the page, between its marks, and the pictures show source above target.
 """
 
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from linkwork.retargeting import Outcome, retarget_with_report
 from linkwork.retargeting.transfer import place_root
 
 HERE = Path(__file__).parent
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(sys.argv[1] if len(sys.argv) > 1 else "data")
 PANELS = 6
 PAGE = HERE.parent / "retargeting.md"
 BEGIN, END = "<!-- table: made by docs/pictures/make_retargeting.py -->", "<!-- end of table -->"
@@ -119,6 +120,8 @@ def picture(path: Path, source: lw.Clip, outcome: Outcome) -> None:
 
 def main() -> None:
     """Make them all and say how large they are."""
+    if not DATA.is_dir():
+        sys.exit(f"there is no folder {DATA}; name the one that has the motions: {__doc__.splitlines()[0]}")
     logging.getLogger("linkwork").setLevel(logging.ERROR)
     head = "| onto | motion | frames | scale | steps | slide [mm] | hands [cm] | jerk | outside | flips |"
     lines = [head, "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
