@@ -127,6 +127,7 @@ PUBLIC = [
     "solve_blocks",
     "solve_dataset",
     "solvers",
+    "step",
     "studio",
     "swivel",
     "textbook",

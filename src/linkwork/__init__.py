@@ -40,6 +40,7 @@ _NAMES = {
     "explain.swivel": "Swivel swivel",
     "motion.checks": "Finding",
     "motion.clips": "Clip interpolate",
+    "motion.differential": "step",
     "motion.drive": "drive",
     "motion.inspection": "InspectOptions Report inspect",
     "motion.keys": "Key",
@@ -142,6 +143,7 @@ if TYPE_CHECKING:
     from .motion import paths as paths
     from .motion.checks import Finding as Finding
     from .motion.clips import Clip as Clip, interpolate as interpolate
+    from .motion.differential import step as step
     from .motion.drive import drive as drive
     from .motion.inspection import InspectOptions as InspectOptions, Report as Report, inspect as inspect
     from .motion.keys import Key as Key

@@ -217,7 +217,7 @@ def test_the_kernel_keeps_to_its_scratch_memory() -> None:
     search_bodies(
         program.codes,
         program.numbers,
-        ik._steering,
+        ik.steering,
         ik.goal_numbers(problem.goals),
         program.size,
         0,

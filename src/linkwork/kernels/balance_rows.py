@@ -84,10 +84,17 @@ def is_inside(codes, goal, aim, world, middle, c, away):
     return furthest > size * (INSIDE * math.sqrt(away[0] * away[0] + away[1] * away[1]) + ROUNDING * size)
 
 
+@inner
+def corner_share(goal, aim, first, second, share, i):
+    """Return how much of one of the places is in the nearest point of the support."""
+    part_of = (1.0 - share if i == first else 0.0) + (share if i == second else 0.0)
+    return aim[BALANCE_AIM.scale] * part_of + (1.0 - aim[BALANCE_AIM.scale]) / goal[GOAL.count]
+
+
 @part
 def balance_goal(codes, numbers, goal, aim, scratch):
     """Write the errors and the two explicit rows of a Balance goal."""
-    world, count = scratch.world, goal[GOAL.count]
+    world = scratch.world
     middle = middle_of(codes, goal, aim, world)
     c = on_ground(aim, weigh(codes, numbers, world, scratch.moments))
     first, second, share, away = nearest_edge(codes, goal, aim, world, middle, c)
@@ -109,10 +116,8 @@ def balance_goal(codes, numbers, goal, aim, scratch):
         axes = beyond(aim, BALANCE_AIM.ground)
         force = times(aim[AIM.metres], plus(times(u, vector(axes, 0)), times(v, vector(axes, 1))))
         add_mass_row(codes, scratch.twists, row, force, scratch.moments)
-        for i in range(count):
-            frame = support_frame(codes, goal, i)
-            part_of = (1.0 - share if i == first else 0.0) + (share if i == second else 0.0)
-            part_of = aim[BALANCE_AIM.scale] * part_of + (1.0 - aim[BALANCE_AIM.scale]) / count
+        for i in range(goal[GOAL.count]):
+            frame, part_of = support_frame(codes, goal, i), corner_share(goal, aim, first, second, share, i)
             if frame >= 0 and part_of != 0.0:
                 at = origin(world, frame)
                 add_to_row(codes, scratch.twists, row, frame, NOTHING, times(-part_of, force), at)
@@ -130,6 +135,17 @@ def weigh(codes, numbers, world, moments):
         place(moment, beyond(own, MOMENT.moment), 0)
         total = plus(total, moment)
     return total
+
+
+@part
+def nearest_edge_of(codes, goal, aim, scratch):
+    """Return the corners of the edge nearest to the centre of mass weighed last, and the share of the second."""
+    total = NOTHING
+    for frame in range(codes[HEADER.frames]):
+        total = plus(total, vector(beyond(scratch.moments, MOMENT.size * frame + MOMENT.moment), 0))
+    middle = middle_of(codes, goal, aim, scratch.world)
+    first, second, share, _ = nearest_edge(codes, goal, aim, scratch.world, middle, on_ground(aim, total))
+    return first, second, share
 
 
 @part

@@ -20,7 +20,8 @@ from .swing_twist import CONE
 
 # The header of `codes`: counts, then where each table begins, in `codes` and in `numbers`
 COUNTS = (
-    "frames", "motions", "columns", "balls", "cones", "goals", "blocks", "errors", "explicit", "values", "levels",
+    "frames", "motions", "columns", "balls", "cones", "goals", "blocks", "errors", "explicit", "values",
+    "levels", "aims",
 )  # fmt: skip
 CODE_TABLES = (
     "starts", "parents", "row_codes", "rates", "owned", "before", "last", "coupled", "coupled_from", "pose_index",
@@ -37,8 +38,10 @@ QUATERNION = Layout("value", "column")  # of a ball, with or without a cone: whe
 BLOCK = Layout("first", "end", "weight", "level", "goal")  # of errors judged together; which number is its weight
 MASS = Layout("share", ("centre", 3))  # of a frame: of the whole body's mass, and where its own is
 WRENCHES = Layout(("products", 36), ("wrench", 6))  # summed over a frame: a matrix 6 x 6, the wrench of the errors
+CURVES = Layout(("force", 3), ("turning", 9))  # summed over a frame: how the pull of its errors turns
 MOMENT = Layout("share", ("moment", 3))  # of a frame: its share of the mass, and that times where it is
 
+KEPT = 8  # ends of starts that are brought to rest where goals are missed
 FIRST_CONE = 3  # in a ball's row, where others have their axis: which cone it has, counted from here
 
 
@@ -59,8 +62,8 @@ def pack_body(
 # Memory that a solve works in; `scratch_sizes` says what its parts are. Numba knows this kind of named tuple only.
 Scratch = namedtuple(
     "Scratch",
-    "world twists sums moments work errors rows weighted matrix gradient current trial change low high held bounds "
-    "factors missed renewed",
+    "world twists sums moments curves work errors rows weighted matrix gradient current trial change reach travel low "
+    "high held bounds factors missed renewed softened kept",
 )
 
 
@@ -74,6 +77,7 @@ def scratch_sizes(codes):
         twists=6 * codes[HEADER.motions],
         sums=WRENCHES.size * frames,
         moments=2 * MOMENT.size * frames,  # of each frame itself, and of all that hangs on it
+        curves=CURVES.size * frames,
         work=12,  # three rows of a matrix 4 x 4; or the axes of a cone, and a turn
         errors=codes[HEADER.errors],
         rows=explicit * n,
@@ -83,13 +87,17 @@ def scratch_sizes(codes):
         current=values,  # the pose of the start being tried
         trial=values,  # the pose after a step
         change=n,  # the step
-        low=n,  # its bounds
+        reach=n,  # how far each column may go from where it began, and how far it has
+        travel=n,
+        low=n,  # bounds of the step
         high=n,
         held=n,  # which columns stay at a bound
         bounds=n,  # and at which
         factors=n * n,
         missed=codes[HEADER.goals],  # which goals are missed
         renewed=n,  # which columns get another start
+        softened=codes[HEADER.aims],  # numbers of goals whose lower levels count for more
+        kept=KEPT * (values + 1),  # ends of the best starts: squared error and pose
     )
 
 

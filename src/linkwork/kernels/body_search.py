@@ -11,10 +11,11 @@ import math
 
 from . import inner, kernel, part
 from .balance_rows import balance_goal
-from .body_layout import BLOCK, HEADER, WRENCHES, cone_at, quaternion_at, slice_scratch, table
+from .body_curvature import add_curvature
+from .body_layout import BLOCK, HEADER, KEPT, WRENCHES, cone_at, quaternion_at, slice_scratch, table
 from .body_state import add_composites, add_rows, clear, move, sweep_body
 from .bounded import bounded_step
-from .goal_layout import ACROSS, BALANCE, BEND, COUPLE, DISTANCE, GOAL, PLACE, POINTING, RANGE, REST
+from .goal_layout import ACROSS, AIM, BALANCE, BEND, COUPLE, DISTANCE, GOAL, PLACE, POINTING, RANGE, REST
 from .goal_rows import across_goal, bend_goal, distance_goal, place_goal, pointing_goal
 from .joint_rows import add_rest, couple_goal, rest_goal
 from .lanes import beyond, cells
@@ -36,11 +37,13 @@ REPORT = Layout("square", "steps", "starts")  # squared weighted error; then fol
 REACHED, MISSED = 1, 0
 FIRST_PATIENCE = 3.0  # steps without progress after which the first of several starts is given up
 WISH_STARTS = 8  # other starts for the sake of a lower level
+SOFTER = (100.0, 10.0)  # what each level counts for more, where levels are brought to rest
 ALL_JOINTS = 1  # of every three starts, the one that gives other values to all joints of missed goals
 LESS_CAUTION, MORE_CAUTION = 0.25, 6.0  # what good and bad steps make of the caution
 LEAST_AT_REST, LEAST_ON_THE_WAY, LEAST_AFTER_BAD = 1.0e-6, 1.0e-3, 0.1  # caution
 LARGEST_DAMPING = 1.0e2  # [m²]: lets nothing move any more
 NO_GAIN = 1.0e-15  # of the squared error
+NO_CHANGE = 1.0e-10  # [rad, m]: a step that changes nothing
 
 
 @part
@@ -128,13 +131,15 @@ def assemble(codes, numbers, aims, level, q, scratch):
 
 
 @part
-def leave_step(codes, numbers, q, damping, scratch):
-    """Leave the damped step within limits from a pose."""
+def leave_bounds(codes, numbers, q, scratch):
+    """Leave how far every column may change from a pose: within limits, and within reach of where it began."""
     n, low, high, places = codes[HEADER.columns], scratch.low, scratch.high, table(codes, HEADER.pose_index, codes)
     lower, upper = table(codes, HEADER.lower, numbers), table(codes, HEADER.upper, numbers)
+    reach, travel = scratch.reach, scratch.travel
     for v in range(n):
         here = q[places[v]] if places[v] >= 0 else 0.0
-        low[v], high[v] = min(lower[v] - here, 0.0), max(upper[v] - here, 0.0)
+        low[v] = min(max(lower[v] - here, -reach[v] - travel[v]), 0.0)
+        high[v] = max(min(upper[v] - here, reach[v] - travel[v]), 0.0)
     for k in range(codes[HEADER.cones]):
         at, v = quaternion_at(codes, HEADER.cone_codes, k)
         cone_bounds(cone_at(codes, numbers, k), beyond(q, at), scratch.work, beyond(low, v), beyond(high, v))
@@ -142,8 +147,33 @@ def leave_step(codes, numbers, q, damping, scratch):
     for v in range(n):
         if stays[v]:
             low[v], high[v] = 0.0, 0.0
+
+
+@part
+def leave_step(codes, numbers, q, damping, scratch):
+    """Leave the damped step within bounds from a pose; return whether there is one: the matrix may be indefinite."""
+    n = codes[HEADER.columns]
+    leave_bounds(codes, numbers, q, scratch)
     coupled = table(codes, HEADER.coupled_from, codes), table(codes, HEADER.coupled, codes)
-    bounded_step(n, coupled, scratch, damping, table(codes, HEADER.metric, numbers))
+    return bounded_step(n, coupled, scratch, damping, table(codes, HEADER.metric, numbers))
+
+
+@inner
+def largest(n, change):
+    """Return the largest size of a change."""
+    most = 0.0
+    for v in range(n):
+        most = max(most, abs(change[v]))
+    return most
+
+
+@inner
+def take(codes, scratch, q):
+    """Write the pose after a step, and how far each column has come."""
+    for k in range(codes[HEADER.values]):
+        q[k] = scratch.trial[k]
+    for v in range(codes[HEADER.columns]):
+        scratch.travel[v] += scratch.change[v]
 
 
 @part
@@ -163,23 +193,27 @@ def descend(codes, numbers, settings, aims, level, finest, most, patience, scrat
             break
         if better:
             assemble(codes, numbers, aims, level, q, scratch)
+            if resting:
+                add_curvature(codes, aims, level, scratch)
         damping = caution * (settings[SETTINGS.gain] * error + settings[SETTINGS.floor])
-        leave_step(codes, numbers, q, damping, scratch)
-        move(codes, numbers, q, scratch.change, trial, scratch.work)
-        evaluate(codes, numbers, aims, level, trial, scratch)
-        new, new_judged, new_reached = judge(codes, numbers, aims, level, finest, scratch.errors)
         count += 1
-        better = new < error
+        definite = leave_step(codes, numbers, q, damping, scratch)
+        better, new, new_judged, new_reached = False, error, judged, reached
+        if definite:
+            move(codes, numbers, q, scratch.change, trial, scratch.work)
+            evaluate(codes, numbers, aims, level, trial, scratch)
+            new, new_judged, new_reached = judge(codes, numbers, aims, level, finest, scratch.errors)
+            better = new < error
         if better:
-            for k in range(codes[HEADER.values]):
-                q[k] = trial[k]
+            take(codes, scratch, q)
             last, error, judged, reached = error, new, new_judged, new_reached
             caution = max(caution * LESS_CAUTION, LEAST_AT_REST if resting else LEAST_ON_THE_WAY)
             if resting and last - error <= NO_GAIN * error:
                 break
         else:
             caution = max(caution * MORE_CAUTION, LEAST_AFTER_BAD)
-            if damping > LARGEST_DAMPING:
+            still = resting and definite and largest(codes[HEADER.columns], scratch.change) < NO_CHANGE
+            if damping > LARGEST_DAMPING or still:
                 break
         if error < settings[SETTINGS.stalled] * mark:
             mark, waiting = error, 0
@@ -271,6 +305,71 @@ def walk_levels(codes, numbers, settings, aims, size, patience, scratch, q):
 
 
 @part
+def keep_end(values, kept, error, q):
+    """Keep the end of a start among the best ones, in place of the worst of them."""
+    worst = 0
+    for k in range(1, KEPT):
+        if kept[(values + 1) * k] > kept[(values + 1) * worst]:
+            worst = k
+    own = beyond(kept, (values + 1) * worst)
+    if error < own[0]:
+        own[0] = error
+        for k in range(values):
+            own[1 + k] = q[k]
+
+
+@part
+def soften(codes, aims, factor, out):
+    """Write goal numbers in which every level counts for more beside the one above, by a factor."""
+    for k in range(codes[HEADER.aims]):
+        out[k] = aims[k]
+    goals = table(codes, HEADER.goal_codes, codes)
+    for g in range(codes[HEADER.goals]):
+        goal = beyond(goals, GOAL.size * g)
+        own = beyond(out, goal[GOAL.number])
+        for _ in range(goal[GOAL.level]):
+            own[AIM.metres], own[AIM.radians] = factor * own[AIM.metres], factor * own[AIM.radians]
+
+
+@part
+def bring_to_rest(codes, numbers, settings, aims, scratch, q):
+    """Walk to the very end, with all levels and then with fewer; return squared error, whether reached, and steps.
+
+    The strict weights of levels make a narrow, winding valley, which is walked along only slowly. So lower levels count
+    for more at first, where it is wide.
+    """
+    top, count = codes[HEADER.levels] - 1, 0
+    finest, finish, patience = settings[SETTINGS.finest], settings[SETTINGS.finish], settings[SETTINGS.patience]
+    for k in range(len(SOFTER) if top > 0 else 0):
+        soften(codes, aims, SOFTER[k], scratch.softened)
+        _, _, steps = descend(codes, numbers, settings, scratch.softened, top, finest, finish, patience, scratch, q)
+        count += steps
+    for level in range(top, -1, -1):
+        _, _, steps = descend(codes, numbers, settings, aims, level, finest, finish, patience, scratch, q)
+        count += steps
+    evaluate(codes, numbers, aims, top, q, scratch)
+    error, _, reached = judge(codes, numbers, aims, top, math.inf, scratch.errors)
+    return error, reached, count
+
+
+@part
+def best_at_rest(codes, numbers, settings, aims, scratch, q):
+    """Bring the ends that were kept to rest and leave the best; return squared error, whether reached, and steps."""
+    values, best, found, count = codes[HEADER.values], math.inf, False, 0
+    for k in range(KEPT):
+        own = beyond(scratch.kept, (values + 1) * k)
+        if own[0] < math.inf:
+            end = beyond(own, 1)
+            error, reached, steps = bring_to_rest(codes, numbers, settings, aims, scratch, end)
+            count += steps
+            if error < best:
+                best, found = error, reached
+                for i in range(values):
+                    q[i] = end[i]
+    return best, found, count
+
+
+@part
 def search_body(codes, numbers, settings, aims, size, seed, problem, tries, scratch, q, report):
     """Solve from a pose, which becomes the best one found; return whether its goals are reached.
 
@@ -279,6 +378,8 @@ def search_body(codes, numbers, settings, aims, size, seed, problem, tries, scra
     """
     values, top, current = codes[HEADER.values], codes[HEADER.levels] - 1, scratch.current
     best, count, starts, reached = math.inf, 0, 0, False
+    for k in range(KEPT):
+        scratch.kept[(values + 1) * k] = math.inf
     for attempt in range(tries + 1):
         for k in range(values):
             current[k] = q[k]
@@ -295,17 +396,15 @@ def search_body(codes, numbers, settings, aims, size, seed, problem, tries, scra
         )
         count += steps
         starts += 1
+        keep_end(values, scratch.kept, error, current)
         if error < best or reached:
             best = error
             for k in range(values):
                 q[k] = current[k]
         if reached or (top > 0 and first_reached and attempt >= WISH_STARTS):
             break
-    if not reached and top == 0:  # as near as it comes
-        finest, finish, patience = settings[SETTINGS.finest], settings[SETTINGS.finish], settings[SETTINGS.patience]
-        _, _, steps = descend(codes, numbers, settings, aims, top, finest, finish, patience, scratch, q)
-        evaluate(codes, numbers, aims, top, q, scratch)
-        best, _, reached = judge(codes, numbers, aims, top, math.inf, scratch.errors)
+    if not reached:
+        best, reached, steps = best_at_rest(codes, numbers, settings, aims, scratch, q)
         count += steps
     report[REPORT.square] = best
     report[REPORT.steps] += count
@@ -322,6 +421,8 @@ def search_bodies(codes, numbers, settings, aims, size, start, chained, seed, tr
     """
     c, values = cells(codes), codes[HEADER.values]
     scratch = slice_scratch(c, cells(memory))
+    for v in range(c[HEADER.columns]):
+        scratch.reach[v], scratch.travel[v] = math.inf, 0.0
     width, stride = REPORT.size + c[HEADER.blocks], size if c[HEADER.levels] == 1 else 2 * size
     for problem in range(status.size):
         q, own = beyond(cells(out), values * problem), beyond(cells(report), width * problem)

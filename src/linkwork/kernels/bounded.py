@@ -22,7 +22,11 @@ def subtract(share, row, count, other):
 
 @part
 def factor(n, starts, coupled, matrix, damping, metric, held, factors):
-    """Write ``L^T D L = matrix + damping * metric``, of columns that are not held, into the lower half of `factors`."""
+    """Write ``L^T D L = matrix + damping * metric``, of columns that are not held, into the lower half of `factors`.
+
+    Return whether it is positive definite.
+    """
+    definite = True
     for k in range(n):
         row, given = beyond(factors, n * k), beyond(matrix, n * k)
         for i in range(k):
@@ -38,6 +42,8 @@ def factor(n, starts, coupled, matrix, damping, metric, held, factors):
                 factors[n * i + k] = 0.0
     for k in range(n - 1, -1, -1):
         row = beyond(factors, n * k)
+        if not row[k] > 0.0:
+            definite = False
         inverse = 1.0 / row[k]
         for at in range(starts[k], starts[k + 1]):  # from the nearest on: what is further is still as it was
             i = coupled[at]
@@ -45,6 +51,7 @@ def factor(n, starts, coupled, matrix, damping, metric, held, factors):
             if share != 0.0:
                 subtract(share, row, i + 1, beyond(factors, n * i))
             row[i] = share
+    return definite
 
 
 @part
@@ -66,6 +73,8 @@ def bounded_step(n, coupling, scratch, damping, metric):
     `coupling` says where the coupled columns of each begin, and which they are; `scratch` has the matrix, the gradient,
     the bounds and what is worked in. A column at its bound and pushed outwards is held there; one that the step would
     take beyond goes to its bound and is held, and the others are solved for again, now knowing of it.
+
+    Return whether the matrix is positive definite; where it is not, the change means nothing.
     """
     (starts, coupled), matrix, gradient = coupling, scratch.matrix, scratch.gradient
     low, high, held, bounds, change = scratch.low, scratch.high, scratch.held, scratch.bounds, scratch.change
@@ -81,7 +90,8 @@ def bounded_step(n, coupling, scratch, damping, metric):
                 subtract(bounds[k], beyond(matrix, n * k), k, change)
                 for i in range(k + 1, n):
                     change[i] -= bounds[k] * matrix[n * i + k]
-        factor(n, starts, coupled, matrix, damping, metric, held, scratch.factors)
+        if not factor(n, starts, coupled, matrix, damping, metric, held, scratch.factors):
+            return False
         solve_factored(n, starts, coupled, scratch.factors, change)
         outside = False
         for k in range(n):
@@ -92,3 +102,4 @@ def bounded_step(n, coupling, scratch, damping, metric):
                 held[k], change[k], outside = 1.0, bounds[k], True
         if not outside:
             break
+    return True

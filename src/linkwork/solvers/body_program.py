@@ -62,6 +62,7 @@ class BodyProgram:
             "explicit": sum(goal.explicit for goal in self.goals),
             "values": self.linkage.nq,
             "levels": len(self.levels),
+            "aims": self.size,
         }
 
     # The tree

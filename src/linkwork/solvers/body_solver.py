@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import GoalError, OptionError
 from ..goals import Goal
 from ..kernels.body_search import MISSED, REACHED, REPORT, SETTINGS, search_bodies
-from ..linkage.poses import PoseLike, start_pose
+from ..linkage.poses import PoseLike, start_pose, turned_back
 from ..transforms import FloatArray
 from .body_program import BodyProgram
+from .body_step import BodyFollower, BodyStep
 from .goal_arrays import PACKERS, write_goal
 from .groups import within_limits
 from .options import Settings, whole
 from .problem import Problem, metres_per_radian, resolve_goals
 from .solution import Solution, Status, from_rows
+from .step import Step
 
 EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
 WISH = 0.1  # what a wish of a lower level counts on the first walk
@@ -87,6 +91,7 @@ class BodySolver:
         settings: Tolerances and limits.
         restarts: Other starts at most, for one problem.
         seed: Where they come from.
+        steering: What the kernels are steered by.
     """
 
     def __init__(
@@ -106,13 +111,27 @@ class BodySolver:
         self._width = REPORT.size + len(problem.blocks)
         own = (pace or Pace())._asdict()
         own["floor"] *= self._arm**2
-        self._steering = SETTINGS.pack(
+        self.steering = SETTINGS.pack(
             **own,
             finest=FINEST * max(self._arm, 1.0),
             finish=FINISH,
             two_weights=alike != strict,
             has_wishes=any(wishes),
         )
+
+        self._turning = self._free_turns()
+
+    def _free_turns(self) -> NDArray[np.int64]:
+        """Return the places of angles of which a whole turn changes nothing: no goal is about the angle itself."""
+        columns, program = self.program.columns, self.program
+        named = {v for goal in program.goals for v in goal.velocities}
+        places = [q for v, q in zip(columns.tolist(), program.places.tolist(), strict=True) if v not in named]
+        return np.array([q for q in places if q >= 0 and self.linkage.table.periodic[q]], np.int64)
+
+    @cached_property
+    def _follower(self) -> BodyFollower:
+        """What control cycles are made by."""
+        return BodyFollower(self)
 
     def __repr__(self) -> str:
         return f"<BodySolver of {self.linkage.name!r}: {len(self._kinds)} goals, {len(self.program.columns)} columns>"
@@ -162,13 +181,30 @@ class BodySolver:
         ignored, group = self.settings.limits == "ignore", self.problem.group
         out = np.array(starts if ignored else within_limits(self.linkage, starts, group))
         report = np.zeros((len(numbers), self._width))
-        given = program.codes, program.numbers, self._steering, numbers.reshape(-1), program.size
+        given = program.codes, program.numbers, self.steering, numbers.reshape(-1), program.size
         memory, results = np.empty(program.scratch_size), (out.reshape(-1), report.reshape(-1), status)
         search_bodies(*given, begin, chained, self.seed, tries, memory, *results)
+        self._turn_back(out, starts, chained)
         return SearchResult(out, status, report[:, REPORT.size :], report[:, REPORT.starts], report[:, REPORT.steps])
 
-    def __call__(self, goals: Goal | Sequence[Goal], *, start: PoseLike | None = None) -> Solution:
+    def _turn_back(self, q: FloatArray, starts: FloatArray, chained: bool) -> None:
+        """Bring every angle of answers to its copy, whole turns away, that is nearest to the start within limits."""
+        places, keep = self._turning, self.settings.keeps_limits
+        before = np.concatenate([starts[:1], q[:-1]]) if chained else starts
+        if not len(places) or np.abs(q[:, places] - before[:, places]).max(initial=0.0) <= math.pi:
+            return
+        for k in range(len(q)):
+            start = q[k - 1] if chained and k else starts[k]
+            q[k, places] = turned_back(self.linkage, q[k], start, keep_limits=keep)[places]
+
+    def __call__(self, goals: Goal | Sequence[Goal], *, start: PoseLike | None = None, stay: bool = False) -> Solution:
         """Return the pose that serves goals, begun from a pose (the neutral one by default).
+
+        Args:
+            goals: Goals of the kinds that it was made for.
+            start: A pose to begin with.
+            stay: Never jump: the answer is where a continuous motion from the start leads, on its branch. Where none
+                leads to the goals, it is the nearest that one comes, and not a success.
 
         Example:
             >>> import linkwork as lw
@@ -177,7 +213,64 @@ class BodySolver:
             >>> ik([lw.Hold("left_foot"), lw.Reach("right_hand", position=(0.4, -0.1, 1.1))], start="stand").success
             True
         """
+        if stay:
+            return self.stay(goals, start)
         return self.solve(goals, self._start(start))
+
+    def stay(self, goals: Goal | Sequence[Goal], start: PoseLike | None) -> Solution:
+        """Return the answer that a continuous motion from a start leads to; see `stay` in a call."""
+        if start is None:
+            raise OptionError("stay=True keeps to the branch of a start; give start=, the pose to go on from.")
+        pose = self._start(start)
+        known = resolve_goals(self.linkage, goals, pose)
+        q, reached, residuals, steps = self._follower.stay(known, pose)
+        row = q, reached, residuals, steps, "reached" if reached else "held"
+        return Solution(self.linkage, known, "robust", pose, *row, (), self.settings, self.problem.group)
+
+    def step(
+        self,
+        goals: Goal | Sequence[Goal],
+        q: PoseLike,
+        dt: float,
+        *,
+        velocity: ArrayLike | None = None,
+        scale: float = 1.0,
+    ) -> BodyStep:
+        """Return the next pose of a control loop: one cycle on the way to goals, without a jump.
+
+        No joint moves by more than its velocity limit times `dt`; one without such a limit turns by at most 0.25 rad,
+        or slides by a sixteenth of the body's length. Limits and levels of priority are kept, and where goals are out
+        of reach the body comes as near as it can. A goal that keeps something where it is, such as `Hold`, keeps it
+        where it is in `q`, cycle by cycle; one that is to keep it where it was at the beginning is resolved once,
+        ``Hold("foot").resolve(body, q)``.
+
+        Args:
+            goals: Goals of the kinds that it was made for.
+            q: The pose now, or the step before.
+            dt: How long a cycle lasts [s].
+            velocity: Speeds at most [rad/s, m/s], one for all joints or one for each velocity; those of the linkage by
+                default.
+            scale: What speeds are multiplied by: 0.5 moves at half the speed allowed.
+
+        Returns:
+            A `Step`: the pose `q`, a `status` and numbers. It can stand for its pose, as here.
+
+        Example:
+            >>> import linkwork as lw
+            >>> body = lw.models.human()
+            >>> q = body.stored_pose("stand")
+            >>> goals = [lw.Hold("left_foot").resolve(body, q), lw.Reach("right_hand", position=(0.4, -0.2, 1.2))]
+            >>> ik = lw.prepare(body, goals)
+            >>> for _ in range(100):
+            ...     q = ik.step(goals, q, dt=0.01, velocity=2.0)
+            >>> q.status
+            'reached'
+        """
+        if not dt > 0.0:
+            raise OptionError(f"dt, how long a cycle lasts, is a positive number of seconds, got {dt!r}.")
+        pose = self._start(q.q if isinstance(q, Step) else q)
+        known = resolve_goals(self.linkage, goals, pose)
+        return self._follower.step(known, pose, float(dt), velocity, scale)
 
     def solve(self, goals: Goal | Sequence[Goal], start: FloatArray, *, time_budget: float | None = None) -> Solution:
         """Return the solution from a checked start, or from many (..., nq) for the same goals."""
@@ -226,11 +319,13 @@ class BodySolver:
         problem = Problem(self.linkage, goals, start, group)
         other = problem.residuals(problem.error(alone.q))
         ranks = np.array([problem.priorities[block.rows.start] for block in problem.blocks])
-        for rank in np.unique(ranks)[:-1]:
-            mine, theirs = (float(np.linalg.norm(values[ranks == rank])) for values in (residuals, other))
-            if abs(mine - theirs) > SAME:
-                return (alone.q, other) if theirs < mine else (q, residuals)
-        return q, residuals
+        upper = [ranks == rank for rank in np.unique(ranks)[:-1]]
+        if not _better(upper, other, residuals):
+            return q, residuals
+        again = self.search(self.goal_numbers(goals)[None], alone.q[None], tries=0)
+        if _better(upper, other, again.residuals[0]):
+            return alone.q, other
+        return again.q[0], again.residuals[0]
 
     def follow(
         self, frames: Iterable[Goal | Sequence[Goal]], *, start: PoseLike | None = None, restarts: bool = True
@@ -332,6 +427,15 @@ def _answers(parts: Sequence[SearchResult]) -> BodyAnswers:
         np.concatenate([getattr(found, name) for found in parts]) for name in ("q", "residuals", "status")
     )
     return BodyAnswers(q, status.astype(np.bool_), residuals)
+
+
+def _better(levels: Sequence[NDArray[np.bool_]], one: FloatArray, two: FloatArray) -> bool:
+    """Return whether residuals are better than others: at the first of the levels where they are not the same."""
+    for rows in levels:
+        less = float(np.linalg.norm(two[rows]) - np.linalg.norm(one[rows]))
+        if abs(less) > SAME:
+            return less > 0.0
+    return False
 
 
 def _kind(goal: Goal) -> tuple[Any, ...]:

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import GoalError, OptionError
+from ..errors import GoalError
 from ..kernels import follow
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike
-from ..transforms import FloatArray, as_array, reraised_as
+from ..transforms import FloatArray
 from .chain_solution import Found
-from .options import positive
 from .solution import Status
-from .step import LimitKind, Step, StepStatus
+from .step import LimitKind, Step, StepStatus, joint_speeds
 
 if TYPE_CHECKING:
     from .chain_solver import Prepared
@@ -182,21 +181,9 @@ class Follower:
 
     def pace(self, velocity: ArrayLike | None, scale: float) -> FloatArray:
         """Return what the kernel reads of speeds: those of the linkage, or others, times a scale."""
-        linkage = self.prepared.linkage
-        positive("scale", scale, finite=True)
-        if velocity is None:
-            speeds = np.asarray(getattr(linkage, "velocity", np.full(linkage.nv, np.inf)))
-        else:
-            with reraised_as(OptionError):
-                speeds = as_array(velocity, "velocity")
-            if speeds.shape not in ((), (linkage.nv,)) or not (speeds >= 0.0).all():
-                raise OptionError(
-                    f"velocity is a speed [rad/s, m/s] for all joints, or one for each of {linkage.nv}, zero or more; "
-                    f"got {velocity!r}."
-                )
-            speeds = np.broadcast_to(speeds, (linkage.nv,))
+        speeds = joint_speeds(self.prepared.linkage, velocity, scale)
         of_values = np.where(self._rates >= 0, np.append(speeds, np.inf)[self._rates], np.inf)
-        return self._packed(of_values * scale, MOST, 0.0, 0.0)
+        return self._packed(of_values, MOST, 0.0, 0.0)
 
     def call(self, target: FloatArray, pose: Any, pace: FloatArray, dt: float, cycles: int) -> tuple[int, FloatArray]:
         """Return how the kernel ended, and what it wrote."""

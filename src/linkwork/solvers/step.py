@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
+from ..errors import OptionError
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray
+from ..transforms import FloatArray, as_array, reraised_as
+from .options import positive
 from .solution import errors_in_words
 
 StepStatus = Literal["reached", "following", "limited", "held"]
@@ -97,3 +99,18 @@ class Step:
     def __repr__(self) -> str:
         what = f" by {self.joint}, {self.limit}" if self.joint else ""
         return f"<Step: {self.status}{what}>"
+
+
+def joint_speeds(linkage: Linkage, velocity: ArrayLike | None, scale: float) -> FloatArray:
+    """Return the largest speeds (nv,) [rad/s, m/s]: those of the linkage, or others given, times a scale."""
+    positive("scale", scale, finite=True)
+    if velocity is None:
+        return linkage.velocity * scale
+    with reraised_as(OptionError):
+        speeds = as_array(velocity, "velocity")
+    if speeds.shape not in ((), (linkage.nv,)) or not (speeds >= 0.0).all():
+        raise OptionError(
+            f"velocity is a speed [rad/s, m/s] for all joints, or one for each of {linkage.nv}, zero or more; "
+            f"got {velocity!r}."
+        )
+    return np.broadcast_to(speeds * scale, (linkage.nv,))

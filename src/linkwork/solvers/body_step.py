@@ -1,0 +1,111 @@
+"""Control cycles of a body with many goals: what `BodySolver.step` and `stay=True` call, on `kernels.body_step`."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..goals import Goal
+from ..kernels.body_search import SETTINGS
+from ..kernels.body_step import AT_LIMIT, AT_SPEED, CYCLE, NO_BOUND, step_body
+from ..transforms import FloatArray
+from .groups import within_limits
+from .problem import metres_per_radian
+from .step import LimitKind, Step, joint_speeds
+
+if TYPE_CHECKING:
+    from .body_solver import BodySolver
+
+MOST = 0.25  # what a joint without a speed may turn in a cycle [rad]
+STRIDE = 0.15  # of a cycle without time [rad]
+CYCLES = 200
+FINE, FINISH = 1e-8, 12.0  # the error that counts as none in a cycle, for a metre of limb; and steps for each level
+LIMIT: dict[int, LimitKind] = {NO_BOUND: "", AT_LIMIT: "position", AT_SPEED: "velocity"}
+
+
+class BodyStep(Step):
+    """A cycle of a body: what is seldom looked at is worked out when it is."""
+
+    solver: BodySolver
+    goals: tuple[Goal, ...]
+    report: FloatArray
+
+    @cached_property
+    def share(self) -> float:
+        """Which share of the way to the goals, of all weighed together, the cycle has made."""
+        cycle = CYCLE.view(self.report[: CYCLE.size])
+        return max(1.0 - math.sqrt(cycle.after / cycle.before), 0.0) if cycle.before > 0.0 else 1.0
+
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        """What each residual is in: ``"m"`` or ``"rad"``."""
+        return tuple(block.unit for block in self.solver.problem.blocks)
+
+    @cached_property
+    def jump(self) -> float:
+        found = self.solver.solve(self.goals, self.q)
+        if not found.success:
+            return math.inf
+        return float(np.abs(self.linkage.difference(self.q, found.q, wrap=False)).max(initial=0.0))
+
+
+class BodyFollower:
+    """A packed body in a control loop: the speeds of its columns, and calls of the kernel."""
+
+    def __init__(self, solver: BodySolver) -> None:
+        linkage, program = solver.linkage, solver.program
+        self.solver = solver
+        self._joints = [linkage.table.velocity_joints[v] for v in program.columns.tolist()]
+        self._unit = np.where(linkage.table.slides[program.columns], metres_per_radian(linkage), 1.0)
+        self._settings = solver.steering.copy()
+        own = SETTINGS.view(self._settings)
+        own.finest, own.finish = FINE * max(metres_per_radian(linkage), 1.0), FINISH
+        self._own = joint_speeds(linkage, None, 1.0)[program.columns]
+
+    def _call(self, known: tuple[Goal, ...], pose: FloatArray, reach: FloatArray, cycles: int) -> Any:
+        """Return the pose that cycles lead to, whether it serves its goals, and the kernel's report."""
+        solver, program = self.solver, self.solver.program
+        ignored, group = solver.settings.limits == "ignore", solver.problem.group
+        out = np.array(pose if ignored else within_limits(solver.linkage, pose, group))
+        report = np.empty(CYCLE.size + len(solver.problem.blocks))
+        numbers, memory = solver.goal_numbers(known), np.empty(program.scratch_size)
+        reached = step_body(program.codes, program.numbers, self._settings, numbers, reach, cycles, memory, out, report)
+        return out, bool(reached), report
+
+    def step(
+        self, known: tuple[Goal, ...], pose: FloatArray, dt: float, velocity: ArrayLike | None, scale: float
+    ) -> BodyStep:
+        """Return one cycle from a pose."""
+        solver, plain = self.solver, velocity is None and scale == 1.0
+        columns = solver.program.columns
+        speeds = self._own if plain else joint_speeds(solver.linkage, velocity, scale)[columns]
+        reach = np.minimum(speeds * dt, MOST * self._unit)
+        q, reached, report = self._call(known, pose, reach, 1)
+        cycle = CYCLE.view(report[: CYCLE.size])
+        column, bound = int(cycle.column), int(cycle.bound)
+        if bound == AT_SPEED and speeds[column] * dt > reach[column]:  # nothing but the length of a cycle
+            column, bound, status = -1, NO_BOUND, "following"
+        else:
+            status = "reached" if reached else "limited" if bound else "held"
+        return BodyStep(
+            linkage=solver.linkage,
+            solver=solver,
+            goals=known,
+            q=q,
+            status=status,
+            residuals=report[CYCLE.size :],
+            joint=self._joints[column] if column >= 0 else "",
+            limit=LIMIT[bound],
+            report=report,
+            start=pose,
+            dt=dt,
+        )
+
+    def stay(self, known: tuple[Goal, ...], pose: FloatArray) -> tuple[FloatArray, bool, FloatArray, int]:
+        """Return where cycles without time lead: the pose, whether it is reached, how far blocks are off, and steps."""
+        q, reached, report = self._call(known, pose, STRIDE * self._unit, CYCLES)
+        return q, reached, report[CYCLE.size :], int(CYCLE.view(report[: CYCLE.size]).steps)
