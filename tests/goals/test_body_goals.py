@@ -335,6 +335,29 @@ def test_within_the_support_balance_asks_for_nothing() -> None:
     assert edge.error(figure, leaning)[0] < -0.4
 
 
+@pytest.mark.parametrize("kind", ["balance", "balance with a margin", "distance"])
+def test_the_room_to_an_edge_shrinks_as_its_rows_say(kind: str) -> None:
+    figure = lw.models.human(root="floating")
+    feet = [f"{side}_{part}" for side in ("left", "right") for part in ("heel", "ball")]
+    q = figure.stored_pose("stand")
+    goals = {
+        "balance": lw.Balance(over=[*feet, (0.3, 0.1, 0.0)]),
+        "balance with a margin": lw.Balance(over=feet, margin=0.01).resolve(figure, q),
+        "distance": lw.Distance("left_hand", "right_foot", (0.1, 2.0)),
+    }
+    goal, step = goals[kind], 1e-6
+    room, rows = goal.edges(figure, q)
+    known = np.isfinite(room)
+    assert known.any()
+    assert (room[known] > 0.0).all()
+    for v in range(figure.nv):
+        near = [goal.edges(figure, figure.integrate(q, s * step * np.eye(figure.nv)[v])).room[known] for s in (1, -1)]
+        np.testing.assert_allclose(rows[known, v], (near[1] - near[0]) / (2.0 * step), atol=1e-7)
+    none = lw.Balance(over=[(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)]).edges(figure, q)
+    assert np.isinf(none.room).all()
+    assert lw.Distance("left_hand", "right_foot", 0.5).edges(figure, q) is None
+
+
 @pytest.mark.parametrize("margin", [0.0, 0.01, 0.03])
 def test_a_margin_keeps_the_centre_of_mass_within_the_edge(margin: float) -> None:
     figure = lw.models.human(root="floating")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .align import Align
 from .balance import Balance
-from .base import Block, Goal, turn_between
+from .base import Block, Edges, Goal, turn_between
 from .bend import Bend
 from .close import Close, closings
 from .couple import Couple
@@ -35,6 +35,7 @@ __all__ = [
     "Close",
     "Couple",
     "Distance",
+    "Edges",
     "Goal",
     "Hold",
     "LookAt",

@@ -13,8 +13,19 @@ from ..errors import GoalError
 from ..linkage.linkage import Linkage
 from ..linkage.mass import Masses, masses
 from ..transforms import FloatArray, as_number, plane_basis, read_only
-from .base import Goal, as_direction, as_place, common_value, moving_along, moving_rows, placed, position_of, reading
-from .support import Nearest, inner_radius
+from .base import (
+    Edges,
+    Goal,
+    as_direction,
+    as_place,
+    common_value,
+    moving_along,
+    moving_rows,
+    placed,
+    position_of,
+    reading,
+)
+from .support import Nearest, edges_of, inner_radius
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,15 +132,27 @@ class Balance(Goal):
         nearest = Nearest(center, self._support(self._corners(linkage, q)), self.pairs)
         return np.where(nearest.inside[..., None], 0.0, nearest.point - center)
 
-    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
-        """Return the velocity of the centre of mass against the support: at an edge, only that across it."""
+    def _moving(self, linkage: Linkage, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return the centre of mass and the support along the ground, and how the centre and the places move."""
         weights = self._masses(linkage)
         places = [placed(linkage, place, q) for place in self.places]
-        center = weights.center(q) @ self.across.T
         corners = np.stack([position for position, _ in places], axis=-2) @ self.across.T
-        nearest = Nearest(center, self._support(corners), self.pairs)
-        moving = self.across @ weights.jacobian(q)
         motions = self.across @ np.stack([motion for _, motion in places], axis=-3)
+        center, moving = weights.center(q) @ self.across.T, self.across @ weights.jacobian(q)
+        return center, self._support(corners), moving, motions
+
+    def edges(self, linkage: Linkage, q: FloatArray) -> Edges:
+        """Return the edges of the support, and how fast the centre of mass comes nearer to each."""
+        center, support, moving, motions = self._moving(linkage, q)
+        room, normals, shares = edges_of(center, support, self.pairs)
+        shares = shares if self.shares is None else shares @ self.shares
+        against = moving[..., None, :, :] - np.einsum("...mk,...kij->...mij", shares, motions)
+        return Edges(room, (normals[..., None, :] @ against)[..., 0, :])
+
+    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the velocity of the centre of mass against the support: at an edge, only that across it."""
+        center, support, moving, motions = self._moving(linkage, q)
+        nearest = Nearest(center, support, self.pairs)
         shares = nearest.shares if self.shares is None else nearest.shares @ self.shares
         moving = moving - np.einsum("...k,...kij->...ij", shares, motions)
         moving = np.where(nearest.on_edge[..., None, None], nearest.across @ moving, moving)

@@ -23,6 +23,18 @@ class Block(NamedTuple):
     unit: str
 
 
+class Edges(NamedTuple):
+    """Edges of a range: a change x of the pose, to first order, stays within where ``rows x <= room``.
+
+    Attributes:
+        room: How far it is to every edge, below zero beyond it, infinite where there is none, shape (..., k).
+        rows: How velocities use that up, shape (..., k, nv).
+    """
+
+    room: FloatArray
+    rows: FloatArray
+
+
 @dataclass(frozen=True, eq=False)
 class Goal:
     """Base of all goals.
@@ -104,6 +116,14 @@ class Goal:
     def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return how velocities bring it about, shape (..., rows, nv)."""
         raise NotImplementedError
+
+    def edges(self, linkage: Linkage, q: FloatArray) -> Edges | None:  # noqa: ARG002
+        """Return the edges of the range within which the goal asks for nothing; None if it asks for one place.
+
+        Within its range a goal has no error and no Jacobian, so a step for other goals would leave it unawares. Methods
+        that serve levels of priority take edges as inequalities.
+        """
+        return None
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
         """Return which error rows some joint can change at all, shape (rows,): all, if it moves one of the places."""

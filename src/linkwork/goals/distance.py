@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import GoalError
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_array
-from .base import Goal, as_place, moving_rows, placed, position_of, reading, unit
+from .base import Edges, Goal, as_place, moving_rows, placed, position_of, reading, unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,16 @@ class Distance(Goal):
         rate = direction[..., None, :] @ (moving - motion)
         inside = (length > self.value[0]) & (length < self.value[1])
         return np.where(inside[..., None, None], 0.0, rate)
+
+    def edges(self, linkage: Linkage, q: FloatArray) -> Edges | None:
+        """Return how far it is to the least and to the largest distance; None where they are one."""
+        least, largest = self.value
+        if least == largest:
+            return None
+        (here, moving), (there, motion) = placed(linkage, self.frame, q), placed(linkage, self.to, q)
+        direction, length = unit(here - there)
+        rate = (direction[..., None, :] @ (moving - motion))[..., 0, :]
+        return Edges(np.stack([length - least, largest - length], axis=-1), np.stack([-rate, rate], axis=-2))
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
         """Return whether one of both moves at all."""

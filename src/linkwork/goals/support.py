@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +27,40 @@ def inner_radius(corners: FloatArray, pairs: NDArray[np.int64]) -> float:
     outer = (length > tolerance) & ((sides >= -tolerance).all(axis=1) | (sides <= tolerance).all(axis=1))
     away = np.abs(((corners.mean(axis=0) - first) * normal).sum(axis=1))
     return float(away[outer].min(initial=np.inf)) if outer.any() else 0.0
+
+
+class PolygonEdges(NamedTuple):
+    """The lines along which convex polygons end, one for each pair of corners, any leading axes.
+
+    Attributes:
+        room: How far points are within each, shape (..., m); infinite for pairs that no edge joins.
+        normals: Directions out of the polygon, shape (..., m, 2).
+        shares: Of the corners in the point of each line next to the point, shape (..., m, n).
+    """
+
+    room: FloatArray
+    normals: FloatArray
+    shares: FloatArray
+
+
+def edges_of(center: FloatArray, corners: FloatArray, pairs: NDArray[np.int64]) -> PolygonEdges:
+    """Return the edges of polygons around corners (..., n, 2), as points (..., 2) within see them.
+
+    Corners all on one line have no edges: nothing is within them.
+    """
+    first, edge = corners[..., pairs[:, 0], :], corners[..., pairs[:, 1], :] - corners[..., pairs[:, 0], :]
+    length = np.linalg.norm(edge, axis=-1)
+    along = edge / np.maximum(length, 1e-300)[..., None]
+    normals = np.stack([along[..., 1], -along[..., 0]], axis=-1)
+    sides = np.einsum("...nmk,...mk->...mn", corners[..., :, None, :] - first[..., None, :, :], normals)
+    tolerance = INSIDE * np.maximum(length.max(axis=-1, initial=0.0), 1e-300)[..., None]
+    left, right = sides.min(axis=-1) < -tolerance, sides.max(axis=-1) > tolerance
+    normals = np.where(right[..., None], -normals, normals)
+    way = center[..., None, :] - first
+    room = np.where((left ^ right) & (length > tolerance), -(way * normals).sum(axis=-1), np.inf)
+    share = ((way * along).sum(axis=-1) / np.maximum(length, 1e-300))[..., None]
+    one_hot = np.eye(corners.shape[-2])[pairs]
+    return PolygonEdges(room, normals, (1.0 - share) * one_hot[:, 0] + share * one_hot[:, 1])
 
 
 class Nearest:

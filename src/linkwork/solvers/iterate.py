@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .options import Settings
 
 RESTLESS = 1e-12  # of a pose: less is rounding, no step
+TOGETHER = 10.0  # what all errors of a level may come to, beside each of them
 SETTLED = 1e-12  # of the length: an error of an upper level that no step below can be blamed for
 
 
@@ -59,6 +60,8 @@ def _walked(
     if len(problem.levels) > 1 and method.strict:
         upper, _ = _walked(method, problem.above(), start, settings, deadline, finest=least)
         start = upper.best_q.reshape(start.shape)
+        if settings.limits == "clamp":  # what clamping takes from a step of all levels, the first may miss
+            settings = replace(settings, limits="project")
     walk = _Walk(method, problem, start, settings, finest)
     memory: dict[str, Any] = {}
     iteration, ending = 0, "iterations"
@@ -74,7 +77,7 @@ def _walked(
         iteration += 1
     if upper is not None:
         again, _ = _walked(method, upper.problem, walk.best_q, settings, deadline, finest=least)
-        worse = _worse(upper.problem, again.best_q, upper.best_q, least)
+        worse = _worse(upper.problem, again.best_q, upper.best_q, TOGETHER * least)
         walk.best_q = np.where(worse[:, None], upper.best_q, again.best_q)
         walk.count += upper.count
     return walk, ending
@@ -263,7 +266,8 @@ class _Walk:
         if self.settings.keeps_limits:
             reached &= limits_kept(linkage, self.best_q, self.problem.group)
         self.status[(self.status == ACTIVE) & (10 * self._growths > self.count)] = DIVERGED
-        names = {REACHED: "reached", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: ending}
+        # what was reached on the way and is not any more: levels above would have been worse off
+        names = {REACHED: "stalled", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: ending}
         status = ["reached" if good else names[code] for good, code in zip(reached, self.status.tolist(), strict=True)]
         rows = (self.best_q, reached, residuals, self.count, status)
         problem, method = self.problem, self.method

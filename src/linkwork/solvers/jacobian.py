@@ -7,11 +7,12 @@ Numbers in brackets are the chapter's equations; where it slips, the docstring s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
@@ -20,6 +21,8 @@ from ..transforms import FloatArray, as_array, cross_matrix, is_number, reraised
 from .method import Method
 from .options import one_of, positive
 from .problem import RANK, Problem, State
+
+CROSSED = 1e-12  # of the linkage's length: further beyond an edge, it is crossed
 
 
 def transposed(matrix: FloatArray) -> FloatArray:
@@ -60,25 +63,50 @@ def damped_step(J: FloatArray, V: FloatArray, squared_damping: Any) -> FloatArra
 def by_levels(
     J: FloatArray,
     V: FloatArray,
-    problem: Problem,
+    levels: Sequence[NDArray[np.int64]],
+    rank: float,
     solve: Callable[[FloatArray, FloatArray], FloatArray],
 ) -> FloatArray:
     """Return a step that serves levels of rows one after another, each in the null space of those before it.
 
     With N_k the projection onto changes that leave all rows above level k alone: ``x_k = x_(k-1) + (J_k N_k)^+ (V_k -
-    J_k x_(k-1))`` (Siciliano and Slotine 1991).
+    J_k x_(k-1))`` (Siciliano and Slotine 1991). Singular values below `rank` of the largest are lost directions.
     """
-    if len(problem.levels) <= 1:
+    if len(levels) <= 1:
         return solve(J, V)
     n = J.shape[-1]
     change, open_to_it = np.zeros((*J.shape[:-2], n)), np.eye(n)
-    for rows in problem.levels:
+    for rows in levels:
         level = J[..., rows, :]
         within = level @ open_to_it
         change = change + times(open_to_it, solve(within, V[..., rows] - times(level, change)))
         _, sigma, Vt = np.linalg.svd(within, full_matrices=False)
-        Vt = np.where((sigma > problem.rank * np.maximum(sigma[..., :1], 1.0))[..., None], Vt, 0.0)
+        Vt = np.where((sigma > rank * np.maximum(sigma[..., :1], 1.0))[..., None], Vt, 0.0)
         open_to_it = open_to_it - transposed(Vt) @ Vt
+    return change
+
+
+def within_ranges(state: State, solve: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
+    """Return the step that serves levels one after another and leaves no range within which a goal asks for nothing.
+
+    Such a goal is an inequality, ``A x <= b``: an edge that the step would cross becomes a row of the goal's own level,
+    ``A x = b``, and the step is made anew, until none is crossed.
+    """
+    J, V, levels = state.jacobian, state.weighted_error, state.problem.levels
+    rank = state.problem.rank
+    change = by_levels(J, V, levels, rank, solve)
+    if state.edges is None:
+        return change
+    (room, rows), of_level = state.edges
+    more = [np.append(level, J.shape[-2] + np.flatnonzero(of_level == k)) for k, level in enumerate(levels)]
+    held = np.zeros(room.shape, np.bool_)
+    for _ in range(room.shape[-1]):
+        crossed = ~held & (times(rows, change) > np.maximum(room, 0.0) + CROSSED * state.linkage.length)
+        if not crossed.any():
+            break
+        held |= crossed
+        A, b = np.where(held[..., None], rows, 0.0), np.where(held, room, 0.0)
+        change = by_levels(np.concatenate([J, A], axis=-2), np.concatenate([V, b], axis=-1), more, rank, solve)
     return change
 
 
@@ -137,7 +165,7 @@ class Pseudoinverse(Method):
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.weighted_error
         if self.form == "auto":
-            return by_levels(J, V, state.problem, lambda J, V: pseudosolved(J, V, state.problem.rank))
+            return within_ranges(state, lambda J, V: pseudosolved(J, V, state.problem.rank))
         J = J[..., state.free]
         Jt = transposed(J)
         try:
@@ -169,9 +197,8 @@ class Damped(Method):
             raise OptionError(f"damping is 'adaptive' or a finite number, zero or more, got {self.damping!r}.")
 
     def step(self, state: State) -> FloatArray:
-        J, V = state.jacobian, state.weighted_error
-        state.notes["damping"] = np.sqrt(self._squared(state, V))
-        return by_levels(J, V, state.problem, lambda J, V: damped_step(J, V, self._squared(state, V)))
+        state.notes["damping"] = np.sqrt(self._squared(state, state.weighted_error))
+        return within_ranges(state, lambda J, V: damped_step(J, V, self._squared(state, V)))
 
     def _squared(self, state: State, V: FloatArray) -> Any:
         """Return lambda² for what is still to go, of all rows or of a level."""

@@ -107,7 +107,7 @@ class Settings:
         max_step: Largest change of one value in a step [rad, m]; the method's own default if None, inf for no limit.
         limits: ``"clamp"`` values to their limits after every step; ``"project"``: also take joints that push against a
             limit out of the step, so that the others do their part; ``"ignore"`` them. Compiled searches always
-            project, whichever of the first two is given.
+            project, whichever of the first two is given, and so do methods that serve levels one after another.
         halvings: How often a step that makes the error grow is halved before it is taken all the same.
         stray: Largest distance by which a step may leave the straight way to the goals [m]; one that does is halved
             too, `halvings` times at most. None lets it stray; methods that take their steps as they come do not ask

@@ -45,19 +45,32 @@ class Prioritized(Damped):
         J, V = state.jacobian, state.weighted_error
         steps = np.empty(low.shape)
         for one in np.ndindex(low.shape[:-1]):
-            steps[one] = self._one(state, J[one], V[one], low[one], high[one])
+            edges = () if state.edges is None else (state.edges[0].rows[one], state.edges[0].room[one], state.edges[1])
+            steps[one] = self._one(state, J[one], V[one], low[one], high[one], edges)
         return steps
 
-    def _one(self, state: State, J: FloatArray, V: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Return the step (n,) of one problem with bounds (n,)."""
+    def _one(
+        self, state: State, J: FloatArray, V: FloatArray, low: FloatArray, high: FloatArray, edges: Any
+    ) -> FloatArray:
+        """Return the step (n,) of one problem with bounds (n,), and within the edges of ranges that goals leave open.
+
+        Edges bound the steps of their own level and of those below.
+        """
         change, open_to_it = np.zeros(len(low)), np.eye(len(low))
         if not np.isfinite(V).all():
             return np.full(len(low), np.nan)  # the loop calls it diverged
-        for rows in state.problem.levels:
+        for k, rows in enumerate(state.problem.levels):
             level = J[rows]
             within, left = level @ open_to_it, V[rows] - level @ change
             damping = float(self._squared(state, left))
-            part = bounded_least_squares(within, left, damping, open_to_it, low - change, high - change)
+            bounded, least, most = open_to_it, low - change, high - change
+            if edges:
+                known = (edges[2] <= k) & np.isfinite(edges[1])
+                A, room = edges[0][known], edges[1][known]
+                bounded = np.concatenate([bounded, A @ open_to_it])
+                least = np.append(least, np.full(len(A), -OPEN))
+                most = np.append(most, np.maximum(room - A @ change, 0.0))
+            part = bounded_least_squares(within, left, damping, bounded, least, most)
             change = np.clip(change + open_to_it @ part, low, high)
             _, sigma, Vt = np.linalg.svd(within)
             rank = int((sigma > state.problem.rank * max(sigma[0], 1.0)).sum())
@@ -76,7 +89,7 @@ def bounded_least_squares(
         A: Shape (m, k).
         b: Shape (m,).
         damping: Above zero, so that there is one such z.
-        basis: Orthonormal columns, shape (n, k).
+        basis: What is bounded, shape (n, k).
         low: Bounds, shape (n,), zero or less; `high` zero or more, so that zero is always allowed.
         high: The same from above.
     """

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError
-from ..goals import Block, Close, Goal, closings
+from ..goals import Block, Close, Edges, Goal, closings
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .groups import Group, random_poses
@@ -166,6 +166,18 @@ class Problem:
         weighted = self.all_rows_jacobian(q) * self.scale[:, None]
         return weighted if self._every_row else weighted[..., self.rows, :]
 
+    def edges(self, q: FloatArray) -> tuple[Edges, NDArray[np.int64]] | None:
+        """Return the weighted edges of all ranges that goals leave open, and which of the levels each belongs to."""
+        ranks = np.unique(self.priorities[self.rows]).tolist()
+        goals = [goal for goal in self.goals if goal.priority in ranks]
+        found = [(goal, edges) for goal in goals if (edges := goal.edges(self.linkage, q)) is not None]
+        if not found:
+            return None
+        room = np.concatenate([goal.weight * edges.room for goal, edges in found], axis=-1)
+        rows = np.concatenate([goal.weight * edges.rows for goal, edges in found], axis=-2)
+        levels = [ranks.index(goal.priority) for goal, edges in found for _ in range(edges.room.shape[-1])]
+        return Edges(room, rows), np.array(levels)
+
     def weighted_error(self, error: FloatArray) -> FloatArray:
         """Return the weighted error of the rows that can change: the V of the chapter's equations."""
         weighted = error * self.scale
@@ -246,6 +258,15 @@ class State:
     def jacobian(self) -> FloatArray:
         """Weighted Jacobian J, shape (..., m, n), with the columns of joints held at a limit set to zero."""
         return self.narrowed(self.problem.jacobian(self.q))
+
+    @cached_property
+    def edges(self) -> tuple[Edges, NDArray[np.int64]] | None:
+        """Edges of the ranges that goals leave open, and their levels; None where every goal asks for a place."""
+        found = self.problem.edges(self.q)
+        if found is None:
+            return None
+        (room, rows), levels = found
+        return Edges(room, self.narrowed(rows)), levels
 
     def narrowed(self, rows: FloatArray) -> FloatArray:
         """Return rows (..., m, nv) scaled, and without what is held at a limit or barred."""
