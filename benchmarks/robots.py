@@ -49,8 +49,8 @@ def robot_files(folder: Path) -> list[Path]:
 class Judge:
     """A process that judges files, one after the other; a new one takes its place where it hangs or dies."""
 
-    def __init__(self, limit: float) -> None:
-        self.limit, self.left = limit, 0
+    def __init__(self, limit: float, goals: int) -> None:
+        self.limit, self.goals, self.left = limit, goals, 0
 
     def __call__(self, file: Path) -> dict[str, Any]:
         """Return the report on a file."""
@@ -81,7 +81,7 @@ class Judge:
 
     def _start(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, str(CONTRACT)],
+            [sys.executable, str(CONTRACT), "--goals", str(self.goals)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -191,6 +191,7 @@ def parsed() -> argparse.Namespace:
         "folders", nargs="+", type=Path, metavar="FOLDER", help="where to look for .urdf and .xml files"
     )
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one file")
+    parser.add_argument("--goals", type=int, default=200, help="goals of each chain; 0 leaves chains and paths out")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="take only every Nth file")
     options = parser.parse_args()
     for folder in options.folders:
@@ -202,7 +203,7 @@ def parsed() -> argparse.Namespace:
 def main() -> None:
     options = parsed()
     files = [file for folder in options.folders for file in robot_files(folder)][:: options.every]
-    judge = Judge(options.limit)
+    judge = Judge(options.limit, options.goals)
     try:
         console = Console(stderr=True)
         reports = [judge(file) for file in track(files, "judging", console=console)]

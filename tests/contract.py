@@ -6,6 +6,7 @@ takes names of files, one a line, and answers each with a line of JSON.
 
 from __future__ import annotations
 
+import argparse
 import json
 import logging
 import sys
@@ -19,7 +20,7 @@ import numpy as np
 import linkwork as lw
 from linkwork import formats
 from linkwork.errors import LinkageError, LinkworkError
-from peers import Peer, peer_of
+from peers import Peer, peer_model, peer_name, peer_of
 
 POSES = 3  # at which places, Jacobians and centres of mass are compared
 GOALS = 200  # of each chain
@@ -65,8 +66,9 @@ class Report:
         peer_refused: Why that does not read it; empty if it does.
         places: Of the links' places [m, or entries of a rotation].
         jacobian: Of the Jacobians of the chains [m/rad or rad/rad].
-        mass: Of the mass of all [kg]; None where one of the two does not know it.
-        peer_mass: What the peer says it weighs [kg]; None where it does not know.
+        mass: Of the mass of all [kg]; None where linkwork says that it does not know it.
+        peer_mass: What the peer says it weighs [kg].
+        peer_whole: Whether all files were there for the peer.
         mass_unknown: Whether linkwork says that it does not know.
         center: Of the centre of mass [m]; None likewise.
         gap: How far apart the loops stay, closed from the model's own pose [m or rad]; None where there are none.
@@ -85,6 +87,7 @@ class Report:
     jacobian: float | None = None
     mass: float | None = None
     peer_mass: float | None = None
+    peer_whole: bool = True
     mass_unknown: bool = False
     center: float | None = None
     gap: float | None = None
@@ -100,21 +103,22 @@ def judged(path: Path, *, goals: int = GOALS, frames: int = FRAMES) -> Report:
         content = formats.read(path)
     except LinkworkError as error:
         report.refused = _one_line(error)
-    linkage = lw.Linkage([lw.Link("nothing")]) if report.refused else content.linkage
-    report.peer = "MuJoCo" if path.suffix == ".xml" else "Pinocchio"
+    report.peer = peer_name(path)
     try:
-        peer = peer_of(path, linkage)
+        model = peer_model(path)
     except Exception as error:  # whatever it says
         report.peer_refused = _one_line(error)
     if report.refused:
         return report
+    linkage = content.linkage
     report.remarks = dict(Counter(remark.kind for remark in content.remarks))
     report.links, report.joints = len(linkage.links), linkage.nv
     if linkage.loops:
         _close(report, linkage)
     if not report.peer_refused:
+        peer = peer_of(model, linkage)
         compare(report, linkage, peer)
-        for frame in chain_frames(linkage, peer.links):
+        for frame in chain_frames(linkage, peer.links) if goals else ():
             report.chains.append(chain(linkage, peer, frame, goals=goals, frames=frames))
     return report
 
@@ -127,9 +131,9 @@ def compare(report: Report, linkage: lw.Linkage, peer: Peer) -> None:
     report.places = max((_off(linkage.forward(q).array[index], peer.places(q)) for q in poses if index), default=0.0)
     slopes = [_off(linkage.jacobian(q, tip), peer.jacobian(q, tip)) for q in poses for tip in tips]
     report.jacobian = max(slopes, default=0.0)
-    report.peer_mass = peer.mass
+    report.peer_mass, report.peer_whole = peer.mass, peer.whole
     report.mass_unknown = any(link.inertia is not None and not link.inertia.known for link in linkage.nodes)
-    if peer.mass is None or report.mass_unknown:
+    if report.mass_unknown:
         return
     try:
         weights = lw.mass.masses(linkage)
@@ -222,13 +226,13 @@ def smooth_path(linkage: lw.Linkage, frames: int, seed: int = 7) -> np.ndarray:
 
 
 def _track(linkage: lw.Linkage, peer: Peer, result: Chain, frames: int) -> None:
-    """Follow a path frame after frame, each from the pose of the last."""
+    """Follow a path frame after frame, each on the branch of the pose before it."""
     poses = smooth_path(linkage, frames)
     result.asked = float(np.abs(np.diff(poses, axis=0)).max(initial=0.0))
     ik, q = lw.prepare(linkage, result.frame), poses[0]
     for pose in poses:
         target = peer.place(pose, result.frame)
-        solution = ik(target, start=q)
+        solution = ik(target, start=q, stay=True)
         result.missed += not (solution.success and reaches(peer, solution.q, result.frame, target))
         result.step = max(result.step, _largest_step(linkage, q, solution.q))
         q = solution.q
@@ -247,9 +251,13 @@ def _one_line(error: Exception) -> str:
 
 def main() -> None:
     logging.disable(logging.WARNING)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--goals", type=int, default=GOALS, help="goals of each chain; none leaves chains out")
+    parser.add_argument("--frames", type=int, default=FRAMES, help="frames of the path of each chain")
+    options = parser.parse_args()
     for line in sys.stdin:
         try:
-            report = judged(Path(line.strip()))
+            report = judged(Path(line.strip()), goals=options.goals, frames=options.frames)
         except Exception as error:  # it is the contract that nothing else is raised
             report = Report(line.strip(), trouble=_one_line(error))
         print(json.dumps(asdict(report)), flush=True)

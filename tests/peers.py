@@ -24,14 +24,14 @@ class Peer(Protocol):
     """Another reader's model of a file.
 
     Attributes:
-        name: What the library is called.
         links: Names of the links that it has too.
-        mass: What everything weighs [kg]; None where it does not know.
+        mass: What everything weighs [kg].
+        whole: Whether all files were there; without them, what comes from meshes weighs nothing.
     """
 
-    name: str
     links: tuple[str, ...]
-    mass: float | None
+    mass: float
+    whole: bool
 
     def places(self, q: Array) -> Array:
         """Return where the links are at a pose (nq,), shape (links, 4, 4)."""
@@ -49,9 +49,24 @@ class Peer(Protocol):
         """Tell whether a pose keeps the limits of all joints that follow no other."""
 
 
-def peer_of(path: Path, linkage: Linkage) -> Peer:
-    """Return what the other library of a file's format makes of it; whatever it raises means that it cannot."""
-    return _MuJoCo(path, linkage) if path.suffix == ".xml" else _Pinocchio(path, linkage)
+def peer_name(path: Path) -> str:
+    """Return the library that judges a file: MuJoCo its own models, Pinocchio all else."""
+    mujoco = path.suffix == ".xml" and b"<mujoco" in path.read_bytes()
+    return "MuJoCo" if mujoco else "Pinocchio"
+
+
+def peer_model(path: Path) -> Any:
+    """Return what the other library makes of a file; whatever it raises means that it cannot."""
+    if peer_name(path) == "MuJoCo":
+        return _mujoco_model(path)
+    import pinocchio as pin
+
+    return pinocchio_model(pin, path)
+
+
+def peer_of(model: Any, linkage: Linkage) -> Peer:
+    """Return the other library's model of a linkage, to be asked with poses of the linkage."""
+    return _MuJoCo(*model, linkage) if isinstance(model, tuple) else _Pinocchio(model, linkage)
 
 
 def _rates(linkage: Linkage, their_nv: int, starts: dict[int, int]) -> Array:
@@ -64,13 +79,12 @@ def _rates(linkage: Linkage, their_nv: int, starts: dict[int, int]) -> Array:
 
 
 class _Pinocchio:
-    name = "Pinocchio"
+    whole = True
 
-    def __init__(self, path: Path, linkage: Linkage) -> None:
+    def __init__(self, model: Any, linkage: Linkage) -> None:
         import pinocchio as pin
 
-        self.pin, self.linkage = pin, linkage
-        self.model: Any = pinocchio_model(pin, path)
+        self.pin, self.model, self.linkage = pin, model, linkage
         self.data = self.model.createData()
         self.frames = {name: self.model.getFrameId(name, pin.FrameType.BODY) for name in linkage.links}
         self.links = linkage.links
@@ -118,20 +132,17 @@ class _Pinocchio:
             arc = self.linkage.arcs[i]
             joint = model.joints[model.getJointId(arc.name)]
             if arc.mimic is None and joint.nq == 1:
-                low, high = model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]
-                if low <= high and not low - SLACK <= theirs[joint.idx_q] <= high + SLACK:
+                low, high = model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]  # 0, 0: none
+                if low < high and not low - SLACK <= theirs[joint.idx_q] <= high + SLACK:
                     return False
         return True
 
 
 class _MuJoCo:
-    name = "MuJoCo"
-
-    def __init__(self, path: Path, linkage: Linkage) -> None:
+    def __init__(self, model: Any, whole: bool, linkage: Linkage) -> None:
         import mujoco
 
-        self.mujoco, self.linkage = mujoco, linkage
-        self.model, whole = _mujoco_model(mujoco, path)
+        self.mujoco, self.model, self.whole, self.linkage = mujoco, model, whole, linkage
         self.data = mujoco.MjData(self.model)
         names = {self.model.body(i).name or f"body{i}": i for i in range(1, self.model.nbody)}
         self.bodies = {name: names[name] for name in linkage.links if name in names}
@@ -140,7 +151,7 @@ class _MuJoCo:
         if len(self.arcs) != self.model.njnt:
             raise ValueError(f"{self.model.njnt} joints there, {len(self.arcs)} here")
         self.rates = _rates(linkage, self.model.nv, dict(zip(self.arcs, self.model.jnt_dofadr.tolist(), strict=True)))
-        self.mass = float(self.model.body_subtreemass[0]) if whole else None
+        self.mass = float(self.model.body_subtreemass[0])
 
     def _set(self, q: Array) -> None:
         for i, start in zip(self.arcs, self.model.jnt_qposadr.tolist(), strict=True):
@@ -183,8 +194,10 @@ class _MuJoCo:
         return True
 
 
-def _mujoco_model(mujoco: Any, path: Path) -> tuple[Any, bool]:
-    """Return MuJoCo's own model, and whether all its files were there; without them, its masses mean nothing."""
+def _mujoco_model(path: Path) -> tuple[Any, bool]:
+    """Return MuJoCo's own model, and whether all its files were there."""
+    import mujoco
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

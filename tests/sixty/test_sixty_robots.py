@@ -1,0 +1,55 @@
+"""The contract over sixty robots: places, Jacobians and masses, 200 goals of each chain, a path, judged by others."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from contract import Report, judged
+from sixty_robots import SIXTY, installed
+
+pytest.importorskip("pinocchio", reason="Pinocchio is not installed", exc_type=ImportError)
+pytest.importorskip("mujoco", reason="MuJoCo (extra formats) is not installed")
+
+SAME = 1e-9
+JUMP = 0.5  # a step that nobody asked for [rad or m]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where MuJoCo logs what it thinks of a model
+
+
+@lru_cache(maxsize=1)
+def report_on(name: str) -> Report:
+    try:
+        path = installed(name)
+    except PackageNotFoundError as error:
+        pytest.skip(f"the package {error.name} is not installed")
+    return judged(path)
+
+
+def test_there_are_sixty() -> None:
+    assert len(SIXTY) == 60
+
+
+@pytest.mark.parametrize("name", SIXTY)
+def test_a_robot_keeps_the_contract(name: str) -> None:
+    report = report_on(name)
+    assert not report.refused
+    assert not report.peer_refused
+    assert not report.trouble
+    assert report.places is not None
+    assert report.places < SAME
+    assert report.jacobian is not None
+    assert report.jacobian < SAME
+    assert report.mass is not None
+    assert report.mass <= SAME * max(report.peer_mass or 0.0, 1.0)
+    assert report.center is None or report.center < SAME
+    assert report.chains
+    for chain in report.chains:
+        assert chain.asked < 0.15
+        assert (chain.reached, chain.false) == (chain.goals, 0), chain
