@@ -135,9 +135,7 @@ def test_what_is_no_such_file_is_an_error_with_its_name(suffix: str, junk: str, 
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name] * (junk != "missing")
 
 
-def test_xacro_and_folders_are_named_as_such(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"still to be expanded.*: xacro arm\.urdf\.xacro > arm\.urdf$"):
-        lw.load(tmp_path / "arm.urdf.xacro")
+def test_folders_are_named_as_such(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="is a folder"):
         lw.load(tmp_path)
 
@@ -305,6 +303,8 @@ def test_missing_meshes_are_a_warning(tmp_path: Path, caplog: pytest.LogCaptureF
         ({"up": "w"}, "up is 'x', 'y', 'z'"),
         ({"positions": "keep"}, "'replace' or 'add'"),
         ({"packages": ["a"]}, "maps names to folders"),
+        ({"limits": "all"}, "limits is 'own' or 'followers', got 'all'"),
+        ({"strict": 1}, "strict is True or False"),
     ],
 )
 def test_wrong_options_are_refused(given: dict[str, Any], words: str, tmp_path: Path) -> None:
@@ -312,7 +312,16 @@ def test_wrong_options_are_refused(given: dict[str, Any], words: str, tmp_path: 
         lw.load(tmp_path / "arm.yaml", **given)
 
 
-OPTIONS = {"packages": {"a": "b"}, "folders": ["b"], "units": 0.5, "up": "x", "positions": "add"}
+OPTIONS = {
+    "packages": {"a": "b"},
+    "folders": ["b"],
+    "units": 0.5,
+    "up": "x",
+    "positions": "add",
+    "limits": "followers",
+    "arguments": {"a": "b"},
+    "strict": True,
+}
 
 
 @pytest.mark.parametrize("option", OPTIONS)
@@ -320,7 +329,10 @@ OPTIONS = {"packages": {"a": "b"}, "folders": ["b"], "units": 0.5, "up": "x", "p
 def test_an_option_changes_what_is_read_or_is_said_to_be_of_no_use(suffix: str, option: str, tmp_path: Path) -> None:
     need(suffix)
     path, clip = tmp_path / f"file{suffix}", motion(figure())
-    if suffix == ".xml":
+    if suffix == ".xacro":
+        script = "<xacro:arg name='a' default=''/><link name='l'/>"
+        path.write_text(f"<robot name='r' xmlns:xacro='http://x'>{script}</robot>")
+    elif suffix == ".xml":
         path.write_text("<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>")
     else:
         formats.write(Content(clip.linkage, {CLIP: clip} if FORMATS[suffix].clips else {}), path)
@@ -328,7 +340,7 @@ def test_an_option_changes_what_is_read_or_is_said_to_be_of_no_use(suffix: str, 
     plain = formats.read(path, linkage=mover)
     found = formats.read(path, Options(**{option: OPTIONS[option]}), linkage=mover)
     said = [remark for remark in found.remarks if remark.kind == "ignored-option"]
-    assert [remark.where for remark in said] == ([] if option in FORMATS[suffix].options else [option])
+    assert [remark.where for remark in said] == ([] if option in (*FORMATS[suffix].options, "strict") else [option])
     if said:
         assert found.linkage == plain.linkage
     elif option in ("units", "up"):
@@ -471,6 +483,29 @@ def test_options_reach_the_reader_through_the_command_line(
     assert run("convert", tmp_path / "a.bvh", tmp_path / "a.npz", *words, *units).exit_code == 0
     clip = lw.load_clip(tmp_path / "a.npz")
     np.testing.assert_allclose(clip.forward(frame="knee")[0, :3, 3], expected, atol=1e-12)
+
+
+def test_limits_strict_and_arguments_reach_the_reader_through_the_command_line(tmp_path: Path) -> None:
+    script = tmp_path / "arm.xacro"
+    joint = "<joint name='{0}' type='revolute'><parent link='a'/><child link='{0}'/>{1}{2}</joint><link name='{0}'/>"
+    limit = "<axis xyz='1 0 0'/><limit lower='{}' upper='{}' velocity='1' effort='1'/>"
+    text = "<robot name='r' xmlns:xacro='http://x'><xacro:arg name='end' default='1'/><link name='a'/>{}{}{}</robot>"
+    parts = [
+        joint.format("j", limit.format("0", "$(arg end)"), ""),
+        joint.format("k", limit.format("0", "0.5"), "<mimic joint='j'/>"),
+        joint.format("l", limit.format("1", "0"), ""),
+    ]
+    script.write_text(text.format(*parts))
+    out = tmp_path / "arm.yaml"
+    result = run("convert", script, out, "--argument", "end=2")
+    assert result.exit_code == 0
+    assert "mimic-limits: 'k' follows 'j' and goes from 0 to 2" in result.stderr
+    assert lw.load(out).upper.tolist() == [2.0, np.inf]
+    assert run("convert", script, out, "--limits", "followers").exit_code == 0
+    assert lw.load(out).upper.tolist() == [0.5, np.inf]
+    assert run("convert", script, out, "--strict").exit_code == 3
+    assert run("convert", script, out, "--argument", "end").exit_code == 2
+    assert run("doctor", script).exit_code == 1
 
 
 def test_convert_drops_a_motion_aloud_where_it_cannot_be_held(tmp_path: Path) -> None:

@@ -257,25 +257,35 @@ class FileOptions:
     positions: Annotated[str | None, takes("RULE", "BVH positions replace the offset, or add to it.")] = None
     limits: Annotated[str | None, takes("RULE", "Joints that others follow: own limits, or the followers' too.")] = None
     strict: Annotated[bool, flag("--strict", "Refuse a file for anything wrong in it.")] = False
+    arguments: Annotated[
+        list[str] | None, takes("NAME=VALUE", "An argument of a xacro file; may be repeated.", "--argument")
+    ] = None
     loop_tolerance: Annotated[float | None, takes("GAP", "Gap of a loop that counts as closed [m, rad].")] = None
 
     def read(self) -> Options:
         """Return the options as the readers of files take them."""
         from ..formats.options import as_options
 
-        named: dict[str, str] = {}
-        for word in self.packages or ():
-            name, equals, folder = word.partition("=")
-            if not name or not equals or not folder:
-                raise OptionError(f"--package takes NAME=FOLDER, got {word!r}")
-            named[name] = folder
+        named = _pairs("--package takes NAME=FOLDER", self.packages)
+        arguments = _pairs("--argument takes NAME=VALUE", self.arguments, empty=True)
         try:
             units = None if self.units is None else UNITS.get(self.units) or float(self.units)
         except ValueError:
             raise OptionError(f"--units is {listed(list(UNITS))} or a number of metres, got {self.units!r}") from None
         own = given(limits=self.limits, strict=self.strict, loop_tolerance=self.loop_tolerance)
         more = given(up=self.up, positions=self.positions, units=units) | own
-        return as_options({"packages": named, "folders": tuple(self.folders or ()), **more})
+        return as_options({"packages": named, "arguments": arguments, "folders": tuple(self.folders or ()), **more})
+
+
+def _pairs(rule: str, words: list[str] | None, *, empty: bool = False) -> dict[str, str]:
+    """Return the names and values of words ``NAME=VALUE``."""
+    pairs: dict[str, str] = {}
+    for word in words or ():
+        name, equals, value = word.partition("=")
+        if not name or not equals or not (value or empty):
+            raise OptionError(f"{rule}, got {word!r}")
+        pairs[name] = value
+    return pairs
 
 
 @dataclass(frozen=True)

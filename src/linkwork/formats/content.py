@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import FormatError, LinkageError, LinkworkError, MissingExtraError, OptionError, Remark, listed
+from ..errors import (
+    FormatError,
+    LinkageError,
+    LinkworkError,
+    MissingExtraError,
+    OptionError,
+    Remark,
+    VersionError,
+    listed,
+)
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 
@@ -32,7 +41,7 @@ def file_errors(path: object) -> Iterator[None]:
     """Name the file in errors of the linkage itself: every part was read, and together they make no linkage."""
     try:
         yield
-    except (FormatError, MissingExtraError, OptionError):
+    except (FormatError, MissingExtraError, OptionError, VersionError):
         raise
     except (LinkworkError, np.linalg.LinAlgError) as error:
         raise FormatError(path, str(error)) from error

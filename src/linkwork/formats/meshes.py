@@ -7,6 +7,7 @@ name: real paths are compared, so that neither ``..`` nor a symbolic link leads 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +23,8 @@ MODEL_FOLDERS = ("urdf", "mjcf", "xacro", "sdf", "robots", "models")  # where pa
 PACKAGE_SCHEMES = ("package", "model")
 MAX_MESHES = 1_000  # different names that are looked for, of one model
 LONGEST_NAME, LONGEST_SHOWN = 4096, 200
+LONGEST_MANIFEST = 2**16  # characters of a package.xml that its name is looked for in
+_NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 OUTSIDE = "lies outside the model's folder; allow the one it lies in with folders=[...] (--folder)"
 
 
@@ -63,7 +66,7 @@ class _Place:
     """
 
     def __init__(self, folder: Path, within: Sequence[Path] = (), *, linked: bool = False, closed: str = "") -> None:
-        self.folder, self.closed = folder, closed
+        self.folder, self.linked, self.closed = folder, linked, closed
         self.judged = os.path.normpath if linked or closed else os.path.realpath
         self.within = [self.judged(path).rstrip(os.sep) + os.sep for path in within or (folder,)]
 
@@ -97,7 +100,7 @@ class MeshFinder:
     """
 
     def __init__(self, model: Path, options: Options) -> None:
-        self.folder, self.options = _absolute(model).parent, options
+        self.folder, self.options = absolute(model).parent, options
         self._packages: dict[str, tuple[_Place, ...]] = {}
         self._found: dict[str, Resolved] = {}
         self._missed: set[str] = set()
@@ -149,9 +152,8 @@ class MeshFinder:
     @cached_property
     def _own(self) -> tuple[_Place, ...]:
         """The model's folder and the folders that were told; a name may lead from any of them to any other."""
-        told = tuple(_absolute(other) for other in self.options.folders)
-        package = next(filter(_is_package, (self.folder, *self.folder.parents)), self.folder)  # that it belongs to
-        within = (self.folder, package, *told)
+        told = tuple(absolute(other) for other in self.options.folders)
+        within = (self.folder, own_package(self.folder), *told)
         return tuple(_Place(base, within) for base in (self.folder, *told))
 
 
@@ -189,16 +191,19 @@ def _first(rest: str, places: Sequence[_Place], outside: str) -> Resolved:
 def _package_places(package: str, folder: Path, options: Options) -> Iterator[_Place]:
     """Return where a package may be: first what was told, then what the machine says, then around the model."""
     if package in options.packages:
-        yield _Place(_absolute(options.packages[package]))
-    for told in map(_absolute, (*options.folders, *_listed("ROS_PACKAGE_PATH"))):
+        yield _Place(absolute(options.packages[package]))
+    for told in map(absolute, (*options.folders, *_listed("ROS_PACKAGE_PATH"))):
         if told.name == package:
             yield _Place(told)
         yield _Place(told / package)
     for prefix in _listed("AMENT_PREFIX_PATH"):  # a workspace may be installed as links to its sources
-        yield _Place(_absolute(prefix) / "share" / package, linked=True)
+        yield _Place(absolute(prefix) / "share" / package, linked=True)
     yield _Place(folder / package, (folder,))
     if folder.name == package:
         yield _Place(folder)
+    own = own_package(folder)
+    if own.name != package and _package_name(own) == package:
+        yield _Place(own)
     for above in folder.parents:
         if above.name == package:
             keeps_models = folder.parent == above and folder.name.lower() in MODEL_FOLDERS
@@ -206,7 +211,31 @@ def _package_places(package: str, folder: Path, options: Options) -> Iterator[_P
         yield _Place(above / package, closed="" if _is_package(above / package) else NO_PACKAGE)
 
 
-def _absolute(path: FilePath) -> Path:
+def package_folder(package: str, model: FilePath, options: Options) -> tuple[Path, bool] | None:
+    """Return where a package is, and whether links in it may lead anywhere; None if it is not found."""
+    for place in _package_places(package, absolute(model).parent, options):
+        if not place.closed and place.folder.is_dir():
+            return place.folder, place.linked
+    return None
+
+
+def own_package(folder: Path) -> Path:
+    """Return the package that a model in a folder belongs to; the folder itself if there is none."""
+    return next(filter(_is_package, (folder, *folder.parents)), folder)
+
+
+def _package_name(folder: Path) -> str:
+    """Return what a package calls itself, which need not be the name of its folder; empty if it does not say."""
+    try:
+        with (folder / MARKERS[0]).open(encoding="utf-8", errors="replace") as file:
+            found = _NAME.search(file.read(LONGEST_MANIFEST))
+    except OSError:
+        return ""
+    return found[1] if found else ""
+
+
+def absolute(path: FilePath) -> Path:
+    """Return a path without ``..``, from the root on."""
     return Path(os.path.normpath(Path(path).absolute()))  # links stay: they are followed where they are judged
 
 

@@ -39,6 +39,7 @@ class ReadOptions(TypedDict, total=False):
     limits: Literal["own", "followers"]
     strict: bool
     loop_tolerance: float | None
+    arguments: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Options:
             theirs too.
         strict: Refuse a file for what is wrong in it, instead of leaving that part out with a remark.
         loop_tolerance: The gap of a closed loop that counts as none [m, rad]; by default what suits the format.
+        arguments: Values of a xacro file's arguments by name.
     """
 
     packages: Mapping[str, FilePath] = field(default_factory=dict)
@@ -66,6 +68,7 @@ class Options:
     limits: Literal["own", "followers"] = "own"
     strict: bool = False
     loop_tolerance: float | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.packages, Mapping):
@@ -83,6 +86,10 @@ class Options:
             raise OptionError(f"up is {listed([repr(axis) for axis in UP])}, got {self.up!r}.")
         if self.positions not in POSITIONS:
             raise OptionError(f"positions is 'replace' or 'add', got {self.positions!r}.")
+        if not isinstance(self.arguments, Mapping):
+            raise OptionError(f"arguments maps names to values, got {self.arguments!r}.")
+        arguments = {str(name): _as_argument(value) for name, value in self.arguments.items()}
+        object.__setattr__(self, "arguments", MappingProxyType(arguments))
         if self.limits not in LIMITS:
             raise OptionError(f"limits is 'own' or 'followers', got {self.limits!r}.")
         if not isinstance(self.strict, bool):
@@ -97,6 +104,11 @@ class Options:
         """Tell whether a file may be read for a model in a folder: it lies in that, or in `folders`, links followed."""
         real = Path(os.path.realpath(file))
         return any(real.is_relative_to(os.path.realpath(one)) for one in (folder, *self.folders))
+
+
+def _as_argument(value: object) -> str:
+    """Return the value of an argument as xacro has it: truth is lower case there."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def as_options(given: Mapping[str, Any]) -> Options:

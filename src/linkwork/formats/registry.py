@@ -52,7 +52,8 @@ FORMATS: dict[str, Format] = {
     ".yaml": _SCENE,
     ".yml": _SCENE,
     ".json": _SCENE,
-    ".urdf": Format("urdf", "URDF", options=_MESHES),
+    ".urdf": Format("urdf", "URDF", options=(*_MESHES, "arguments")),
+    ".xacro": Format("urdf", "xacro", options=(*_MESHES, "arguments"), writes=False),
     ".xml": Format("mjcf", "MJCF", options=(*_MESHES, "loop_tolerance"), writes=False),
     ".bvh": Format("bvh", "BVH", clips=True, options=("units", "up", "positions")),
     ".gltf": Format("gltf", "glTF", clips=True, several=True, options=_SCALE),
@@ -73,10 +74,6 @@ def format_of(path: FilePath) -> Format:
         FormatError: If it has none that is known.
     """
     suffix = PurePath(path).suffix.lower()
-    if suffix == ".xacro":
-        name = PurePath(PurePath(path).name)
-        command = f"xacro {name} > {name.with_suffix('').with_suffix('.urdf')}"
-        raise FormatError(path, f"this is xacro, still to be expanded. Expand it first: {command}")
     if suffix not in FORMATS and os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for names that no file can have
         raise FormatError(path, "is a folder, not a file.")
     if suffix not in FORMATS:

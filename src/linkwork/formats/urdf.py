@@ -6,13 +6,16 @@ part that is wrong, unless `strict` is asked for.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from ..errors import FormatError, Remark, listed
 from ..linkage.linkage import Linkage
-from . import xml
+from . import meshes, xacro, xml
 from .content import Content, file_errors
 from .followers import held
 from .options import DEFAULTS, FilePath, Options
+from .texts import TextFile
 from .urdf_joints import read_joints
 from .urdf_links import read_links
 from .urdf_source import UrdfSource
@@ -39,9 +42,31 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
         FormatError: If the file is not URDF, or its links and joints make no linkage; with the line where there is one.
     """
     document = xml.read(path, hollow=HOLLOW)
-    source, root = UrdfSource(path, options), document.root
-    if any(mark in document.text for mark in XACRO):
-        _refuse_xacro(source, root)
+    marked = any(mark in document.text for mark in XACRO)
+    if Path(path).suffix.lower() == ".xacro" or (marked and _is_script(document.root)):
+        return _read_expanded(path, options)
+    return _content(UrdfSource(path, options), document, marked=marked)
+
+
+def _read_expanded(path: FilePath, options: Options) -> Content:
+    """Return the content of a xacro file. Lines are left out: they would be those of the expanded text."""
+    expanded = xacro.expand(path, options)
+    file = TextFile(expanded.text, f"{Path(path).name}, expanded", ".urdf", meshes.absolute(path).parent)
+    options = replace(options, folders=(*options.folders, *expanded.packages.values()))
+    document = xml.read(file, hollow=HOLLOW)
+    arguments = listed([f"{name}={value}" for name, value in expanded.arguments.items()]) or "no arguments"
+    if document.root.tag == "robot" and document.root.first("link") is None:
+        raise FormatError(path, f"makes no links with {arguments}; a file of macros is for others to include.")
+    content = _content(UrdfSource(file, options), document, marked=True)
+    text = f"expanded by xacro with {arguments}."
+    remarks = (Remark("xacro", text), *(replace(remark, line=None) for remark in content.remarks))
+    return replace(content, remarks=remarks)
+
+
+def _content(source: UrdfSource, document: xml.Document, *, marked: bool) -> Content:
+    root, path = document.root, source.path
+    if marked:
+        _drop_leftovers(source, root)
     if root.tag != "robot":
         what = OTHERS.get(root.tag, "not a URDF file, in which that is <robot>")
         source.fail(root, f"the outermost element is <{root.tag}>: this is {what}.")
@@ -57,26 +82,27 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     with file_errors(path):
         linkage = Linkage(links.values(), joints.values(), name=name)
     lines = {element.attributes.get("name", ""): element.line for element in root.all("joint")}
-    linkage = held(linkage, options, source.remarks, lines)
+    linkage = held(linkage, source.options, source.remarks, lines)
     return Content(linkage, {}, (*source.remarks, *source.dropped()))
 
 
-def _refuse_xacro(source: UrdfSource, root: XmlElement) -> None:
-    """Refuse a file that is still to be expanded, and drop what an expansion has left over.
+def _is_script(root: XmlElement) -> bool:
+    """Tell whether a file is still to be expanded; marks of xacro may also stand in comments and names of meshes."""
+    unread = (*HOLLOW, "mesh")
+    return any(
+        element.tag in SCRIPT
+        or (element.tag not in unread and any("${" in v or "$(" in v for v in element.attributes.values()))
+        for element in root.walk()
+        if not element.tag.startswith(PREFIX) or element.tag in SCRIPT
+    )
 
-    A macro that nothing defines is left over. So is a mark of xacro where it is not read: in the name of a mesh, say.
-    """
+
+def _drop_leftovers(source: UrdfSource, root: XmlElement) -> None:
+    """Take out calls of macros that nothing defines, which an expansion has left over."""
     tags: dict[str, list[XmlElement]] = {}
     for element in root.walk():
-        found = f"<{element.tag}>" if element.tag in SCRIPT else ""
-        if not found and element.tag not in (*HOLLOW, "mesh"):
-            found = next((v for v in element.attributes.values() if "${" in v or "$(" in v), "")
-        if found:
-            name = Path(source.path).name
-            command = f"xacro {name} > {name.removesuffix('.xacro').removesuffix('.urdf')}-expanded.urdf"
-            source.fail(element, f"this is xacro, still to be expanded: {found[:80]}. Expand it first: {command}")
         for child in element.children:
-            if child.tag.startswith(PREFIX) and child.tag not in SCRIPT:
+            if child.tag.startswith(PREFIX):
                 tags.setdefault(child.tag, []).append(child)
         element.children = [child for child in element.children if child.tag not in tags]
     for tag, elements in tags.items():

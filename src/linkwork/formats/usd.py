@@ -9,8 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +24,7 @@ from ..motion.clips import Clip
 from ..transforms import FloatArray, has_direction, inverse, quaternion_matrix, transform
 from . import scene
 from .atomic_files import on_disk, read_bytes
+from .child import ask
 from .content import Content, Remarks, UniqueNames, file_errors
 from .options import DEFAULTS, UP, FilePath, Options
 from .skeletons import AGREE, agree, linkage_at_rest, move_link
@@ -35,7 +34,6 @@ __all__ = ["read", "write"]
 
 SECONDS = 1.0  # of computing, and one more for every 8 MiB
 MEMORY = 450 * 2**20  # bytes that the other process may claim, and sixteen times the size of the file
-PATIENCE = 60.0  # seconds until a process that does not compute is ended
 STILL = 1e-5  # of the skeleton: less travel than this is none
 SCALE_TOLERANCE = 1e-4
 ALONG = {"x": np.eye(3)[:, [1, 2, 0]], "y": np.eye(3)[:, [2, 0, 1]]}  # turn the z axis of a shape there
@@ -61,21 +59,8 @@ def _opened(path: FilePath, real: Path, options: Options) -> tuple[dict[str, Any
     request: dict[str, Any] = {"path": str(real), "folders": [str(real.parent), *map(str, options.folders)]}
     request |= {"bytes": MEMORY + 16 * size, "seconds": SECONDS + size / 2**23}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PXR_AR_")}
-    environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PXR_WORK_THREAD_LIMIT": "1"}
-    try:
-        answer = subprocess.run(
-            [sys.executable, "-P", str(Path(__file__).with_name("usd_stage.py"))],
-            input=json.dumps(request).encode(),
-            capture_output=True,
-            timeout=PATIENCE,
-            env=environment,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise FormatError(path, "USD does not come to an end with it; it is damaged, or means harm.") from error
-    if answer.returncode != 0 or not answer.stdout:
-        raise FormatError(path, "USD fails on it, or takes too long or too much memory: it is damaged or means harm.")
-    with np.load(io.BytesIO(answer.stdout), allow_pickle=False) as archive:
+    answer = ask("usd_stage.py", request, path, "USD", environment | {"PXR_WORK_THREAD_LIMIT": "1"})
+    with np.load(io.BytesIO(answer), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     header = json.loads(arrays.pop("header").tobytes())
     if "missing" in header:

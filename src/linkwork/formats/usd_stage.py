@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import runpy
 import sys
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,8 @@ def main() -> None:
 def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     if Usd is None:
         return {"missing": "usd-core"}, {}
-    _limit(request["seconds"], request["bytes"])
+    limits = runpy.run_path(str(Path(__file__).with_name("child_limits.py")))
+    limits["limit"](request["seconds"], request["bytes"])
     try:
         return _Extract(request["path"], request["folders"]).everything()
     except Refusal as refusal:
@@ -67,19 +69,6 @@ def _complaint(text: str) -> dict[str, Any]:
     place = re.match(r"\S+?:(\d+):\d+: (.*)", message)
     line, message = (int(place[1]), place[2]) if place else (None, message)
     return {"error": f"USD cannot read it: {message[:200]}", "line": line}
-
-
-def _limit(seconds: float, size: int) -> None:
-    """End this process when it takes more time or memory than any honest file does."""
-    try:
-        import resource
-    except ImportError:  # not on Windows; there the clock of the other side ends it
-        return
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    clock = int(used.ru_utime + used.ru_stime + seconds) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (clock, clock))
-    resource.setrlimit(resource.RLIMIT_DATA, (size, size))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 class _Extract:

@@ -1,0 +1,47 @@
+"""Files that are read in a process of their own: a program of this folder is asked, and answers or is ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import FormatError
+
+PATIENCE = 60.0  # seconds until a process that does not compute is ended
+
+
+def ask(program: str, request: Mapping[str, Any], path: object, reader: str, environment: Mapping[str, str]) -> bytes:
+    """Return what a program of this folder answers.
+
+    Args:
+        program: Its file here. It is given the request as JSON on stdin.
+        request: What it is asked.
+        path: The file that it reads, for errors.
+        reader: What reads it there, for errors: ``"USD"``.
+        environment: The variables that it sees, besides the folders that modules are imported from.
+
+    Raises:
+        FormatError: If it takes too long, fails or says nothing.
+    """
+    modules = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    try:
+        answer = subprocess.run(
+            [sys.executable, "-P", "-B", str(Path(__file__).with_name(program))],
+            input=json.dumps(request).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=PATIENCE,
+            env={**environment, **modules},
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise FormatError(path, f"{reader} does not come to an end with it; it is damaged, or means harm.") from error
+    if answer.returncode != 0 or not answer.stdout:
+        why = f"{reader} fails on it, or takes too long or too much memory: it is damaged or means harm."
+        raise FormatError(path, why)
+    return answer.stdout
