@@ -1,4 +1,4 @@
-"""`linkwork inspect`: what is wrong with a motion in a file, as text, as JSON, as a picture; and put right."""
+"""`linkwork inspect`: what is wrong with a motion in a file, and put right; `retime`: as fast as limits allow."""
 
 from __future__ import annotations
 
@@ -141,3 +141,33 @@ def test_of_several_motions_one_is_chosen_by_name(tmp_path):
     lw.save(lw.formats.Content(linkage, clips), tmp_path / "both.glb")
     assert json.loads(run("inspect", tmp_path / "both.glb", "--clip", "two", "--json").stdout)["clip"] == "two"
     assert run("inspect", tmp_path / "both.glb", "--clip", "three").exit_code == 2
+
+
+def test_a_motion_is_timed_anew_as_the_library_does(tmp_path):
+    clip = lw.interpolate(lw.models.planar([2, 1]), KEYS, fps=24)
+    clip.save(tmp_path / "slow.npz")
+    words = ("--velocity", "2", "--velocity", "j2=60deg", "--acceleration", "4", "--fps", "50", "--speed", "0.5")
+    result = run("retime", tmp_path / "slow.npz", "-o", tmp_path / "fast.npz", *words, "--json")
+    data = json.loads(result.stdout)
+    expected = clip.retime(velocity={"j1": 2.0, "j2": np.pi / 3}, acceleration=4.0, fps=50, speed=0.5)
+    assert (result.exit_code, data["frames"], data["before"]) == (0, len(expected), clip.duration)
+    assert data["seconds"] == pytest.approx(expected.duration)
+    assert np.array_equal(lw.load_clip(tmp_path / "fast.npz").poses, expected.poses)
+    plain = run("retime", tmp_path / "slow.npz", "-o", tmp_path / "fast.csv", *words)
+    assert f"{len(expected)} frames, {expected.duration:.4g} s; it took 2 s" in plain.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "no velocity limit is known of joints 'j1', 'j2'"),
+        (("--velocity", "fast"), "--velocity fast: "),
+        (("--velocity", "1,2"), "--velocity takes one number, or JOINT=NUMBER"),
+        (("--velocity", "j7=1"), "no joint 'j7'"),
+    ],
+)
+def test_limits_that_are_none_are_refused(words, message, tmp_path):
+    lw.interpolate(lw.models.planar([2, 1]), KEYS, fps=24).save(tmp_path / "slow.npz")
+    result = run("retime", tmp_path / "slow.npz", "-o", tmp_path / "fast.npz", *words)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -353,7 +353,7 @@ def warmup(as_json: AsJson = False) -> None:
 FAMILIES = (
     (info, pose, draw),
     (ik.solve, ik.track, ik.workspace, ik.race, ik.figure),
-    (file.convert, file.doctor, film.animate, report.inspect, retarget.retarget),
+    (file.convert, file.doctor, film.animate, report.inspect, report.retime, retarget.retarget),
     (demo, studio, warmup),
 )
 for function in (one for family in FAMILIES for one in family):

@@ -248,6 +248,18 @@ def read_orientation(text: str) -> dict[str, Any]:
     return {form: [numbers[k : k + 3] for k in (0, 3, 6)] if form == "matrix" and len(numbers) == 9 else numbers}
 
 
+def read_limits(linkage: Linkage, what: str, words: Sequence[str] | None) -> dict[str, float] | None:
+    """Return limits by joint from words such as ``2`` for all joints that move and ``elbow=90deg``; None for none."""
+    result: dict[str, float] = {}
+    for word in sorted(words or (), key=lambda word: "=" in word):  # what is said of one joint goes before
+        name, _, text = word.rpartition("=")
+        (limit, *more) = read_quantities(text, [], f"--{what} {word}")
+        if more:
+            raise OptionError(f"--{what} takes one number, or JOINT=NUMBER and the option again, got {word!r}")
+        result |= dict.fromkeys([name] if name else linkage.table.velocity_joints, limit)
+    return result or None
+
+
 def read_setting(text: str) -> Any:
     """Return a number, a list of numbers, yes or no, nothing, or the text itself."""
     from ..transforms import as_angle

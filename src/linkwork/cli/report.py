@@ -1,4 +1,4 @@
-"""The command about motions: inspect."""
+"""The commands about motions: inspect and retime."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import OptionError
 from .console import NOT_DONE, print_columns, print_json, writing
 from .options import AsJson, ClipName, FrameName, MoverName, command, flag, operand, takes, writes
 from .output import save_clip
-from .parsing import read_frame, read_goals, read_motion
+from .parsing import read_frame, read_goals, read_limits, read_motion
 
 if TYPE_CHECKING:
     from ..motion.inspection import Report
@@ -88,3 +88,44 @@ def _rows(report: Report) -> Iterator[tuple[str, str, str]]:
             yield kind, f"{finding.first}-{finding.last}", finding.text
         if count > MOST_LISTED:
             yield kind, "", f"{count - MOST_LISTED} more like these; --json lists them all."
+
+
+@command(
+    "retime panda -o fast.npz --velocity 2 --acceleration 5",
+    "retime ur5 -o fast.npz --velocity 3 --acceleration 8 --fps 125",
+)
+def retime(
+    clip: Annotated[str, operand("CLIP", "A file with a motion, or a ready-made model.")],
+    output: Annotated[Path, writes("The motion at its new times.")],
+    name: ClipName = None,
+    linkage: MoverName = None,
+    velocity: Annotated[list[str] | None, takes("LIMIT", "Of all joints, or JOINT=LIMIT; may be repeated.")] = None,
+    acceleration: Annotated[list[str] | None, takes("LIMIT", "Likewise [rad/s^2, m/s^2].")] = None,
+    fps: Annotated[float | None, takes("RATE", "Even frames, so many a second; else the poses stay.")] = None,
+    speed: Annotated[float | None, takes("SHARE", "Of the fastest, from 0 to 1.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Time a motion anew: as fast as limits allow along the same path.
+
+    Limits of velocity [rad/s, m/s] and acceleration that are not given are those of the linkage. The motion begins and
+    ends at rest.
+    """
+    from .. import formats
+
+    motion = read_motion(clip, clip=name, linkage=linkage)
+    limits = [read_limits(motion.linkage, *given) for given in (("velocity", velocity), ("acceleration", acceleration))]
+    fast = motion.retime(velocity=limits[0], acceleration=limits[1], fps=fps, speed=speed)
+    with writing(output, formats.suffixes("clips", "writes")) as path:
+        save_clip(fast, path)
+    if as_json:
+        print_json(
+            {
+                "file": clip,
+                "output": str(output),
+                "before": motion.duration,
+                "seconds": fast.duration,
+                "frames": len(fast),
+            }
+        )
+    elif str(output) != "-":
+        print(f"{output}: {len(fast)} frames, {fast.duration:.4g} s; it took {motion.duration:.4g} s")

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from ..errors import KeyFrameError, LinkageError, listed
 from ..linkage import poses
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, as_array, inverse, is_number, is_whole, steady
+from ..transforms import FloatArray, as_array, inverse, is_whole, steady
 from . import root_motion
-from .keys import check_count, check_positive, check_times, even_times
+from .keys import check_count, check_number, check_positive, check_times, even_times
 from .splines import exponential, product, sample, smooth, steady_signs, unit
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def at(clip: Clip, times: ArrayLike, kind: str) -> FloatArray:
 
 def cut(clip: Clip, start: float | None, end: float | None) -> Clip:
     """Return the frames between two times; see `Clip.slice`."""
-    first = clip.times[0] if start is None else _number(start, "start of a slice")
-    last = clip.times[-1] if end is None else _number(end, "end of a slice")
+    first = clip.times[0] if start is None else check_number(start, "start of a slice")
+    last = clip.times[-1] if end is None else check_number(end, "end of a slice")
     inside = (clip.times >= first - SAME_TIME) & (clip.times <= last + SAME_TIME)
     if not inside.any():
         whole = f"{clip.times[0]:g} to {clip.times[-1]:g} s"
@@ -83,7 +83,7 @@ def retime(clip: Clip, speed: float | None, duration: float | None, start: float
         if len(clip) < 2:
             raise KeyFrameError("a clip of one frame cannot be stretched to a duration.")
         factor = check_positive(duration, "duration") / clip.duration
-    begin = clip.times[0] if start is None else _number(start, "start")
+    begin = clip.times[0] if start is None else check_number(start, "start")
     return replace(clip, times=begin + (clip.times - clip.times[0]) * factor)
 
 
@@ -96,7 +96,7 @@ def _rows(clip: Clip, which: Any) -> FloatArray | None:
 
 def concatenate(clips: Sequence[Clip], fade: float, align: bool) -> Clip:
     """Return clips one after another; see `Clip.concatenate`."""
-    if _number(fade, "fade") < 0.0:
+    if check_number(fade, "fade") < 0.0:
         raise KeyFrameError(f"fade is how many seconds two clips share, zero or more, got {fade!r}.")
     result = clips[0]
     for other in clips[1:]:
@@ -219,9 +219,3 @@ def check_same(one: Linkage, two: Linkage) -> None:
                 f"the clips are of two linkages, {one.name!r} and {two.name!r}: joint {a.name!r} has another place or "
                 "axis in the second. Retarget one of them."
             )
-
-
-def _number(value: Any, what: str) -> float:
-    if not is_number(value) or not np.isfinite(value):
-        raise KeyFrameError(f"{what} is a number of seconds, got {value!r}.")
-    return float(value)

@@ -18,7 +18,7 @@ from ..errors import KeyFrameError, PoseShapeError, Remark
 from ..linkage import poses
 from ..linkage.linkage import Linkage, check_linkage
 from ..transforms import FloatArray, as_array, read_only
-from . import blending, derivatives, mirrors, root_motion
+from . import blending, derivatives, mirrors, root_motion, timing
 from .keys import Key, play_keys
 from .splines import KINDS, sample
 
@@ -134,8 +134,41 @@ class Clip:
         """Return the motion backwards, over the same times."""
         return blending.reverse(self)
 
-    def retime(self, *, speed: float | None = None, duration: float | None = None, start: float | None = None) -> Clip:
-        """Return the same poses at other times: faster by a factor, stretched to a duration [s], begun elsewhere."""
+    def retime(
+        self,
+        *,
+        velocity: timing.Limits = None,
+        acceleration: timing.Limits = None,
+        fps: float | None = None,
+        speed: float | None = None,
+        duration: float | None = None,
+        start: float | None = None,
+    ) -> Clip:
+        """Return the same motion at other times: as fast as limits allow, or by a factor.
+
+        With limits, or without any argument, it goes along the same path as fast as they allow, from rest to rest:
+        time-optimal path parametrisation on the cubic spline through the poses. Pauses take no time. With `speed`,
+        `duration` or `start` alone, the present timing is stretched or moved.
+
+        Args:
+            velocity: Limits of the velocities [rad/s, m/s]: one number, one for each of nv, or by joint; those of the
+                linkage where nothing is given.
+            acceleration: Limits of the accelerations [rad/s², m/s²], likewise.
+            fps: Sample the path anew, so many even frames a second; the last comes up to a frame late. By default the
+                poses stay, each at its new time.
+            speed: A factor of the present speed; with limits, a share of the fastest, from 0 to 1.
+            duration: How long it shall last [s]; with limits, not less than they allow.
+            start: When it shall begin [s].
+
+        Example:
+            >>> import linkwork as lw
+            >>> clip = lw.Clip(lw.models.planar([1]), [0, 1, 2], [[0], [1], [2]])
+            >>> round(clip.retime(velocity=1, acceleration=2).duration, 3)
+            2.5
+        """
+        limited = not (velocity is None and acceleration is None and fps is None)
+        if limited or (speed is None and duration is None and start is None):
+            return timing.fastest(self, velocity, acceleration, fps=fps, speed=speed, duration=duration, start=start)
         return blending.retime(self, speed, duration, start)
 
     # Combined

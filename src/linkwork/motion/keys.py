@@ -114,3 +114,10 @@ def check_positive(value: Any, what: str) -> float:
     if not is_number(value) or not 0.0 < value < np.inf:
         raise KeyFrameError(f"{what} must be a positive number, got {value!r}.")
     return float(value)
+
+
+def check_number(value: Any, what: str) -> float:
+    """Return a finite number of seconds, or say what is wrong with it."""
+    if not is_number(value) or not np.isfinite(value):
+        raise KeyFrameError(f"{what} is a number of seconds, got {value!r}.")
+    return float(value)

@@ -1,0 +1,280 @@
+"""The fastest timing of a path: along the poses of a clip, no joint above its velocity or its acceleration.
+
+Time-optimal path parametrisation by reachability analysis (Pham and Pham, 2018). The path is a spline q(s) through the
+poses. With x the square of ds/dt and u the second derivative of s, joints move by ``q' sqrt(x)`` and ``q' u + q'' x``:
+limits are lines in x and u. One pass from the end finds the largest x from which the rest of the path can still be
+kept; one from the start goes as fast as that allows.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import JointNotFoundError, KeyFrameError, LimitError, listed
+from ..linkage.linkage import Linkage
+from ..linkage.poses import between, clamped, keeps_limits
+from ..transforms import FloatArray, as_array
+from .keys import check_count, check_number, check_positive
+from .splines import steady_signs, unwound
+
+if TYPE_CHECKING:
+    from .clips import Clip
+
+_LOG = logging.getLogger("linkwork")
+STILL = 1e-9  # frames nearer than this to the one before are a pause, which takes no time [rad, m]
+SWING = 1e-3  # so far beyond limits between poses that keep them is brought back; more is said [rad, m]
+FEWEST_STEPS, STEPS_A_FRAME = 1000, 4
+MOST_ROUNDS, FINE = 10, 1e-4  # steps are halved so often at most, until limits are kept within this share
+QUICKEST = 1e6  # ds/dt at most: where nothing moves, time must not stand still
+PAIRS_AT_ONCE = 4_000_000  # numbers held while lines are compared with each other
+Limits = float | ArrayLike | Mapping[str, float] | None
+
+
+def fastest(
+    clip: Clip,
+    velocity: Limits,
+    acceleration: Limits,
+    *,
+    fps: float | None,
+    speed: float | None,
+    duration: float | None,
+    start: float | None,
+) -> Clip:
+    """Return a clip along the same path, timed as fast as limits allow, from rest to rest; see `Clip.retime`."""
+    begin = clip.times[0] if start is None else check_number(start, "start")
+    linkage, kept = clip.linkage, _moving(clip)
+    if len(kept) < 2:
+        raise KeyFrameError("a clip that stands still has no path to time.")
+    path = _Path(linkage, clip.times[kept], clip.poses[kept])
+    steady = bool(keeps_limits(linkage, clip.poses).all()) and not path.swings()
+    moving = np.abs(path.rates(_grid(path.knots))).max(axis=0) > 0.0
+    fast = _limits(linkage, velocity, "velocity", moving)
+    hard = _limits(linkage, acceleration, "acceleration", moving)
+    profile = _timed(path, fast, hard)
+    stretch = _stretch(profile.duration, speed, duration)
+    if fps is None:
+        times = profile.times[np.searchsorted(profile.s, path.knots)] * stretch
+        residuals = None if clip.residuals is None else clip.residuals[kept]
+        return replace(clip, times=begin + times, poses=clip.poses[kept], residuals=residuals)
+    rate = check_positive(fps, "fps")
+    count = max(1, int(np.ceil(profile.duration * stretch * rate - 1e-6)))
+    check_count(count + 1)
+    shares = np.arange(count + 1) / count  # a whole number of frames: the last may come a fraction of one late
+    poses = path.poses(profile.at(shares * profile.duration))
+    poses = clamped(linkage, poses) if steady else poses  # what little the spline swings beyond limits
+    return replace(clip, times=begin + np.arange(count + 1) / rate, poses=poses, residuals=None)
+
+
+def _stretch(shortest: float, speed: float | None, duration: float | None) -> float:
+    """Return how many times longer than the shortest a motion shall last."""
+    if speed is not None and duration is not None:
+        raise KeyFrameError("speed and duration both say how fast; give one of them.")
+    if speed is not None:
+        share = check_positive(speed, "speed")
+        if share > 1.0:
+            raise KeyFrameError(f"speed is a share of the fastest that limits allow, from 0 to 1, got {speed!r}.")
+        return 1.0 / share
+    if duration is None:
+        return 1.0
+    wanted = check_positive(duration, "duration")
+    if wanted < shortest * (1.0 - 1e-12):
+        raise KeyFrameError(f"a duration of {wanted:.4g} s breaks limits, which allow {shortest:.4g} s at the fastest.")
+    return wanted / shortest
+
+
+def _moving(clip: Clip) -> NDArray[np.int64]:
+    """Return the frames that are not where the one kept before is: pauses take no time."""
+    steps = np.abs(between(clip.linkage, clip.poses[:-1], clip.poses[1:])).max(axis=1, initial=0.0)
+    return np.flatnonzero(np.concatenate([[True], steps > STILL]))
+
+
+def _limits(linkage: Linkage, given: Limits, what: str, moving: NDArray[np.bool_]) -> FloatArray:
+    """Return limits (nv,) of velocities or accelerations: those given, else the linkage's own.
+
+    Raises:
+        LimitError: If a value that moves has none, or one that is not positive.
+    """
+    names, result = linkage.table.velocity_joints, np.array(getattr(linkage, what))
+    known = np.isfinite(result)
+    parts = given if isinstance(given, Mapping) else {} if given is None else {None: given}
+    for joint, value in parts.items():
+        columns = [k for k, name in enumerate(names) if joint in (None, name)]
+        if joint is not None and not columns:
+            raise JointNotFoundError(joint, f"linkage {linkage.name!r}", tuple(dict.fromkeys(names)))
+        values = as_array(value, f"{what} limits")
+        if values.shape not in ((), (len(columns),)):
+            whose = "" if joint is None else f" of joint {joint!r}"
+            raise LimitError(f"{what}{whose} is one number, {len(columns)} of them, or by joint, got {value!r}.")
+        result[columns], known[columns] = values, True
+    if not known[moving].all():
+        without = dict.fromkeys(repr(names[k]) for k in np.flatnonzero(moving & ~known))
+        raise LimitError(
+            f"no {what} limit is known of joints {listed(list(without))} of linkage {linkage.name!r}; pass {what}=2.0 "
+            f"for all, {what}={{joint: 2.0}} for some, or {what}=np.inf for none."
+        )
+    if not (result[moving] > 0.0).all():
+        raise LimitError(f"{what} limits of joints that move must be positive, got {result[moving].min():g}.")
+    return result
+
+
+class _Path:
+    """A spline through poses with the times of their frames as parameter: poses, and its first two derivatives."""
+
+    def __init__(self, linkage: Linkage, times: FloatArray, poses: FloatArray) -> None:
+        from scipy.interpolate import CubicSpline
+        from scipy.spatial.transform import Rotation, RotationSpline
+
+        self.linkage, self.knots = linkage, (times - times[0]) / (times[-1] - times[0])
+        keys = unwound(linkage, poses)
+        self._plain = CubicSpline(self.knots, keys[:, linkage.table.plain.q])
+        self._turns: list[tuple[int, int, Any]] = [
+            (q, v, RotationSpline(self.knots, Rotation.from_quat(keys[:, q : q + 4], scalar_first=True)))
+            for q, v in linkage.table.quaternions
+        ]
+
+    def swings(self) -> bool:
+        """Say whether the path leaves limits between poses that keep them, and by how much: they are too far apart."""
+        linkage, way = self.linkage, self.poses(_grid(self.knots))
+        beyond = np.maximum(linkage.lower - way, way - linkage.upper).max(axis=0, initial=0.0)
+        k = int(beyond.argmax()) if len(beyond) else 0
+        if not len(beyond) or beyond[k] <= SWING:
+            return False
+        text = "the spline through the poses leaves the limits of %r by %.3g %s, which the poses keep; %s."
+        advice = "take them nearer to each other first, with clip.resample(fps=...)"
+        _LOG.warning(text, linkage.coordinates[k], beyond[k], linkage.table[k].unit, advice)
+        return True
+
+    def poses(self, s: FloatArray) -> FloatArray:
+        """Return the poses (n, nq) at parameters (n,)."""
+        result = np.empty((len(s), self.linkage.nq))
+        result[:, self.linkage.table.plain.q] = self._plain(s)
+        for q, _, spline in self._turns:
+            result[:, q : q + 4] = spline(s).as_quat(scalar_first=True)
+        return steady_signs(self.linkage, result)
+
+    def rates(self, s: FloatArray) -> FloatArray:
+        """Return the velocities (n, nv) by unit of the parameter."""
+        return self._derivative(s, 1)
+
+    def curves(self, s: FloatArray) -> FloatArray:
+        """Return how the rates change (n, nv) by unit of the parameter."""
+        return self._derivative(s, 2)
+
+    def _derivative(self, s: FloatArray, order: int) -> FloatArray:
+        result = np.empty((len(s), self.linkage.nv))
+        result[:, self.linkage.table.plain.v] = self._plain(s, order)
+        for _, v, spline in self._turns:
+            result[:, v : v + 3] = spline(s, order)
+        return result
+
+
+def _grid(knots: FloatArray) -> FloatArray:
+    """Return parameters for the passes: every knot, and as many steps between two of them."""
+    steps = max(STEPS_A_FRAME, -(-FEWEST_STEPS // (len(knots) - 1)))
+    shares = np.arange(steps) / steps
+    return np.append((knots[:-1, None] + np.diff(knots)[:, None] * shares).ravel(), knots[-1])
+
+
+class _Profile(NamedTuple):
+    """How a path is passed: `speeds` are ds/dt at points of it, whose squares are straight between them."""
+
+    s: FloatArray
+    speeds: FloatArray
+    times: FloatArray
+
+    @property
+    def duration(self) -> float:
+        return float(self.times[-1])
+
+    def at(self, times: FloatArray) -> FloatArray:
+        """Return the parameters that are reached at times."""
+        i = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, len(self.s) - 2)
+        span = self.times[i + 1] - self.times[i]
+        since = np.clip(times - self.times[i], 0.0, span)
+        gain = (self.speeds[i + 1] - self.speeds[i]) / span
+        return np.minimum(self.s[i] + since * (self.speeds[i] + gain * since / 2.0), self.s[i + 1])
+
+
+def _timed(path: _Path, fast: FloatArray, hard: FloatArray) -> _Profile:
+    """Return the fastest way along a path.
+
+    The passes keep limits at the points of a grid. Steps that break them in between, and those beside, are halved; what
+    little is still above in the end is kept by going slower as a whole.
+    """
+    s = _grid(path.knots)
+    for _ in range(MOST_ROUNDS):
+        profile = _profile(path, s, fast, hard)
+        above = _above(path, profile, fast, hard)
+        coarse = above > 1.0 + FINE
+        if not coarse.any():
+            break
+        halved = np.convolve(coarse, [1, 1, 1], mode="same") > 0  # and those beside them, where it would go next
+        s = np.sort(np.concatenate([s, (s[:-1] + s[1:])[halved] / 2.0]))
+    slower = max(1.0, float(above.max()))
+    return _Profile(profile.s, profile.speeds / slower, profile.times * slower)
+
+
+def _above(path: _Path, profile: _Profile, fast: FloatArray, hard: FloatArray) -> FloatArray:
+    """Return by which factor every step (n,) is too quick somewhere inside it, above one, or not, below."""
+    s, x = profile.s, profile.speeds**2
+    steps, gains = np.diff(s), np.diff(x)
+    result = np.zeros(len(steps))
+    for share in (0.1, 0.3, 0.5, 0.7, 0.9):
+        inside, here = s[:-1] + share * steps, x[:-1] + share * gains
+        rates, curves = path.rates(inside), path.curves(inside)
+        pushes = rates * (gains / (2.0 * steps))[:, None] + curves * here[:, None]
+        quick = (np.abs(rates) / fast).max(axis=1) * np.sqrt(here)
+        result = np.maximum(result, np.maximum(quick, np.sqrt((np.abs(pushes) / hard).max(axis=1))))
+    return result
+
+
+def _profile(path: _Path, s: FloatArray, fast: FloatArray, hard: FloatArray) -> _Profile:
+    """Return the fastest way that keeps limits at points of a path."""
+    steps, rates = np.diff(s), path.rates(s)
+    a, b = rates / hard, path.curves(s) / hard
+    with np.errstate(divide="ignore"):
+        most = np.minimum((fast / np.abs(rates)).min(axis=1), QUICKEST) ** 2
+    # Both ends of every step keep the limits, |p u + r x| <= 1 with x at its start.
+    p = np.concatenate([a[:-1], a[1:] + 2.0 * steps[:, None] * b[1:]], axis=1)
+    r = np.concatenate([b[:-1], b[1:]], axis=1)
+    p, r = np.abs(p), np.where(p < 0.0, -r, r)
+    most[:-1] = np.minimum(most[:-1], _largest(p, r, steps))
+    ahead = most.copy()
+    ahead[-1] = 0.0
+    room, double = p - 2.0 * steps[:, None] * r, 2.0 * steps
+    for i in range(len(steps) - 1, -1, -1):
+        reach = np.where(room[i] > 0.0, p[i] * ahead[i + 1] + double[i], np.inf) / np.where(room[i] > 0.0, room[i], 1.0)
+        ahead[i] = min(ahead[i], reach.min())
+    x = np.zeros(len(s))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for i in range(len(steps)):
+            push = np.where(p[i] > 0.0, (1.0 - r[i] * x[i]) / p[i], np.inf).min()
+            x[i + 1] = max(0.0, min(ahead[i + 1], x[i] + double[i] * push))
+    speeds = np.sqrt(x)
+    return _Profile(s, speeds, np.append(0.0, np.cumsum(double / (speeds[:-1] + speeds[1:]))))
+
+
+def _largest(p: FloatArray, r: FloatArray, steps: FloatArray) -> FloatArray:
+    """Return the largest x (n,) for which every step has a u: of any two limits, one's most is above the other's least.
+
+    So ``x <= (p_j + p_k) / (r_j p_k - r_k p_j)`` wherever that is positive; and a step must not lead below zero.
+    """
+    result = np.full(len(p), np.inf)
+    size = max(1, PAIRS_AT_ONCE // p.shape[1] ** 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for first in range(0, len(p), size):
+            some = slice(first, first + size)
+            one, two = (p[some, :, None], r[some, :, None]), (p[some, None, :], r[some, None, :])
+            apart = one[1] * two[0] - two[1] * one[0]
+            pairs = np.where(apart > 0.0, (one[0] + two[0]) / apart, np.inf).min(axis=(1, 2))
+            back = r[some] - p[some] / (2.0 * steps[some, None])
+            stops = np.where(back > 0.0, 1.0 / back, np.inf).min(axis=1)
+            flat = np.where((p[some] == 0.0) & (r[some] != 0.0), 1.0 / np.abs(r[some]), np.inf).min(axis=1)
+            result[some] = np.minimum(np.minimum(pairs, stops), flat)
+    return result
