@@ -346,6 +346,75 @@ def test_files_outside_are_read_only_if_allowed(tmp_path: Path) -> None:
         assert content(inside, text, folders=(outside,)).linkage.links == ("arm",)
 
 
+# Models in models
+
+CHILD = """<mujoco model="finger"><compiler angle="degree" meshdir="shapes"/>
+<asset><mesh name="m" file="a.obj"/></asset>
+<worldbody><body name="near" euler="0 0 30"><joint name="j" range="-30 60"/><geom type="mesh" mesh="m"/>
+<body name="far" pos="1 0 0"><joint name="k" axis="0 1 0"/><geom size=".1"/><site name="tip"/></body></body></worldbody>
+<equality><joint joint1="k" joint2="j"/></equality><keyframe><key name="bent" qpos=".1 .1"/></keyframe></mujoco>"""
+HAND = """<mujoco model="hand"><compiler angle="radian"/><asset><model {name} file="parts/finger.xml"/></asset>
+<worldbody><body name="palm" euler="0.1 0 0"><joint name="wrist"/><geom size=".1"/>
+<attach model="finger" body="near" prefix="a_"/>
+<frame pos="0 1 0"><attach model="finger" body="near" prefix="b_"/></frame></body></worldbody></mujoco>"""
+
+
+def finger(folder: Path) -> None:
+    (folder / "parts" / "shapes").mkdir(parents=True)
+    (folder / "parts" / "finger.xml").write_text(CHILD)
+    lines = [f"v {x} {y} {z}" for x, y, z in CORNERS] + ["f 1 3 2", "f 1 2 4", "f 1 4 3", "f 2 3 4"]
+    (folder / "parts" / "shapes" / "a.obj").write_text("\n".join(lines))
+
+
+@pytest.mark.parametrize("name", ['name="finger"', ""])
+def test_bodies_of_other_models_are_attached_as_mujoco_does(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    finger(tmp_path)
+    result = content(tmp_path, HAND.format(name=name))
+    theirs = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
+    same_as_mujoco(result.linkage, theirs)
+    assert result.linkage.joint("b_k").mimic is not None
+    assert np.rad2deg(result.linkage.joint("a_j").articulation.limits).round(9).ravel().tolist() == [-30.0, 60.0]
+    (shape,) = (visual.shape for visual in result.linkage.link("a_near").visuals)
+    assert shape == Mesh("parts/shapes/a.obj")
+    masses = {link.name: link.inertia.mass for link in result.linkage.nodes if link.inertia is not None}
+    assert masses == pytest.approx({name: float(theirs.body(name).mass[0]) for name in masses})
+    assert len(masses) == 5
+
+
+def test_models_in_models_are_held_to_the_same_limits(tmp_path: Path) -> None:
+    finger(tmp_path)
+    part = tmp_path / "parts" / "finger.xml"
+    part.write_text(CHILD.replace('type="mesh"', 'type="knee"'))
+    with pytest.raises(FormatError, match=r"finger.xml:3: MuJoCo refuses it: invalid keyword: 'knee'"):
+        content(tmp_path, HAND.format(name=""))
+    part.write_text(CHILD.replace("<asset>", '<asset><model file="../model.xml"/>'))
+    with pytest.raises(FormatError, match="and that from it"):
+        content(tmp_path, HAND.format(name=""))
+    many = '<replicate count="999">' + "<body/>" + "</replicate>"
+    part.write_text(CHILD.replace('<body name="far"', f'{many}<body name="far"'))
+    with pytest.raises(FormatError, match="more than 2000 <body>"):
+        content(tmp_path, HAND.format(name=""))
+    for file, said in (("../finger.xml", "outside the model's folder"), ("none.xml", "not there"), ("", "no file")):
+        with pytest.raises(FormatError, match=said):
+            content(tmp_path, HAND.format(name="").replace("parts/finger.xml", file))
+
+
+@pytest.mark.parametrize("place", ["meshes/a.obj", "sub/a.obj"])
+def test_meshes_of_included_files_are_found_where_mujoco_finds_them(place: str, tmp_path: Path) -> None:
+    for folder in ("sub", "meshes"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / place).write_text("")
+    (tmp_path / "sub" / "part.xml").write_text('<mujoco><asset><mesh name="m" file="a.obj"/></asset></mujoco>')
+    text = body('<geom type="mesh" mesh="m"/>', '<compiler meshdir="meshes"/><include file="sub/part.xml"/>')
+    shape = content(tmp_path, text).linkage.link("b").visuals[-1].shape
+    assert shape == Mesh(place)
+    assert isinstance(shape, Mesh)
+    assert shape.file is not None
+
+
 # Files that mean harm
 
 HOSTILE = {
@@ -391,7 +460,7 @@ def test_mujoco_leaves_no_log_behind(tmp_path: Path, monkeypatch: pytest.MonkeyP
         with pytest.raises(FormatError):
             content(tmp_path, text)
     text = body('<joint axis="nan 0 1"/>')  # what `read_source` never lets through
-    mjcf_model.compiled("model.xml", mjcf_source.MjcfSource(text, (), ()))
+    mjcf_model.compiled("model.xml", mjcf_source.MjcfSource("model.xml", text, ()))
     assert [file.name for file in tmp_path.iterdir()] == ["model.xml"]
     assert mujoco.get_mju_user_warning() is None
 

@@ -19,8 +19,8 @@ from ..linkage.geometry import Inertia
 from ..transforms import quaternion_matrix
 from .atomic_files import MAX_BYTES, read_bytes
 from .meshes import MeshFinder
-from .mjcf_model import LEAST_MASS, MeshGeom, as_point, compile_quietly, quiet_mujoco, said_by
-from .mjcf_source import MjcfSource
+from .mjcf_model import MeshGeom, as_point, compile_quietly, parsed, quiet_mujoco, said_by
+from .mjcf_source import LEAST_MASS, MjcfSource
 
 KINDS = (".stl", ".obj", ".msh")  # of mesh files that MuJoCo reads
 MOST_BYTES = 4 * MAX_BYTES  # of all meshes of a model together
@@ -132,8 +132,7 @@ def _compiled(
 ) -> tuple[Any, bool]:
     """Return the model with some of its meshes, and whether it names the mass of all."""
     with quiet_mujoco() as mujoco:
-        spec = mujoco.MjSpec.from_string(source.text)
-        spec.meshdir, spec.strippath = "", False
+        spec = parsed(mujoco, source)
         places = {mesh.place: geom in known for geom, mesh in meshes.items()}
         weighing = {mesh.place for mesh in meshes.values() if mesh.weighs}
         for place, geom in enumerate(spec.geoms):

@@ -10,19 +10,17 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 
 from ..errors import FormatError, MissingExtraError
 from ..transforms import IDENTITY, FloatArray, quaternion_matrix, transform
-from .mjcf_source import MjcfSource
+from .mjcf_source import BOUNDS, LEAST_MASS, MjcfSource
 from .options import FilePath
 
 POINT = 1e-3  # radius of the sphere that stands for a mesh while MuJoCo compiles [m]
 LONGEST = 300  # of what MuJoCo says
-LEAST_MASS = 1e-14  # what MuJoCo is told to give bodies without mass, which it would refuse [kg]
 
 
 @dataclass(frozen=True)
@@ -51,12 +49,29 @@ class MeshGeom:
 def compiled(path: FilePath, source: MjcfSource) -> tuple[Any, dict[int, MeshGeom]]:
     """Return MuJoCo's model, and the meshes by geom, which it has not read."""
     with quiet_mujoco() as mujoco:
+        for model in source.models.values():
+            _parsed_alone(mujoco, model)
         try:
-            spec = mujoco.MjSpec.from_string(source.text)
+            spec = parsed(mujoco, source)
             shown = _take_meshes(spec, mujoco)
             return compile_quietly(spec), {geom.id: mesh for geom, mesh in shown}
         except (ValueError, RuntimeError, OverflowError, mujoco.FatalError) as error:
             raise _refusal(path, source, error) from error
+
+
+def parsed(mujoco: Any, source: MjcfSource) -> Any:
+    """Return a model as MuJoCo parses it, before it is compiled."""
+    return mujoco.MjSpec.from_string(source.text, include=source.files)
+
+
+def _parsed_alone(mujoco: Any, source: MjcfSource) -> None:
+    """Raise at what is wrong in a model that another takes bodies from, where it stands."""
+    for model in source.models.values():
+        _parsed_alone(mujoco, model)
+    try:
+        parsed(mujoco, source)
+    except (ValueError, RuntimeError, OverflowError, mujoco.FatalError) as error:
+        raise _refusal(source.path, source, error) from error
 
 
 @contextmanager
@@ -77,8 +92,8 @@ def quiet_mujoco() -> Iterator[Any]:
 def compile_quietly(spec: Any) -> Any:
     """Return the compiled model; bodies without mass, which MuJoCo would refuse, get the least."""
     compiler = spec.compiler
-    compiler.boundmass = max(compiler.boundmass, LEAST_MASS)
-    compiler.boundinertia = max(compiler.boundinertia, LEAST_MASS)
+    for name in BOUNDS:
+        setattr(compiler, name, max(getattr(compiler, name), LEAST_MASS))
     compiler.usethread = False
     with warnings.catch_warnings():  # of deprecated settings, and of masses that it does not know
         warnings.simplefilter("ignore")
@@ -106,7 +121,6 @@ def _refusal(path: FilePath, source: MjcfSource, error: Exception) -> FormatErro
 def _take_meshes(spec: Any, mujoco: Any) -> list[tuple[Any, MeshGeom]]:
     """Turn the geoms that need other data into points without mass, and return what they show."""
     files, kinds = {mesh.name: mesh for mesh in spec.meshes}, mujoco.mjtGeom
-    folder = PurePosixPath(spec.meshdir.replace("\\", "/"))
     result = []
     for place, geom in enumerate(spec.geoms):
         if not geom.meshname and geom.type not in (kinds.mjGEOM_MESH, kinds.mjGEOM_SDF, kinds.mjGEOM_HFIELD):
@@ -114,9 +128,7 @@ def _take_meshes(spec: Any, mujoco: Any) -> list[tuple[Any, MeshGeom]]:
         mesh, weighs = files.get(geom.meshname), _weighs(spec, geom, mujoco.mjtInertiaFromGeom)
         name, file, scale, frame = geom.meshname, "", (1.0, 1.0, 1.0), IDENTITY
         if mesh is not None and mesh.file:
-            inside = PurePosixPath(mesh.file.replace("\\", "/"))
-            file = str(folder / (inside.name if spec.strippath else inside))
-            scale, frame = _mesh_frame(mesh)
+            file, (scale, frame) = mesh.file, _mesh_frame(mesh)
         inline = mesh is not None and not file and bool(len(mesh.uservert))
         result.append((geom, MeshGeom(name, file, inline, place, scale, frame, weighs)))
         as_point(geom, kinds)

@@ -1,36 +1,33 @@
 """MJCF before MuJoCo sees it: read with limits, includes put in, everything a linkage has no use for taken out.
 
-What comes out is one text that names no other file MuJoCo would open, one element to a line, with a table of where each
-line came from.
+What comes out is one text, and one for each model whose bodies it attaches, that names no other file MuJoCo would open,
+one element to a line, with a table of where each line came from. `mjcf_files` finds the files.
 """
 
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
 
 from ..errors import FormatError, Remark
-from . import xml
+from .mjcf_files import MAX_DEPTH, ModelFiles
 from .options import FilePath, Options
 from .xml import XmlElement
 
-MAX_DEPTH = 200
-MAX_READ = 50_000  # elements in all files together
+LEAST_MASS = 1e-14  # what MuJoCo is told to give bodies without mass, which it would refuse [kg]
+BOUNDS = ("boundmass", "boundinertia")  # its words for that
 MAX_ELEMENTS = 10_000  # elements that MuJoCo gets to see, with all repetitions
-MAX_INCLUDES = 200
 MAX_REPEATED = {"body": 2_000, "joint": 2_000}  # MuJoCo takes seconds for more: its work grows with the square
 
 TOP = {"compiler", "default", "asset", "worldbody", "equality", "keyframe"}
-BODY = {"body", "frame", "replicate", "joint", "freejoint", "geom", "site", "inertial"}
+BODY = {"body", "frame", "replicate", "attach", "joint", "freejoint", "geom", "site", "inertial"}
 CHILDREN: dict[str, set[str]] = {
     "mujoco": TOP,
     "default": {"default", "joint", "geom", "site", "mesh", "material", "equality"},
-    "asset": {"mesh", "material"},
+    "asset": {"mesh", "material", "model"},
     "worldbody": BODY,
     "body": BODY,
     "frame": BODY,
@@ -41,11 +38,13 @@ CHILDREN: dict[str, set[str]] = {
 ATTRIBUTES: dict[str, set[str]] = {  # of elements that could make MuJoCo open files, fuse bodies or allocate at will
     "mujoco": {"model"},
     "compiler": {
-        *("angle", "eulerseq", "coordinate", "autolimits", "meshdir", "assetdir", "strippath", "alignfree"),
+        *("angle", "eulerseq", "coordinate", "autolimits", "alignfree"),
         *("balanceinertia", "boundmass", "boundinertia", "inertiafromgeom", "inertiagrouprange", "settotalmass"),
     },
     "mesh": {"name", "class", "file", "scale", "refpos", "refquat", "vertex", "face", "inertia"},
     "material": {"name", "class", "rgba"},
+    "model": {"name", "file"},
+    "attach": {"model", "body", "prefix"},
     "key": {"name", "qpos"},
 }
 NUMBERS = {
@@ -55,90 +54,68 @@ NUMBERS = {
 }
 OPEN_ENDED = {"range"}  # the only ones of these that may be infinite
 TEXTS = {  # all other attributes hold numbers or keywords
-    *("name", "class", "childclass", "model", "file", "meshdir", "assetdir", "mesh", "material", "hfield", "prefix"),
+    *("name", "class", "childclass", "model", "file", "mesh", "material", "hfield", "prefix", "body"),
     *("body1", "body2", "joint1", "joint2", "site1", "site2", "sep", "fluidshape"),
 }
 REFUSED = {
-    "attach": "takes bodies from another model by <attach>; let MuJoCo save it as one file first.",
     "composite": "makes bodies by <composite>, which MuJoCo itself has given up; write them out.",
 }
 
 
 @dataclass(frozen=True)
 class MjcfSource:
-    """A model that is safe to hand to MuJoCo: its text, where each line is from, and what was left out."""
+    """A model that is safe to hand to MuJoCo.
 
+    Args:
+        path: Its file.
+        text: What MuJoCo gets to see.
+        places: The file and line that each line of the text is from.
+        remarks: What was left out.
+        models: The models that it takes bodies from, by the names that the text has for their files.
+    """
+
+    path: FilePath
     text: str
     places: tuple[tuple[FilePath, int], ...]
-    remarks: tuple[Remark, ...]
+    remarks: tuple[Remark, ...] = ()
+    models: Mapping[str, MjcfSource] = field(default_factory=dict)
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The texts of all models that it takes bodies from, and of those that they do, by name."""
+        result = {}
+        for name, model in self.models.items():
+            result |= {name: model.text.encode(), **model.files}
+        return result
 
 
 def read_source(path: FilePath, options: Options) -> MjcfSource:
-    """Return a model as one text for MuJoCo.
+    """Return a model as text for MuJoCo.
 
     Raises:
         FormatError: If a file cannot be read, is not MJCF, includes what it must not, or is too deep or too large.
     """
-    root, count = _parse(path)
-    if root.tag != "mujoco":
-        hint = "; it looks like URDF: give it the suffix .urdf" if root.tag == "robot" else ""
-        raise FormatError(path, f"is not MJCF: its first element is <{root.tag}>, not <mujoco>{hint}.", line=root.line)
-    _include(root, Path(path), options, count)
+    return _source(ModelFiles(path, options), path)[0]
+
+
+def _source(files: ModelFiles, path: FilePath) -> tuple[MjcfSource, Counter[str]]:
+    """Return a model, and how many elements MuJoCo will make of it, by name; all together by the empty name."""
+    root = files.read(path)
+    if files.nested:  # what the outermost has for bodies without mass, set where its model is compiled
+        root.children.insert(0, XmlElement("compiler", dict.fromkeys(BOUNDS, str(LEAST_MASS)), path, root.line))
+    models, sizes = {}, {}
+    for node in (child for asset in root.all("asset") for child in asset.all("model")):
+        with files.opened(node, path) as file:
+            model, size = _source(files, file)
+        name = f"model{files.number()}.xml"
+        models[name] = model
+        sizes[node.attributes.get("name") or files.model_name(file)] = size
+        node.attributes = {**node.attributes, "file": name}
     remarks = _strip(root)
-    _check(root)
+    totals = _check(root, sizes)
     lines, nodes = zip(*_lines(root), strict=True)
-    return MjcfSource("\n".join(lines), tuple((node.path, node.line) for node in nodes), remarks)
-
-
-def _parse(path: FilePath, count: int = 0) -> tuple[XmlElement, int]:
-    """Return the root element of a file, and how many elements there are with those before it."""
-    document = xml.read(path, depth=MAX_DEPTH, elements=MAX_READ - count)
-    return document.root, count + document.elements
-
-
-# Files in files
-
-
-def _include(root: XmlElement, model: Path, options: Options, count: int) -> None:
-    """Put the content of included files in the place of their <include>; each may be included once."""
-    seen = {os.path.realpath(model)}
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        children: list[XmlElement] = []
-        for child in node.children:
-            if child.tag != "include":
-                children.append(child)
-                continue
-            file = _included(child, model, options)
-            if os.path.realpath(file) in seen:
-                raise FormatError(child.path, f"includes {str(file)!r} a second time, or itself.", line=child.line)
-            seen.add(os.path.realpath(file))
-            if len(seen) > MAX_INCLUDES:
-                raise FormatError(child.path, f"includes more than {MAX_INCLUDES} files.", line=child.line)
-            part, count = _parse(file, count)
-            children += part.children
-            if part.tag == node.tag == "mujoco":
-                node.attributes = {**part.attributes, **node.attributes}
-        node.children = children
-        if any(child.tag == "include" for child in children):
-            waiting.append(node)  # what was included includes more
-        else:
-            waiting += children
-
-
-def _included(node: XmlElement, model: Path, options: Options) -> Path:
-    """Return the file that an <include> means, if it may be read."""
-    name = node.attributes.get("file", "")
-    if not name or "\0" in name:
-        raise FormatError(node.path, "has an <include> that names no file.", line=node.line)
-    for file in (model.parent / name, Path(node.path).parent / name):
-        if not options.allows(file, model.parent):
-            message = f"includes {name!r}, outside the model's folder; allow that folder with folders=[...] (--folder)."
-            raise FormatError(node.path, message, line=node.line)
-        if file.is_file():
-            return file
-    raise FormatError(node.path, f"includes {name!r}, which is not there.", line=node.line)
+    places = tuple((node.path, node.line) for node in nodes)
+    return MjcfSource(path, "\n".join(lines), places, remarks, models), totals
 
 
 # What MuJoCo is to see
@@ -163,8 +140,11 @@ def _strip(root: XmlElement) -> tuple[Remark, ...]:
     return (Remark("dropped", f"a linkage holds nothing of {names}.", line=line),) if dropped else ()
 
 
-def _check(root: XmlElement) -> None:
-    """Raise if a number is none, or if repetitions make the model too large."""
+def _check(root: XmlElement, sizes: Mapping[str, Counter[str]]) -> Counter[str]:
+    """Raise if a number is none, or if repetitions make the model too large; return how large it is.
+
+    `sizes` are those of the models that it takes bodies from.
+    """
     waiting = [(root, 1, 1)]
     totals: Counter[str] = Counter()
     while waiting:
@@ -181,14 +161,17 @@ def _check(root: XmlElement) -> None:
             except ValueError as error:
                 what = f"count of <replicate> is {count!r}, not a number."
                 raise FormatError(node.path, what, line=node.line) from error
-        totals[node.tag] += times
-        totals[""] += times
-        for tag in (node.tag, ""):
+        adds = Counter({node.tag: 1, "": 1})
+        if node.tag == "attach":
+            adds += sizes.get(node.attributes.get("model", ""), Counter())
+        for tag, count in adds.items():
+            totals[tag] += times * count
             most = MAX_REPEATED.get(tag, MAX_ELEMENTS)
             if totals[tag] > most:
                 what = f"has more than {most} {f'<{tag}> ' if tag else ''}elements with all repetitions"
                 raise FormatError(node.path, f"{what}, the most that are read.", line=node.line)
         waiting += [(child, times, depth + 1) for child in node.children]
+    return totals
 
 
 def _check_numbers(node: XmlElement, name: str, value: str) -> None:
