@@ -95,7 +95,7 @@ def _with_hint(message: str) -> str:
     """Return what a command line was refused for, with how to write numbers that it took for something else."""
     number = re.search(r"No such option: -[\d.]|unexpected extra argument.*\([-+\d., eE]+\)$", message)
     hint = "The numbers of a position are one word after its option, with commas and no spaces: --position=-20,5."
-    return f"{message} {hint}" if number else message
+    return f"{message.rstrip('.')}. {hint}" if number else message
 
 
 app = typer.Typer(

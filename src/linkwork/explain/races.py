@@ -13,7 +13,7 @@ from ..errors import GoalError, MissingExtraError
 from ..goals import Goal
 from ..linkage import swing_twist as cones
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import PoseLike, start_pose
+from ..linkage.poses import PoseLike, start_pose, turned_back
 from ..solvers import METHODS, Solution, solve
 from ..solvers.options import LoopOptions
 from ..transforms import FloatArray
@@ -64,7 +64,7 @@ class RaceResult:
         """The pose at every iteration, shape (iterations + 1, nq)."""
         if self.solution is None:
             raise GoalError(self.refusal)
-        return np.array([*(record.q for record in self.solution.trace), self.solution.q])
+        return _poses(self.solution)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row as plain values, for JSON."""
@@ -112,11 +112,18 @@ def _run(linkage: Linkage, goals: Any, start: FloatArray, method: str, options: 
     except (GoalError, MissingExtraError) as error:
         return RaceResult(method, None, str(error))
     seconds = min(_timed(linkage, goals, start, method, options) for _ in range(1 + RUNS))  # the first one loads
-    poses = np.array([*(record.q for record in solution.trace), solution.q])
+    poses = _poses(solution)
     steps = np.abs(linkage.difference(poses[:-1], poses[1:])).max(initial=0.0) if len(poses) > 1 else 0.0
     beyond = ((poses < linkage.lower) | (poses > linkage.upper)).any(axis=0).sum()
     beyond += sum(bool(cones.beyond([cone], poses).any()) for cone in linkage.cones)
     return RaceResult(method, solution, "", seconds, float(steps), int(beyond))
+
+
+def _poses(solution: Solution) -> FloatArray:
+    """Return the poses of a trace and the answer after them, at its copy that is nearest to the last of them."""
+    walked = [record.q for record in solution.trace]
+    last = turned_back(solution.linkage, solution.q, walked[-1], keep_limits=False) if walked else solution.q
+    return np.array([*walked, last])
 
 
 def _timed(linkage: Linkage, goals: Any, start: FloatArray, method: str, options: LoopOptions) -> float:

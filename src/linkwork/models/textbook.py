@@ -36,11 +36,10 @@ class FigureNotFoundError(NotFoundError):
 
     def __init__(self, number: object) -> None:
         super().__init__(number, "the chapter", FIGURES)
+        what = str(self).partition(" It has ")[0]
         if number in DIAGRAMS:
-            self.args = (
-                f"figure {number} of the chapter ({DIAGRAMS[str(number)]}) is a diagram without numbers to compute; "
-                f"figures that are computed are {listed(list(FIGURES))}.",
-            )
+            what = f"figure {number} of the chapter ({DIAGRAMS[str(number)]}) is a diagram without numbers to compute."
+        self.args = (f"{what} Figures that are computed are {listed(self.known)}.",)
 
 
 @dataclass(frozen=True, eq=False)

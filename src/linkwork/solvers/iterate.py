@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.progress import ACTIVE, DIVERGED, REACHED, STALLED, judge, measure
-from ..linkage.poses import advance
+from ..linkage.poses import advance, turned_back
 from ..transforms import FloatArray
 from .constraints import closed, leaving_cones, loop_normals
 from .groups import limits_kept, within_limits
@@ -231,19 +231,21 @@ class _Walk:
         progress = (self.best_q, self.best_cost, self.first_cost, self.mark, self.waiting, self.count, self.status)
         judge(self.q, self.cost, self.reached, *progress, self.method.patience)
         if self.method.may_overshoot:
-            self._judge_length(begin, cost)
+            self._judge_length(begin, cost, change)
 
-    def _judge_length(self, begin: FloatArray, before: FloatArray) -> None:
+    def _judge_length(self, begin: FloatArray, before: FloatArray, change: FloatArray) -> None:
         """Tell why steps of a given length come no nearer: they are too long and errors grow, or short and go on.
 
-        Down a slope, steps that are short enough never let the error grow.
+        Down a slope, steps that are short enough never let the error grow, and none is as long as half a turn; where
+        limits cut such a step short, it only seems to rest.
         """
         grew = self.cost > before * (1.0 + RESTLESS)
         self._growths += grew
         self._grew = (self._grew | grew) & (self.waiting > 0)
         stalled = self.status == STALLED
-        self.status[stalled & self._grew] = DIVERGED
-        on_its_way = stalled & ~self._grew & (np.abs(self.q - begin).max(axis=-1, initial=0.0) > RESTLESS)
+        too_long = self._grew | (np.abs(change).max(axis=-1, initial=0.0) > np.pi)
+        self.status[stalled & too_long] = DIVERGED
+        on_its_way = stalled & ~too_long & (np.abs(self.q - begin).max(axis=-1, initial=0.0) > RESTLESS)
         self.status[on_its_way], self.waiting[on_its_way] = ACTIVE, 0
 
     def _strays(self, before: FloatArray) -> NDArray[np.bool_]:
@@ -260,8 +262,10 @@ class _Walk:
         self.reached &= not self.wishes
 
     def solution(self, start: FloatArray, trace: list[Record], ending: str) -> Solution:
-        """Return the best pose met, judged anew from the pose itself."""
+        """Return the best pose met, whole turns on the way taken back, judged anew from the pose itself."""
         linkage = self.problem.linkage
+        begun = start.reshape(-1, linkage.nq)
+        self.best_q = turned_back(linkage, self.best_q, begun, keep_limits=self.settings.keeps_limits)
         _, _, residuals, reached = self._measured(self.best_q)
         if self.settings.keeps_limits:
             reached &= limits_kept(linkage, self.best_q, self.problem.group)
