@@ -17,26 +17,36 @@ from .damped import bounds, columns, tip_error
 from .joint_step import TRANSFORM
 from .lanes import beyond, cells, divided, flat, load, store
 from .layout import Layout
-from .starts import read_goal
+from .starts import read_goal, uniform
 
 INVALID, UNFIT, REACHED, FOLLOWING, LIMITED, HELD = 0, 1, 2, 3, 4, 5  # how it ended; unfit: a start that is not finite
 NO_LIMIT, POSITION, VELOCITY = 0, 1, 2
 
 PACE = Layout(
+    "arm",  # a radian counts as so many metres
     "smallest",  # singular value below which the chain slows down
     "fine",  # squared share of the tolerance at which a cycle has nothing left to do
     "leap",  # how far many cycles together may lead: so many reaches of one; 0 for no bound
-    "lever",  # or so many for each metre of the error at the start, if that is more
+    "far",  # error at the start from which on they may lead further:
+    "lever",  # so many reaches for each metre
 )
-RATE = Layout("speed", "most")  # of a value, after the pace: units a second, and in a cycle where there is no speed
+RATE = Layout(  # of a value, after the pace
+    "speed",  # units a second
+    "most",  # in a cycle, where there is no speed
+    "zone",  # how near to a limit it is moved away from it, where the goal leaves freedom
+)
 CYCLE = Layout("position_error", "rotation_error", "asked", "left", "value", "limit", "steps", "damping")  # a report
 
 STEPS, ATTEMPTS, ROUNDS, TRUSTS = 8, 5, 8, 4  # of a cycle, of a step, of its bounds, and of its length
 WORTH = 0.1  # share of the gain it promised that a step must bring
 GROWTH = 8.0  # of the damping, where it does not
 STILL = 0.02  # cosine between a joint's pull and the error below which it cannot help
+AWAY = 1.0  # how fast a value leaves the zone of a limit: a share of what is asked of the frame
+KEPT = 0.9  # share of the motion before that is tried: what of it the goal does not ask for ends by and by
 PROGRESS = 0.998  # squared errors: a cycle that gains less leads nowhere
 ROUNDING = 1e-12
+NEARBY, SPREAD = 8, 0.7  # walks from poses around the start, and how far around: a share of where they may lead
+NUDGES, NUDGE = 6, 0.2  # ways aside that are tried, and how far: a share of the room there is
 SLACK = 1.1  # a change may be this much longer than asked for
 
 Scratch = namedtuple(
@@ -49,6 +59,7 @@ Scratch = namedtuple(
         "low",  # bounds of a cycle
         "high",
         "change",
+        "aside",  # the change that is best where the goal leaves freedom
         "free",  # 1 where a value is free to move, 0 where it is held at a bound
         "work",  # of a sweep, then columns
         "other",  # the same of the trial
@@ -60,10 +71,17 @@ Scratch = namedtuple(
 
 
 @inner
+def places(values):
+    """Return where the report, the start and the target begin in what a call gets back, and its size."""
+    start = values + CYCLE.size
+    return values, start, start + values, start + values + 16
+
+
+@inner
 def scratch_sizes(rows, values):
     """Return how much each part of the memory takes."""
     n = values
-    return Scratch(TRANSFORM.size, 6, n, n, n, n, n, n, 6 * rows, 6 * rows, 36, 6, 6)
+    return Scratch(TRANSFORM.size, 6, n, n, n, n, n, n, n, 6 * rows, 6 * rows, 36, 6, 6)
 
 
 @part
@@ -91,7 +109,9 @@ def factor(values, columns, damping, s):
     for i in range(6):
         left = load(s.error, i)
         for value in range(values):
-            left -= load(columns, 6 * value + i) * load(s.change, value) * (1.0 - load(s.free, value))
+            free = load(s.free, value)
+            known = load(s.change, value) * (1.0 - free) + load(s.aside, value) * free
+            left -= load(columns, 6 * value + i) * known
         store(s.pull, i, left)
         for j in range(i + 1):
             total = damping if i == j else 0.0
@@ -127,7 +147,7 @@ def held_back(values, columns, s):
     outside = False
     for value in range(values):
         if load(s.free, value) != 0.0:
-            change, x = pull_of(columns, value, s.pull), load(s.q, value)
+            change, x = load(s.aside, value) + pull_of(columns, value, s.pull), load(s.q, value)
             low, high = load(s.low, value) - x, load(s.high, value) - x
             if not low <= change <= high:
                 change, outside = low if change < low else high, True
@@ -144,7 +164,7 @@ def let_go(values, columns, s):
         low, high = load(s.low, value), load(s.high, value)
         if load(s.free, value) == 0.0 and low < high:
             change = load(s.change, value)
-            beyond_it = pull_of(columns, value, s.pull) - change  # the damped error is the damping times the pull
+            beyond_it = load(s.aside, value) + pull_of(columns, value, s.pull) - change
             at_low = change <= low - load(s.q, value)
             if (at_low and beyond_it > 0.0) or (not at_low and beyond_it < 0.0):
                 store(s.free, value, 1.0)
@@ -154,9 +174,9 @@ def let_go(values, columns, s):
 
 @part
 def bounded_change(values, columns, damping, s):
-    """Leave the damped least-squares change within bounds in `change`, and what is left of the error in `pull`.
+    """Leave the change within bounds that makes ``|e - J change|^2 + damping |change - aside|^2`` least.
 
-    That is ``(e - J change) / damping``, the solution of the normal equations of the free columns.
+    The solution of the normal equations is left in `pull`: it is ``(e - J change) / damping``.
     """
     for value in range(values):
         store(s.free, value, 1.0)
@@ -178,7 +198,7 @@ def short_change(values, columns, damping, longest, s):
         bounded_change(values, columns, damping, s)
         total, moving = 0.0, 0.0
         for value in range(values):
-            square = load(s.change, value) ** 2
+            square = (load(s.change, value) - load(s.aside, value)) ** 2
             total, moving = total + square, moving + square * load(s.free, value)
         size = math.sqrt(total)
         if size <= SLACK * longest:
@@ -205,25 +225,54 @@ def promised(damping, s):
     return before - after
 
 
-@part
-def run_cycle(chain, rows, values, pace, s):
-    """Bring `q` as near to the goal as it comes within the box; return squared errors, steps, damping and first error.
+@inner
+def is_near(chain, pace, p, r):
+    """Return whether nothing is left to do."""
+    fine = load(pace, PACE.fine)
+    return p <= load(chain.settings, SETTINGS.near) * fine and r <= load(chain.settings, SETTINGS.aligned) * fine
 
-    The error is that of `q` in the end and, unless it is next to nothing, its columns are in `work`.
+
+@part
+def arrive(chain, rows, pace, z, tip, p, r, s):
+    """Turn what a sweep has left in `work` into columns, unless nothing is left to do; return whether there is."""
+    if is_near(chain, pace, p, r):
+        return False
+    columns(chain.codes, chain.numbers, rows, chain.settings, tip, z, s.work)
+    return True
+
+
+@part
+def take(rows, values, s):
+    """Make the trial the pose."""
+    for value in range(values):
+        store(s.q, value, load(s.trial, value))
+        store(s.aside, value, 0.0)
+    for k in range(6):
+        store(s.error, k, load(s.rest, k))
+    for k in range(6 * rows):
+        store(s.work, k, load(s.other, k))
+
+
+@part
+def drop_aside(values, s):
+    """Give up what is best where the goal leaves freedom; return whether there was anything."""
+    found = False
+    for value in range(values):
+        found |= load(s.aside, value) != 0.0
+        store(s.aside, value, 0.0)
+    return found
+
+
+@part
+def run_cycle(chain, rows, values, pace, p, r, s):
+    """Bring `q` as near to the goal as it comes within the box; return squared errors, steps and damping.
+
+    Before and after, unless nothing is left to do, the error is that of `q` and its columns are in `work`.
     """
-    settings = chain.settings
+    settings, taken, damping, more = chain.settings, 0, 0.0, not is_near(chain, pace, p, r)
     w = load(settings, SETTINGS.rotation_weight)
-    near = load(settings, SETTINGS.near) * load(pace, PACE.fine)
-    aligned = load(settings, SETTINGS.aligned) * load(pace, PACE.fine)
-    z, tip, p, r = look(chain, rows, s.goal, s.q, s.work, s.error)
-    taken, damping, first = 0, 0.0, p + r * (w * w)
-    while True:
+    while more and taken < STEPS:
         error = p + r * (w * w)
-        if p <= near and r <= aligned:
-            return p, r, taken, damping, first
-        columns(chain.codes, chain.numbers, rows, settings, tip, z, s.work)
-        if taken == STEPS:
-            return p, r, taken, damping, first
         damping = error * load(settings, SETTINGS.damping_gain) + load(settings, SETTINGS.damping_least)
         longest = math.sqrt(error) / (2.0 * load(pace, PACE.smallest))
         better, attempt = False, 0
@@ -235,18 +284,49 @@ def run_cycle(chain, rows, values, pace, s):
             gain = promised(damping, s)
             z, tip, p_after, r_after = look(chain, rows, s.goal, s.trial, s.other, s.rest)
             gained = error - (p_after + r_after * (w * w))
-            better = gained > 0.0 and gained > WORTH * gain
-            damping = damping if better else max(GROWTH * damping, load(settings, SETTINGS.caution) * math.sqrt(error))
-            attempt += 1
+            better, attempt = gained > 0.0 and gained > WORTH * gain, attempt + 1
+            if not better and not drop_aside(values, s):
+                damping = max(GROWTH * damping, load(settings, SETTINGS.caution) * math.sqrt(error))
         if not better:
-            return p, r, taken, damping, first
+            break
         p, r, taken = p_after, r_after, taken + 1
+        take(rows, values, s)
+        more = arrive(chain, rows, pace, z, tip, p, r, s)
+    return p, r, taken, damping
+
+
+@part
+def put_aside(limits, values, pace, asked, s):
+    """Add to `aside` the way out of the zones of limits, the faster the more is asked of the frame."""
+    for value in range(values):
+        rate, x, low_high = PACE.size + RATE.size * value, load(s.q, value), bounds(limits, value)
+        zone = load(pace, rate + RATE.zone)
+        deep = max(low_high[0] + zone - x, 0.0) - max(x - low_high[1] + zone, 0.0)
+        if deep != 0.0:
+            reach = (load(s.high, value) - load(s.low, value)) / 2.0
+            share = min(max(deep / zone, -1.0), 1.0) * min(AWAY * asked / load(pace, PACE.arm), reach)
+            store(s.aside, value, load(s.aside, value) + share)
+
+
+@part
+def begin(chain, rows, values, pace, moving, last, s):
+    """Look at `q` or, if it is moving, at where that leads if that is nearer; return errors, and that of `q`."""
+    w, (_, before, _, _) = load(chain.settings, SETTINGS.rotation_weight), places(values)
+    z, tip, p, r = look(chain, rows, s.goal, s.q, s.work, s.error)
+    asked = p + r * (w * w)
+    for value in range(values):
+        store(s.aside, value, 0.0)
+    if moving and not is_near(chain, pace, p, r):
         for value in range(values):
-            store(s.q, value, load(s.trial, value))
-        for k in range(6):
-            store(s.error, k, load(s.rest, k))
-        for k in range(6 * rows):
-            store(s.work, k, load(s.other, k))
+            x = load(s.q, value) + KEPT * (load(last, value) - load(last, before + value))
+            store(s.trial, value, min(max(x, load(s.low, value)), load(s.high, value)))
+        z_after, tip_after, p_after, r_after = look(chain, rows, s.goal, s.trial, s.other, s.rest)
+        if p_after + r_after * (w * w) < asked:
+            z, tip, p, r = z_after, tip_after, p_after, r_after
+            take(rows, values, s)
+    put_aside(chain.limits, values, pace, math.sqrt(asked), s)
+    arrive(chain, rows, pace, z, tip, p, r, s)
+    return p, r, asked
 
 
 @part
@@ -262,6 +342,31 @@ def put_box(limits, values, pace, dt, span, start, s):
         store(s.low, value, low)
         store(s.high, value, high)
         store(s.q, value, min(max(x, low), high))
+
+
+@part
+def nudge(chain, rows, values, p, r, s):
+    """Move `q` where a singular pose hides the way: aside, along what the goal leaves free; return errors, and if so.
+
+    At such a pose no joint pulls towards the goal, as in an arm that is stretched out and should come in. A small
+    motion that changes the tip by little does, one way or the other.
+    """
+    w = load(chain.settings, SETTINGS.rotation_weight)
+    error, least = p + r * (w * w), load(chain.settings, SETTINGS.damping_least)
+    for attempt in range(NUDGES):
+        for value in range(values):
+            side = 1.0 if (value >> (attempt // 2)) & 1 == attempt & 1 else -1.0
+            store(s.aside, value, side * NUDGE * (load(s.high, value) - load(s.low, value)))
+        bounded_change(values, s.work, least, s)
+        for value in range(values):
+            x = load(s.q, value) + load(s.change, value)
+            store(s.trial, value, min(max(x, load(s.low, value)), load(s.high, value)))
+        z, tip, p_after, r_after = look(chain, rows, s.goal, s.trial, s.other, s.rest)
+        if p_after + r_after * (w * w) < PROGRESS * error:
+            take(rows, values, s)
+            columns(chain.codes, chain.numbers, rows, chain.settings, tip, z, s.work)
+            return p_after, r_after, True
+    return p, r, False
 
 
 @part
@@ -298,48 +403,114 @@ def judge(limits, values, s):
     return (LIMITED, place, way) if way == POSITION else (HELD, -1, NO_LIMIT)
 
 
-@kernel
-def follow_one(codes, packed, room, target, pace, dt, cycles, out):
-    """Follow a target (4, 4) from a start; write the pose and a report, see `CYCLE`, into `out`; return how it ended.
-
-    `packed` is what `search_one` reads; `pace` holds PACE, then RATE for each value; `out` holds the pose, the report,
-    the start and the target. One cycle lasts `dt`. Of several, each goes on from the one before, until the goal is
-    reached or nothing leads nearer.
-    """
-    rows = codes.size // CODE.size
-    values = (pace.size - PACE.size) // RATE.size
-    chain, cell, rates = chain_of(cells(codes), flat(packed), values), cells(out), cells(pace)
-    s = divided(cells(room), scratch_sizes(rows, values))
-    report, start = beyond(cell, values), beyond(cell, values + CYCLE.size)
-    settings = chain.settings
-    if not read_goal(chain.numbers, load(settings, SETTINGS.spin), flat(target), 0, s.goal):
+@part
+def read_task(chain, target, values, cell, s):
+    """Read target and start; return how it ended if one of them is none."""
+    _, to_start, to_target, _ = places(values)
+    if not read_goal(chain.numbers, load(chain.settings, SETTINGS.spin), target, 0, s.goal):
         return INVALID
     for k in range(16):
-        store(start, values + k, load(flat(target), k))
+        store(cell, to_target + k, load(target, k))
     for value in range(values):
-        x = load(start, value)
+        x = load(cell, to_start + value)
         if x - x != 0.0:
             return UNFIT
         store(s.q, value, x)
-    w, span, p, r = load(settings, SETTINGS.rotation_weight), math.inf, 0.0, 0.0
-    if load(rates, PACE.leap) > 0.0:
-        _, _, p, r = look(chain, rows, s.goal, s.q, s.work, s.error)
-        span = max(load(rates, PACE.leap), load(rates, PACE.lever) * math.sqrt(p + r * (w * w)))
-    ended, place, way, steps, damping, cycle, asked, before = FOLLOWING, -1, NO_LIMIT, 0, 0.0, 0, 0.0, math.inf
-    while cycle < cycles:
-        put_box(chain.limits, values, rates, dt, span, start, s)
-        p, r, taken, damping, first = run_cycle(chain, rows, values, rates, s)
-        asked = first if cycle == 0 else asked
-        steps, cycle, left = steps + taken, cycle + 1, p + r * (w * w)
-        if p <= load(settings, SETTINGS.near) and r <= load(settings, SETTINGS.aligned):
-            ended, place, way = REACHED, -1, NO_LIMIT
-            break
+    return FOLLOWING
+
+
+@part
+def span_of(chain, rows, pace, s):
+    """Return how far many cycles may lead, in reaches of one."""
+    if load(pace, PACE.leap) == 0.0:
+        return math.inf
+    w = load(chain.settings, SETTINGS.rotation_weight)
+    _, _, p, r = look(chain, rows, s.goal, s.q, s.work, s.error)
+    error = math.sqrt(p + r * (w * w))
+    return load(pace, PACE.lever) * error if error > load(pace, PACE.far) else load(pace, PACE.leap)
+
+
+@inner
+def is_reached(settings, p, r):
+    """Return whether errors are within tolerance."""
+    return p <= load(settings, SETTINGS.near) and r <= load(settings, SETTINGS.aligned)
+
+
+@part
+def walk(chain, rows, values, pace, dt, cycles, span, start, p, r, s):
+    """Run cycles, each from where the last one ended, until the goal is reached or nothing leads nearer.
+
+    Return squared errors, how it ended, the value in the way, which limit, steps and damping.
+    """
+    settings, w = chain.settings, load(chain.settings, SETTINGS.rotation_weight)
+    steps, cycle, before = 0, 0, math.inf
+    while True:
+        p, r, taken, damping = run_cycle(chain, rows, values, pace, p, r, s)
+        steps, cycle = steps + taken, cycle + 1
+        if is_reached(settings, p, r):
+            return p, r, REACHED, -1, NO_LIMIT, steps, damping
         ended, place, way = judge(chain.limits, values, s)
-        if way == POSITION or ended == HELD or left > PROGRESS * before:
-            break
+        if ended == HELD:
+            p, r, nudged = nudge(chain, rows, values, p, r, s)
+            if nudged:
+                p, r, taken, damping = run_cycle(chain, rows, values, pace, p, r, s)
+                steps, ended = steps + taken, FOLLOWING
+                if is_reached(settings, p, r):
+                    return p, r, REACHED, -1, NO_LIMIT, steps, damping
+        left = p + r * (w * w)
+        if cycle >= cycles or way == POSITION or ended == HELD or left > PROGRESS * before:
+            return p, r, ended, place, way, steps, damping
         before = left
+        put_box(chain.limits, values, pace, dt, span, start, s)
+
+
+@part
+def walk_nearby(chain, rows, values, pace, dt, cycles, span, start, s):
+    """Walk from poses around the start, where the start itself leads nowhere; return as `walk` does, if one arrives.
+
+    Where branches meet, the one that was taken may end at a limit while another, as near, goes on.
+    """
+    for attempt in range(NEARBY):
+        for value in range(values):
+            room = span * (load(s.high, value) - load(s.low, value)) / 2.0
+            x = load(start, value) + SPREAD * room * (2.0 * uniform(0, 0, attempt, value) - 1.0)
+            store(s.q, value, x)
+        put_box(chain.limits, values, pace, dt, span, start, s)
+        p, r, _ = begin(chain, rows, values, pace, False, start, s)
+        found = walk(chain, rows, values, pace, dt, cycles, span, start, p, r, s)
+        if found[2] == REACHED:
+            return found
+    return 0.0, 0.0, HELD, -1, NO_LIMIT, 0, 0.0
+
+
+@kernel
+def follow_one(codes, packed, room, target, pace, dt, cycles, moving, last, out):
+    """Follow a target (4, 4) from a start; write the pose and a report, see `CYCLE`, into `out`; return how it ended.
+
+    `packed` is what `search_one` reads; `pace` holds PACE, then RATE for each value; `out` is laid out by `places`, the
+    start stands there, the pose is first. If it is `moving`, `last` is what the cycle before wrote. One cycle lasts
+    `dt`. Of several, each goes on from the one before, until the goal is reached or nothing leads nearer.
+    """
+    rows, values = codes.size // CODE.size, (pace.size - PACE.size) // RATE.size
+    chain, cell, rates = chain_of(cells(codes), flat(packed), values), cells(out), cells(pace)
+    to_report, to_start, _, _ = places(values)
+    s = divided(cells(room), scratch_sizes(rows, values))
+    report, start = beyond(cell, to_report), beyond(cell, to_start)
+    outcome = read_task(chain, flat(target), values, cell, s)
+    if outcome != FOLLOWING:
+        return outcome
+    w, span = load(chain.settings, SETTINGS.rotation_weight), span_of(chain, rows, rates, s)
+    put_box(chain.limits, values, rates, dt, span, start, s)
+    p, r, asked = begin(chain, rows, values, rates, moving, cells(last), s)
+    p, r, ended, place, way, steps, damping = walk(chain, rows, values, rates, dt, cycles, span, start, p, r, s)
     for value in range(values):
         store(cell, value, load(s.q, value))
+    if ended != REACHED and cycles > 1:
+        found = walk_nearby(chain, rows, values, rates, dt, cycles, span, start, s)
+        if found[2] == REACHED:
+            p, r, ended, place, way, steps, damping = found
+            for value in range(values):
+                store(cell, value, load(s.q, value))
     store(report, CYCLE.position_error, p)
     store(report, CYCLE.rotation_error, r)
     store(report, CYCLE.asked, math.sqrt(asked))

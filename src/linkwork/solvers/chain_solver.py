@@ -30,7 +30,6 @@ from .chain_step import ChainStep, Follower
 from .groups import Group, within_limits
 from .options import Settings
 from .solution import Solution
-from .step import Step
 
 RESTARTS = 2000
 WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
@@ -189,11 +188,12 @@ class Prepared:
         """Return the answer that a continuous motion from a start leads to; see `stay` in a call."""
         if start is None:
             raise OptionError("stay=True keeps to the branch of a start; give start=, the pose to go on from.")
-        pose = self.checked_start(start)
-        return self.held_at(pose).follower.stay(target, pose)
+        pose: Any = start if self._is_pose(start) else self.checked_start(start)
+        follower = self.follower if self.stiff is None else self.held_at(pose).follower
+        return follower.stay(target, pose)
 
     def step(
-        self, target: ArrayLike, q: PoseLike | Step, dt: float, *, velocity: ArrayLike | None = None, scale: float = 1.0
+        self, target: ArrayLike, q: PoseLike, dt: float, *, velocity: ArrayLike | None = None, scale: float = 1.0
     ) -> ChainStep:
         """Return the next pose of a control loop: one cycle on the way to a target, without a jump.
 
@@ -203,7 +203,8 @@ class Prepared:
 
         Args:
             target: As for a call.
-            q: The pose now, or the step before.
+            q: The pose now. Or the step before, which also tells how the chain moves: it goes on so where it can, and
+                passes smoothly through poses where branches meet.
             dt: How long a cycle lasts [s].
             velocity: Speeds at most [rad/s, m/s], one for all joints or one for each velocity; those of the linkage by
                 default.
@@ -227,12 +228,12 @@ class Prepared:
             raise OptionError(f"dt, how long a cycle lasts, is a positive number of seconds, got {dt!r}.")
         if not is_ready(target):
             target = self.as_target(target)
-        pose: Any = q.q if isinstance(q, Step) else q
-        if not (pose.__class__ is np.ndarray and pose.dtype is FLOAT64 and pose.shape == self._shape):
+        pose, last = (q.q, q) if q.__class__ is ChainStep else (q, None)
+        if not self._is_pose(pose):
             pose = self.checked_start(pose)
         follower = self.follower if self.stiff is None else self.held_at(pose).follower
         pace = follower.own if velocity is None and scale == 1.0 else follower.pace(velocity, scale)
-        return follower.step(target, pose, pace, float(dt))
+        return follower.step(target, pose, pace, float(dt), last)
 
     def nearest(self, target: ArrayLike, start: PoseLike, *, starts: int = 256) -> Solution:
         """Return, of the solutions that many starts find, the one nearest to a pose; more thorough than a call."""
@@ -281,8 +282,7 @@ class Prepared:
             room = EMPTY(self._room)
         given = start is not None
         if given:
-            quick = start.__class__ is np.ndarray and start.dtype is FLOAT64 and start.shape == self._shape
-            pose: Any = start if quick else self.checked_start(start)
+            pose: Any = start if self._is_pose(start) else self.checked_start(start)
             if self.stiff is not None and not self.fits(pose):
                 return self.held_at(pose)._search_one(target, pose, seed, tries)
             out[self._start_at] = pose if self.whole else self.chain.values_of(pose)
@@ -325,6 +325,10 @@ class Prepared:
         start = out[answer.start] if given else NO_STARTS
         bring_closer(self, aim, status, out[answer.values], out[answer.report], given=start)
         return int(status[0])
+
+    def _is_pose(self, start: Any) -> bool:
+        """Return whether a start is a pose in double precision already, so that it need not be looked at in Python."""
+        return start.__class__ is np.ndarray and start.dtype is FLOAT64 and start.shape == self._shape
 
     def checked_start(self, start: PoseLike | None) -> FloatArray:
         """Return the one pose that a solve begins with, or say what is wrong with it."""

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import GoalError
 from ..kernels import follow
+from ..kernels.chain_memory import LIMITS
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike
 from ..transforms import FloatArray
@@ -26,7 +27,9 @@ SLOW = 0.02  # singular value below which the chain slows down
 FINE = 1e-3  # share of the tolerances at which a cycle has nothing left to do
 MOST = 0.25  # what a joint without a speed may turn in a cycle [rad]
 STRIDE = 0.15  # of a cycle without time [rad]
-LEAP, LEVER = 0.45, 1.5  # what all of them may turn a joint by: so much, or so much for each radian asked of the frame
+LEAP, LEVER = 0.49, 1.5  # what all of them may turn a joint by: so much; for each radian that is asked of the frame
+FAR = 0.45  # radians, or as many quarters of the chain's length, from which on that is asked
+ZONE, NARROW = 0.8, 0.3  # near to a limit: so much [rad], or such a share of a narrow range
 CYCLES = 200
 EMPTY, NEW = np.empty, object.__new__
 STATUS: dict[int, StepStatus] = {
@@ -164,72 +167,81 @@ class Follower:
             joints[k : k + 3] = [table[q].joint] * 3
         self.names = tuple(joints)
         self._units = np.where(chain.sliding, chain.length / 4.0, 1.0)
-        report = follow.CYCLE.size
-        self.report, self.start = slice(values, values + report), slice(values + report, 2 * values + report)
-        self.target = slice(2 * values + report, 2 * values + report + 16)
-        self.size = self.target.stop
+        report, start, target, self.size = follow.places.py_func(values)
+        self.values, self.report = slice(0, values), slice(report, start)
+        self.start, self.target = slice(start, target), slice(target, self.size)
         self.room = sum(follow.scratch_sizes.py_func(prepared.rows, values))
         self.rooms: list[FloatArray] = []
         self.own = self.pace(None, 1.0)
-        lever = LEVER / (STRIDE * chain.length / 4.0)
-        self.staying = self._packed(np.full(values, np.inf), STRIDE, LEAP / STRIDE, lever)
+        self.staying = self._packed(np.full(values, np.inf), STRIDE, LEAP)
+        self.behind = self._packed(np.full(values, np.inf), STRIDE, LEAP, far=np.inf)
 
-    def _packed(self, speeds: FloatArray, most: float, leap: float, lever: float) -> FloatArray:
-        head = follow.PACE.pack(smallest=SLOW * self.prepared.chain.length, fine=FINE**2, leap=leap, lever=lever)
-        rates = follow.RATE.pack(shape=(len(speeds),), speed=speeds, most=most * self._units)
+    def _packed(self, speeds: FloatArray, most: float, leap: float, far: float = FAR) -> FloatArray:
+        chain = self.prepared.chain
+        arm, limits = chain.length / 4.0, LIMITS.view(chain.limits)
+        zones = np.minimum(ZONE * self._units, NARROW * (limits.upper - limits.lower))
+        head = follow.PACE.pack(
+            arm=arm,
+            smallest=SLOW * chain.length,
+            fine=FINE**2,
+            leap=leap / most,
+            far=far * arm,
+            lever=LEVER / (most * arm),
+        )
+        rates = follow.RATE.pack(shape=(len(speeds),), speed=speeds, most=most * self._units, zone=zones)
         return np.concatenate([head, rates.ravel()])
 
     def pace(self, velocity: ArrayLike | None, scale: float) -> FloatArray:
         """Return what the kernel reads of speeds: those of the linkage, or others, times a scale."""
         speeds = joint_speeds(self.prepared.linkage, velocity, scale)
         of_values = np.where(self._rates >= 0, np.append(speeds, np.inf)[self._rates], np.inf)
-        return self._packed(of_values, MOST, 0.0, 0.0)
+        return self._packed(of_values, MOST, 0.0)
 
-    def call(self, target: FloatArray, pose: Any, pace: FloatArray, dt: float, cycles: int) -> tuple[int, FloatArray]:
-        """Return how the kernel ended, and what it wrote."""
-        prepared = self.prepared
-        out = EMPTY(self.size)
+    def step(self, target: FloatArray, pose: FloatArray, pace: FloatArray, dt: float, last: Any) -> ChainStep:
+        """Return one cycle from a pose; `last` is the step that led there, or None."""
+        result: ChainStep = NEW(ChainStep)
+        self._fill(result.__dict__, target, pose, pace, dt, 1, last)
+        result.__dict__["dt"] = dt
+        return result
+
+    def stay(self, target: FloatArray, pose: FloatArray, last: Stayed | None = None) -> Stayed:
+        """Return the answer that cycles without time lead to; on a path, `last` is the answer that led to the pose.
+
+        If that one was held, the path has gone ahead, and what it is ahead by is nothing that it asks for.
+        """
+        result: Stayed = NEW(Stayed)
+        pace = self.staying if last is None or last.success else self.behind
+        self._fill(result.__dict__, target, pose, pace, 1.0, CYCLES, last)
+        result.__dict__["success"] = result.outcome == follow.REACHED
+        return result
+
+    def _fill(
+        self, known: dict[str, Any], target: FloatArray, pose: Any, pace: FloatArray, dt: float, cycles: int, last: Any
+    ) -> None:
+        """Run the kernel and fill in a step or a solution: the way of a control loop, so every line counts."""
+        prepared, out = self.prepared, EMPTY(self.size)
         try:
             room = self.rooms.pop()  # this call's alone until it is given back
         except IndexError:
             room = EMPTY(self.room)
+        moving = last is not None and last.prepared is prepared
         out[self.start] = pose if prepared.whole else prepared.chain.values_of(pose)
-        aim = prepared.spun(target)
-        ended = follow.follow_one(prepared.codes, prepared.known, room, aim, pace, dt, cycles, out)
+        before = last.out if moving else out
+        aim = target if prepared.goal.free is None else prepared.spun(target)
+        ended = follow.follow_one(prepared.codes, prepared.known, room, aim, pace, dt, cycles, moving, before, out)
         self.rooms.append(room)
         if ended <= follow.UNFIT:
             if ended == follow.INVALID:
                 raise GoalError(f"the target of {prepared.goal.frame!r} is no rigid transform of finite numbers.")
             prepared.checked_start(pose)  # says what is wrong with it
-        return ended, out
-
-    def step(self, target: FloatArray, pose: FloatArray, pace: FloatArray, dt: float) -> ChainStep:
-        """Return one cycle from a pose."""
-        ended, out = self.call(target, pose, pace, dt, 1)
-        result: ChainStep = NEW(ChainStep)
-        known = result.__dict__
-        known["prepared"], known["out"], known["outcome"], known["dt"] = self.prepared, out, ended, dt
-        self._put(known, target, pose, out)
-        return result
-
-    def stay(self, target: FloatArray, pose: FloatArray) -> Stayed:
-        """Return the answer that cycles without time lead to."""
-        ended, out = self.call(target, pose, self.staying, 1.0, CYCLES)
-        result: Stayed = NEW(Stayed)
-        known = result.__dict__
-        known["prepared"], known["out"], known["outcome"] = self.prepared, out, ended
-        known["success"] = ended == follow.REACHED
-        self._put(known, target, pose, out)
-        return result
-
-    def _put(self, known: dict[str, Any], target: FloatArray, pose: FloatArray, out: FloatArray) -> None:
-        prepared = self.prepared
-        values = out[: len(self.names)]
-        known["q"] = values if prepared.whole else prepared.put(values, pose)
-        if prepared.goal.free is not None:
+        known["prepared"], known["out"], known["outcome"] = prepared, out, ended
+        values = out[self.values]
+        if aim is not target:
             known["target"] = target.copy()
-        if not prepared.whole:
-            known["start"] = np.array(pose)
+        if prepared.whole:
+            known["q"] = values
+        else:
+            known["q"], known["start"] = prepared.put(values, pose), np.array(pose)
 
     def jump(self, target: FloatArray, pose: FloatArray) -> float:
         """Return how far the nearest solution is from a pose, in the value that changes most; inf if none is found."""
