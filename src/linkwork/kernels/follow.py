@@ -23,7 +23,6 @@ INVALID, UNFIT, REACHED, FOLLOWING, LIMITED, HELD = 0, 1, 2, 3, 4, 5  # how it e
 NO_LIMIT, POSITION, VELOCITY = 0, 1, 2
 
 PACE = Layout(
-    "arm",  # a radian counts as so many metres
     "smallest",  # singular value below which the chain slows down
     "fine",  # squared share of the tolerance at which a cycle has nothing left to do
     "leap",  # how far many cycles together may lead: so many reaches of one; 0 for no bound
@@ -296,7 +295,7 @@ def run_cycle(chain, rows, values, pace, p, r, s):
 
 
 @part
-def put_aside(limits, values, pace, asked, s):
+def put_aside(settings, limits, values, pace, asked, s):
     """Add to `aside` the way out of the zones of limits, the faster the more is asked of the frame."""
     for value in range(values):
         rate, x, low_high = PACE.size + RATE.size * value, load(s.q, value), bounds(limits, value)
@@ -304,7 +303,7 @@ def put_aside(limits, values, pace, asked, s):
         deep = max(low_high[0] + zone - x, 0.0) - max(x - low_high[1] + zone, 0.0)
         if deep != 0.0:
             reach = (load(s.high, value) - load(s.low, value)) / 2.0
-            share = min(max(deep / zone, -1.0), 1.0) * min(AWAY * asked / load(pace, PACE.arm), reach)
+            share = min(max(deep / zone, -1.0), 1.0) * min(AWAY * asked / load(settings, SETTINGS.arm), reach)
             store(s.aside, value, load(s.aside, value) + share)
 
 
@@ -324,7 +323,7 @@ def begin(chain, rows, values, pace, moving, last, s):
         if p_after + r_after * (w * w) < asked:
             z, tip, p, r = z_after, tip_after, p_after, r_after
             take(rows, values, s)
-    put_aside(chain.limits, values, pace, math.sqrt(asked), s)
+    put_aside(chain.settings, chain.limits, values, pace, math.sqrt(asked), s)
     arrive(chain, rows, pace, z, tip, p, r, s)
     return p, r, asked
 

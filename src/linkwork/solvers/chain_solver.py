@@ -26,7 +26,7 @@ from .chain import Chain, shells
 from .chain_closest import NO_STARTS, bring_closer
 from .chain_settings import search_settings
 from .chain_solution import Found
-from .chain_step import ChainStep, Follower
+from .chain_step import ChainStep, Follower, is_ready
 from .groups import Group, within_limits
 from .options import Settings
 from .solution import Solution
@@ -34,14 +34,9 @@ from .solution import Solution
 RESTARTS = 2000
 WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
 ROUND = 64  # starts before the first look at the clock
-FLOAT64, SQUARE = np.dtype(np.float64), (4, 4)
+FLOAT64 = np.dtype(np.float64)
 EMPTY = np.empty
 NEW = object.__new__  # a solution is filled in by hand: a tenth of the time of its constructor
-
-
-def is_ready(target: Any) -> bool:
-    """Return whether a target is what kernels read: a 4x4 array in double precision, row by row."""
-    return target.__class__ is np.ndarray and target.shape == SQUARE and target.dtype is FLOAT64 and target.flags.carray
 
 
 class Prepared:

@@ -31,7 +31,7 @@ LEAP, LEVER = 0.49, 1.5  # what all of them may turn a joint by: so much; for ea
 FAR = 0.45  # radians, or as many quarters of the chain's length, from which on that is asked
 ZONE, NARROW = 0.8, 0.3  # near to a limit: so much [rad], or such a share of a narrow range
 CYCLES = 200
-EMPTY, NEW = np.empty, object.__new__
+EMPTY, NEW, FLOAT64, SQUARE = np.empty, object.__new__, np.dtype(np.float64), (4, 4)
 STATUS: dict[int, StepStatus] = {
     follow.REACHED: "reached",
     follow.FOLLOWING: "following",
@@ -39,6 +39,11 @@ STATUS: dict[int, StepStatus] = {
     follow.HELD: "held",
 }
 LIMIT: tuple[LimitKind, ...] = ("", "position", "velocity")
+
+
+def is_ready(target: Any) -> bool:
+    """Return whether a target is what kernels read: a 4x4 array in double precision, row by row."""
+    return target.__class__ is np.ndarray and target.shape == SQUARE and target.dtype is FLOAT64 and target.flags.carray
 
 
 class ChainStep(Step):
@@ -181,7 +186,6 @@ class Follower:
         arm, limits = chain.length / 4.0, LIMITS.view(chain.limits)
         zones = np.minimum(ZONE * self._units, NARROW * (limits.upper - limits.lower))
         head = follow.PACE.pack(
-            arm=arm,
             smallest=SLOW * chain.length,
             fine=FINE**2,
             leap=leap / most,

@@ -57,6 +57,7 @@ class SolveOptions(LoopOptions, AnalyticOptions, total=False):
     overshoot: float | Sequence[float]
     restarts: int
     seed: int
+    stay: bool
 
 
 class SearchOptions(TypedDict, total=False):

@@ -39,27 +39,36 @@ class Robust(Damped):
     Args:
         restarts: How many other starts to try at most; hopeless goals are given up sooner.
         seed: Where random poses come from: the same seed gives the same answer.
+        stay: Never jump: the answer is where a continuous motion from the start leads; without success where none leads
+            to the goal. For one `Reach`.
     """
 
     restarts: int = RESTARTS
     seed: int = 0
+    stay: bool = False
     name: ClassVar[str] = "robust"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("restarts", "seed"):
             object.__setattr__(self, name, whole(name, getattr(self, name)))
+        if not isinstance(self.stay, bool):
+            raise OptionError(f"stay is True or False, got {self.stay!r}.")
 
     def solve_without_start(self, problem: Problem, settings: Settings) -> Solution:
         """Solve without a start: the tables of the chain know better ones than the neutral pose."""
-        prepared = self._prepared(problem, settings)
+        if self.stay:
+            raise OptionError("stay=True keeps to the branch of a start; give start=, the pose to go on from.")
+        prepared = self.prepared(problem, settings)
         if prepared is None:
             return super().solve_without_start(problem, settings)
         return self._search(prepared, problem, None, settings)
 
     def solve(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
         """Run from the start; where that fails, from other poses."""
-        prepared = self._prepared(problem, settings)
+        prepared = self.prepared(problem, settings)
+        if self.stay:
+            return self._stay(prepared, problem, start)
         if prepared is not None and (start.ndim == 1 or problem.group is None):
             return self._search(prepared, problem, start, settings)
         if self._plain(settings) and can_compile(problem):
@@ -76,7 +85,16 @@ class Robust(Damped):
             return prepared.solve_within(settings.time_budget, goal.target, start=start)
         return prepared.solve(goal.target, start=start)
 
-    def _prepared(self, problem: Problem, settings: Settings) -> Prepared | None:
+    def _stay(self, prepared: Prepared | None, problem: Problem, start: FloatArray) -> Solution:
+        if prepared is None or start.ndim > 1:
+            raise GoalError(
+                "stay=True follows one Reach from one start, by a chain that the compiled search knows; leave it out, or "
+                "use lw.prepare(linkage, goals).step(...) for several goals."
+            )
+        goal: Any = problem.goals[0]
+        return prepared.stay(np.array(goal.target), start)
+
+    def prepared(self, problem: Problem, settings: Settings) -> Prepared | None:
         """Return the compiled search for a problem, or None where it must be done in NumPy."""
         goal = problem.goals[0]
         if len(problem.goals) > 1 or not isinstance(goal, Reach) or not self._plain(settings) or not self.restarts:
