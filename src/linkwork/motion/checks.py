@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .clips import Clip
 
 KINDS = ("flip", "spike", "limit", "slide", "ground", "path")
+LEAP = 0.5  # a change from one frame to the next that is called a jump [rad, m]
 FLIP = 1.0  # a jump of an angle that is larger than any motion [rad]
 RATIO = 6.0  # of a spike to the motion around it
 FASTEST = 4.0  # below so many radians, or body sizes, a second, nothing is a spike
@@ -149,6 +150,17 @@ def jumps(clip: Clip) -> list[Finding]:
             inner = (first + 1, last) if last > first else (first, last + 1)
             found.append(Finding("spike", *inner, arc.name, speed, unit, text))
     return found
+
+
+def leaps(clip: Clip) -> Iterator[Finding]:
+    """Yield the largest change from a frame to the next wherever it is a leap, whole turns counted unless they wrap."""
+    linkage = clip.linkage
+    way = np.abs(between(linkage, clip.poses[:-1], clip.poses[1:]))
+    for k in np.flatnonzero((way > LEAP).any(axis=1)).tolist():
+        most = int(way[k].argmax())
+        joint, unit = linkage.table.velocity_joints[most], linkage.table.velocity_units[most]
+        text = f"{joint} jumps by {way[k, most]:.3g} {unit} from frame {k} to frame {k + 1}."
+        yield Finding("flip", k, k + 1, joint, float(way[k, most]), unit, text)
 
 
 def has_stray_first_frame(clip: Clip, found: Iterable[Finding] | None = None) -> bool:

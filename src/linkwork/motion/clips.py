@@ -18,11 +18,12 @@ from ..errors import KeyFrameError, PoseShapeError, Remark
 from ..linkage import poses
 from ..linkage.linkage import Linkage, check_linkage
 from ..transforms import FloatArray, as_array, read_only
-from . import blending, derivatives, mirrors, root_motion, timing
+from . import blending, checks, derivatives, mirrors, root_motion, timing
 from .keys import Key, play_keys
 from .splines import KINDS, sample
 
 if TYPE_CHECKING:
+    from .checks import Finding
     from .inspection import InspectOptions, Report
 
 __all__ = ["KINDS", "Clip", "interpolate", "sample"]
@@ -107,6 +108,11 @@ class Clip:
     def jerk(self) -> FloatArray:
         """Derivatives of the accelerations (n, nv) at every frame [rad/s³, m/s³]."""
         return derivatives.derivative(self, 3)
+
+    @property
+    def jumps(self) -> tuple[Finding, ...]:
+        """Where a joint turns by more than 0.5 rad, or slides by more than 0.5 m, from one frame to the next."""
+        return tuple(checks.leaps(self))
 
     # Cut and retimed
 

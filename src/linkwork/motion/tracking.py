@@ -17,6 +17,7 @@ from ..solvers.iterate import follow, settled
 from ..solvers.options import Settings, SolveOptions, positive, whole
 from ..transforms import FloatArray
 from .clips import Clip
+from .following import can_follow, follow_path
 from .lookahead import choose, single_reach
 from .paths import line
 from .splines import steady_signs
@@ -41,22 +42,21 @@ def track(
 ) -> Clip:
     """Return the motion that follows goals over time, each solved from the pose before.
 
-    So each frame is the nearest solution that the method finds, on the same branch. Where that leads into a limit,
-    `lookahead` compares all solutions of the whole path.
+    `damped` and `robust` follow one `Reach` a frame without a jump: a joint turns by less than 0.5 rad unless the goal
+    goes far. Where nothing leads on, `damped` comes as near as it can and `robust` jumps, if there is another solution;
+    ``clip.residuals`` and ``clip.jumps`` tell. Else each frame is what the method finds from the pose before.
 
     Args:
         linkage: The linkage.
-        goals: What should be reached at each frame: a list with one goal (or list of goals) a frame; a function of the
-            time [s], with `frames`; or one `Reach`, which is approached in a straight line.
+        goals: A goal, or list of goals, for each frame; a function of the time [s] that gives them, with `frames`; or
+            one `Reach`, which is approached in a straight line.
         fps: Frames a second.
         frames: Number of frames, for a function or a single goal (21 by default).
         method: A method's name.
-        start: Pose before the first frame, or the name of a stored one; the neutral pose by default.
-        steps: Take exactly this many steps a frame, as the chapter does with one; the first frame is then the start
-            itself. None solves each frame.
-        lookahead: Choose among the branches of all frames, by dynamic programming, with the fewest missed goals, then
-            the fewest jumps (half a radian or metre in a frame), then the least motion; for one `Reach` a frame. The
-            motion found without it is one of the choices, so that it is never worse.
+        start: Pose before the first frame, or its name; the neutral pose by default.
+        steps: Steps to take a frame, as the chapter does with one; frame 0 is then the start. None solves each frame.
+        lookahead: Choose among the branches of all frames and the motion found without it, by dynamic programming:
+            fewest missed goals, then fewest jumps (0.5 rad or m a frame), then least motion; for one `Reach` a frame.
         joints: Names of the joints that may move, or of a group of them; the rest stays where the start has it.
         weights: What moving each joint costs, as in `solve`.
         progress: Called with the number of frames done and the number of all.
@@ -83,8 +83,7 @@ def track(
     poses, residuals = _followed(_frames(chosen, settings, problem, series, q, steps), len(series), progress)
     if lookahead:
         poses = choose(linkage, series, q, poses, settings)
-        aimed = map(problem.aimed, series)
-        residuals = [one.residuals(one.error(pose)) for one, pose in zip(aimed, poses, strict=True)]
+        residuals = _errors(problem, series, poses)
     return _clip(linkage, poses, residuals, fps, chosen)
 
 
@@ -99,6 +98,12 @@ def _followed(
         if progress is not None:
             progress(len(poses), count)
     return np.stack(poses), residuals
+
+
+def _errors(problem: Problem, series: Sequence[Any], poses: FloatArray) -> list[FloatArray]:
+    """Return the errors of the goals of every frame."""
+    aimed = map(problem.aimed, series)
+    return [one.residuals(one.error(pose)) for one, pose in zip(aimed, poses, strict=True)]
 
 
 def _single_goals(series: Sequence[Any], problem: Problem, steps: int | None) -> list[Any]:
@@ -128,6 +133,9 @@ def _frames(
     """Yield the pose of every frame and the errors of its goals."""
     if steps is not None:
         whole("steps", steps, least=1)
+    elif can_follow(method, problem, settings):
+        yield from follow_path(method, problem, series, q, settings)
+        return
     memory: dict[str, Any] = {}
     complete = settled(settings, method)
     for k, wanted in enumerate(series):

@@ -13,7 +13,7 @@ from ..errors import GoalError
 from ..kernels import follow
 from ..kernels.chain_memory import LIMITS
 from ..linkage.linkage import Linkage
-from ..linkage.poses import PoseLike
+from ..linkage.poses import PoseLike, between
 from ..transforms import FloatArray
 from .chain_solution import Found
 from .solution import Status
@@ -147,6 +147,12 @@ class Stayed(Found):
     def status(self) -> Status:
         return "reached" if self.outcome == follow.REACHED else "held"
 
+    @property
+    def stuck(self) -> bool:
+        """Whether nothing leads nearer: neither reached, nor on a way that is too long for one answer."""
+        limit = follow.CYCLE.view(self.report).limit
+        return self.outcome == follow.HELD or (self.outcome == follow.LIMITED and limit == follow.POSITION)
+
     @cached_property
     def jump(self) -> float:
         """How far the nearest other solution is from the pose; see `Step.jump`."""
@@ -252,7 +258,7 @@ class Follower:
         found = self.prepared.nearest(target, pose)
         if not found.success:
             return math.inf
-        return float(np.abs(self.prepared.linkage.difference(pose, found.q, wrap=False)).max(initial=0.0))
+        return float(np.abs(between(self.prepared.linkage, pose, found.q, wrap=False)).max(initial=0.0))
 
     def singular_values(self, q: PoseLike) -> FloatArray:
         """Return the singular values of the rows that the goal asks for."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..errors import GoalError, OptionError
 from ..goals import Reach
 from ..kernels.chain_memory import REPORT
 from ..kernels.search_many import REACHED
@@ -88,8 +89,8 @@ class Robust(Damped):
     def _stay(self, prepared: Prepared | None, problem: Problem, start: FloatArray) -> Solution:
         if prepared is None or start.ndim > 1:
             raise GoalError(
-                "stay=True follows one Reach from one start, by a chain that the compiled search knows; leave it out, or "
-                "use lw.prepare(linkage, goals).step(...) for several goals."
+                "stay=True follows one Reach from one start, by a chain that the compiled search knows; leave it out, "
+                "or use lw.prepare(linkage, goals).step(...) for several goals."
             )
         goal: Any = problem.goals[0]
         return prepared.stay(np.array(goal.target), start)

@@ -1,0 +1,100 @@
+"""Paths that are smooth in joint space are followed without a jump, on real robots; what jumps all the same is told."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from robots import shipped
+
+ARMS = {
+    "panda": (lw.models.panda, "tip"),
+    "ur5": (lw.models.ur5, "tip"),
+    "stanford": (lw.models.stanford, "tip"),
+    "kinova": (lambda: lw.load(shipped("kinova")), "j2s6s200_end_effector"),
+    "baxter": (lambda: lw.load(shipped("baxter")), "left_gripper_base_link"),
+    "so101": (lambda: lw.load(shipped("so101")), "gripper_frame_link"),
+    "talos": (lambda: lw.load(shipped("talos_full_v2")), "arm_left_7_link"),
+}
+
+
+def smooth_path(arm: lw.Linkage, seed: int, frames: int = 150) -> np.ndarray:
+    """Return poses over most of the range, with a largest step of at most 0.14 rad."""
+    rng = np.random.default_rng(seed)
+    low, high = np.clip(arm.lower, -math.pi, None), np.clip(arm.upper, None, math.pi)
+    turns, phases = rng.uniform(0.5, 1.5, (2, arm.nq)), rng.uniform(0.0, 2.0 * math.pi, (2, arm.nq))
+    time = np.linspace(0.0, 1.0, frames)[:, None]
+    waves = sum(np.sin(2.0 * math.pi * turns[k] * time + phases[k]) for k in range(2)) / 2.0
+    path = (low + high) / 2.0 + 0.35 * (high - low) * waves
+    fastest = np.abs(np.diff(path, axis=0)).max()
+    return path if fastest <= 0.14 else smooth_path(arm, seed, math.ceil(frames * fastest / 0.139))
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_tracks_do_not_jump(name: str) -> None:
+    make, frame = ARMS[name]
+    arm = make()
+    for seed in range(2):
+        path = smooth_path(arm, seed)
+        goals = [lw.Reach(frame, pose=target) for target in arm.forward(path, frame=frame)]
+        clip = lw.track(arm, goals, start=path[0])
+        assert not clip.jumps
+        assert np.abs(np.diff(clip.poses, axis=0, prepend=path[:1])).max() < 0.5
+        assert (clip.residuals[:, 0] <= 1e-4).mean() > 0.8  # a redundant arm may run into a limit, and waits there
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5", "kinova"])
+def test_steps_in_a_loop_do_not_jump(name: str) -> None:
+    make, frame = ARMS[name]
+    arm = make()
+    path = smooth_path(arm, 3)
+    ik, step = lw.prepare(arm, frame), path[0]
+    reached = []
+    for target in arm.forward(path, frame=frame):
+        before = np.asarray(step)
+        step = ik.step(target, step, 0.01, velocity=20.0)
+        assert np.abs(step.q - before).max() <= 0.2 + 1e-12
+        reached.append(step.success)
+    assert np.mean(reached) > 0.95
+
+
+def test_where_nothing_leads_on_damped_waits_and_robust_jumps_and_the_clip_tells() -> None:
+    arm = lw.models.planar([1.0, 1.0]).replace(joints={"j1": lw.Revolute("z", -0.2, 2.0)})
+    there = np.linspace(1.6, 2.2, 30)  # j1 on the way, with the elbow bent one way: it ends at a limit
+    goals = [lw.Reach("tip", position=arm.forward([j, -1.5], frame="tip")[:2, 3]) for j in there]
+    waiting = lw.track(arm, goals, start=[1.6, -1.5])
+    assert not waiting.jumps
+    assert (waiting.residuals[:18] <= 1e-4).all()
+    assert waiting.residuals[-1] > 0.01
+    jumping = lw.track(arm, goals, start=[1.6, -1.5], method="robust")
+    assert (jumping.residuals <= 1e-4).all()
+    (jump,) = jumping.jumps
+    assert jump.amount == pytest.approx(np.abs(np.diff(jumping.poses, axis=0)).max())
+    assert jump.where == "j2"
+    assert f"frame {jump.first} to frame {jump.last}" in jump.text
+    assert not lw.track(arm, goals, start=[1.6, -1.5], method="robust", stay=True).jumps
+
+
+def test_the_first_frame_may_be_anywhere() -> None:
+    arm = lw.models.ur5()
+    far = arm.forward([2.0, -0.5, -1.4, 0.3, -1.0, 1.0], frame="tip")
+    clip = lw.track(arm, [lw.Reach("tip", pose=far)] * 3, start=arm.neutral(), method="robust")
+    assert (clip.residuals <= [1e-4, 1e-3]).all()
+
+
+def test_goals_that_leave_the_workspace_are_followed_along_its_edge() -> None:
+    arm = lw.models.panda()
+    home = arm.stored_pose("ready")
+    target, goals = arm.forward(home, frame="tip"), []
+    for x in 1.2 * np.sin(np.linspace(0.0, math.pi, 120)):
+        moved = target.copy()
+        moved[0, 3] += x
+        goals.append(lw.Reach("tip", pose=moved))
+    for method in ("damped", "robust"):
+        clip = lw.track(arm, goals, start=home, method=method)
+        assert not clip.jumps
+        assert clip.residuals[60, 0] > 0.1
+        assert clip.residuals[-1, 0] <= 1e-4
