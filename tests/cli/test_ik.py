@@ -448,6 +448,12 @@ def test_an_angle_beyond_a_turn_gets_a_question(words, asked):
     assert result.stdout
 
 
+def test_weights_are_plain_numbers():
+    words = ["solve", "panda", "--position", "0.4,0.2,0.5", "--start", "ready", "--weight", "panda_joint1=100"]
+    assert data(*words)["success"]
+    assert run(*words).stderr == ""
+
+
 def test_a_singular_start_is_called_so():
     words = ["solve", ARM, "--position=22,0", "--start", "0,0,0", "--method", "damped"]
     result = run(*words)

@@ -136,6 +136,20 @@ def test_a_race_lists_every_method_with_how_it_ended_and_those_that_refused(laps
     assert written.count("refused this goal") == 1
     steps = [str(lap.solution.iterations) for lap in laps if lap.solution is not None]
     assert set(steps) < set(written)
+    times = [f"{1e3 * lap.seconds:.3g}" for lap in laps if lap.solution is not None]
+    assert set(times) < set(written)
+
+
+def test_the_axes_of_a_race_are_honest(arm):
+    """Iterations are whole, a scale that is not linear says so, and an error below the frame has a mark on its edge."""
+    goal = lw.Reach("tip", position=(-20, 5))
+    near, _ = lw.draw.race(race(arm, goal, start=START, methods=("analytic", "damped"))).axes
+    assert all(tick == round(tick) for tick in near.get_xticks())
+    marks = [line.get_xydata() for line in near.lines if line.get_marker() == "v"]
+    assert [mark.tolist() for mark in marks] == [[[1.0, near.get_ylim()[0]]]]
+    assert near.get_xlabel() == "iteration"
+    slow = race(arm, goal, start=START, methods=("transpose",), max_iterations=None, tolerance=1e-12)
+    assert "logarithmic" in lw.draw.race(slow).axes[0].get_xlabel()
 
 
 def test_no_two_texts_of_a_race_overlap(laps):
@@ -189,6 +203,9 @@ def test_points_with_every_orientation_stand_out():
     shown = [line for line in clouds(page.axes[0], len(good)) if line.get_color() == ORANGE]
     np.testing.assert_allclose(shown[0].get_xydata(), good[:, :2])
     assert f"in every orientation tried: {len(good)}" in texts(page)
+    circles = [patch.radius for patch in page.axes[0].patches if isinstance(patch, Circle) and not patch.get_fill()]
+    assert set(circles) == {0.5, 3.5, 1.5, 2.5}  # the exact rings: reached, and in every orientation
+    assert any("in every orientation 1.5 to 2.5 m" in text for text in texts(page))
 
 
 def test_a_workspace_in_space_has_three_projections_of_equal_aspect():

@@ -146,7 +146,7 @@ class PoseOptions:
 
         words, stored = self.values or [], self.stored or usual
         base = linkage.neutral() if stored is None else linkage.stored_pose(stored)
-        values = read_values(linkage, [word for word in words if word != "-"])
+        values = read_values([word for word in words if word != "-"], linkage)
         given = read_stdin() if "-" in words else {}
         if not isinstance(given, dict | list):
             raise OptionError("stdin must hold a JSON object of joint values, or a list of poses.")
@@ -207,7 +207,7 @@ class ToleranceOptions:
         base: Any = whole[0] if whole else None
         if whole and base not in linkage.poses and base[:1] in "+-.0123456789":
             base = read_quantities(base, linkage.table.units, f"--start {base}")
-        return linkage.pose(read_values(linkage, [word for word in self.start if "=" in word]), base=base)
+        return linkage.pose(read_values([word for word in self.start if "=" in word], linkage), base=base)
 
     def read(self) -> dict[str, Any]:
         """Return the tolerances and the joints that are given, by the names of `solve`."""

@@ -126,8 +126,14 @@ def read_size(text: str | None, suffix: str) -> tuple[float, float] | None:
 # Joint values
 
 
-def read_values(linkage: Linkage, words: Sequence[str]) -> dict[str, Any]:
-    """Return joint values from words such as ``j1=30deg``, ``hip=0.1,0.2,0.3`` and ``hip=wxyz:1,0,0,0``."""
+def read_values(words: Sequence[str], linkage: Linkage | None = None) -> dict[str, Any]:
+    """Return values by joint from words such as ``j1=30deg``, ``hip=0.1,0.2,0.3`` and ``hip=wxyz:1,0,0,0``.
+
+    Args:
+        words: What was typed.
+        linkage: Whose values they are, in the units of its joints; None for plain numbers.
+    """
+    table = () if linkage is None else linkage.table
     values: dict[str, Any] = {}
     for word in words:
         name, _, text = word.rpartition("=")
@@ -141,7 +147,7 @@ def read_values(linkage: Linkage, words: Sequence[str]) -> dict[str, Any]:
             parts = read_quantities(numbers, ["rad" * (kind in ("euler", "rotvec"))] * 3, word)
             values[name] = {kind: (order, parts) if order else parts}
         else:
-            parts = read_quantities(numbers, [row.unit for row in linkage.table if name in (row.name, row.joint)], word)
+            parts = read_quantities(numbers, [row.unit for row in table if name in (row.name, row.joint)], word)
             values[name] = parts if len(parts) > 1 else parts[0]
     return values
 

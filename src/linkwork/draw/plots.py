@@ -229,8 +229,8 @@ def _flat_space(space: Workspace, sketch: Sketch) -> Picture:
     if space.annulus is not None:
         add_ring(panel.ax, space.center[:2], *space.annulus)
     if space.dexterity is not None:
-        for ring in space.dexterous_rings or ():
-            add_ring(panel.ax, space.center[:2], *ring, fill=WHOLE, edge=RED)
+        for least, most in space.dexterous_rings or ():
+            add_ring(panel.ax, space.center[:2], least, most, fill=WHOLE, edge=RED)
     _legend(page, space, 0.75, 6.55, _exactly(space))
     return page
 
