@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import GoalError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
-from ..linkage.poses import between, distinct
+from ..linkage.poses import between, distinct, wrapped
 from ..solvers import Prepared, Problem, Settings
 from ..solvers.chain_solver import prepared_for
 from ..solvers.problem import metres_per_radian
@@ -26,6 +26,15 @@ STARTS = 192  # of the search at such a frame
 SAMPLES = 14  # solutions kept of it
 MOST = 512  # poses compared at a frame
 LONGEST_STEP = 0.5  # change of a value from frame to frame that counts as a jump [rad, m]
+TURNS_BETWEEN = np.array(  # what makes w, x, y and z of conj(p) q from the products of two quaternions' numbers
+    [
+        [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
+        [[0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 0, -1], [0, 0, 1, 0]],
+        [[0, 0, 1, 0], [0, 0, 0, 1], [-1, 0, 0, 0], [0, -1, 0, 0]],
+        [[0, 0, 0, 1], [0, 0, -1, 0], [0, 1, 0, 0], [-1, 0, 0, 0]],
+    ],
+    np.float64,
+)
 MISS, JUMP, SHORT = 1e12, 1e6, 1e3  # costs of a missed goal, a jump, and a metre off, beside the squares of all changes
 
 
@@ -65,9 +74,8 @@ def _cheapest(
     parents: list[NDArray[np.int64]] = []
     for k, (goal, found) in enumerate(zip(goals, layers, strict=True)):
         poses = _candidates(linkage, found, start, settings, isolated)
-        way = between(linkage, nodes[-1][:, None], poses[None])
-        jumps = np.abs(way).max(axis=-1, initial=0.0) > LONGEST_STEP if k else 0.0
-        total = costs[:, None] + np.einsum("ijk,ijk->ij", way, way) + JUMP * jumps
+        squares, longest = _ways(linkage, nodes[-1], poses)
+        total = costs[:, None] + squares + JUMP * (longest > LONGEST_STEP if k else 0.0)
         costs = total.min(axis=0) + _shortfall(linkage, goal, poses, settings)
         costs -= costs.min()  # so that small differences are not lost beside many misses
         parents.append(total.argmin(axis=0))
@@ -76,6 +84,30 @@ def _cheapest(
     for back in reversed(parents[1:]):
         chosen.append(int(back[chosen[-1]]))
     return np.stack([poses[k] for poses, k in zip(nodes[1:], reversed(chosen), strict=True)])
+
+
+def _ways(linkage: Linkage, a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the summed squares and the largest of all changes from poses (m, nq) to poses (n, nq), shape (m, n).
+
+    The changes are those of `poses.between`, one value after another: all at once they would not fit a processor's
+    cache.
+    """
+    squares, largest = np.zeros((len(a), len(b))), np.zeros((len(a), len(b)))
+    steps = [
+        wrapped(b[:, k] - a[:, k, None]) if wraps else b[:, k] - a[:, k, None]
+        for k, _, wraps in zip(*linkage.table.plain, strict=True)
+        if np.ptp(a[:, k]) or np.ptp(b[:, k]) or a[0, k] != b[0, k]  # a value that stays costs nothing
+    ]
+    for k, _ in linkage.table.quaternions:
+        p, q = a[:, k : k + 4], b[:, k : k + 4]
+        w, *axis = (p @ product @ q.T for product in TURNS_BETWEEN)
+        sine = np.sqrt(sum(x * x for x in axis))
+        angle = 2.0 * np.arctan2(sine, np.abs(w)) * np.sign(w)
+        steps += [x * (angle / np.maximum(sine, 1e-300)) for x in axis]
+    for step in steps:
+        squares += step * step
+        np.maximum(largest, np.abs(step), out=largest)
+    return squares, largest
 
 
 def single_reach(goals: Any) -> Reach:
