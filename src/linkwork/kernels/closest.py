@@ -20,7 +20,7 @@ from numba import float64
 from . import inner, kernel, part
 from .aim import aim, aim_room, travels
 from .chain_memory import CODE, ENDS, FRAME, FRAMES, REPORT, SETTINGS, Tables, chain_of
-from .damped import axes_of, gate, row_velocity, sweep_tip, tip_error, turned_back, within
+from .damped import axes_of, error_at, gate, row_velocity, sweep_tip, turned_back, within
 from .joint_step import ROW_NUMBERS, TRANSFORM, blend, vector
 from .lanes import beyond, bits, cells, divided, fill, flat, load, lowest, select, sqrt, store
 from .layout import Layout
@@ -41,17 +41,49 @@ SAME = 1.0e-6  # errors that differ by less, as shares of a quarter of the chain
 POOLED = Layout("error")  # squared; the pose follows
 CHOICE = Layout("least", "away", "position", "rotation")  # errors but the first are squared; the pose follows
 Books = namedtuple("Books", "goal best room pool")
-Newton = namedtuple("Newton", "goal q trial work matrix gradient metric change damping error ranks")
+Newton = namedtuple(
+    "Newton",
+    (
+        "goal",
+        "q",  # the pose
+        "axes",  # and origins of its joints, 6 for each row; then its tip, a TRANSFORM
+        "trial",  # the pose after a step
+        "ahead",  # what the pose after a step has for axes
+        "work",  # velocities: how fast each row moves and turns the tip
+        "matrix",  # of second derivatives, then its factors
+        "gradient",
+        "metric",
+        "change",
+        "damping",
+        "error",  # squared
+        "ranks",
+    ),
+)
+
+
+@part
+def look(chain, rows, memory, q, axes):
+    """Sweep to a pose; leave its axes and tip. Return the squared errors of position and rotation, and in all."""
+    settings, w = chain.settings, load(chain.settings, SETTINGS.rotation_weight)
+    x, y, z, tip = sweep_tip(chain.codes, chain.numbers, rows, load(settings, SETTINGS.spin), q, axes)
+    for k in range(3):
+        at = 6 * rows + k
+        store(axes, at, x[k])
+        store(axes, at + 3, y[k])
+        store(axes, at + 6, z[k])
+        store(axes, at + 9, tip[k])
+    _, p, r = error_at(settings, memory.goal, x, y, z, tip)
+    return p, r, p + r * (w * w)
 
 
 @part
 def assemble(chain, rows, values, memory):
     """Leave gradient, matrix of second derivatives and metric of half the squared error at the pose `q`."""
     codes, numbers, settings, _ = chain
-    goal, q, _, work, matrix, gradient, metric, _, _, _, _ = memory
+    goal, q, axes, _, _, work, matrix, gradient, metric, _, _, _, _ = memory
     spin, w = load(settings, SETTINGS.spin), load(settings, SETTINGS.rotation_weight)
     arm, weights = load(settings, SETTINGS.arm), vector(settings, SETTINGS.position_weights)
-    x, y, z, tip = sweep_tip(codes, numbers, rows, spin, q, work)
+    x, y, z, tip = axes_of(axes, 6 * rows)
     gx, gy, gz, there = axes_of(goal, 0)
     away = minus(there, tip)
     force = away[0] * weights[0], away[1] * weights[1], away[2] * weights[2]
@@ -68,7 +100,7 @@ def assemble(chain, rows, values, memory):
         store(matrix, k, zero)
     for j in range(rows):
         multiplier = load(numbers, ENDS.size + ROW_NUMBERS.size * j + ROW_NUMBERS.multiplier)
-        linear, angular = row_velocity(codes, numbers, j, tip, work)
+        linear, angular = row_velocity(codes, numbers, j, tip, axes)
         linear, angular = times(multiplier, linear), times(multiplier, angular)
         put_velocity(work, j, linear, angular)
         value = load(codes, CODE.size * j + CODE.value)
@@ -101,7 +133,7 @@ def put_velocity(work, row, linear, angular):
 @part
 def factor_held(chain, values, memory):
     """Factor matrix plus damping, L D L^T in place, without the joints that are held; return where it is positive."""
-    _, q, _, _, matrix, gradient, metric, change, damping, _, _ = memory
+    _, q, _, _, _, _, matrix, gradient, metric, change, damping, _, _ = memory
     good, shift = fill(q, 1.0), load(damping, 0)
     for k in range(values):
         store(change, k, gate(chain.limits, k, load(q, k), -load(gradient, k)))
@@ -142,19 +174,10 @@ def solve_held(values, matrix, change):
 
 
 @part
-def squared_errors(chain, rows, memory, q):
-    """Return the squared errors of position and rotation at a pose, and their sum, rotations weighted."""
-    w = load(chain.settings, SETTINGS.rotation_weight)
-    goal, work = memory.goal, memory.work
-    _, _, _, p, r = tip_error(chain.codes, chain.numbers, rows, chain.settings, goal, q, work)
-    return p, r, p + r * (w * w)
-
-
-@part
 def settle(chain, rows, values, memory, most):
     """Walk from the poses `q` of all lanes to minima of the squared error; return the steps taken."""
-    _, q, trial, _, matrix, gradient, _, change, damping, error, _ = memory
-    _, _, before = squared_errors(chain, rows, memory, q)
+    _, q, axes, trial, ahead, _, matrix, gradient, _, change, damping, error, _ = memory
+    _, _, before = look(chain, rows, memory, q, axes)
     arm = load(chain.settings, SETTINGS.arm)
     store(error, 0, before)
     store(damping, 0, FIRST_DAMPING * sqrt(before) / arm)
@@ -167,10 +190,12 @@ def settle(chain, rows, values, memory, most):
             gain = gain - load(gradient, k) * load(change, k)
             store(trial, k, within(chain.limits, k, load(q, k) + load(change, k)))
         before, shift = load(error, 0), load(damping, 0)
-        _, _, after = squared_errors(chain, rows, memory, trial)
+        _, _, after = look(chain, rows, memory, trial, ahead)
         better = positive & (after < before)
         for k in range(values):
             store(q, k, select(better, load(trial, k), load(q, k)))
+        for k in range(6 * rows + TRANSFORM.size):
+            store(axes, k, select(better, load(ahead, k), load(axes, k)))
         now = select(better, after, before)
         store(error, 0, now)
         lower, higher = shift * LESS, select(shift > LEAST, shift, LEAST) * MORE
@@ -269,7 +294,7 @@ def closest_pose(chain, tables, rows, values, memory, flow, seed, problem, given
             pool_lane(lane, values, load(flow.error, lane), first, flow.q, pool)
     take_pool(values, pool, flow.q)
     taken += settle(chain, rows, values, memory, MOST_STEPS)
-    p, r, _ = squared_errors(chain, rows, memory, memory.q)
+    p, r, _ = look(chain, rows, memory, memory.q, memory.axes)
     store(memory.damping, 0, p)
     store(memory.error, 0, r)
     store(best, CHOICE.least, math.inf)
@@ -321,8 +346,9 @@ def closest_many(codes, numbers, table, targets, given, first, seed, memory, boo
 @inner
 def newton_sizes(rows, values, width):
     """Return how much each part of the memory takes: in lanes where the width is 1, else in numbers."""
-    one = width * values
-    return Newton(width * TRANSFORM.size, one, one, 6 * width * rows, one * values, one, one, one, width, width, 0)
+    one, axes = width * values, width * (6 * rows + TRANSFORM.size)
+    goal, work = width * TRANSFORM.size, 6 * width * rows
+    return Newton(goal, one, axes, one, axes, work, one * values, one, one, one, width, width, 0)
 
 
 @inner
@@ -335,3 +361,8 @@ def newton_room(rows: int, values: int) -> tuple[tuple[int, int], int]:
     """Return the shape of `memory` and the size of `books` for a chain's rows and values."""
     lanes = sum(newton_sizes.py_func(rows, values, 1)) + 2  # the ranks of the tables
     return (lanes, WIDTH), sum(book_sizes.py_func(values, aim_room.py_func(rows, values)))
+
+
+def later_starts(turned: bool) -> int:
+    """Return how many starts are made for a goal with or without an orientation, those that it has already aside."""
+    return WIDTH * (ROUNDS if turned else FEWER_ROUNDS) - MET

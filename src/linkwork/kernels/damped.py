@@ -256,14 +256,21 @@ def sweep_tip(codes, numbers, rows, spin, q, work):
 
 
 @inner
-def tip_error(codes, numbers, rows, settings, goal, q, work):
-    """Return the tip's z axis and position, the weighted error, and its squared position and rotation parts."""
-    spin, w = load(settings, SETTINGS.spin), load(settings, SETTINGS.rotation_weight)
-    x, y, z, tip = sweep_tip(codes, numbers, rows, spin, q, work)
-    turn, rotation_error = turn_error(spin, goal, x, y, z)
+def error_at(settings, goal, x, y, z, tip):
+    """Return the weighted error of the tip where it is, and its squared position and rotation parts."""
+    w = load(settings, SETTINGS.rotation_weight)
+    turn, rotation_error = turn_error(load(settings, SETTINGS.spin), goal, x, y, z)
     there, weights = vector(goal, TRANSFORM.origin), vector(settings, SETTINGS.position_weights)
     e0, e1, e2 = (there[0] - tip[0]) * weights[0], (there[1] - tip[1]) * weights[1], (there[2] - tip[2]) * weights[2]
-    return z, tip, (e0, e1, e2, turn[0] * w, turn[1] * w, turn[2] * w), e0 * e0 + e1 * e1 + e2 * e2, rotation_error
+    return (e0, e1, e2, turn[0] * w, turn[1] * w, turn[2] * w), e0 * e0 + e1 * e1 + e2 * e2, rotation_error
+
+
+@inner
+def tip_error(codes, numbers, rows, settings, goal, q, work):
+    """Return the tip's z axis and position, the weighted error, and its squared position and rotation parts."""
+    x, y, z, tip = sweep_tip(codes, numbers, rows, load(settings, SETTINGS.spin), q, work)
+    e, position_error, rotation_error = error_at(settings, goal, x, y, z, tip)
+    return z, tip, e, position_error, rotation_error
 
 
 @inner

@@ -78,8 +78,7 @@ def track(
     chosen, settings = configure(method, options)
     problem = Problem(linkage, series[0], q, group_of(linkage, joints, weights))
     chosen.accept(problem)
-    if lookahead:
-        series = _single_goals(series, problem, steps)
+    series = _single_goals(series, problem, steps) if lookahead else series
     poses, residuals = _followed(_frames(chosen, settings, problem, series, q, steps), len(series), progress)
     if lookahead:
         poses = choose(linkage, series, q, poses, settings)
