@@ -40,7 +40,6 @@ SETTINGS = Layout(
     "stalled",  # ratio of squared errors from which on a step makes none
     "close",  # squared error below which it need not
     "start_bound",  # what the number of starts is measured by; see `starts_worth_trying`
-    "later_starts",  # those that are made where a miss is brought closer, see `closest`
     ("centre", 3),  # of the shells that hold all the chain can reach
     ("shell", 2),  # of the tip: squared inner and outer radius
     ("point", 3),  # of the last axis, in the goal's frame

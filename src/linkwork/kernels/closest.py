@@ -19,17 +19,17 @@ from numba import float64
 
 from . import inner, kernel, part
 from .aim import aim, aim_room, travels
-from .chain_memory import CODE, ENDS, FRAME, FRAMES, REPORT, SETTINGS, Tables, chain_of
+from .chain_memory import CODE, ENDS, FRAME, FRAMES, NARROW, REPORT, SETTINGS, WIDE, Tables, chain_of
 from .damped import axes_of, error_at, gate, row_velocity, sweep_tip, turned_back, within
 from .joint_step import ROW_NUMBERS, TRANSFORM, blend, vector
 from .lanes import beyond, bits, cells, divided, fill, flat, load, lowest, select, sqrt, store
 from .layout import Layout
 from .rotations import cross, dot, minus, plus, times
 from .search_many import BEYOND, CLOSEST, REACHED, turn_back
-from .starts import TABLE_STARTS, put_start, read_goal
+from .starts import rank, read_goal, take_best
 
 WIDTH = 8  # lanes
-ROUNDS, FEWER_ROUNDS = 6, 2  # of starts for each goal; the latter where only a position is asked for
+ROUNDS, FEWER_ROUNDS = 4, 2  # of starts for each goal; the latter where only a position is asked for
 MET = 2  # lanes of the first round that hold the start that was given and the best pose met
 SHORT, MOST_STEPS = 8, 60  # steps of a round; steps of the last one, from the closest poses of all
 PATIENCE, HOPE = 3, 2.0  # after so many steps, who would not be the closest with so many times the gain is left behind
@@ -248,18 +248,24 @@ def keep_closest(lane, limits, values, error, position, rotation, same, given, s
 
 
 @part
-def fill_starts(chain, tables, rows, values, round_number, seed, problem, given, start, pose, one, room, q):
-    """Write the starts of a round into the lanes of `q`: first the start given and the best pose met, then others."""
+def fill_starts(chain, tables, rows, values, number, rounds, given, start, pose, one, room, q):
+    """Write the starts of a round into the lanes of `q`: those of its share of the wide table that are nearest.
+
+    In the first round, two lanes have the start that was given and the best pose met.
+    """
+    blocks = WIDE // WIDTH
+    first, end = number * blocks // rounds, (number + 1) * blocks // rounds
+    rank(tables.frames, NARROW // WIDTH + first, end - first, one, tables.ranks, 0)
     for lane in range(WIDTH):
-        number = WIDTH * round_number + lane - MET
-        if number >= 0:
-            put_start(chain, values, tables, one, 0, seed, problem, TABLE_STARTS + number, q, lane, WIDTH)
-            if travels(chain.settings):
-                aim(chain, rows, values, one, False, room, q, lane, WIDTH)
-            continue
+        met = number == 0 and lane < MET
+        frame = 0 if met else take_best(tables.scores, 0, WIDTH)
         for value in range(values):
-            x = load(start, value) if given and lane == 0 else load(pose, value)
+            x = load(tables.poses, frame * values + value)
+            if met:
+                x = load(start, value) if given and lane == 0 else load(pose, value)
             store(q, WIDTH * value + lane, within(chain.limits, value, x))
+        if travels(chain.settings) and not met:
+            aim(chain, rows, values, one, False, room, q, lane, WIDTH)
 
 
 @part
@@ -274,7 +280,7 @@ def take_pool(values, pool, q):
 
 
 @part
-def closest_pose(chain, tables, rows, values, memory, flow, seed, problem, given, start, pose, books):
+def closest_pose(chain, tables, rows, values, memory, flow, given, start, pose, effort, books):
     """Leave the pose closest to a goal in the books; `pose` is the best met so far. Return the steps taken.
 
     Rounds of a few steps tell which starts are worth going on with; the closest of all go on to their minima, and with
@@ -286,8 +292,9 @@ def closest_pose(chain, tables, rows, values, memory, flow, seed, problem, given
         store(memory.goal, k, load(one, k))
     for k in range(WIDTH):
         store(pool, (POOLED.size + values) * k + POOLED.error, math.inf)
-    for number in range(ROUNDS if weight > 0.0 else FEWER_ROUNDS):
-        fill_starts(chain, tables, rows, values, number, seed, problem, given, start, pose, one, room, flow.q)
+    rounds = effort * (ROUNDS if weight > 0.0 else FEWER_ROUNDS)
+    for number in range(rounds):
+        fill_starts(chain, tables, rows, values, number, rounds, given, start, pose, one, room, flow.q)
         taken += settle(chain, rows, values, memory, SHORT)
         for lane in range(WIDTH):
             first = 1 if given and number + lane > 0 else 0
@@ -307,11 +314,12 @@ def closest_pose(chain, tables, rows, values, memory, flow, seed, problem, given
 
 
 @kernel(nogil=True)
-def closest_many(codes, numbers, table, targets, given, first, seed, memory, books, poses, report, status):
+def closest_many(codes, numbers, table, targets, given, effort, memory, books, poses, report, status):
     """Bring the poses (m * values,) of targets (m * 16,) that were missed as close as they come.
 
     What `search_many` has found is in `poses`, `report` and `status`, and is written over; a goal that is reached after
-    all is marked so. `given` and `first` are as there; `newton_room` tells how large `memory` and `books` must be.
+    all is marked so. `given` is as there; `effort` multiplies the number of starts; `newton_room` tells how large
+    `memory` and `books` must be.
     """
     rows, count, values = codes.size // CODE.size, status.size, poses.size // status.size
     lanes = divided(cells(memory), newton_sizes(rows, values, 1))
@@ -327,9 +335,7 @@ def closest_many(codes, numbers, table, targets, given, first, seed, memory, boo
         read_goal(chain.numbers, load(settings, SETTINGS.spin), cells(targets), 16 * problem, notes.goal)
         pose, own = beyond(cells(poses), values * problem), beyond(cells(report), REPORT.size * problem)
         start = beyond(cells(given), values * problem if any_given else 0)
-        taken = closest_pose(
-            chain, tables, rows, values, lanes, flow, seed, first + problem, any_given, start, pose, notes
-        )
+        taken = closest_pose(chain, tables, rows, values, lanes, flow, any_given, start, pose, effort, notes)
         best = notes.best
         p, r = load(best, CHOICE.position), load(best, CHOICE.rotation)
         store(own, REPORT.position_error, p)
@@ -361,8 +367,3 @@ def newton_room(rows: int, values: int) -> tuple[tuple[int, int], int]:
     """Return the shape of `memory` and the size of `books` for a chain's rows and values."""
     lanes = sum(newton_sizes.py_func(rows, values, 1)) + 2  # the ranks of the tables
     return (lanes, WIDTH), sum(book_sizes.py_func(values, aim_room.py_func(rows, values)))
-
-
-def later_starts(turned: bool) -> int:
-    """Return how many starts are made for a goal with or without an orientation, those that it has already aside."""
-    return WIDTH * (ROUNDS if turned else FEWER_ROUNDS) - MET

@@ -148,8 +148,7 @@ def starts_worth_trying(settings, error, tries):
 
     With more starts, failed ones end closer to a goal that can be reached: after n starts, the best of them is rarely
     further than a bound over n. A goal that is further is taken to be out of reach. Hundreds are enough for all but the
-    goals at the very edge of reach, where the best pose is almost there. Starts that are made later count.
+    goals at the very edge of reach, where the best pose is almost there.
     """
     bound = load(settings, SETTINGS.start_bound) / math.sqrt(max(error, 1e-300))
-    enough = max(min(bound, PLENTY), EDGE * bound) - load(settings, SETTINGS.later_starts)
-    return int64(min(max(enough, FIRST_STARTS), tries))
+    return int64(min(max(min(bound, PLENTY), EDGE * bound, FIRST_STARTS), tries))

@@ -280,7 +280,7 @@ class _Work:
             starts = np.array(np.broadcast_to(values, (len(targets), prepared.chain.values)))  # one that may be written
         if self.dtype == np.float64:
             values, report = prepared.search(targets, status, given=starts, first=first, bounded=True)
-            bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts, first=first)
+            bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts)
             return values, report, status
         values, report = prepared.search(targets, status, given=starts, first=first, dtype=np.float32, bounded=True)
         valid = np.where(status[:, None, None] == INVALID, np.eye(4), targets) if INVALID in status else targets
@@ -293,7 +293,7 @@ class _Work:
             both.starts += before.starts
             both.steps += before.steps
             values[again], report[again], status[again] = more[again], further[again], left[again]
-        bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts, first=first)
+        bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts)
         return values, report, status
 
 

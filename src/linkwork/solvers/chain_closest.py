@@ -25,7 +25,7 @@ def bring_closer(
     report: FloatArray,
     *,
     given: FloatArray = NO_STARTS,
-    first: int = 0,
+    effort: int = 1,
 ) -> None:
     """Bring the values (m, n) of targets that a search missed as close to them as they come, and write their reports.
 
@@ -39,7 +39,7 @@ def bring_closer(
         values: What it found, values of the chain, shape (m, n); overwritten.
         report: What it says of them, shape (m, 4); overwritten.
         given: Starts, values of the chain, shape (m, n), or none.
-        first: Number of the first target, which random starts depend on.
+        effort: Multiplies the number of starts.
     """
     if not ((status == CLOSEST) | (status == BEYOND)).any():
         return
@@ -50,8 +50,7 @@ def bring_closer(
         prepared.starts(np.float64),
         aims.reshape(-1),
         given.reshape(-1),
-        first,
-        prepared.seed,
+        effort,
         np.zeros(lanes),
         np.zeros(books),
         values.reshape(-1),

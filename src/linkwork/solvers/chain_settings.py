@@ -9,7 +9,6 @@ import numpy as np
 
 from ..goals import Reach
 from ..kernels import chain_memory as memory
-from ..kernels.closest import later_starts
 from ..transforms import FloatArray
 from .chain import Chain
 from .options import Settings
@@ -44,7 +43,6 @@ def search_settings(
         stalled=STALLED,
         close=(CLOSE * length) ** 2,
         start_bound=START_BOUND * length,
-        later_starts=later_starts(turned),
         centre=centre,
         shell=shells[0],
         point=point,

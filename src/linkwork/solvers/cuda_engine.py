@@ -68,8 +68,7 @@ class Engine:
 
     def __init__(self, prepared: Prepared, shape: tuple[int, ...], given: bool, dtype: Any) -> None:
         self.prepared, self.dtype, self.tries = prepared, np.dtype(dtype), prepared.restarts
-        exact = prepared.packed(np.float64, bounded=True)[: memory.SETTINGS.size].copy()
-        memory.SETTINGS.view(exact).later_starts = 0.0  # a miss is not brought closer on a card
+        exact = prepared.packed(np.float64, bounded=True)[: memory.SETTINGS.size]
         frames, poses = prepared.frames.astype(self.dtype), prepared.chain.table[0].astype(self.dtype)
         self.task = _task(prepared, exact, frames[: memory.NARROW], shape, given, self.dtype.type)
         self.kernels = search_kernels(Parts(self.task))
