@@ -99,7 +99,7 @@ def first(content: Content) -> lw.Clip:
 
 
 def read_back(path: Path, linkage: lw.Linkage) -> Content:
-    return formats.read(path, linkage=linkage if path.suffix == ".csv" else None)
+    return formats.read(path, linkage=linkage if FORMATS[formats.suffix_of(path)].homeless else None)
 
 
 # The table
@@ -129,7 +129,7 @@ def test_what_is_no_such_file_is_an_error_with_its_name(suffix: str, junk: str, 
             path.write_text("once upon a time\n{<[ there was\n")
         case "bytes":
             path.write_bytes(np.random.default_rng(0).bytes(4000))
-    linkage = arm() if suffix == ".csv" else None
+    linkage = arm() if FORMATS[suffix].homeless else None
     with pytest.raises(FormatError, match=f"junk{suffix}"):
         formats.read(path, linkage=linkage)
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name] * (junk != "missing")
@@ -159,7 +159,7 @@ def test_a_motion_is_the_same_after_saving_and_loading(suffix: str, tmp_path: Pa
     need(suffix)
     clip = motion(figure())
     clip.save(tmp_path / f"walk{suffix}")
-    linkage = clip.linkage if suffix == ".csv" else None
+    linkage = clip.linkage if FORMATS[suffix].homeless else None
     same_motion(lw.load_clip(tmp_path / f"walk{suffix}", linkage=linkage), clip)
 
 
@@ -246,7 +246,7 @@ def test_names_that_are_no_text_come_back_or_are_refused_before_anything_is_writ
     except lw.LinkworkError:
         assert not list(tmp_path.iterdir())
     else:
-        found = lw.load_clip(path, linkage=linkage if suffix == ".csv" else None)
+        found = lw.load_clip(path, linkage=linkage if FORMATS[suffix].homeless else None)
         np.testing.assert_allclose(found.poses, clip.poses, atol=1e-12)
 
 
@@ -336,7 +336,7 @@ def test_an_option_changes_what_is_read_or_is_said_to_be_of_no_use(suffix: str, 
         path.write_text("<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>")
     else:
         formats.write(Content(clip.linkage, {CLIP: clip} if FORMATS[suffix].clips else {}), path)
-    mover = clip.linkage if suffix == ".csv" else None
+    mover = clip.linkage if FORMATS[suffix].homeless else None
     plain = formats.read(path, linkage=mover)
     found = formats.read(path, Options(**{option: OPTIONS[option]}), linkage=mover)
     said = [remark for remark in found.remarks if remark.kind == "ignored-option"]

@@ -28,7 +28,7 @@ def say(message: object) -> None:
 def writing(output: Path, suffixes: Sequence[str]) -> Iterator[Path]:
     """Give a path that may be written to, checked ahead; ``-`` goes to stdout, in the first of the formats."""
     if str(output) != "-":
-        if output.suffix.lower() not in suffixes:
+        if not output.name.lower().endswith(tuple(suffixes)):
             raise OptionError(f"cannot write {str(output)!r}: its name must end in {listed(suffixes)}")
         if not output.parent.is_dir():
             raise OptionError(f"cannot write {str(output)!r}: there is no folder {str(output.parent)!r}")

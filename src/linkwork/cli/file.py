@@ -41,7 +41,7 @@ def convert(
     """
     from .. import formats
 
-    row = formats.FORMATS.get(target.suffix.lower())
+    row = formats.FORMATS.get(formats.suffix_of(target))
     if row is None or not row.writes:
         why = "its name must end" if row is None else f"{row.title} is read, not written; write a name that ends"
         raise OptionError(f"cannot write {str(target)!r}: {why} in {listed(formats.suffixes('writes'))}")

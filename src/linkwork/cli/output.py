@@ -272,7 +272,7 @@ def write_motion(clip: Clip, data: dict[str, Any], goal: FloatArray | None, path
     from .. import draw, formats
     from ..formats.atomic_files import write_text
 
-    suffix = path.suffix.lower()
+    suffix = formats.suffix_of(path)
     if suffix == ".json":
         write_text(path, json.dumps(data, allow_nan=False) + "\n")
     elif suffix in formats.suffixes("clips", "writes"):

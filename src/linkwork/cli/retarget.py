@@ -50,7 +50,7 @@ def retarget(
     target = read_model(to)
     path = output or Path(f"{Path(motion.partition(':')[0]).stem}-{target.name}.bvh")
     known = formats.suffixes("clips", "writes")
-    if path.suffix.lower() not in known:
+    if formats.suffix_of(path) not in known:
         raise OptionError(f"cannot write a motion to {str(path)!r}: its name must end in {listed(known)}")
     if write_map is not None:
         _write_map(write_map, source.linkage, target, options.map_file)

@@ -17,7 +17,7 @@ from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from .content import Content, carried, file_errors
 from .options import DEFAULTS, FilePath, Options, ReadOptions, as_options
-from .registry import FORMATS, Format, format_of, suffixes
+from .registry import FORMATS, Format, format_of, suffix_of, suffixes
 from .texts import TextFile, guessed_kind
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "loads_clip",
     "read",
     "save",
+    "suffix_of",
     "suffixes",
     "write",
 ]

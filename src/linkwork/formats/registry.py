@@ -28,6 +28,7 @@ class Format:
         reads: Whether it is read.
         writes: Whether it is written.
         binary: Whether it is bytes, not text.
+        homeless: Whether it never says whose motion it holds, so that a linkage is given when it is read.
     """
 
     module: str
@@ -39,6 +40,7 @@ class Format:
     reads: bool = True
     writes: bool = True
     binary: bool = False
+    homeless: bool = False
 
     def load_module(self) -> Any:
         """Return the module, imported when it is first needed."""
@@ -47,11 +49,14 @@ class Format:
 
 _MESHES, _SCALE = ("packages", "folders", "limits"), ("units", "up", "folders")
 _SCENE = Format("scene", "scene", options=_MESHES)
+_TRAJECTORY = Format("joint_trajectory", "JointTrajectory", linkages=False, clips=True, homeless=True)
 _USD = Format("usd", "USD", clips=True, several=True, options=_SCALE)
 FORMATS: dict[str, Format] = {
     ".yaml": _SCENE,
     ".yml": _SCENE,
     ".json": _SCENE,
+    ".trajectory.yaml": _TRAJECTORY,
+    ".trajectory.json": _TRAJECTORY,
     ".urdf": Format("urdf", "URDF", options=(*_MESHES, "arguments")),
     ".xacro": Format("urdf", "xacro", options=(*_MESHES, "arguments"), writes=False),
     ".xml": Format("mjcf", "MJCF", options=(*_MESHES, "loop_tolerance"), writes=False),
@@ -61,10 +66,17 @@ FORMATS: dict[str, Format] = {
     ".usd": _USD,
     ".usda": _USD,
     ".usdc": replace(_USD, binary=True),
-    ".csv": Format("tables", "CSV", linkages=False, clips=True),
+    ".csv": Format("tables", "CSV", linkages=False, clips=True, homeless=True),
     ".npz": Format("tables", "NPZ", linkages=False, clips=True, binary=True),
     ".parquet": Format("tables", "Parquet", linkages=False, clips=True, binary=True),
 }
+
+
+def suffix_of(path: FilePath) -> str:
+    """Return the end of a file's name that says its format, ``.urdf`` or ``.trajectory.yaml``, in lower case."""
+    name = PurePath(path).name.lower()
+    double = (suffix for suffix in FORMATS if suffix.count(".") > 1 and name.endswith(suffix))
+    return next(double, PurePath(path).suffix.lower())
 
 
 def format_of(path: FilePath) -> Format:
@@ -73,7 +85,7 @@ def format_of(path: FilePath) -> Format:
     Raises:
         FormatError: If it has none that is known.
     """
-    suffix = PurePath(path).suffix.lower()
+    suffix = suffix_of(path)
     if suffix not in FORMATS and os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for names that no file can have
         raise FormatError(path, "is a folder, not a file.")
     if suffix not in FORMATS:

@@ -82,7 +82,7 @@ def _motions(folder: Path, suffix: str) -> list[str]:
     """Return the files with motions below a folder, by their names in it."""
     if not folder.is_dir():
         raise FormatError(folder, "is not a folder of motions.")
-    suffixes = {*formats.suffixes("clips")} - {".csv"}  # which does not say whose it is
+    suffixes = {*formats.suffixes("clips")} - {*formats.suffixes("homeless")}  # which do not say whose they are
     found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in suffixes and path.is_file())
     if not found:
         raise FormatError(folder, f"holds no motions; their names end in {listed(sorted(suffixes))}.")
