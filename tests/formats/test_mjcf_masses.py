@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.errors import GoalError, LinkageError
+from linkwork.errors import FormatError, GoalError, LinkageError
 from linkwork.formats import mjcf, mjcf_masses
 from linkwork.formats.content import Content
+from linkwork.formats.options import Options
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo (extra formats) is not installed")
 
@@ -140,6 +141,14 @@ def test_a_mesh_that_cannot_be_weighed_costs_the_mass_of_its_body(
     assert other is not None
     assert other.known
     assert other.mass == pytest.approx(48.0)
+
+
+def test_a_broken_mesh_is_refused_where_a_file_is_read_strictly(tmp_path: Path) -> None:
+    path = written(tmp_path, model(MESH))
+    assert mjcf.read(path, Options(strict=True)).linkage.link("b").inertia is not None
+    (tmp_path / "a.obj").write_bytes(b"f 7 8 9\n")
+    with pytest.raises(FormatError, match=r"model.xml: MuJoCo refuses mesh 'm' \("):
+        mjcf.read(path, Options(strict=True))
 
 
 def test_a_given_mass_is_known_even_where_its_place_is_not(tmp_path: Path) -> None:

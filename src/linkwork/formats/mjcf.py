@@ -232,7 +232,7 @@ class _MjcfReader:
         try:
             return Linkage(self.links, self.joints, poses=poses, **parts)
         except MimicError as error:
-            if not self.mimics:
+            if not self.mimics or self.options.strict:
                 raise
             self.remarks.add("dropped", f"couplings between joints are left out: {error}")
             self.mimics = {}

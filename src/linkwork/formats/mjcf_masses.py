@@ -74,6 +74,9 @@ def weigh(
         meshes: The meshes by geom.
         names: Names of the bodies.
         finder: Where the files of meshes are.
+
+    Raises:
+        FormatError: If MuJoCo refuses a mesh, and the file is read strictly.
     """
     heavy = {geom: mesh for geom, mesh in meshes.items() if mesh.weighs}
     if not heavy:
@@ -85,6 +88,8 @@ def weigh(
             model, total_is_set = _compiled(source, meshes, known, files)
             break
         except _BrokenMeshError as error:
+            if finder.options.strict:
+                raise FormatError(source.path, f"{error.reason}.") from error
             reasons[error.mesh] = error.reason
     else:
         reasons |= {mesh.name: "too many of its meshes are broken" for mesh in heavy.values()}
