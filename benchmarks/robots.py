@@ -49,8 +49,10 @@ def robot_files(folder: Path) -> list[Path]:
 class Judge:
     """A process that judges files, one after the other; a new one takes its place where it hangs or dies."""
 
-    def __init__(self, limit: float, goals: int) -> None:
-        self.limit, self.goals, self.left = limit, goals, 0
+    def __init__(self, limit: float, goals: int, folders: list[Path]) -> None:
+        self.limit, self.left = limit, 0
+        allowed = [word for folder in folders for word in ("--folder", str(folder.resolve()))]
+        self.command = [sys.executable, str(CONTRACT), "--goals", str(goals), *allowed]
 
     def __call__(self, file: Path) -> dict[str, Any]:
         """Return the report on a file."""
@@ -81,7 +83,7 @@ class Judge:
 
     def _start(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, str(CONTRACT), "--goals", str(self.goals)],
+            self.command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -203,7 +205,7 @@ def parsed() -> argparse.Namespace:
 def main() -> None:
     options = parsed()
     files = [file for folder in options.folders for file in robot_files(folder)][:: options.every]
-    judge = Judge(options.limit, options.goals)
+    judge = Judge(options.limit, options.goals, options.folders)
     try:
         console = Console(stderr=True)
         reports = [judge(file) for file in track(files, "judging", console=console)]

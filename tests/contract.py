@@ -11,7 +11,7 @@ import json
 import logging
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -96,11 +96,11 @@ class Report:
     trouble: str = ""
 
 
-def judged(path: Path, *, goals: int = GOALS, frames: int = FRAMES) -> Report:
-    """Return what became of a file."""
+def judged(path: Path, *, goals: int = GOALS, frames: int = FRAMES, folders: Sequence[Path] = ()) -> Report:
+    """Return what became of a file, whose meshes and further files may lie in some folders."""
     report = Report(str(path))
     try:
-        content = formats.read(path)
+        content = formats.read(path, formats.Options(folders=tuple(folders)))
     except LinkworkError as error:
         report.refused = _one_line(error)
     report.peer = peer_name(path)
@@ -254,10 +254,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--goals", type=int, default=GOALS, help="goals of each chain; none leaves chains out")
     parser.add_argument("--frames", type=int, default=FRAMES, help="frames of the path of each chain")
+    parser.add_argument("--folder", type=Path, action="append", default=[], help="where further files may lie")
     options = parser.parse_args()
     for line in sys.stdin:
         try:
-            report = judged(Path(line.strip()), goals=options.goals, frames=options.frames)
+            file = Path(line.strip())
+            report = judged(file, goals=options.goals, frames=options.frames, folders=options.folder)
         except Exception as error:  # it is the contract that nothing else is raised
             report = Report(line.strip(), trouble=_one_line(error))
         print(json.dumps(asdict(report)), flush=True)

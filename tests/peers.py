@@ -206,13 +206,17 @@ def _mujoco_model(path: Path) -> tuple[Any, bool]:
             if "Error opening file" not in str(error):
                 raise
         spec = mujoco.MjSpec.from_file(str(path))
+        folder = path.parent / spec.meshdir
+        missing = {mesh.name for mesh in spec.meshes if mesh.file and not (folder / mesh.file).is_file()}
         for geom in spec.geoms:
-            if geom.meshname or geom.hfieldname:
+            if geom.meshname in missing or geom.hfieldname:
                 geom.type, geom.meshname, geom.hfieldname = mujoco.mjtGeom.mjGEOM_SPHERE, "", ""
-                geom.size, geom.mass, geom.material = [1e-3, 0.0, 0.0], 0.0, ""
-        for part in (*spec.meshes, *spec.hfields, *spec.skins, *spec.textures):
+                geom.size, geom.mass = [1e-3, 0.0, 0.0], 0.0
+            geom.material = ""
+        parts = [mesh for mesh in spec.meshes if mesh.name in missing]
+        for part in (*parts, *spec.hfields, *spec.skins, *spec.textures, *spec.materials):
             spec.delete(part)
-        for material in spec.materials:
-            material.textures = [""] * len(material.textures)
-        spec.compiler.boundmass = spec.compiler.boundinertia = 1e-9
-        return spec.compile(), False
+        for part in (*spec.sites, *spec.tendons, *spec.meshes):
+            part.material = ""
+        spec.compiler.boundmass = spec.compiler.boundinertia = 1e-14
+        return spec.compile(), not missing

@@ -346,6 +346,15 @@ def test_files_outside_are_read_only_if_allowed(tmp_path: Path) -> None:
         assert content(inside, text, folders=(outside,)).linkage.links == ("arm",)
 
 
+@pytest.mark.parametrize("rest", ["</mujoco>", "<mujoco/>", "words", "<"])
+def test_what_stands_after_the_end_is_left_out(rest: str, tmp_path: Path) -> None:
+    result = content(tmp_path, body("") + f"\n{rest}\n")
+    (remark,) = result.remarks
+    assert (remark.kind, remark.line) == ("rest", 2)
+    with pytest.raises(FormatError, match=r"model.xml:2: what stands after </mujoco>"):
+        content(tmp_path, body("") + f"\n{rest}\n", strict=True)
+
+
 # Models in models
 
 CHILD = """<mujoco model="finger"><compiler angle="degree" meshdir="shapes"/>

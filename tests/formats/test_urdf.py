@@ -538,3 +538,11 @@ def test_a_damaged_file_is_read_or_refused(tmp_path_factory, damages):
 def test_any_bytes_are_read_or_refused(tmp_path_factory, data):
     with pytest.raises(FormatError):
         read(tmp_path_factory.getbasetemp() / "bytes.urdf", data)
+
+
+def test_what_stands_after_the_end_is_left_out(tmp_path):
+    text = arm() + "</robot>\n"
+    content = read(tmp_path, text)
+    assert [(remark.kind, remark.line) for remark in content.remarks] == [("rest", text.count("\n"))]
+    with pytest.raises(FormatError, match=r"what stands after </robot>"):
+        read(tmp_path, text, strict=True)

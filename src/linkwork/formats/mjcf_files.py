@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from ..errors import FormatError
 from . import xml
+from .content import Remarks
 from .options import FilePath, Options
 from .xml import XmlElement
 
@@ -27,6 +28,9 @@ class ModelFiles:
     Args:
         path: The outermost file.
         options: Which folders may be read.
+
+    Attributes:
+        remarks: What was wrong with them, and left out.
     """
 
     def __init__(self, path: FilePath, options: Options) -> None:
@@ -34,6 +38,7 @@ class ModelFiles:
         self.elements = self.files = self.names = 0
         self.nested: list[str] = []
         self.titles: dict[Path, str] = {}
+        self.remarks = Remarks()
 
     def number(self) -> int:
         """Return a number that was not returned before."""
@@ -71,6 +76,11 @@ class ModelFiles:
         self.files += 1
         document = xml.read(path, depth=MAX_DEPTH, elements=MAX_READ - self.elements)
         self.elements += document.elements
+        if document.rest is not None:
+            text = f"what stands after </{document.root.tag}> is left out."
+            if self.options.strict:
+                raise FormatError(path, text, line=document.rest)
+            self.remarks.add("rest", text, Path(path).name, document.rest)
         return document.root
 
     def _include(self, root: XmlElement, model: Path) -> None:

@@ -110,9 +110,10 @@ def _files(heavy: Mapping[int, MeshGeom], finder: MeshFinder) -> tuple[dict[str,
             if not mesh.inline:
                 reasons[mesh.name] = f"a linkage holds no {mesh.name or 'height field'!r}"
             continue
-        file = finder.find(mesh.file).file
+        found = finder.find(mesh.file)
+        file = found.file
         if file is None:
-            reasons[mesh.name] = f"mesh {mesh.file} is not there"
+            reasons[mesh.name] = f"mesh {mesh.file} {found.refused or 'is not there'}"
         elif file.suffix.lower() not in KINDS:
             reasons[mesh.name] = f"mesh {mesh.file} is none of {', '.join(KINDS)}"
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from xml.sax.saxutils import quoteattr
 
 from ..errors import FormatError, Remark
@@ -95,7 +95,9 @@ def read_source(path: FilePath, options: Options) -> MjcfSource:
     Raises:
         FormatError: If a file cannot be read, is not MJCF, includes what it must not, or is too deep or too large.
     """
-    return _source(ModelFiles(path, options), path)[0]
+    files = ModelFiles(path, options)
+    source, _ = _source(files, path)
+    return replace(source, remarks=(*files.remarks, *source.remarks))
 
 
 def _source(files: ModelFiles, path: FilePath) -> tuple[MjcfSource, Counter[str]]:
@@ -104,18 +106,20 @@ def _source(files: ModelFiles, path: FilePath) -> tuple[MjcfSource, Counter[str]
     if files.nested:  # what the outermost has for bodies without mass, set where its model is compiled
         root.children.insert(0, XmlElement("compiler", dict.fromkeys(BOUNDS, str(LEAST_MASS)), path, root.line))
     models, sizes = {}, {}
+    remarks: list[Remark] = []
     for node in (child for asset in root.all("asset") for child in asset.all("model")):
         with files.opened(node, path) as file:
             model, size = _source(files, file)
         name = f"model{files.number()}.xml"
         models[name] = model
+        remarks += (replace(remark, where=file.name) for remark in model.remarks)
         sizes[node.attributes.get("name") or files.model_name(file)] = size
         node.attributes = {**node.attributes, "file": name}
-    remarks = _strip(root)
+    remarks += _strip(root)
     totals = _check(root, sizes)
     lines, nodes = zip(*_lines(root), strict=True)
     places = tuple((node.path, node.line) for node in nodes)
-    return MjcfSource(path, "\n".join(lines), places, remarks, models), totals
+    return MjcfSource(path, "\n".join(lines), places, tuple(remarks), models), totals
 
 
 # What MuJoCo is to see

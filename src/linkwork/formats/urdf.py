@@ -72,6 +72,8 @@ def _content(source: UrdfSource, document: xml.Document, *, marked: bool) -> Con
         source.fail(root, f"the outermost element is <{root.tag}>: this is {what}.")
     if document.blanks:
         source.remark("blank-lines", "blanks stand before the XML declaration; strict readers refuse that.")
+    if document.rest is not None:
+        source.forgive_line("rest", "what stands after </robot> is left out.", document.rest)
     name = root.attributes.get("name", "")
     if not name:
         name = Path(source.path).stem

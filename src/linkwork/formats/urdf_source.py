@@ -53,9 +53,13 @@ class UrdfSource:
 
     def forgive(self, kind: str, text: str, where: str, element: XmlElement) -> None:
         """Remark on something wrong that the file can do without; refuse the file if it must be strict."""
+        self.forgive_line(kind, text, element.line, where)
+
+    def forgive_line(self, kind: str, text: str, line: int, where: str = "") -> None:
+        """Do the same for something that belongs to no element."""
         if self.options.strict:
-            self.fail(element, text)
-        self.remark(kind, text, where, element)
+            raise FormatError(self.path, text, line=line)
+        self.remarks.add(kind, text, where, line)
 
     def count_zero(self, key: str, value: float, joint: str, element: XmlElement) -> None:
         """Count a limit of motion that is not above zero, which stands for none."""

@@ -63,12 +63,14 @@ class Document:
         text: What was read, without blanks before it.
         blanks: Whether blanks stand before the XML declaration, where strict readers allow none.
         elements: How many elements it has.
+        rest: The line on which something stands after the end of the outermost element, where nothing may; or None.
     """
 
     root: XmlElement
     text: bytes
     blanks: bool = False
     elements: int = 0
+    rest: int | None = None
 
 
 def read(
@@ -93,7 +95,7 @@ def read(
     if long := _LONG_TAG.search(text):
         line = text.count(b"\n", 0, long.start()) + skipped + 1
         raise FormatError(path, f"more than {LONGEST_TAG // 2**10} KiB without a tag.", line=line)
-    tree = _Tree(path, skipped, hollow, depth, elements)
+    tree, rest = _Tree(path, skipped, hollow, depth, elements), None
     try:
         tree.feed(text)
         tree.close()
@@ -104,13 +106,15 @@ def read(
         raise FormatError(path, f"{what}; neither is read, take it out.", line=tree.line) from error
     except SAXParseException as error:
         line = (error.getLineNumber() or 1) + skipped
-        raise FormatError(path, f"not XML: {error.getMessage()}.", line=line) from error
+        if not tree.ended:
+            raise FormatError(path, f"not XML: {error.getMessage()}.", line=line) from error
+        rest = line
     except (LookupError, ValueError) as error:  # it says that it is in an encoding that there is not
         raise FormatError(path, f"not XML: {error}.", line=tree.line) from error
     if tree.root is None:
         raise FormatError(path, "not XML: no element found.")
     blanks = len(text) < len(data) and text.startswith(b"<?xml")
-    return Document(tree.root, text, blanks, tree.elements)
+    return Document(tree.root, text, blanks, tree.elements, rest)
 
 
 class _Tree(DefusedExpatParser):
@@ -131,6 +135,11 @@ class _Tree(DefusedExpatParser):
     def reset(self) -> None:
         super().reset()
         self._parser.CharacterDataHandler = None  # only elements and attributes say something
+
+    @property
+    def ended(self) -> bool:
+        """Whether the outermost element has come to its end."""
+        return self.root is not None and self.depth == 0
 
     @property
     def line(self) -> int:
