@@ -23,6 +23,7 @@ from linkwork.errors import ClipNotFoundError, FormatError, MissingExtraError, O
 from linkwork.formats import CLIP, FORMATS, Content, Options
 from linkwork.formats.registry import format_of
 from linkwork.linkage.poses import zero_pose
+from linkwork.transforms import transform
 
 EXTRAS = {"usd": "pxr", "mjcf": "mujoco"}
 MOTIONS = [suffix for suffix, row in FORMATS.items() if row.clips and row.writes and row.reads]
@@ -567,3 +568,36 @@ def test_track_writes_files_for_motions(tmp_path: Path) -> None:
     result = run("track", "planar:15,10,5", "--position", "-20,5", "--start", "ready", "-o", path)
     assert result.exit_code == 0, result.output
     assert len(lw.load_clip(path)) == 21
+
+
+def test_convert_adds_frames_and_hangs_linkages_on_them(tmp_path):
+    b = lw.Builder("gripper", base="palm").prismatic("jaw", "pad", axis="y", limits=(0, 0.04))
+    lw.save(b.frame("grasp", at=(0, 0, 0.1)).build(), tmp_path / "gripper.yaml")
+    motion(arm()).save(tmp_path / "reach.npz")
+    frame = "flange=hand:0,0.1,0.2:euler=xyz:0,90deg,0"
+    words = ("--add-frame", frame, "--attach", f"flange={tmp_path / 'gripper.yaml'}", "--attach", "tip=planar:1")
+    result = run("convert", tmp_path / "reach.npz", tmp_path / "out.npz", *words, "--prefix", "", "--prefix", "rod_")
+    assert (result.exit_code, result.stderr) == (0, "")
+    clip, before = lw.load_clip(tmp_path / "out.npz"), lw.load_clip(tmp_path / "reach.npz")
+    gripper, place = lw.load(tmp_path / "gripper.yaml"), {"euler": ("xyz", [0, np.pi / 2, 0])}
+    whole = before.linkage.add_frame("flange", "hand", transform((0, 0.1, 0.2), place))
+    assert clip.linkage == whole.attach(gripper, "flange").attach(lw.models.planar([1]), "tip", prefix="rod_")
+    np.testing.assert_array_equal(clip.poses[:, :3], before.poses)
+    np.testing.assert_array_equal(clip.poses[:, 3:], np.broadcast_to([0.02, 0.0], (len(before), 2)))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--add-frame", "tool"), "--add-frame takes NAME=LINK:X,Y,Z"),
+        (("--add-frame", "tool=link9"), "no frame 'link9'"),
+        (("--add-frame", "tool=link1:0,90deg,0"), "--add-frame tool=link1:0,90deg,0: "),
+        (("--attach", "tip"), "--attach takes FRAME=MODEL"),
+        (("--attach", "tip=planar:1"), "give the second a prefix, such as prefix='planar_'"),
+        (("--prefix", "a"), "more --prefix than --attach"),
+    ],
+)
+def test_what_cannot_be_added_is_refused(words, message, tmp_path):
+    result = run("convert", "planar:2,1", tmp_path / "out.yaml", *words)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -12,7 +12,7 @@ import typer
 
 from ..errors import ClipNotFoundError, FormatError, OptionError, listed
 from .console import BAD_FILE, NOT_DONE, print_columns, print_json, say
-from .options import AsJson, ClipName, FileOptions, MoverName, command, operand
+from .options import AsJson, ClipName, EditOptions, FileOptions, MoverName, command, operand
 from .parsing import is_file, read_model
 
 if TYPE_CHECKING:
@@ -24,7 +24,11 @@ MOST_SAID, MOST_LISTED = 3, 10  # remarks of one kind that convert says and doct
 # Commands
 
 
-@command("convert human walk.bvh", "convert panda panda.urdf", "convert snake:9 snake.csv --json")
+@command(
+    "convert human walk.bvh",
+    "convert panda panda.urdf --add-frame tool=panda_link7:0,0,0.2",
+    "convert snake:9 snake.csv --json",
+)
 def convert(
     source: Annotated[str, operand("SOURCE", "A file, or a ready-made model.")],
     target: Annotated[Path, operand("TARGET", "The file to write.")],
@@ -32,12 +36,14 @@ def convert(
     linkage: MoverName = None,
     *,
     options: FileOptions,
+    edits: EditOptions,
     as_json: AsJson = False,
 ) -> None:
     """Write a file in another format.
 
     What was assumed about SOURCE and what TARGET cannot hold is said on stderr. A ready-made model brings its motion
-    along, where TARGET can hold one. Numbers alone (.csv) need --linkage to say whose they are.
+    along, where TARGET can hold one. Numbers alone (.csv) need --linkage to say whose they are. On the way, frames may
+    be added and other linkages hung on frames: a gripper on a flange, a second robot.
     """
     from .. import formats
 
@@ -45,7 +51,7 @@ def convert(
     if row is None or not row.writes:
         why = "its name must end" if row is None else f"{row.title} is read, not written; write a name that ends"
         raise OptionError(f"cannot write {str(target)!r}: {why} in {listed(formats.suffixes('writes'))}")
-    content = _content(source, linkage, options.read(), motions=row.clips)
+    content = _edited(_content(source, linkage, options.read(), motions=row.clips), edits)
     if clip is not None:
         if clip not in content.clips:
             raise ClipNotFoundError(clip, source, content.clips)
@@ -114,6 +120,25 @@ def _content(source: str, linkage: str | None, options: Options, *, motions: boo
         return formats.read(source, options, linkage=mover)
     model = read_model(source)
     return formats.Content(model, {formats.CLIP: models.motion(source)} if motions else {})
+
+
+def _edited(content: Content, edits: EditOptions) -> Content:
+    """Return content with what is added to its linkage; what is attached stays neutral in motions."""
+    import numpy as np
+
+    from ..formats import Content
+    from ..motion.clips import Clip
+
+    whole = edits.edit(content.linkage)
+    if whole is content.linkage:
+        return content
+    columns = [whole.coordinate_index[name] for name in content.linkage.coordinates]
+    clips = {}
+    for name, clip in content.clips.items():
+        poses = np.repeat(whole.neutral()[None], len(clip), axis=0)
+        poses[:, columns] = clip.poses
+        clips[name] = Clip(whole, clip.times, poses, name=clip.name, source=clip.source)
+    return Content(whole, clips, content.remarks)
 
 
 def _summary(content: Content) -> dict[str, Any]:

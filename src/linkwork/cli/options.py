@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -17,6 +18,8 @@ import typer
 from ..errors import OptionError, listed
 from .parsing import (
     read_frame,
+    read_model,
+    read_new_frame,
     read_orientation,
     read_position,
     read_quantities,
@@ -286,6 +289,36 @@ def _pairs(rule: str, words: list[str] | None, *, empty: bool = False) -> dict[s
             raise OptionError(f"{rule}, got {word!r}")
         pairs[name] = value
     return pairs
+
+
+@dataclass(frozen=True)
+class EditOptions:
+    """What is added to a linkage: frames first, then other linkages hung on frames."""
+
+    frames: Annotated[
+        list[str] | None,
+        takes("NAME=LINK:X,Y,Z[:FORM]", "Add a frame, at a place in a link; may be repeated.", "--add-frame"),
+    ] = None
+    parts: Annotated[
+        list[str] | None, takes("FRAME=MODEL", "Hang another linkage on a frame; may be repeated.", "--attach")
+    ] = None
+    prefixes: Annotated[
+        list[str] | None, takes("TEXT", "Before the names of each --attach, in their order.", "--prefix")
+    ] = None
+
+    def edit(self, linkage: Linkage) -> Linkage:
+        """Return the linkage with what is added to it."""
+        for word in self.frames or ():
+            linkage = linkage.add_frame(*read_new_frame(word))
+        parts, prefixes = self.parts or [], self.prefixes or []
+        if len(prefixes) > len(parts):
+            raise OptionError(f"there are more --prefix than --attach, got {listed(prefixes)}")
+        for word, prefix in zip_longest(parts, prefixes, fillvalue=""):
+            frame, equals, model = word.partition("=")
+            if not frame or not equals or not model:
+                raise OptionError(f"--attach takes FRAME=MODEL, such as flange=gripper.urdf, got {word!r}")
+            linkage = linkage.attach(read_model(model), frame, prefix=prefix)
+        return linkage
 
 
 @dataclass(frozen=True)

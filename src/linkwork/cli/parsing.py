@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..goals import Reach
     from ..linkage.linkage import Linkage
     from ..motion.clips import Clip
+    from ..transforms import FloatArray
 
 Made = TypeVar("Made")
 PIXELS = re.compile(r"(\d{2,4})x(\d{2,4})")
@@ -238,6 +239,19 @@ def read_ranges(option: str, text: str | None, unit: str) -> list[Any] | None:
         return None
     axes = [read_quantities(part.replace(":", ","), [unit] * 2, f"{option} {text}") for part in text.split(",")]
     return [axis if len(axis) > 1 else axis[0] for axis in axes]
+
+
+def read_new_frame(text: str) -> tuple[str, str, FloatArray]:
+    """Return name, link and placement of a frame from ``tool=flange:0,0,0.1:euler=xyz:0,90deg,0`` or so."""
+    from ..transforms import transform
+
+    name, equals, rest = text.partition("=")
+    link, _, place = rest.partition(":")
+    position, _, turn = place.partition(":")
+    if not name or not equals or not link:
+        raise OptionError(f"--add-frame takes NAME=LINK:X,Y,Z, such as tool=flange:0,0,0.1, got {text!r}")
+    at = read_quantities(position, ["m"] * 3, f"--add-frame {text}") if position else (0.0, 0.0, 0.0)
+    return name, link, transform(at, read_orientation(turn) if turn else None)
 
 
 def read_orientation(text: str) -> dict[str, Any]:

@@ -227,7 +227,8 @@ def without_files(linkage: Linkage) -> Linkage:
 
 # Exports
 
-EXPORTS = (".bvh", ".glb", ".usda", ".csv", ".npz", ".gif", ".mp4", ".html")  # what the motion can be written as
+MOTIONS = (".bvh", ".glb", ".usda", ".csv", ".npz", ".trajectory.yaml")
+EXPORTS = (*MOTIONS, ".gif", ".mp4", ".html")  # what the motion can be written as
 
 
 def export(clip: Clip, suffix: str) -> tuple[str, bytes]:
