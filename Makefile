@@ -56,6 +56,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/ik.py
 	$(BIN)/python benchmarks/whole_body.py
+	$(BIN)/python benchmarks/body_cycles.py
 	$(BIN)/python benchmarks/body.py
 	$(BIN)/python benchmarks/files.py
 	$(BIN)/python benchmarks/datasets.py

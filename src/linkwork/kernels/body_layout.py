@@ -41,7 +41,7 @@ WRENCHES = Layout(("products", 36), ("wrench", 6))  # summed over a frame: a mat
 CURVES = Layout(("force", 3), ("turning", 9))  # summed over a frame: how the pull of its errors turns
 MOMENT = Layout("share", ("moment", 3))  # of a frame: its share of the mass, and that times where it is
 
-KEPT = 8  # ends of starts that are brought to rest where goals are missed
+KEPT = 16  # ends of starts that are brought to rest where goals are missed
 FIRST_CONE = 3  # in a ball's row, where others have their axis: which cone it has, counted from here
 
 

@@ -36,7 +36,8 @@ REPORT = Layout("square", "steps", "starts")  # squared weighted error; then fol
 
 REACHED, MISSED = 1, 0
 FIRST_PATIENCE = 3.0  # steps without progress after which the first of several starts is given up
-WISH_STARTS = 8  # other starts for the sake of a lower level
+WISH_STARTS = 32  # other starts for the sake of a lower level
+CURVED = 2  # steps towards rest before the curvature of errors counts: what is in reach is reached by then
 SOFTER = (100.0, 10.0)  # what each level counts for more, where levels are brought to rest
 ALL_JOINTS = 1  # of every three starts, the one that gives other values to all joints of missed goals
 LESS_CAUTION, MORE_CAUTION = 0.25, 6.0  # what good and bad steps make of the caution
@@ -193,7 +194,7 @@ def descend(codes, numbers, settings, aims, level, finest, most, patience, scrat
             break
         if better:
             assemble(codes, numbers, aims, level, q, scratch)
-            if resting:
+            if resting and count >= CURVED:
                 add_curvature(codes, aims, level, scratch)
         damping = caution * (settings[SETTINGS.gain] * error + settings[SETTINGS.floor])
         count += 1

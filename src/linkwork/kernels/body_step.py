@@ -10,7 +10,7 @@ import math
 
 from . import kernel, part
 from .body_layout import HEADER, slice_scratch
-from .body_search import SETTINGS, assemble, block_at, block_square, descend, evaluate, judge, leave_bounds
+from .body_search import assemble, block_at, block_square, bring_to_rest, evaluate, judge, leave_bounds
 from .lanes import beyond, cells
 from .layout import Layout
 
@@ -48,16 +48,9 @@ def leave_blocks(codes, errors, out):
 @part
 def go_through_box(codes, numbers, settings, aims, reach, scratch, q):
     """Go to the best pose within reach of every column, level by level; return error, whether reached, and steps."""
-    top, count = codes[HEADER.levels] - 1, 0
     for v in range(codes[HEADER.columns]):
         scratch.reach[v], scratch.travel[v] = reach[v], 0.0
-    for level in range(top, -1, -1):
-        finest, finish = settings[SETTINGS.finest], settings[SETTINGS.finish]
-        _, _, steps = descend(codes, numbers, settings, aims, level, finest, finish, 0.0, scratch, q)
-        count += steps
-    evaluate(codes, numbers, aims, top, q, scratch)
-    error, _, reached = judge(codes, numbers, aims, top, math.inf, scratch.errors)
-    return error, reached, count
+    return bring_to_rest(codes, numbers, settings, aims, scratch, q)
 
 
 @kernel

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..errors import OptionError
 from ..goals import Goal
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import PoseLike, advance, clamped, keeps_limits, start_pose
+from ..linkage.poses import PoseLike, advance, between, clamped, keeps_limits, start_pose
 from ..solvers import Method, Problem, configure, group_of, solve
 from ..solvers.groups import Joints, Weights
 from ..solvers.iterate import limited_step, settled
@@ -37,7 +37,7 @@ class DifferentialStep(Step):
         found = solve(self.linkage, self.goals, start=self.q)
         if not found.success:
             return np.inf
-        return float(np.abs(self.linkage.difference(self.q, found.q, wrap=False)).max(initial=0.0))
+        return float(np.abs(between(self.linkage, self.q, found.q, wrap=False)).max(initial=0.0))
 
 
 def step(

@@ -30,7 +30,7 @@ from .step import Step
 
 EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
 WISH = 0.1  # what a wish of a lower level counts on the first walk
-FINEST, FINISH = 1e-10, 60.0  # the error that counts as none where a level is brought to rest, and steps for it
+FINEST, FINISH = 1e-10, 120.0  # the error that counts as none where a level is brought to rest, and steps for it
 TRIES = 300
 SAME = 1e-9  # errors that differ by less are the same
 LIGHT, HEAVY = 1e-3, 1e3  # weights of a level whose largest is beyond these are taken relative to it

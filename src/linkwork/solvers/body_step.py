@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..goals import Goal
 from ..kernels.body_search import SETTINGS
 from ..kernels.body_step import AT_LIMIT, AT_SPEED, CYCLE, NO_BOUND, step_body
+from ..linkage.poses import between
 from ..transforms import FloatArray
 from .groups import within_limits
 from .problem import metres_per_radian
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 MOST = 0.25  # what a joint without a speed may turn in a cycle [rad]
 STRIDE = 0.15  # of a cycle without time [rad]
 CYCLES = 200
-FINE, FINISH = 1e-8, 12.0  # the error that counts as none in a cycle, for a metre of limb; and steps for each level
+FINE, FINISH = 1e-3, 12.0  # share of the tolerance at which a cycle has nothing left to do; and steps for each level
 LIMIT: dict[int, LimitKind] = {NO_BOUND: "", AT_LIMIT: "position", AT_SPEED: "velocity"}
 
 
@@ -50,7 +51,7 @@ class BodyStep(Step):
         found = self.solver.solve(self.goals, self.q)
         if not found.success:
             return math.inf
-        return float(np.abs(self.linkage.difference(self.q, found.q, wrap=False)).max(initial=0.0))
+        return float(np.abs(between(self.linkage, self.q, found.q, wrap=False)).max(initial=0.0))
 
 
 class BodyFollower:
@@ -61,16 +62,23 @@ class BodyFollower:
         self.solver = solver
         self._joints = [linkage.table.velocity_joints[v] for v in program.columns.tolist()]
         self._unit = np.where(linkage.table.slides[program.columns], metres_per_radian(linkage), 1.0)
+        self._balls = program.places < 0
         self._settings = solver.steering.copy()
         own = SETTINGS.view(self._settings)
-        own.finest, own.finish = FINE * max(metres_per_radian(linkage), 1.0), FINISH
+        own.finest, own.finish = FINE * solver.settings.tolerance, FINISH
         self._own = joint_speeds(linkage, None, 1.0)[program.columns]
+
+    def _within(self, pose: FloatArray) -> bool:
+        """Return whether a pose need not be brought within limits: they are ignored, or it plainly keeps them."""
+        if not self.solver.settings.keeps_limits:
+            return True
+        linkage = self.solver.linkage
+        return not linkage.cones and bool((pose >= linkage.lower).all() and (pose <= linkage.upper).all())
 
     def _call(self, known: tuple[Goal, ...], pose: FloatArray, reach: FloatArray, cycles: int) -> Any:
         """Return the pose that cycles lead to, whether it serves its goals, and the kernel's report."""
         solver, program = self.solver, self.solver.program
-        ignored, group = solver.settings.limits == "ignore", solver.problem.group
-        out = np.array(pose if ignored else within_limits(solver.linkage, pose, group))
+        out = pose.copy() if self._within(pose) else np.array(within_limits(solver.linkage, pose, solver.problem.group))
         report = np.empty(CYCLE.size + len(solver.problem.blocks))
         numbers, memory = solver.goal_numbers(known), np.empty(program.scratch_size)
         reached = step_body(program.codes, program.numbers, self._settings, numbers, reach, cycles, memory, out, report)
@@ -83,11 +91,13 @@ class BodyFollower:
         solver, plain = self.solver, velocity is None and scale == 1.0
         columns = solver.program.columns
         speeds = self._own if plain else joint_speeds(solver.linkage, velocity, scale)[columns]
-        reach = np.minimum(speeds * dt, MOST * self._unit)
+        most = MOST * self._unit
+        reach = np.minimum(speeds * dt, most)
+        reach[self._balls] *= 1.0 - reach[self._balls]  # turns about several axes add up to a little more
         q, reached, report = self._call(known, pose, reach, 1)
         cycle = CYCLE.view(report[: CYCLE.size])
         column, bound = int(cycle.column), int(cycle.bound)
-        if bound == AT_SPEED and speeds[column] * dt > reach[column]:  # nothing but the length of a cycle
+        if bound == AT_SPEED and speeds[column] * dt > most[column]:  # nothing but the length of a cycle
             column, bound, status = -1, NO_BOUND, "following"
         else:
             status = "reached" if reached else "limited" if bound else "held"
