@@ -114,6 +114,13 @@ CASES = {
         "singular",
         ["no joint moves 'tip' along x", "'elbow' at 0.3"],
     ),
+    "too near within its limits and without": (
+        lw.models.scara(),
+        {"position": (0, 0, 0)},
+        {"method": "damped"},
+        "out-of-reach",
+        ["Limits aside, at the closest pose the linkage is singular"],
+    ),
     "over-constrained": (
         lw.models.two_link(1.0, 1.0),
         {"position": (1.0, 1.0), "orientation": {"euler": ("z", [0.3])}},

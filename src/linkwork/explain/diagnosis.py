@@ -282,7 +282,11 @@ def _experiments(solution: Solution) -> Diagnosis:
     free = run(Damped(), problem, starts, replace(settings, limits="ignore"))
     if settings.keeps_limits and free.success.any():
         return _limits(trials, base, free.q[free.success])
-    return _nowhere(problem, base, tried if settings.keeps_limits else free)
+    found = _nowhere(problem, base, tried if settings.keeps_limits else free)
+    if found.cause != "unknown" or not settings.keeps_limits:
+        return found
+    beyond = _nowhere(problem, base, free, where="Limits aside, at the closest pose")
+    return beyond if beyond.cause != "unknown" else found
 
 
 def _several(trials: Experiments, base: str) -> Diagnosis:
@@ -314,8 +318,8 @@ def _continued(solution: Solution, problem: Problem) -> Diagnosis | None:
     advice = _length_advice(solution, problem)
     if further.status != "iterations" or not (advice or further.residual < SLOWLY * solution.residual):
         return None
-    text = f"{_ended(solution)[:-1]}; after {needed} it is {_missed(further)}: it still comes nearer, slowly."
-    return Diagnosis(solution.status, text, f"{advice or 'Give it more iterations'}.", {})
+    text = f"{_ended(solution)[:-1]}; after {needed}, with {_missed(further)}, it still comes nearer, slowly."
+    return Diagnosis(solution.status, text, f"{advice or 'Give it more iterations'}, or use the method 'damped'.", {})
 
 
 def _method(solution: Solution) -> Method:
@@ -441,7 +445,7 @@ def _evidence(trials: Experiments, found: Conflict | None = None) -> dict[str, A
     return {"levels": rows, **conflict, "finished": found.finished}
 
 
-def _nowhere(problem: Problem, base: str, others: Solution) -> Diagnosis:
+def _nowhere(problem: Problem, base: str, others: Solution, where: str = "At the closest pose") -> Diagnosis:
     """Nothing reached it: over-constrained, or beyond reach in a way that lengths alone do not show."""
     asked, velocities = len(problem.rows), problem.velocities
     costs = np.linalg.norm(problem.error(others.q) * problem.scale, axis=-1)
@@ -458,9 +462,10 @@ def _nowhere(problem: Problem, base: str, others: Solution) -> Diagnosis:
         share = float(np.linalg.norm(lost.T @ wanted)) / max(float(np.linalg.norm(wanted)), 1e-300)
         evidence |= {"direction": lost[:, -1], "share": share, "singular_values": values}
         text = (
-            f"{base} At the closest pose the linkage is singular (singular values {values[0]:.3g} to "
+            f"{base} {where} the linkage is singular (singular values {values[0]:.3g} to "
             f"{values[-1]:.3g}) and {share:.0%} of what is missing lies in a direction it has lost: the edge of reach."
         )
-        return Diagnosis("out-of-reach", text, "Move the goal nearer.", evidence)
+        return Diagnosis("out-of-reach", text, "Move the goal to within its reach.", evidence)
     text = f"{base} None of {STARTS} other starts reached it, with or without limits."
-    return Diagnosis("unknown", text, "The goal is probably out of reach in this orientation.", evidence)
+    turned = " in this orientation" if any(block.unit == "rad" for block in problem.blocks) else ""
+    return Diagnosis("unknown", text, f"The goal is probably out of reach{turned}.", evidence)
