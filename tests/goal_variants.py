@@ -57,6 +57,9 @@ def make(kind: str, linkage: lw.Linkage, frames: tuple[str, str, str, str], q: n
         "OnPlane": lambda: lw.OnPlane(tip, point=point, normal=(1, 2, -2), **options),
         "OnLine": lambda: lw.OnLine(tip, point=point, direction=(1, 2, -2), **options),
         "Couple": lambda: lw.Couple(terms, value=total, **options),
+        "Dexterity": lambda: lw.Dexterity(
+            tip, rows="position", enough=float(lw.Dexterity(tip, rows="position").value(linkage, q)), **options
+        ),
     }
     assert set(makers) == set(GOALS)
     return makers[kind]()
@@ -65,6 +68,7 @@ def make(kind: str, linkage: lw.Linkage, frames: tuple[str, str, str, str], q: n
 def variant_of(variant: str, linkage: lw.Linkage, frames: tuple[str, str, str, str], q: np.ndarray) -> Goal:
     """Return another form of a goal, which need not hold at any pose."""
     tip, other = frames[2:]
+    path = [linkage.arcs[k].name for k in linkage.path_to(tip)[0] if linkage.arcs[k].articulation.nv]
     world = linkage.forward(q, frame=tip)
     place, turned = world[:3, 3], world[:3, :3]
     makers: dict[str, Callable[[], Goal]] = {
@@ -87,6 +91,10 @@ def variant_of(variant: str, linkage: lw.Linkage, frames: tuple[str, str, str, s
         "balance-moving": lambda: lw.Balance(over=[tip, (30, -1, 0), (30, 1, 1)]),
         "balance-margin": lambda: lw.Balance(over=[tip, (30, -1, 0), (30, 1, 1)], margin=1e-3),
         "rest-named": lambda: lw.Rest(gains={linkage.coordinates[-1]: 2.0, linkage.joints[0]: 1.0}),
+        "dexterity-both": lambda: lw.Dexterity(tip),
+        "dexterity-condition": lambda: lw.Dexterity(tip, measure="condition"),
+        "dexterity-turn": lambda: lw.Dexterity(tip, rows="orientation", measure="condition"),
+        "dexterity-joints": lambda: lw.Dexterity(tip, rows="position", joints=path[-3:]),
         "couple-pair": lambda: lw.Couple(linkage.coordinates[-2:], ratio=0.4, value=0.1),
     }
     assert list(makers) == VARIANTS
@@ -111,5 +119,9 @@ VARIANTS = [
     "balance-moving",
     "balance-margin",
     "rest-named",
+    "dexterity-both",
+    "dexterity-condition",
+    "dexterity-turn",
+    "dexterity-joints",
     "couple-pair",
 ]

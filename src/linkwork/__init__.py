@@ -28,7 +28,8 @@ _NAMES = {
     "Universal",
     "linkage.kinematics": "FrameMap Visit",
     "linkage.linkage": "Frame Link Linkage Loop",
-    "goals": "GOALS Align Balance Bend Close Couple Distance Goal Hold LookAt OnLine OnPlane Reach Relate Rest",
+    "goals": "GOALS Align Balance Bend Close Couple Dexterity Distance Goal Hold LookAt OnLine OnPlane Reach Relate "
+    "Rest",
     "solvers": "METHODS BodySolver Prepared Solution prepare solve",
     "solvers.batch": "Batch solve_batch solve_blocks",
     "solvers.loops": "close",
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
         Bend as Bend,
         Close as Close,
         Couple as Couple,
+        Dexterity as Dexterity,
         Distance as Distance,
         Goal as Goal,
         Hold as Hold,

@@ -27,6 +27,7 @@ STEP = 1e-6
 variants = pytest.mark.parametrize("variant", VARIANTS)
 
 # Rows that are rotation vectors: their Jacobian is the angular velocity, which is their rate only near the goal.
+INEQUALITIES = {"Dexterity"}  # held on one side: their Jacobians are compared away from there
 ROTATION_VECTORS = {"Reach", "Hold", "LookAt", "Align", "Relate", "Rest"}
 
 
@@ -49,6 +50,8 @@ def test_a_goal_that_holds_has_no_error_and_its_jacobian_is_how_the_error_shrink
         q = linkage.random_pose(rng)
         goal = make(kind, linkage, frames, q).resolve(linkage, q)
         assert_allclose(goal.error(linkage, q), 0.0, atol=1e-12)
+        if kind in INEQUALITIES:
+            continue
         near = advance(linkage, q, rng.uniform(-1e-8, 1e-8, linkage.nv))  # away from the kink of a norm
         expected = -slope(lambda poses, goal=goal: goal.error(linkage, poses), linkage, near)
         got = goal.jacobian(linkage, near)

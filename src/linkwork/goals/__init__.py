@@ -12,6 +12,7 @@ from .base import Block, Edges, Goal, turn_between
 from .bend import Bend
 from .close import Close, closings
 from .couple import Couple
+from .dexterity import Dexterity
 from .distance import Distance
 from .hold import Hold
 from .look_at import LookAt
@@ -23,7 +24,7 @@ from .rest import Rest
 
 GOALS: dict[str, type[Goal]] = {
     cls.__name__: cls
-    for cls in (Reach, Hold, LookAt, Align, Bend, Rest, Balance, Relate, Distance, OnPlane, OnLine, Couple)
+    for cls in (Reach, Hold, LookAt, Align, Bend, Rest, Balance, Relate, Distance, OnPlane, OnLine, Couple, Dexterity)
 }
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Block",
     "Close",
     "Couple",
+    "Dexterity",
     "Distance",
     "Edges",
     "Goal",

@@ -16,6 +16,11 @@ from ..transforms import FloatArray, as_array, as_axis, as_transform, as_vector,
 SAME = 1e-9  # of the linkage's length: places that differ by less are one place
 
 
+def metres_per_radian(linkage: Linkage) -> float:
+    """Return the length by which a radian is weighed beside metres: about that of a limb."""
+    return linkage.length / 4.0 or 1.0
+
+
 class Block(NamedTuple):
     """A run of error rows that are judged together: their norm must come within a tolerance."""
 

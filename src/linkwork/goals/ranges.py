@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..transforms import FloatArray, as_angle, as_length, cross_matrix, read_only
-from .base import reading
+from .base import Edges, reading
 
 SERIES = 1e-4  # [rad]: below, the inverse of the left Jacobian of rotations is taken from its series
 
@@ -49,20 +49,33 @@ class Ranges(NamedTuple):
         return np.clip(off, self.low, self.high) - off
 
     def jacobian(self, way: FloatArray, target: FloatArray, jacobian: FloatArray) -> FloatArray:
-        """Return how velocities shrink the error: the rows of a frame's Jacobian (..., 6, nv) along these axes.
+        """Return how velocities shrink the error, shape (..., 6, nv); within a range nothing is asked for."""
+        off = self._off(way, target)
+        asked = (off <= self.low) | (off >= self.high)
+        return np.where(asked[..., None], self._rates(way, target, jacobian), 0.0)
+
+    def edges(self, way: FloatArray, target: FloatArray, jacobian: FloatArray) -> Edges | None:
+        """Return the ends of the ranges that a frame is within, and how velocities lead there; None if all are exact."""
+        wide = np.flatnonzero(self.low < self.high)
+        if not len(wide):
+            return None
+        off, rates = self._off(way, target)[..., wide], self._rates(way, target, jacobian)[..., wide, :]
+        room = np.concatenate([off - self.low[wide], self.high[wide] - off], axis=-1)
+        return Edges(np.where(room >= 0.0, room, np.inf), np.concatenate([-rates, rates], axis=-2))
+
+    def _rates(self, way: FloatArray, target: FloatArray, jacobian: FloatArray) -> FloatArray:
+        """Return how velocities change the deviations: the rows of a frame's Jacobian (..., 6, nv) along these axes.
 
         A rotation vector w changes by ``(I - [w]/2 + c [w]²) omega`` when its frame turns by omega, with ``c = (1 -
-        |w|/2 cot |w|/2) / |w|²``. Within a range nothing is asked for, and the row is zero.
+        |w|/2 cot |w|/2) / |w|²``.
         """
-        axes, off = self.basis(target).T, self._off(way, target)
+        axes = self.basis(target).T
         w = cross_matrix(-way[..., 3:])
         angle = np.linalg.norm(way[..., 3:], axis=-1)[..., None, None]
         half = 0.5 * np.maximum(angle, SERIES)
         factor = np.where(angle > SERIES, (1.0 - half / np.tan(half)) / (4.0 * half * half), 1.0 / 12.0)
         turned = np.eye(3) - 0.5 * w + factor * (w @ w)
-        rows = np.concatenate([axes @ jacobian[..., :3, :], axes @ (turned @ jacobian[..., 3:, :])], axis=-2)
-        asked = (off <= self.low) | (off >= self.high)
-        return np.where(asked[..., None], rows, 0.0)
+        return np.concatenate([axes @ jacobian[..., :3, :], axes @ (turned @ jacobian[..., 3:, :])], axis=-2)
 
     def _off(self, way: FloatArray, target: FloatArray) -> FloatArray:
         """Return how far frames are off, along and about the axes."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import GoalError
 from ..linkage.linkage import Linkage
 from ..transforms import AXES, IDENTITY, FloatArray, as_array, as_axis, as_rotation, read_only
-from .base import Block, Goal, as_pose, blocks_of, reading, turn_between, without
+from .base import Block, Edges, Goal, as_pose, blocks_of, reading, turn_between, without
 from .ranges import Ranges, asked_along, read_ranges
 
 FARTHEST = 1e100  # squares of longer ways would not be finite [m]
@@ -180,6 +180,13 @@ class Reach(Goal):
             axis = linkage.forward(q, frame=self.frame)[..., :3, :3] @ self.free
             jacobian[..., 3:, :] = without(jacobian[..., 3:, :], axis)
         return jacobian if len(self.rows) == 6 else jacobian[..., self.rows, :]
+
+    def edges(self, linkage: Linkage, q: FloatArray) -> Edges | None:
+        """Return the ends of its ranges, where it has some."""
+        if self.ranges is None:
+            return None
+        way = self._way(linkage.forward(q, frame=self.frame))
+        return self.ranges.edges(way, self.target, linkage.jacobian(q, self.frame))
 
     def changeable(self, linkage: Linkage) -> NDArray[np.bool_]:
         """Return which error rows some joint can change at all."""

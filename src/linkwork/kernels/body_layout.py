@@ -63,7 +63,7 @@ def pack_body(
 Scratch = namedtuple(
     "Scratch",
     "world twists sums moments curves work errors rows weighted matrix gradient current trial change reach travel low "
-    "high held bounds factors missed renewed softened kept",
+    "high held bounds factors missed renewed softened kept ellipsoid",
 )
 
 
@@ -98,6 +98,7 @@ def scratch_sizes(codes):
         renewed=n,  # which columns get another start
         softened=codes[HEADER.aims],  # numbers of goals whose lower levels count for more
         kept=KEPT * (values + 1),  # ends of the best starts: squared error and pose
+        ellipsoid=72 + 6 * n,  # a matrix 6 x 6, its eigenvectors, and six numbers for each column
     )
 
 

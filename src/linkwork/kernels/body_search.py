@@ -15,7 +15,21 @@ from .body_curvature import add_curvature
 from .body_layout import BLOCK, HEADER, KEPT, WRENCHES, cone_at, quaternion_at, slice_scratch, table
 from .body_state import add_composites, add_rows, clear, move, sweep_body
 from .bounded import bounded_step
-from .goal_layout import ACROSS, AIM, BALANCE, BEND, COUPLE, DISTANCE, GOAL, PLACE, POINTING, RANGE, REST
+from .dexterity_rows import dexterity_goal
+from .goal_layout import (
+    ACROSS,
+    AIM,
+    BALANCE,
+    BEND,
+    COUPLE,
+    DEXTERITY,
+    DISTANCE,
+    GOAL,
+    PLACE,
+    POINTING,
+    RANGE,
+    REST,
+)
 from .goal_rows import across_goal, bend_goal, distance_goal, place_goal, pointing_goal
 from .joint_rows import add_rest, couple_goal, rest_goal
 from .lanes import beyond, cells
@@ -78,6 +92,8 @@ def evaluate(codes, numbers, aims, level, q, scratch):
             couple_goal(codes, goal, aim, q, scratch)
         elif kind == RANGE:
             range_goal(codes, goal, aim, scratch)
+        elif kind == DEXTERITY:
+            dexterity_goal(codes, goal, aim, scratch)
 
 
 @inner

@@ -19,15 +19,28 @@ ACROSS_AIM = Layout(*AIM.names, ("point", 3), ("normals", 6))
 DISTANCE_AIM = Layout(*AIM.names, ("point", 3), "least", "largest")
 BALANCE_AIM = Layout(*AIM.names, "scale", ("ground", 6))
 COUPLE_AIM = Layout(*AIM.names, "value")
+DEXTERITY_AIM = Layout(*AIM.names, "enough", "best", "arm", "rank")
 RANGE_AIM = Layout(*AIM.names, ("target", 12), ("low", 6), ("high", 6))
-AIMS = (PLACE_AIM, POINTING_AIM, BEND_AIM, ACROSS_AIM, DISTANCE_AIM, BALANCE_AIM, AIM, COUPLE_AIM, RANGE_AIM)
-PLACE, POINTING, BEND, ACROSS, DISTANCE, BALANCE, REST, COUPLE, RANGE = range(len(AIMS))  # kinds of goals
+AIMS = (
+    PLACE_AIM,
+    POINTING_AIM,
+    BEND_AIM,
+    ACROSS_AIM,
+    DISTANCE_AIM,
+    BALANCE_AIM,
+    AIM,
+    COUPLE_AIM,
+    RANGE_AIM,
+    DEXTERITY_AIM,
+)
+PLACE, POINTING, BEND, ACROSS, DISTANCE, BALANCE, REST, COUPLE, RANGE, DEXTERITY = range(len(AIMS))  # kinds of goals
 
 REST_ITEM = Layout("kind", "value", "column", "error")
 REST_NUMBERS = Layout(("gains", 3), ("pose", 4))
 COUPLE_ITEM = Layout("value", "column")
 CORNER_SIZE = 3  # a corner's point
 
+BY_CONDITION = 64  # bit of the mask of dexterity: the smallest half axis over the largest, not their product
 WORLD_AXES = 64  # bit of the mask of a range: along the axes of the world, not of the target
 ROTATION_ROWS = 56  # bits of the mask of a place
 ANY_SPIN = 64  # bit of that mask: only where an axis points matters

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..goals import Goal, Reach
+from ..goals.base import metres_per_radian
 from ..linkage.linkage import Linkage
 from ..linkage.poses import between, distinct, wrapped
 from ..solvers import Prepared, Problem, Settings
 from ..solvers.chain_solver import prepared_for
-from ..solvers.problem import metres_per_radian
 from ..transforms import FloatArray
 
 SEEDS = 9  # frames at which solutions are searched for; they are followed from there to both ends of the path

@@ -64,10 +64,10 @@ def follow(
         start: The pose to begin with.
         progress: Told how many frames of how many are done.
     """
+    from ..goals.base import metres_per_radian
     from ..solvers import Problem, Settings
     from ..solvers.body_solver import BodySolver, Pace
     from ..solvers.goal_arrays import goal_records, write_poses
-    from ..solvers.problem import metres_per_radian
 
     arm = metres_per_radian(linkage)
     problem = Problem(linkage, [track.goal(0, arm) for track in tracks], start)

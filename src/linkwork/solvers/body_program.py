@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..goals.base import metres_per_radian
 from ..kernels.body_layout import BLOCK, FIRST_CONE, MASS, QUATERNION, pack_body, scratch_size
-from ..kernels.goal_layout import AIM, BALANCE, COUPLE, COUPLE_ITEM, FIRST_CONE_REST, GOAL, REST, REST_ITEM
+from ..kernels.goal_layout import AIM, BALANCE, COUPLE, COUPLE_ITEM, DEXTERITY, FIRST_CONE_REST, GOAL, REST, REST_ITEM
 from ..kernels.joint_step import BALL, ROW_CODES
 from ..kernels.swing_twist import CONE
 from ..linkage.mass import masses
@@ -19,7 +20,7 @@ from ..linkage.program import Motions, joint_motions, program_of
 from ..transforms import FloatArray
 from .goal_arrays import PackedGoal, pack_goal
 from .options import Settings
-from .problem import Problem, metres_per_radian
+from .problem import Problem
 
 
 class BodyProgram:
@@ -218,6 +219,8 @@ class BodyProgram:
         elif goal.kind == COUPLE:
             couple = COUPLE_ITEM.rows(items)
             couple.column = [self.column[v] for v in couple.column.tolist()]
+        elif goal.kind == DEXTERITY:
+            items[:] = [self.column[v] for v in items.tolist()]
         return [*items.tolist(), *(-1 if name is None else self.index[name] for name in goal.corners)]
 
     def _number_tables(self, settings: Settings) -> dict[str, Any]:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import GoalError, OptionError
-from ..goals import Goal
+from ..goals import Dexterity, Goal
+from ..goals.base import metres_per_radian
 from ..kernels.body_search import MISSED, REACHED, REPORT, SETTINGS, search_bodies
 from ..linkage.poses import PoseLike, start_pose, turned_back
 from ..transforms import FloatArray
@@ -24,7 +25,7 @@ from .body_step import BodyFollower, BodyStep
 from .goal_arrays import PACKERS, write_goal
 from .groups import within_limits
 from .options import Settings, whole
-from .problem import Problem, metres_per_radian, resolve_goals
+from .problem import Problem, resolve_goals
 from .solution import Solution, Status, from_rows
 from .step import Step
 
@@ -56,6 +57,9 @@ class Pace(NamedTuple):
     patience: float = 5.0
     stalled: float = 0.6
     settled: float = 1e-3
+
+
+CLIMBING = Pace(steps=200.0, settled=1e-5)
 
 
 class BodyAnswers(NamedTuple):
@@ -450,6 +454,11 @@ def can_compile(problem: Problem) -> bool:
     return known and len(np.unique(problem.priorities)) <= len(EMPHASIS)
 
 
+def _pace(problem: Problem) -> Pace:
+    """Return how a walk towards goals goes on: with dexterity, whose best is not known, longer."""
+    return CLIMBING if any(isinstance(goal, Dexterity) for goal in problem.goals) else Pace()
+
+
 def body_solver_for(problem: Problem, settings: Settings, restarts: int, seed: int) -> BodySolver:
     """Return the solver for a problem's kind of goals; it is kept with the linkage."""
     settings = settings if settings.time_budget is None else replace(settings, time_budget=None)
@@ -457,5 +466,5 @@ def body_solver_for(problem: Problem, settings: Settings, restarts: int, seed: i
     moving = None if problem.group is None else problem.group.key
     key = (kinds, settings.tolerance, settings.rotation_tolerance, settings.limits == "ignore", restarts, seed, moving)
     return problem.linkage.cache.get(
-        "body solvers", key, lambda: BodySolver(problem, settings, restarts=restarts, seed=seed)
+        "body solvers", key, lambda: BodySolver(problem, settings, restarts=restarts, seed=seed, pace=_pace(problem))
     )

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..goals import Goal
+from ..goals.base import metres_per_radian
 from ..kernels.body_search import SETTINGS
 from ..kernels.body_step import AT_LIMIT, AT_SPEED, CYCLE, NO_BOUND, step_body
 from ..linkage.poses import between
 from ..transforms import FloatArray
 from .groups import within_limits
-from .problem import metres_per_radian
 from .step import LimitKind, Step, joint_speeds
 
 if TYPE_CHECKING:

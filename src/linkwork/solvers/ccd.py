@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
+from ..goals.base import metres_per_radian
 from ..kernels.ccd import SLIDE, TURN, Goals, sweep_inward
 from ..transforms import FloatArray
 from .method import Method
 from .options import Settings
-from .problem import Problem, State, metres_per_radian
+from .problem import Problem, State
 
 
 class Sweep:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
+from ..goals.base import metres_per_radian
 from ..kernels.fabrik import reach
 from ..kernels.fabrik_layout import Goals, Skeleton, memory_size
 from ..kernels.joint_step import BALL
@@ -24,7 +25,7 @@ from ..linkage.program import Motion, Motions, folded, joint_motions
 from ..transforms import FloatArray
 from .method import Method, shortened
 from .options import Settings
-from .problem import Problem, State, metres_per_radian
+from .problem import Problem, State
 
 COINCIDENT = 1e-9  # of the linkage's length
 

@@ -12,7 +12,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..goals import Align, Balance, Bend, Close, Couple, Distance, Goal, LookAt, OnLine, OnPlane, Reach, Relate, Rest
+from ..goals import (
+    Align,
+    Balance,
+    Bend,
+    Close,
+    Couple,
+    Dexterity,
+    Distance,
+    Goal,
+    LookAt,
+    OnLine,
+    OnPlane,
+    Reach,
+    Relate,
+    Rest,
+)
+from ..goals.base import metres_per_radian
 from ..goals.look_at import NEAREST
 from ..kernels import goal_layout as layout
 from ..kernels.goal_layout import AIM, AIMS, COUPLE_ITEM, PLACE_AIM, REST_ITEM, REST_NUMBERS
@@ -187,6 +203,16 @@ def _couple(_linkage: Linkage, goal: Couple) -> PackedGoal:
     )
 
 
+def _dexterity(linkage: Linkage, goal: Dexterity) -> PackedGoal:
+    known = goal.reference(linkage)
+    values = {"enough": goal.enough, "best": known.best, "arm": metres_per_radian(linkage)}
+    mask = _mask(known.rows, None) + (layout.BY_CONDITION if goal.measure == "condition" else 0)
+    count = len(known.columns)
+    values["rank"] = min(len(known.rows), count)
+    items = known.columns.copy()
+    return PackedGoal(layout.DEXTERITY, (goal.frame,), values, mask=mask, explicit=1, items=items, count=count)
+
+
 PACKERS: dict[type[Goal], Callable[[Linkage, Any], PackedGoal]] = {
     Reach: _reach,
     Relate: _relate,
@@ -200,6 +226,7 @@ PACKERS: dict[type[Goal], Callable[[Linkage, Any], PackedGoal]] = {
     Balance: _balance,
     Rest: _rest,
     Couple: _couple,
+    Dexterity: _dexterity,
 }
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..goals import Block, Close, Edges, Goal, closings
+from ..goals.base import metres_per_radian
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .groups import Group, random_poses
@@ -27,11 +28,6 @@ ROUNDING = 1e-13  # of a Jacobian: what is left of entries that should have gone
 STILL = 1e-12  # a row whose Jacobian stays below it does not change
 PROBES = 7  # poses at which a group is asked which rows it can change
 FALLOFF = 100.0  # of what a level counts beside the one above it, when whole poses are compared
-
-
-def metres_per_radian(linkage: Linkage) -> float:
-    """Return the length by which a radian is weighed beside metres: about that of a limb."""
-    return linkage.length / 4.0 or 1.0
 
 
 class Problem:
@@ -175,6 +171,8 @@ class Problem:
             return None
         room = np.concatenate([goal.weight * edges.room for goal, edges in found], axis=-1)
         rows = np.concatenate([goal.weight * edges.rows for goal, edges in found], axis=-2)
+        if self.group is not None:
+            rows = np.where(self.group.free, rows, 0.0)
         levels = [ranks.index(goal.priority) for goal, edges in found for _ in range(edges.room.shape[-1])]
         return Edges(room, rows), np.array(levels)
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import GoalError, OptionError
-from ..goals import Reach
+from ..goals import Dexterity, Reach
 from ..kernels.chain_memory import REPORT
 from ..kernels.search_many import REACHED
 from ..transforms import FloatArray
@@ -72,6 +72,17 @@ class Robust(Damped):
             return self._stay(prepared, problem, start)
         if prepared is not None and (start.ndim == 1 or problem.group is None):
             return self._search(prepared, problem, start, settings)
+        if any(isinstance(goal, Dexterity) for goal in problem.goals) and len(problem.levels) > 1:
+            return self._dexterous(problem, start, settings)
+        return self._from(problem, start, settings)
+
+    def _dexterous(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
+        """Solve for the levels above the last first: from there, dexterity has only to grow."""
+        above = self.solve(problem.above(), start, replace(settings, trace=False))
+        begin = np.where(np.asarray(above.success)[..., None], above.q, start)
+        return replace(self._from(problem, begin, settings), start=start)
+
+    def _from(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
         if self._plain(settings) and can_compile(problem):
             body = body_solver_for(problem, settings, self.restarts, self.seed)
             if body.program.moving:

@@ -1,0 +1,159 @@
+"""`Dexterity`: away from singular poses, as far as the other goals leave room."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import GoalError
+from ..linkage.linkage import Linkage
+from ..linkage.poses import random_pose
+from ..transforms import FloatArray, as_number
+from .base import Edges, Goal, metres_per_radian, reading
+from .joint_goal import velocities_of
+
+ROWS = {"position": range(3), "orientation": range(3, 6), "both": range(6)}
+MEASURES = ("manipulability", "condition")
+PROBES = 256  # random poses whose best is called one
+STILL = 1e-12  # what no joint changes [m, rad]
+FLAT = 1e-12  # of the largest singular value: the least that a smaller one counts as
+
+
+class Reference(NamedTuple):
+    """What a Dexterity goal knows of a linkage: rows and velocities that count, what rows weigh, the best measure."""
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    weights: FloatArray
+    best: float
+
+
+@dataclass(frozen=True, eq=False)
+class Dexterity(Goal):
+    """Keep a frame able to move in every direction: of the many poses that serve the other goals, a dexterous one.
+
+    It is a wish: a level below the others and never judged, unless `priority` and `tolerance` say otherwise. With a
+    `Reach` above it, a redundant arm uses its free motions, such as the swivel of its elbow.
+
+    Args:
+        frame: Name of the frame.
+        rows: Whose velocities: those of its ``"position"``, its ``"orientation"`` or ``"both"``; a radian counts as a
+            quarter of the linkage's length. Directions that no joint ever moves it in are left out.
+        measure: ``"manipulability"``, Yoshikawa's ``sqrt(det(J J^T))``, the product of the singular values, as a share
+            of the best of some random poses; or ``"condition"``, the smallest singular value over the largest.
+        enough: The measure at which nothing more is asked for. One is the best for "condition", about the best for
+            "manipulability".
+        joints: Names of the joints that count; by default all that move the frame.
+
+    Example:
+        >>> import linkwork as lw
+        >>> arm = lw.models.planar([1, 1])
+        >>> lw.Dexterity("tip", measure="condition", rows="position").error(arm, np.zeros(2)).tolist()
+        [1.0]
+    """
+
+    units = (("rad", 1),)
+    about = ("frame",)
+    fixed = ("rows", "measure", "joints")
+
+    frame: str
+    rows: str = field(default="both", kw_only=True)
+    measure: str = field(default="manipulability", kw_only=True)
+    enough: float = field(default=1.0, kw_only=True)
+    joints: Any = field(default=None, kw_only=True)
+    tolerance: Any = field(default=math.inf, kw_only=True)
+    priority: int = field(default=1, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, known in (("rows", ROWS), ("measure", MEASURES)):
+            if getattr(self, name) not in known:
+                what = f"{name} of the dexterity of {self.frame!r}"
+                raise GoalError(f"{what} is one of {', '.join(map(repr, known))}, got {getattr(self, name)!r}.")
+        with reading:
+            enough = as_number(self.enough, f"enough dexterity of {self.frame!r}")
+        if enough <= 0.0:
+            raise GoalError(f"enough dexterity of {self.frame!r} is above zero, got {enough:g}.")
+        joints = self.joints
+        if joints is not None:
+            names = (joints,) if isinstance(joints, str) or not isinstance(joints, Iterable) else tuple(joints)
+            if not names:
+                raise GoalError(f"the dexterity of {self.frame!r} counts at least one joint; leave joints out for all.")
+            joints = names
+        self._set(enough=enough, joints=joints)
+
+    def reference(self, linkage: Linkage) -> Reference:
+        """Return what counts, and what the measure is at its best; it is kept with the linkage."""
+        key = (self.frame, self.rows, self.measure, self.joints)
+        return linkage.cache.get("dexterity", key, lambda: self._reference(linkage))
+
+    def _reference(self, linkage: Linkage) -> Reference:
+        poses = random_pose(linkage, 0, PROBES)
+        largest = np.abs(linkage.jacobian(poses, self.frame)).max(axis=0)
+        asked = np.array(ROWS[self.rows])
+        counted: Iterable[int] = range(linkage.nv)
+        if self.joints is not None:
+            counted = [v for name in self.joints for v in velocities_of(linkage, name, plain=False)]
+        columns = np.array(sorted({v for v in counted if largest[asked, v].max() > STILL}), np.int64)
+        rows = asked[largest[np.ix_(asked, columns)].max(axis=1, initial=0.0) > STILL]
+        if not len(columns) or not len(rows):
+            raise GoalError(f"no joint that counts ever changes the {self.rows} of frame {self.frame!r}.")
+        weights = np.where(rows < 3, 1.0, metres_per_radian(linkage))
+        found = Reference(rows, columns, weights, 1.0)
+        if self.measure == "condition":
+            return found
+        best = float(np.prod(self._ellipsoid(linkage, poses, found)[1], axis=-1).max())
+        return found._replace(best=max(best, 1e-300))
+
+    def _ellipsoid(self, linkage: Linkage, q: FloatArray, known: Reference) -> tuple[FloatArray, ...]:
+        """Return the singular value decomposition of the weighted Jacobian of what counts."""
+        jacobian = linkage.jacobian(q, self.frame)[..., known.rows, :][..., known.columns]
+        return tuple(np.linalg.svd(jacobian * known.weights[:, None], full_matrices=False))
+
+    def value(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return the measure at poses (..., nq), as `enough` counts it, shape (...)."""
+        known = self.reference(linkage)
+        _, sigma, _ = self._ellipsoid(linkage, q, known)
+        if self.measure == "condition":
+            return np.asarray(sigma[..., -1] / np.maximum(sigma[..., 0], 1e-300))
+        return np.asarray(sigma.prod(axis=-1) / known.best)
+
+    def error(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return what the measure lacks of `enough`."""
+        return np.maximum(self.enough - self.value(linkage, q), 0.0)[..., None]
+
+    def jacobian(self, linkage: Linkage, q: FloatArray) -> FloatArray:
+        """Return how velocities make the measure grow; nothing where it is enough."""
+        poses = np.asarray(q, np.float64)
+        there = self.value(linkage, poses) >= self.enough
+        return np.where(there[..., None, None], 0.0, self._rate(linkage, poses))
+
+    def edges(self, linkage: Linkage, q: FloatArray) -> Edges:
+        """Return how far the measure is above `enough`, and how velocities use that up."""
+        room = (self.value(linkage, q) - self.enough)[..., None]
+        return Edges(np.where(room >= 0.0, room, np.inf), -self._rate(linkage, np.asarray(q, np.float64)))
+
+    def _rate(self, linkage: Linkage, poses: FloatArray) -> FloatArray:
+        """Return how velocities change the measure, shape (..., 1, nv).
+
+        A singular value changes by ``u^T J' v``, with its singular vectors u and v, and J' from `Linkage.jacobian_dot`.
+        """
+        known = self.reference(linkage)
+        U, sigma, Vt = self._ellipsoid(linkage, poses, known)
+        floor = np.maximum(sigma, FLAT * sigma[..., :1])
+        if self.measure == "condition":
+            shares, last = np.zeros_like(sigma), np.maximum(sigma[..., 0], 1e-300)
+            shares[..., -1] += 1.0 / last
+            shares[..., 0] -= sigma[..., -1] / last**2
+        else:
+            shares = floor.prod(axis=-1, keepdims=True) / floor / known.best
+        along = (U * shares[..., None, :]) @ Vt * known.weights[:, None]
+        turning = linkage.jacobian_dot(poses[..., None, :], np.eye(linkage.nv), self.frame)
+        changes = turning[..., known.rows, :][..., known.columns]
+        rate: FloatArray = (changes * along[..., None, :, :]).sum(axis=(-2, -1))[..., None, :]
+        return rate
