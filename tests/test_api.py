@@ -41,6 +41,7 @@ PUBLIC = [
     "DHRow",
     "DHTable",
     "DatasetResult",
+    "Dexterity",
     "Diagnosis",
     "Distance",
     "Element",

@@ -120,6 +120,27 @@ def test_tracks_move_the_group_alone() -> None:
     assert (clip.poses[:, 0] == 0.3).all()
 
 
+def test_looking_ahead_moves_the_group_alone() -> None:
+    arm, start = lw.models.planar([4, 3, 2]), np.array([0.3, 0.4, 0.6])
+    end = arm.forward(np.array([0.3, 0.9, 1.1]), frame="tip")[:2, 3]
+    clip = lw.track(arm, lw.Reach("tip", position=end), start=start, joints=["j2", "j3"], lookahead=True)
+    assert clip.residuals.max() < 1e-3
+    assert (clip.poses[:, 0] == 0.3).all()
+
+
+def test_control_loops_move_the_group_alone() -> None:
+    ik, q = lw.prepare(PANDA, "tip", joints=LAST), PANDA.pose({"panda_joint1": 0.4}, base="ready")
+    target = PANDA.forward(PANDA.pose({"panda_joint2": -0.5, "panda_joint6": 1.8}, base=q), frame="tip")
+    for _ in range(60):
+        q = ik.step(target, q, dt=0.02)
+    assert q.status == "reached"
+    assert q.q[0] == 0.4
+    stays = ik(target, start=PANDA.pose({"panda_joint1": 0.4}, base="ready"), stay=True)
+    assert stays.success
+    assert stays.q[0] == 0.4
+    assert ik.nearest(target, stays.q).q[0] == 0.4
+
+
 def test_names_that_do_not_exist_are_told() -> None:
     goal = lw.Reach("tip", position=(0.4, 0, 0.5))
     with pytest.raises(JointNotFoundError, match="did you mean 'panda_joint1'"):
@@ -170,7 +191,7 @@ WEIGHTS = np.array([1.0, 5.0, 2.0, 1.0, 30.0, 1.0, 3.0])
         ("pseudoinverse", {}),
         ("pseudoinverse", {"form": "rows"}),
         ("damped", {"damping": 0.0}),
-        ("control", {"gains": 0.0}),
+        ("control", {"gains": 0.0, "max_step": 10.0}),
         ("prioritized", {"damping": 1e-4, "max_step": 10.0}),
     ],
 )

@@ -18,6 +18,7 @@ from .hold import Hold
 from .look_at import LookAt
 from .on_line import OnLine
 from .on_plane import OnPlane
+from .ranges import Ranges
 from .reach import Reach
 from .relate import Relate
 from .rest import Rest
@@ -43,6 +44,7 @@ __all__ = [
     "LookAt",
     "OnLine",
     "OnPlane",
+    "Ranges",
     "Reach",
     "Relate",
     "Rest",

@@ -24,7 +24,7 @@ STILL = 1e-12  # what no joint changes [m, rad]
 FLAT = 1e-12  # of the largest singular value: the least that a smaller one counts as
 
 
-class Reference(NamedTuple):
+class Counted(NamedTuple):
     """What a Dexterity goal knows of a linkage: rows and velocities that count, what rows weigh, the best measure."""
 
     rows: NDArray[np.int64]
@@ -87,12 +87,12 @@ class Dexterity(Goal):
             joints = names
         self._set(enough=enough, joints=joints)
 
-    def reference(self, linkage: Linkage) -> Reference:
+    def _counted(self, linkage: Linkage) -> Counted:
         """Return what counts, and what the measure is at its best; it is kept with the linkage."""
         key = (self.frame, self.rows, self.measure, self.joints)
-        return linkage.cache.get("dexterity", key, lambda: self._reference(linkage))
+        return linkage.cache.get("dexterity", key, lambda: self._found(linkage))
 
-    def _reference(self, linkage: Linkage) -> Reference:
+    def _found(self, linkage: Linkage) -> Counted:
         poses = random_pose(linkage, 0, PROBES)
         largest = np.abs(linkage.jacobian(poses, self.frame)).max(axis=0)
         asked = np.array(ROWS[self.rows])
@@ -104,20 +104,20 @@ class Dexterity(Goal):
         if not len(columns) or not len(rows):
             raise GoalError(f"no joint that counts ever changes the {self.rows} of frame {self.frame!r}.")
         weights = np.where(rows < 3, 1.0, metres_per_radian(linkage))
-        found = Reference(rows, columns, weights, 1.0)
+        found = Counted(rows, columns, weights, 1.0)
         if self.measure == "condition":
             return found
         best = float(np.prod(self._ellipsoid(linkage, poses, found)[1], axis=-1).max())
         return found._replace(best=max(best, 1e-300))
 
-    def _ellipsoid(self, linkage: Linkage, q: FloatArray, known: Reference) -> tuple[FloatArray, ...]:
+    def _ellipsoid(self, linkage: Linkage, q: FloatArray, known: Counted) -> tuple[FloatArray, ...]:
         """Return the singular value decomposition of the weighted Jacobian of what counts."""
         jacobian = linkage.jacobian(q, self.frame)[..., known.rows, :][..., known.columns]
         return tuple(np.linalg.svd(jacobian * known.weights[:, None], full_matrices=False))
 
     def value(self, linkage: Linkage, q: FloatArray) -> FloatArray:
         """Return the measure at poses (..., nq), as `enough` counts it, shape (...)."""
-        known = self.reference(linkage)
+        known = self._counted(linkage)
         _, sigma, _ = self._ellipsoid(linkage, q, known)
         if self.measure == "condition":
             return np.asarray(sigma[..., -1] / np.maximum(sigma[..., 0], 1e-300))
@@ -143,7 +143,7 @@ class Dexterity(Goal):
 
         A singular value changes by ``u^T J' v``, with its singular vectors u and v, and J' from `Linkage.jacobian_dot`.
         """
-        known = self.reference(linkage)
+        known = self._counted(linkage)
         U, sigma, Vt = self._ellipsoid(linkage, poses, known)
         floor = np.maximum(sigma, FLAT * sigma[..., :1])
         if self.measure == "condition":

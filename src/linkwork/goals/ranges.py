@@ -55,7 +55,7 @@ class Ranges(NamedTuple):
         return np.where(asked[..., None], self._rates(way, target, jacobian), 0.0)
 
     def edges(self, way: FloatArray, target: FloatArray, jacobian: FloatArray) -> Edges | None:
-        """Return the ends of the ranges that a frame is within, and how velocities lead there; None if all are exact."""
+        """Return the ends of the ranges that a frame is within, and how velocities lead there; None without ranges."""
         wide = np.flatnonzero(self.low < self.high)
         if not len(wide):
             return None

@@ -19,6 +19,7 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import between, distinct, wrapped
 from ..solvers import Prepared, Problem, Settings
 from ..solvers.chain_solver import prepared_for
+from ..solvers.groups import random_poses
 from ..transforms import FloatArray
 
 SEEDS = 9  # frames at which solutions are searched for; they are followed from there to both ends of the path
@@ -39,30 +40,31 @@ MISS, JUMP, SHORT = 1e12, 1e6, 1e3  # costs of a missed goal, a jump, and a metr
 
 
 def choose(
-    linkage: Linkage, series: Sequence[Any], start: FloatArray, tracked: FloatArray, settings: Settings
+    problem: Problem, series: Sequence[Any], start: FloatArray, tracked: FloatArray, settings: Settings
 ) -> FloatArray:
     """Return poses (n, nq) along a path of goals, with the fewest misses, then jumps, then the least motion.
 
     Args:
-        linkage: The linkage.
+        problem: The linkage, and the joints that may move.
         series: One `Reach` for each frame.
         start: Pose before the first frame; any way from there is allowed.
         tracked: Poses (n, nq) that plain tracking finds: one of the ways to choose from.
         settings: Tolerances and limits.
     """
-    goals = [single_reach(goals) for goals in series]
+    goals, group = [single_reach(goals) for goals in series], problem.group
     layers = [rows[None] for rows in tracked]
-    isolated = Problem(linkage, goals[0], start).freedom(linkage.random_pose(0)) == 0
-    solvers = [_solver(linkage, goal, settings, isolated) for goal in goals]
+    anywhere = random_poses(problem.linkage, 0, 1, group, start)[0]
+    isolated = Problem(problem.linkage, goals[0], start, group).freedom(anywhere) == 0
+    solvers = [_solver(problem, goal, settings, isolated, start) for goal in goals]
     found = {k: _solutions(solvers[k], goals[k], start, isolated) for k in _seeds(len(goals))}
     for frames in (range(len(goals)), range(len(goals) - 1, -1, -1)):
         for k, poses in _followed(solvers, goals, found, frames, isolated):
             layers[k] = np.concatenate([layers[k], poses])
-    return _cheapest(linkage, goals, start, layers, settings, isolated)
+    return _cheapest(problem, goals, start, layers, settings, isolated)
 
 
 def _cheapest(
-    linkage: Linkage,
+    problem: Problem,
     goals: Sequence[Reach],
     start: FloatArray,
     layers: Sequence[FloatArray],
@@ -70,11 +72,12 @@ def _cheapest(
     isolated: bool,
 ) -> FloatArray:
     """Return the cheapest way through the poses of all frames."""
+    linkage = problem.linkage
     costs, nodes = np.zeros(1), [start[None]]
     parents: list[NDArray[np.int64]] = []
     for k, (goal, found) in enumerate(zip(goals, layers, strict=True)):
-        poses = _candidates(linkage, found, start, settings, isolated)
-        squares, longest = _ways(linkage, nodes[-1], poses)
+        poses = _candidates(problem, found, start, settings, isolated)
+        squares, longest = _ways(problem, nodes[-1], poses)
         total = costs[:, None] + squares + JUMP * (longest > LONGEST_STEP if k else 0.0)
         costs = total.min(axis=0) + _shortfall(linkage, goal, poses, settings)
         costs -= costs.min()  # so that small differences are not lost beside many misses
@@ -86,26 +89,28 @@ def _cheapest(
     return np.stack([poses[k] for poses, k in zip(nodes[1:], reversed(chosen), strict=True)])
 
 
-def _ways(linkage: Linkage, a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the summed squares and the largest of all changes from poses (m, nq) to poses (n, nq), shape (m, n).
+def _ways(problem: Problem, a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the summed squares, by the weights of joints, and the largest of all changes from poses (m, nq) to poses (n, nq), shape (m, n).
 
     The changes are those of `poses.between`, one value after another: all at once they would not fit a processor's
     cache.
     """
+    linkage, group = problem.linkage, problem.group
+    weights = np.ones(linkage.nv) if group is None or group.scale is None else group.scale**-2.0
     squares, largest = np.zeros((len(a), len(b))), np.zeros((len(a), len(b)))
     steps = [
-        wrapped(b[:, k] - a[:, k, None]) if wraps else b[:, k] - a[:, k, None]
-        for k, _, wraps in zip(*linkage.table.plain, strict=True)
+        (v, wrapped(b[:, k] - a[:, k, None]) if wraps else b[:, k] - a[:, k, None])
+        for k, v, wraps in zip(*linkage.table.plain, strict=True)
         if np.ptp(a[:, k]) or np.ptp(b[:, k]) or a[0, k] != b[0, k]  # a value that stays costs nothing
     ]
-    for k, _ in linkage.table.quaternions:
+    for k, v in linkage.table.quaternions:
         p, q = a[:, k : k + 4], b[:, k : k + 4]
         w, *axis = (p @ product @ q.T for product in TURNS_BETWEEN)
         sine = np.sqrt(sum(x * x for x in axis))
         angle = 2.0 * np.arctan2(sine, np.abs(w)) * np.sign(w)
-        steps += [x * (angle / np.maximum(sine, 1e-300)) for x in axis]
-    for step in steps:
-        squares += step * step
+        steps += [(v + i, x * (angle / np.maximum(sine, 1e-300))) for i, x in enumerate(axis)]
+    for v, step in steps:
+        squares += weights[v] * (step * step)
         np.maximum(largest, np.abs(step), out=largest)
     return squares, largest
 
@@ -122,7 +127,7 @@ def _seeds(count: int) -> list[int]:
     return sorted({round(k) for k in np.linspace(0, count - 1, min(count, SEEDS)).tolist()})
 
 
-def _solver(linkage: Linkage, goal: Reach, settings: Settings, isolated: bool) -> Prepared:
+def _solver(problem: Problem, goal: Reach, settings: Settings, isolated: bool, start: FloatArray) -> Prepared:
     """Return the compiled search for a goal; isolated solutions may leave limits: whole turns may bring them back."""
     metres, radians = (settings.tolerance, settings.rotation_tolerance) if goal.tolerance is None else goal.tolerance
     own = Settings(
@@ -130,7 +135,7 @@ def _solver(linkage: Linkage, goal: Reach, settings: Settings, isolated: bool) -
         radians if np.isfinite(radians) else settings.rotation_tolerance,
         limits="ignore" if isolated or not settings.keeps_limits else "clamp",
     )
-    prepared = prepared_for(linkage, goal, own, 1, 0)
+    prepared = prepared_for(problem.linkage, goal, own, 1, 0, problem.group, start)
     prepared.chain.check()
     return prepared
 
@@ -173,10 +178,10 @@ def _next(solver: Prepared, goal: Reach, poses: FloatArray) -> FloatArray:
 
 
 def _candidates(
-    linkage: Linkage, poses: FloatArray, start: FloatArray, settings: Settings, isolated: bool
+    problem: Problem, poses: FloatArray, start: FloatArray, settings: Settings, isolated: bool
 ) -> FloatArray:
     """Return poses within limits, the first of them as it is; isolated ones with whole turns added."""
-    tracked, others = poses[:1], poses[1:]
+    linkage, tracked, others = problem.linkage, poses[:1], poses[1:]
     if settings.keeps_limits and isolated:
         others = _turned(linkage, others[distinct(linkage, others)])
     if len(others) >= MOST:
@@ -184,6 +189,8 @@ def _candidates(
         others = others[np.argsort((away * away).sum(axis=-1), kind="stable")[: MOST - 1]]
     if settings.keeps_limits:
         others = np.clip(others, linkage.lower, linkage.upper)
+    if problem.group is not None:
+        others = problem.group.held(others, start)
     return np.concatenate([tracked, others])
 
 

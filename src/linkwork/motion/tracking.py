@@ -78,10 +78,10 @@ def track(
     chosen, settings = configure(method, options)
     problem = Problem(linkage, series[0], q, group_of(linkage, joints, weights))
     chosen.accept(problem)
-    series = _single_goals(series, problem, steps) if lookahead else series
+    series = _single_goals(series, steps) if lookahead else series
     poses, residuals = _followed(_frames(chosen, settings, problem, series, q, steps), len(series), progress)
     if lookahead:
-        poses = choose(linkage, series, q, poses, settings)
+        poses = choose(problem, series, q, poses, settings)
         residuals = _errors(problem, series, poses)
     return _clip(linkage, poses, residuals, fps, chosen)
 
@@ -105,12 +105,10 @@ def _errors(problem: Problem, series: Sequence[Any], poses: FloatArray) -> list[
     return [one.residuals(one.error(pose)) for one, pose in zip(aimed, poses, strict=True)]
 
 
-def _single_goals(series: Sequence[Any], problem: Problem, steps: int | None) -> list[Any]:
+def _single_goals(series: Sequence[Any], steps: int | None) -> list[Any]:
     """Return the one goal of each frame, which looking ahead needs; refuse what it cannot do."""
     if steps is not None:
         raise OptionError("steps solves frames one by one and lookahead all at once; give one of them.")
-    if problem.group is not None:
-        raise OptionError("lookahead compares solutions of all joints alike; leave out joints= and weights=.")
     return [single_reach(goals) for goals in series]
 
 

@@ -308,6 +308,13 @@ def _travel(carriers: list[Row], axes: FloatArray, long: NDArray[np.bool_]) -> F
     return np.asarray(basis[: int((sizes > 1e-9).sum())])
 
 
+def stiff_places(linkage: Linkage, frame: str, group: Group) -> NDArray[np.int64]:
+    """Return the places in the pose of the values that lead to a frame and are outside a group."""
+    path, _ = linkage.path_to(frame)
+    places = {q for i in path for q in range(linkage.nq)[linkage.drives[i].columns]}
+    return np.array(sorted(q for q in places if not group.values[q]), np.int64)
+
+
 def why_unsupported(linkage: Linkage, frame: str, group: Group | None = None) -> str:
     """Return what the compiled search does not know about the joints that move a frame, in words; empty if nothing."""
     linkage.frame_index(frame)

@@ -22,7 +22,7 @@ from ..linkage.caching import Cache
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, start_pose, turned_back, wrapped
 from ..transforms import FloatArray, as_array, plane_basis
-from .chain import Chain, shells
+from .chain import Chain, shells, stiff_places
 from .chain_closest import NO_STARTS, bring_closer
 from .chain_settings import search_settings
 from .chain_solution import Found
@@ -64,6 +64,10 @@ class Prepared:
         group: Group | None = None,
         rest: FloatArray | None = None,
     ) -> None:
+        if goal.ranges is not None:
+            raise GoalError(
+                f"the search for poses of {goal.frame!r} alone knows no ranges; solve(...) and prepare(arm, [goal]) do."
+            )
         self.linkage, self.goal, self.settings = linkage, goal, settings
         self.restarts, self.seed = restarts, seed
         self.group, self.rest = group, linkage.neutral() if rest is None else np.array(rest)
@@ -488,10 +492,3 @@ def prepared_for(
         key,
         lambda: Prepared(linkage, goal, settings, restarts=max(restarts, 1), seed=seed, group=group, rest=rest),
     )
-
-
-def stiff_places(linkage: Linkage, frame: str, group: Group) -> NDArray[np.int64]:
-    """Return the places in the pose of the values that lead to a frame and are outside a group."""
-    path, _ = linkage.path_to(frame)
-    places = {q for i in path for q in range(linkage.nq)[linkage.drives[i].columns]}
-    return np.array(sorted(q for q in places if not group.values[q]), np.int64)

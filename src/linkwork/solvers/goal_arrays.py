@@ -204,7 +204,7 @@ def _couple(_linkage: Linkage, goal: Couple) -> PackedGoal:
 
 
 def _dexterity(linkage: Linkage, goal: Dexterity) -> PackedGoal:
-    known = goal.reference(linkage)
+    known = goal._counted(linkage)
     values = {"enough": goal.enough, "best": known.best, "arm": metres_per_radian(linkage)}
     mask = _mask(known.rows, None) + (layout.BY_CONDITION if goal.measure == "condition" else 0)
     count = len(known.columns)
