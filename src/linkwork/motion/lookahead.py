@@ -90,7 +90,7 @@ def _cheapest(
 
 
 def _ways(problem: Problem, a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the summed squares, by the weights of joints, and the largest of all changes from poses (m, nq) to poses (n, nq), shape (m, n).
+    """Return summed squares of changes, by the weights of joints, and their largest: (m, nq) to (n, nq), shape (m, n).
 
     The changes are those of `poses.between`, one value after another: all at once they would not fit a processor's
     cache.
