@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from results import arguments, publish
+from results import arguments, publish, say
 from rich.console import Console
 from rich.progress import track
 
@@ -159,16 +159,17 @@ def _chain_differences(result: dict[str, list[str]], name: str, chain: dict[str,
         result["paths with misses"].append(f"{name}: {chain['missed']} frames")
 
 
-def section(folders: list[Path], reports: Reports) -> str:
-    """Return the figures as a table, then what differs."""
+def section(options: argparse.Namespace, reports: Reports) -> str:
+    """Return the figures as a table."""
+    which = f" (one file in {options.every})" if options.every > 1 else ""
     names = ("pin", "mujoco")
     versions = ", ".join([f"linkwork {lw.__version__}", *(f"{name} {version(name)}" for name in names)])
     lines = [
         "## Robots of others",
         "",
         f"{date.today().isoformat()}, {versions}. Made by `python benchmarks/robots.py FOLDER`: "
-        f"{', '.join(folder.name for folder in folders)}. URDF is judged by Pinocchio, MJCF by MuJoCo; a goal is a "
-        "place that a random pose within limits has in the peer's kinematics.",
+        f"{', '.join(folder.name for folder in options.folders)}{which}. URDF is judged by Pinocchio, MJCF by MuJoCo; "
+        "a goal is a place that a random pose within limits has in the peer's kinematics.",
         "",
         "| | |",
         "|---|---:|",
@@ -205,14 +206,17 @@ def parsed() -> argparse.Namespace:
 def main() -> None:
     options = parsed()
     files = [file for folder in options.folders for file in robot_files(folder)][:: options.every]
+    reports: Reports = []
     judge = Judge(options.limit, options.goals, options.folders)
     try:
-        console = Console(stderr=True)
-        reports = [judge(file) for file in track(files, "judging", console=console)]
+        for file in track(files, "judging", console=Console(stderr=True)):
+            reports.append(judge(file))
+    except KeyboardInterrupt:
+        say(f"stopped after {len(reports)} of {len(files)} files; what follows is of those")
     finally:
         judge.close()
     found = {"figures": figures(reports), "differences": differences(reports), "reports": reports}
-    publish(SECTION, section(options.folders, reports), found, options)
+    publish(SECTION, section(options, reports), found, options)
     if not options.json:
         print(details(reports))
 

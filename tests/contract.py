@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -226,16 +227,14 @@ def smooth_path(linkage: lw.Linkage, frames: int, seed: int = 7) -> np.ndarray:
 
 
 def _track(linkage: lw.Linkage, peer: Peer, result: Chain, frames: int) -> None:
-    """Follow a path frame after frame, each on the branch of the pose before it."""
+    """Follow a path from its first pose on."""
     poses = smooth_path(linkage, frames)
     result.asked = float(np.abs(np.diff(poses, axis=0)).max(initial=0.0))
-    ik, q = lw.prepare(linkage, result.frame), poses[0]
-    for pose in poses:
-        target = peer.place(pose, result.frame)
-        solution = ik(target, start=q, stay=True)
-        result.missed += not (solution.success and reaches(peer, solution.q, result.frame, target))
-        result.step = max(result.step, _largest_step(linkage, q, solution.q))
-        q = solution.q
+    targets = [peer.place(pose, result.frame) for pose in poses]
+    clip = lw.track(linkage, [lw.Reach(result.frame, pose=target) for target in targets], start=poses[0])
+    result.step = max(_largest_step(linkage, *pair) for pair in pairwise(clip.poses))
+    found = [reaches(peer, q, result.frame, target) for q, target in zip(clip.poses, targets, strict=True)]
+    result.missed = found.count(False)
 
 
 def _largest_step(linkage: lw.Linkage, before: np.ndarray, after: np.ndarray) -> float:
