@@ -19,6 +19,7 @@ SIGNATURES = {
     ".csv": b"time [s],",
     ".npz": b"PK",
     ".urdf": b"<?xml",
+    ".yaml": b"header:",  # a trajectory for ROS
 }
 MAX_LINES = 60
 

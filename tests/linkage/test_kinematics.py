@@ -494,6 +494,44 @@ def test_a_frame_nearly_right_is_suggested() -> None:
         lw.models.planar([2, 1]).forward([0, 0], frame="tpi")
 
 
+@joints
+@pytest.mark.parametrize("axes", ["world", "local"])
+def test_jacobian_dot_is_the_derivative_of_the_jacobian_along_integrate(joint: str, axes: str) -> None:
+    linkage = one_joint(JOINTS[joint])
+    q, v = linkage.random_pose(1), np.random.default_rng(2).normal(size=linkage.nv)
+    expected = slope(lambda h: linkage.jacobian(linkage.integrate(q, h * v), "tip", axes=axes))
+    assert_allclose(linkage.jacobian_dot(q, v, "tip", axes=axes), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_jacobian_dot_broadcasts_poses_against_velocities(seed: int) -> None:
+    """Trees with followers, whose columns add to those of their leaders."""
+    rng = np.random.default_rng(seed)
+    linkage = random_tree(rng, 9)
+    frame, q, v = str(rng.choice(linkage.frames)), linkage.random_pose(rng, (3, 1)), rng.normal(size=(4, linkage.nv))
+    found = linkage.jacobian_dot(q, v, frame)
+    assert found.shape == (3, 4, 6, linkage.nv)
+    for i, k in np.ndindex(3, 4):
+        one = slope(lambda h, i=i, k=k: linkage.jacobian(linkage.integrate(q[i, 0], h * v[k]), frame))
+        assert_allclose(found[i, k], one, atol=1e-7)
+    assert linkage.jacobian_dot(q[:0], v[0], frame).shape == (0, 1, 6, linkage.nv)
+
+
+def test_jacobian_dot_refuses_what_jacobian_and_integrate_refuse() -> None:
+    arm = lw.models.planar([2, 1])
+    refused: list[tuple[tuple, dict, type[LinkworkError], str]] = [
+        (([0, 0], [1, 0], "wrist"), {}, FrameNotFoundError, "no frame 'wrist'"),
+        (([0, 0, 0], [1, 0], "tip"), {}, PoseShapeError, "expected a pose of shape"),
+        (([0, 0], [1, 0, 0], "tip"), {}, PoseShapeError, "expected a velocity of shape"),
+        (([0, 0], [1, np.nan], "tip"), {}, PoseValueError, "must be finite"),
+        ((np.zeros((3, 2)), np.zeros((2, 2)), "tip"), {}, PoseError, "do not go together"),
+        (([0, 0], [1, 0], "tip"), {"axes": "global"}, TransformError, "'world' or 'local', got 'global'"),
+    ]
+    for operands, options, error, message in refused:
+        with pytest.raises(error, match=message):
+            arm.jacobian_dot(*operands, **options)
+
+
 def test_jacobians_have_two_kinds_of_axes() -> None:
     with pytest.raises(TransformError, match="'world' or 'local'"):
         lw.models.planar([2, 1]).jacobian([0, 0], "tip", axes="body")
