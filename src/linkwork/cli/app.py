@@ -143,6 +143,8 @@ def info(model: ModelOperand, as_json: AsJson = False) -> None:
     print(f"\nframes: {', '.join(frames) or 'none'}")
     if linkage.loops:
         print(f"loops: {', '.join(f'{loop.name} ({loop.first}, {loop.second})' for loop in linkage.loops)}")
+    if linkage.groups:
+        print(f"groups: {', '.join(linkage.groups)}")
     print(f"poses: {', '.join(linkage.poses) or 'none'}")
 
 

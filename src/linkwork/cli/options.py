@@ -260,6 +260,7 @@ class FileOptions:
     positions: Annotated[str | None, takes("RULE", "BVH positions replace the offset, or add to it.")] = None
     limits: Annotated[str | None, takes("RULE", "Joints that others follow: own limits, or the followers' too.")] = None
     strict: Annotated[bool, flag("--strict", "Refuse a file for anything wrong in it.")] = False
+    srdf: Annotated[str | None, takes("FILE", "SRDF of a URDF file: groups, poses, pairs of links.")] = None
     arguments: Annotated[
         list[str] | None, takes("NAME=VALUE", "An argument of a xacro file; may be repeated.", "--argument")
     ] = None
@@ -275,7 +276,7 @@ class FileOptions:
             units = None if self.units is None else UNITS.get(self.units) or float(self.units)
         except ValueError:
             raise OptionError(f"--units is {listed(list(UNITS))} or a number of metres, got {self.units!r}") from None
-        own = given(limits=self.limits, strict=self.strict, loop_tolerance=self.loop_tolerance)
+        own = given(limits=self.limits, strict=self.strict, loop_tolerance=self.loop_tolerance, srdf=self.srdf)
         more = given(up=self.up, positions=self.positions, units=units) | own
         return as_options({"packages": named, "arguments": arguments, "folders": tuple(self.folders or ()), **more})
 

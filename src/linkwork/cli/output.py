@@ -47,6 +47,7 @@ def description(linkage: Linkage) -> dict[str, Any]:
         "joints": [joint_description(linkage.joint(name)) for name in linkage.joints],
         "frames": [{"name": frame.name, "link": frame.link} for frame in linkage.extra_frames],
         "loops": [asdict(loop) for loop in linkage.loops],
+        "groups": {name: list(joints) for name, joints in linkage.groups.items()},
         "poses": {name: by_coordinate(linkage, q) for name, q in linkage.poses.items()},
     }
 

@@ -40,6 +40,7 @@ class ReadOptions(TypedDict, total=False):
     strict: bool
     loop_tolerance: float | None
     arguments: Mapping[str, str]
+    srdf: FilePath | None
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class Options:
         strict: Refuse a file for what is wrong in it, instead of leaving that part out with a remark.
         loop_tolerance: The gap of a closed loop that counts as none [m, rad]; by default what suits the format.
         arguments: Values of a xacro file's arguments by name.
+        srdf: The SRDF file that belongs to a URDF file; by default the one of the same name beside it, if there is one.
     """
 
     packages: Mapping[str, FilePath] = field(default_factory=dict)
@@ -69,6 +71,7 @@ class Options:
     strict: bool = False
     loop_tolerance: float | None = None
     arguments: Mapping[str, str] = field(default_factory=dict)
+    srdf: FilePath | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.packages, Mapping):
@@ -90,6 +93,8 @@ class Options:
             raise OptionError(f"arguments maps names to values, got {self.arguments!r}.")
         arguments = {str(name): _as_argument(value) for name, value in self.arguments.items()}
         object.__setattr__(self, "arguments", MappingProxyType(arguments))
+        if self.srdf is not None and not isinstance(self.srdf, str | os.PathLike):
+            raise OptionError(f"srdf is the name of a file, got {self.srdf!r}.")
         if self.limits not in LIMITS:
             raise OptionError(f"limits is 'own' or 'followers', got {self.limits!r}.")
         if not isinstance(self.strict, bool):

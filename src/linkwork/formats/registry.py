@@ -48,6 +48,7 @@ class Format:
 
 
 _MESHES, _SCALE = ("packages", "folders", "limits"), ("units", "up", "folders")
+_ROBOT = (*_MESHES, "arguments", "srdf")
 _SCENE = Format("scene", "scene", options=_MESHES)
 _TRAJECTORY = Format("joint_trajectory", "JointTrajectory", linkages=False, clips=True, homeless=True)
 _USD = Format("usd", "USD", clips=True, several=True, options=_SCALE)
@@ -57,8 +58,8 @@ FORMATS: dict[str, Format] = {
     ".json": _SCENE,
     ".trajectory.yaml": _TRAJECTORY,
     ".trajectory.json": _TRAJECTORY,
-    ".urdf": Format("urdf", "URDF", options=(*_MESHES, "arguments")),
-    ".xacro": Format("urdf", "xacro", options=(*_MESHES, "arguments"), writes=False),
+    ".urdf": Format("urdf", "URDF", options=_ROBOT),
+    ".xacro": Format("urdf", "xacro", options=_ROBOT, writes=False),
     ".xml": Format("mjcf", "MJCF", options=(*_MESHES, "loop_tolerance"), writes=False),
     ".bvh": Format("bvh", "BVH", clips=True, options=("units", "up", "positions")),
     ".gltf": Format("gltf", "glTF", clips=True, several=True, options=_SCALE),

@@ -196,7 +196,8 @@ def _linkage(document: Any) -> Linkage:
     ends = dict.fromkeys(str(end) for joint in joints for end in (joint.parent, joint.child))
     links += [Link(name) for name in ends if name not in named]
     try:
-        linkage = Linkage(links, joints, name=scene.name, frames=frames, root=root, loops=loops)
+        more: dict[str, Any] = {"frames": frames, "root": root, "loops": loops, "groups": scene.groups}
+        linkage = Linkage(links, joints, name=scene.name, disabled_pairs=_pairs(scene.disabled_pairs), **more)
     except DuplicateNameError as error:
         raise _Problem(_second(document, error), str(error)) from error
     except LinkworkError as error:
@@ -205,6 +206,13 @@ def _linkage(document: Any) -> Linkage:
         return linkage
     poses = {name: _pose(linkage, raw, ("poses", name)) for name, raw in scene.poses.items()}
     return linkage.replace(poses=poses)
+
+
+def _pairs(rows: list[list[str]]) -> dict[tuple[str, str], str]:
+    for k, row in enumerate(rows):
+        if len(row) not in (2, 3):
+            raise _Problem(("disabled_pairs", k), f"a disabled pair is two links and perhaps a reason; got {row}.")
+    return {(first, second): "".join(reason) for first, second, *reason in rows}
 
 
 def _second(document: dict[str, Any], error: DuplicateNameError) -> Path:

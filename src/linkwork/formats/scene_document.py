@@ -35,6 +35,8 @@ def document(linkage: Linkage) -> dict[str, Any]:
         "joints": [_joint_entry(joint) for joint in linkage.arcs[1:]],
         "frames": [{"name": f.name, "link": f.link} | _place(f.placement) for f in linkage.extra_frames],
         "loops": [_parameters(loop) for loop in linkage.loops],
+        "groups": {name: list(joints) for name, joints in linkage.groups.items()},
+        "disabled_pairs": [[*pair, reason][: 2 + bool(reason)] for pair, reason in linkage.disabled_pairs.items()],
         "poses": {name: _pose_entry(linkage, pose) for name, pose in linkage.poses.items()},
     }
     return head | {key: table for key, table in tables.items() if table}

@@ -126,6 +126,8 @@ class SceneFile(Strict, kw_only=True):
     joints: list[Any] = []
     frames: list[Any] = []
     loops: list[Any] = []
+    groups: dict[str, list[str]] = {}
+    disabled_pairs: list[list[str]] = []  # two links, and perhaps the reason
     poses: dict[str, Any] = {}
     studio: dict[str, Any] = {}  # targets and keys, which only the studio reads
 

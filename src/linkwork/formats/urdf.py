@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..errors import FormatError, Remark, listed
 from ..linkage.linkage import Linkage
-from . import meshes, xacro, xml
+from . import meshes, srdf, xacro, xml
 from .content import Content, file_errors
 from .followers import held
 from .options import DEFAULTS, FilePath, Options
@@ -36,7 +36,8 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     Args:
         path: The file.
         options: Of these, `packages` and `folders` say where meshes may lie, `limits` whose limits a joint that others
-            follow has, and `strict` that nothing wrong is forgiven.
+            follow has, `strict` that nothing wrong is forgiven, `arguments` are those of xacro, and `srdf` is a file
+            with groups and poses.
 
     Raises:
         FormatError: If the file is not URDF, or its links and joints make no linkage; with the line where there is one.
@@ -44,8 +45,8 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     document = xml.read(path, hollow=HOLLOW)
     marked = any(mark in document.text for mark in XACRO)
     if Path(path).suffix.lower() == ".xacro" or (marked and _is_script(document.root)):
-        return _read_expanded(path, options)
-    return _content(UrdfSource(path, options), document, marked=marked)
+        return srdf.added(_read_expanded(path, options), path, options)
+    return srdf.added(_content(UrdfSource(path, options), document, marked=marked), path, options)
 
 
 def _read_expanded(path: FilePath, options: Options) -> Content:

@@ -110,6 +110,8 @@ class _Writer:
             ("loops", len(self.linkage.loops), "closed loop"),
             ("cones", len(self.linkage.cones), "swing and twist limit"),
             ("clips", len(self.content.clips), "clip"),
+            ("groups", len(self.linkage.groups), "joint group"),
+            ("pairs", len(self.linkage.disabled_pairs), "disabled pair"),
         )
         for key, count, what in lost:
             if count:

@@ -30,8 +30,8 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
         prefix: Put before every name of the other, so that names differ: ``"left_"``.
         at: frame_from_other, where the other's world lies in the frame: 4x4 or a position [m].
 
-    Stored poses are kept: those of the other under its prefix, those of one name in both as one pose. Joints that a
-    pose did not hold are neutral in it.
+    Stored poses and groups are kept: those of the other under its prefix, those of one name in both as one. Joints that
+    a pose did not hold are neutral in it.
 
     Raises:
         LinkageError: If both have a link, frame, joint or loop of one name.
@@ -46,6 +46,9 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
     if part.root.articulation.nq == 0:
         name = fresh(f"{part.links[0]}_mount", {arc.name for arc in (*linkage.arcs, *part.arcs[1:])})
     mount = replaced(part.root, name=name, parent=link, placement=placement)
+    groups = dict(linkage.groups)
+    for group, joints in part.groups.items():
+        groups[prefix + group] = (*groups.get(prefix + group, ()), *joints)
     whole = type(linkage)(
         [*linkage.nodes, *part.nodes],
         [*linkage.arcs[1:], mount, *part.arcs[1:]],
@@ -53,6 +56,8 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
         frames=[*linkage.extra_frames, *part.extra_frames],
         root=linkage.root,
         loops=[*linkage.loops, *part.loops],
+        groups=groups,
+        disabled_pairs={**linkage.disabled_pairs, **part.disabled_pairs},
     )
     poses: dict[str, dict[str, float]] = {}
     for mark, source in (("", linkage), (prefix, part)):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import LimitError, LinkageError, MimicError
 from ..transforms import IDENTITY, FloatArray, TransformLike, as_transform
+from .groups import carried
 from .joints import Articulation, Fixed, Joint
 from .motion_limits import MOTION_LIMITS, NO_MOTION_LIMITS
 from .poses import PoseLike, as_poses, pose
@@ -31,6 +32,8 @@ def replace(
     frames: Iterable[Frame] | None = None,
     poses: Mapping[str, PoseLike] | None = None,
     loops: Iterable[Loop] | None = None,
+    groups: Mapping[str, Iterable[str]] | None = None,
+    disabled_pairs: Mapping[tuple[str, str], str] | Iterable[tuple[str, str]] | None = None,
 ) -> Linkage:
     """Return a linkage with parts changed.
 
@@ -46,6 +49,8 @@ def replace(
         poses: All named poses. By default they are kept, with neutral values for what they did not hold: a value is
             kept where there still is one of its name and unit, a quaternion as a whole.
         loops: All loops.
+        groups: All groups of joints.
+        disabled_pairs: All pairs of links that may touch.
     """
     new_links = _changed(linkage.nodes, links or {}, linkage.link_index, _changed_link)
     new_joints = _changed(linkage.arcs, joints or {}, linkage.arc_index, _changed_joint)
@@ -63,7 +68,10 @@ def replace(
     if isinstance(root, str | Articulation):
         root = new_joints[0].with_articulation(as_root(root))
     name, root = linkage.name if name is None else name, new_joints[0] if root is None else root
-    result = type(linkage)(new_links, new_joints[1:], name=name, frames=frames, root=root, loops=loops)
+    parts = carried(linkage, {old: (new,) for old, new in joint_names.items()}, link_names)
+    parts |= {"groups": groups} if groups is not None else {}
+    parts |= {"disabled_pairs": disabled_pairs} if disabled_pairs is not None else {}
+    result = type(linkage)(new_links, new_joints[1:], name=name, frames=frames, root=root, loops=loops, **parts)
     if poses is None:
         return _with_poses_of(linkage, result, joint_names)
     return _with_poses(result, poses)
@@ -120,6 +128,7 @@ def _with_poses(linkage: Linkage, poses: Mapping[str, PoseLike]) -> Linkage:
 def _rebuilt(linkage: Linkage, nodes: Sequence[Link], arcs: Sequence[Joint], **parts: Any) -> Linkage:
     """Return a linkage of other links and arcs, the root arc first; further parts are those of the old one."""
     kept: dict[str, Any] = {"name": linkage.name, "frames": linkage.extra_frames, "loops": linkage.loops}
+    kept |= {"groups": linkage.groups, "disabled_pairs": linkage.disabled_pairs}
     return type(linkage)(nodes, arcs[1:], root=arcs[0], **(kept | parts))
 
 
@@ -195,7 +204,8 @@ def subtree(linkage: Linkage, link: str) -> Linkage:
     frames = [frame for frame in linkage.extra_frames if frame.link in names]
     names.update(frame.name for frame in frames)
     loops = [loop for loop in linkage.loops if {loop.first, loop.second} <= names]
-    result = type(linkage)(nodes, linkage.arcs[top + 1 : end], name=link, frames=frames, loops=loops)
+    parts = carried(linkage, {name: (name,) for name in inside}, {node.name: node.name for node in nodes})
+    result = type(linkage)(nodes, linkage.arcs[top + 1 : end], name=link, frames=frames, loops=loops, **parts)
     return _with_poses_of(linkage, result)
 
 
@@ -209,6 +219,7 @@ def split(linkage: Linkage) -> Linkage:
     links, joints, root = list(linkage.nodes), [], linkage.root
     arcs = list(linkage.arcs[1:])
     link_names, joint_names = set(linkage.frames), {arc.name for arc in linkage.arcs}
+    parts_of = {root.name: [root.name]}
     if root.articulation.nq > 1:
         base = Link(fresh(root.name, link_names))
         links.insert(0, base)
@@ -216,8 +227,10 @@ def split(linkage: Linkage) -> Linkage:
         arcs.insert(0, replaced(root, parent=base.name, placement=IDENTITY))
         root = Joint(ROOT, None, base.name, placement=root.placement)
     for arc in arcs:
+        parts_of[arc.name] = names = []
         if arc.articulation.nq <= 1:
             joints.append(arc)
+            names.append(arc.name)
             continue
         if any(getattr(arc.articulation, name, None) is not None for name in ("swing", "twist")):
             what = f"swing and twist of joint {arc.name!r} of linkage {linkage.name!r}"
@@ -230,10 +243,11 @@ def split(linkage: Linkage) -> Linkage:
                 child = fresh(f"{arc.name}.{suffix}", link_names)
                 links.append(Link(child))
             joints.append(Joint(name, parent, child, articulation, placement, **limits[k - 1]))
+            names.append(name)
             joint_names.add(name)
             link_names.add(child)
             parent, placement = child, IDENTITY
-    result = _rebuilt(linkage, links, [root, *joints])
+    result = _rebuilt(linkage, links, [root, *joints], **carried(linkage, parts_of, {n: n for n in linkage.links}))
     return _with_poses(result, {name: split_pose(linkage, name) for name in linkage.poses})
 
 

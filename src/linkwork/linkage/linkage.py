@@ -18,6 +18,7 @@ from ..transforms import IDENTITY, FloatArray, TransformLike, read_only
 from . import assembly, dh_table, edits, poses as pose_vectors, tree
 from .caching import Cache
 from .coordinates import CoordinateTable, coordinate_table
+from .groups import Groups, Pairs, as_groups, as_pairs
 from .joints import Articulation, Joint
 from .poses import PoseLike, mid_range
 from .structure import Structure
@@ -42,6 +43,9 @@ class Linkage(Structure):
             ``"fixed"``, ``"planar"`` and ``"floating"``, or a 4x4 transform. Fixed at the origin by default. It is
             called ``"root"`` unless it brings a name, or is fixed and another joint is called so.
         poses: Named poses, each of shape (nq,).
+        groups: Names of joints by the name of their group, to solve with by ``joints="arm"``; of each, those that have
+            values of their own are kept, in the order of the linkage.
+        disabled_pairs: Pairs of links that may touch or never can, as planners know them, with the reason.
         loops: Where the mechanism closes: pairs of frames that must coincide, in a solve; poses are free to leave them.
 
     Raises:
@@ -64,6 +68,8 @@ class Linkage(Structure):
     effort: FloatArray
     poses: Mapping[str, FloatArray]
     loops: tuple[Loop, ...]
+    groups: Groups
+    disabled_pairs: Pairs
     cache: Cache  # what later modules work out once for this linkage
 
     def __init__(
@@ -76,6 +82,8 @@ class Linkage(Structure):
         root: Joint | Articulation | str | ArrayLike | None = None,
         poses: Mapping[str, PoseLike] | None = None,
         loops: Iterable[Loop] = (),
+        groups: Mapping[str, Iterable[str]] | None = None,
+        disabled_pairs: Mapping[tuple[str, str], str] | Iterable[tuple[str, str]] | None = None,
     ) -> None:
         where = f"linkage {name!r}"
         if not isinstance(name, str):  # a caller without a type checker
@@ -97,6 +105,8 @@ class Linkage(Structure):
         values.update(
             tree.layout(self.arcs, where), extra_frames=tuple(frames), loops=tuple(loops), poses=MappingProxyType({})
         )
+        values.update(groups=as_groups(groups, self.arcs, where))
+        values.update(disabled_pairs=as_pairs(disabled_pairs, self.nodes, where))
         tree.check_names("pose", poses or (), where)
         values["poses"] = MappingProxyType({key: self._stored(key, pose) for key, pose in (poses or {}).items()})
 
@@ -385,7 +395,7 @@ class Linkage(Structure):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Linkage):
             return NotImplemented
-        parts = ("name", "nodes", "arcs", "extra_frames", "loops")
+        parts = ("name", "nodes", "arcs", "extra_frames", "loops", "groups", "disabled_pairs")
         if any(getattr(self, part) != getattr(other, part) for part in parts):
             return False
         same_names = list(self.poses) == list(other.poses)
@@ -396,6 +406,7 @@ class Linkage(Structure):
 
     def __reduce__(self) -> tuple[Any, ...]:
         bare = partial(Linkage, self.nodes, self.arcs[1:], name=self.name, frames=self.extra_frames, root=self.root)
+        bare = partial(bare, groups=dict(self.groups), disabled_pairs=dict(self.disabled_pairs))
         return partial(bare, poses=dict(self.poses), loops=self.loops), ()
 
     def __repr__(self) -> str:
