@@ -114,9 +114,10 @@ def _limits(source: UrdfSource, joint: XmlElement, name: str, kind: str) -> tupl
 def _motion_limits(source: UrdfSource, joint: XmlElement, name: str, articulation: Articulation) -> dict[str, float]:
     """Return limits of velocity, acceleration and effort. Zero or -1 is none: files have it where nothing is known."""
     limit = joint.first("limit")
-    given = [key for key in MOTION_LIMITS if limit is not None and key in limit.attributes]
     result: dict[str, float] = {}
-    for key in given if limit is not None and articulation.nv else ():
+    if limit is None or not articulation.nv:
+        return result
+    for key in [key for key in MOTION_LIMITS if key in limit.attributes]:
         value = source.bound(limit, key)
         if articulation.nv > 1:
             source.drop(f"the {key} limit of a {articulation.kind} joint", limit)

@@ -150,10 +150,10 @@ def _rows(joint: Joint, drive: Drive, mimicked: set[int], geared: set[int]) -> I
     for k, (name, unit) in enumerate(zip(joint.coordinates, joint.articulation.units, strict=True)):
         q, motion = drive.q + k, plain.get(k)
         kind, v = ("ball", None) if motion is None else (motion.kind, drive.v + motion.rate)
-        given = (getattr(joint, what) if k in rates else None for what in MOTION_LIMITS)
-        limits = (lower[k], upper[k], *(math.inf if limit is None else limit[rates[k]] for limit in given))
-        periodic = kind == "revolute" and q not in geared
-        yield Coordinate(name, joint.name, kind, unit, q, v, *limits, q in mimicked, periodic)
+        given = {what: getattr(joint, what) if k in rates else None for what in MOTION_LIMITS}
+        limits = {what: math.inf if limit is None else limit[rates[k]] for what, limit in given.items()}
+        wraps = {"mimicked": q in mimicked, "periodic": kind == "revolute" and q not in geared}
+        yield Coordinate(name, joint.name, kind, unit, q, v, lower[k], upper[k], **limits, **wraps)
 
 
 def _rates(elements: Sequence[Element]) -> Iterator[tuple[int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..transforms import FloatArray
 from .joints import Continuous, Revolute
@@ -92,12 +92,13 @@ def narrowed(linkage: Linkage) -> tuple[Linkage, list[Overrun]]:
             beyond.append(overrun)
         else:
             ranges[overrun.leader] = low, high
-    changes = {}
+    changes: dict[str, dict[str, Any]] = {}
     for name, (low, high) in ranges.items():
         articulation = linkage.joint(name).articulation
-        wheel = isinstance(articulation, Continuous)
-        limits = {"lower": low, "upper": high}
-        changes[name] = {"articulation": Revolute(articulation.axis, low, high)} if wheel else limits
+        if isinstance(articulation, Continuous):
+            changes[name] = {"articulation": Revolute(articulation.axis, low, high)}
+        else:
+            changes[name] = {"lower": low, "upper": high}
     return linkage.replace(joints=changes) if changes else linkage, beyond
 
 

@@ -477,7 +477,7 @@ class Joint(Value):
         same = articulation.rate_units == self.articulation.rate_units
         return replace(self, articulation=articulation, **({} if same else NO_MOTION_LIMITS))
 
-    def part_limits(self) -> list[dict[str, float]]:
+    def part_limits(self) -> list[dict[str, Any]]:
         """Return the limits of motion of each of the articulation's `split` parts, by name."""
         given = {what: getattr(self, what) for what in MOTION_LIMITS}
         return part_limits(given, self.articulation.elements, f"joint {self.name!r}")

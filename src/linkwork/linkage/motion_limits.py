@@ -16,7 +16,7 @@ from ..transforms import as_angle, as_length, reraised_as
 from .elements import Element
 
 MOTION_LIMITS = ("velocity", "acceleration", "effort")
-NO_MOTION_LIMITS = dict.fromkeys(MOTION_LIMITS)
+NO_MOTION_LIMITS: dict[str, Any] = dict.fromkeys(MOTION_LIMITS)
 
 
 def as_motion_limit(given: Any, units: Sequence[str], what: str) -> tuple[float, ...] | None:
@@ -52,7 +52,7 @@ def _limit(value: Any, unit: str, what: str) -> float:
 
 def part_limits(
     limits: Mapping[str, tuple[float, ...] | None], elements: Sequence[Element], what: str
-) -> list[dict[str, float]]:
+) -> list[dict[str, Any]]:
     """Return the limits of motion of each one-DOF part of a joint, by name, from those of the whole.
 
     Args:

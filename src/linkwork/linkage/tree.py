@@ -290,7 +290,7 @@ def layout(arcs: Sequence[Joint], where: str) -> dict[str, Any]:
         if joint.mimic is not None:
             _follow(joint, by_name, drives, where)
     check_names("pose coordinate", coordinates, where)
-    places = {"drives": tuple(drives[joint.name] for joint in arcs), "coordinates": tuple(coordinates)}
+    places: dict[str, Any] = {"drives": tuple(drives[joint.name] for joint in arcs), "coordinates": tuple(coordinates)}
     places |= {what: _motion_limits(own, what) for what in MOTION_LIMITS}
     return places | {"nq": nq, "nv": nv, "lower": read_only(lower), "upper": read_only(upper)}
 
