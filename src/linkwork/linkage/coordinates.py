@@ -148,12 +148,13 @@ def _rows(joint: Joint, drive: Drive, mimicked: set[int], geared: set[int]) -> I
     rates = dict(_rates(joint.articulation.elements))
     lower, upper = (bound.tolist() for bound in joint.articulation.limits)
     for k, (name, unit) in enumerate(zip(joint.coordinates, joint.articulation.units, strict=True)):
-        q, motion = drive.q + k, plain.get(k)
-        kind, v = ("ball", None) if motion is None else (motion.kind, drive.v + motion.rate)
-        given = {what: getattr(joint, what) if k in rates else None for what in MOTION_LIMITS}
-        limits = {what: math.inf if limit is None else limit[rates[k]] for what, limit in given.items()}
-        wraps = {"mimicked": q in mimicked, "periodic": kind == "revolute" and q not in geared}
-        yield Coordinate(name, joint.name, kind, unit, q, v, lower[k], upper[k], **limits, **wraps)
+        q, element = drive.q + k, plain.get(k)
+        kind, v = ("ball", None) if element is None else (element.kind, drive.v + element.rate)
+        given = [getattr(joint, what) if k in rates else None for what in MOTION_LIMITS]
+        velocity, acceleration, effort = (math.inf if limit is None else limit[rates[k]] for limit in given)
+        limits = lower[k], upper[k], velocity, acceleration, effort
+        periodic = kind == "revolute" and q not in geared
+        yield Coordinate(name, joint.name, kind, unit, q, v, *limits, q in mimicked, periodic)
 
 
 def _rates(elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
