@@ -201,3 +201,50 @@ def test_where_meshes_were_looked_for_is_said_once_for_every_package(tmp_path):
     assert ["either, in the same folders" in text for text in texts] == [False, True, False, True, False, False]
     assert ["--package p=FOLDER" in text for text in texts] == [False, False, True, False, False, False]
     assert "--folder" in texts[-1]
+
+
+# Robots that were copied without their packages
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("package://hand_description/meshes/visual/palm.stl", "meshes/visual/palm.stl"),
+        ("package://big/models/hand/meshes/palm.stl", "meshes/palm.stl"),
+        ("package://meshes/palm.stl", "meshes/palm.stl"),
+        ("package:///hand_description/meshes/palm.stl", "meshes/palm.stl"),
+        ("model://hand/meshes/my%20palm.stl", "meshes/my palm.stl"),
+    ],
+)
+def test_a_package_that_is_not_found_is_guessed_from_where_the_model_is(tmp_path, name, place):
+    file, model = put(tmp_path / "copy" / place), tmp_path / "copy" / "urdf" / "hand.urdf"
+    model.parent.mkdir()
+    found = find(name, model)
+    assert (found.file, found.guessed) == (file, tmp_path / "copy")
+    finder = meshes.MeshFinder(model, Options())
+    remark = finder.remark(name, "palm", 3)
+    assert (remark.kind, remark.where, remark.line) == ("guessed-package", "palm", 3)
+    assert f"is not found; its meshes are taken from {tmp_path / 'copy'}; say where it is" in remark.text
+    assert finder.remark(name, "palm", 4) is None
+
+
+def test_a_package_that_is_told_is_not_guessed(tmp_path):
+    model = tmp_path / "copy" / "urdf" / "hand.urdf"
+    put(tmp_path / "copy" / "meshes" / "palm.stl")
+    assert find("package://hand/meshes/palm.stl", model, packages={"hand": tmp_path}).file is None
+
+
+@pytest.mark.parametrize(
+    "name", ["package://a/../meshes/x.stl", "package://a/%2e%2e/meshes/x.stl", "package://a/x.stl"]
+)
+def test_names_that_climb_and_files_without_a_folder_are_not_guessed(tmp_path, name):
+    put(tmp_path / "meshes" / "x.stl")
+    put(tmp_path / "x.stl")
+    assert find(name, tmp_path / "urdf" / "hand.urdf").file is None
+
+
+def test_a_package_is_known_by_the_name_it_gives_itself(tmp_path):
+    put(tmp_path / "src" / "package.xml").write_text("<package><name>hand_description</name></package>")
+    file = put(tmp_path / "src" / "meshes" / "palm.stl")
+    found = find("package://hand_description/meshes/palm.stl", tmp_path / "src" / "robots" / "deep" / "hand.urdf")
+    assert (found.file, found.guessed) == (file, None)

@@ -23,6 +23,7 @@ MODEL_FOLDERS = ("urdf", "mjcf", "xacro", "sdf", "robots", "models")  # where pa
 PACKAGE_SCHEMES = ("package", "model")
 MAX_MESHES = 1_000  # different names that are looked for, of one model
 LONGEST_NAME, LONGEST_SHOWN = 4096, 200
+MAX_PARTS = 8  # of a name that is looked for in a guessed package
 LONGEST_MANIFEST = 2**16  # characters of a package.xml that its name is looked for in
 _NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 OUTSIDE = "lies outside the model's folder; allow the one it lies in with folders=[...] (--folder)"
@@ -37,12 +38,14 @@ class Resolved:
         tried: Every path that was looked at, in order.
         refused: Why the name was not followed, if it was not; None otherwise.
         advice: What to do if it is not there.
+        guessed: The folder that was taken for a package that is not found; None if none was.
     """
 
     file: Path | None
     tried: tuple[str, ...] = ()
     refused: str | None = None
     advice: str = ""
+    guessed: Path | None = None
 
     @property
     def reason(self) -> str:
@@ -92,7 +95,8 @@ class MeshFinder:
     ``package://name/rest`` and ``model://name/rest`` are looked for in `options.packages`, in `options.folders` and the
     folders of ROS_PACKAGE_PATH, in the ``share`` folders of AMENT_PREFIX_PATH, in the model's folder and in the folders
     above it: one that is the package or holds it, and has in it what makes a package. ``file://`` and plain names are
-    taken from the model's folder, then from `options.folders`.
+    taken from the model's folder, then from `options.folders`. A package that is found nowhere is guessed: robots are
+    copied without their packages, and keep their meshes in the same folders.
 
     Args:
         model: The file of the model.
@@ -105,6 +109,7 @@ class MeshFinder:
         self._found: dict[str, Resolved] = {}
         self._missed: set[str] = set()
         self._looked: set[str] = set()
+        self._guessed: set[str] = set()
 
     def find(self, name: str) -> Resolved:
         """Return the file that a name stands for, or what was tried."""
@@ -115,16 +120,20 @@ class MeshFinder:
         return self._found[name]
 
     def remark(self, name: str, link: str, line: int | None = None) -> Remark | None:
-        """Return what to say of a name that stands for no file; None if it stands for one, or has been said before.
+        """Return what to say of a name that stands for no file, or for one in a guessed package; None if nothing is.
 
         Where it was looked for is said once for every package, and once for the names that are in none.
         """
         found = self.find(name)
+        scheme, rest = _split(name)
+        package, reason = rest.partition("/")[0] if scheme in PACKAGE_SCHEMES else "", found.reason
+        if found.guessed is not None and package not in self._guessed:
+            self._guessed.add(package)
+            text = f"package {package!r} is not found; its meshes are taken from {found.guessed}; {_advice(package)}."
+            return Remark("guessed-package", text, link, line)
         if name in self._missed or found.file is not None:
             return None
         self._missed.add(name)
-        scheme, rest = _split(name)
-        package, reason = rest.partition("/")[0] if scheme in PACKAGE_SCHEMES else "", found.reason
         if found.refused is None:
             reason = "is not there either, in the same folders" if package in self._looked else reason
             self._looked.add(package)
@@ -143,11 +152,28 @@ class MeshFinder:
             found = _first(rest, self._packages[package], f"leads out of package {package!r}")
             if found.file is not None or package in self.options.packages:
                 return found
-            advice = f"say where it is with packages={{{package!r}: ...}} (--package {package}=FOLDER)"
-            return replace(found, advice=advice)
+            return self._guess(f"{package}/{rest}") or replace(found, advice=_advice(package))
         if scheme not in ("", "file"):
             return Resolved(None, refused=f"is not read: {scheme}:// is not a place on this machine")
         return _first(rest, self._own, OUTSIDE)
+
+    def _guess(self, rest: str) -> Resolved | None:
+        """Return the file of a package that is not found, if the folder that the model belongs to has it.
+
+        That is the model's package, the folder above one such as ``urdf``, or the model's own. The file stands there as
+        it does in the package, or without some of the first folders, but never without all of them.
+        """
+        home = own_package(self.folder)
+        if home == self.folder and self.folder.name.lower() in MODEL_FOLDERS:
+            home = self.folder.parent
+        parts = rest.split("/")
+        if not {"", ".", ".."}.isdisjoint(map(unquote, parts)):
+            return None  # what climbs about is not guessed
+        for start in range(max(0, len(parts) - MAX_PARTS), len(parts) - 1):
+            found = _first("/".join(parts[start:]), (_Place(home),), OUTSIDE)
+            if found.file is not None:
+                return replace(found, guessed=home)
+        return None
 
     @cached_property
     def _own(self) -> tuple[_Place, ...]:
@@ -157,6 +183,10 @@ class MeshFinder:
         return tuple(_Place(base, within) for base in (self.folder, *told))
 
 
+def _advice(package: str) -> str:
+    return f"say where it is with packages={{{package!r}: ...}} (--package {package}=FOLDER)"
+
+
 def _split(name: str) -> tuple[str, str]:
     """Return the scheme of a name in lower case, empty if it has none, and the path; backslashes become slashes."""
     path = name.strip().replace("\\", "/")
@@ -164,6 +194,8 @@ def _split(name: str) -> tuple[str, str]:
     if not mark or "/" in scheme:
         return "", path
     scheme = scheme.lower()
+    if scheme in PACKAGE_SCHEMES:
+        rest = rest.lstrip("/")  # some write package:///name
     if scheme == "file":
         host, _, local = rest.partition("/")
         rest = f"/{local}" if host in ("", "localhost") else rest
