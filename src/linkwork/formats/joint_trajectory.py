@@ -13,13 +13,13 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from ..errors import FormatError, listed
+from ..errors import FormatError, Remark, listed
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..transforms import FloatArray
 from . import yaml_json
 from .atomic_files import read_text, write_text
-from .content import Content, Remark, Remarks, file_errors
+from .content import Content, Remarks, file_errors
 from .options import DEFAULTS, FilePath, Options
 
 NAME = "clip"
@@ -92,7 +92,8 @@ def read_for(linkage: Linkage, path: FilePath) -> Content:
 def _read_message(path: FilePath) -> _Message:
     """Return the message in a file, checked."""
     text = read_text(path)
-    data, steps = yaml_json.read(text, path, _kind(path)), ()
+    data = yaml_json.read(text, path, _kind(path))
+    steps: yaml_json.Path = ()
     for name in WRAPPERS:
         if isinstance(data, dict) and "points" not in data and isinstance(data.get(name), dict):
             data, steps = data[name], (*steps, name)

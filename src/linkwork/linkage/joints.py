@@ -37,7 +37,12 @@ from .elements import NO_AXIS, Element, check_order, euler_turns, moving_xyz, sh
 from .motion_limits import MOTION_LIMITS, NO_MOTION_LIMITS, as_motion_limit, part_limits
 
 INF = math.inf
-SLIDES = {(0.0, 0.0, 1.0): ("x", "y"), (1.0, 0.0, 0.0): ("y", "z"), (0.0, 1.0, 0.0): ("z", "x")}  # by a plane's normal
+# What the slides of a plane are called, by its normal.
+SLIDES: dict[Any, tuple[str, str]] = {
+    (0.0, 0.0, 1.0): ("x", "y"),
+    (1.0, 0.0, 0.0): ("y", "z"),
+    (0.0, 1.0, 0.0): ("z", "x"),
+}
 AxisLike = str | ArrayLike
 Bound = float | str
 MotionLimit = Bound | Sequence[Bound | None] | None
@@ -289,7 +294,7 @@ class Planar(Articulation):
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        return (*SLIDES.get(tuple(self.axis), ("u", "v")), "angle")
+        return (*SLIDES.get(self.axis, ("u", "v")), "angle")
 
     @property
     def elements(self) -> tuple[Element, ...]:
