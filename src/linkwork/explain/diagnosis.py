@@ -25,6 +25,7 @@ from .conflicts import Conflict, Experiments, amount, apart, called, joined, lev
 from .lost_directions import NEARLY, SINGULAR, bent_starts, lost_direction
 
 STARTS = 128
+MORE = 1.01  # times what cannot be less: what counts as more
 ALL_JOINTS = 64  # other starts of the solve that tells whether a group of joints was too few
 ELSEWHERE = "Start elsewhere, or use the method 'robust', which does."
 STOOD_STILL = 1e-2  # radians or metres: a solve that went no further never left its start
@@ -223,12 +224,21 @@ def _beyond_reach(solution: Solution, goal: Reach) -> Diagnosis | None:
         room += float(np.linalg.norm(np.maximum(-goal.ranges.low, goal.ranges.high)[:3]))
     if distance > most + room:
         text = f"out of reach: the {place}, the chain reaches {most:.4g} m: {distance - most:.3g} m too far"
+        text += _more_left(solution, distance - most)
         return Diagnosis("out-of-reach", f"{text}.", "Move the goal nearer or the base towards it.", evidence)
     planar = not goal.masked and not solution.linkage.evaluator.moving_rows(goal.frame)[2]
     if (goal.coordinates == 3 or planar) and distance < least - room:
         text = f"too close: the {place}, the chain cannot fold nearer than {least:.4g} m"
         return Diagnosis("too-close", f"{text}.", "Move the goal further away.", evidence)
     return None
+
+
+def _more_left(solution: Solution, least: float) -> str:
+    """Return what one goal's pose leaves, in words, where that is more than the distance that no pose can save."""
+    position, *turn = solution.residuals.tolist()
+    if len(solution.goals) > 1 or (position <= MORE * least and max(turn, default=0.0) < MORE - 1.0):
+        return ""
+    return f"; the pose found has {_missed(solution)}"
 
 
 def _unchangeable(solution: Solution) -> Diagnosis | None:
