@@ -52,8 +52,12 @@ REACHED, MISSED = 1, 0
 FIRST_PATIENCE = 3.0  # steps without progress after which the first of several starts is given up
 WISH_STARTS = 32  # other starts for the sake of a lower level
 CURVED = 2  # steps towards rest before the curvature of errors counts: what is in reach is reached by then
-SOFTER = (100.0, 10.0)  # what each level counts for more, where levels are brought to rest
-ALL_JOINTS = 1  # of every three starts, the one that gives other values to all joints of missed goals
+EMPHASIS = (1.0, 1.0e-3, 1.0e-5)  # what goals of a level count beside those of the first
+SOFTER = (1.0e3, 1.0e2, 1.0e1)  # how much more, where levels are brought to rest, but never more than the first
+ALL_JOINTS, ALL_ANEW = (
+    1,
+    2,
+)  # of every three starts, those that give other values to all joints of missed goals, or of all
 LESS_CAUTION, MORE_CAUTION = 0.25, 6.0  # what good and bad steps make of the caution
 LEAST_AT_REST, LEAST_ON_THE_WAY, LEAST_AFTER_BAD = 1.0e-6, 1.0e-3, 0.1  # caution
 LARGEST_DAMPING = 1.0e2  # [m²]: lets nothing move any more
@@ -337,27 +341,27 @@ def keep_end(values, kept, error, q):
 
 @part
 def soften(codes, aims, factor, out):
-    """Write goal numbers in which every level counts for more beside the one above, by a factor."""
+    """Write goal numbers in which every level counts for more beside the one above, by a factor, up to as much."""
     for k in range(codes[HEADER.aims]):
         out[k] = aims[k]
     goals = table(codes, HEADER.goal_codes, codes)
     for g in range(codes[HEADER.goals]):
         goal = beyond(goals, GOAL.size * g)
-        own = beyond(out, goal[GOAL.number])
-        for _ in range(goal[GOAL.level]):
-            own[AIM.metres], own[AIM.radians] = factor * own[AIM.metres], factor * own[AIM.radians]
+        own, level = beyond(out, goal[GOAL.number]), goal[GOAL.level]
+        more = min(factor**level, 1.0 / EMPHASIS[level])
+        own[AIM.metres], own[AIM.radians] = more * own[AIM.metres], more * own[AIM.radians]
 
 
 @part
-def bring_to_rest(codes, numbers, settings, aims, scratch, q):
+def bring_to_rest(codes, numbers, settings, aims, first, scratch, q):
     """Walk to the very end, with all levels and then with fewer; return squared error, whether reached, and steps.
 
     The strict weights of levels make a narrow, winding valley, which is walked along only slowly. So lower levels count
-    for more at first, where it is wide.
+    for more at first, as in `SOFTER` from the one on that is named.
     """
     top, count = codes[HEADER.levels] - 1, 0
     finest, finish, patience = settings[SETTINGS.finest], settings[SETTINGS.finish], settings[SETTINGS.patience]
-    for k in range(len(SOFTER) if top > 0 else 0):
+    for k in range(first, len(SOFTER) if top > 0 else 0):
         soften(codes, aims, SOFTER[k], scratch.softened)
         _, _, steps = descend(codes, numbers, settings, scratch.softened, top, finest, finish, patience, scratch, q)
         count += steps
@@ -377,7 +381,7 @@ def best_at_rest(codes, numbers, settings, aims, scratch, q):
         own = beyond(scratch.kept, (values + 1) * k)
         if own[0] < math.inf:
             end = beyond(own, 1)
-            error, reached, steps = bring_to_rest(codes, numbers, settings, aims, scratch, end)
+            error, reached, steps = bring_to_rest(codes, numbers, settings, aims, k % 2, scratch, end)
             count += steps
             if error < best:
                 best, found = error, reached

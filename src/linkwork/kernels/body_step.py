@@ -20,6 +20,7 @@ CYCLE = Layout("before", "after", "steps", "column", "bound")
 NO_BOUND, AT_LIMIT, AT_SPEED = 0, 1, 2
 AT_BOUND = 1.0e-9  # [rad, m]: nearer to a bound, a column is at it
 PRESSING = 1.0e-3  # [1/rad, 1/m]: what a column in the way would gain of the squared error, at least
+FROM = 1  # of `SOFTER`, what lower levels count for more at first
 ENOUGH = 1.0e-9  # of the squared error: cycles without time that gain less are the last
 
 
@@ -50,7 +51,7 @@ def go_through_box(codes, numbers, settings, aims, reach, scratch, q):
     """Go to the best pose within reach of every column, level by level; return error, whether reached, and steps."""
     for v in range(codes[HEADER.columns]):
         scratch.reach[v], scratch.travel[v] = reach[v], 0.0
-    return bring_to_rest(codes, numbers, settings, aims, scratch, q)
+    return bring_to_rest(codes, numbers, settings, aims, FROM, scratch, q)
 
 
 @kernel

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import GoalError, OptionError
 from ..goals import Dexterity, Goal
 from ..goals.base import metres_per_radian
-from ..kernels.body_search import MISSED, REACHED, REPORT, SETTINGS, search_bodies
+from ..kernels.body_search import EMPHASIS, MISSED, REACHED, REPORT, SETTINGS, search_bodies
 from ..linkage.poses import PoseLike, start_pose, turned_back
 from ..transforms import FloatArray
 from .body_program import BodyProgram
@@ -29,7 +29,6 @@ from .problem import Problem, resolve_goals
 from .solution import Solution, Status, from_rows
 from .step import Step
 
-EMPHASIS = (1.0, 1e-3, 1e-5)  # what goals of a level count beside those of the first
 WISH = 0.1  # what a wish of a lower level counts on the first walk
 FINEST, FINISH = 1e-10, 120.0  # the error that counts as none where a level is brought to rest, and steps for it
 TRIES = 300
