@@ -69,7 +69,7 @@ class Robust(Damped):
         """Run from the start; where that fails, from other poses."""
         prepared = self.prepared(problem, settings)
         if self.stay:
-            return self._stay(prepared, problem, start)
+            return self._stay(prepared, problem, start, settings)
         if prepared is not None and (start.ndim == 1 or problem.group is None):
             return self._search(prepared, problem, start, settings)
         if any(isinstance(goal, Dexterity) for goal in problem.goals) and len(problem.levels) > 1:
@@ -97,14 +97,19 @@ class Robust(Damped):
             return prepared.solve_within(settings.time_budget, goal.target, start=start)
         return prepared.solve(goal.target, start=start)
 
-    def _stay(self, prepared: Prepared | None, problem: Problem, start: FloatArray) -> Solution:
-        if prepared is None or start.ndim > 1:
-            raise GoalError(
-                "stay=True follows one Reach from one start, by a chain that the compiled search knows; leave it out, "
-                "or use lw.prepare(linkage, goals).step(...) for several goals."
-            )
+    def _stay(self, prepared: Prepared | None, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
+        """Go on from a start without a jump: by the chain's own cycles, or by those of bodies."""
         goal: Any = problem.goals[0]
-        return prepared.stay(np.array(goal.target), start)
+        if start.ndim == 1 and prepared is not None:
+            return prepared.stay(np.array(goal.target), start)
+        if start.ndim == 1 and self._plain(settings) and can_compile(problem):
+            body = body_solver_for(problem, settings, self.restarts, self.seed)
+            if body.program.moving:
+                return body.stay(problem.goals, start)
+        raise GoalError(
+            "stay=True goes on from one start, without a trace, to goals of linkwork's own kinds on three levels of "
+            "priority at most, which some joint moves; leave it out."
+        )
 
     def prepared(self, problem: Problem, settings: Settings) -> Prepared | None:
         """Return the compiled search for a problem, or None where it must be done in NumPy."""
