@@ -83,7 +83,7 @@ class MjcfSource:
     @property
     def files(self) -> dict[str, bytes]:
         """The texts of all models that it takes bodies from, and of those that they do, by name."""
-        result = {}
+        result: dict[str, bytes] = {}
         for name, model in self.models.items():
             result |= {name: model.text.encode(), **model.files}
         return result
@@ -168,8 +168,8 @@ def _check(root: XmlElement, sizes: Mapping[str, Counter[str]]) -> Counter[str]:
         adds = Counter({node.tag: 1, "": 1})
         if node.tag == "attach":
             adds += sizes.get(node.attributes.get("model", ""), Counter())
-        for tag, count in adds.items():
-            totals[tag] += times * count
+        for tag, number in adds.items():
+            totals[tag] += times * number
             most = MAX_REPEATED.get(tag, MAX_ELEMENTS)
             if totals[tag] > most:
                 what = f"has more than {most} {f'<{tag}> ' if tag else ''}elements with all repetitions"

@@ -118,7 +118,7 @@ def solve(
         check_linkage(linkage)
     if loop_tolerance is not None and linkage.loops:
         goals = with_closings(linkage, goals, loop_tolerance)
-    goal = goals[0] if goals.__class__ in (list, tuple) and len(goals) == 1 else goals
+    goal: Any = goals[0] if goals.__class__ in (list, tuple) and len(goals) == 1 else goals
     group = None if joints is None and weights is None else group_of(linkage, joints, weights)
     quick = method == "robust" and not options and group is None and goal.__class__ is Reach
     if quick and goal.tolerance is None and goal.ranges is None:

@@ -119,7 +119,7 @@ class Closure:
 
 def loop_rank(linkage: Linkage, goals: Iterable[Close]) -> float:
     """Return below which share of the largest singular value the loops of a linkage ask for nothing new."""
-    widest = max(max(goal.tolerance) for goal in goals)
+    widest = float(max(max(goal.tolerance) for goal in goals))
     return max(RANK, BLUR * widest / (linkage.length or 1.0))
 
 
