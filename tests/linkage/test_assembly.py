@@ -18,7 +18,8 @@ from robots import pinocchio_model, pinocchio_pose, shipped
 def gripper() -> lw.Linkage:
     """Two fingers, of which one follows the other, with a mass, a shape, a loop, a frame and poses."""
     b = lw.Builder("gripper", base="palm", inertia=lw.Inertia(0.4, (0, 0, 0.02)), shape=lw.Mesh("palm.stl"))
-    b.prismatic("left", "left_pad", axis="y", limits=(0, 0.04), at=(0, 0, 0.06))
+    motor = {"velocity": 0.2, "acceleration": 1.5, "effort": 40.0}
+    b.prismatic("left", "left_pad", axis="y", limits=(0, 0.04), at=(0, 0, 0.06), **motor)
     b.prismatic("right", "right_pad", axis="-y", limits=(0, 0.04), at=(0, 0, 0.06), parent="palm", mimic="left")
     b.frame("grasp", link="palm", at=(0, 0, 0.08)).loop("pads", "left_pad", "right_pad")
     return b.pose("open", left=0.04).pose("home", left=0.01).build()
@@ -56,6 +57,7 @@ def test_a_gripper_brings_everything_it_has(gripper: lw.Linkage) -> None:
     assert whole.link("palm") == gripper.link("palm")
     assert whole.loops == gripper.loops
     assert whole.upper.tolist() == [np.inf, np.inf, 0.04]
+    assert [side[-1] for side in (whole.velocity, whole.acceleration, whole.effort)] == [0.2, 1.5, 40.0]
     assert {name: pose.tolist() for name, pose in whole.poses.items()} == {
         "home": [0.1, 0.2, 0.01],  # both have it
         "up": [1.5, 0, 0.02],
@@ -82,6 +84,7 @@ def test_two_robots_stand_on_one_table_under_their_own_names(gripper: lw.Linkage
         ours = cell.forward(f"{side}{pose}", frame=f"{side}{panda.frames[-1]}")
         assert_allclose(ours, transform((0, y, 0)) @ panda.forward(pose, frame=panda.frames[-1]), atol=1e-12)
     assert cell.joint("right_hand_right").mimic == lw.Mimic("right_hand_left")
+    assert cell.joint("right_hand_left").velocity == (0.2,)
     assert [loop.first for loop in cell.loops] == ["left_hand_left_pad", "right_hand_left_pad"]
 
 

@@ -32,7 +32,7 @@ SWING = 1e-3  # so far beyond limits between poses that keep them is brought bac
 FEWEST_STEPS, STEPS_A_FRAME = 1000, 4
 MOST_ROUNDS, FINE = 10, 1e-4  # steps are halved so often at most, until limits are kept within this share
 QUICKEST = 1e6  # ds/dt at most: where nothing moves, time must not stand still
-PAIRS_AT_ONCE = 4_000_000  # numbers held while lines are compared with each other
+MOST_CROSSINGS = 100  # a handful are needed
 Limits = float | ArrayLike | Mapping[str, float] | None
 
 
@@ -244,7 +244,7 @@ def _profile(path: _Path, s: FloatArray, fast: FloatArray, hard: FloatArray) -> 
     p = np.concatenate([a[:-1], a[1:] + 2.0 * steps[:, None] * b[1:]], axis=1)
     r = np.concatenate([b[:-1], b[1:]], axis=1)
     p, r = np.abs(p), np.where(p < 0.0, -r, r)
-    most[:-1] = np.minimum(most[:-1], _largest(p, r, steps))
+    most[:-1] = _largest(p, r, steps, most[:-1])
     ahead = most.copy()
     ahead[-1] = 0.0
     room, double = p - 2.0 * steps[:, None] * r, 2.0 * steps
@@ -260,21 +260,30 @@ def _profile(path: _Path, s: FloatArray, fast: FloatArray, hard: FloatArray) -> 
     return _Profile(s, speeds, np.append(0.0, np.cumsum(double / (speeds[:-1] + speeds[1:]))))
 
 
-def _largest(p: FloatArray, r: FloatArray, steps: FloatArray) -> FloatArray:
-    """Return the largest x (n,) for which every step has a u: of any two limits, one's most is above the other's least.
+def _largest(p: FloatArray, r: FloatArray, steps: FloatArray, most: FloatArray) -> FloatArray:
+    """Return the largest x (n,) of those allowed so far for which every step has a u, and does not lead below zero.
 
-    So ``x <= (p_j + p_k) / (r_j p_k - r_k p_j)`` wherever that is positive; and a step must not lead below zero.
+    The most that limits leave u is a concave function of x, the least a convex one. From where the first is below the
+    second, the crossing of the two lines that say so is the next x, until they are not: Newton's way, which ends.
     """
-    result = np.full(len(p), np.inf)
-    size = max(1, PAIRS_AT_ONCE // p.shape[1] ** 2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        for first in range(0, len(p), size):
-            some = slice(first, first + size)
-            one, two = (p[some, :, None], r[some, :, None]), (p[some, None, :], r[some, None, :])
-            apart = one[1] * two[0] - two[1] * one[0]
-            pairs = np.where(apart > 0.0, (one[0] + two[0]) / apart, np.inf).min(axis=(1, 2))
-            back = r[some] - p[some] / (2.0 * steps[some, None])
-            stops = np.where(back > 0.0, 1.0 / back, np.inf).min(axis=1)
-            flat = np.where((p[some] == 0.0) & (r[some] != 0.0), 1.0 / np.abs(r[some]), np.inf).min(axis=1)
-            result[some] = np.minimum(np.minimum(pairs, stops), flat)
-    return result
+        back = r - p / (2.0 * steps[:, None])
+        stops = np.where(back > 0.0, 1.0 / back, np.inf).min(axis=1)
+        flat = np.where((p == 0.0) & (r != 0.0), 1.0 / np.abs(r), np.inf).min(axis=1)
+        x: FloatArray = np.minimum(np.minimum(most, stops), flat)
+        left = np.arange(len(p))
+        for _ in range(MOST_CROSSINGS):
+            here, slope = p[left], r[left]
+            tilt = slope * x[left, None]
+            moves = here > 0.0
+            upper, lower = np.where(moves, (1.0 - tilt) / here, np.inf), np.where(moves, -(1.0 + tilt) / here, -np.inf)
+            rows, j, k = np.arange(len(left)), upper.argmin(axis=1), lower.argmax(axis=1)
+            crossed = upper[rows, j] < lower[rows, k]
+            if not crossed.any():
+                break
+            rows, j, k, left = rows[crossed], j[crossed], k[crossed], left[crossed]
+            apart = slope[rows, j] * here[rows, k] - slope[rows, k] * here[rows, j]
+            found = (here[rows, j] + here[rows, k]) / apart
+            lowered = found < x[left]  # not where only rounding is left
+            x[left], left = np.minimum(x[left], found), left[lowered]
+    return x
