@@ -1,6 +1,6 @@
 """Why a solve failed, in words.
 
-Five goals that cannot be reached as asked, each for another reason, and what the solution says about it.
+Six goals that are not reached as asked, each for another reason, and what the solution says about it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ def main(out: Path) -> None:
         "too near": (lw.models.planar([10, 2, 2]), (1, 1), {}),
         "off its plane": (arm, (-20, 5, 1), {"start": start}),
         "held by limits": (stiff, (-20, 5), {}),
+        "all in a line": (arm, (22, 0), {"start": [0, 0, 0], "method": "damped"}),
         "out of patience": (arm, (-20, 5), {"start": start, "method": "transpose", "max_iterations": 3}),
     }
     for name, (linkage, position, options) in questions.items():

@@ -105,7 +105,7 @@ def solve(
         loop_tolerance: Largest gap of a closed loop that counts as none [m, rad]; each loop's own by default. It makes
             no gap larger: loops are closed as far as they can be.
         **options: What every method takes (`Settings`: tolerance, rotation_tolerance, max_iterations, time_budget,
-            max_step, limits, halvings, trace) and what this one takes.
+            max_step, limits, halvings, stray, trace) and what this one takes.
 
     Example:
         >>> import linkwork as lw
