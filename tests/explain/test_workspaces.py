@@ -66,6 +66,12 @@ def test_dexterous_rings_are_where_a_circle_of_the_last_link_is_reached(lengths)
         assert edge or radius == 0.0 or everywhere == any(low <= radius <= high for low, high in rings)
 
 
+def test_a_scara_is_tried_in_the_orientations_it_has() -> None:
+    found = workspace(lw.models.scara(), "tip", samples=200, orientations=5)
+    assert not found.planar
+    assert found.dexterity.mean() > 0.5
+
+
 def test_rings_count_lengths_in_the_plane_and_need_free_joints() -> None:
     raised = lw.Builder("raised").revolute("a", "upper", axis="z", at=(0, 0, 2))
     raised = raised.revolute("b", "lower", axis="z", at=(2, 0, 0.3)).frame("tip", at=(0.5, 0, 1)).build()

@@ -81,8 +81,9 @@ def workspace(
         frame: Name of the frame.
         samples: How many poses to sample.
         seed: Where they come from.
-        orientations: How many orientations to try at each point; zero leaves the dexterous workspace out. A planar
-            linkage turns about z alone. Each is a solve: `solve_batch` does them, on all cores.
+        orientations: How many orientations to try at each point; zero leaves the dexterous workspace out. A frame that
+            turns about z alone, as of a planar arm or a SCARA, is tried so. Each is a solve: `solve_batch` does them,
+            on all cores.
         progress: Called with the share that is done.
 
     Example:
@@ -105,7 +106,7 @@ def workspace(
     planar = not linkage.evaluator.moving_rows(frame)[[2, 3, 4]].any()
     dexterity = None
     if orientations:
-        dexterity = _dexterity(linkage, frame, points, orientations, planar, rng, progress)
+        dexterity = _dexterity(linkage, frame, points, orientations, rng, progress)
     chain = chain_motions(linkage, frame)
     annulus = rings = None
     if planar and _turns_freely(linkage, chain):
@@ -164,12 +165,11 @@ def _dexterity(
     frame: str,
     points: FloatArray,
     orientations: int,
-    planar: bool,
     rng: np.random.Generator,
     progress: Callable[[float], None] | None,
 ) -> FloatArray:
     """Return for each point the share of orientations that can be had there."""
-    turns = np.array(_orientations(orientations, planar, rng))
+    turns = _orientations(linkage, frame, orientations, rng)
     targets = np.tile(np.eye(4), (len(points), len(turns), 1, 1))
     targets[..., :3, :3] = turns
     targets[..., :3, 3] = points[:, None]
@@ -179,12 +179,14 @@ def _dexterity(
     return share
 
 
-def _orientations(count: int, planar: bool, rng: np.random.Generator) -> list[FloatArray]:
-    if planar:
-        return [axis_rotation(np.array([0.0, 0.0, 1.0]), 2.0 * math.pi * k / count) for k in range(count)]
+def _orientations(linkage: Linkage, frame: str, count: int, rng: np.random.Generator) -> FloatArray:
+    """Return orientations of a frame (count, 3, 3): all round z where no joint turns it otherwise, else random."""
+    if not linkage.evaluator.moving_rows(frame)[[3, 4]].any():
+        round_z = axis_rotation(np.array([0.0, 0.0, 1.0]), 2.0 * math.pi * np.arange(count) / count)
+        return np.asarray(round_z @ linkage.forward(linkage.neutral(), frame=frame)[:3, :3])
     from scipy.spatial.transform import Rotation
 
-    return list(Rotation.random(count, rng=rng).as_matrix())
+    return np.asarray(Rotation.random(count, rng=rng).as_matrix())
 
 
 @dataclass(frozen=True, eq=False)
