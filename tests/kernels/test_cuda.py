@@ -20,6 +20,7 @@ from linkwork.kernels import devices
 from linkwork.kernels.damped import within
 from linkwork.kernels.devices import DeviceArray, _Borrowed, as_library, on_card, require_card, to_host
 from linkwork.kernels.symbolic import Trace
+from linkwork.solvers.chain import Chain
 
 pytestmark = pytest.mark.slow
 HERE = Path(__file__).parents[1]
@@ -69,9 +70,14 @@ def test_rounds_take_the_starts_of_the_processor(found: Any) -> None:
     expected = lw.solve_batch(PANDA, "tip", TARGETS)
     assert_array_equal(found["rounds.codes"], expected.codes)
     assert_array_equal(found["rounds.restarts"], expected.restarts)
-    assert_allclose(found["rounds.q"], expected.q, atol=2e-3)  # single precision, and another last step
     good = expected.success
-    assert_allclose(found["rounds.residuals"][~good], expected.residuals[~good], atol=1e-4)
+    assert_allclose(found["rounds.q"][good], expected.q[good], atol=2e-3)  # single precision, and another last step
+    missed = ~good & np.isfinite(expected.residual)  # which the processor brings closer
+    chords = np.array([1.0, Chain(PANDA, "tip").length / 4.0])
+    card, processor = (
+        np.linalg.norm(x[missed] * chords, axis=1) for x in (found["rounds.residuals"], expected.residuals)
+    )
+    assert (card >= processor - 1e-4).all()
     assert_array_equal(found["rounds.q"][2], PANDA.neutral())
     assert np.isnan(found["rounds.residuals"][2]).all()
 

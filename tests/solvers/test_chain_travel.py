@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 
 import linkwork as lw
 from chains import errors, placed, serial, within
+from linkwork.errors import DeviceError
 from linkwork.linkage.joints import Articulation, Floating, Joint, Planar, Prismatic, Revolute
 from linkwork.solvers.chain import Chain
 
@@ -78,6 +79,12 @@ def test_starts_are_drawn_around_the_arm_not_over_all_of_a_slide() -> None:
     assert np.abs(values[:, :2]).max() <= chain.length
     turns = Chain(serial([Revolute("z", -1e6, 1e6)], [TIP], TIP), "tip")
     assert np.abs(turns.spread(np.array([[0.0], [1.0]]))).max() <= np.pi
+
+
+def test_a_card_does_not_take_a_base_that_travels() -> None:
+    arm = on_base(BASES["a rail"])
+    with pytest.raises(DeviceError, match="aimed on the processor only"):
+        lw.solve_batch(arm, "tip", np.eye(4)[None], device="cuda")
 
 
 def test_a_start_that_is_near_stays_near() -> None:

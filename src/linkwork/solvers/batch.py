@@ -34,6 +34,7 @@ from .solution import ending, errors_in_words
 
 SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had
 CARD_BLOCK, CARD_BLOCKS = 1 << 18, 4  # targets that travel to a card together, and blocks under way at once
+TRAVELS = "a base that travels on long slides is aimed on the processor only; leave out device='cuda'."
 Progress = bool | Callable[[int, int], None] | None
 
 
@@ -303,6 +304,8 @@ class _CardWork(_Work):
     PRECISION = "float32"
 
     def get_ready(self, targets: NDArray[Any], given: bool) -> None:
+        if self.prepared.chain.carriers:
+            raise DeviceError(TRAVELS)
         self.threads = CARD_BLOCKS
         self.card.engine(targets.shape[1:], given)  # compiled once
 
@@ -325,6 +328,8 @@ class _CardWork(_Work):
     def solve_there(self, targets: Any, start: Any) -> Batch:
         """Return answers, on the card, to targets that are there."""
         linkage = self.prepared.linkage
+        if self.prepared.chain.carriers:
+            raise DeviceError(TRAVELS)
         if start is not None and not on_card(start):
             start = start_pose(linkage, start)
         if start is not None and self.prepared.stiff is not None:

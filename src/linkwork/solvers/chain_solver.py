@@ -20,7 +20,7 @@ from ..kernels.search_many import INVALID, REACHED, UNSOLVED, check_many, room, 
 from ..kernels.search_one import Answer, pack, search_one
 from ..linkage.caching import Cache
 from ..linkage.linkage import Linkage
-from ..linkage.poses import PoseLike, start_pose, turned_back, wrapped
+from ..linkage.poses import PoseLike, start_pose, turned_back
 from ..transforms import FloatArray, as_array, plane_basis
 from .chain import Chain, shells, stiff_places
 from .chain_closest import NO_STARTS, bring_closer
@@ -34,6 +34,7 @@ from .solution import Solution
 RESTARTS = 2000
 WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
 ALONE = 2  # times as many starts for the closest pose to one target as in a batch
+TURN = 2.0 * np.pi
 ROUND = 64  # starts before the first look at the clock
 FLOAT64 = np.dtype(np.float64)
 EMPTY = np.empty
@@ -84,6 +85,7 @@ class Prepared:
         )
         limits = memory.LIMITS.view(self.chain.limits)
         self.open = np.flatnonzero(np.isinf(limits.lower) & np.isinf(limits.upper) & self.chain.turning)
+        self._open_places = outside[np.isin(inside, self.open)]
         self._plain = self.whole and not len(self.open)
         self.rows = len(self.codes) // memory.CODE.size
         self.answer = answer = Answer(self.rows, self.chain.values)
@@ -348,12 +350,11 @@ class Prepared:
         """Return whole poses from the chain's values: unlimited angles within half a turn of those of `base`."""
         if self._plain:
             return values
-        q = self.put(values, base)
-        if len(self.open):
-            inside, outside = self.chain.plain
-            places = outside[np.isin(inside, self.open)]
-            reference = np.broadcast_to(base, q.shape)[..., places]
-            q[..., places] = reference + wrapped(q[..., places] - reference)
+        q = values.copy() if self.whole else self.put(values, base)  # the search has kept all limits of a whole pose
+        if len(self._open_places):
+            there = q[..., self._open_places]
+            turns = np.rint((there - base[..., self._open_places]) / TURN)
+            q[..., self._open_places] = there - TURN * turns
         return q
 
     def residuals(self, report: FloatArray) -> FloatArray:
