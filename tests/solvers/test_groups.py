@@ -59,6 +59,21 @@ def test_a_prepared_solver_takes_the_rest_from_every_start() -> None:
         assert (solution.start == start).all()
 
 
+@pytest.mark.parametrize("held", ["panda_joint1", "panda_joint3", "panda_joint7"])
+def test_a_joint_that_stays_may_be_anywhere_on_the_chain(held: str) -> None:
+    group = [name for name in PANDA.coordinates if name != held]
+    ik, place = lw.prepare(PANDA, "tip", joints=group), PANDA.coordinate_index[held]
+    for seed, start in enumerate(PANDA.random_pose(7, 6)):
+        target = reachable(PANDA, "tip", start, group, seed)
+        solution = ik(target, start=start)
+        assert solution.success
+        assert solution.q[place] == start[place]
+        assert (solution.start == start).all()
+        error = solution.goals[0].error(PANDA, solution.q)
+        assert np.allclose(solution.residuals, [np.linalg.norm(error[:3]), np.linalg.norm(error[3:])], atol=1e-9)
+        assert np.abs(PANDA.forward(solution.q, frame="tip") - target).max() < 2e-3
+
+
 def test_bodies_keep_the_rest_where_it_is() -> None:
     body = lw.models.human(root="floating")
     start = body.stored_pose("stand")

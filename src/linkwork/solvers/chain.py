@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import GoalError, listed
+from ..goals import Reach
 from ..kernels import chain_memory as memory, joint_step as steps
 from ..linkage.elements import moving_xyz
 from ..linkage.linkage import Linkage
@@ -313,6 +314,18 @@ def stiff_places(linkage: Linkage, frame: str, group: Group) -> NDArray[np.int64
     path, _ = linkage.path_to(frame)
     places = {q for i in path for q in range(linkage.nq)[linkage.drives[i].columns]}
     return np.array(sorted(q for q in places if not group.values[q]), np.int64)
+
+
+def stiff_base(linkage: Linkage, goal: Reach, group: Group) -> str | None:
+    """Return the link that carries the part of a chain that moves, if all joints before it stay and none beyond do.
+
+    None also where a goal asks for some axes of the world only: seen from a link that is elsewhere, they are others.
+    """
+    path, _ = linkage.path_to(goal.frame)
+    moves = [group.free[linkage.drives[i].rates] for i in path]
+    first = next((k for k, free in enumerate(moves) if free.any()), 0)
+    whole = all(free.all() for free in moves[first:])
+    return linkage.links[path[first - 1]] if first and whole and goal.coordinates in (0, 3) else None
 
 
 def why_unsupported(linkage: Linkage, frame: str, group: Group | None = None) -> str:

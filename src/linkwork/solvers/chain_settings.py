@@ -9,6 +9,7 @@ import numpy as np
 
 from ..goals import Reach
 from ..kernels import chain_memory as memory
+from ..kernels.joint_step import TRANSFORM
 from ..transforms import FloatArray
 from .chain import Chain
 from .options import Settings
@@ -61,3 +62,22 @@ def _shells(goal: Reach, settings: Settings, reach: Extent) -> tuple[Any, Any, F
     if len(goal.rows) == 6 and goal.free is None:
         return centre, point, squared
     return centre, 0.0, np.stack([squared[0], UNBOUNDED[1]])
+
+
+def weighted_frames(chain: Chain, goal: Reach) -> FloatArray:
+    """Return the frames of a chain's table of starts, FRAME each, weighted for goals of one make.
+
+    Where a base takes them does not count: it is aimed.
+    """
+    goals = chain.table[1].copy()
+    origins = TRANSFORM.view(goals).origin
+    origins -= origins @ chain.travel.T @ chain.travel
+    turned = (chain.length / 4.0) ** 2 if len(goal.rows) > goal.coordinates else 0.0
+    asked = np.array([float(k in goal.rows) for k in range(3)])
+    weights = TRANSFORM.pack(axes=np.repeat([0.0 if goal.free is not None else turned, turned], [6, 3]), origin=asked)
+    factors = TRANSFORM.pack(axes=1.0, origin=2.0)
+    return memory.FRAME.pack(
+        shape=(len(goals),),
+        constant=(asked * TRANSFORM.view(goals).origin ** 2).sum(axis=1),
+        factors=goals * -weights * factors,
+    )

@@ -15,18 +15,18 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import GoalError, OptionError, TransformError
 from ..goals import Reach
 from ..kernels import chain_memory as memory
-from ..kernels.joint_step import TRANSFORM
 from ..kernels.search_many import INVALID, REACHED, UNSOLVED, check_many, room, search_many
 from ..kernels.search_one import Answer, pack, search_one
 from ..linkage.caching import Cache
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, start_pose, turned_back
-from ..transforms import FloatArray, as_array, plane_basis
-from .chain import Chain, shells, stiff_places
+from ..transforms import FloatArray, as_array, inverse, plane_basis
+from .chain import Chain, shells, stiff_base, stiff_places
 from .chain_closest import NO_STARTS, bring_closer
-from .chain_settings import search_settings
+from .chain_settings import search_settings, weighted_frames
 from .chain_solution import Found
 from .chain_step import ChainStep, Follower, is_ready
+from .chain_targets import read_targets
 from .groups import Group, within_limits
 from .options import Settings
 from .solution import Solution
@@ -73,6 +73,7 @@ class Prepared:
         self.restarts, self.seed = restarts, seed
         self.group, self.rest = group, linkage.neutral() if rest is None else np.array(rest)
         self.stiff = None if group is None else stiff_places(linkage, goal.frame, group)
+        self.base = None if group is None else stiff_base(linkage, goal, group)
         self.chain = Chain(linkage, goal.frame, goal.free, group, self.rest)
         self.codes = self.chain.codes
         self.cache = Cache()
@@ -93,6 +94,12 @@ class Prepared:
         self.known = pack(self.numbers, self.starts(np.float64))
         self._rooms: list[FloatArray] = []
         self._shape = (linkage.nq,)
+        self._resting = b"" if self.stiff is None else self.rest[self.stiff].tobytes()
+        loose = np.ones(linkage.nq, np.bool_) if group is None else group.values.copy()
+        loose[outside] = False
+        for _, q in self.chain.balls:
+            loose[q : q + 4] = False
+        self._strays = settings.keeps_limits and bool(loose.any())
 
     def __repr__(self) -> str:
         return f"<Prepared {self.goal.frame!r} of {self.linkage.name!r}: {self.chain.values} values>"
@@ -132,24 +139,8 @@ class Prepared:
 
     @property
     def frames(self) -> FloatArray:
-        """The frames of the chain's table, FRAME each, weighted for goals of this kind.
-
-        Where a base takes them does not count: it is aimed.
-        """
-        goals, goal = self.chain.table[1].copy(), self.goal
-        origins = TRANSFORM.view(goals).origin
-        origins -= origins @ self.chain.travel.T @ self.chain.travel
-        turned = (self.chain.length / 4.0) ** 2 if len(goal.rows) > goal.coordinates else 0.0
-        asked = np.array([float(k in goal.rows) for k in range(3)])
-        weights = TRANSFORM.pack(
-            axes=np.repeat([0.0 if goal.free is not None else turned, turned], [6, 3]), origin=asked
-        )
-        factors = TRANSFORM.pack(axes=1.0, origin=2.0)
-        return memory.FRAME.pack(
-            shape=(len(goals),),
-            constant=(asked * TRANSFORM.view(goals).origin ** 2).sum(axis=1),
-            factors=goals * -weights * factors,
-        )
+        """The frames of the chain's table, FRAME each, weighted for goals of this kind."""
+        return weighted_frames(self.chain, self.goal)
 
     @cached_property
     def reach(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -286,7 +277,7 @@ class Prepared:
         if given:
             pose: Any = start if self._is_pose(start) else self.checked_start(start)
             if self.stiff is not None and not self.fits(pose):
-                return self.held_at(pose)._search_one(target, pose, seed, tries)
+                return self._elsewhere(target, pose, seed, tries)
             out[self._start_at] = pose if self.whole else self.chain.values_of(pose)
         aim = target if self._turn is None else self.spun(target)
         outcome = search_one(self.codes, self.known, room, aim, seed, tries, given, out)
@@ -312,7 +303,24 @@ class Prepared:
 
     def fits(self, pose: FloatArray) -> bool:
         """Return whether the joints that stay, and lead to the frame, are in a pose as they are here."""
-        return self.stiff is None or bool((pose[self.stiff] == self.rest[self.stiff]).all())
+        return self.stiff is None or pose[self.stiff].tobytes() == self._resting
+
+    def _elsewhere(self, target: FloatArray, pose: FloatArray, seed: int, tries: int) -> Found:
+        """Return the solution where joints that stay are elsewhere; where they only carry the rest, as seen from it."""
+        if self.base is None:
+            return self.held_at(pose)._search_one(target, pose, seed, tries)
+        here, place = pose.copy(), self.stiff
+        here[place] = self.rest[place]
+        moved = self._rest_base @ inverse(self.linkage.forward(pose, frame=self.base))
+        solution = self._search_one(np.ascontiguousarray(moved @ target), here, seed, tries)
+        known = solution.__dict__
+        known["q"][place], known["start"], known["target"] = pose[place], np.array(pose), np.array(target)
+        return solution
+
+    @cached_property
+    def _rest_base(self) -> FloatArray:
+        """Where the link that carries the moving joints is while the others rest."""
+        return self.linkage.forward(self.rest, frame=str(self.base))
 
     def held_at(self, pose: FloatArray) -> Prepared:
         """Return the same with the joints that stay as a pose (nq,) has them; it is kept on the linkage."""
@@ -342,7 +350,7 @@ class Prepared:
     def put(self, values: FloatArray, base: FloatArray) -> FloatArray:
         """Return whole poses from the chain's values, the rest as in `base`."""
         q = self.chain.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
-        if self.settings.limits != "ignore":  # joints outside the chain may have begun beyond theirs
+        if self._strays:  # joints outside the chain may have begun beyond theirs
             q = within_limits(self.linkage, q, self.group)
         return q
 
@@ -454,20 +462,7 @@ class Prepared:
 
     def as_targets(self, targets: FloatArray) -> FloatArray:
         """Return targets (m, 4, 4) from matrices, or from positions or rotations where no more is asked for."""
-        position, turned = self.goal.coordinates, len(self.goal.rows) > self.goal.coordinates
-        shape = targets.shape[1:]
-        if shape == (4, 4):  # one that may be written, copied only where it must be
-            return np.require(targets, np.float64, ["C", "W"])
-        result = np.tile(np.eye(4), (len(targets), 1, 1))
-        if not turned and shape in ((3,), (position,)):
-            result[:, : shape[0], 3] = targets
-        elif not position and shape == (3, 3):
-            result[:, :3, :3] = targets
-        else:
-            kinds = "4x4 matrices" + ("" if turned else f" or positions of {position} numbers")
-            kinds += "" if position else " or 3x3 rotations"
-            raise GoalError(f"targets of {self.goal.frame!r} are {kinds}; got shape {shape} each.")
-        return result
+        return read_targets(self.goal, targets)
 
 
 def prepared_for(

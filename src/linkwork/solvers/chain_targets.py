@@ -1,0 +1,27 @@
+"""Targets of a chain as the kernels read them: 4x4 arrays in double precision, row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import GoalError
+from ..goals import Reach
+from ..transforms import FloatArray
+
+
+def read_targets(goal: Reach, targets: FloatArray) -> FloatArray:
+    """Return targets (m, 4, 4) from matrices, or from positions or rotations where a goal asks for no more."""
+    position, turned = goal.coordinates, len(goal.rows) > goal.coordinates
+    shape = targets.shape[1:]
+    if shape == (4, 4):  # one that may be written, copied only where it must be
+        return np.require(targets, np.float64, ["C", "W"])
+    result = np.tile(np.eye(4), (len(targets), 1, 1))
+    if not turned and shape in ((3,), (position,)):
+        result[:, : shape[0], 3] = targets
+    elif not position and shape == (3, 3):
+        result[:, :3, :3] = targets
+    else:
+        kinds = "4x4 matrices" + ("" if turned else f" or positions of {position} numbers")
+        kinds += "" if position else " or 3x3 rotations"
+        raise GoalError(f"targets of {goal.frame!r} are {kinds}; got shape {shape} each.")
+    return result
