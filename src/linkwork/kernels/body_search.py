@@ -258,25 +258,32 @@ def mark_missed(codes, numbers, errors, missed):
 
 @part
 def mark_renewed(codes, attempt, missed, renewed):
-    """Write which columns get another start: those that only missed goals depend on; every third time all of theirs."""
+    """Write which columns get another start: those that only missed goals depend on; every third time all of theirs.
+
+    Where there are levels, all at all every third time: how the levels above are met may be in the way.
+    """
     n, support, stays = codes[HEADER.columns], table(codes, HEADER.support, codes), table(codes, HEADER.stays, codes)
-    every = attempt % 3 == ALL_JOINTS
+    every, anew = attempt % 3 == ALL_JOINTS, attempt % 3 == ALL_ANEW and codes[HEADER.levels] > 1
     for v in range(n):
         misses, meets = False, False
         for g in range(codes[HEADER.goals]):
             if support[n * g + v]:
                 misses, meets = misses or missed[g] != 0.0, meets or missed[g] == 0.0
-        renewed[v] = 1.0 if misses and (every or not meets) and not stays[v] else 0.0
+        renewed[v] = 1.0 if (anew or (misses and (every or not meets))) and not stays[v] else 0.0
 
 
 @part
 def put_other_start(codes, numbers, seed, problem, attempt, renewed, q):
-    """Give joints other values: the first time the middle of their range, then anywhere in it."""
+    """Give joints other values: the first time the middle of their range, then anywhere in it.
+
+    Where there are levels the second time too, which gives values to all.
+    """
+    middle = 1 if codes[HEADER.levels] == 1 else ALL_ANEW
     places = table(codes, HEADER.pose_index, codes)
     low, high = table(codes, HEADER.start_lower, numbers), table(codes, HEADER.start_upper, numbers)
     for v in range(codes[HEADER.columns]):
         if places[v] >= 0 and renewed[v] != 0.0 and low[v] < high[v]:
-            share = 0.5 if attempt == 1 else uniform(seed, problem, attempt, v)
+            share = 0.5 if attempt <= middle else uniform(seed, problem, attempt, v)
             q[places[v]] = low[v] + (high[v] - low[v]) * share
     for k in range(codes[HEADER.balls]):
         at, v = quaternion_at(codes, HEADER.ball_codes, k)
