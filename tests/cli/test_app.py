@@ -583,3 +583,16 @@ for module in pkgutil.iter_modules(kernels.__path__):
     assert first.startswith("kernels are ready")
     assert {"tip_one", "tip_many", "frames_many"} <= compiled.keys()
     assert [name for name, count in compiled.items() if count == 0] == []
+
+
+def test_pose_shows_what_joints_bear_and_which_motors_are_too_weak(tmp_path):
+    b = lw.Builder("arm").revolute("lift", "rod", axis="-y", inertia=lw.Inertia(2.0, (0.5, 0, 0)), effort=5.0)
+    arm = b.revolute("spin", "tool", at=(1, 0, 0), axis="x", effort=5.0).frame("tip", at=(0.1, 0, 0)).build()
+    lw.save(arm, tmp_path / "arm.yaml")
+    result = run("pose", tmp_path / "arm.yaml", "--torques")
+    assert result.exit_code == 0
+    assert "lift    9.810000" in result.stdout
+    assert "the motors of lift cannot hold the pose" in result.stderr
+    data = json.loads(run("pose", tmp_path / "arm.yaml", "lift=90deg", "--torques", "--json").stdout)
+    assert data["torques"] == pytest.approx({"lift": 0.0, "spin": 0.0}, abs=1e-12)
+    assert data["too_heavy"] == []

@@ -40,7 +40,7 @@ from .options import (
     takes,
     writes,
 )
-from .output import description, placements, print_placement, tree_rows
+from .output import add_torques, description, placements, print_placement, tree_rows
 from .parsing import is_file, read_model, read_motion, read_size, read_view
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
@@ -160,6 +160,7 @@ def pose(
     frame: Annotated[list[str] | None, takes("NAME", "A frame to show; may be repeated.")] = None,
     every: Annotated[bool, flag("--all", "Show all frames, those of the links too.")] = False,
     matrix: Annotated[bool, flag("--matrix", "Print 4x4 matrices in place of quaternions.")] = False,
+    torques: Annotated[bool, flag("--torques", "Show what joints bear to hold the pose, too.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show where frames are for given joint values.
@@ -177,10 +178,14 @@ def pose(
     names = linkage.frames if every else frame or extra or linkage.links
     q = given.read(linkage)
     results = list(placements(linkage, q.reshape(-1, linkage.nq), names, matrix=matrix))
+    if torques:
+        add_torques(linkage, q.reshape(-1, linkage.nq), results)
     for k, result in enumerate(results):
         which = f"pose {k}" if q.ndim > 1 else "the pose"
         if result["outside_limits"]:
             say(f"{which} is outside the limits of {', '.join(result['outside_limits'])}")
+        if result.get("too_heavy"):
+            say(f"the motors of {', '.join(result['too_heavy'])} cannot hold {which}")
         if not as_json:
             print_placement(result, f"{which}:\n" if q.ndim > 1 else "")
     if as_json:

@@ -154,6 +154,14 @@ def placements(linkage: Linkage, poses: FloatArray, names: Iterable[str], *, mat
         yield {"pose": by_coordinate(linkage, q), "outside_limits": beyond, "frames": frames}
 
 
+def add_torques(linkage: Linkage, poses: FloatArray, results: Sequence[dict[str, Any]]) -> None:
+    """Add to what is known of poses (n, nq) what joints bear to hold them, and which motors are too weak for that."""
+    names, held = linkage.table.velocity_names, linkage.gravity_torques(poses)
+    for result, torques in zip(results, held, strict=True):
+        result["torques"] = dict(zip(names, torques.tolist(), strict=True))
+        result["too_heavy"] = [names[k] for k in range(linkage.nv) if abs(torques[k]) > linkage.effort[k]]
+
+
 def print_placement(result: dict[str, Any], title: str) -> None:
     """Print where frames are: a table, or one matrix below another."""
 
@@ -169,6 +177,8 @@ def print_placement(result: dict[str, Any], title: str) -> None:
             rows.append((name, *map(number, (*place["position"], *place["quaternion_wxyz"]))))
     if len(rows) > 1:
         print_columns(rows)
+    if "torques" in result:
+        print_columns([("joint", " holds [N m, N]"), *((name, number(x)) for name, x in result["torques"].items())])
 
 
 # Poses

@@ -109,6 +109,11 @@ class CoordinateTable(tuple[Coordinate, ...]):
         return tuple(row for row in self if row.q not in starts)
 
     @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        """The coordinate that each velocity changes; of a quaternion, its x, y and z."""
+        return tuple(row.name for row in self._by_velocity)
+
+    @cached_property
     def velocity_joints(self) -> tuple[str, ...]:
         """The joint that each velocity belongs to."""
         return tuple(row.joint for row in self._by_velocity)
