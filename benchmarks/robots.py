@@ -13,6 +13,7 @@ import queue
 import subprocess
 import sys
 import threading
+from collections import Counter
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -109,7 +110,6 @@ def figures(reports: Reports) -> dict[str, Any]:
         "files": len(reports),
         "read by both": len(both),
         "read by neither": sum(bool(r.get("refused") and r.get("peer_refused")) for r in reports),
-        "read here alone": sum(bool(not r.get("refused") and r.get("peer_refused")) for r in reports),
         "chains": len(chains),
         "goals": sum(chain["goals"] for chain in chains),
         "goals reached": sum(chain["reached"] for chain in chains),
@@ -125,13 +125,15 @@ def differences(reports: Reports) -> dict[str, list[str]]:
         for name in (
             *("refused, and the peer reads it", "trouble", "places differ", "Jacobians differ", "masses differ"),
             *("mass not known", "centres of mass differ", "loops stay open", "false successes", "goals not reached"),
-            *("paths that jump", "paths with misses"),
+            *("paths that jump", "paths with misses", "read here, and the peer refuses it"),
         )
     }
     for report in reports:
         file = report["file"]
         if report.get("refused") and not report.get("peer_refused"):
             result["refused, and the peer reads it"].append(f"{file}: {report['refused']}")
+        if report.get("peer_refused") and not report.get("refused"):
+            result["read here, and the peer refuses it"].append(f"{file}: {report['peer_refused']}")
         if report.get("trouble"):
             result["trouble"].append(f"{file}: {report['trouble']}")
         for what, name in (("places", "places"), ("jacobian", "Jacobians"), ("center", "centres of mass")):
@@ -175,7 +177,9 @@ def section(options: argparse.Namespace, reports: Reports) -> str:
         "|---|---:|",
         *(f"| {name} | {count:,} |" for name, count in figures(reports).items()),
     ]
-    return "\n".join(lines)
+    kinds = Counter(kind for report in reports for kind in report.get("remarks", {}))
+    said = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+    return "\n".join([*lines, "", f"Files with remarks, by kind: {said or 'none'}."])
 
 
 def details(reports: Reports) -> str:

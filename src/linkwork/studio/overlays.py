@@ -154,7 +154,11 @@ class Overlays:
 
     def _draw_mass(self) -> None:
         session, size, root = self.studio.session, self.studio.size, self._group("mass")
-        center = center_of_mass(session.linkage, session.q)
+        try:
+            center = center_of_mass(session.linkage, session.q)
+        except LinkworkError as error:  # no mass, or one that is not known
+            self.studio.say(str(error), "bad")
+            return
         points = session.linkage.forward(session.q).array[:, :3, 3]
         ground = float(points[:, 2].min())
         below = np.array([center[0], center[1], ground])
