@@ -21,7 +21,7 @@ from ..errors import DeviceError, GoalError, OptionError
 from ..goals import Reach
 from ..kernels.chain_memory import REPORT
 from ..kernels.devices import as_library, on_card, require_card, to_host
-from ..kernels.search_many import CLOSEST, INVALID, REACHED, UNSOLVED
+from ..kernels.search_many import BEYOND, CLOSEST, INVALID, REACHED, UNSOLVED
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..transforms import FloatArray
@@ -322,8 +322,31 @@ class _CardWork(_Work):
 
     def answers(self, block: NDArray[Any], start: FloatArray, given: bool, first: int) -> tuple[Any, ...]:
         found = self.card.solve(block, start if given else None, first)
-        count = len(block)
-        return found.q.reshape(count, -1), found.residuals.reshape(count, -1), found.restarts, found.codes
+        q, residuals = found.q.reshape(len(block), -1), found.residuals.reshape(len(block), -1)
+        self._bring_closer(block, start, given, q, residuals, found.codes)
+        return q, residuals, found.restarts, found.codes
+
+    def _bring_closer(
+        self,
+        block: NDArray[Any],
+        start: FloatArray,
+        given: bool,
+        q: FloatArray,
+        residuals: FloatArray,
+        codes: NDArray[np.int8],
+    ) -> None:
+        """Bring the few poses that missed as close to their targets as they come, here: the card has no Newton."""
+        missed = np.flatnonzero((codes == CLOSEST) | (codes == BEYOND))
+        if not len(missed):
+            return
+        prepared, base = self.prepared, start if start.ndim == 1 else start[missed]
+        targets = prepared.as_targets(np.asarray(block[missed], np.float64))
+        values, status = prepared.chain.values_of(q[missed]), codes[missed].astype(np.int64)
+        report, starts = np.zeros((len(missed), REPORT.size)), NO_STARTS
+        if given:
+            starts = np.array(np.broadcast_to(prepared.chain.values_of(base), values.shape))
+        bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts)
+        q[missed], residuals[missed], codes[missed] = prepared.pose(values, base), prepared.residuals(report), status
 
     def solve_there(self, targets: Any, start: Any) -> Batch:
         """Return answers, on the card, to targets that are there."""
