@@ -302,11 +302,39 @@ def test_what_cannot_be_held_is_said(equality: str, said: str, tmp_path: Path) -
     result.linkage.forward(result.linkage.neutral())
 
 
+ACTUATED = """<mujoco><default><default class="strong"><motor gear="20" ctrlrange="-1 1"/></default></default>
+<worldbody><body><geom size="1" mass="1"/><joint name="nan_j" {joint}/></body></worldbody>
+<actuator>{actuators}</actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("joint", "actuators", "effort"),
+    [
+        ("", "", np.inf),
+        ('actuatorfrcrange="-8 5"', "", 8.0),
+        ("", '<motor joint="nan_j" forcerange="-3 3" gear="2"/>', 6.0),
+        ("", '<motor joint="nan_j" class="strong"/>', 20.0),
+        ('actuatorfrcrange="-8 5"', '<motor joint="nan_j" class="strong"/>', 8.0),
+        ("", '<position joint="nan_j" kp="10" ctrlrange="-1 1"/>', np.inf),
+        ("", '<position joint="nan_j" kp="10" forcerange="-4 4"/>', 4.0),
+        ("", '<general joint="nan_j" gainprm="10" biastype="affine" biasprm="0 -10 -1" ctrlrange="-1 1"/>', np.inf),
+        ("", '<motor joint="nan_j" class="strong"/><motor joint="nan_j" forcerange="-1 1"/>', 21.0),
+        ("", '<motor joint="nan_j" class="strong"/><motor joint="nan_j"/>', np.inf),
+        ("", '<general joint="nan_j" gaintype="muscle" biastype="muscle" ctrlrange="0 1"/>', np.inf),
+        ("", '<motor tendon="t" ctrlrange="-1 1"/><adhesion body="b" ctrlrange="0 1"/>', np.inf),
+        ('type="ball"', '<motor joint="nan_j" class="strong"/>', np.inf),
+    ],
+)
+def test_actuators_limit_the_effort_of_joints(joint: str, actuators: str, effort: float, tmp_path: Path) -> None:
+    linkage = content(tmp_path, ACTUATED.format(joint=joint, actuators=actuators)).linkage
+    assert linkage.effort.tolist() == [effort] * linkage.nv
+
+
 def test_sections_without_a_place_in_a_linkage_are_named(tmp_path: Path) -> None:
-    text = body('<joint name="j"/><camera/>', '<actuator><motor joint="j"/></actuator><option timestep="1"/>')
+    text = body('<joint name="j"/><camera/>', '<sensor><jointpos joint="j"/></sensor><option timestep="1"/>')
     (remark,) = content(tmp_path, text).remarks
     assert remark.kind == "dropped"
-    assert all(tag in remark.text for tag in ("<actuator>", "<option>", "<camera>"))
+    assert all(tag in remark.text for tag in ("<sensor>", "<option>", "<camera>"))
 
 
 def test_without_mujoco_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ WORLD = "world"
 JOINT_KINDS = ("free", "ball", "slide", "hinge")
 COORDINATES = [cls().coordinates for cls in (Floating, Ball, Prismatic, Revolute)]  # by the kind of joint
 SLIDE = JOINT_KINDS.index("slide")  # this kind and the one after it have one value
+ON_JOINT = 1  # the kinds of transmission up to this one drive a joint
 CONNECT, JOINT = 0, 2  # kinds of equality constraints; 1 is a weld
 SITE = 6  # the kind of object that a site is
 POSE_TOLERANCE = 1e-6
@@ -160,9 +161,22 @@ class _MjcfReader:
 
     def _effort(self, k: int) -> float | None:
         """Return the largest torque or force that all actuators of a joint together may have; None if there is none."""
-        low, high = self.model.jnt_actfrcrange[k].tolist()
-        most = max(-low, high)
-        return most if self.model.jnt_actfrclimited[k] and most > 0.0 and self.model.jnt_type[k] >= SLIDE else None
+        model = self.model
+        limits = [float(np.abs(model.jnt_actfrcrange[k]).max())] if model.jnt_actfrclimited[k] else []
+        on_joint = (model.actuator_trntype <= ON_JOINT) & (model.actuator_trnid[:, 0] == k)
+        if on_joint.any():
+            limits.append(sum(self._strength(int(i)) for i in np.flatnonzero(on_joint)))
+        most = min(limits, default=np.inf)
+        return most if 0.0 < most < np.inf and model.jnt_type[k] >= SLIDE else None
+
+    def _strength(self, i: int) -> float:
+        """Return the largest force of an actuator; infinite if nothing limits it."""
+        model, gear = self.model, abs(float(self.model.actuator_gear[i, 0]))
+        if model.actuator_forcelimited[i]:
+            return gear * float(np.abs(model.actuator_forcerange[i]).max())
+        if model.actuator_ctrllimited[i] and model.actuator_gaintype[i] == model.actuator_biastype[i] == 0:  # a motor
+            return gear * float(np.abs(model.actuator_gainprm[i, 0] * model.actuator_ctrlrange[i]).max())
+        return np.inf
 
     def _site_frames(self) -> list[str]:
         """Make frames of the sites, and return their names."""

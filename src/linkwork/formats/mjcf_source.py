@@ -22,11 +22,13 @@ BOUNDS = ("boundmass", "boundinertia")  # its words for that
 MAX_ELEMENTS = 10_000  # elements that MuJoCo gets to see, with all repetitions
 MAX_REPEATED = {"body": 2_000, "joint": 2_000}  # MuJoCo takes seconds for more: its work grows with the square
 
-TOP = {"compiler", "default", "asset", "worldbody", "equality", "keyframe"}
+TOP = {"compiler", "default", "asset", "worldbody", "equality", "keyframe", "actuator"}
+ACTUATORS = {"general", "motor", "position", "velocity"}  # on joints; they say how strong those are
 BODY = {"body", "frame", "replicate", "attach", "joint", "freejoint", "geom", "site", "inertial"}
 CHILDREN: dict[str, set[str]] = {
     "mujoco": TOP,
-    "default": {"default", "joint", "geom", "site", "mesh", "material", "equality"},
+    "default": {"default", "joint", "geom", "site", "mesh", "material", "equality", *ACTUATORS},
+    "actuator": ACTUATORS,
     "asset": {"mesh", "material", "model"},
     "worldbody": BODY,
     "body": BODY,
@@ -34,6 +36,10 @@ CHILDREN: dict[str, set[str]] = {
     "replicate": BODY,
     "equality": {"connect", "weld", "joint"},
     "keyframe": {"key"},
+}
+STRENGTH = {
+    *("name", "class", "joint", "gear", "forcerange", "forcelimited", "ctrlrange", "ctrllimited"),
+    *("gaintype", "biastype", "gainprm", "biasprm", "kp", "kv"),
 }
 ATTRIBUTES: dict[str, set[str]] = {  # of elements that could make MuJoCo open files, fuse bodies or allocate at will
     "mujoco": {"model"},
@@ -47,15 +53,18 @@ ATTRIBUTES: dict[str, set[str]] = {  # of elements that could make MuJoCo open f
     "attach": {"model", "body", "prefix"},
     "key": {"name", "qpos"},
 }
+ATTRIBUTES |= dict.fromkeys(ACTUATORS, STRENGTH)
+LAWS = {"gaintype": ("fixed", "affine"), "biastype": ("none", "affine")}  # others make MuJoCo simulate at once
 NUMBERS = {
     *("pos", "quat", "axis", "axisangle", "xyaxes", "zaxis", "euler", "fromto", "size", "ref", "range", "offset"),
     *("mass", "density", "diaginertia", "fullinertia", "anchor", "relpose", "polycoef", "qpos", "scale", "rgba"),
     *("refpos", "refquat", "vertex", "boundmass", "boundinertia", "settotalmass"),
+    *("gear", "forcerange", "ctrlrange", "gainprm", "biasprm", "kp", "kv"),
 }
-OPEN_ENDED = {"range"}  # the only ones of these that may be infinite
+OPEN_ENDED = {"range", "forcerange", "ctrlrange"}  # the only ones of these that may be infinite
 TEXTS = {  # all other attributes hold numbers or keywords
     *("name", "class", "childclass", "model", "file", "mesh", "material", "hfield", "prefix", "body"),
-    *("body1", "body2", "joint1", "joint2", "site1", "site2", "sep", "fluidshape"),
+    *("joint", "body1", "body2", "joint1", "joint2", "site1", "site2", "sep", "fluidshape"),
 }
 REFUSED = {
     "composite": "makes bodies by <composite>, which MuJoCo itself has given up; write them out.",
@@ -139,6 +148,11 @@ def _strip(root: XmlElement) -> tuple[Remark, ...]:
         if node.tag in ATTRIBUTES:
             kept = ATTRIBUTES[node.tag]
             node.attributes = {name: value for name, value in node.attributes.items() if name in kept}
+        if node.tag == "actuator":
+            node.children = [child for child in node.children if "joint" in child.attributes]
+        if node.tag in ACTUATORS:
+            laws = {name: law for name, law in node.attributes.items() if name in LAWS}
+            node.attributes |= {name: "affine" for name, law in laws.items() if law not in LAWS[name]}
     names = ", ".join(f"<{tag}>" for tag in dropped)
     line = min(dropped.values(), default=0)
     return (Remark("dropped", f"a linkage holds nothing of {names}.", line=line),) if dropped else ()
