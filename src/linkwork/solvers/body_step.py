@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..goals import Goal
 from ..goals.base import metres_per_radian
@@ -16,7 +16,7 @@ from ..kernels.body_step import AT_LIMIT, AT_SPEED, CYCLE, NO_BOUND, step_body
 from ..linkage.poses import between
 from ..transforms import FloatArray
 from .groups import within_limits
-from .step import LimitKind, Step, joint_speeds
+from .step import LimitKind, Step, StepStatus, joint_speeds
 
 if TYPE_CHECKING:
     from .body_solver import BodySolver
@@ -54,6 +54,14 @@ class BodyStep(Step):
         return float(np.abs(between(self.linkage, self.q, found.q, wrap=False)).max(initial=0.0))
 
 
+class Travel(NamedTuple):
+    """How far every column comes in a cycle of `dt` seconds, and for which of them no speed but `MOST` says so."""
+
+    dt: float
+    reach: FloatArray
+    open: NDArray[np.bool_]
+
+
 class BodyFollower:
     """A packed body in a control loop: the speeds of its columns, and calls of the kernel."""
 
@@ -67,6 +75,14 @@ class BodyFollower:
         own = SETTINGS.view(self._settings)
         own.finest, own.finish = FINE * solver.settings.tolerance, FINISH
         self._own = joint_speeds(linkage, None, 1.0)[program.columns]
+        self._travel = self._travelled(1.0, self._own)
+
+    def _travelled(self, dt: float, speeds: FloatArray) -> Travel:
+        """Return how far columns of some speeds come in a cycle."""
+        most = MOST * self._unit
+        reach = np.minimum(speeds * dt, most)
+        reach[self._balls] *= 1.0 - reach[self._balls]  # turns about several axes add up to a little more
+        return Travel(dt, reach, speeds * dt > most)
 
     def _within(self, pose: FloatArray) -> bool:
         """Return whether a pose need not be brought within limits: they are ignored, or it plainly keeps them."""
@@ -88,19 +104,16 @@ class BodyFollower:
         self, known: tuple[Goal, ...], pose: FloatArray, dt: float, velocity: ArrayLike | None, scale: float
     ) -> BodyStep:
         """Return one cycle from a pose."""
-        solver, plain = self.solver, velocity is None and scale == 1.0
-        columns = solver.program.columns
-        speeds = self._own if plain else joint_speeds(solver.linkage, velocity, scale)[columns]
-        most = MOST * self._unit
-        reach = np.minimum(speeds * dt, most)
-        reach[self._balls] *= 1.0 - reach[self._balls]  # turns about several axes add up to a little more
-        q, reached, report = self._call(known, pose, reach, 1)
-        cycle = CYCLE.view(report[: CYCLE.size])
-        column, bound = int(cycle.column), int(cycle.bound)
-        if bound == AT_SPEED and speeds[column] * dt > most[column]:  # nothing but the length of a cycle
+        solver, travel = self.solver, self._travel
+        if velocity is not None or scale != 1.0:
+            travel = self._travelled(dt, joint_speeds(solver.linkage, velocity, scale)[solver.program.columns])
+        elif travel.dt != dt:
+            self._travel = travel = self._travelled(dt, self._own)
+        q, reached, report = self._call(known, pose, travel.reach, 1)
+        column, bound = int(report[CYCLE.column]), int(report[CYCLE.bound])
+        status: StepStatus = "reached" if reached else "limited" if bound else "held"
+        if bound == AT_SPEED and travel.open[column]:  # nothing but the length of a cycle
             column, bound, status = -1, NO_BOUND, "following"
-        else:
-            status = "reached" if reached else "limited" if bound else "held"
         return BodyStep(
             linkage=solver.linkage,
             solver=solver,
