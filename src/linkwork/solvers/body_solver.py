@@ -227,7 +227,8 @@ class BodySolver:
         pose = self._start(start)
         known = resolve_goals(self.linkage, goals, pose)
         q, reached, residuals, steps = self._follower.stay(known, pose)
-        row = q, reached, residuals, steps, "reached" if reached else "held"
+        status: Status = "reached" if reached else "held"
+        row = q, reached, residuals, steps, status
         return Solution(self.linkage, known, "robust", pose, *row, (), self.settings, self.problem.group)
 
     def step(

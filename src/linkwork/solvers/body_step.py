@@ -29,22 +29,10 @@ LIMIT: dict[int, LimitKind] = {NO_BOUND: "", AT_LIMIT: "position", AT_SPEED: "ve
 
 
 class BodyStep(Step):
-    """A cycle of a body: what is seldom looked at is worked out when it is."""
+    """A cycle of a body; the nearest other solution is looked for when it is asked for."""
 
     solver: BodySolver
     goals: tuple[Goal, ...]
-    report: FloatArray
-
-    @cached_property
-    def share(self) -> float:
-        """Which share of the way to the goals, of all weighed together, the cycle has made."""
-        cycle = CYCLE.view(self.report[: CYCLE.size])
-        return max(1.0 - math.sqrt(cycle.after / cycle.before), 0.0) if cycle.before > 0.0 else 1.0
-
-    @cached_property
-    def units(self) -> tuple[str, ...]:
-        """What each residual is in: ``"m"`` or ``"rad"``."""
-        return tuple(block.unit for block in self.solver.problem.blocks)
 
     @cached_property
     def jump(self) -> float:
@@ -71,6 +59,7 @@ class BodyFollower:
         self._joints = [linkage.table.velocity_joints[v] for v in program.columns.tolist()]
         self._unit = np.where(linkage.table.slides[program.columns], metres_per_radian(linkage), 1.0)
         self._balls = program.places < 0
+        self._units = tuple(block.unit for block in solver.problem.blocks)
         self._settings = solver.steering.copy()
         own = SETTINGS.view(self._settings)
         own.finest, own.finish = FINE * solver.settings.tolerance, FINISH
@@ -123,7 +112,8 @@ class BodyFollower:
             residuals=report[CYCLE.size :],
             joint=self._joints[column] if column >= 0 else "",
             limit=LIMIT[bound],
-            report=report,
+            units=self._units,
+            share=_share(report[CYCLE.before], report[CYCLE.after]),
             start=pose,
             dt=dt,
         )
@@ -132,3 +122,8 @@ class BodyFollower:
         """Return where cycles without time lead: the pose, whether it is reached, how far blocks are off, and steps."""
         q, reached, report = self._call(known, pose, STRIDE * self._unit, CYCLES)
         return q, reached, report[CYCLE.size :], int(CYCLE.view(report[: CYCLE.size]).steps)
+
+
+def _share(before: float, after: float) -> float:
+    """Return which share of the way to the goals, of all weighed together, a cycle has made: from squared errors."""
+    return max(1.0 - math.sqrt(after / before), 0.0) if before > 0.0 else 1.0
