@@ -61,6 +61,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/files.py
 	$(BIN)/python benchmarks/datasets.py
 	$(BIN)/python benchmarks/retarget.py
+	$(BIN)/python benchmarks/timing.py
 
 fuzz: $(VENV)/fuzz.stamp
 	$(BIN)/python tests/fuzz_bvh.py -max_total_time=$(SECONDS)
