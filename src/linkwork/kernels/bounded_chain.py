@@ -13,6 +13,7 @@ from .joint_step import TRANSFORM
 from .lanes import load, store
 
 ROUNDS, TRUSTS = 8, 4  # of holding at bounds, and of finding the damping
+NOTHING = 1e-6  # of the square of the smallest singular value
 SLACK = 1.1  # a change may be this much longer than asked for
 
 Scratch = namedtuple(
@@ -164,6 +165,19 @@ def short_change(values, columns, damping, longest, s):
             break
         damping += moving / slope * (size - longest) / longest
     return damping
+
+
+@inner
+def weakness(damping, smallest, s):
+    """Return from 0 to 1 how near the last factors are to those of a singular pose: by their smallest pivot.
+
+    It is compared with the square of the smallest singular value. A pivot of nothing is a row that no joint changes.
+    """
+    least, square = math.inf, smallest * smallest
+    for k in range(6):
+        pivot = load(s.matrix, 7 * k) - damping
+        least = min(least, pivot if pivot > NOTHING * square else math.inf)
+    return max(1.0 - least / square, 0.0)
 
 
 @inner

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from . import inner, kernel, part
-from .bounded_chain import bounded_change, promised, pull_of, scratch_sizes, short_change
+from .bounded_chain import bounded_change, promised, pull_of, scratch_sizes, short_change, weakness
 from .chain_memory import CODE, SETTINGS, chain_of
 from .damped import bounds, columns, tip_error
 from .lanes import beyond, cells, divided, flat, load, store
@@ -36,9 +36,10 @@ RATE = Layout(  # of a value, after the pace
 CYCLE = Layout("position_error", "rotation_error", "asked", "left", "value", "limit", "steps", "damping")  # a report
 
 STEPS, ATTEMPTS = 8, 5  # of a cycle, and of a step
-WORTH = 0.1  # share of the gain it promised that a step must bring
+WORTH = 0.5  # share of the gain it promised that a step must bring
 GROWTH = 8.0  # of the damping, where it does not
 STILL = 0.02  # cosine between a joint's pull and the error below which it cannot help
+CENTRE = 0.4  # how much of that leads to the middle of the range from its end
 AWAY = 1.0  # how fast a value leaves the zone of a limit: a share of what is asked of the frame
 KEPT = 0.9  # share of the motion before that is tried: what of it the goal does not ask for ends by and by
 PROGRESS = 0.998  # squared errors: a cycle that gains less leads nowhere
@@ -111,11 +112,16 @@ def run_cycle(chain, rows, values, pace, p, r, s):
     w = load(settings, SETTINGS.rotation_weight)
     while more and taken < STEPS:
         error = p + r * (w * w)
-        damping = error * load(settings, SETTINGS.damping_gain) + load(settings, SETTINGS.damping_least)
+        fresh = error * load(settings, SETTINGS.damping_gain) + load(settings, SETTINGS.damping_least)
+        damping = max(fresh, damping / GROWTH)
         longest = math.sqrt(error) / (2.0 * load(pace, PACE.smallest))
+        caution = load(settings, SETTINGS.caution) * math.sqrt(error)
         better, attempt = False, 0
         while not better and attempt < ATTEMPTS:
             damping = short_change(values, s.work, damping, longest, s)
+            careful = caution * weakness(damping, load(pace, PACE.smallest), s)
+            if damping < careful:
+                damping = short_change(values, s.work, careful, longest, s)
             for value in range(values):
                 x = load(s.q, value) + load(s.change, value)
                 store(s.trial, value, min(max(x, load(s.low, value)), load(s.high, value)))
@@ -124,7 +130,7 @@ def run_cycle(chain, rows, values, pace, p, r, s):
             gained = error - (p_after + r_after * (w * w))
             better, attempt = gained > 0.0 and gained > WORTH * gain, attempt + 1
             if not better and not drop_aside(values, s):
-                damping = max(GROWTH * damping, load(settings, SETTINGS.caution) * math.sqrt(error))
+                damping = max(GROWTH * damping, caution)
         if not better:
             break
         p, r, taken = p_after, r_after, taken + 1
@@ -135,15 +141,21 @@ def run_cycle(chain, rows, values, pace, p, r, s):
 
 @part
 def put_aside(settings, limits, values, pace, asked, s):
-    """Add to `aside` the way out of the zones of limits, the faster the more is asked of the frame."""
+    """Put into `aside` the way to the middle of the limits, and out of their zones: the further, the more is asked.
+
+    Far from the goal nothing is put aside: there, damping would let it weigh against the way to the goal.
+    """
+    turn = asked / load(settings, SETTINGS.arm)
+    pull = AWAY * turn * max(1.0 - turn, 0.0)
     for value in range(values):
         rate, x, low_high = PACE.size + RATE.size * value, load(s.q, value), bounds(limits, value)
-        zone = load(pace, rate + RATE.zone)
+        zone, room = load(pace, rate + RATE.zone), (low_high[1] - low_high[0]) / 2.0
         deep = max(low_high[0] + zone - x, 0.0) - max(x - low_high[1] + zone, 0.0)
-        if deep != 0.0:
-            reach = (load(s.high, value) - load(s.low, value)) / 2.0
-            share = min(max(deep / zone, -1.0), 1.0) * min(AWAY * asked / load(settings, SETTINGS.arm), reach)
-            store(s.aside, value, load(s.aside, value) + share)
+        share = min(max(deep / zone, -1.0), 1.0) if deep != 0.0 else 0.0
+        if 0.0 < room < math.inf:
+            share += CENTRE * (low_high[0] + room - x) / room
+        reach = (load(s.high, value) - load(s.low, value)) / 2.0
+        store(s.aside, value, share * min(pull, reach))
 
 
 @part
@@ -152,8 +164,6 @@ def begin(chain, rows, values, pace, moving, last, s):
     w, (_, before, _, _) = load(chain.settings, SETTINGS.rotation_weight), places(values)
     z, tip, p, r = look(chain, rows, s.goal, s.q, s.work, s.error)
     asked = p + r * (w * w)
-    for value in range(values):
-        store(s.aside, value, 0.0)
     if moving and not is_near(chain, pace, p, r):
         for value in range(values):
             x = load(s.q, value) + KEPT * (load(last, value) - load(last, before + value))
@@ -187,13 +197,17 @@ def nudge(chain, rows, values, p, r, s):
     """Move `q` where a singular pose hides the way: aside, along what the goal leaves free; return errors, and if so.
 
     At such a pose no joint pulls towards the goal, as in an arm that is stretched out and should come in. A small
-    motion that changes the tip by little does, one way or the other.
+    motion that changes the tip by little does, one way or the other: first towards the middle of the limits.
     """
     w = load(chain.settings, SETTINGS.rotation_weight)
     error, least = p + r * (w * w), load(chain.settings, SETTINGS.damping_least)
     for attempt in range(NUDGES):
         for value in range(values):
             side = 1.0 if (value >> (attempt // 2)) & 1 == attempt & 1 else -1.0
+            low_high = bounds(chain.limits, value)
+            room = (low_high[1] - low_high[0]) / 2.0
+            if attempt == 0 and 0.0 < room < math.inf:
+                side = (low_high[0] + room - load(s.q, value)) / room
             store(s.aside, value, side * NUDGE * (load(s.high, value) - load(s.low, value)))
         bounded_change(values, s.work, least, s)
         for value in range(values):

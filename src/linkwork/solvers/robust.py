@@ -41,7 +41,7 @@ class Robust(Damped):
         restarts: How many other starts to try at most; hopeless goals are given up sooner.
         seed: Where random poses come from: the same seed gives the same answer.
         stay: Never jump: the answer is where a continuous motion from the start leads; without success where none leads
-            to the goal. For one `Reach`.
+            to the goals.
     """
 
     restarts: int = RESTARTS

@@ -1,0 +1,143 @@
+"""Who follows a path of poses, one frame at a time: linkwork and three others, each given the same arm.
+
+A contender is made for an arm. Begun at a pose, it is a function that takes a target and gives the next pose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from ik_peers import Array, Chain, toolbox
+
+import linkwork as lw
+
+DT = 1.0 / 24.0  # a frame lasts [s]: the paths need up to 3.4 rad/s
+Frame = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A library that follows a path."""
+
+    name: str
+    version: str
+    begin: Callable[[Array], Frame]
+
+
+def ours(chain: Chain) -> list[Contender]:
+    """`ik.step` from the step before; the same from bare poses; and without time."""
+    ik = lw.prepare(chain.arm, chain.frame)
+
+    def from_steps(q: Array) -> Frame:
+        step: Any = q
+
+        def frame(target: Array) -> Array:
+            nonlocal step
+            step = ik.step(target, step, DT)
+            return np.asarray(step.q)
+
+        return frame
+
+    def from_poses(q: Array) -> Frame:
+        def frame(target: Array) -> Array:
+            nonlocal q
+            q = ik.step(target, q, DT).q
+            return q
+
+        return frame
+
+    def staying(q: Array) -> Frame:
+        def frame(target: Array) -> Array:
+            nonlocal q
+            q = ik(target, start=q, stay=True).q
+            return q
+
+        return frame
+
+    def nearest(q: Array) -> Frame:
+        def frame(target: Array) -> Array:
+            nonlocal q
+            q = ik(target, start=q).q
+            return q
+
+        return frame
+
+    ways = {
+        "linkwork, `ik.step(target, step, dt)`": from_steps,
+        "linkwork, `ik.step(target, q, dt)`": from_poses,
+        "linkwork, `ik(target, start=q, stay=True)`": staying,
+        "linkwork, `ik(target, start=q)`, free to jump": nearest,
+    }
+    return [Contender(name, lw.__version__, begin) for name, begin in ways.items()]
+
+
+def robotics_toolbox(chain: Chain) -> Contender:
+    """Levenberg-Marquardt in C++ from the pose before."""
+    peer, follow = toolbox(chain)
+
+    def begin(q: Array) -> Frame:
+        def frame(target: Array) -> Array:
+            nonlocal q
+            q = follow(target, q)
+            return q
+
+        return frame
+
+    return Contender(peer.name, peer.version, begin)
+
+
+def ssik(chain: Chain, name: str) -> Contender:
+    """Closed forms of a prebuilt arm, and its `Tracker`, which holds where the next pose is too far; C++ inside."""
+    from ssik import Manipulator
+
+    arm = Manipulator.from_prebuilt(name)
+    poses = chain.arm.random_pose(0, 3)
+    tools = [np.linalg.inv(chain.forward(q[None])[0]) @ arm.fk(q) for q in poses]
+    if np.abs(np.stack(tools) - tools[0]).max() > 1e-9:
+        raise SystemExit(f"ssik's {name!r} is another arm than {chain.arm.name!r}")
+
+    def begin(q: Array) -> Frame:
+        tracker, tool = arm.tracker(q), tools[0]
+
+        def frame(target: Array) -> Array:
+            return np.asarray(tracker.update(target @ tool).q)
+
+        return frame
+
+    return Contender("ssik, `Tracker`", version("ssik"), begin)
+
+
+def pink(chain: Chain) -> Contender:
+    """One step of differential inverse kinematics a frame, on Pinocchio, with DAQP."""
+    import pink as library
+    import pinocchio as pin
+    from pink.limits import ConfigurationLimit
+    from pink.tasks import FrameTask
+
+    model, parent, arm = pin.Model(), 0, chain.arm
+    for k, (constant, hinge, axis) in enumerate(chain.joints):
+        kind = pin.JointModelRevoluteUnaligned(axis) if hinge else pin.JointModelPrismaticUnaligned(axis)
+        bounds = (np.array([x]) for x in (np.inf, np.inf, arm.lower[k], arm.upper[k]))  # effort, velocity, limits
+        parent = model.addJoint(parent, kind, pin.SE3(constant), f"joint {k}", *bounds)
+    model.addFrame(pin.Frame("end", parent, 0, pin.SE3(chain.tip), pin.FrameType.OP_FRAME))
+    limits = [ConfigurationLimit(model, config_limit_gain=1.0)]
+    task = FrameTask("end", position_cost=1.0, orientation_cost=1.0, lm_damping=1e-6)
+
+    def begin(q: Array) -> Frame:
+        robot = library.Configuration(model, model.createData(), q.copy())
+
+        def frame(target: Array) -> Array:
+            task.set_target(pin.SE3(target))
+            velocity = library.solve_ik(
+                robot, [task], DT, solver="daqp", damping=1e-12, limits=limits, safety_break=False
+            )
+            robot.integrate_inplace(velocity, DT)
+            return np.array(robot.q)
+
+        return frame
+
+    return Contender("pink, one step", version("pin-pink"), begin)
