@@ -16,6 +16,8 @@ from ik_peers import Array, Chain, toolbox
 import linkwork as lw
 
 DT = 1.0 / 24.0  # a frame lasts [s]: the paths need up to 3.4 rad/s
+SPEED = 0.25 / DT  # what a joint may turn by in a frame, for those that take a speed [rad/s]
+DAMPING = 1e-2  # `lm_damping` of pink: of 1e-6 to 1, one that jumps and misses least
 Frame = Callable[[Array], Array]
 
 
@@ -115,17 +117,17 @@ def pink(chain: Chain) -> Contender:
     """One step of differential inverse kinematics a frame, on Pinocchio, with DAQP."""
     import pink as library
     import pinocchio as pin
-    from pink.limits import ConfigurationLimit
+    from pink.limits import ConfigurationLimit, VelocityLimit
     from pink.tasks import FrameTask
 
     model, parent, arm = pin.Model(), 0, chain.arm
     for k, (constant, hinge, axis) in enumerate(chain.joints):
         kind = pin.JointModelRevoluteUnaligned(axis) if hinge else pin.JointModelPrismaticUnaligned(axis)
-        bounds = (np.array([x]) for x in (np.inf, np.inf, arm.lower[k], arm.upper[k]))  # effort, velocity, limits
+        bounds = (np.array([x]) for x in (np.inf, SPEED, arm.lower[k], arm.upper[k]))  # effort, velocity, limits
         parent = model.addJoint(parent, kind, pin.SE3(constant), f"joint {k}", *bounds)
     model.addFrame(pin.Frame("end", parent, 0, pin.SE3(chain.tip), pin.FrameType.OP_FRAME))
-    limits = [ConfigurationLimit(model, config_limit_gain=1.0)]
-    task = FrameTask("end", position_cost=1.0, orientation_cost=1.0, lm_damping=1e-6)
+    limits = [ConfigurationLimit(model, config_limit_gain=1.0), VelocityLimit(model)]
+    task = FrameTask("end", position_cost=1.0, orientation_cost=1.0, lm_damping=DAMPING)
 
     def begin(q: Array) -> Frame:
         robot = library.Configuration(model, model.createData(), q.copy())
