@@ -323,6 +323,7 @@ ACTUATED = """<mujoco><default><default class="strong"><motor gear="20" ctrlrang
         ("", '<general joint="nan_j" gaintype="muscle" biastype="muscle" ctrlrange="0 1"/>', np.inf),
         ("", '<motor tendon="t" ctrlrange="-1 1"/><adhesion body="b" ctrlrange="0 1"/>', np.inf),
         ('type="ball"', '<motor joint="nan_j" class="strong"/>', np.inf),
+        ("", '<motor joint="gone" class="strong"/>', np.inf),
     ],
 )
 def test_actuators_limit_the_effort_of_joints(joint: str, actuators: str, effort: float, tmp_path: Path) -> None:

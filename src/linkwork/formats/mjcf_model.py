@@ -61,7 +61,12 @@ def compiled(path: FilePath, source: MjcfSource) -> tuple[Any, dict[int, MeshGeo
 
 def parsed(mujoco: Any, source: MjcfSource) -> Any:
     """Return a model as MuJoCo parses it, before it is compiled."""
-    return mujoco.MjSpec.from_string(source.text, include=source.files)
+    spec = mujoco.MjSpec.from_string(source.text, include=source.files)
+    joints = {joint.name for joint in spec.joints}
+    for actuator in list(spec.actuators):
+        if actuator.target not in joints:  # it says nothing then, and is no reason to refuse the model
+            spec.delete(actuator)
+    return spec
 
 
 def _parsed_alone(mujoco: Any, source: MjcfSource) -> None:
