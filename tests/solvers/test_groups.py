@@ -156,6 +156,19 @@ def test_control_loops_move_the_group_alone() -> None:
     assert ik.nearest(target, stays.q).q[0] == 0.4
 
 
+def test_a_group_goes_by_its_name() -> None:
+    arm = PANDA.replace(groups={"wrist": LAST[3:], "elbow": LAST[1:3]})
+    target = reachable(arm, "tip", ELSEWHERE, LAST[1:])
+    for joints in (["wrist", "elbow"], ["wrist", *LAST[1:3]], LAST[1:]):
+        solution = lw.solve(arm, lw.Reach("tip", position=target[:3, 3]), start=ELSEWHERE, joints=joints)
+        assert solution.success
+        assert (solution.q[:2] == ELSEWHERE[:2]).all()
+    still = lw.solve(arm, lw.Reach("tip", position=target[:3, 3]), start=ELSEWHERE, joints="wrist")
+    assert (still.q[:4] == ELSEWHERE[:4]).all()
+    with pytest.raises(JointNotFoundError, match="did you mean 'wrist'"):
+        lw.solve(arm, lw.Reach("tip", position=target[:3, 3]), joints="wirst")
+
+
 def test_names_that_do_not_exist_are_told() -> None:
     goal = lw.Reach("tip", position=(0.4, 0, 0.5))
     with pytest.raises(JointNotFoundError, match="did you mean 'panda_joint1'"):

@@ -113,20 +113,18 @@ def _made(linkage: Linkage, names: tuple[str, ...] | None, weights: Any, key: Ha
 
 def _free(linkage: Linkage, names: tuple[str, ...]) -> NDArray[np.bool_]:
     """Return which velocities the names stand for."""
-    groups: Mapping[str, Iterable[str]] = getattr(linkage, "groups", {})
     joints = {arc.name: arc for arc in linkage.arcs}
     free = np.zeros(linkage.nv, np.bool_)
     for name in names:
-        if name not in joints and name in groups:  # a group may also name joints that are fixed, or follow others
-            members = [one for one in groups[name] if one in joints and joints[one].mimic is None]
-            free[np.isin(linkage.table.velocity_joints, members)] = True
+        if name not in joints and name in linkage.groups:
+            free[np.isin(linkage.table.velocity_joints, linkage.groups[name])] = True
             continue
         if name in joints and joints[name].mimic is None and not joints[name].articulation.nv:
             raise OptionError(f"joint {name!r} of linkage {linkage.name!r} is fixed: it cannot move.")
         try:
             free[velocities_of(linkage, name, plain=False)] = True
         except JointNotFoundError as error:
-            raise JointNotFoundError(name, f"linkage {linkage.name!r}", [*groups, *error.known]) from None
+            raise JointNotFoundError(name, f"linkage {linkage.name!r}", [*linkage.groups, *error.known]) from None
     if not free.any():
         raise OptionError(f"nothing moves in {', '.join(map(repr, names))} of linkage {linkage.name!r}.")
     return free
