@@ -66,7 +66,6 @@ def test_a_gripper_brings_everything_it_has(gripper: lw.Linkage) -> None:
     assert whole.forward("home", frame="grasp")[0, 3] == pytest.approx(
         arm.forward("home", frame="tip")[0, 3] + 0.1 * np.cos(0.3)
     )
-    assert lw.solve(whole, lw.Reach("grasp", position=(1.5, 1.5))).success
     assert lw.loads(scene.dump(whole, "yaml"), "yaml") == whole
 
 
