@@ -1,6 +1,6 @@
 """Robot arms: planar chains, two industrial arms, and two classics with a prismatic joint.
 
-Lengths and limits are those of the makers' data sheets.
+Lengths and limits, of motion too, are those of the makers' data sheets.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ..linkage.dh import from_dh
 from ..linkage.geometry import Sphere, Visual, bone
 from ..linkage.joints import Joint, Revolute
 from ..linkage.linkage import Frame, Link, Linkage
+from ..linkage.motion_limits import MOTION_LIMITS
 from ..transforms import transform
 from .parts import (
     BLUE,
@@ -114,9 +115,11 @@ def panda() -> Linkage:
         [0.307, 0.487]
     """
     b = Builder("panda", base="panda_link0", shape=_PANDA_LOOKS[0])
-    for k, (at, twist, low, high) in enumerate(_PANDA, start=1):
-        placement = transform(at, turn("x", twist))
-        b.revolute(f"panda_joint{k}", f"panda_link{k}", at=placement, limits=(low, high), shape=_PANDA_LOOKS[k])
+    for k, (at, twist, low, high, *motion) in enumerate(_PANDA, start=1):
+        placement, bounds = transform(at, turn("x", twist)), dict(zip(MOTION_LIMITS, motion, strict=True))
+        b.revolute(
+            f"panda_joint{k}", f"panda_link{k}", at=placement, limits=(low, high), shape=_PANDA_LOOKS[k], **bounds
+        )
     b.fixed("panda_joint8", "panda_link8", at=(0, 0, 0.107), shape=tube((0, 0, -0.015), (0, 0, 0), 0.04, STEEL))
     fingers = [box((0.02, 0.016, 0.05), (0, side * 0.012, 0.083), DARK) for side in (-1, 1)]
     palm = box((0.045, 0.2, 0.06), (0, 0, 0.03), WHITE)
@@ -134,15 +137,15 @@ def panda() -> Linkage:
     return b.build()
 
 
-# For each joint: position in the link before, turn about its x, limits.
+# For each joint: position in the link before, turn about its x, limits; how fast it may be, how quick, how strong.
 _PANDA = (
-    ((0.0, 0.0, 0.333), 0.0, -2.8973, 2.8973),
-    ((0.0, 0.0, 0.0), -QUARTER, -1.7628, 1.7628),
-    ((0.0, -0.316, 0.0), QUARTER, -2.8973, 2.8973),
-    ((0.0825, 0.0, 0.0), QUARTER, -3.0718, -0.0698),
-    ((-0.0825, 0.384, 0.0), -QUARTER, -2.8973, 2.8973),
-    ((0.0, 0.0, 0.0), QUARTER, -0.0175, 3.7525),
-    ((0.088, 0.0, 0.0), QUARTER, -2.8973, 2.8973),
+    ((0.0, 0.0, 0.333), 0.0, -2.8973, 2.8973, 2.175, 15.0, 87.0),
+    ((0.0, 0.0, 0.0), -QUARTER, -1.7628, 1.7628, 2.175, 7.5, 87.0),
+    ((0.0, -0.316, 0.0), QUARTER, -2.8973, 2.8973, 2.175, 10.0, 87.0),
+    ((0.0825, 0.0, 0.0), QUARTER, -3.0718, -0.0698, 2.175, 12.5, 87.0),
+    ((-0.0825, 0.384, 0.0), -QUARTER, -2.8973, 2.8973, 2.61, 15.0, 12.0),
+    ((0.0, 0.0, 0.0), QUARTER, -0.0175, 3.7525, 2.61, 20.0, 12.0),
+    ((0.088, 0.0, 0.0), QUARTER, -2.8973, 2.8973, 2.61, 20.0, 12.0),
 )
 _HUB = tube((0, 0, -0.062), (0, 0, 0.062), 0.06, SILVER)  # one shape on three joints
 _PANDA_LOOKS: tuple[tuple[Visual, ...], ...] = (
@@ -171,32 +174,33 @@ def ur5() -> Linkage:
     large = (tube((0, -0.065, 0), (0, 0.06, 0), 0.062, SILVER), tube((0, 0.06, 0), (0, 0.07, 0), 0.06, SKY))
     small = (tube((0, -0.045, 0), (0, 0.05, 0), 0.047, SILVER), tube((0, -0.055, 0), (0, -0.045, 0), 0.045, SKY))
     pitch = turn("y", QUARTER)
+    strong, weak = ({"velocity": math.pi, "effort": torque} for torque in (150.0, 28.0))
     b = Builder("ur5", base="base_link", shape=tube((0, 0, 0), (0, 0, 0.03), 0.075, DARK))
     b.revolute(
-        "shoulder_pan_joint", "shoulder_link", at=(0, 0, 0.089159), limits=around,
+        "shoulder_pan_joint", "shoulder_link", at=(0, 0, 0.089159), limits=around, **strong,
         shape=(tube((0, 0, -0.057), (0, 0, 0.01), 0.06, SILVER), tube((0, -0.06, 0), (0, 0.07, 0), 0.06, SILVER),
                tube((0, -0.07, 0), (0, -0.06, 0), 0.058, SKY)),
     )  # fmt: skip
     b.revolute(
-        "shoulder_lift_joint", "upper_arm_link", at=(0, 0.13585, 0), rotation=pitch, axis="y", limits=around,
+        "shoulder_lift_joint", "upper_arm_link", at=(0, 0.13585, 0), rotation=pitch, axis="y", limits=around, **strong,
         shape=(*large, tube((0, 0, 0.05), (0, 0, 0.38), 0.048, WHITE), *(moved(part, (0, 0, 0.425)) for part in large)),
     )  # fmt: skip
     b.revolute(
-        "elbow_joint", "forearm_link", at=(0, -0.1197, 0.425), axis="y", limits=(-math.pi, math.pi),
+        "elbow_joint", "forearm_link", at=(0, -0.1197, 0.425), axis="y", limits=(-math.pi, math.pi), **strong,
         shape=(tube((0, -0.05, 0), (0, 0.055, 0), 0.055, SILVER), tube((0, 0, 0.04), (0, 0, 0.36), 0.04, WHITE),
                *(moved(part, (0, 0, 0.39225)) for part in small)),
     )  # fmt: skip
     b.revolute(
-        "wrist_1_joint", "wrist_1_link", at=(0, 0, 0.39225), rotation=pitch, axis="y", limits=around,
+        "wrist_1_joint", "wrist_1_link", at=(0, 0, 0.39225), rotation=pitch, axis="y", limits=around, **weak,
         shape=(tube((0, 0.05, 0), (0, 0.14, 0), 0.043, WHITE),
                tube((0, 0.093, -0.05), (0, 0.093, 0.045), 0.045, SILVER)),
     )  # fmt: skip
     b.revolute(
-        "wrist_2_joint", "wrist_2_link", at=(0, 0.093, 0), limits=around,
+        "wrist_2_joint", "wrist_2_link", at=(0, 0.093, 0), limits=around, **weak,
         shape=(tube((0, 0, 0.045), (0, 0, 0.09), 0.043, WHITE), *(moved(part, (0, 0, 0.09465)) for part in small)),
     )  # fmt: skip
     b.revolute(
-        "wrist_3_joint", "wrist_3_link", at=(0, 0, 0.09465), axis="y", limits=around,
+        "wrist_3_joint", "wrist_3_link", at=(0, 0, 0.09465), axis="y", limits=around, **weak,
         shape=(tube((0, 0.05, 0), (0, 0.0823, 0), 0.038, DARK),),
     )  # fmt: skip
     b.frame("base", link="base_link", rotation=turn("z", -math.pi))
