@@ -19,6 +19,7 @@ from linkwork.kernels import kernel
 from linkwork.kernels.body_layout import HEADER, slice_scratch
 from linkwork.kernels.body_search import REPORT, assemble, evaluate, search_bodies
 from linkwork.kernels.lanes import cells
+from linkwork.linkage.joints import Joint, Planar
 from linkwork.solvers import Problem, Settings
 from linkwork.solvers.body_solver import EMPHASIS, BodySolver, body_solver_for, can_compile
 from linkwork.solvers.goal_arrays import PACKERS
@@ -248,6 +249,29 @@ def test_weights_may_change_from_frame_to_frame() -> None:
     ik = lw.prepare(HUMAN, body_goals())
     light, strong = (ik(body_goals(2.5, weight=w), start=STAND) for w in (0.01, 100.0))  # out of reach: it is a trade
     assert light.residuals[0] > strong.residuals[0] + 0.01
+
+
+@pytest.mark.parametrize("away", [100.0, 1e6])
+@pytest.mark.parametrize("root", ["planar", "floating"])
+def test_a_body_with_a_free_root_goes_to_goals_far_away(root: str, away: float) -> None:
+    body, rng = lw.models.human(root=root), np.random.default_rng(6)
+    problems = []
+    for pose in body.random_pose(rng, 8):
+        frames, shift = body.forward(pose), (*rng.uniform(-away, away, 2), 0.0)
+        names = ("left_hand", "right_hand", "left_foot", "right_foot")
+        problems.append([lw.Reach(name, position=frames[name][:3, 3] + shift) for name in names])
+        assert lw.solve(body, problems[-1]).success
+    assert lw.prepare(body, problems[0]).batch(problems).success.all()
+
+
+def test_goals_on_an_arm_whose_slides_are_endless_are_reached() -> None:
+    far, rng = (1e6, 1e6, 3.0), np.random.default_rng(7)
+    base = Joint("base", None, "panda_link0", Planar("z", tuple(-x for x in far), far))
+    arm = lw.models.panda().replace(root=base)
+    for pose in arm.random_pose(rng, 8):
+        frames = arm.forward(pose)
+        goals = [lw.Reach("tip", pose=frames["tip"]), lw.Reach("panda_link4", position=frames["panda_link4"][:3, 3])]
+        assert lw.solve(arm, goals).success
 
 
 def test_joints_that_no_goal_depends_on_stay() -> None:

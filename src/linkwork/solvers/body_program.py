@@ -22,6 +22,8 @@ from .goal_arrays import PackedGoal, pack_goal
 from .options import Settings
 from .problem import Problem
 
+ENDLESS = 100.0  # lengths of the linkage from which on a slide is not searched from end to end
+
 
 class BodyProgram:
     """The part of a tree that some goals depend on, in the kernels' arrays.
@@ -245,13 +247,17 @@ class BodyProgram:
         }
 
     def _start_ranges(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return where other starts are drawn from; what has no limits stays, but for angles and balls, which turn."""
+        """Return where other starts are drawn from; what has no limits stays, but for angles and balls, which turn.
+
+        Slides many times as long as the linkage stay as well: they carry it, see `body_start`.
+        """
         q, _, wraps = self.linkage.table.plain
         turning = np.isin(self.places, q[wraps])
         ball = (self.places < 0) & (self.columns >= self.linkage.arcs[0].articulation.nv)  # the root is not turned
         ranges = []
+        long = self.linkage.table.slides[self.columns] & (upper - lower > ENDLESS * self.linkage.length)
         for bounds, end in ((lower, -1.0), (upper, 1.0)):
-            finite = np.where(np.isfinite(bounds), bounds, 0.0)
+            finite = np.where(np.isfinite(bounds) & ~long, bounds, 0.0)
             ranges.append(np.where(ball, end, np.where(turning, end * np.pi, finite)))
         return ranges[0], ranges[1]
 

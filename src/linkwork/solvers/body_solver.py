@@ -21,6 +21,7 @@ from ..kernels.body_search import EMPHASIS, MISSED, REACHED, REPORT, SETTINGS, s
 from ..linkage.poses import PoseLike, start_pose, turned_back
 from ..transforms import FloatArray
 from .body_program import BodyProgram
+from .body_start import aimed_starts, carried_goal
 from .body_step import BodyFollower, BodyStep
 from .goal_arrays import PACKERS, write_goal
 from .groups import within_limits
@@ -103,6 +104,7 @@ class BodySolver:
         self.linkage, self.problem, self.settings = problem.linkage, problem, settings
         self.restarts, self.seed = min(restarts, TRIES), seed
         self.program = BodyProgram(problem, settings)
+        self._carried = carried_goal(problem)
         levels = self.program.levels
         strict = [EMPHASIS[levels[goal.priority]] for goal in problem.goals]
         wishes = [goal.tolerance is not None and np.isinf(goal.tolerance).any() for goal in problem.goals]
@@ -282,6 +284,8 @@ class BodySolver:
         numbers, starts = self.goal_numbers(known)[None], start.reshape(-1, self.linkage.nq)
         if len(starts) != 1:
             numbers = np.repeat(numbers, len(starts), axis=0)
+        if self._carried is not None:
+            starts = aimed_starts(self.linkage, known, self._carried, starts, self.settings)
         found, late = self._search_within(time_budget, numbers, starts)
         if start.ndim == 1 or not late:
             found = self._firm([known] * len(starts), starts, found, self.restarts)
@@ -371,6 +375,10 @@ class BodySolver:
             raise OptionError(f"start has one pose or {count}, got shape {poses.shape}.")
         starts = np.broadcast_to(poses, (count, self.linkage.nq))
         known, numbers = self._numbers(problems, starts)
+        if self._carried is not None:
+            each = zip(known, starts, strict=True)
+            aimed = [aimed_starts(self.linkage, k, self._carried, q[None], self.settings)[0] for k, q in each]
+            starts = np.array(aimed)
 
         def solved(rows: NDArray[np.int64]) -> SearchResult:
             found = self.search(numbers[rows], starts[rows], begin=int(rows[0]))
