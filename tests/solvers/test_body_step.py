@@ -63,13 +63,14 @@ def test_out_of_reach_cycles_come_as_near_as_a_solve_and_stay_there(priority: in
     assert "to go" in end.reason or "nearer" in end.reason
 
 
-def test_a_moving_goal_that_leaves_and_returns_is_followed_without_a_jump() -> None:
+@pytest.mark.parametrize("speed", [None, 3.0])
+def test_a_moving_goal_that_leaves_and_returns_is_followed_without_a_jump(speed: float | None) -> None:
     ik, q, misses = lw.prepare(HUMAN, goals((0.4, -0.2, 1.2))), STAND, []
     q = ik(goals((0.4, -0.2, 1.2)), start=q).q
-    for k in range(200):
-        out = 1.1 * np.sin(np.pi * k / 200) ** 2
-        cycle = ik.step(goals((0.4 + out, -0.2, 1.2)), q, DT)
-        assert move(q, cycle.q) <= 0.25 + 1e-9
+    for k in range(300):
+        out = 1.1 * np.sin(np.pi * min(k, 200) / 200) ** 2
+        cycle = ik.step(goals((0.4 + out, -0.2, 1.2)), q, DT, velocity=speed)
+        assert move(q, cycle.q) <= (0.25 if speed is None else speed * DT) + 1e-9
         q = cycle.q
         misses.append(float(cycle.residuals[-1]))
     assert max(misses) > 0.05
@@ -95,6 +96,7 @@ def test_to_stay_is_to_come_there_without_a_jump_or_to_say_so() -> None:
     far = ik(goals((1.5, -0.3, 1.2), 1), start=STAND, stay=True)
     assert not far.success
     assert far.status == "held"
+    assert lw.solve(HUMAN, wanted, start=STAND, stay=True).success
     assert "continuous" in far.reason
     with pytest.raises(lw.errors.OptionError, match="start="):
         ik(wanted, stay=True)

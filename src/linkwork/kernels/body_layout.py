@@ -62,8 +62,8 @@ def pack_body(
 # Memory that a solve works in; `scratch_sizes` says what its parts are. Numba knows this kind of named tuple only.
 Scratch = namedtuple(
     "Scratch",
-    "world twists sums moments curves work errors rows weighted matrix gradient current trial change reach travel low "
-    "high held bounds factors missed renewed softened kept ellipsoid",
+    "world twists sums moments curves work errors rows weighted matrix gradient current trial began change reach "
+    "travel low high held bounds factors missed renewed softened kept ellipsoid",
 )
 
 
@@ -86,6 +86,7 @@ def scratch_sizes(codes):
         gradient=n,
         current=values,  # the pose of the start being tried
         trial=values,  # the pose after a step
+        began=values,  # the pose that a cycle began with
         change=n,  # the step
         reach=n,  # how far each column may go from where it began, and how far it has
         travel=n,

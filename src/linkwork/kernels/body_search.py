@@ -35,6 +35,7 @@ from .joint_rows import add_rest, couple_goal, rest_goal
 from .lanes import beyond, cells
 from .layout import Layout
 from .range_rows import range_goal
+from .rotations import place, quaternion_product, rotation_vector
 from .starts import uniform
 from .swing_twist import cone_bounds, random_in_cone
 
@@ -189,12 +190,23 @@ def largest(n, change):
 
 
 @inner
+def leave_turn(begin, end, out):
+    """Write the rotation vector from a quaternion to another, about the axes of the first."""
+    w, x, y, z = quaternion_product((begin[0], -begin[1], -begin[2], -begin[3]), end)
+    place(rotation_vector(w, x, y, z), out, 0)
+
+
+@inner
 def take(codes, scratch, q):
     """Write the pose after a step, and how far each column has come."""
     for k in range(codes[HEADER.values]):
         q[k] = scratch.trial[k]
     for v in range(codes[HEADER.columns]):
         scratch.travel[v] += scratch.change[v]
+    for k in range(codes[HEADER.balls]):
+        at, v = quaternion_at(codes, HEADER.ball_codes, k)
+        if scratch.reach[v] < math.inf:  # turns do not add up
+            leave_turn(beyond(scratch.began, at), beyond(q, at), beyond(scratch.travel, v))
 
 
 @part

@@ -51,6 +51,8 @@ def go_through_box(codes, numbers, settings, aims, reach, scratch, q):
     """Go to the best pose within reach of every column, level by level; return error, whether reached, and steps."""
     for v in range(codes[HEADER.columns]):
         scratch.reach[v], scratch.travel[v] = reach[v], 0.0
+    for k in range(codes[HEADER.values]):
+        scratch.began[k] = q[k]
     return bring_to_rest(codes, numbers, settings, aims, FROM, scratch, q)
 
 

@@ -246,9 +246,9 @@ class BodySolver:
 
         No joint moves by more than its velocity limit times `dt`; one without such a limit turns by at most 0.25 rad,
         or slides by a sixteenth of the body's length. Limits and levels of priority are kept, and where goals are out
-        of reach the body comes as near as it can. A goal that keeps something where it is, such as `Hold`, keeps it
-        where it is in `q`, cycle by cycle; one that is to keep it where it was at the beginning is resolved once,
-        ``Hold("foot").resolve(body, q)``.
+        of reach the body comes as near as it can. A joint beyond its limits is brought back at once. A goal that keeps
+        something where it is, such as `Hold`, keeps it where it is in `q`, cycle by cycle; one that is to keep it where
+        it was at the beginning is resolved once, ``Hold("foot").resolve(body, q)``.
 
         Args:
             goals: Goals of the kinds that it was made for.

@@ -70,7 +70,7 @@ class BodyFollower:
         """Return how far columns of some speeds come in a cycle."""
         most = MOST * self._unit
         reach = np.minimum(speeds * dt, most)
-        reach[self._balls] *= 1.0 - reach[self._balls]  # turns about several axes add up to a little more
+        reach[self._balls] *= 1.0 - 2.0 * reach[self._balls]  # turns about several axes add up to a little more
         return Travel(dt, reach, speeds * dt > most)
 
     def _within(self, pose: FloatArray) -> bool:
