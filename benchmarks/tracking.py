@@ -115,7 +115,7 @@ def shipped_arms() -> list[tuple[str, lw.Linkage, str]]:
             continue
         seen.add(kind)
         parents = {arc.parent for arc in arm.arcs}
-        sets = set()
+        sets: set[bytes] = set()
         for link in arm.links:
             if link in parents or why_unsupported(arm, link):
                 continue

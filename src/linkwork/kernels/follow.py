@@ -222,10 +222,11 @@ def nudge(chain, rows, values, p, r, s):
 
 
 @part
-def judge(limits, values, s):
+def judge(limits, values, pace, s):
     """Return why a pose that misses its goal is not nearer: how it ended, the value in its way, and which limit.
 
-    A speed first, since more cycles help; then joints that could still come nearer; then limits; then nothing.
+    A speed first, since more cycles help; then joints that could still come nearer, also those that only a cycle's end
+    has stopped; then limits; then nothing.
     """
     size = 0.0
     for k in range(6):
@@ -242,10 +243,11 @@ def judge(limits, values, s):
         limit = lower_upper[0] if push < 0.0 else lower_upper[1]
         if cosine < STILL:
             continue
-        if abs(x - bound) > ROUNDING * (1.0 + abs(x)):
+        kind = POSITION if bound == limit else VELOCITY
+        endless = kind == VELOCITY and load(pace, PACE.size + RATE.size * value + RATE.speed) == math.inf
+        if abs(x - bound) > ROUNDING * (1.0 + abs(x)) or endless:
             helps = True
             continue
-        kind = POSITION if bound == limit else VELOCITY
         if kind > way or (kind == way and cosine > most):
             most, place, way = cosine, value, kind
     if way == VELOCITY:
@@ -301,7 +303,7 @@ def walk(chain, rows, values, pace, dt, cycles, span, start, p, r, s):
         steps, cycle = steps + taken, cycle + 1
         if is_reached(settings, p, r):
             return p, r, REACHED, -1, NO_LIMIT, steps, damping
-        ended, place, way = judge(chain.limits, values, s)
+        ended, place, way = judge(chain.limits, values, pace, s)
         if ended == HELD:
             p, r, nudged = nudge(chain, rows, values, p, r, s)
             if nudged:

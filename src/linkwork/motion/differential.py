@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Unpack
 
@@ -27,6 +27,7 @@ PRESSING = 1e-3  # what a joint at its limit would gain of the squared error, at
 NEARER = 1e-9  # of the error: what a cycle has to gain, to be on its way
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class DifferentialStep(Step):
     """A cycle made by one step of a method; the nearest other solution is looked for when it is asked for."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +29,7 @@ FINE, FINISH = 1e-3, 12.0  # share of the tolerance at which a cycle has nothing
 LIMIT: dict[int, LimitKind] = {NO_BOUND: "", AT_LIMIT: "position", AT_SPEED: "velocity"}
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class BodyStep(Step):
     """A cycle of a body; the nearest other solution is looked for when it is asked for."""
 

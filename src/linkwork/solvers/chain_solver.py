@@ -171,11 +171,10 @@ class Prepared:
             >>> ik(arm.forward(arm.stored_pose("ready"), frame="tip")).success
             True
         """
-        if not is_ready(target):
-            target = self.as_target(target)
+        aim: Any = target if is_ready(target) else self.as_target(target)
         if stay:
-            return self.stay(target, start)
-        return self._search_one(target, start, self.seed, self.restarts)
+            return self.stay(aim, start)
+        return self._search_one(aim, start, self.seed, self.restarts)
 
     def stay(self, target: FloatArray, start: PoseLike | None) -> Solution:
         """Return the answer that a continuous motion from a start leads to; see `stay` in a call."""
@@ -219,14 +218,14 @@ class Prepared:
         """
         if not dt > 0.0:
             raise OptionError(f"dt, how long a cycle lasts, is a positive number of seconds, got {dt!r}.")
-        if not is_ready(target):
-            target = self.as_target(target)
-        pose, last = (q.q, q) if q.__class__ is ChainStep else (q, None)
+        aim: Any = target if is_ready(target) else self.as_target(target)
+        last: Any = q if q.__class__ is ChainStep else None
+        pose: Any = q if last is None else last.q
         if not self._is_pose(pose):
             pose = self.checked_start(pose)
         follower = self.follower if self.stiff is None else self.held_at(pose).follower
         pace = follower.own if velocity is None and scale == 1.0 else follower.pace(velocity, scale)
-        return follower.step(target, pose, pace, float(dt), last)
+        return follower.step(aim, pose, pace, float(dt), last)
 
     def nearest(self, target: ArrayLike, start: PoseLike, *, starts: int = 256) -> Solution:
         """Return, of the solutions that many starts find, the one nearest to a pose; more thorough than a call."""

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from ..errors import GoalError
 from ..kernels import follow
+from ..kernels.bounded_chain import scratch_sizes
 from ..kernels.chain_memory import LIMITS
 from ..linkage.linkage import Linkage
-from ..linkage.poses import PoseLike, between
+from ..linkage.poses import between
 from ..transforms import FloatArray
 from .chain_solution import Found
 from .solution import Status
@@ -181,7 +182,7 @@ class Follower:
         report, start, target, self.size = follow.places.py_func(values)
         self.values, self.report = slice(0, values), slice(report, start)
         self.start, self.target = slice(start, target), slice(target, self.size)
-        self.room = sum(follow.scratch_sizes.py_func(prepared.rows, values))
+        self.room = sum(scratch_sizes.py_func(prepared.rows, values))
         self.rooms: list[FloatArray] = []
         self.own = self.pace(None, 1.0)
         self.staying = self._packed(np.full(values, np.inf), STRIDE, LEAP)
@@ -260,7 +261,7 @@ class Follower:
             return math.inf
         return float(np.abs(between(self.prepared.linkage, pose, found.q, wrap=False)).max(initial=0.0))
 
-    def singular_values(self, q: PoseLike) -> FloatArray:
+    def singular_values(self, q: FloatArray) -> FloatArray:
         """Return the singular values of the rows that the goal asks for."""
         prepared = self.prepared
         rows = prepared.goal.moved(np.eye(4)).jacobian(prepared.linkage, q).copy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ StepStatus = Literal["reached", "following", "limited", "held"]
 LimitKind = Literal["", "position", "velocity"]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Step:
     """What a control cycle gives back. Wherever NumPy takes an array, a step is its pose.
 
@@ -45,9 +47,6 @@ class Step:
     share: float
     start: FloatArray
     dt: float
-
-    def __init__(self, **fields: Any) -> None:
-        self.__dict__.update(fields)
 
     @property
     def success(self) -> bool:
