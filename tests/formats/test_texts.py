@@ -43,7 +43,9 @@ def written(suffix: str, folder: Path) -> Path:
     if suffix in NEEDS:
         pytest.importorskip(NEEDS[suffix])
     path = folder / f"text{suffix}"
-    if not FORMATS[suffix].writes:
+    if suffix == ".xacro":
+        path.write_text('<robot name="r" xmlns:xacro="http://x"><link name="l${1 + 1}"/></robot>')
+    elif not FORMATS[suffix].writes:
         path.write_text(MJCF)
     elif FORMATS[suffix].clips:
         lw.interpolate(arm(), [(0, [0, 0]), (1, [0.5, 1])], fps=4).save(path)
