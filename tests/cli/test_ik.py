@@ -110,6 +110,37 @@ def test_solve_takes_settings_and_options(arm):
     assert got["iterations"] == expected.iterations
 
 
+def test_solve_and_track_move_the_joints_that_are_named(arm):
+    start = np.array([0.3, 0.4, -0.2])
+    place = arm.forward(np.array([0.3, 1.1, 0.6]), frame="tip")[:2, 3]
+    words = (ARM, f"--position={float(place[0])!r},{float(place[1])!r}", "--start", "0.3,0.4,-0.2", "--joints", "j2,j3")
+    solved = data("solve", *words, "--method", "damped", "--weight", "j2=3")
+    goal = lw.Reach("tip", position=place)
+    same = lw.solve(arm, goal, start=start, method="damped", joints=["j2", "j3"], weights={"j2": 3.0})
+    assert solved["pose"] == dict(zip(arm.coordinates, same.q.tolist(), strict=True))
+    assert solved["pose"]["j1"] == 0.3
+    frames = data("track", *words, "--frames", 5)["poses"]
+    assert {pose[0] for pose in frames} == {0.3}
+    refused = run("solve", *words[:-1], "j9")
+    assert refused.exit_code == 2
+    assert "j1, j2, j3" in refused.stderr
+
+
+def test_solve_takes_ranges():
+    words = ("solve", "panda", "--position", "0.4,0.2,0.5", "--orientation", "wxyz=0,1,0,0", "--start", "ready")
+    solved = data(*words, "--position-range", "0.01,0,0", "--rotation-range=0,0,-30deg:10deg")
+    panda = lw.models.panda()
+    goal = lw.Reach(
+        "tip", position=(0.4, 0.2, 0.5), orientation={"wxyz": (0, 1, 0, 0)},
+        position_range=(0.01, 0, 0), rotation_range=(0, 0, ("-30deg", "10deg")),
+    )  # fmt: skip
+    same = lw.solve(panda, goal, start="ready")
+    assert solved["success"]
+    assert list(solved["pose"].values()) == same.q.tolist()
+    many = [{"position": [0.4, 0.2, 0.5], "position_range": 0.01, "range_axes": "world"}]
+    assert data("solve", "panda", "-", stdin=json.dumps(many))[0]["success"]
+
+
 def test_an_option_may_be_a_list_or_a_word(arm):
     words = ["--set", "gains=0.1,0.5,0.1", "--set", "desired=0,0,0", "--set", "form=gradient"]
     got = data("solve", ARM, "--position", "-20,5", "--method", "control", "--start", "ready", *words)
