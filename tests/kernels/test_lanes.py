@@ -35,6 +35,7 @@ from linkwork.kernels.lanes import (
     gather,
     hold,
     load,
+    lowest,
     mantissa_bit,
     scatter,
     select,
@@ -181,6 +182,20 @@ def test_bits_hold_one_bit_a_lane(dtype: str) -> None:
     assert (out[0], out[1]) == (2**width - 1, 0)
     run(x.ravel()[:50], out)
     assert_array_equal(out, x.ravel()[:50] > 0)
+
+
+@dtypes
+def test_the_lowest_of_all_lanes(dtype: str) -> None:
+    @njit(**OPTIONS)
+    def run(x, out):
+        for k in range(x.shape[0]):
+            out[k] = lowest(load(cells(x), k))
+
+    x = np.random.default_rng(0).normal(size=(50, WIDTHS[dtype])).astype(dtype)
+    x[0, -1], x[1, 0] = -np.inf, -9.0
+    out = np.zeros(50, dtype)
+    run(x, out)
+    assert_array_equal(out, x.min(axis=1))
 
 
 @dtypes

@@ -22,8 +22,10 @@ def carried_goal(problem: Problem) -> int | None:
     stroke = linkage.upper[slides] - linkage.lower[slides]
     if problem.group is not None or not (stroke > LONG * linkage.length).any():
         return None
-    places = [k for k, goal in enumerate(problem.goals) if type(goal) is Reach and goal.coordinates == 3]
-    return next((k for k in places if Chain(linkage, problem.goals[k].frame).carriers), None)
+    for k, goal in enumerate(problem.goals):
+        if isinstance(goal, Reach) and goal.coordinates == 3 and Chain(linkage, goal.frame).carriers:
+            return k
+    return None
 
 
 def aimed_starts(
