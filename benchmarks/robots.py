@@ -210,6 +210,9 @@ def parsed() -> argparse.Namespace:
 def main() -> None:
     options = parsed()
     files = [file for folder in options.folders for file in robot_files(folder)][:: options.every]
+    subprocess.run(
+        [sys.executable, "-m", "linkwork", "warmup"], check=True, stdout=sys.stderr
+    )  # kernels are compiled once
     reports: Reports = []
     judge = Judge(options.limit, options.goals, options.folders)
     try:

@@ -20,7 +20,7 @@ import numpy as np
 
 import linkwork as lw
 from linkwork import formats
-from linkwork.errors import LinkageError, LinkworkError
+from linkwork.errors import LinkageError, LinkworkError, LoopError
 from peers import Peer, peer_model, peer_name, peer_of
 
 POSES = 3  # at which places, Jacobians and centres of mass are compared
@@ -158,8 +158,8 @@ def _close(report: Report, linkage: lw.Linkage) -> None:
     nudge = np.random.default_rng(2).normal(0.0, 0.01, linkage.nv)
     try:
         q = lw.close(linkage, linkage.clamp(linkage.integrate(start, nudge)))
-    except LinkworkError as error:
-        report.trouble, report.gap = _one_line(error), getattr(error, "gap", None)
+    except LoopError as error:
+        report.gap = error.gap
         return
     report.gap = max(float(np.abs(lw.Close(loop).error(linkage, q)).max()) for loop in linkage.loops)
 
