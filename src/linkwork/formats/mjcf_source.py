@@ -151,8 +151,10 @@ def _strip(root: XmlElement) -> tuple[Remark, ...]:
         if node.tag == "actuator":
             node.children = [child for child in node.children if "joint" in child.attributes]
         if node.tag in ACTUATORS:
-            laws = {name: law for name, law in node.attributes.items() if name in LAWS}
-            node.attributes |= {name: "affine" for name, law in laws.items() if law not in LAWS[name]}
+            node.attributes = {
+                name: "affine" if name in LAWS and value not in LAWS[name] else value
+                for name, value in node.attributes.items()
+            }
     names = ", ".join(f"<{tag}>" for tag in dropped)
     line = min(dropped.values(), default=0)
     return (Remark("dropped", f"a linkage holds nothing of {names}.", line=line),) if dropped else ()
