@@ -100,8 +100,7 @@ class Problem:
 
     @cached_property
     def emphasis(self) -> FloatArray:
-        emphasis: FloatArray = FALLOFF ** -np.unique(self.priorities, return_inverse=True)[1]
-        return emphasis
+        return np.asarray(FALLOFF ** -np.unique(self.priorities, return_inverse=True)[1], np.float64)
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
@@ -112,7 +111,7 @@ class Problem:
 
     @cached_property
     def _every_row(self) -> bool:
-        return len(self.rows) == self.blocks[-1].rows.stop
+        return bool(len(self.rows) == self.blocks[-1].rows.stop)
 
     @cached_property
     def levels(self) -> list[NDArray[np.int64]]:
