@@ -170,7 +170,7 @@ def section(found: dict[str, Any]) -> str:
     lines += [
         f"`lw.track` on {many['paths']} such paths of {many['robots']} robots (example-robot-data, linkwork's models): "
         f"{many['jumping']} with a jump, largest step {many['largest']:.2f} rad; {many['missed']:,} of "
-        f"{many['frames']:,} frames missed, on {many['waiting']} paths, where a redundant arm waits at a limit.",
+        f"{many['frames']:,} frames missed, on {many['waiting']} paths, where nothing led on without a jump.",
         "",
         *found["verdicts"],
         "",

@@ -15,7 +15,7 @@ from ik_peers import Array, Chain, toolbox
 
 import linkwork as lw
 
-DT = 1.0 / 24.0  # a frame lasts [s]: the paths need up to 3.4 rad/s
+DT = 0.1  # a frame lasts [s]: the paths need up to 1.4 rad/s, which the arms may do
 SPEED = 0.25 / DT  # what a joint may turn by in a frame, for those that take a speed [rad/s]
 DAMPING = 1e-2  # `lm_damping` of pink: of 1e-6 to 1, one that jumps and misses least
 Frame = Callable[[Array], Array]
