@@ -50,7 +50,6 @@ def step(
     method: str | Method = "damped",
     gain: float = 1.0,
     velocity: ArrayLike | None = None,
-    scale: float = 1.0,
     joints: Joints | None = None,
     weights: Weights | None = None,
     **options: Unpack[SolveOptions],
@@ -70,7 +69,6 @@ def step(
         method: A method's name.
         gain: Which share of the errors one cycle is to make up for.
         velocity: Largest speeds [rad/s, m/s], one for all or one for each velocity; those of the linkage by default.
-        scale: What speeds are multiplied by: 0.5 moves at half the speed allowed.
         joints: Names of the joints that may move, as in `solve`.
         weights: What moving each joint costs, as in `solve`.
         **options: As in `solve`.
@@ -89,7 +87,7 @@ def step(
     for name, value in (("dt", dt), ("gain", gain)):
         positive(name, value, finite=True)
     chosen, settings = configure(method, options)
-    pose, speeds = start_pose(linkage, q), joint_speeds(linkage, velocity, scale)
+    pose, speeds = start_pose(linkage, q), joint_speeds(linkage, velocity, 1.0)
     if pose.ndim != 1:
         raise OptionError(f"a cycle takes one pose of shape ({linkage.nq},), got shape {pose.shape}.")
     if settings.keeps_limits:
