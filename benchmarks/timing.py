@@ -54,7 +54,8 @@ def theirs(clip: lw.Clip, velocity: Floats, acceleration: Floats) -> Any:
         constraint.JointAccelerationConstraint(np.stack([-acceleration, acceleration], axis=1), both),
     ]
     path = toppra.SplineInterpolator(clip.times, clip.poses)
-    grid = np.union1d(np.linspace(*path.path_interval, 1000), clip.times)
+    begin, end = path.path_interval
+    grid = np.union1d(np.linspace(begin, end, 1000), clip.times)
     return algorithm.TOPPRA(
         limits, path, gridpoints=grid, solver_wrapper="seidel", parametrizer=CONSTANT
     ).compute_trajectory(0, 0)
