@@ -308,17 +308,24 @@ def compile_steps() -> None:
 
 
 def compile_search() -> None:
-    """Compile the search of the robust method: for one goal, for many in both precisions, and for whole bodies."""
+    """Compile the search of the robust method and control cycles: for one goal, for many and for whole bodies."""
     from .. import goals, models, solvers
     from ..solvers import batch
 
     arm = models.planar([1.0, 1.0])
     solvers.solve(arm, goals.Reach("tip", position=(1.0, 1.0)), start=arm.neutral(), method="robust")
     target = arm.forward([[0.5, 1.0]] * 2, frame="tip")
-    solvers.prepare(arm, "tip")(target[0])
+    ik = solvers.prepare(arm, "tip")
+    ik(target[0])
+    ik.step(target[0], arm.neutral(), 0.01)
+    far = target[0].copy()
+    far[0, 3] = 9.0
+    ik(far, start=arm.neutral())  # out of reach: the closest pose has a kernel of its own
     for precision in ("float64", "float32"):
         batch.solve_batch(arm, "tip", target, dtype=precision)
-    solvers.solve(arm, [goals.Reach("tip", position=(1.0, 1.0)), goals.Rest()], start=arm.neutral(), method="robust")
+    several = [goals.Reach("tip", position=(1.0, 1.0)), goals.Rest()]
+    solvers.solve(arm, several, start=arm.neutral(), method="robust")
+    solvers.prepare(arm, several).step(several, arm.neutral(), 0.01)
 
 
 def compile_motion() -> None:
