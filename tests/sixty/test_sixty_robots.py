@@ -53,4 +53,4 @@ def test_a_robot_keeps_the_contract(name: str) -> None:
     for chain in report.chains:
         assert chain.asked < 0.15
         assert (chain.reached, chain.false) == (chain.goals, 0), chain
-        assert chain.step <= JUMP or chain.missed, chain  # only where the path was lost before, which the clip says
+        assert chain.step <= JUMP, chain

@@ -220,8 +220,16 @@ class Follower:
 
         If that one was held, the path has gone ahead, and what it is ahead by is nothing that it asks for.
         """
+        if last is not None and not last.success:
+            return self._stay(target, pose, self.behind, last)
+        result = self._stay(target, pose, self.staying, last)
+        if last is None or result.success:
+            return result
+        away = np.abs(result.out[self.values] - result.out[self.start]) / self._units
+        return result if away.max() <= LEAP else self._stay(target, pose, self.behind, last)  # a miss is worth no more
+
+    def _stay(self, target: FloatArray, pose: FloatArray, pace: FloatArray, last: Stayed | None) -> Stayed:
         result: Stayed = NEW(Stayed)
-        pace = self.staying if last is None or last.success else self.behind
         self._fill(result.__dict__, target, pose, pace, 1.0, CYCLES, last)
         result.__dict__["success"] = result.outcome == follow.REACHED
         return result
