@@ -121,6 +121,24 @@ def _axes(wxyz):
     return Rotation.from_quat(wxyz, scalar_first=True).as_matrix().T
 
 
+def take_hold(studio, page, grip, first):
+    """Press the mouse on a gizmo and move it a little, again if need be: a busy page may not have drawn it yet."""
+
+    def tried():
+        page.mouse.move(*pixel(studio, page, grip))
+        page.mouse.move(*pixel(studio, page, grip + 1e-3))
+        page.mouse.down()
+        page.mouse.move(*pixel(studio, page, first))
+        for _ in range(40):
+            if studio.gizmos.dragging:
+                return True
+            page.wait_for_timeout(50.0)
+        page.mouse.up()
+        return False
+
+    until(tried, "the mouse to take hold")
+
+
 def drag(studio, page, name, to):
     """Take the gizmo of a goal by its square and bring it to a point of the plane."""
     handle = studio.gizmos.handles[name]
@@ -129,10 +147,8 @@ def drag(studio, page, name, to):
     target = np.array([*to, start[2]])
     camera = next(iter(studio.server.get_clients().values())).camera
     until(lambda: np.allclose(camera.position[2], studio.view.position[2], rtol=0.01), "the camera to stand")
-    page.mouse.move(*pixel(studio, page, start + grip))
-    page.mouse.move(*pixel(studio, page, start + grip + 1e-3))
-    page.mouse.down()
-    for share in np.linspace(0.0, 1.0, 8):
+    take_hold(studio, page, start + grip, start + grip + 0.02 * (target - start))
+    for share in np.linspace(0.02, 1.0, 8):
         page.mouse.move(*pixel(studio, page, start + grip + share * (target - start)))
     page.mouse.up()
     until(lambda: np.linalg.norm(studio.session.target(name).place[:2, 3] - to) < 0.5, f"{name} to arrive at {to}")
