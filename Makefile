@@ -8,7 +8,7 @@ WORKERS ?= 2
 SECONDS ?= 60
 
 # The suite in parts, each in processes of its own, so that they stay small: some rooms, others, then all the rest.
-PARTS := "kernels" "goals explain" "linkage motion models retargeting" "solvers" "scale" "draw studio" "cli" "sixty" \
+PARTS := "kernels" "goals explain sixty" "linkage motion models retargeting" "scale solvers" "studio draw" "cli" \
   "formats/test_[a-m]*" "formats/test_[n-z]*" "test_docs.py" "test_examples.py"
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 # A quick run is two processes side by side, each with rooms of its own: none collects what the other runs.
