@@ -160,3 +160,16 @@ def test_what_is_left_is_said() -> None:
     away, angle = errors(UR10E, "tip", far.q[None], far.goals[0].target[None], "pose")[0]
     assert "m too far" in far.reason
     assert f"position error {away:.3g} m, rotation error {angle:.3g} rad" in far.reason
+
+
+def test_a_batch_leaves_what_it_misses_where_that_does_not_matter() -> None:
+    arm = lw.models.panda()
+    targets = arm.forward(arm.random_pose(5, 64), frame="tip")
+    targets[::2, :3, 3] *= 3.0
+    plain, polished = (lw.solve_batch(arm, "tip", targets, closest=closest) for closest in (False, True))
+    assert_array_equal(plain.success, polished.success)
+    assert_array_equal(plain.q[plain.success], polished.q[plain.success])
+    missed = ~plain.success
+    assert missed.sum() > 16
+    off = [batch.residuals[missed] * (1.0, arm.length / 4.0) for batch in (plain, polished)]
+    assert np.linalg.norm(off[1], axis=1).mean() < np.linalg.norm(off[0], axis=1).mean()

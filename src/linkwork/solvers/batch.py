@@ -118,6 +118,7 @@ def solve_batch(
     time_budget: float | None = None,
     progress: Progress = None,
     first: int = 0,
+    closest: bool = True,
     **options: Unpack[PrepareOptions],
 ) -> Batch:
     """Return poses that bring a frame to each of many targets.
@@ -138,6 +139,8 @@ def solve_batch(
         progress: True for a bar, False for none, a function of (done, total); by default a bar on a terminal when it
             takes longer than a second.
         first: Number of the first target, where these are some of more: random starts are drawn by number.
+        closest: Whether poses that miss are brought as close to their targets as they come, which takes a hundred times
+            as long as reaching one. False leaves them as the search met them, where only what is reached counts.
         **options: As in `prepare`: position, orientation, free, tolerance, rotation_tolerance, limits, restarts, seed,
             joints.
 
@@ -150,7 +153,7 @@ def solve_batch(
     """
     check_linkage(linkage)
     work = _work(device)(linkage, frame, dtype, threads, time_budget, options)
-    work.first = whole("first", first)
+    work.first, work.closest = whole("first", first), closest
     if isinstance(work, _CardWork) and on_card(targets):
         return work.solve_there(targets, start)
     array = _as_array(targets, frame)
@@ -185,6 +188,7 @@ def solve_blocks(
     device: str = "cpu",
     threads: int | None = None,
     dtype: DTypeLike | None = None,
+    closest: bool = True,
     **options: Unpack[PrepareOptions],
 ) -> Iterator[Batch]:
     """Yield a batch for each block of targets as it comes: any number of them in the memory of one.
@@ -193,6 +197,7 @@ def solve_blocks(
     """
     check_linkage(linkage)
     work = _work(device)(linkage, frame, dtype, threads, None, options)
+    work.closest = closest
     for block in blocks:
         targets = _as_array(block, frame)
         yield work.solve(targets, linkage.neutral(), False, False)
@@ -218,6 +223,7 @@ class _Work:
         self.prepared = _prepared(linkage, frame, options)
         self.dtype, self.time_budget, self.first = precision(self.PRECISION if dtype is None else dtype), time_budget, 0
         self.threads = cores() if threads is None else whole("threads", threads, least=1)
+        self.closest = True
 
     def solve(self, targets: NDArray[Any], base: FloatArray, given: bool, progress: Progress) -> Batch:
         if len(base):
@@ -281,7 +287,8 @@ class _Work:
             starts = np.array(np.broadcast_to(values, (len(targets), prepared.chain.values)))  # one that may be written
         if self.dtype == np.float64:
             values, report = prepared.search(targets, status, given=starts, first=first, bounded=True)
-            bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts)
+            if self.closest:
+                bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts)
             return values, report, status
         values, report = prepared.search(targets, status, given=starts, first=first, dtype=np.float32, bounded=True)
         valid = np.where(status[:, None, None] == INVALID, np.eye(4), targets) if INVALID in status else targets
@@ -294,7 +301,8 @@ class _Work:
             both.starts += before.starts
             both.steps += before.steps
             values[again], report[again], status[again] = more[again], further[again], left[again]
-        bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts)
+        if self.closest:
+            bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts)
         return values, report, status
 
 
@@ -323,7 +331,8 @@ class _CardWork(_Work):
     def answers(self, block: NDArray[Any], start: FloatArray, given: bool, first: int) -> tuple[Any, ...]:
         found = self.card.solve(block, start if given else None, first)
         q, residuals = found.q.reshape(len(block), -1), found.residuals.reshape(len(block), -1)
-        self._bring_closer(block, start, given, q, residuals, found.codes)
+        if self.closest:
+            self._bring_closer(block, start, given, q, residuals, found.codes)
         return q, residuals, found.restarts, found.codes
 
     def _bring_closer(
