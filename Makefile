@@ -12,7 +12,7 @@ PARTS := "kernels" "goals explain sixty" "linkage motion models retargeting" "sc
   "formats/test_[a-m]*" "formats/test_[n-z]*" "test_docs.py" "test_examples.py"
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 # A quick run is two processes side by side, each with rooms of its own: none collects what the other runs.
-HALF := cli draw explain formats goals kernels
+HALF := cli draw explain formats goals kernels linkage motion retargeting sixty
 
 .PHONY: demo test quick coverage check lint format types bench fuzz docs build clean
 

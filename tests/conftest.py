@@ -23,7 +23,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Only tests are collected: the modules beside them would be imported a second time, in search of doctests.
 collect_ignore = [path.name for path in Path(__file__).parent.glob("*.py") if not path.name.startswith("test_")]
 
-QUICK = 5  # tests of each file in a quick run
+QUICK = 3  # tests of each file in a quick run
 MEMORY, MOST = 600, 750  # MB that a process of the tests should take, and with which a run fails
 GROWTH = 30  # MB after which a process looks for memory to give back
 
