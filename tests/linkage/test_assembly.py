@@ -11,7 +11,7 @@ from linkages import random_transform, random_tree
 from linkwork.errors import FrameNotFoundError, LinkageError, OptionError
 from linkwork.formats import scene
 from linkwork.transforms import transform
-from robots import pinocchio_model, pinocchio_pose, shipped
+from robots import pinocchio_model, same_as_pinocchio, shipped
 
 
 @pytest.fixture(scope="module")
@@ -143,9 +143,4 @@ def test_models_are_put_together_as_pinocchio_puts_them_together() -> None:
     theirs = pin.computeGeneralizedGravity(joined, data, np.zeros(joined.nq))
     order = [joined.joints[joined.getJointId(name)].idx_v for name in whole.table.velocity_joints]
     assert_allclose(whole.gravity_torques(np.zeros(whole.nq)), theirs[order], atol=1e-9)
-    for q in whole.random_pose(5, 3):
-        pin.framesForwardKinematics(joined, data, pinocchio_pose(pin, joined, whole, q))
-        frames = whole.forward(q)
-        for name in whole.links:
-            theirs = data.oMf[joined.getFrameId(name, pin.FrameType.BODY)].homogeneous
-            assert_allclose(frames[name], theirs, rtol=0, atol=1e-9)
+    same_as_pinocchio(pin, joined, whole)
