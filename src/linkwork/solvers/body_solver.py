@@ -28,7 +28,7 @@ from .groups import within_limits
 from .options import Settings, whole
 from .problem import Problem, resolve_goals
 from .solution import Solution, Status, from_rows
-from .step import Step
+from .step import Step, check_cycle
 
 WISH = 0.1  # what a wish of a lower level counts on the first walk
 FINEST, FINISH = 1e-10, 120.0  # the error that counts as none where a level is brought to rest, and steps for it
@@ -272,8 +272,7 @@ class BodySolver:
             >>> q.status
             'reached'
         """
-        if not dt > 0.0:
-            raise OptionError(f"dt, how long a cycle lasts, is a positive number of seconds, got {dt!r}.")
+        check_cycle(dt)
         pose = self._start(q.q if isinstance(q, Step) else q)
         known = resolve_goals(self.linkage, goals, pose)
         return self._follower.step(known, pose, float(dt), velocity, scale)

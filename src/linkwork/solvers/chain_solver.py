@@ -30,6 +30,7 @@ from .chain_targets import read_targets
 from .groups import Group, within_limits
 from .options import Settings
 from .solution import Solution
+from .step import check_cycle
 
 RESTARTS = 2000
 WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
@@ -216,8 +217,7 @@ class Prepared:
             >>> q.status
             'reached'
         """
-        if not dt > 0.0:
-            raise OptionError(f"dt, how long a cycle lasts, is a positive number of seconds, got {dt!r}.")
+        check_cycle(dt)
         aim: Any = target if is_ready(target) else self.as_target(target)
         last: Any = q if q.__class__ is ChainStep else None
         pose: Any = q if last is None else last.q

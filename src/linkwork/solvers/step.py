@@ -100,6 +100,12 @@ class Step:
         return f"<Step: {self.status}{what}>"
 
 
+def check_cycle(dt: float) -> None:
+    """Raise unless a cycle lasts a positive time."""
+    if not dt > 0.0:
+        raise OptionError(f"dt, how long a cycle lasts, is a positive number of seconds, got {dt!r}.")
+
+
 def joint_speeds(linkage: Linkage, velocity: ArrayLike | None, scale: float) -> FloatArray:
     """Return the largest speeds (nv,) [rad/s, m/s]: those of the linkage, or others given, times a scale."""
     positive("scale", scale, finite=True)
