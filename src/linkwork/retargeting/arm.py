@@ -117,7 +117,7 @@ def _seen_from_body(motion: Clip, source: Skeleton, role: str, smooth: float) ->
     """Return places (frames, 3) of a role, forward, left and up of the shoulder, or of the hips."""
     side, _, part = role.partition("_")
     base = f"{side}_shoulder" if part in ("elbow", "hand") and f"{side}_shoulder" in source else "hips"
-    way = motion.forward(frame=source.roles[role])[:, :3, 3] - motion.forward(frame=source.roles[base])[:, :3, 3]
+    way = source.path(role, motion.poses) - source.path(base, motion.poses)
     axes = levelled(anatomical_motion(motion, source)["hips"])
     seen = np.einsum("tji,tj->ti", axes, way)
     return smoothed(seen, motion.times, smooth)

@@ -59,12 +59,12 @@ class Plan:
 
     @cached_property
     def points(self) -> tuple[Linkage, dict[str, dict[str, str]]]:
-        """The target with frames at ankles and toes, and the names of these by side."""
-        return plans.with_points(self.target.linkage, dict(self.feet))
+        """The target with frames at ankles, toes and hands, and the names of these by side."""
+        return plans.with_points(self.target, self.feet, self.hands)
 
     @property
     def linkage(self) -> Linkage:
-        """The linkage that goals are for: the target with frames at ankles and toes."""
+        """The linkage that goals are for: the target with frames at ankles, toes and hands."""
         return self.points[0]
 
     @cached_property
@@ -78,7 +78,7 @@ class Plan:
             result.append(GoalTrack("place", names["toe"], foot.toe, TOES + (PLANTED - TOES) * foot.toe_grip))
             result.append(GoalTrack("turn", foot.sole.body, foot.rotation, SOLES * ones))
         for side, places in self.hands.items():
-            result.append(GoalTrack("place", target.roles[f"{side}_hand"], places, HANDS * ones))
+            result.append(GoalTrack("place", self.points[1][side]["hand"], places, HANDS * ones))
         upright = np.sqrt(self.firmness) * UPRIGHT * ones
         if self.feet:
             result.append(GoalTrack("place", target.roles["hips"], self.hips[:, :3, 3], self.firmness * HIPS * ones))
@@ -110,8 +110,7 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, sm
     times = motion.times
     axes = transfer.anatomical_motion(motion, source)
     axes = {role: turns_smoothed(turn, times, smooth) for role, turn in axes.items()}
-    world = motion.forward()
-    places = {role: smoothed(world[link][:, :3, 3], times, smooth) for role, link in source.roles.items()}
+    places = {role: smoothed(source.path(role, motion.poses), times, smooth) for role in source.roles}
     legs = all(skeleton.has_legs and skeleton.length(*LEGS["left"]) > plans.SHORTEST for skeleton in (source, target))
     free = isinstance(target.linkage.root.articulation, Floating)
     if not free:
@@ -136,7 +135,7 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, sm
         centre[:, 2] = scale * (middle[:, 2] - level) + ankles
         plans.plan_hips(target, poses, centre, feet, times)
     elif free:
-        transfer.place_root(target.linkage, poses, [target.roles["hips"]], scale * places["hips"])
+        transfer.place_root(target, poses, ["hips"], scale * places["hips"])
     hands = plans.plan_hands(source, target, places, poses, times)
     for side, goal in hands.items() if feet else ():
         goal[:, 2] = plans.above_ground(goal[:, 2], scale * (places[f"{side}_hand"][:, 2] - level) + ankles)

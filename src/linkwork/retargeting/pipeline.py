@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -145,8 +145,8 @@ def retarget_with_report(
         result = Clip(linkage, clip.times, path.poses, name=clip.name, source=origin)
         return Outcome(result, source, None, path, path.frame, remarks)
     if root == "auto" and target.has_legs and isinstance(linkage.root.articulation, Fixed):
-        target = Skeleton(linkage.replace(root="floating"), target.roles, target.reasons)
-    solved = Skeleton(without_angles(target.linkage), target.roles, target.reasons)
+        target = replace(target, linkage=linkage.replace(root="floating"))
+    solved = replace(target, linkage=without_angles(target.linkage))
     plan = body.plan(clip, source, solved, contacts or Thresholds(), smooth)
     poses = with_angles(target.linkage, solved.linkage, body.solve(plan, progress))
     result = Clip(target.linkage, clip.times, poses, name=clip.name, source=origin)

@@ -18,7 +18,7 @@ from ..motion.contacts import Mask, Thresholds, find_contacts, ground_level
 from ..motion.splines import smooth as smooth_step
 from ..transforms import FloatArray, translation
 from .names import SIDES
-from .skeletons import ARMS, LEGS, Skeleton
+from .skeletons import ARMS, LEGS, Point, Skeleton
 from .smoothing import faded, over_spans, smoothed
 from .transfer import place_root
 
@@ -188,17 +188,16 @@ def plan_hips(
     target: Skeleton, poses: FloatArray, places: FloatArray, feet: dict[str, FootPlan], times: FloatArray
 ) -> None:
     """Move the root of poses so that the middle of the hips is in its places, lower where legs would be too short."""
-    linkage = target.linkage
-    hips = [target.roles[f"{side}_hip"] for side in SIDES]
-    place_root(linkage, poses, hips, places)
+    hips = [f"{side}_hip" for side in SIDES]
+    place_root(target, poses, hips, places)
     drop = np.zeros(len(places))
     for side, foot in feet.items():
-        hip = linkage.forward(poses, frame=target.roles[f"{side}_hip"])[:, :3, 3]
+        hip = target.path(f"{side}_hip", poses)
         leg = LONGEST_LEG * target.length(*LEGS[side])
         way = hip - foot.ankle
         room = np.sqrt(np.maximum(leg**2 - way[:, 0] ** 2 - way[:, 1] ** 2, 0.0))
         drop = np.maximum(drop, np.minimum(way[:, 2] - room, 0.2 * leg))
-    place_root(linkage, poses, hips, places - smooth_cover(drop, times)[:, None] * (0.0, 0.0, 1.0))
+    place_root(target, poses, hips, places - smooth_cover(drop, times)[:, None] * (0.0, 0.0, 1.0))
 
 
 def smooth_cover(values: FloatArray, times: FloatArray) -> FloatArray:
@@ -231,7 +230,7 @@ def plan_hands(
     arms = [roles for roles in arms if min(source.length(*roles), target.length(*roles)) >= SHORTEST]
     scales = [target.length(*roles) / source.length(*roles) for roles in arms]
     for (shoulder, _, hand), scale in zip(arms, scales, strict=True):
-        own = target.linkage.forward(poses, frame=target.roles[shoulder])[:, :3, 3]
+        own = target.path(shoulder, poses)
         apart = own - scale * places[shoulder]  # joints that meet their limits put kinks into it
         result[hand.partition("_")[0]] = scale * places[hand] + smoothed(apart, times, GIVING_WAY)
     if len(result) == len(SIDES):
@@ -250,16 +249,23 @@ def above_ground(heights: FloatArray, source: FloatArray) -> FloatArray:
     return np.asarray((heights + least + np.hypot(heights - least, SOFT)) / 2.0)
 
 
-def with_points(linkage: Linkage, feet: dict[str, FootPlan]) -> tuple[Linkage, dict[str, dict[str, str]]]:
-    """Return a linkage with frames at ankles and toes, and their names by side."""
+def with_points(
+    target: Skeleton, feet: Mapping[str, FootPlan], hands: Mapping[str, FloatArray]
+) -> tuple[Linkage, dict[str, dict[str, str]]]:
+    """Return a target's linkage with frames at ankles, toes and hands, and their names by side."""
+    linkage = target.linkage
+    points = {
+        (side, part): Point(foot.sole.body, getattr(foot.sole, part))
+        for side, foot in feet.items()
+        for part in ("ankle", "toe")
+    }
+    points |= {(side, "hand"): target.point(f"{side}_hand") for side in hands}
     frames: list[Any] = list(linkage.extra_frames)
-    names: dict[str, dict[str, str]] = {}
-    for side, foot in feet.items():
-        names[side] = {}
-        for part in ("ankle", "toe"):
-            name = f"{side} {part} on the ground"
-            while name in linkage.frames:
-                name += "'"
-            frames.append(Frame(name, foot.sole.body, translation(getattr(foot.sole, part))))
-            names[side][part] = name
+    names: dict[str, dict[str, str]] = {side: {} for side in SIDES}
+    for (side, part), point in points.items():
+        name = f"{side} {part} of the plan"
+        while name in linkage.frames:
+            name += "'"
+        frames.append(Frame(name, point.link, translation(point.place)))
+        names[side][part] = name
     return linkage.replace(frames=frames), names

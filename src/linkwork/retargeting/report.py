@@ -12,6 +12,7 @@ from ..motion.derivatives import jerk
 from ..transforms import FloatArray
 from .arm import HandPlan
 from .body import Plan
+from .skeletons import Skeleton
 
 SHAKEN = ("hips", "head", "left_hand", "right_hand", "left_ankle", "right_ankle")
 FLIP = 0.6  # [rad]: a joint that turns that much more in a frame than any bone of the source has flipped
@@ -48,15 +49,15 @@ class Report:
 def measure(plan: Plan | HandPlan, result: Clip) -> Report:
     """Return how well a motion does what was planned."""
     if isinstance(plan, HandPlan):
-        count, slide, hands = 0, 0.0, {plan.frame: plan.places}
-        shaken = [(plan.places, result.forward(frame=plan.frame)[:, :3, 3])]
+        count, slide = 0, 0.0
+        hands = shaken = [(plan.places, result.forward(frame=plan.frame)[:, :3, 3])]
         steps = np.abs(result.linkage.difference(result.poses[:-1], result.poses[1:])).max(axis=-1, initial=0.0)
         flips = int((steps > FLIP).sum())
     else:
         count, slide = _slide(plan, result)
-        hands = {plan.target.roles[f"{side}_hand"]: places for side, places in plan.hands.items()}
+        hands = [(places, _path(plan.target, f"{side}_hand", result)) for side, places in plan.hands.items()]
         shaken, flips = _shaken(plan, result), _flips(plan, result)
-    misses = [np.linalg.norm(result.forward(frame=name)[:, :3, 3] - places, axis=1) for name, places in hands.items()]
+    misses = [np.linalg.norm(found - wanted, axis=1) for wanted, found in hands]
     before, after = (float(np.linalg.norm([jerk(pair[k], result.times) for pair in shaken])) for k in (0, 1))
     lower, upper = result.linkage.lower - BEYOND, result.linkage.upper + BEYOND
     return Report(
@@ -88,9 +89,13 @@ def _slide(plan: Plan, result: Clip) -> tuple[int, float]:
 def _shaken(plan: Plan, result: Clip) -> list[tuple[FloatArray, FloatArray]]:
     """Return the places of what shows jerk, in the source, scaled, and in the result."""
     roles = [role for role in SHAKEN if role in plan.source and role in plan.target]
-    before = [plan.scale * plan.motion.forward(frame=plan.source.roles[role])[:, :3, 3] for role in roles]
-    after = [result.forward(frame=plan.target.roles[role])[:, :3, 3] for role in roles]
-    return list(zip(before, after, strict=True))
+    before = [plan.scale * _path(plan.source, role, plan.motion) for role in roles]
+    return list(zip(before, [_path(plan.target, role, result) for role in roles], strict=True))
+
+
+def _path(skeleton: Skeleton, role: str, clip: Clip) -> FloatArray:
+    """Return where a role is over a clip; its linkage may write joints as angles that were solved for otherwise."""
+    return skeleton.point(role).over(clip.linkage, clip.poses)
 
 
 def _flips(plan: Plan, result: Clip) -> int:

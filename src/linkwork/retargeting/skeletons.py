@@ -1,14 +1,15 @@
 """Skeletons: a linkage with the roles of its links in a body, and the anatomical axes of its bones.
 
-A role stands for the link that moves at that place: ``left_elbow`` is the first link below the left elbow. Anatomical
-axes are forward, left and up of each bone, as they would be with arms stretched out sideways and legs straight down,
-whatever pose the file rests in.
+A role stands for the link that moves at that place: ``left_elbow`` is the first link below the left elbow. Its place is
+the link's origin, or a point of its own: three revolute joints make one shoulder that may be at none of their origins.
+Anatomical axes are forward, left and up of each bone, as they would be with arms stretched out sideways and legs
+straight down, whatever pose the file rests in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
@@ -29,6 +30,24 @@ STRAIGHT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
+class Point:
+    """A point of a link.
+
+    Args:
+        link: The link.
+        place: Where it is in the coordinates of that link [m], shape (3,).
+    """
+
+    link: str
+    place: FloatArray
+
+    def over(self, linkage: Linkage, poses: FloatArray) -> FloatArray:
+        """Return where it is in the world over poses (..., nq), shape (..., 3)."""
+        world = linkage.forward(poses, frame=self.link)
+        return world[..., :3, :3] @ self.place + world[..., :3, 3]
+
+
+@dataclass(frozen=True, eq=False)
 class Skeleton:
     """A linkage and the roles of its links.
 
@@ -36,11 +55,13 @@ class Skeleton:
         linkage: The linkage.
         roles: Link by role; see `ROLES`. Not every linkage has every role.
         reasons: How each was found, by role: ``"name"``, ``"shape"`` or ``"map"``.
+        points: Where the joint of a role is, for those that are not at the origin of their link.
     """
 
     linkage: Linkage
     roles: Mapping[str, str]
     reasons: Mapping[str, str]
+    points: Mapping[str, Point] = field(default_factory=dict)
 
     def __contains__(self, role: str) -> bool:
         return role in self.roles
@@ -59,10 +80,18 @@ class Skeleton:
         """world_from_frame of every frame at rest."""
         return self.linkage.forward(self.rest)
 
+    def point(self, role: str) -> Point:
+        """Return the point that stands for a role's joint."""
+        return self.points.get(role) or Point(self.roles[role], np.zeros(3))
+
     def place(self, role: str) -> FloatArray:
         """Return where a role's joint is at rest."""
-        place: FloatArray = self.world[self.roles[role]][:3, 3]
-        return place
+        point = self.point(role)
+        return self.world[point.link][:3, :3] @ point.place + self.world[point.link][:3, 3]
+
+    def path(self, role: str, poses: FloatArray) -> FloatArray:
+        """Return where a role's joint is over poses (frames, nq), shape (frames, 3)."""
+        return self.point(role).over(self.linkage, poses)
 
     @property
     def has_legs(self) -> bool:

@@ -207,10 +207,10 @@ def _fit(linkage: Linkage, bone: OrientedLink, local: FloatArray, poses: FloatAr
         poses[:, columns] = angles
 
 
-def place_root(linkage: Linkage, poses: FloatArray, frames: Sequence[str], wanted: FloatArray) -> None:
-    """Slide the root, where it can, so that the middle of some frames is where it is wanted, (frames, 3)."""
-    joint, drive = linkage.arcs[0], linkage.drives[0]
-    now = np.mean([linkage.forward(poses, frame=name)[:, :3, 3] for name in frames], axis=0)
+def place_root(skeleton: Skeleton, poses: FloatArray, roles: Sequence[str], wanted: FloatArray) -> None:
+    """Slide the root, where it can, so that the middle of some roles is where it is wanted, (frames, 3)."""
+    joint, drive = skeleton.linkage.arcs[0], skeleton.linkage.drives[0]
+    now = np.mean([skeleton.path(role, poses) for role in roles], axis=0)
     way = (wanted - now) @ joint.placement[:3, :3]
     for element in joint.articulation.elements:
         if element.kind == "prismatic":
