@@ -138,7 +138,7 @@ def retarget_with_report(
     if first == "auto" and has_stray_first_frame(clip):
         clip, origin, remarks = without_first_frame(clip), f"{origin} without its first frame", (STRAY,)
     given = as_map(map)
-    source = recognise(clip.linkage, given["source"], what="source")
+    source = replace(recognise(clip.linkage, given["source"], what="source"), seen=clip)
     target = _body(linkage, given["target"]) if role is None and frame is None else None
     if target is None:
         path = plan_hand(clip, source, linkage, role=role or LEADING, frame=frame, smooth=smooth, progress=progress)

@@ -3,30 +3,33 @@
 A role stands for the link that moves at that place: ``left_elbow`` is the first link below the left elbow. Its place is
 the link's origin, or a point of its own: three revolute joints make one shoulder that may be at none of their origins.
 Anatomical axes are forward, left and up of each bone, as they would be with arms stretched out sideways and legs
-straight down, whatever pose the file rests in.
+straight down, whatever pose the file rests in: see `anatomy`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from ..errors import MappingError
-from ..goals import turn_between
 from ..linkage.linkage import Linkage
 from ..linkage.poses import rest_pose
+from ..motion.clips import Clip
+from ..motion.contacts import Mask, find_contacts
 from ..transforms import FloatArray
+from .anatomy import BENT, Sight, local_axes
 from .names import LIMBS, ROLES, SIDES, TRUNK, meaning_of_both
 
 CHAINS = (TRUNK, *(tuple(f"{side}_{part}" for part in parts) for side in SIDES for parts in LIMBS.values()))
 NEXT = {role: after for chain in CHAINS for role, after in pairwise(chain)}
 LEGS = {side: tuple(f"{side}_{part}" for part in ("hip", "knee", "ankle")) for side in SIDES}
 ARMS = {side: tuple(f"{side}_{part}" for part in ("shoulder", "elbow", "hand")) for side in SIDES}
-STRAIGHT = 1e-6
+FINGERS = ("index", "mid", "middle", "ring", "pinky", "little")  # in their order across the palm
+SHORTEST = 1e-6  # [m]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +59,16 @@ class Skeleton:
         roles: Link by role; see `ROLES`. Not every linkage has every role.
         reasons: How each was found, by role: ``"name"``, ``"shape"`` or ``"map"``.
         points: Where the joint of a role is, for those that are not at the origin of their link.
+        seen: A motion of it, which tells its anatomy; the pose alone does where there is none.
+        posed: The pose that tells what it is like, where it is not the file's own rest pose.
     """
 
     linkage: Linkage
     roles: Mapping[str, str]
     reasons: Mapping[str, str]
     points: Mapping[str, Point] = field(default_factory=dict)
+    seen: Clip | None = None
+    posed: FloatArray | None = None
 
     def __contains__(self, role: str) -> bool:
         return role in self.roles
@@ -72,8 +79,15 @@ class Skeleton:
 
     @cached_property
     def rest(self) -> FloatArray:
-        """The pose in which shapes are compared: every value zero, or as near as limits let it be."""
-        return rest_pose(self.linkage)
+        """The pose in which shapes are compared: the one given, that in which it stands best, or the file's own."""
+        if self.posed is not None:
+            return self.posed
+        if self.seen is None:
+            return rest_pose(self.linkage)
+        grounded = [1.0 + flat for flat in self.sight.flat.values()]
+        stands = np.prod([BENT + self.sight.standing, *grounded], axis=0)
+        pose: FloatArray = self.seen.poses[int(stands.argmax())]
+        return pose
 
     @cached_property
     def world(self) -> Mapping[str, FloatArray]:
@@ -154,57 +168,99 @@ class Skeleton:
         return linkage.links[index]
 
     def length(self, *roles: str) -> float:
-        """Return the length of the bones from role to role at rest [m]."""
-        points = [self.place(role) for role in roles]
-        return sum(float(np.linalg.norm(b - a)) for a, b in pairwise(points))
+        """Return the length of the bones from role to role [m], on average where it changes."""
+        return self.sight.length(*roles)
+
+    @cached_property
+    def poses(self) -> FloatArray:
+        """The poses in which it is seen: those of its motion, or the one in which it rests, (frames, nq)."""
+        return self.seen.poses if self.seen is not None and self.posed is None else self.rest[None]
+
+    @cached_property
+    def worlds(self) -> Mapping[str, FloatArray]:
+        """world_from_frame of every frame in those poses, (frames, 4, 4) each."""
+        return self.linkage.forward(self.poses)
+
+    @cached_property
+    def sight(self) -> Sight:
+        """What is seen of it in the world."""
+        worlds, places = self.worlds, {}
+        for role in self.roles:
+            point = self.point(role)
+            world = worlds[point.link]
+            places[role] = world[:, :3, :3] @ point.place + world[:, :3, 3]
+        turns = {role: worlds[self.body(role)][:, :3, :3] for role in self.roles}
+        moves = self.seen is not None and self.posed is None
+        plain = Sight(places, turns, np.array([0.0, 0.0, 1.0]) if moves else self.up)
+        feet = [side for side in SIDES if f"{side}_ankle" in places]
+        toes = {side: self._toe(side, plain) for side in feet}
+        palms = {side: palm for side in SIDES if (palm := self._palm(side)) is not None}
+        return replace(
+            plain,
+            toes={side: worlds[toe][:, :3, 3] - places[f"{side}_ankle"] for side, toe in toes.items() if toe},
+            flat={side: self._grounded(plain, side) for side in feet},
+            palms=palms,
+            hinges={} if moves else self._hinges(),
+        )
+
+    def _grounded(self, sight: Sight, side: str) -> Mask:
+        """Return when a sole is on the ground, by its ankle; in a single pose, it is."""
+        ankle = sight.places[f"{side}_ankle"]
+        if self.seen is None or len(ankle) < 2:
+            return np.ones(len(ankle), np.bool_)
+        leg = sight.length(*LEGS[side]) if self.has(*LEGS[side]) else 0.0
+        return find_contacts(ankle, self.seen.times, leg=leg or 1.0)
+
+    def _toe(self, side: str, sight: Sight) -> str | None:
+        """Return the frame at the toes of a foot: its own role, or the foremost end of the foot."""
+        if f"{side}_toe" in self:
+            return self.roles[f"{side}_toe"]
+        linkage, ankle = self.linkage, self.roles[f"{side}_ankle"]
+        ends = {
+            frame.name: float(((self.worlds[frame.name][:, :3, 3] - sight.places[f"{side}_ankle"]) * sight.ahead).sum())
+            for frame in linkage.extra_frames
+            if linkage.link_index(ankle) in linkage.path_to(frame.name)[0]
+        }
+        return max(ends, key=lambda name: ends[name], default=None)
+
+    def _palm(self, side: str) -> tuple[FloatArray, FloatArray] | None:
+        """Return the ways from wrist to knuckles and from the little finger to the index, or None without fingers."""
+        if f"{side}_hand" not in self:
+            return None
+        linkage, hand = self.linkage, self.body(f"{side}_hand")
+        fingers = {
+            meaning_of_both(linkage.arcs[link].name, linkage.links[link]).word: linkage.links[link]
+            for link in linkage.children[linkage.link_index(hand)]
+        }
+        found = [self.worlds[fingers[word]][:, :3, 3] for word in FINGERS if word in fingers]
+        wrist = self.worlds[hand][:, :3, 3]
+        if len(found) < 2 or np.linalg.norm(found[0] - found[-1], axis=1).min() < SHORTEST:
+            return None
+        return np.mean(found, axis=0) - wrist, found[0] - found[-1]
+
+    def _hinges(self) -> dict[str, FloatArray]:
+        """Return the axes in the world of elbows and knees that are revolute joints, by role."""
+        found: dict[str, FloatArray] = {}
+        for role in (f"{side}_{part}" for side in SIDES for part in ("elbow", "knee")):
+            if role not in self:
+                continue
+            link = self.linkage.link_index(self.roles[role])
+            elements = self.linkage.arcs[link].articulation.elements
+            if len(elements) == 1 and elements[0].kind == "revolute":
+                found[role] = self.worlds[self.roles[role]][:, :3, :3] @ elements[0].axis
+        return found
 
     @cached_property
     def anatomy(self) -> dict[str, FloatArray]:
         """For every role, the axes forward, left and up of its bone in the coordinates of that bone's link."""
-        from scipy.spatial.transform import Rotation
-
-        axes, left = self.axes, self.axes[:, 1]
-        result: dict[str, FloatArray] = {}
-        before: dict[str, FloatArray] = {}
-        for role in self.roles:
-            side, _, part = role.partition("_")
-            world = axes
-            if part in ("shoulder", "elbow", "hip", "knee") and NEXT[role] in self:
-                straight = -self.up if part in ("hip", "knee") else left if side == "left" else -left
-                bone = self.place(NEXT[role]) - self.place(role)
-                length = float(np.linalg.norm(bone))
-                if length > 0.0:
-                    world = Rotation.from_rotvec(turn_between(straight, bone / length)).as_matrix() @ axes
-                before[role] = world
-            elif part == "hand":
-                world = before.get(f"{side}_elbow", axes)
-            elif part in ("ankle", "toe"):
-                world = _headed(self.foot_direction(side), self.up, axes)
-            result[role] = self.world[self.body(role)][:3, :3].T @ world
-        return result
+        found = local_axes(self.sight)
+        return {role: found[role] for role in self.roles}
 
     def foot_direction(self, side: str) -> FloatArray | None:
         """Return the way from an ankle to its toes at rest, or None if it is unknown."""
-        ankle = f"{side}_ankle"
-        if f"{side}_toe" in self:
-            return self.place(f"{side}_toe") - self.place(ankle)
-        linkage, start = self.linkage, self.place(ankle)
-        ways = [
-            self.world[frame.name][:3, 3] - start
-            for frame in linkage.extra_frames
-            if linkage.link_index(self.roles[ankle]) in linkage.path_to(frame.name)[0]
-        ]
-        return max(ways, key=lambda way: float(way @ self.forward), default=None)
+        toe = self._toe(side, self.sight)
+        return None if toe is None else self.world[toe][:3, 3] - self.place(f"{side}_ankle")
 
     def table(self) -> list[tuple[str, str, str]]:
         """Return rows of role, link and how it was found."""
         return [(role, self.roles[role], self.reasons[role]) for role in ROLES if role in self.roles]
-
-
-def _headed(way: FloatArray | None, up: FloatArray, axes: FloatArray) -> FloatArray:
-    """Return axes turned about up, so that the first points along a way; unchanged if the way is vertical."""
-    level = np.zeros(3) if way is None else way - up * (up @ way)
-    length = float(np.linalg.norm(level))
-    if length < STRAIGHT:
-        return axes
-    return np.stack([level / length, np.cross(up, level / length), up], axis=1)

@@ -1,6 +1,6 @@
 """Orientations transferred from one skeleton to another, bone by bone, and the joint values nearest to them.
 
-A bone of the target is turned so that its anatomical axes (see `skeletons`) are those of the source.
+A bone of the target is turned so that its anatomical axes (see `anatomy`) are those of the source.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ import numpy as np
 
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
-from ..transforms import FloatArray, axis_rotation, steady
+from ..transforms import FloatArray, steady
+from .anatomy import mean_axes
 from .names import SIDES, TRUNK
 from .skeletons import Skeleton
 
 DAMPING = 1e-3  # of the fit of revolute joints to rotations: near gimbal lock they move little
 STRIDE = 0.15  # [rad]: how far joints turn in a frame towards a better fit; three without limits may jump
-LEAST_BEND = 0.05  # mean sine of a limb's bend: straighter limbs do not show which way they bend
-MOST_TWIST = 1.4  # [rad]: a limb that seems twisted by more bends the wrong way instead
 
 # The bone that stands in for one which a source does not have.
 ARM_ABOVE = {"clavicle": "chest", "shoulder": "chest", "elbow": "shoulder", "hand": "elbow"}
@@ -33,35 +32,9 @@ ORIENTED = ("hips", "chest", "head", *(role for role in SUBSTITUTES if "_" in ro
 
 
 def anatomical_motion(clip: Clip, skeleton: Skeleton) -> dict[str, FloatArray]:
-    """Return the anatomical axes in the world of every role over a clip, shape (frames, 3, 3) each.
-
-    Files twist their limbs at rest in many ways. So the axes of limbs are twisted to agree with the motion: elbows bend
-    forward, knees backward.
-    """
+    """Return the anatomical axes in the world of every role over a clip, shape (frames, 3, 3) each."""
     world = clip.forward()
-    axes = {role: world[skeleton.body(role)][..., :3, :3] @ local for role, local in skeleton.anatomy.items()}
-    for side in SIDES:
-        out = 1.0 if side == "left" else -1.0
-        limbs = (
-            (("shoulder", "elbow", "hand"), np.array([0.0, out, 0.0]), np.array([0.0, 0.0, -out])),
-            (("hip", "knee"), np.array([0.0, 0.0, -1.0]), np.array([0.0, 1.0, 0.0])),
-        )
-        for parts, bone, axis in limbs:
-            roles = [f"{side}_{part}" for part in parts if f"{side}_{part}" in axes]
-            if roles[:2] == [f"{side}_{part}" for part in parts[:2]]:
-                twist = _twist(axes[roles[0]], axes[roles[1]], bone, axis)
-                axes |= {role: axes[role] @ twist for role in roles}
-    return axes
-
-
-def _twist(upper: FloatArray, lower: FloatArray, bone: FloatArray, axis: FloatArray) -> FloatArray:
-    """Return the turn about a bone that brings the axis about which a limb bends onto a given one."""
-    bends = np.cross(bone, (np.swapaxes(upper, -1, -2) @ lower) @ bone).mean(axis=0)
-    size = float(np.linalg.norm(bends))
-    angle = float(np.arctan2(bone @ np.cross(axis, bends), axis @ bends))
-    if size < LEAST_BEND or abs(angle) > MOST_TWIST:
-        return np.eye(3)
-    return axis_rotation(bone, angle)
+    return {role: world[skeleton.body(role)][..., :3, :3] @ local for role, local in skeleton.anatomy.items()}
 
 
 def wanted_rotations(skeleton: Skeleton, motion: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
@@ -141,22 +114,28 @@ def _share(
     targets: dict[int, tuple[int, FloatArray]],
 ) -> None:
     """Let the ball joints between two bones take equal parts of the turn from one to the other."""
-    from scipy.spatial.transform import Rotation
-
     linkage = skeleton.linkage
     low, high = (linkage.link_index(skeleton.roles[role]) for role in (start, end))
     path = linkage.path_to(linkage.links[high])[0]
     if low not in path:
         return
     balls = [arc for arc in path[path.index(low) + 1 :] if _turns(linkage, arc) == 3]
-    local = skeleton.anatomy
-    axes = {role: wanted[role] @ local[role] for role in (start, end)}
-    turn = Rotation.from_matrix(np.swapaxes(axes[start], -1, -2) @ axes[end]).as_rotvec()
-    rest = {role: skeleton.world[skeleton.body(role)][:3, :3] @ local[role] for role in (start, end)}
+    own = skeleton.anatomy
+    seen = {role: skeleton.worlds[skeleton.body(role)][:, :3, :3] @ own[role] for role in (start, end)}
+    axes = {role: wanted[role] @ own[role] for role in (start, end)}
     for k, arc in enumerate(balls[:-1], start=1):
-        part = Rotation.from_rotvec(turn * (k / len(balls))).as_matrix()
-        at_rest = skeleton.world[linkage.links[arc]][:3, :3]
-        targets.setdefault(arc, (arc, axes[start] @ part @ rest[start].T @ at_rest))
+        share = k / len(balls)
+        local = mean_axes(skeleton.worlds[linkage.links[arc]][:, :3, :3], _between(seen[start], seen[end], share))
+        targets.setdefault(arc, (arc, _between(axes[start], axes[end], share) @ local.T))
+
+
+def _between(first: FloatArray, second: FloatArray, share: float) -> FloatArray:
+    """Return rotations (frames, 3, 3) a share of the way from some to others."""
+    from scipy.spatial.transform import Rotation
+
+    turn = Rotation.from_matrix(np.swapaxes(first, -1, -2) @ second).as_rotvec()
+    result: FloatArray = first @ Rotation.from_rotvec(share * turn).as_matrix()
+    return result
 
 
 def _turns(linkage: Linkage, arc: int) -> int:

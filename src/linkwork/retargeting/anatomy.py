@@ -1,0 +1,275 @@
+"""Anatomical axes of bones, from where joints are: forward, left and up of each bone in the coordinates of its link.
+
+They are as they would be with arms stretched out sideways, palms down, and legs straight down. All of it is told from
+what is seen in the world, over a motion or in one pose, and from what is constant in a link, so that the pose in which
+a file rests has no part in it: where the next joint is, about which axis an elbow or a knee folds, where the trunk
+points while it stands, what is level while a sole is on the ground.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from ..goals import turn_between
+from ..motion.contacts import Mask
+from ..transforms import FloatArray
+from .names import SIDES
+
+UPRIGHT = 8  # how much more frames count in which it stands upright on straight legs: a power of both
+BENT = 1e-3  # how much all other frames count
+FOLDED = 0.02  # mean square sine of a limb's fold, above which the motion itself says about which axis it folds
+ASIDE = 1e-3  # how much the axis across the body counts where an arm or a leg points the other way
+SHORT = 1e-9  # [m]: shorter ways have no direction
+# Bone and axis of folding of each limb, forward, left and up; those of a right arm are the other way round.
+ARM_OUT, ARM_FOLD = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])
+LEG_OUT, LEG_FOLD = np.array([0.0, 0.0, -1.0]), np.array([0.0, 1.0, 0.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What is seen of a skeleton in the world, over the frames of a motion or in a single pose.
+
+    Args:
+        places: Where the joints are, by role, (frames, 3).
+        turns: How the bones are turned, world_from_link by role, (frames, 3, 3).
+        up: What is up, (3,).
+        toes: The way from the ankle to the toes, by side, (frames, 3), where it is known.
+        flat: When a sole is on the ground, by side, (frames,).
+        palms: The way from the wrist to the knuckles, and that from the little finger to the index, by side.
+        hinges: The axis about which an elbow or a knee folds, by role, (frames, 3), where its joint says so.
+    """
+
+    places: Mapping[str, FloatArray]
+    turns: Mapping[str, FloatArray]
+    up: FloatArray
+    toes: Mapping[str, FloatArray] = field(default_factory=dict)
+    flat: Mapping[str, Mask] = field(default_factory=dict)
+    palms: Mapping[str, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
+    hinges: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def way(self, start: str, end: str) -> FloatArray:
+        """Return unit ways (frames, 3) from one joint to another."""
+        return _unit(self.places[end] - self.places[start])
+
+    def length(self, *roles: str) -> float:
+        """Return the length of the bones from role to role [m], on average where it changes."""
+        points = [self.places[role] for role in roles]
+        return sum(float(np.linalg.norm(b - a, axis=1).mean()) for a, b in pairwise(points))
+
+    @cached_property
+    def trunk(self) -> FloatArray:
+        """Where the trunk points, from the hips to the neck or to what is nearest to it, (frames, 3)."""
+        tops = [["neck"], [f"{side}_shoulder" for side in SIDES], ["head"], ["chest"]]
+        feet = [["hips"], [f"{side}_hip" for side in SIDES]]
+        for top in tops:
+            for foot in feet:
+                if all(role in self.places for role in (*top, *foot)):
+                    ends = [np.mean([self.places[role] for role in roles], axis=0) for roles in (foot, top)]
+                    if np.linalg.norm(ends[1] - ends[0], axis=1).min() > SHORT:
+                        return _unit(ends[1] - ends[0])
+        return np.broadcast_to(self.up, next(iter(self.places.values())).shape)
+
+    @cached_property
+    def standing(self) -> FloatArray:
+        """How much it stands upright on straight legs, from 0 to 1, (frames,)."""
+        score = np.clip(self.trunk @ self.up, 0.0, 1.0)
+        for side in SIDES:
+            leg = [self.places.get(f"{side}_{part}") for part in ("hip", "knee", "ankle")]
+            if leg[0] is not None and leg[1] is not None and leg[2] is not None:
+                length = np.linalg.norm(leg[1] - leg[0], axis=1) + np.linalg.norm(leg[2] - leg[1], axis=1)
+                straight = np.linalg.norm(leg[2] - leg[0], axis=1) / np.maximum(length, SHORT)
+                score = score * np.sqrt(straight)
+        return np.asarray(score**UPRIGHT)
+
+    @cached_property
+    def ahead(self) -> FloatArray:
+        """Where the body faces, (frames, 3)."""
+        return np.cross(self.across("hip", "knee", "ankle", "shoulder", "elbow"), self.trunk)
+
+    def across(self, *parts: str) -> FloatArray:
+        """Return unit ways (frames, 3) from right to left, by the first of some parts that both sides have."""
+        for part in parts:
+            pair = [self.places.get(f"{side}_{part}") for side in SIDES]
+            if pair[0] is not None and pair[1] is not None:
+                way = pair[0] - pair[1]
+                if np.linalg.norm(way.mean(axis=0)) > SHORT or np.linalg.norm(way, axis=1).min() > SHORT:
+                    return _unit(way)
+        return np.zeros_like(self.trunk)
+
+
+def local_axes(sight: Sight) -> dict[str, FloatArray]:
+    """Return the anatomical axes of every role in the coordinates of its bone's link: forward, left, up as columns."""
+    axes: dict[str, FloatArray] = {}
+    weights = BENT + sight.standing
+    hips_across = sight.across("hip", "knee", "shoulder", "clavicle", "elbow")
+    chest_across = sight.across("shoulder", "clavicle", "elbow", "hip", "knee")
+    for role in ("hips", "spine", "chest", "neck"):
+        if role in sight.turns:
+            across = hips_across if role in ("hips", "spine") else chest_across
+            left, up = (_unit(_mean(sight.turns[role], way, weights)) for way in (across, sight.trunk))
+            axes[role] = _frame(left, up - left * (left @ up) if role == "hips" else up)
+    first = next(iter(axes), "hips")
+    base = {role: sight.turns[role] @ local for role, local in axes.items()}
+    chest, hips = (base.get(role, base.get(first)) for role in ("chest", "hips"))
+    if chest is None or hips is None:
+        chest = hips = _frame(hips_across, sight.trunk)
+    if "head" in sight.turns:
+        level = _headed(chest[..., 0], sight.up, chest)
+        turned = np.swapaxes(sight.turns["head"], -1, -2)
+        axes["head"] = _nearest((turned @ (sight.standing[:, None, None] * level + BENT * chest)).sum(axis=0))
+    for side in SIDES:
+        _arm(sight, side, chest, weights, axes)
+        _leg(sight, side, hips, axes)
+    return axes
+
+
+def _arm(sight: Sight, side: str, chest: FloatArray, weights: FloatArray, axes: dict[str, FloatArray]) -> None:
+    """Add the axes of collar bone, upper arm, forearm and hand of a side."""
+    clavicle, shoulder, elbow, hand = (f"{side}_{part}" for part in ("clavicle", "shoulder", "elbow", "hand"))
+    sign = 1.0 if side == "left" else -1.0
+    before = _limb(sight, (shoulder, elbow, hand), sign * ARM_OUT, sign * ARM_FOLD, chest, axes)
+    if clavicle in sight.turns:
+        axes[clavicle] = mean_axes(sight.turns[clavicle], chest, weights)
+    if hand not in sight.turns:
+        return
+    if side in sight.palms:
+        out, ahead = (_mean(sight.turns[hand], way) for way in sight.palms[side])
+        axes[hand] = _placed(out, np.cross(out, ahead), sign * ARM_OUT, sign * ARM_FOLD)
+    else:
+        axes[hand] = mean_axes(sight.turns[hand], before)
+
+
+def _leg(sight: Sight, side: str, hips: FloatArray, axes: dict[str, FloatArray]) -> None:
+    """Add the axes of thigh, shank, foot and toes of a side."""
+    hip, knee, ankle, toe = (f"{side}_{part}" for part in ("hip", "knee", "ankle", "toe"))
+    shank = _limb(sight, (hip, knee, ankle), LEG_OUT, LEG_FOLD, hips, axes)
+    if ankle not in sight.turns:
+        return
+    flat = sight.flat[side].astype(float)
+    ahead = sight.toes.get(side)
+    if flat.any():
+        level = _headed(shank[..., 0] if ahead is None else ahead, sight.up, shank)
+    else:  # never on the ground: square to the shank
+        flat = np.ones_like(flat)
+        level = shank if ahead is None else _frame(np.cross(shank[..., 2], ahead), shank[..., 2])
+    axes[ankle] = mean_axes(sight.turns[ankle], level, flat)
+    if toe in sight.turns:
+        axes[toe] = mean_axes(sight.turns[toe], sight.turns[ankle] @ axes[ankle], flat)
+
+
+def _limb(
+    sight: Sight,
+    roles: tuple[str, str, str],
+    out: FloatArray,
+    fold: FloatArray,
+    base: FloatArray,
+    axes: dict[str, FloatArray],
+) -> FloatArray:
+    """Add the axes of the two bones of a limb, and return those of the last one in the world, (frames, 3, 3).
+
+    A bone points from its joint to the next. It is twisted so that the axis about which the limb folds is where it
+    belongs: forward at an elbow, backward at a knee. A limb that never folds is as if it had been turned the shortest
+    way from where it belongs.
+
+    Args:
+        sight: What is seen.
+        roles: The joints at both ends and in the middle.
+        out: Where the bones point in anatomical axes.
+        fold: The axis of folding in them.
+        base: Axes of the trunk, (frames, 3, 3).
+        axes: What is found, by role.
+    """
+    first, middle, last = roles
+    if first not in sight.turns or middle not in sight.places:
+        return base
+    upper = sight.way(first, middle)
+    bone = _mean(sight.turns[first], upper)
+    guess, trust = _untwisted(base, upper, out)
+    expected = _mean(sight.turns[first], guess @ fold, trust) + ASIDE * _mean(sight.turns[first], base @ fold)
+    hinge = expected
+    if last in sight.places:
+        cross = np.cross(upper, sight.way(middle, last))
+        share = float((cross**2).sum(axis=1).mean())
+        hinge = _mean(sight.turns[first], cross * np.linalg.norm(cross, axis=1, keepdims=True))
+        hinge = hinge + FOLDED * np.exp(-share / FOLDED) * expected
+    if middle in sight.hinges:
+        real = _mean(sight.turns[first], sight.hinges[middle])
+        hinge = real * (1.0 if real @ hinge >= 0.0 else -1.0)
+    axes[first] = _placed(bone, hinge, out, fold)
+    before = sight.turns[first] @ axes[first]
+    if middle not in sight.turns or last not in sight.places:
+        if middle in sight.turns:
+            axes[middle] = mean_axes(sight.turns[middle], before)
+        return before
+    turned = sight.turns[middle]
+    lower = _mean(turned, sight.way(middle, last))
+    axes[middle] = _placed(lower, _mean(turned, before @ fold), out, fold)
+    return np.asarray(turned @ axes[middle])
+
+
+def _untwisted(base: FloatArray, way: FloatArray, out: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the axes of the trunk turned the shortest way so that a bone points along a way, and how sure that is."""
+    from scipy.spatial.transform import Rotation
+
+    straight = base @ out
+    turn = Rotation.from_rotvec(turn_between(straight, way)).as_matrix()
+    return turn @ base, (1.0 + (straight * way).sum(axis=1)) / 2.0
+
+
+def _mean(turns: FloatArray, ways: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    """Return ways in the world (frames, 3) as they are in a link on average, (3,); the longer, the surer."""
+    seen = np.einsum("tji,tj->ti", turns, ways)
+    return np.asarray(np.average(seen, axis=0, weights=_some(weights)))
+
+
+def mean_axes(turns: FloatArray, axes: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    """Return axes in the world (frames, 3, 3) as they are in a link on average, (3, 3)."""
+    return _nearest(np.average(np.swapaxes(turns, -1, -2) @ axes, axis=0, weights=_some(weights)))
+
+
+def _some(weights: FloatArray | None) -> FloatArray | None:
+    """Return weights, or None where all of them are zero."""
+    return None if weights is None or not weights.any() else weights
+
+
+def _nearest(matrix: FloatArray) -> FloatArray:
+    """Return the rotation nearest to a matrix (3, 3)."""
+    u, _, vt = np.linalg.svd(matrix)
+    return np.asarray(u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt)
+
+
+def _unit(ways: FloatArray) -> FloatArray:
+    return ways / np.maximum(np.linalg.norm(ways, axis=-1, keepdims=True), SHORT)
+
+
+def _frame(left: FloatArray, up: FloatArray) -> FloatArray:
+    """Return axes (..., 3, 3) whose third points up, and whose second points left as nearly as that allows."""
+    ahead, up = np.cross(left, up), _unit(up)
+    length = np.linalg.norm(ahead, axis=-1, keepdims=True)
+    aside = np.cross(np.eye(3)[np.abs(up).argmin(axis=-1)], up)
+    ahead = _unit(np.where(length > SHORT, ahead, aside))
+    return np.stack([ahead, np.cross(up, ahead), up], axis=-1)
+
+
+def _headed(ahead: FloatArray, up: FloatArray, otherwise: FloatArray) -> FloatArray:
+    """Return upright axes (frames, 3, 3) that point ahead; others where the way ahead is vertical."""
+    level = ahead - (ahead @ up)[:, None] * up
+    steep = np.linalg.norm(level, axis=1) < 0.05 * np.linalg.norm(ahead, axis=1)
+    made = _frame(np.cross(up, level), np.broadcast_to(up, level.shape))
+    return np.where(steep[:, None, None], otherwise, made)
+
+
+def _placed(bone: FloatArray, hinge: FloatArray, out: FloatArray, fold: FloatArray) -> FloatArray:
+    """Return the axes in which a bone is what `out` is in anatomical ones, and a hinge, nearly, what `fold` is."""
+    x = _unit(bone)
+    y = hinge - x * (x @ hinge)
+    if np.linalg.norm(y) < SHORT:
+        y = np.cross(x, np.eye(3)[np.abs(x).argmin()])
+    y = _unit(y)
+    here, there = np.stack([x, y, np.cross(x, y)], axis=1), np.stack([out, fold, np.cross(out, fold)], axis=1)
+    return np.asarray(here @ there.T)
