@@ -72,6 +72,13 @@ def lost_direction(problem: Problem, q: FloatArray, *, ratio: float = SINGULAR) 
     return LostDirection(values, direction, share, _in_words(problem, direction))
 
 
+def is_singular_for(problem: Problem, q: FloatArray) -> bool:
+    """Return whether some way of the goals' frames is lost at a pose (nq,), whether or not they are to go there."""
+    jacobian = _of_free_joints(problem, q)
+    values = np.linalg.svd(jacobian, compute_uv=False)
+    return 0 < jacobian.shape[0] <= jacobian.shape[1] and bool(values[-1] < SINGULAR * values[0])
+
+
 def _of_free_joints(problem: Problem, q: FloatArray) -> FloatArray:
     """Return the goals' Jacobian at a pose (nq,), a column for each velocity that may change."""
     jacobian = problem.jacobian(q)

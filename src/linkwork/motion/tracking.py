@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from ..errors import GoalError, OptionError
+from ..explain.lost_directions import bent_starts, is_singular_for
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
@@ -23,6 +24,7 @@ from .paths import line
 from .splines import steady_signs
 
 Goals = Goal | Sequence[Goal]
+BENDS = 4  # bent starts that are tried, where the start is free
 
 
 def track(
@@ -43,8 +45,9 @@ def track(
     """Return the motion that follows goals over time, each solved from the pose before.
 
     `damped` and `robust` follow one `Reach` a frame without a jump: a joint turns by less than 0.5 rad unless the goal
-    goes far. Where nothing leads on, `damped` comes as near as it can and `robust` jumps, if there is another solution;
-    ``clip.residuals`` and ``clip.jumps`` tell. Else each frame is what the method finds from the pose before.
+    goes far. Where nothing leads on, the frames before are moved over to another way that does. If there is none,
+    `damped` comes as near as it can and `robust` jumps, if there is another solution; ``clip.residuals`` and
+    ``clip.jumps`` tell. Else each frame is what the method finds from the pose before.
 
     Args:
         linkage: The linkage.
@@ -53,7 +56,8 @@ def track(
         fps: Frames a second.
         frames: Number of frames, for a function or a single goal (21 by default).
         method: A method's name.
-        start: Pose before the first frame, or its name; the neutral pose by default.
+        start: Pose before the first frame, or its name; the neutral pose by default, or one with a joint bent where a
+            straight line to a goal cannot be followed from there.
         steps: Steps to take a frame, as the chapter does with one; frame 0 is then the start. None solves each frame.
         lookahead: Choose among the branches of all frames and the motion found without it, by dynamic programming:
             fewest missed goals, then fewest jumps (0.5 rad or m a frame), then least motion; for one `Reach` a frame.
@@ -79,30 +83,70 @@ def track(
     problem = Problem(linkage, series[0], q, group_of(linkage, joints, weights))
     chosen.accept(problem)
     series = _single_goals(series, steps) if lookahead else series
-    poses, residuals = _followed(_frames(chosen, settings, problem, series, q, steps), len(series), progress)
-    if lookahead:
-        poses = choose(problem, series, q, poses, settings)
-        residuals = _errors(problem, series, poses)
-    return _clip(linkage, poses, residuals, fps, chosen)
+    way = _followed(chosen, settings, problem, series, q, steps, progress)
+    if start is None and steps is None and isinstance(goals, Reach):
+        way = _from_a_better_start(chosen, settings, problem, goals, way)
+    return _clip(linkage, _chosen(problem, settings, way) if lookahead else way, fps, chosen)
+
+
+class Way(NamedTuple):
+    """A start, the goals of all frames, the poses (n, nq) that follow them, and the errors of the goals."""
+
+    start: FloatArray
+    series: Sequence[Any]
+    poses: FloatArray
+    residuals: list[FloatArray]
+
+    def missed(self, problem: Problem, settings: Settings) -> int:
+        """Return how many frames miss their goals."""
+        return int((np.stack(self.residuals) > settings.tolerances(problem)).any(axis=-1).sum())
 
 
 def _followed(
-    frames: Iterable[tuple[FloatArray, FloatArray]], count: int, progress: Callable[[int, int], None] | None
-) -> tuple[FloatArray, list[FloatArray]]:
-    """Return the poses (n, nq) of frames and the errors of their goals, as they come."""
+    method: Method,
+    settings: Settings,
+    problem: Problem,
+    series: Sequence[Any],
+    q: FloatArray,
+    steps: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> Way:
+    """Return the way through the goals from a start."""
+    if steps is None and can_follow(method, problem, settings):
+        return Way(q, series, *follow_path(method, problem, series, q, settings, progress))
     poses, residuals = [], []
-    for pose, errors in frames:
+    for pose, errors in _frames(method, settings, problem, series, q, steps):
         poses.append(pose)
         residuals.append(errors)
         if progress is not None:
-            progress(len(poses), count)
-    return np.stack(poses), residuals
+            progress(len(poses), len(series))
+    return Way(q, series, np.stack(poses), residuals)
 
 
-def _errors(problem: Problem, series: Sequence[Any], poses: FloatArray) -> list[FloatArray]:
-    """Return the errors of the goals of every frame."""
-    aimed = map(problem.aimed, series)
-    return [one.residuals(one.error(pose)) for one, pose in zip(aimed, poses, strict=True)]
+def _from_a_better_start(method: Method, settings: Settings, problem: Problem, goal: Reach, way: Way) -> Way:
+    """Return the straight way to a goal from a start with one joint bent, if the start is singular and that is better.
+
+    Nobody has asked for the start, and a stretched arm comes in from there only by a leap.
+    """
+    missed = way.missed(problem, settings)
+    if not missed or not is_singular_for(problem, way.start):
+        return way
+    for bent in bent_starts(problem, way.start, keep_limits=settings.keeps_limits)[:BENDS]:
+        series = line(problem.linkage, goal, start=bent.q, frames=len(way.series))
+        other = _followed(method, settings, problem, series, bent.q, None, None)
+        less = other.missed(problem, settings)
+        if less < missed:
+            way, missed = other, less
+        if not missed:
+            break
+    return way
+
+
+def _chosen(problem: Problem, settings: Settings, way: Way) -> Way:
+    """Return the best of a way and others; see `lookahead`."""
+    poses, aimed = choose(problem, way.series, way.start, way.poses, settings), map(problem.aimed, way.series)
+    errors = [one.residuals(one.error(pose)) for one, pose in zip(aimed, poses, strict=True)]
+    return way._replace(poses=poses, residuals=errors)
 
 
 def _single_goals(series: Sequence[Any], steps: int | None) -> list[Any]:
@@ -112,11 +156,11 @@ def _single_goals(series: Sequence[Any], steps: int | None) -> list[Any]:
     return [single_reach(goals) for goals in series]
 
 
-def _clip(linkage: Linkage, poses: FloatArray, residuals: list[FloatArray], fps: float, method: Method) -> Clip:
-    if len({len(row) for row in residuals}) != 1:
+def _clip(linkage: Linkage, way: Way, fps: float, method: Method) -> Clip:
+    if len({len(row) for row in way.residuals}) != 1:
         raise GoalError("every frame of a track needs goals of the same kinds, so that their errors can be compared.")
-    times = np.arange(len(poses)) / fps
-    return Clip(linkage, times, steady_signs(linkage, poses), np.stack(residuals), source=f"track, {method.name}")
+    times, poses = np.arange(len(way.poses)) / fps, steady_signs(linkage, way.poses)
+    return Clip(linkage, times, poses, np.stack(way.residuals), source=f"track, {method.name}")
 
 
 def _frames(
@@ -130,9 +174,6 @@ def _frames(
     """Yield the pose of every frame and the errors of its goals."""
     if steps is not None:
         whole("steps", steps, least=1)
-    elif can_follow(method, problem, settings):
-        yield from follow_path(method, problem, series, q, settings)
-        return
     memory: dict[str, Any] = {}
     complete = settled(settings, method)
     for k, wanted in enumerate(series):

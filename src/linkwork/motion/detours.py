@@ -1,0 +1,168 @@
+"""Ways around the dead ends of a path, where going from frame to frame leads nowhere but another motion leads on.
+
+A redundant arm that goes from pose to pose may drift to a limit, and an arm at a singular pose may take a branch that
+ends. The path is known, so another way is looked for: from solutions at the frame that was missed, which are followed
+backwards and forwards, and to which the poses before are led over, frame by frame, on their goals and without a jump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.search_many import REACHED
+from ..linkage.linkage import Linkage
+from ..linkage.poses import advance, between, distinct, turned_back
+from ..solvers import Prepared
+from ..transforms import FloatArray
+
+STARTS, AROUND, NEAR = 192, 64, 0.6  # of the search for solutions: anywhere; around the pose before, and how far [rad]
+MOST = 96  # solutions that are followed
+WINDOWS = (8, 16, 32, 64, 128)  # frames before the dead end at which the way may part
+AHEAD = 256  # frames after it that are looked at
+LONGEST = 0.45  # the most that a value changes from frame to frame [rad, m]
+PULL = 0.2  # how much of that leads over to another way
+KEPT = 0.9  # of the motion before that is tried first
+SAME = 1e-3  # nearer, two poses are one [rad, m]
+
+
+class Mark(NamedTuple):
+    """What a frame asks for: the compiled search for its goal, and the target (4, 4)."""
+
+    prepared: Prepared
+    target: FloatArray
+
+
+class Ways(NamedTuple):
+    """Poses (frames, m, nq) of several ways from a frame on, and for how many frames each lasts (m,)."""
+
+    poses: FloatArray
+    lasts: NDArray[np.int64]
+
+
+def way_around(marks: Sequence[Mark], poses: FloatArray, *, free: bool) -> tuple[int, FloatArray] | None:
+    """Return another way for a path that is followed up to a frame, and cannot be followed to the next.
+
+    Args:
+        marks: What every frame asks for.
+        poses: Poses (k, nq) of the first k frames; frame k is the one that was missed.
+        free: Whether the first frame may have any pose.
+
+    Returns:
+        The frame at which the way parts, and its poses from there on (n, nq), beyond the dead end; None if none is
+        found.
+    """
+    dead, linkage = len(poses), marks[0].prepared.linkage
+    there = _solutions(marks[dead], poses[-1])
+    if not len(there):
+        return None
+    ahead = _followed(linkage, marks[dead : dead + AHEAD], there)
+    longest = np.argsort(-ahead.lasts, kind="stable")[:MOST]
+    ahead = Ways(ahead.poses[:, longest], ahead.lasts[longest])
+    back = _followed(linkage, marks[max(dead - WINDOWS[-1], 0) : dead + 1][::-1], ahead.poses[0])
+    best: tuple[int, FloatArray] | None = None
+    for window in WINDOWS:
+        first = max(dead - window, 0)
+        chosen = np.flatnonzero(back.lasts > dead - first)
+        if not len(chosen):
+            break
+        before = back.poses[dead - first : 0 : -1, chosen]
+        whole = Ways(np.concatenate([before, ahead.poses[:, chosen]]), dead - first + ahead.lasts[chosen])
+        way = _led_over(linkage, marks[first:], poses[first], whole)
+        if way is None and free and first == 0:
+            way = whole.poses[: whole.lasts[0], 0]
+        if way is not None and (best is None or first + len(way) > best[0] + len(best[1])):
+            best = first, way
+        if first == 0 or (best is not None and best[0] + len(best[1]) == dead + len(ahead.poses)):
+            break
+    return best
+
+
+def _solutions(mark: Mark, near: FloatArray) -> FloatArray:
+    """Return distinct poses that reach a target, the nearest to a pose first."""
+    prepared, linkage = mark.prepared, mark.prepared.linkage
+    rng = np.random.default_rng(prepared.seed)
+    moves = NEAR * rng.standard_normal((AROUND, linkage.nv))
+    moves[:, ~_moving(prepared)] = 0.0
+    around, reached = _reached(mark, np.concatenate([near[None], advance(linkage, near, moves)]))
+    poses = np.concatenate([around[reached], prepared.candidates(mark.target, STARTS, base=near)])
+    poses = turned_back(linkage, poses, near, keep_limits=prepared.settings.keeps_limits)
+    poses = poses[distinct(linkage, poses)]
+    away = np.abs(between(linkage, near, poses, wrap=False)).max(axis=-1, initial=0.0)
+    return poses[np.argsort(away, kind="stable")]
+
+
+def _moving(prepared: Prepared) -> NDArray[np.bool_]:
+    """Return which velocities move the frame."""
+    table, moving = prepared.linkage.table, np.zeros(prepared.linkage.nv, np.bool_)
+    moving[[table[q].v for q in prepared.chain.plain[1].tolist()]] = True
+    for _, q in prepared.chain.balls:
+        moving[table[q].v : table[q].v + 3] = True
+    return moving
+
+
+def _reached(mark: Mark, guesses: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return where guesses (m, nq) lead, by steps downhill alone, and which of them reach the target."""
+    prepared, status = mark.prepared, np.zeros(len(guesses), np.int64)
+    targets = np.tile(mark.target, (len(guesses), 1, 1))
+    values, _ = prepared.search(targets, status, given=prepared.chain.values_of(guesses), restarts=0)
+    return prepared.pose(values, guesses), status == REACHED
+
+
+def _near(linkage: Linkage, a: FloatArray, b: FloatArray, most: float = LONGEST) -> NDArray[np.bool_]:
+    """Return which of some poses are no further from others than a step may be."""
+    return np.asarray(np.abs(between(linkage, a, b, wrap=False)).max(axis=-1, initial=0.0) <= most)
+
+
+def _followed(linkage: Linkage, marks: Sequence[Mark], poses: FloatArray) -> Ways:
+    """Return poses (m, nq) of the first frame followed through the others, each as far as it goes without a jump."""
+    ways, lasts, alive = [poses], np.ones(len(poses), np.int64), np.arange(len(poses))
+    motion = np.zeros((len(poses), linkage.nv))
+    for mark in marks[1:]:
+        if not len(alive):
+            break
+        now = ways[-1][alive]
+        after, good = _reached(mark, advance(linkage, now, KEPT * motion[alive]))
+        good &= _near(linkage, now, after)
+        if not good.all():
+            again = np.flatnonzero(~good)
+            after[again], reached = _reached(mark, now[again])
+            good[again] = reached & _near(linkage, now[again], after[again])
+        alive = alive[good]
+        row = ways[-1].copy()
+        row[alive] = after[good]
+        motion[alive] = between(linkage, now[good], row[alive], wrap=False)
+        lasts[alive] += 1
+        ways.append(row)
+    return Ways(np.stack(ways), lasts)
+
+
+def _led_over(linkage: Linkage, marks: Sequence[Mark], start: FloatArray, ways: Ways) -> FloatArray | None:
+    """Return poses (n, nq) that lead from a start over to the way that lasts longest, and along it to its end."""
+    led, alive = [np.tile(start, (len(ways.lasts), 1))], np.ones(len(ways.lasts), np.bool_)
+    joined: tuple[int, int] | None = None  # the way, and the frame from which on it is taken
+    for k in range(1, int(ways.lasts.max())):
+        alive &= ways.lasts > (k if joined is None else ways.lasts[joined[0]])
+        rows = np.flatnonzero(alive)
+        if not len(rows):
+            break
+        here, other, there = led[-1][rows], ways.poses[k - 1][rows], ways.poses[k][rows]
+        over, along = between(linkage, here, other, wrap=False), between(linkage, other, there, wrap=False)
+        size = np.abs(over).max(axis=-1, keepdims=True)
+        after, good = _reached(
+            marks[k], advance(linkage, here, along + over * np.minimum(1.0, PULL / np.maximum(size, 1e-300)))
+        )
+        good &= _near(linkage, here, after)
+        alive[rows[~good]] = False
+        led.append(led[-1].copy())
+        led[-1][rows] = after
+        arrived = rows[good & _near(linkage, after, there, SAME)]
+        if len(arrived):
+            joined = int(arrived[np.argmax(ways.lasts[arrived])]), k
+    if joined is None:
+        return None
+    way, k = joined
+    return np.concatenate([[row[way] for row in led[: k + 1]], ways.poses[k + 1 : ways.lasts[way], way]])
