@@ -10,7 +10,7 @@ from ..errors import FormatError, MappingError
 from ..formats import yaml_json
 from ..formats.atomic_files import read_text, write_text
 from ..linkage.linkage import Linkage
-from .names import ROLES
+from .names import FINGERS, ROLES
 from .skeletons import Skeleton
 
 SIDES_OF_MAP = ("source", "target")
@@ -62,11 +62,11 @@ def write_map(path: str | os.PathLike[str], source: Skeleton | Linkage, target: 
     """
     lines = [HEAD]
     for side, one in zip(SIDES_OF_MAP, (source, target), strict=True):
-        roles, reasons = (one.roles, one.reasons) if isinstance(one, Skeleton) else ({}, {})
+        roles, reasons = ({**one.roles, **one.fingers}, one.reasons) if isinstance(one, Skeleton) else ({}, {})
         linkage = one.linkage if isinstance(one, Skeleton) else one
         names = ", ".join(linkage.links)
         lines += ["# Links: " + "".join(c if c.isprintable() else "?" for c in names), f"{side}:"]
-        for role in ROLES:
+        for role in (*ROLES, *(role for role in FINGERS if role in roles)):
             if role in roles:
                 lines.append(f"  {yaml_json.write({role: roles[role]}, 'yaml').strip()}  # by {reasons[role]}")
             else:

@@ -7,9 +7,12 @@ from typing import Any
 
 from ..errors import LinkNotFoundError, MappingError, listed
 from ..linkage.linkage import Linkage
-from .names import LIMBS, ROLES, SIDES, TRUNK, Meaning, meaning_of_both
+from .fingers import find_fingers
+from .names import FINGERS, LIMBS, ROLES, SIDES, TRUNK, Meaning, meaning_of_both, words_of
 from .skeletons import ARMS, LEGS, Skeleton
 from .topology import Shape, end_of_limb, mirrored_limbs, parts_along
+
+DEFORMING = 8  # so many bones named DEF- make a rig of Rigify, whose other bones are controls
 
 
 def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what: str = "source") -> Skeleton:
@@ -31,10 +34,11 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
     """
     given = _checked(linkage, given or {}, what)
     shape = Shape.of(linkage)
-    meanings = [meaning_of_both(arc.name, link) for arc, link in zip(linkage.arcs, linkage.links, strict=True)]
+    meanings = meanings_of(linkage)
     roles, reasons = _limbs(shape, meanings)
     for role, link in given.items():
-        roles[role], reasons[role] = link, "map"
+        if role in ROLES:
+            roles[role], reasons[role] = link, "map"
     _trunk(shape, meanings, roles, reasons)
     for role in [role for role, link in roles.items() if link is None]:
         del roles[role], reasons[role]
@@ -45,7 +49,40 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
             f" links by role, as map={{{what!r}: {{'left_hand': ...}}}} or in a file with --map; --write-map writes one"
             f" to edit. Roles are {', '.join(ROLES)}. It has {listed(linkage.links)}."
         )
-    return Skeleton(linkage, found, reasons)
+    fingers = {role: linkage.links[link] for role, link in _fingers(shape, meanings, roles, given).items()}
+    reasons |= {role: "map" if role in given else "name" if _says(meanings, linkage, link) else "shape"
+                for role, link in fingers.items()}  # fmt: skip
+    return Skeleton(linkage, found, reasons, fingers=fingers)
+
+
+def meanings_of(linkage: Linkage) -> list[Meaning]:
+    """Return what the names of a linkage's links say, of those that can be part of a body.
+
+    Nodes that never move although others do (meshes beside their skeleton) say nothing, and neither do the controls of
+    a rig that keeps its deforming bones apart.
+    """
+    result = [meaning_of_both(arc.name, link) for arc, link in zip(linkage.arcs, linkage.links, strict=True)]
+    moved = [False] * len(result)
+    for i, arc in enumerate(linkage.arcs[1:], start=1):
+        moved[i] = moved[linkage.parents[i]] or arc.articulation.nv > 0
+    if any(moved):
+        result = [said if moves or i == 0 else Meaning() for i, (said, moves) in enumerate(zip(result, moved, strict=True))]
+    deforming = ["def" in words_of(link)[:1] for link in linkage.links]
+    if sum(deforming) >= DEFORMING:
+        result = [said if deforms else Meaning(aside=True) for said, deforms in zip(result, deforming, strict=True)]
+    return result
+
+
+def _fingers(
+    shape: Shape, meanings: Sequence[Meaning], roles: Mapping[str, int | None], given: Mapping[str, int | None]
+) -> dict[str, int]:
+    """Return the joints of the fingers, those of a map first."""
+    known = find_fingers(shape, meanings, roles) | {role: link for role, link in given.items() if role in FINGERS}
+    return {role: link for role in FINGERS if (link := known.get(role)) is not None}
+
+
+def _says(meanings: Sequence[Meaning], linkage: Linkage, link: str) -> bool:
+    return bool(meanings[linkage.link_index(link)].digit)
 
 
 def _checked(linkage: Linkage, given: Mapping[str, Any], what: str) -> dict[str, int | None]:
@@ -53,8 +90,11 @@ def _checked(linkage: Linkage, given: Mapping[str, Any], what: str) -> dict[str,
         raise MappingError(f"the map of the {what} is a mapping from roles to links, got {given!r}.")
     result: dict[str, int | None] = {}
     for role, link in given.items():
-        if role not in ROLES:
-            raise MappingError(f"no role {role!r} in the map of the {what}. Roles are {', '.join(ROLES)}.")
+        if role not in ROLES and role not in FINGERS:
+            raise MappingError(
+                f"no role {role!r} in the map of the {what}. Roles are {', '.join(ROLES)}; fingers are left_thumb_1 to"
+                " right_little_3."
+            )
         try:
             result[role] = None if link is None else linkage.link_index(link)
         except LinkNotFoundError as error:

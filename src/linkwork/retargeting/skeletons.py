@@ -61,6 +61,7 @@ class Skeleton:
         points: Where the joint of a role is, for those that are not at the origin of their link.
         seen: A motion of it, which tells its anatomy; the pose alone does where there is none.
         posed: The pose that tells what it is like, where it is not the file's own rest pose.
+        fingers: Link by role of the joints of fingers; see `FINGERS`.
     """
 
     linkage: Linkage
@@ -69,6 +70,7 @@ class Skeleton:
     points: Mapping[str, Point] = field(default_factory=dict)
     seen: Clip | None = None
     posed: FloatArray | None = None
+    fingers: Mapping[str, str] = field(default_factory=dict)
 
     def __contains__(self, role: str) -> bool:
         return role in self.roles
@@ -262,5 +264,10 @@ class Skeleton:
         return None if toe is None else self.world[toe][:3, 3] - self.place(f"{side}_ankle")
 
     def table(self) -> list[tuple[str, str, str]]:
-        """Return rows of role, link and how it was found."""
+        """Return rows of role, link and how it was found, without fingers."""
         return [(role, self.roles[role], self.reasons[role]) for role in ROLES if role in self.roles]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The roles of a body, without those of fingers, that no link has."""
+        return tuple(role for role in ROLES if role not in self.roles)
