@@ -304,7 +304,7 @@ def test_a_map_can_be_written_edited_and_given_back(walk, tmp_path):
     assert "  left_hand: left_palm  # by name" in text
     assert "  # left_hand:" in text  # that of the arm, to be filled in
     read = read_map(path)
-    assert read["source"] == dict(skeleton.roles)
+    assert read["source"] == {**skeleton.roles, **skeleton.fingers}
     path.write_text(text.replace("left_hand: left_palm", "left_hand: left_fingers"))
     outcome = retarget_with_report(walk, lw.models.human(), map=path)
     assert outcome.source.roles["left_hand"] == "left_fingers"

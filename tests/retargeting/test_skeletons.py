@@ -7,8 +7,9 @@ import pytest
 
 import linkwork as lw
 from captures import CAPTURES, recorded
+from conventions import CONVENTIONS, DECOYS, body_of
 from linkwork.errors import MappingError
-from linkwork.retargeting import ROLES, recognise
+from linkwork.retargeting import FINGERS, ROLES, recognise
 from linkwork.retargeting.names import meaning
 from robots import SHIPPED, gymnasium, shipped
 
@@ -38,6 +39,32 @@ from robots import SHIPPED, gymnasium, shipped
 def test_names_tell_side_and_part(name, side, part):
     said = meaning(name)
     assert (said.side, said.part) == (side, part)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_every_convention_tells_every_role_and_no_decoy_hides_one(convention):
+    names = CONVENTIONS[convention]
+    skeleton = recognise(body_of(convention))
+    assert {**skeleton.roles, **skeleton.fingers} == names
+    assert set(skeleton.missing) == {role for role in ROLES if role not in names}
+
+
+@pytest.mark.parametrize("convention", [name for name in CONVENTIONS if DECOYS.get(name)])
+def test_decoys_say_that_they_are_no_part_of_a_body(convention):
+    moving = [name for name, _, _, moves in DECOYS[convention] if moves]
+    bones = set(CONVENTIONS[convention].values())
+    assert not [name for name in moving if name not in bones and meaning(name).part not in ("", "hand", "ankle")]
+
+
+def test_fingers_are_told_by_their_places_where_names_do_not():
+    assert not recognise(body_of("Unity")).fingers
+    named = recognise(body_of("Unreal"))
+    count = {role: k for k, role in enumerate(FINGERS)}
+    links = {link: {"name": f"j{count[role]}"} for role, link in named.fingers.items()}
+    joints = {link: {"name": f"k{count[role]}"} for role, link in named.fingers.items()}
+    shaped = recognise(body_of("Unreal").replace(links=links, joints=joints))
+    assert shaped.fingers == {role: f"j{count[role]}" for role in named.fingers}
+    assert {shaped.reasons[role] for role in shaped.fingers} == {"shape"}
 
 
 def test_a_human_has_every_role():

@@ -7,7 +7,7 @@ from .arm import HandPlan
 from .body import Plan
 from .frame_goals import GoalTrack
 from .maps import read_map, write_map
-from .names import ROLES
+from .names import FINGERS, ROLES
 from .pipeline import Outcome, RetargetOptions, retarget, retarget_file, retarget_with_report
 from .plans import FootPlan, Sole
 from .recognition import recognise
@@ -15,6 +15,7 @@ from .report import Report
 from .skeletons import Skeleton
 
 __all__ = [
+    "FINGERS",
     "ROLES",
     "FootPlan",
     "GoalTrack",

@@ -27,7 +27,7 @@ def find_fingers(shape: Shape, meanings: Sequence[Meaning], roles: Mapping[str, 
         if not chains and hand is not None:
             chains = _named(shape, meanings, hand) or _shaped(shape, meanings, hand)
         for digit, chain in chains.items():
-            for k, link in _joints(shape, meanings, chain, digit):
+            for k, link in _joints(shape, chain, digit):
                 result[f"{side}_{digit}_{k}"] = link
     return result
 
@@ -78,7 +78,7 @@ def _by_place(shape: Shape, chains: Sequence[list[int]]) -> dict[str, list[int]]
     return {name: list(chains[k]) for name, k in zip(names, (thumb, *order[order != thumb]), strict=False)}
 
 
-def _joints(shape: Shape, meanings: Sequence[Meaning], chain: Sequence[int], digit: str) -> list[tuple[int, int]]:
+def _joints(shape: Shape, chain: Sequence[int], digit: str) -> list[tuple[int, int]]:
     """Return number and first link of every joint of a finger."""
     size = max(float(np.linalg.norm(shape.places[i] - shape.places[chain[0]])) for i in chain) or 1.0
     joints: list[int] = []

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 SIDES = ("left", "right")
 ARM = ("clavicle", "shoulder", "elbow", "hand")
@@ -46,13 +47,15 @@ WORDS: dict[str, tuple[str, ...]] = {
 _KNOWN = {word: part for part, words in WORDS.items() for word in words}
 _TRUNK_WORDS = frozenset(word for word, part in _KNOWN.items() if part in TRUNK)
 
-# Words that name no part of a body, or not the part that moves it: eyes and hair; controls of animators (Rigify, Auto-Rig,
-# Unreal); places where things are held; bones that share the twist or bulge of another; ends.
+# Words that name no part of a body, or not the part that moves it.
 _ASIDE = frozenset(
-    """eye eyes jaw ear ears hair tongue teeth breast camera sonar sensor imu nub
-    ik fk ctrl ctl control controller pole target mch org effector locator handle tweak parent
-    slot socket weapon attach attachment prop holder mount
-    twist twister share bulge helper corrective muscle volume metatarsals""".split()
+    (
+        *("eye", "eyes", "jaw", "ear", "ears", "hair", "tongue", "teeth", "breast", "camera", "sonar", "sensor", "imu"),
+        *("ik", "fk", "ctrl", "ctl", "control", "controller", "pole", "target", "effector", "locator", "handle"),
+        *("mch", "org", "tweak", "parent", "nub"),  # Rigify's mechanisms and sources; Max's ends
+        *("slot", "socket", "weapon", "attach", "attachment", "prop", "holder", "mount"),  # where things are held
+        *("twist", "twister", "share", "bulge", "helper", "corrective", "muscle", "volume", "metatarsals"),
+    )
 )
 _STUCK = ("slot", "socket", "twist", "ctrl", "control", "target")  # also at the end of a word: handslot.l
 _FINGERS = frozenset(("finger", "fingers", "metacarpal", "carpal", "digit", "phalanx"))
@@ -67,8 +70,9 @@ _JAPANESE = (
     ("親指", " thumb "),
     ("人差指", " index "), ("人指", " index "), ("中指", " middle "), ("薬指", " ring "), ("小指", " little "),
     ("上半身2", " chest "), ("上半身", " spine "), ("下半身", " pelvis "), ("足首", " ankle "), ("手首", " wrist "),
-    ("足先", " toe "), ("つま先", " toe "), ("ひざ", " knee "), ("膝", " knee "), ("ひじ", " elbow "), ("肘", " elbow "),
-    ("肩", " clavicle "), ("腕", " upperarm "), ("足", " thigh "), ("首", " neck "), ("頭", " head "), ("目", " eye "),
+    ("足先", " toe "), ("つま先", " toe "), ("ひざ", " knee "), ("膝", " knee "), ("ひじ", " elbow "),
+    ("肘", " elbow "), ("肩", " clavicle "), ("腕", " upperarm "), ("足", " thigh "), ("首", " neck "),
+    ("頭", " head "), ("目", " eye "),
 )  # fmt: skip
 
 
@@ -146,7 +150,7 @@ def words_of(name: str) -> list[str]:
         for word, english in _JAPANESE:
             text = text.replace(word, english)
     parts = [part.lower() for part in _PARTS.findall(text)]
-    for k, (one, two) in enumerate(zip(parts, parts[1:], strict=False)):  # OptiTrack: LUArm, LFArm
+    for k, (one, two) in enumerate(pairwise(parts)):  # OptiTrack: LUArm, LFArm
         if two == "arm" and one in ("lu", "ru", "lf", "rf"):
             return [*parts[:k], one[0], one[1] + two, *parts[k + 2 :]]
     return parts

@@ -50,8 +50,9 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
             f" to edit. Roles are {', '.join(ROLES)}. It has {listed(linkage.links)}."
         )
     fingers = {role: linkage.links[link] for role, link in _fingers(shape, meanings, roles, given).items()}
-    reasons |= {role: "map" if role in given else "name" if _says(meanings, linkage, link) else "shape"
-                for role, link in fingers.items()}  # fmt: skip
+    for role, link in fingers.items():
+        by_name = meanings[linkage.link_index(link)].digit
+        reasons[role] = "map" if role in given else "name" if by_name else "shape"
     return Skeleton(linkage, found, reasons, fingers=fingers)
 
 
@@ -66,7 +67,8 @@ def meanings_of(linkage: Linkage) -> list[Meaning]:
     for i, arc in enumerate(linkage.arcs[1:], start=1):
         moved[i] = moved[linkage.parents[i]] or arc.articulation.nv > 0
     if any(moved):
-        result = [said if moves or i == 0 else Meaning() for i, (said, moves) in enumerate(zip(result, moved, strict=True))]
+        moved[0] = True
+        result = [said if moves else Meaning() for said, moves in zip(result, moved, strict=True)]
     deforming = ["def" in words_of(link)[:1] for link in linkage.links]
     if sum(deforming) >= DEFORMING:
         result = [said if deforms else Meaning(aside=True) for said, deforms in zip(result, deforming, strict=True)]
@@ -79,10 +81,6 @@ def _fingers(
     """Return the joints of the fingers, those of a map first."""
     known = find_fingers(shape, meanings, roles) | {role: link for role, link in given.items() if role in FINGERS}
     return {role: link for role in FINGERS if (link := known.get(role)) is not None}
-
-
-def _says(meanings: Sequence[Meaning], linkage: Linkage, link: str) -> bool:
-    return bool(meanings[linkage.link_index(link)].digit)
 
 
 def _checked(linkage: Linkage, given: Mapping[str, Any], what: str) -> dict[str, int | None]:
@@ -174,3 +172,8 @@ def _trunk(shape: Shape, meanings: Sequence[Meaning], roles: dict[str, int | Non
         above = [i for i in tops if shape.ends[i][2] > shape.places[chest][2]]
         if above:
             roles["head"], reasons["head"] = max(above, key=lambda i: float(shape.ends[i][2])), "shape"
+    head = roles.get("head")
+    if "neck" not in roles and head is not None and chest is not None and chest in shape.path(head):
+        between = [i for i in shape.path(head, chest) if i != head and shape.linkage.arcs[i].articulation.nq]
+        if between:
+            roles["neck"], reasons["neck"] = between[0], "shape"
