@@ -78,9 +78,10 @@ def meanings_of(linkage: Linkage) -> list[Meaning]:
 def _fingers(
     shape: Shape, meanings: Sequence[Meaning], roles: Mapping[str, int | None], given: Mapping[str, int | None]
 ) -> dict[str, int]:
-    """Return the joints of the fingers, those of a map first."""
+    """Return the joints of the fingers, those of a map first, but none that is a part of a limb."""
     known = find_fingers(shape, meanings, roles) | {role: link for role, link in given.items() if role in FINGERS}
-    return {role: link for role in FINGERS if (link := known.get(role)) is not None}
+    taken = set(roles.values())
+    return {role: link for role in FINGERS if (link := known.get(role)) is not None and link not in taken}
 
 
 def _checked(linkage: Linkage, given: Mapping[str, Any], what: str) -> dict[str, int | None]:
@@ -99,7 +100,8 @@ def _checked(linkage: Linkage, given: Mapping[str, Any], what: str) -> dict[str,
             raise MappingError(f"role {role!r} of the {what}: {error}") from error
     limbs: dict[int, str] = {}
     for role, index in result.items():
-        if role not in TRUNK and index is not None and limbs.setdefault(index, role) != role:
+        limb = role in ROLES and role not in TRUNK
+        if limb and index is not None and limbs.setdefault(index, role) != role:
             raise MappingError(
                 f"the map of the {what} names one link, {linkage.links[index]!r}, for {limbs[index]!r} and {role!r};"
                 " each part of a limb is a link of its own. Name another, or None (null) for a part that is not there."
