@@ -9,7 +9,7 @@ from ..errors import LinkNotFoundError, MappingError, listed
 from ..linkage.linkage import Linkage
 from .fingers import find_fingers
 from .names import FINGERS, LIMBS, ROLES, SIDES, TRUNK, Meaning, meaning_of_both, words_of
-from .robot_roles import RobotJoint, arms_beside, limb_of_joints
+from .robot_roles import RobotJoint, arms_beside, limb_of_joints, mirrored_hinges
 from .skeletons import ARMS, LEGS, Skeleton
 from .topology import Shape, end_of_limb, mirrored_limbs, parts_along
 
@@ -56,8 +56,7 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
         by_name = meanings[linkage.link_index(link)].digit
         reasons[role] = "map" if role in given else "name" if by_name else "shape"
     points = {role: joint.point for role, joint in joints.items()}
-    hinges = {role: joint.hinge for role, joint in joints.items() if joint.hinge is not None}
-    return Skeleton(linkage, found, reasons, points, hinges, fingers=fingers)
+    return Skeleton(linkage, found, reasons, points, mirrored_hinges(shape, joints), fingers=fingers)
 
 
 def meanings_of(linkage: Linkage) -> list[Meaning]:

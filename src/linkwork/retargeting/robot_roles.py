@@ -26,6 +26,7 @@ ALONG = 0.8  # cosine from which an axis runs along a bone and twists it
 NEAR = 0.35  # of a bone: how far beside a joint an axis passes that twists it, and how far axes of one wrist are apart
 MEETING = 0.1  # of a bone: axes that pass nearer to a point meet there
 ACROSS = 0.5  # sine of the least angle between a hinge and its bones
+SURE = 0.4  # [rad]: how much farther an elbow or knee folds than it opens, at least, to tell which is which
 SETTLING = 6  # times the middle joint is placed between the others, and they by it
 SHORT = 0.15  # of the longer bone: shorter ones are none
 LONGEST_FOREARM = 1.1  # of the upper arm, where nothing but a shape tells
@@ -64,7 +65,7 @@ class RobotJoint:
     Args:
         link: The first link that it moves.
         point: Where it is.
-        hinge: Of an elbow or knee: the axis about which it folds, in the coordinates of the link, shape (3,).
+        hinge: The axis about which an elbow or knee folds, in the coordinates of the link, if limits tell which way.
     """
 
     link: int
@@ -107,6 +108,21 @@ def arms_beside(shape: Shape, legs: Mapping[str, int]) -> dict[str, int]:
         if not below and i not in known and axes is not None and len(axes) >= LEAST_AXES:
             ends["left" if (shape.places[i] - (left + right) / 2.0) @ across > 0.0 else "right"].append(i)
     return {side: links[0] for side, links in ends.items()} if all(len(links) == 1 for links in ends.values()) else {}
+
+
+def mirrored_hinges(shape: Shape, joints: Mapping[str, RobotJoint]) -> dict[str, FloatArray]:
+    """Return the hinges of joints by role, without those whose other side does not fold the same way."""
+    result: dict[str, FloatArray] = {}
+    for pair in ([f"{side}_{part}" for side in SIDES] for part in ("elbow", "knee")):
+        both = [joints[role] for role in pair if role in joints]
+        folds = [(shape.turns[one.link] @ one.hinge, one.hinge) for one in both if one.hinge is not None]
+        if len(folds) == len(both) == len(SIDES):
+            across = shape.places[both[0].link] - shape.places[both[1].link]
+            (left, own), (right, other) = folds
+            mirrored = 2.0 * across * (across @ right) / (across @ across) - right  # an axis of turning, in a mirror
+            if left @ mirrored > 0.0:
+                result |= dict(zip(pair, (own, other), strict=True))
+    return result
 
 
 def _to_the_end(linkage: Linkage, chain: Sequence[int], meanings: Sequence[Meaning]) -> list[int]:
@@ -165,7 +181,8 @@ def _divided(shape: Shape, axes: Sequence[Axis], k: int, limb: str) -> tuple[flo
     spread = np.mean([axis.away(top) for axis in axes[:k]]) / lengths[0]  # a wrist has the whole arm before it
     parts = LIMBS[limb][-3:] if limb == "arm" else LIMBS[limb][:3]
     last = (bends or behind or [hinge])[0]
-    folds = _folding(shape, hinge, upper, lower) * shape.turns[hinge.link].T @ hinge.way
+    sign = _folding(shape, hinge, upper, lower)
+    folds = sign * shape.turns[hinge.link].T @ hinge.way if sign else None
     joints = (
         RobotJoint(ball[0].link, _point(shape, ball[-1].link, top)),
         RobotJoint(hinge.link, _point(shape, hinge.link, middle), folds),
@@ -246,11 +263,14 @@ def _tip(shape: Shape, link: int, top: FloatArray, middle: FloatArray) -> FloatA
 
 
 def _folding(shape: Shape, hinge: Axis, upper: FloatArray, lower: FloatArray) -> float:
-    """Return the sign of the turn that folds a limb: from straight, the one that limits leave more room for."""
+    """Return the sign of the turn that folds a limb: from straight, the one that limits leave more room for.
+
+    It is 0 where they leave about as much on both sides.
+    """
     linkage = shape.linkage
     column = linkage.drives[hinge.link].q
     level = [bone - hinge.way * (hinge.way @ bone) for bone in (lower, upper)]
     straight = float(np.arctan2(hinge.way @ np.cross(*level), level[0] @ level[1]))  # from rest
     value = shape.rest[column] + straight
-    room = linkage.upper[column] - value, value - linkage.lower[column]
-    return 1.0 if room[0] >= room[1] else -1.0
+    room = min(linkage.upper[column] - value, np.pi), min(value - linkage.lower[column], np.pi)
+    return float(np.sign(room[0] - room[1])) if abs(room[0] - room[1]) > SURE else 0.0

@@ -157,8 +157,8 @@ class Skeleton:
         A shoulder of three revolute joints has three links; the upper arm is the last of them.
         """
         linkage, link = self.linkage, self.roles[role]
-        if role in ("hips", "chest") or role in self.hinges:  # behind a revolute elbow, twists belong to the hand
-            return link
+        if role in ("hips", "chest") or (role in self.points and role.endswith(("elbow", "knee"))):
+            return link  # behind an elbow of a robot, twists belong to the hand
         after = self.roles.get(NEXT.get(role, ""))
         index = linkage.link_index(link)
         if after is not None and after != link and index in linkage.path_to(after)[0]:
