@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..errors import FormatError, Remark
 from ..linkage.tree import fresh
 from ..motion.clips import Clip
+from ..motion.splines import unwound
 from ..transforms import FloatArray, inverse, steady
 from . import mesh_export
 from .atomic_files import replacing, write_text
@@ -183,13 +184,13 @@ class _GltfWriter:
         if len(kept) < len(clip):
             text = f"{len(clip) - len(kept)} frames of clip {name!r} are too near the one before for float32 times."
             self.remarks.add("dropped", text, name)
-        turning = np.array([unit == "rad" for unit in self.linkage.table.units], np.bool_)
-        ratio = np.ones(self.linkage.nq)
+        poses = unwound(self.linkage, poses)  # between frames an angle without limits goes the short way, as in the clip
+        ratio = np.zeros(self.linkage.nq)
         for arc, drive in zip(self.linkage.arcs, self.linkage.drives, strict=True):
-            if arc.mimic is not None:
-                ratio[drive.q] = max(ratio[drive.q], abs(drive.multiplier))
-                turning[drive.q] |= "rad" in arc.articulation.units
-        fast = np.flatnonzero(turning)
+            if arc.articulation.units.count("rad") == 1:  # several make one rotation, which goes the short way too
+                angle = drive.q + arc.articulation.units.index("rad")
+                ratio[angle] = max(ratio[angle], abs(drive.multiplier))
+        fast = np.flatnonzero(ratio)
         steps = np.abs(np.diff(poses[:, fast], axis=0)) * ratio[fast]
         counts = np.ceil(steps.max(axis=1, initial=0.0) / WIDEST_TURN).clip(1.0, 1000.0).astype(np.int64)
         if (counts == 1).all():
