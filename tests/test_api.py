@@ -68,7 +68,6 @@ PUBLIC = [
     "MissingRows",
     "OnLine",
     "OnPlane",
-    "Origin",
     "Pin",
     "Planar",
     "Polyline",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +18,15 @@ from linkages import JOINTS, one_joint, random_tree
 from linkwork.errors import FormatError
 from linkwork.formats import bvh, bvh_text
 from linkwork.formats.bvh_numbers import numbers
-from linkwork.formats.bvh_scale import choose_unit, guess_unit, guess_up
+from linkwork.formats.bvh_scale import Seen, choose_unit, guess_unit, guess_up, stature
 from linkwork.formats.content import Content
 from linkwork.formats.options import UP, Options
 from linkwork.linkage.elements import MOVING_ORDERS
 from linkwork.motion.clips import Clip
+from linkwork.retargeting import recognise
+from rewritten import rewritten
 
-AS_IT_IS = Options(units=1.0, up="z")
+AS_IT_IS = Options(units=1.0, up="z", positions="replace")
 
 PLAIN = """HIERARCHY
 ROOT hips
@@ -231,7 +234,7 @@ def test_every_rotation_order(order, root, tmp_path):
     assert content.linkage.joint("a").articulation.euler == order
 
 
-SIZES = {0.0: 1.0, 1.7: 1.0, 30.0: 0.0254 / 0.45, 68.0: 0.0254, 175.0: 0.01, 1750.0: 0.001}
+SIZES = {0.0: 1.0, 1.7: 1.0, 17.0: 0.1, 30.0: 0.0254 / 0.45, 68.0: 0.0254, 175.0: 0.01, 1750.0: 0.001}
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -376,7 +379,8 @@ def test_random_skeletons_are_read_right_and_come_back(tmp_path_factory, skeleto
             world.append(local if parent < 0 else world[parent] @ local)
             assert found[names[k]][frame] == pytest.approx(world[k], abs=1e-9)
     said = bvh.write(content, folder / "again.bvh")
-    told = Options(up="y") if any(remark.kind == "up-axis" for remark in said) else Options()
+    guessed = {remark.kind for remark in said}
+    told = Options(up="y" if "up-axis" in guessed else None, positions="replace" if "positions" in guessed else None)
     again = bvh.read(folder / "again.bvh", told)
     assert places(only_clip(again), linkage.frames) == pytest.approx(places(clip, linkage.frames), abs=1e-9)
 
@@ -484,12 +488,63 @@ def test_uneven_times_are_made_even_and_said(tmp_path):
     assert again.poses[3] == pytest.approx([0.3, -0.1])
 
 
+def seen(low, high, root) -> Seen:
+    """Return a box with corners from its root as it moves."""
+    root = np.asarray(root)
+    return Seen(("trunk",) * 3, np.stack([root, root + low, root + high], axis=1), 1.5)
+
+
 def test_a_beast_that_runs_along_z_does_not_stand_on_its_tail(tmp_path):
     """Long along z and far out along z, as a dog that runs: only what also stands on the floor there has z up."""
     low, high = np.array([-0.2, -0.6, -0.5]), np.array([0.2, 0.2, 1.0])
     run = np.linspace([0.0, 0.6, 0.0], [0.0, 0.6, 6.0], 20)
-    assert guess_up(low, high, run) == "y"
-    assert guess_up(low, high, np.array([[3.0, 0.1, 0.5]])) == "z"
+    assert guess_up(seen(low, high, run))[0] == "y"
+    assert guess_up(seen(low, high, np.array([[3.0, 0.1, 0.5]])))[0] == "z"
+
+
+@pytest.mark.filterwarnings("ignore:Gimbal lock")
+@pytest.mark.parametrize("up", ["x", "y", "z"])
+@pytest.mark.parametrize("name", ["walk", "run", "march", "dance"])
+def test_what_is_up_is_told_from_head_and_feet_whatever_the_rest_pose(name, up, tmp_path):
+    """The motion is turned so that another axis points up; the skeleton rests as it did, with y up."""
+    capture = CAPTURES[name]()
+    turn = UP[up].T @ UP["y"]  # the file that was, in the axes of the file that will be
+    turns, positions = capture.turns.copy(), capture.positions.copy()
+    turns[:, 0], positions[:, 0] = turn @ turns[:, 0], positions[:, 0] @ turn.T
+    capture = replace(capture, turns=turns, positions=positions)
+    path = tmp_path / "turned.bvh"
+    path.write_text(capture.text())
+    content = bvh.read(path)
+    (remark,) = (remark for remark in content.remarks if remark.kind == "up-axis")
+    assert remark.text.startswith(f"The {up} axis is taken to point up, since the head is over the feet")
+    clip = only_clip(content)
+    roles = recognise(clip.linkage).roles
+    head, foot = roles["head"], roles["left_ankle"]
+    assert (clip.forward(frame=head)[:, 2, 3] - clip.forward(frame=foot)[:, 2, 3]).min() > 0.8
+
+
+def test_whether_positions_replace_offsets_is_told_from_the_lengths_of_bones(tmp_path):
+    """Six joints in a row with all channels: where those hold nothing, the bones would be gone."""
+    six = "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation"
+    head = "ROOT hips\n{\nOFFSET 0 0 0\n" + six + "\n"
+    head += "".join(f"JOINT bone{k}\n{{\nOFFSET 0 0.3 0\n{six}\n" for k in range(6)) + "}" * 7 + "\n"
+    for place, rule, said in (("0 0.3 0.01", "replace", "replace the"), ("0 0.01 0.01", "add", "are added to the")):
+        path = put(tmp_path, "HIERARCHY\n" + head + motion("0 1 0 0 0 0" + f" {place} 0 0 0" * 6))
+        content = bvh.read(path)
+        assert said in next(remark.text for remark in content.remarks if remark.kind == "positions")
+        told = only_clip(bvh.read(path, Options(positions=rule)))
+        assert only_clip(content).forward(frame="bone5") == pytest.approx(told.forward(frame="bone5"))
+        assert 1.7 < np.linalg.norm(told.forward(frame="bone5")[0, :3, 3] - told.forward(frame="hips")[0, :3, 3]) < 1.9
+
+
+def test_a_skeleton_is_as_tall_whatever_it_rests_in(tmp_path):
+    clip, tall = captures.recorded("run"), []
+    for frame in (1, 30, 90):
+        rewritten(clip, frame).save(tmp_path / "again.bvh")
+        bones = bvh_text.parse(tmp_path / "again.bvh").bones
+        tall.append(stature(bones, [bone.parent for bone in bones]))
+    assert tall == pytest.approx(tall[:1] * 3, rel=1e-6)
+    assert 160.0 < tall[0] < 190.0
 
 
 def test_a_file_whose_up_axis_would_be_guessed_wrong_is_written_with_a_remark(tmp_path):

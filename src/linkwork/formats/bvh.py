@@ -29,7 +29,7 @@ from ..linkage.joints import (
 from ..linkage.linkage import Frame, Link, Linkage
 from ..motion.clips import Clip
 from ..transforms import FloatArray, transform
-from .bvh_scale import guess_unit, guess_up, spread
+from .bvh_scale import channel_values, guess_unit, guess_up, look, positions_replace, stature
 from .bvh_text import BvhJoint, Text, parse
 from .bvh_writer import write
 from .content import Content, Remarks, UniqueNames, file_errors
@@ -55,30 +55,31 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     text = parse(path)
     name = PurePath(path).stem or "motion"
     remarks = Remarks()
-    scale, up = _scale(text, options, remarks)
-    skeleton = _Skeleton(text.bones, scale, UP[up], options.positions == "replace", remarks)
+    columns = channel_values(text.bones, text.values)
+    replaces = positions_replace(text.bones, columns) if options.positions is None else options.positions == "replace"
+    scale, up = _scale(text, columns, replaces, options, remarks)
+    skeleton = _Skeleton(text.bones, scale, UP[up], replaces, remarks)
     with file_errors(path):
         linkage = skeleton.linkage(name)
         clip = _clip(path, text, skeleton, linkage, remarks)
     return Content(linkage, {} if clip is None else {name: clip}, tuple(remarks))
 
 
-def _scale(text: Text, options: Options, remarks: Remarks) -> tuple[float, str]:
+def _scale(
+    text: Text, columns: Sequence[FloatArray], replaces: bool, options: Options, remarks: Remarks
+) -> tuple[float, str]:
     """Return metres in a unit of the file and the axis that points up, as told or as guessed."""
-    low, high = spread(text.bones, [bone.parent for bone in text.bones])
-    largest = float((high - low).max())
+    parents = [bone.parent for bone in text.bones]
     scale: float | None = options.units
     up: str | None = options.up
     if scale is None:
-        unit = guess_unit(largest)
+        size = stature(text.bones, parents)
+        unit = guess_unit(size)
         scale = unit.metres
-        said = f"Lengths are taken as {unit.name}, since the skeleton is {largest:.4g} of them across"
-        remarks.add("units", f"{said}, {largest * scale:.3g} m; units=... (--units) says otherwise.")
+        said = f"Lengths are taken as {unit.name}, since by its bones the skeleton is about {size:.4g} of them tall"
+        remarks.add("units", f"{said}, {size * scale:.3g} m; units=... (--units) says otherwise.")
     if up is None:
-        names, values = text.bones[0].channels, text.values
-        places = [names.index(f"{axis}position") for axis in "xyz" if f"{axis}position" in names]
-        up = guess_up(low, high, None if values is None or len(places) < 3 else values[:, places])
-        why = "as BVH has it" if up == "y" else "since the skeleton stands and moves along it"
+        up, why = guess_up(look(text.bones, parents, columns, replaces))
         remarks.add("up-axis", f"The {up} axis is taken to point up, {why}; up=... (--up) says otherwise.")
     return scale, up
 

@@ -21,7 +21,7 @@ from ..linkage.poses import wrapped
 from ..motion.clips import sample
 from ..transforms import FloatArray
 from .atomic_files import write_text
-from .bvh_scale import WRITTEN, Unit, choose_unit, guess_up, spread
+from .bvh_scale import WRITTEN, Unit, choose_unit, guess_up, look, positions_replace, stature
 from .content import Content, Remarks, UniqueNames
 from .options import UP, FilePath
 
@@ -59,16 +59,19 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     remarks = Remarks()
     linkage, step, poses = _motion(content, remarks)
     bones = _bones(linkage, poses, remarks)
-    low, high = spread(bones, linkage.parents)
-    size = float((high - low).max())
+    size = stature(bones, linkage.parents)
     unit = choose_unit(size)
     if unit is not WRITTEN[0]:
-        why = f"a skeleton {size:.3g} m across in centimetres would be taken for one in another unit"
+        why = f"a skeleton {size:.3g} m tall in centimetres would be taken for one in another unit"
         remarks.add("units", f"Lengths are written in {unit.name}: {why}.")
-    places = [column for name, column in zip(bones[0].channels, bones[0].columns, strict=True) if "position" in name]
-    if guess_up(low, high, np.stack(places, axis=1) if len(places) == 3 else None) != "y":
-        text = "The y axis points up; a reader may take z for it, since the skeleton seems to stand along that"
+    columns = [np.stack(bone.columns, axis=1) if bone.columns else np.zeros((len(poses), 0)) for bone in bones]
+    guess, _ = guess_up(look(bones, linkage.parents, columns, True))
+    if guess != "y":
+        text = f"The y axis points up; a reader may take {guess} for it, since the skeleton seems to stand along that"
         remarks.add("up-axis", f"{text}: up='y' (--up y) reads it right.")
+    if not positions_replace(bones, columns):
+        text = "Positions replace the OFFSETs of joints; a reader may add them, since they are near nothing"
+        remarks.add("positions", f"{text}: positions='replace' (--positions replace) reads it right.")
     decimals = DIGITS - math.ceil(math.log10(max(size / unit.metres, 1e-30)))
     text = _hierarchy(linkage, bones, unit, decimals) + _frames(bones, step, len(poses), unit, decimals)
     write_text(path, text)

@@ -35,7 +35,7 @@ class ReadOptions(TypedDict, total=False):
     folders: FilePath | Sequence[FilePath]
     units: float | None
     up: Literal["x", "y", "z"] | None
-    positions: Literal["replace", "add"]
+    positions: Literal["replace", "add"] | None
     limits: Literal["own", "followers"]
     strict: bool
     loop_tolerance: float | None
@@ -53,7 +53,7 @@ class Options:
         units: Metres in one unit of the file; by default what the file says, or a guess that is remarked.
         up: Which axis of the file points up, ``"x"``, ``"y"`` or ``"z"``; by default what the file says, or a guess.
         positions: Whether the position channels of a BVH file ``"replace"`` the offset of their joint or ``"add"`` to
-            it.
+            it; by default what keeps the bones as long as the file says.
         limits: Whether a joint that others follow has its ``"own"`` limits, or is held so that its ``"followers"`` keep
             theirs too.
         strict: Refuse a file for what is wrong in it, instead of leaving that part out with a remark.
@@ -66,7 +66,7 @@ class Options:
     folders: tuple[FilePath, ...] = ()
     units: float | None = None
     up: Literal["x", "y", "z"] | None = None
-    positions: Literal["replace", "add"] = "replace"
+    positions: Literal["replace", "add"] | None = None
     limits: Literal["own", "followers"] = "own"
     strict: bool = False
     loop_tolerance: float | None = None
@@ -87,7 +87,7 @@ class Options:
             object.__setattr__(self, "units", units)
         if self.up is not None and self.up not in UP:
             raise OptionError(f"up is {listed([repr(axis) for axis in UP])}, got {self.up!r}.")
-        if self.positions not in POSITIONS:
+        if self.positions is not None and self.positions not in POSITIONS:
             raise OptionError(f"positions is 'replace' or 'add', got {self.positions!r}.")
         if not isinstance(self.arguments, Mapping):
             raise OptionError(f"arguments maps names to values, got {self.arguments!r}.")

@@ -18,7 +18,7 @@ import numpy as np
 from ..goals import turn_between
 from ..motion.contacts import Mask
 from ..transforms import FloatArray
-from .names import SIDES
+from .names import LEG, SIDES
 
 UPRIGHT = 8  # how much more frames count in which it stands upright on straight legs: a power of both
 BENT = 1e-3  # how much all other frames count
@@ -41,8 +41,7 @@ class Sight:
         toes: The way from the ankle to the toes, by side, (frames, 3), where it is known.
         flat: When a sole is on the ground, by side, (frames,).
         palms: The way from the wrist to the knuckles, and that from the little finger to the index, by side.
-        hinges: The axis about which an elbow or a knee turns, by role, (frames, 3), where its joint says so.
-        folds: The same of those of which it is known which way they fold.
+        hinges: The axis about which an elbow or a knee folds, by role, (frames, 3), where its joint says so.
     """
 
     places: Mapping[str, FloatArray]
@@ -52,7 +51,6 @@ class Sight:
     flat: Mapping[str, Mask] = field(default_factory=dict)
     palms: Mapping[str, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
     hinges: Mapping[str, FloatArray] = field(default_factory=dict)
-    folds: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def way(self, start: str, end: str) -> FloatArray:
         """Return unit ways (frames, 3) from one joint to another."""
@@ -127,6 +125,8 @@ def local_axes(sight: Sight) -> dict[str, FloatArray]:
     for side in SIDES:
         _arm(sight, side, chest, weights, axes)
         _leg(sight, side, hips, axes)
+    for role in sight.turns.keys() - axes.keys():  # a forearm without an upper arm
+        axes[role] = mean_axes(sight.turns[role], hips if role.endswith(LEG) else chest, weights)
     return axes
 
 
@@ -199,9 +199,7 @@ def _limb(
         share = float((cross**2).sum(axis=1).mean())
         hinge = _mean(sight.turns[first], cross * np.linalg.norm(cross, axis=1, keepdims=True))
         hinge = hinge + FOLDED * np.exp(-share / FOLDED) * expected
-    if middle in sight.folds:
-        hinge = _mean(sight.turns[first], sight.folds[middle])
-    elif middle in sight.hinges:
+    if middle in sight.hinges:
         real = _mean(sight.turns[first], sight.hinges[middle])
         hinge = real * (1.0 if real @ hinge >= 0.0 else -1.0)
     axes[first] = _placed(bone, hinge, out, fold)
