@@ -329,8 +329,22 @@ DECOYS: dict[str, tuple[tuple[str, str, tuple[float, float, float], bool], ...]]
 }
 
 
+# Twist bones in the chain: the bone below hangs on them. Name, the role it hangs on, its place, the role below.
+INSIDE = {
+    "Daz": tuple(
+        bone
+        for s, x, side in (("l", 1.0, "left"), ("r", -1.0, "right"))
+        for bone in (
+            (f"{s}ShldrTwist", f"{side}_shoulder", (0.30 * x, 0.0, 1.45), f"{side}_elbow"),
+            (f"{s}ForearmTwist", f"{side}_elbow", (0.60 * x, 0.0, 1.45), f"{side}_hand"),
+            (f"{s}ThighTwist", f"{side}_hip", (0.10 * x, 0.0, 0.70), f"{side}_knee"),
+        )
+    )
+}
+
+
 def body_of(convention: str) -> lw.Linkage:
-    """Return a body of ball joints whose links have the names of a convention, with its decoys."""
+    """Return a body of ball joints whose links have the names of a convention, with its twist bones and decoys."""
     names = CONVENTIONS[convention]
     b = lw.Builder(convention, base="Armature", root=lw.Fixed())
     place = {"": (0.0, 0.0, 0.0)}
@@ -340,11 +354,19 @@ def body_of(convention: str) -> lw.Linkage:
             continue
         while above and above not in names:
             above = BODY[above][0]
-        step = tuple(x - y for x, y in zip(at, place[above], strict=True))
+        for name, upper, there, lower in INSIDE.get(convention, ()):
+            if lower == role:
+                b.joint(name, name, lw.Ball(), parent=links[upper], at=step_from(place[upper], there))
+                links[upper], place[upper] = name, there
         kind = lw.Floating() if role == "hips" else lw.Ball()
-        b.joint(names[role], names[role], kind, parent=links[above], at=step)
+        b.joint(names[role], names[role], kind, parent=links[above], at=step_from(place[above], at))
         place[role], links[role] = at, names[role]
     for name, above, at, moves in DECOYS.get(convention, ()):
-        step = tuple(x - y for x, y in zip(at, place[above], strict=True))
-        b.joint(name, name, lw.Floating() if moves else lw.Fixed(), parent=links[above], at=step)
+        kind = lw.Fixed() if not moves else lw.Ball() if above else lw.Floating()
+        b.joint(name, name, kind, parent=links[above], at=step_from(place[above], at))
     return b.build()
+
+
+def step_from(place: tuple[float, float, float], to: tuple[float, float, float]) -> tuple[float, ...]:
+    """Return the way from one place to another."""
+    return tuple(y - x for x, y in zip(place, to, strict=True))

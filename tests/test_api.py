@@ -68,6 +68,7 @@ PUBLIC = [
     "MissingRows",
     "OnLine",
     "OnPlane",
+    "Origin",
     "Pin",
     "Planar",
     "Polyline",

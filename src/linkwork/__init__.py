@@ -28,6 +28,7 @@ _NAMES = {
     "Universal",
     "linkage.kinematics": "FrameMap Visit",
     "linkage.linkage": "Frame Link Linkage Loop",
+    "linkage.origin": "Origin",
     "goals": "GOALS Align Balance Bend Close Couple Dexterity Distance Goal Hold LookAt OnLine OnPlane Reach Relate "
     "Rest",
     "solvers": "METHODS BodySolver Prepared Solution prepare solve",
@@ -141,6 +142,7 @@ if TYPE_CHECKING:
     )
     from .linkage.kinematics import FrameMap as FrameMap, Visit as Visit
     from .linkage.linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
+    from .linkage.origin import Origin as Origin
     from .models import textbook as textbook
     from .motion import paths as paths
     from .motion.checks import Finding as Finding

@@ -111,7 +111,7 @@ def test_extras_say_the_joint_above_a_node(tmp_path):
 
 
 def test_turns_of_more_than_half_a_circle_keep_their_sense(tmp_path):
-    arm = lw.models.planar([1, 1])
+    arm = lw.models.planar([1, 1]).replace(joints={"j1": {"lower": -10.0, "upper": 10.0}})  # it does not wrap
     clip = lw.Clip(arm, [0.0, 1.0, 2.0], [[0, 0], [5.0, 0], [-7.0, 1]])
     gltf.write(Content(arm, {"spin": clip}), tmp_path / "spin.gltf")
     document = json.loads((tmp_path / "spin.gltf").read_text())
@@ -121,6 +121,19 @@ def test_turns_of_more_than_half_a_circle_keep_their_sense(tmp_path):
     for time in (0.5, 1.5):
         expected = arm.forward(at(clip, time))["tip"][:3, 3]
         np.testing.assert_allclose(read.linkage.forward(at(read, time))["tip"][:3, 3], expected, atol=1e-5)
+
+
+def test_angles_that_wrap_do_not_spin_between_frames(tmp_path):
+    body = lw.Builder("body").ball("a", "upper", euler="zxy").revolute("b", "lower", at=(0, 0, 1)).build()
+    poses = np.radians([[170, 10, 20, 179], [179, 10, 20, -179], [-179, 10, 20, 178], [1, 170, -160, -178]])  # the last
+    clip = lw.Clip(body, [0.0, 0.1, 0.2, 0.3], poses)  # is the one before, written in its other triple of angles
+    gltf.write(Content(body, {"turn": clip}), tmp_path / "turn.gltf")
+    document = json.loads((tmp_path / "turn.gltf").read_text())
+    del document["scenes"][0]["extras"]  # as any other program's file
+    (tmp_path / "turn.gltf").write_text(json.dumps(document))
+    read = gltf.read(tmp_path / "turn.gltf").clips["turn"]
+    assert len(read) == len(clip)
+    assert np.degrees(np.abs(read.linkage.difference(read.poses[:-1], read.poses[1:])).max()) < 10.0
 
 
 def test_what_glb_cannot_hold_is_said(tmp_path):

@@ -139,9 +139,9 @@ CAPTURED = {
     "dance": {"hips": "hip", "left_hip": "lThigh", "right_shoulder": "rShldr", "right_ankle": "rFoot"},
 }
 ROBOTS = {
-    "baxter": {"left_elbow": "left_lower_elbow", "right_hand": "right_wrist", "head": "head"},
+    "baxter": {"left_elbow": "left_lower_elbow", "right_hand": "right_lower_forearm", "head": "head"},
     "human": {"hips": "middle_pelvis", "chest": "middle_thorax", "left_knee": "left_lowerleg"},
-    "icub": {"hips": "root_link", "chest": "chest", "left_hip": "l_upper_leg", "left_elbow": "l_elbow_1"},
+    "icub": {"hips": "root_link", "chest": "chest", "left_hip": "l_hip_1", "left_elbow": "l_elbow_1"},
     "simple_humanoid": {"left_knee": "LLEG_LINK4", "right_hip": "RLEG_LINK1", "chest": "torso"},
     "talos_full_v2": {"hips": "base_link", "left_knee": "leg_left_4_link", "left_elbow": "arm_left_4_link"},
 }

@@ -12,7 +12,7 @@ import typer
 
 from ..errors import ClipNotFoundError, FormatError, OptionError, listed
 from .console import BAD_FILE, NOT_DONE, print_columns, print_json, say
-from .options import AsJson, ClipName, EditOptions, FileOptions, MoverName, command, operand
+from .options import AsJson, ClipName, EditOptions, FileOptions, MoverName, SaveOptions, command, operand
 from .parsing import is_file, read_model
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def convert(
     *,
     options: FileOptions,
     edits: EditOptions,
+    saving: SaveOptions,
     as_json: AsJson = False,
 ) -> None:
     """Write a file in another format.
@@ -57,7 +58,7 @@ def convert(
             raise ClipNotFoundError(clip, source, content.clips)
         content = formats.Content(content.linkage, {clip: content.clips[clip]}, content.remarks)
     content, dropped = formats.fit(content, target)
-    dropped += formats.write(content, target)
+    dropped += formats.write(content, target, **saving.read())
     if as_json:
         parts = {"assumed": content.remarks, "dropped": dropped}
         data = {"source": source, "target": str(target), **_summary(content)}

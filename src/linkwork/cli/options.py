@@ -337,6 +337,20 @@ class RetargetOptions:
 
 
 @dataclass(frozen=True)
+class SaveOptions:
+    """What a motion is written with."""
+
+    into: Annotated[Path | None, takes("FILE", "The file with a mesh that gets the motion: its body's by default.")] = (
+        None
+    )
+    bare: Annotated[bool, flag("--bare", "Write a skeleton alone, not into the file that its body came from.")] = False
+
+    def read(self) -> dict[str, Any]:
+        """Return the options of `formats.write`."""
+        return {"into": self.into, "bare": self.bare}
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """How a long run is done and continued."""
 

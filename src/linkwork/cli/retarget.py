@@ -10,7 +10,7 @@ import typer
 
 from ..errors import MappingError, OptionError, listed
 from .console import NOT_DONE, print_columns, print_json, progress, say
-from .options import AsJson, ClipName, MotionOperand, RetargetOptions, To, command, flag, takes, writes
+from .options import AsJson, ClipName, MotionOperand, RetargetOptions, SaveOptions, To, command, flag, takes, writes
 from .parsing import read_model, read_motion
 
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ MISSED, SLID = 0.02, 0.005  # [m]: hands that miss their places, and planted fee
 def retarget(
     motion: MotionOperand,
     to: To,
-    output: Annotated[Path | None, writes("Where to write; MOTION-MODEL.bvh by default.")] = None,
+    output: Annotated[Path | None, writes("Where to write; MOTION-MODEL.bvh by default, or of its kind.")] = None,
     clip: ClipName = None,
     frames: Annotated[str | None, takes("FIRST:LAST", "Frames to use, from 0 on: 1: or 10:200.", "--range")] = None,
     *,
     options: RetargetOptions,
+    saving: SaveOptions,
     write_map: Annotated[Path | None, takes("FILE", "Write the joint map that was found, to edit it.")] = None,
     frame: Annotated[str | None, takes("NAME", "Frame of a robot arm that is led: tip, or the last link.")] = None,
     keep_root: Annotated[bool, flag("--keep-root", "Leave a body that is fixed to the ground fixed.")] = False,
@@ -42,13 +43,15 @@ def retarget(
 
     Which link is which part of the body is told from names and shape, and shown; --write-map writes it to a file that
     can be edited and given back with --map. Planted feet stay where they are, hands and gaze are kept, limits hold. A
-    robot arm follows one hand.
+    robot arm follows one hand. A character (.glb, .gltf) that is written to a file of its kind keeps its mesh, skin,
+    materials and other animations; --bare writes the skeleton alone.
     """
     from .. import formats, retargeting
 
     source = _cut(read_motion(motion, clip=clip), frames)
     target = read_model(to)
-    path = output or Path(f"{Path(motion.partition(':')[0]).stem}-{target.name}.bvh")
+    suffix = ".bvh" if target.origin is None or saving.bare else Path(target.origin.file).suffix
+    path = output or Path(f"{Path(motion.partition(':')[0]).stem}-{target.name}{suffix}")
     known = formats.suffixes("clips", "writes")
     if formats.suffix_of(path) not in known:
         raise OptionError(f"cannot write a motion to {str(path)!r}: its name must end in {listed(known)}")
@@ -60,7 +63,7 @@ def retarget(
             progress=lambda done, total: report(done / total, ""), **options.read(),
         )  # fmt: skip
     leading = options.role or retargeting.pipeline.LEADING
-    outcome.clip.save(path)
+    outcome.clip.save(path, **saving.read())
     if as_json:
         sides = {"source": outcome.source, "target": outcome.target}
         maps = {side: {} if body is None else dict(body.roles) for side, body in sides.items()}

@@ -12,10 +12,14 @@ from dataclasses import fields, replace
 from difflib import get_close_matches
 from typing import Literal, Unpack
 
+import numpy as np
+
 from ..errors import ClipNotFoundError, FormatError, LinkageError, OptionError, Remark, listed
 from ..linkage.linkage import Linkage
+from ..linkage.origin import Origin
 from ..motion.clips import Clip
 from .content import Content, carried, file_errors
+from .hosts import host_of
 from .options import DEFAULTS, FilePath, Options, ReadOptions, as_options
 from .registry import FORMATS, Format, format_of, suffix_of, suffixes
 from .texts import TextFile, guessed_kind
@@ -174,12 +178,19 @@ def loads_clip(
     return load_clip(_as_file(text, kind, folder), name=name, linkage=linkage, **options)
 
 
-def save(thing: Linkage | Clip | Content, path: FilePath) -> tuple[Remark, ...]:
+def save(
+    thing: Linkage | Clip | Content, path: FilePath, *, into: FilePath | None = None, bare: bool = False
+) -> tuple[Remark, ...]:
     """Write a linkage or a motion to a file: all of it, or nothing and the old file stays.
+
+    A linkage that came from a file with a mesh (glTF, USD) goes back into it: what is written is that file with the
+    motions added, and its skin, materials, textures and other motions as they were.
 
     Args:
         thing: What to write.
         path: The file; its suffix says what it will be.
+        into: The file that motions are put into, instead of the one that the linkage came from.
+        bare: Write the skeleton alone, without what the linkage's file has besides.
 
     Returns:
         Remarks on what a file of this kind cannot hold or says in its own way; what is dropped is logged as a warning.
@@ -196,7 +207,7 @@ def save(thing: Linkage | Clip | Content, path: FilePath) -> tuple[Remark, ...]:
         thing = Content(thing)
     elif not isinstance(thing, Content):
         raise OptionError(f"a Linkage or a Clip can be saved, got {type(thing).__name__}.")
-    remarks = write(thing, path)
+    remarks = write(thing, path, into=into, bare=bare)
     for remark in remarks:
         _LOG.log(logging.WARNING if remark.kind == "dropped" else logging.INFO, "%s: %s", path, remark.text)
     return remarks
@@ -246,19 +257,33 @@ def _unused(row: Format, options: Options) -> tuple[Remark, ...]:
     return (Remark("ignored-option", text, where=spare[0]),) if spare else ()
 
 
-def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
-    """Write content to a file and return remarks on what a file of this kind cannot hold."""
+def write(content: Content, path: FilePath, *, into: FilePath | None = None, bare: bool = False) -> tuple[Remark, ...]:
+    """Write content to a file and return remarks on what a file of this kind cannot hold; see `save`."""
     row = format_of(path)
     if not row.writes:
         raise FormatError(path, f"{row.title} files are read, not written; {', '.join(suffixes('writes'))} are.")
     if not row.linkages and not content.clips:
         raise FormatError(path, f"{row.title} files hold motions, and there is none.")
     content, dropped = fit(content, path)
+    host, said = host_of(content.linkage, path, row, into, bare)
     try:
-        return dropped + tuple(row.load_module().write(content, path))
+        if host is not None:
+            return dropped + tuple(row.load_module().write_into(_new_in(content, host), path, host))
+        return dropped + said + tuple(row.load_module().write(content, path))
     except UnicodeEncodeError as error:
         bad = error.object[error.start]
         raise FormatError(path, f"a name holds {bad!r}, which is not a character; rename it.") from error
+
+
+def _new_in(content: Content, host: Origin) -> Content:
+    """Return content without the motions that a file has already, frame for frame: they are not put into it again."""
+    known = read(host.file, Options(units=host.units, up=host.up, folders=host.folders)).clips
+
+    def is_there(name: str, clip: Clip) -> bool:
+        other = known.get(name)
+        return other is not None and np.array_equal(other.times, clip.times) and np.array_equal(other.poses, clip.poses)
+
+    return replace(content, clips={name: clip for name, clip in content.clips.items() if not is_there(name, clip)})
 
 
 def fit(content: Content, path: FilePath) -> tuple[Content, tuple[Remark, ...]]:

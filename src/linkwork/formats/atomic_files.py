@@ -42,6 +42,11 @@ def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
     return data
 
 
+def located(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Return a path that means the same file from any folder; a `TextFile` is itself."""
+    return path if isinstance(path, TextFile) else Path(path).absolute()
+
+
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a UTF-8 file of at most `MAX_BYTES`, without its byte order mark.
 

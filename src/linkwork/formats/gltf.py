@@ -16,10 +16,13 @@ import numpy as np
 from ..errors import listed
 from ..linkage.joints import Articulation, Ball, Fixed, Floating
 from ..linkage.linkage import Link, Linkage
+from ..linkage.origin import Origin
 from ..motion.clips import Clip
 from ..transforms import FloatArray, transform
 from . import gltf_extras
+from .atomic_files import located
 from .content import Content, Remarks, UniqueNames, file_errors
+from .gltf_append import write_into
 from .gltf_data import GltfSource
 from .gltf_motion import Tracks, frame_times, moved, read_tracks
 from .gltf_nodes import NodeTree, Placement, Step
@@ -27,7 +30,7 @@ from .gltf_writer import write
 from .options import DEFAULTS, UP, FilePath, Options
 from .skeletons import linkage_at_rest, move_link
 
-__all__ = ["read", "write"]
+__all__ = ["read", "write", "write_into"]
 
 STILL = 1e-6  # of the size of the skeleton: what moves less than that stands still
 LARGE = 50.0  # metres: larger skeletons are not in metres, most of them
@@ -73,7 +76,7 @@ class _GltfReader:
         self.unit = self.options.units or 1.0
         self.remarks = remarks
         self.place = {index: k for k, index in enumerate(skeleton.order)}
-        self.extent = self._extent()
+        self.extent = skeleton.extent
         self.turning = {self.place[j] for skin in source.document.skins for j in skin.joints if j in self.place}
         self.left_out: Counter[str] = Counter()
         self.sliding: dict[int, float] = {}
@@ -85,13 +88,6 @@ class _GltfReader:
         clips = {motion.name: self._clip(linkage, motion) for motion in motions}
         self._say()
         return Content(linkage, clips, tuple(self.remarks))
-
-    def _extent(self) -> float:
-        """Return the length of the longest offset chain, roughly how large the skeleton is."""
-        reach: list[float] = []
-        for step, parent in zip(self.skeleton.steps, self.skeleton.parents, strict=True):
-            reach.append(float(np.linalg.norm(step.offset)) + (reach[parent] if parent >= 0 else 0.0))
-        return max(reach)
 
     # Animations
 
@@ -168,11 +164,18 @@ class _GltfReader:
             [transform(step.offset * self.unit, step.rotation) for step in skeleton.steps],
             kinds,
             transform(rotation=UP[self.options.up or "y"]),
+            origin=self._origin(),
         )
         if len(linkage.links) > len(skeleton.order):
             roots, base = skeleton.parents.count(-1), linkage.links[0]
             self.remarks.add("base", f"the scene has {roots} roots; they hang on a link {base!r} added here.")
         return linkage
+
+    def _origin(self) -> Origin | None:
+        """Return the file, if it shows more than a skeleton."""
+        if not self.source.document.meshes:
+            return None
+        return Origin(located(self.source.path), self.unit, self.options.up or "y", self.options.folders)
 
     def _clip(self, linkage: Linkage, motion: Motion) -> Clip:
         """Return a motion as poses: what each joint adds to its rest placement."""

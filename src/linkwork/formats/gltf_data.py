@@ -179,9 +179,10 @@ class GltfSource:
         self.path, self.options = path, options
         data = read_bytes(path, MAX_BINARY)
         self.binary: bytes | None = None
+        self.more: list[tuple[int, bytes]] = []  # kinds and bytes of chunks that glTF does not know
         self.spare = 0  # bytes after the end that a GLB header announces
-        text = self._chunks(data) if data[:4] == MAGIC else data
-        self.document = self._document(text)
+        self.text = self._chunks(data) if data[:4] == MAGIC else data
+        self.document = self._document(self.text)
         self._buffers: dict[int, bytes] = {}
         self._times: dict[int, FloatArray] = {}
         self._left = MAX_VALUES
@@ -222,6 +223,8 @@ class GltfSource:
                 self.refuse("is a GLB file whose first chunk is not JSON.")
             if kind in (JSON_CHUNK, BINARY_CHUNK):
                 chunks.setdefault(kind, data[place : place + size])
+            else:
+                self.more.append((kind, data[place : place + size]))
             place += size
         if JSON_CHUNK not in chunks:
             self.refuse("is a GLB file without a JSON chunk.")
@@ -301,7 +304,7 @@ class GltfSource:
         view = self.item(self.document.buffer_views, place.buffer_view, f"buffer view of {what}")
         if any(name in view.extensions for name in COMPRESSED):
             self.refuse(f"{what} is compressed by meshopt, which is not read; save the file without compression.")
-        data, dtype = self._buffer(view.buffer), self._dtype(component)
+        data, dtype = self.buffer(view.buffer), self._dtype(component)
         size = dtype.itemsize * width
         stride = view.byte_stride or size
         first = view.byte_offset + place.byte_offset
@@ -312,7 +315,8 @@ class GltfSource:
         rows = np.ndarray((count, size), np.uint8, data, first, (stride, 1)) if count else np.zeros((0, size), np.uint8)
         return np.ascontiguousarray(rows).view(dtype)
 
-    def _buffer(self, index: int) -> bytes:
+    def buffer(self, index: int) -> bytes:
+        """Return the bytes of a buffer, wherever they are."""
         if index not in self._buffers:
             buffer = self.item(self.document.buffers, index, "buffer")
             data = self._loaded(buffer, index)
@@ -336,10 +340,11 @@ class GltfSource:
                 return binascii.a2b_base64(body)
             except (binascii.Error, ValueError) as error:
                 self.refuse(f"buffer {index} is not base64: {error}.")
-        return read_bytes(self._inside(unquote(buffer.uri)), MAX_BINARY)
+        return read_bytes(self.beside(buffer.uri), MAX_BINARY)
 
-    def _inside(self, name: str) -> Path:
+    def beside(self, uri: str) -> Path:
         """Return the file beside the model that a relative address means; no other is opened unless options say so."""
+        name = unquote(uri)
         if ":" in name.split("/")[0] or "\0" in name or "\\" in name or PurePath(name).is_absolute():
             self.refuse(f"refers to {name[:80]!r}; only files beside it, by relative names, are read.")
         folder = Path(os.path.realpath(self.path)).parent

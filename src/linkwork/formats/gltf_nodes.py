@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -85,7 +86,15 @@ class NodeTree:
             mirror = above.mirror
             if placement.stretch is not NO_STRETCH:
                 mirror = mirror * np.where(np.diagonal(placement.stretch) < 0.0, -1.0, 1.0)
-            self.steps.append(_step(placement, above, mirror))
+            self.steps.append(link_below(placement, above, mirror))
+
+    @cached_property
+    def extent(self) -> float:
+        """The length of the longest chain of offsets, roughly how large the skeleton is."""
+        reach: list[float] = []
+        for step, parent in zip(self.steps, self.parents, strict=True):
+            reach.append(float(np.linalg.norm(step.offset)) + (reach[parent] if parent >= 0 else 0.0))
+        return max(reach)
 
     def moved(self, placements: Mapping[int, Placement]) -> dict[int, Step]:
         """Return the links that nodes at other places make, with those below whose offsets change by that.
@@ -100,7 +109,7 @@ class NodeTree:
             k = heapq.heappop(waiting)  # parents stand before their children
             parent = self.parents[k]
             above = result.get(parent, self.steps[parent]) if parent >= 0 else WORLD
-            result[k] = _step(placements.get(k, self.rest[k]), above, self.steps[k].mirror)
+            result[k] = link_below(placements.get(k, self.rest[k]), above, self.steps[k].mirror)
             if result[k].stretch.ndim > 2:
                 for child in self.below[k]:
                     if child not in waits:
@@ -109,7 +118,7 @@ class NodeTree:
         return result
 
 
-def _step(here: Placement, above: Step, mirror: FloatArray) -> Step:
+def link_below(here: Placement, above: Step, mirror: FloatArray) -> Step:
     """Return a node as a link below another.
 
     It turns as the node does, mirrored where the nodes above are, and ``stretch = rotation^-1 @ stretch above @ node's

@@ -61,7 +61,7 @@ def parts(linkage: Linkage, missing: list[str]) -> Iterator[MeshPart]:
         for visual in link.visuals:
             if visual.role != "visual":
                 continue
-            facets = _facets(visual.shape)
+            facets = facets_of(visual.shape)
             if facets is None:
                 missing.append(getattr(visual.shape, "path", visual.shape.kind))
                 continue
@@ -78,7 +78,8 @@ def placed(facets: Facets, matrix: FloatArray) -> Facets:
     return Facets(corners, normals, facets.indices)
 
 
-def _facets(shape: Shape) -> Facets | None:
+def facets_of(shape: Shape) -> Facets | None:
+    """Return the surface of a shape in its own coordinates; None for a mesh whose file is missing or unreadable."""
     match shape:
         case Box():
             return _flat(_BOX * np.array(shape.size) / 2.0)

@@ -29,6 +29,7 @@ class Format:
         writes: Whether it is written.
         binary: Whether it is bytes, not text.
         homeless: Whether it never says whose motion it holds, so that a linkage is given when it is read.
+        hosts: Whether a motion can be put into a file that is there, which keeps all else.
     """
 
     module: str
@@ -41,6 +42,7 @@ class Format:
     writes: bool = True
     binary: bool = False
     homeless: bool = False
+    hosts: bool = False
 
     def load_module(self) -> Any:
         """Return the module, imported when it is first needed."""
@@ -62,8 +64,8 @@ FORMATS: dict[str, Format] = {
     ".xacro": Format("urdf", "xacro", options=_ROBOT, writes=False),
     ".xml": Format("mjcf", "MJCF", options=(*_MESHES, "loop_tolerance"), writes=False),
     ".bvh": Format("bvh", "BVH", clips=True, options=("units", "up", "positions")),
-    ".gltf": Format("gltf", "glTF", clips=True, several=True, options=_SCALE),
-    ".glb": Format("gltf", "GLB", clips=True, several=True, options=_SCALE, binary=True),
+    ".gltf": Format("gltf", "glTF", clips=True, several=True, options=_SCALE, hosts=True),
+    ".glb": Format("gltf", "GLB", clips=True, several=True, options=_SCALE, binary=True, hosts=True),
     ".usd": _USD,
     ".usda": _USD,
     ".usdc": replace(_USD, binary=True),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..linkage.joints import Articulation, Fixed, Floating, Joint
 from ..linkage.linkage import Link, Linkage
+from ..linkage.origin import Origin
 from ..linkage.tree import ROOT, fresh
 from ..transforms import IDENTITY, FloatArray, steady
 
@@ -23,6 +24,8 @@ def linkage_at_rest(
     placements: Sequence[FloatArray] | FloatArray,
     articulations: Sequence[Articulation],
     world: FloatArray = IDENTITY,
+    *,
+    origin: Origin | None = None,
 ) -> Linkage:
     """Return a linkage whose neutral pose, also called ``"rest"``, is the rest pose of a skeleton.
 
@@ -35,6 +38,7 @@ def linkage_at_rest(
         placements: parent_from_link at rest.
         articulations: How each link moves on its parent.
         world: world_from_file.
+        origin: The file, if there is more in it than a linkage.
     """
     names = [link.name for link in links]
     base = fresh("base", set(names))
@@ -45,11 +49,11 @@ def linkage_at_rest(
     rest: Any = {"rest": {}}  # nothing said: all is neutral
     if parents.count(-1) > 1:
         root = Joint(ROOT, None, base, Fixed(), world)
-        return Linkage([Link(base), *links], joints, name=name, root=root, poses=rest)
+        return Linkage([Link(base), *links], joints, name=name, root=root, poses=rest, origin=origin)
     first = joints.pop(parents.index(-1))
     own = first.name if first.articulation.nq else ROOT
     root = replace(first, name=own, parent=None, placement=world @ first.placement)
-    return Linkage(links, joints, name=name, root=root, poses=rest)
+    return Linkage(links, joints, name=name, root=root, poses=rest, origin=origin)
 
 
 def move_link(linkage: Linkage, poses: FloatArray, link: str, shift: FloatArray, turn: FloatArray) -> None:

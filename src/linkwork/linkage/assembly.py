@@ -58,6 +58,7 @@ def attach(linkage: Linkage, other: Linkage, frame: str, *, prefix: str = "", at
         loops=[*linkage.loops, *part.loops],
         groups=groups,
         disabled_pairs={**linkage.disabled_pairs, **part.disabled_pairs},
+        origin=linkage.origin,
     )
     poses: dict[str, dict[str, float]] = {}
     for mark, source in (("", linkage), (prefix, part)):

@@ -128,7 +128,7 @@ def _with_poses(linkage: Linkage, poses: Mapping[str, PoseLike]) -> Linkage:
 def _rebuilt(linkage: Linkage, nodes: Sequence[Link], arcs: Sequence[Joint], **parts: Any) -> Linkage:
     """Return a linkage of other links and arcs, the root arc first; further parts are those of the old one."""
     kept: dict[str, Any] = {"name": linkage.name, "frames": linkage.extra_frames, "loops": linkage.loops}
-    kept |= {"groups": linkage.groups, "disabled_pairs": linkage.disabled_pairs}
+    kept |= {"groups": linkage.groups, "disabled_pairs": linkage.disabled_pairs, "origin": linkage.origin}
     return type(linkage)(nodes, arcs[1:], root=arcs[0], **(kept | parts))
 
 

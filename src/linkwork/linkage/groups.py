@@ -60,7 +60,7 @@ def as_pairs(
 
 
 def carried(linkage: Linkage, joints: Mapping[str, Sequence[str]], links: Mapping[str, str]) -> dict[str, Any]:
-    """Return the groups and pairs of a linkage for one that is made of it, as its arguments.
+    """Return the groups, pairs and origin of a linkage for one that is made of it, as its arguments.
 
     Args:
         linkage: The linkage to start from.
@@ -75,4 +75,5 @@ def carried(linkage: Linkage, joints: Mapping[str, Sequence[str]], links: Mappin
         for (first, second), reason in linkage.disabled_pairs.items()
         if first in links and second in links
     }
-    return {"groups": groups, "disabled_pairs": pairs}
+    origin = None if linkage.origin is None else linkage.origin.renamed(links)
+    return {"groups": groups, "disabled_pairs": pairs, "origin": origin}

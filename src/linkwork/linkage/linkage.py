@@ -20,6 +20,7 @@ from .caching import Cache
 from .coordinates import CoordinateTable, coordinate_table
 from .groups import Groups, Pairs, as_groups, as_pairs
 from .joints import Articulation, Joint
+from .origin import Origin
 from .poses import PoseLike, mid_range
 from .structure import Structure
 from .swing_twist import Cone, cones_of, neutral_turn
@@ -47,6 +48,7 @@ class Linkage(Structure):
             values of their own are kept, in the order of the linkage.
         disabled_pairs: Pairs of links that may touch or never can, as planners know them, with the reason.
         loops: Where the mechanism closes: pairs of frames that must coincide, in a solve; poses are free to leave them.
+        origin: The file it was read from, if that holds more than a linkage: a mesh with its skin.
 
     Raises:
         LinkageError: If the parts do not make one tree; nothing is half-built.
@@ -70,6 +72,7 @@ class Linkage(Structure):
     loops: tuple[Loop, ...]
     groups: Groups
     disabled_pairs: Pairs
+    origin: Origin | None
     cache: Cache  # what later modules work out once for this linkage
 
     def __init__(
@@ -84,6 +87,7 @@ class Linkage(Structure):
         loops: Iterable[Loop] = (),
         groups: Mapping[str, Iterable[str]] | None = None,
         disabled_pairs: Mapping[tuple[str, str], str] | Iterable[tuple[str, str]] | None = None,
+        origin: Origin | None = None,
     ) -> None:
         where = f"linkage {name!r}"
         if not isinstance(name, str):  # a caller without a type checker
@@ -101,7 +105,9 @@ class Linkage(Structure):
             tree.check_link(frame.link, known, f"{where} (frame {frame.name!r})")
         tree.check_loops(loops, known | {frame.name: frame.link for frame in frames}, where)
         values = self.__dict__
-        values.update(cache=Cache(), name=name, nodes=tuple(nodes), arcs=(first, *arcs), parents=tuple(parents))
+        values.update(
+            cache=Cache(), origin=origin, name=name, nodes=tuple(nodes), arcs=(first, *arcs), parents=tuple(parents)
+        )
         values.update(
             tree.layout(self.arcs, where), extra_frames=tuple(frames), loops=tuple(loops), poses=MappingProxyType({})
         )
@@ -406,7 +412,7 @@ class Linkage(Structure):
 
     def __reduce__(self) -> tuple[Any, ...]:
         bare = partial(Linkage, self.nodes, self.arcs[1:], name=self.name, frames=self.extra_frames, root=self.root)
-        bare = partial(bare, groups=dict(self.groups), disabled_pairs=dict(self.disabled_pairs))
+        bare = partial(bare, groups=dict(self.groups), disabled_pairs=dict(self.disabled_pairs), origin=self.origin)
         return partial(bare, poses=dict(self.poses), loops=self.loops), ()
 
     def __repr__(self) -> str:

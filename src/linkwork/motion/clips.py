@@ -260,15 +260,22 @@ class Clip:
         """Return the clip under a name and, if given, another source."""
         return replace(self, name=name, source=self.source if source is None else source)
 
-    def save(self, path: str | os.PathLike[str]) -> tuple[Remark, ...]:
+    def save(
+        self, path: str | os.PathLike[str], *, into: str | os.PathLike[str] | None = None, bare: bool = False
+    ) -> tuple[Remark, ...]:
         """Write the motion to a file in the format of its suffix; see `linkwork.save`.
+
+        Args:
+            path: The file.
+            into: The file with a mesh that the motion is put into; by default the one that the linkage came from.
+            bare: Write a skeleton alone.
 
         Returns:
             Remarks on what a file of this kind cannot hold; they are logged as warnings too.
         """
         from .. import formats  # the one import of a later package
 
-        return formats.save(self, path)
+        return formats.save(self, path, into=into, bare=bare)
 
 
 def interpolate(

@@ -41,7 +41,8 @@ class Sight:
         toes: The way from the ankle to the toes, by side, (frames, 3), where it is known.
         flat: When a sole is on the ground, by side, (frames,).
         palms: The way from the wrist to the knuckles, and that from the little finger to the index, by side.
-        hinges: The axis about which an elbow or a knee folds, by role, (frames, 3), where its joint says so.
+        hinges: The axis about which an elbow or a knee turns, by role, (frames, 3), where its joint says so.
+        folds: The same of those of which it is known which way they fold.
     """
 
     places: Mapping[str, FloatArray]
@@ -51,6 +52,7 @@ class Sight:
     flat: Mapping[str, Mask] = field(default_factory=dict)
     palms: Mapping[str, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
     hinges: Mapping[str, FloatArray] = field(default_factory=dict)
+    folds: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def way(self, start: str, end: str) -> FloatArray:
         """Return unit ways (frames, 3) from one joint to another."""
@@ -199,7 +201,9 @@ def _limb(
         share = float((cross**2).sum(axis=1).mean())
         hinge = _mean(sight.turns[first], cross * np.linalg.norm(cross, axis=1, keepdims=True))
         hinge = hinge + FOLDED * np.exp(-share / FOLDED) * expected
-    if middle in sight.hinges:
+    if middle in sight.folds:
+        hinge = _mean(sight.turns[first], sight.folds[middle])
+    elif middle in sight.hinges:
         real = _mean(sight.turns[first], sight.hinges[middle])
         hinge = real * (1.0 if real @ hinge >= 0.0 else -1.0)
     axes[first] = _placed(bone, hinge, out, fold)

@@ -18,6 +18,8 @@ from ..motion.contacts import Thresholds
 from ..transforms import is_number
 from . import body
 from .arm import HandPlan, arm_of, plan_hand
+from .core import core_of, widened
+from .finger_motion import move_fingers
 from .frame_goals import Progress
 from .maps import as_map
 from .names import ROLES
@@ -25,6 +27,7 @@ from .quaternion_form import with_angles, without_angles
 from .recognition import recognise
 from .report import Report, measure
 from .skeletons import Skeleton
+from .twists import share_twist
 
 SMOOTH = 0.01
 LEADING = "right_hand"
@@ -147,8 +150,11 @@ def retarget_with_report(
     if root == "auto" and target.has_legs and isinstance(linkage.root.articulation, Fixed):
         target = replace(target, linkage=linkage.replace(root="floating"))
     solved = replace(target, linkage=without_angles(target.linkage))
-    plan = body.plan(clip, source, solved, contacts or Thresholds(), smooth)
-    poses = with_angles(target.linkage, solved.linkage, body.solve(plan, progress))
+    core = core_of(solved)
+    plan = body.plan(clip, source, core, contacts or Thresholds(), smooth)
+    poses = widened(solved, core.linkage, body.solve(plan, progress))
+    poses = share_twist(solved, move_fingers(clip, source, solved, poses))
+    poses = with_angles(target.linkage, solved.linkage, poses)
     result = Clip(target.linkage, clip.times, poses, name=clip.name, source=origin)
     return Outcome(result, source, target, plan, remarks=remarks)
 

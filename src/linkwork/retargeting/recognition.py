@@ -9,6 +9,7 @@ from ..errors import LinkNotFoundError, MappingError, listed
 from ..linkage.linkage import Linkage
 from .fingers import find_fingers
 from .names import FINGERS, LIMBS, ROLES, SIDES, TRUNK, Meaning, meaning_of_both, words_of
+from .robot_roles import RobotJoint, arms_beside, limb_of_joints, mirrored_hinges
 from .skeletons import ARMS, LEGS, Skeleton
 from .topology import Shape, end_of_limb, mirrored_limbs, parts_along
 
@@ -35,10 +36,11 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
     given = _checked(linkage, given or {}, what)
     shape = Shape.of(linkage)
     meanings = meanings_of(linkage)
-    roles, reasons = _limbs(shape, meanings)
+    roles, reasons, joints = _limbs(shape, meanings)
     for role, link in given.items():
         if role in ROLES:
             roles[role], reasons[role] = link, "map"
+            joints.pop(role, None)
     _trunk(shape, meanings, roles, reasons)
     for role in [role for role, link in roles.items() if link is None]:
         del roles[role], reasons[role]
@@ -53,7 +55,8 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
     for role, link in fingers.items():
         by_name = meanings[linkage.link_index(link)].digit
         reasons[role] = "map" if role in given else "name" if by_name else "shape"
-    return Skeleton(linkage, found, reasons, fingers=fingers)
+    points = {role: joint.point for role, joint in joints.items()}
+    return Skeleton(linkage, found, reasons, points, mirrored_hinges(shape, joints), fingers=fingers)
 
 
 def meanings_of(linkage: Linkage) -> list[Meaning]:
@@ -109,10 +112,34 @@ def _checked(linkage: Linkage, given: Mapping[str, Any], what: str) -> dict[str,
     return result
 
 
-def _limbs(shape: Shape, meanings: Sequence[Meaning]) -> tuple[dict[str, int | None], dict[str, str]]:
-    """Return the joints of arms and legs, and how they were found."""
+def _limbs(
+    shape: Shape, meanings: Sequence[Meaning]
+) -> tuple[dict[str, int | None], dict[str, str], dict[str, RobotJoint]]:
+    """Return the joints of arms and legs, how they were found, and where they are in limbs of revolute joints."""
     roles: dict[str, int | None] = {}
     reasons: dict[str, str] = {}
+    joints: dict[str, RobotJoint] = {}
+    for limb, ends in _ends(shape, meanings).items():
+        meeting = shape.meeting(list(ends.values())) if len(ends) > 1 else -1
+        for side, end in ends.items():
+            chain = shape.path(end, meeting)
+            if meeting < 0:
+                chain = [i for i in chain if i > 0] or chain
+            of_joints = limb_of_joints(shape, chain, limb, meanings)
+            for part, joint in of_joints.items():
+                roles[f"{side}_{part}"], reasons[f"{side}_{part}"] = joint.link, "joints"
+                joints[f"{side}_{part}"] = joint
+            if of_joints:
+                continue
+            for part, link in parts_along(shape, chain, meanings, limb).items():
+                roles[f"{side}_{part}"] = link
+                reasons[f"{side}_{part}"] = "name" if meanings[link].part else "shape"
+    return roles, reasons, joints
+
+
+def _ends(shape: Shape, meanings: Sequence[Meaning]) -> dict[str, dict[str, int]]:
+    """Return the last links of arms and legs by limb and side: by names, else by shape, else by their joints."""
+    result: dict[str, dict[str, int]] = {}
     guessed = {} if any(said.side and said.limb for said in meanings) else mirrored_limbs(shape)
     for limb, parts in LIMBS.items():
         named = {
@@ -122,18 +149,12 @@ def _limbs(shape: Shape, meanings: Sequence[Meaning]) -> tuple[dict[str, int | N
         if any(_forked(shape, [i for i in links if meanings[i].part in bent]) for links in named.values()):
             continue  # two left legs: an animal
         ends = {side: end_of_limb(shape, links, meanings, parts[3]) for side, links in named.items() if links}
-        ends = ends or guessed.get(limb, {})
-        if not ends:
-            continue
-        meeting = shape.meeting(list(ends.values())) if len(ends) > 1 else -1
-        for side, end in ends.items():
-            chain = shape.path(end, meeting)
-            if meeting < 0:
-                chain = [i for i in chain if i > 0] or chain
-            for part, link in parts_along(shape, chain, meanings, limb).items():
-                roles[f"{side}_{part}"] = link
-                reasons[f"{side}_{part}"] = "name" if meanings[link].part else "shape"
-    return roles, reasons
+        if ends or limb in guessed:
+            result[limb] = ends or guessed[limb]
+    if "arm" not in result and len(result.get("leg", {})) == len(SIDES):
+        arms = arms_beside(shape, result["leg"])
+        return {"arm": arms, **result} if arms else result
+    return result
 
 
 def _forked(shape: Shape, links: Sequence[int]) -> bool:

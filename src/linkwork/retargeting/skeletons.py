@@ -57,8 +57,9 @@ class Skeleton:
     Args:
         linkage: The linkage.
         roles: Link by role; see `ROLES`. Not every linkage has every role.
-        reasons: How each was found, by role: ``"name"``, ``"shape"`` or ``"map"``.
+        reasons: How each was found, by role: ``"name"``, ``"shape"``, ``"joints"`` or ``"map"``.
         points: Where the joint of a role is, for those that are not at the origin of their link.
+        hinges: Axes about which elbows and knees fold, in the coordinates of their links, where limits tell which way.
         seen: A motion of it, which tells its anatomy; the pose alone does where there is none.
         posed: The pose that tells what it is like, where it is not the file's own rest pose.
         fingers: Link by role of the joints of fingers; see `FINGERS`.
@@ -68,6 +69,7 @@ class Skeleton:
     roles: Mapping[str, str]
     reasons: Mapping[str, str]
     points: Mapping[str, Point] = field(default_factory=dict)
+    hinges: Mapping[str, FloatArray] = field(default_factory=dict)
     seen: Clip | None = None
     posed: FloatArray | None = None
     fingers: Mapping[str, str] = field(default_factory=dict)
@@ -155,8 +157,8 @@ class Skeleton:
         A shoulder of three revolute joints has three links; the upper arm is the last of them.
         """
         linkage, link = self.linkage, self.roles[role]
-        if role in ("hips", "chest"):
-            return link
+        if role in ("hips", "chest") or (role in self.points and role.endswith(("elbow", "knee"))):
+            return link  # behind an elbow of a robot, twists belong to the hand
         after = self.roles.get(NEXT.get(role, ""))
         index = linkage.link_index(link)
         if after is not None and after != link and index in linkage.path_to(after)[0]:
@@ -203,6 +205,7 @@ class Skeleton:
             flat={side: self._grounded(plain, side) for side in feet},
             palms=palms,
             hinges={} if moves else self._hinges(),
+            folds={role: worlds[self.roles[role]][:, :3, :3] @ axis for role, axis in self.hinges.items()},
         )
 
     def _grounded(self, sight: Sight, side: str) -> Mask:

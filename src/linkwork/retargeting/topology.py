@@ -21,24 +21,28 @@ LEAST_REACH = 0.15  # of the skeleton's size: shorter chains are not limbs
 
 @dataclass(frozen=True)
 class Shape:
-    """A linkage at rest: where its links are, what ends where, and how links hang together."""
+    """A linkage at rest: where its links are and how they are turned, what ends where, and how links hang together."""
 
     linkage: Linkage
+    rest: FloatArray
     places: FloatArray
+    turns: FloatArray
     ends: dict[int, FloatArray]
 
     @classmethod
     def of(cls, linkage: Linkage) -> Shape:
         """Return the shape of a linkage at rest."""
-        world = linkage.forward(rest_pose(linkage))
-        places = np.stack([world[name][:3, 3] for name in linkage.links])
+        rest = rest_pose(linkage)
+        world = linkage.forward(rest)
+        stacked = np.stack([world[name] for name in linkage.links])
+        places, turns = stacked[:, :3, 3], stacked[:, :3, :3]
         ends = {i: places[i] for i, below in enumerate(linkage.children) if not below}
         for frame in linkage.extra_frames:
             i = linkage.link_index(frame.link)
             point = world[frame.name][:3, 3]
             if i in ends and np.linalg.norm(point - places[i]) >= np.linalg.norm(ends[i] - places[i]):
                 ends[i] = point
-        return cls(linkage, places, ends)
+        return cls(linkage, rest, places, turns, ends)
 
     @property
     def size(self) -> float:

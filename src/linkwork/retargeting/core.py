@@ -1,0 +1,69 @@
+"""The core of a body: the joints that its roles need, with all others welded where they rest.
+
+Fingers, twist bones, hair and controls have no part in where feet and hands are. They are left out of the solve, which
+is faster for it, and cannot bend where they should not; what moves some of them is added afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..linkage.joints import Fixed
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+from .names import meaning_of_both
+from .skeletons import Skeleton
+
+BALL = 3  # velocities of a joint that turns every way
+
+
+def core_of(skeleton: Skeleton) -> Skeleton:
+    """Return a skeleton whose linkage moves only in the joints on the way to its roles.
+
+    Example:
+        >>> import linkwork as lw
+        >>> from linkwork.retargeting import recognise
+        >>> human = recognise(lw.models.human())
+        >>> sorted(set(human.linkage.coordinates) - set(core_of(human).linkage.coordinates))
+        ['left_fingers', 'right_fingers']
+    """
+    linkage, rest = skeleton.linkage, skeleton.rest
+    needed = {i for role in skeleton.roles for i in linkage.path_to(skeleton.body(role))[0]}
+    needed |= {i for point in skeleton.points.values() for i in linkage.path_to(point.link)[0]}
+    needed -= {i for i in needed if is_twist(linkage, i)}
+    led = {linkage.arcs[i].mimic.joint for i in range(len(linkage.arcs)) if linkage.arcs[i].mimic is not None}
+    welded = {}
+    for i, arc in enumerate(linkage.arcs):
+        drive = linkage.drives[i]
+        if i == 0 or i in needed or not drive.nq or arc.mimic is not None or arc.name in led:
+            continue
+        placement = arc.placement @ arc.articulation.matrix(drive.values(rest))
+        welded[arc.name] = {"articulation": Fixed(), "placement": placement}
+    if not welded or linkage.loops:
+        return skeleton
+    less = linkage.replace(joints=welded)
+    posed = None if skeleton.posed is None else skeleton.posed[columns_of(linkage, less)]
+    return replace(skeleton, linkage=less, posed=posed)
+
+
+def is_twist(linkage: Linkage, link: int) -> bool:
+    """Return whether a link is a bone that shares the twist of another, by its name, and no revolute joint."""
+    arc = linkage.arcs[link]
+    return arc.articulation.nv >= BALL and meaning_of_both(arc.name, linkage.links[link]).twist
+
+
+def columns_of(linkage: Linkage, core: Linkage) -> list[int]:
+    """Return which values of a pose of a linkage are those of its core."""
+    kept = [i for i, arc in enumerate(core.arcs) if arc.mimic is None and core.drives[i].nq]
+    return [k for i in kept for k in range(linkage.nq)[linkage.drives[i].columns]]
+
+
+def widened(skeleton: Skeleton, core: Linkage, poses: FloatArray) -> FloatArray:
+    """Return poses (frames, nq) of a skeleton from those of its core, with all other joints at rest."""
+    if core is skeleton.linkage:
+        return poses
+    result = np.repeat(skeleton.rest[None], len(poses), axis=0)
+    result[:, columns_of(skeleton.linkage, core)] = poses
+    return result
