@@ -9,10 +9,11 @@ from .frame_goals import GoalTrack
 from .maps import read_map, write_map
 from .names import FINGERS, ROLES
 from .pipeline import Outcome, RetargetOptions, retarget, retarget_file, retarget_with_report
-from .plans import FootPlan, Sole
+from .plans import FootPlan
 from .recognition import recognise
 from .report import Report
 from .skeletons import Skeleton
+from .soles import Sole
 
 __all__ = [
     "FINGERS",

@@ -23,7 +23,7 @@ from .smoothing import smoothed, turns_smoothed
 
 # How much each goal counts: metres and radians, times these.
 PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 20.0, 4.0, 3.0, 1.0, 0.3, 0.3, 0.3, 0.1
-SOLES, FIRM = 0.1, 6.0
+SOLES, FLAT, FIRM = 0.1, 2.0, 6.0
 CALM = 1.2  # hips that shake more than planned by this factor are smoothed
 
 
@@ -76,7 +76,7 @@ class Plan:
             names = self.points[1][side]
             result.append(GoalTrack("place", names["ankle"], foot.ankle, ANKLES + (PLANTED - ANKLES) * foot.heel_grip))
             result.append(GoalTrack("place", names["toe"], foot.toe, TOES + (PLANTED - TOES) * foot.toe_grip))
-            result.append(GoalTrack("turn", foot.sole.body, foot.rotation, SOLES * ones))
+            result.append(GoalTrack("turn", foot.sole.body, foot.rotation, SOLES + (FLAT - SOLES) * foot.heel_grip))
         for side, places in self.hands.items():
             result.append(GoalTrack("place", self.points[1][side]["hand"], places, HANDS * ones))
         upright = np.sqrt(self.firmness) * UPRIGHT * ones

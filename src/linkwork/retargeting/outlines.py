@@ -27,24 +27,20 @@ def rigid_group(linkage: Linkage, link: int) -> dict[int, FloatArray]:
 def outline(linkage: Linkage, link: str) -> FloatArray:
     """Return the outermost points of a link and of what is fixed to it, shape (points, 3); none if it has no shapes.
 
-    Collision shapes tell where there are any, otherwise what is drawn. Meshes that cannot be read are left out.
+    What is drawn and what collides both count. Meshes that cannot be read are left out.
     """
     return linkage.cache.get("outline", link, lambda: _outline(linkage, linkage.link_index(link)))
 
 
 def _outline(linkage: Linkage, link: int) -> FloatArray:
-    group = rigid_group(linkage, link)
-    for role in ("collision", "visual"):
-        points = [
-            found.corners @ placed[:3, :3].T + placed[:3, 3]
-            for index, place in group.items()
-            for visual in linkage.nodes[index].visuals
-            if visual.role == role and (found := facets_of(visual.shape)) is not None
-            for placed in (place @ linkage.nodes[index].matrix @ visual.placement,)
-        ]
-        if points:
-            return _outermost(np.concatenate(points))
-    return np.zeros((0, 3))
+    points = [
+        found.corners @ placed[:3, :3].T + placed[:3, 3]
+        for index, place in rigid_group(linkage, link).items()
+        for visual in linkage.nodes[index].visuals
+        if (found := facets_of(visual.shape)) is not None
+        for placed in (place @ linkage.nodes[index].matrix @ visual.placement,)
+    ]
+    return _outermost(np.concatenate(points)) if points else np.zeros((0, 3))
 
 
 def _outermost(points: FloatArray) -> FloatArray:

@@ -20,58 +20,17 @@ from ..transforms import FloatArray, translation
 from .names import SIDES
 from .skeletons import ARMS, LEGS, Point, Skeleton
 from .smoothing import faded, over_spans, smoothed
+from .soles import Sole, sole
 from .transfer import place_root
 
 BLEND = 0.15  # [s]: time in which the correction of a planted foot fades away
-TOE, SOLE = 0.18, 0.09  # of the leg: how long and how high a foot is that nothing tells the size of
 LONGEST_LEG = 0.999  # of its length: a leg is never quite straight
+LIFTING = 0.05  # [s]: within which a swinging foot is lifted off a ground it would enter
 SETTLING = 0.25  # [s]: time over which the hips give way to legs that are too short
 LOW, SOFT = 0.2, 0.06  # [m]: hands lower than the first keep above the ground; how softly they do
 GIVING_WAY = 0.1  # [s]: over which time hands and hips give way where limits make them
 SHORTEST = 1e-6  # [m]: shorter limbs are ignored
 HANDS_MEET = 0.8  # of an arm: hands nearer than that are kept as far apart as they were
-
-
-@dataclass(frozen=True)
-class Sole:
-    """A foot of a skeleton at rest, in the coordinates of its link.
-
-    Args:
-        body: Link of the foot.
-        ankle: The ankle.
-        toe: Where it touches the ground in front.
-        height: Of the ankle above the ground [m].
-        found: Whether the file says where the toes are.
-    """
-
-    body: str
-    ankle: FloatArray
-    toe: FloatArray
-    height: float
-    found: bool
-
-
-def sole(skeleton: Skeleton, side: str) -> Sole:
-    """Return what a foot is like: from its toes, its ends and frames, or of usual size."""
-    role = f"{side}_ankle"
-    body, ankle = skeleton.body(role), skeleton.place(role)
-    leg = skeleton.length(*LEGS[side])
-    linkage = skeleton.linkage
-    index = linkage.link_index(skeleton.roles[role])
-    points = [
-        skeleton.world[name][:3, 3] for name in linkage.frames if index in linkage.path_to(name)[0] and name != body
-    ]
-    low = max((float(skeleton.up @ (ankle - point)) for point in points), default=0.0)
-    height = low if low > 0.02 * leg else SOLE * leg
-    way = skeleton.foot_direction(side)
-    level = np.zeros(3) if way is None else way - skeleton.up * (skeleton.up @ way)
-    found = bool(np.linalg.norm(level) > 0.05 * leg)
-    if not found:
-        level = TOE * leg * skeleton.forward
-    toe = ankle + level - skeleton.up * (float(-skeleton.up @ way) if found and way is not None else height)
-    world = skeleton.world[body]
-    local = [world[:3, :3].T @ (point - world[:3, 3]) for point in (ankle, toe)]
-    return Sole(body, local[0], local[1], height, found)
 
 
 @dataclass(frozen=True)
@@ -161,7 +120,14 @@ def plan_foot(
     toe[steps.planted, 2] = foot.height + drop
     ankle = ankle + faded(toe - way - ankle, steps.planted, blend)
     grips = [faded(np.ones((len(ankle), 1)), mask, blend)[:, 0].clip(0.0, 1.0) for mask in (steps.planted, steps.flat)]
+    ankle[:, 2] += lift(-foot.planned(ankle, rotation), grips[0], times)
     return FootPlan(foot, ankle, ankle + way, rotation, steps.planted, steps.flat, *grips)
+
+
+def lift(depth: FloatArray, grip: FloatArray, times: FloatArray) -> FloatArray:
+    """Return how much higher a foot goes that would be so deep in the ground, (frames,): smoothly while it swings."""
+    depth = np.maximum(depth, 0.0)
+    return np.maximum(depth, (1.0 - grip) * smooth_cover(depth, times, LIFTING))
 
 
 def plan_toes(target: Skeleton, side: str, foot: FootPlan) -> FloatArray:
@@ -200,11 +166,11 @@ def plan_hips(
     place_root(target, poses, hips, places - smooth_cover(drop, times)[:, None] * (0.0, 0.0, 1.0))
 
 
-def smooth_cover(values: FloatArray, times: FloatArray) -> FloatArray:
-    """Return a smooth curve that is nowhere below values (frames,), which are zero or more."""
+def smooth_cover(values: FloatArray, times: FloatArray, within: float = SETTLING) -> FloatArray:
+    """Return a smooth curve that is nowhere below values (frames,), which are zero or more; it rises within a time."""
     from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
-    width = max(1, round(SETTLING / float(np.median(np.diff(times))))) if len(times) > 1 else 1
+    width = max(1, round(within / float(np.median(np.diff(times))))) if len(times) > 1 else 1
     above = maximum_filter1d(np.maximum(values, 0.0), 2 * width + 1, mode="nearest")
     result: FloatArray = gaussian_filter1d(above, width / 3.0, mode="nearest", truncate=3.0)
     return result

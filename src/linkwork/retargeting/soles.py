@@ -1,0 +1,120 @@
+"""Soles: where a foot touches the ground, from the shapes of the foot, its toes and frames, or of usual size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+from .outlines import outline
+from .skeletons import LEGS, Skeleton
+
+TOE, SOLE = 0.18, 0.09  # of the leg: how long and how high a foot is that nothing tells the size of
+LEVEL = 0.02  # of the leg: what is no higher above the lowest point of a foot belongs to its sole
+LEAST = 0.05  # of the leg: shorter ways to the toes have no direction
+_NONE = np.zeros((0, 3))
+
+
+@dataclass(frozen=True)
+class Sole:
+    """A foot of a skeleton at rest, in the coordinates of its link.
+
+    Args:
+        body: Link of the foot.
+        ankle: The ankle.
+        toe: Where it touches the ground in front.
+        height: Of the ankle above the ground [m].
+        found: Whether the file says where the toes are.
+        shapes: Points of the surface of the foot and its toes, by link and in the coordinates of that, (points, 3);
+            nothing where the file has no shapes.
+    """
+
+    body: str
+    ankle: FloatArray
+    toe: FloatArray
+    height: float
+    found: bool
+    shapes: Mapping[str, FloatArray]
+
+    def planned(self, ankle: FloatArray, rotation: FloatArray) -> FloatArray:
+        """Return how high its lowest point is, (frames,), from places of the ankle and rotations; 0 without shapes.
+
+        Toes that turn by themselves are left out.
+        """
+        if self.body not in self.shapes:
+            return np.zeros(len(ankle))
+        return np.asarray(ankle[:, 2] + (rotation[:, 2] @ (self.shapes[self.body] - self.ankle).T).min(axis=1))
+
+    def reached(self, linkage: Linkage, poses: FloatArray) -> FloatArray:
+        """Return how high its lowest point is in poses (frames, nq), shape (frames,); 0 without shapes."""
+        heights = [np.full(len(poses), np.inf if self.shapes else 0.0)]
+        for link, points in self.shapes.items():
+            world = linkage.forward(poses, frame=link)
+            heights.append((world[:, 2, :3] @ points.T).min(axis=1) + world[:, 2, 3])
+        return np.asarray(np.min(heights, axis=0))
+
+
+def sole(skeleton: Skeleton, side: str) -> Sole:
+    """Return what a foot is like.
+
+    The shapes of the foot and of its toes say where its sole is. Without shapes, the ends of its links and its frames
+    do; without these it has the usual size. Toes are where the file has them, or at the front of the sole.
+    """
+    role = f"{side}_ankle"
+    body, ankle, up = skeleton.body(role), skeleton.place(role), skeleton.up
+    leg = skeleton.length(*LEGS[side])
+    shapes = _shapes(skeleton.linkage, body)
+    surface = np.concatenate([_placed(skeleton.world[link], local) for link, local in shapes.items()] or [_NONE])
+    points = surface if len(surface) else _ends(skeleton, side)
+    low = float(((ankle - points) @ up).max(initial=0.0))
+    height = low if low > LEVEL * leg else SOLE * leg
+    way = _to_toes(skeleton, side, surface, low, leg)
+    found = way is not None
+    if way is None:
+        way = TOE * leg * skeleton.forward - height * up
+    world = skeleton.world[body]
+    local = _local(world, np.stack([ankle, ankle + way]))
+    return Sole(body, local[0], local[1], height, found, shapes)
+
+
+def _shapes(linkage: Linkage, body: str) -> dict[str, FloatArray]:
+    """Return the outlines of a foot and of all that moves below it, by link; nothing if the foot itself has none."""
+    first = linkage.link_index(body)
+    below = [i for i in range(len(linkage.links)) if first in linkage.path_to(linkage.links[i])[0]]
+    moving = [linkage.links[i] for i in below if i == first or linkage.arcs[i].articulation.nv]
+    found = {link: points for link in moving if len(points := outline(linkage, link))}
+    return found if body in found else {}
+
+
+def _ends(skeleton: Skeleton, side: str) -> FloatArray:
+    """Return where the links and frames below an ankle are at rest, (points, 3)."""
+    linkage, role = skeleton.linkage, f"{side}_ankle"
+    index, body = linkage.link_index(skeleton.roles[role]), skeleton.body(role)
+    names = [name for name in linkage.frames if index in linkage.path_to(name)[0] and name != body]
+    return np.stack([skeleton.world[name][:3, 3] for name in names]) if names else _NONE
+
+
+def _to_toes(skeleton: Skeleton, side: str, surface: FloatArray, low: float, leg: float) -> FloatArray | None:
+    """Return the way from the ankle to the toes, or None if nothing tells where they are."""
+    way, up, ankle = skeleton.foot_direction(side), skeleton.up, skeleton.place(f"{side}_ankle")
+    if way is not None and np.linalg.norm(way - up * (up @ way)) > LEAST * leg:
+        return way
+    ground = surface[(ankle - surface) @ up > low - LEVEL * leg]
+    ahead = skeleton.forward
+    left = np.cross(up, ahead)
+    front, aside = (ground - ankle) @ ahead, (ground - ankle) @ left
+    if len(ground) < 3 or front.max() < LEAST * leg:
+        return None
+    way = float(front.max()) * ahead + float(aside.min() + aside.max()) / 2.0 * left - low * up
+    return np.asarray(way)
+
+
+def _placed(world: FloatArray, local: FloatArray) -> FloatArray:
+    return local @ world[:3, :3].T + world[:3, 3]
+
+
+def _local(world: FloatArray, points: FloatArray) -> FloatArray:
+    return (points - world[:3, 3]) @ world[:3, :3]
