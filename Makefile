@@ -7,10 +7,6 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 SECONDS ?= 60
 
-# The suite in parts, each in processes of its own, so that they stay small: some rooms, others, then all the rest.
-PARTS := "kernels" "goals explain sixty" "linkage motion models retargeting" "scale solvers" "studio draw" "cli" \
-  "formats/test_[a-m]*" "formats/test_[n-z]*" "test_docs.py" "test_examples.py"
-PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 # A quick run is two processes side by side, each with rooms of its own: none collects what the other runs.
 HALF := cli draw explain formats goals kernels linkage motion retargeting sixty
 
@@ -21,12 +17,7 @@ demo: $(VENV)/studio.stamp
 
 test: $(VENV)/dev.stamp
 	@$(BIN)/linkwork warmup  # kernels are compiled once, not in every process of the tests
-	@failed=0; rest="tests src"; \
-	for part in $(PARTS); do \
-	  paths=""; for room in $$part; do paths="$$paths tests/$$room"; rest="$$rest --ignore-glob=tests/$$room"; done; \
-	  $(PYTEST) -q $(TESTFLAGS) $$paths || failed=1; \
-	done; \
-	$(PYTEST) -q $(TESTFLAGS) $$rest || failed=1; exit $$failed
+	@$(BIN)/python tests/parts.py --workers $(WORKERS) $(TESTFLAGS)
 
 quick: $(VENV)/dev.stamp
 	@$(BIN)/linkwork warmup
@@ -34,8 +25,9 @@ quick: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -q --quick tests $(HALF:%=--ignore=tests/%); rest=$$?; wait $$one && exit $$rest
 
 coverage: $(VENV)/dev.stamp
-	rm -f .coverage
-	$(MAKE) test TESTFLAGS="--cov --cov-append --cov-report= --cov-fail-under=0"
+	rm -f .coverage .coverage.*
+	$(MAKE) test TESTFLAGS="--cov --cov-report= --cov-fail-under=0"
+	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
 check: lint types test

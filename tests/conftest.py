@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
-import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+import memory
 
 # The same examples on every machine, and no deadline: the first call of a kernel may compile it.
 settings.register_profile("linkwork", deadline=None, derandomize=True, max_examples=60, print_blob=True)
@@ -25,7 +23,6 @@ collect_ignore = [path.name for path in Path(__file__).parent.glob("*.py") if no
 
 QUICK = 3  # tests of each file in a quick run
 MEMORY, MOST = 600, 750  # MB that a process of the tests should take, and with which a run fails
-GROWTH = 30  # MB after which a process looks for memory to give back
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,51 +51,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = reversed(first.values())
 
 
-AFTER: dict[str, float] = {"resident": 0.0}  # [MB], when memory was last given back
-STATM = Path("/proc/self/statm")
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown() -> None:
-    """Give memory back to the system where tests have taken much: pictures are held by circles until they are found."""
-    if STATM.exists() and resident() > AFTER["resident"] + GROWTH:
-        gc.collect()
-        ctypes.CDLL(None).malloc_trim(0)
-        AFTER["resident"] = resident()
-
-
-def resident() -> float:
-    """Return the memory of this process [MB]."""
-    return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def peak() -> float:
-    """Return the most memory that this process has taken [MB]; zero where that cannot be asked."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return 0.0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
-
-
-PEAKS: list[float] = []  # of the processes that have ended
+    memory.give_back()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker tells its controller how much memory it has taken; the run fails where that is too much."""
-    if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["peak"] = peak()
-        return
-    PEAKS.append(peak())
-    if max(PEAKS) > MOST and session.exitstatus == pytest.ExitCode.OK:
+    """A run fails that has taken too much memory."""
+    if memory.peak() > MOST and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node) -> None:
-    PEAKS.append(getattr(node, "workeroutput", {}).get("peak", 0.0))
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    over = f", more than the {MEMORY} MB it should; {MOST} MB fail" if max(PEAKS) > MEMORY else ""
-    terminalreporter.write_line(f"largest test process: {max(PEAKS):.0f} MB{over}")
+    over = f", more than the {MEMORY} MB it should; {MOST} MB fail" if memory.peak() > MEMORY else ""
+    terminalreporter.write_line(f"largest test process: {memory.peak():.0f} MB{over}")

@@ -21,6 +21,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+import memory
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
@@ -121,6 +123,7 @@ def test_python_blocks_print_what_they_say(page, folder):
         if block.language == "python":
             run = run_session if block.text.lstrip().startswith(">>>") else run_script
             run(block, names, f"{named(page)}:{block.line}")
+            memory.give_back()
 
 
 def commands(block: Block) -> list[tuple[str, str]]:
@@ -159,6 +162,7 @@ def test_commands_print_what_they_say(page, folder, monkeypatch):
             agree(shown, result.stdout if matches(shown, result.stdout) else result.output, where)
         else:
             assert result.exit_code == 0, f"{where}: exit {result.exit_code}\n{result.output}"
+        memory.give_back()
 
 
 def run_command(app, command: str, where: str):

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from once import once
 from test_docs import PAGES, ROOT, blocks, named, with_blocks
 
 pytest.importorskip("mypy")
@@ -74,13 +73,8 @@ def _unchecked(source: str) -> str:
 
 @pytest.fixture(scope="module")
 def errors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What mypy says to the pages and the calls, by name of the module."""
-    found: dict[str, list[str]] = once(tmp_path_factory, "typing", lambda: checked(tmp_path_factory.mktemp("typing")))
-    return found
-
-
-def checked(folder: Path) -> dict[str, list[str]]:
-    """Run mypy over the pages and the calls, written into a folder."""
+    """What mypy says to the pages and the calls, by name of the module: they are written into a folder, and it runs."""
+    folder = tmp_path_factory.mktemp("typing")
     for page in with_blocks("python"):
         (folder / f"{module_of(page)}.py").write_text(source_of(page), encoding="utf-8")
     (folder / "calls.py").write_text(HEAD + "\n".join(CALLS) + "\n", encoding="utf-8")

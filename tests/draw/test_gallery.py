@@ -6,6 +6,7 @@ import base64
 import re
 from html.parser import HTMLParser
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 
@@ -126,13 +127,36 @@ def test_the_page_asks_nothing_of_the_network(cards):
     assert policy.startswith("default-src 'none'; img-src data:;")
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_a_card_is_made_by_the_code_it_shows(cards, name, tmp_path, monkeypatch):
+def runs(card):
+    exec(compile(card.code, card.title, "exec"), {})
+
+
+def test_every_card_is_made_by_the_code_it_shows(monkeypatch):
+    """The code films what the card films: the same motion, under the same name, in as many frames."""
+    made, shown = [], []
+
+    def kept(films, clip, path, fps):
+        films.append((Path(path).name, fps, clip.linkage, clip.times.tolist(), clip.poses.tolist()))
+
+    def film_of_card(clip, path, *, fps, progress):
+        path.write_bytes(SVG)
+        kept(made, clip, path, fps)
+
+    monkeypatch.setattr(gallery, "write_film", film_of_card)
+    monkeypatch.setattr(lw.draw, "film", lambda clip, path, fps: kept(shown, clip, path, fps))
+    for card, (name, model) in zip(gallery.model_cards(fps=SLOW), MODELS.items(), strict=True):
+        runs(card)
+        assert f"# linkwork draw {model.example} -o {name}.gif" in card.code
+    assert shown == made
+    assert [name for name, *_ in made] == [f"{name}.gif" for name in MODELS]
+
+
+@pytest.mark.parametrize("name", ["two_link", "panda"])  # in the plane and in space
+def test_the_code_of_a_card_gives_its_picture(cards, name, tmp_path, monkeypatch):
     card = cards[list(MODELS).index(name)]
     monkeypatch.chdir(tmp_path)
-    exec(compile(card.code, name, "exec"), {})
+    runs(card)
     assert (tmp_path / f"{name}.gif").read_bytes() == card.picture
-    assert f"# linkwork draw {MODELS[name].example} -o {name}.gif" in card.code
 
 
 def test_every_figure_of_the_chapter_has_a_card(tmp_path, monkeypatch):
@@ -140,11 +164,15 @@ def test_every_figure_of_the_chapter_has_a_card(tmp_path, monkeypatch):
     cards = list(gallery.figure_cards(fps=SLOW))
     assert [card.title for card in cards] == [f"Figure {number}" for number in FIGURES]
     assert {card.section for card in cards} == {gallery.FIGURE_SECTION}
+    runs(cards[0])
+    assert (tmp_path / f"figure-{next(iter(FIGURES))}.png").exists()
+    drawn = []
+    monkeypatch.setattr(lw.draw, "figure", lambda figure, path: drawn.append((figure.number, path)))
     for card, (number, (caption, _)) in zip(cards, FIGURES.items(), strict=True):
         assert card.text == caption
         assert f"# linkwork figure {number} -o" in card.code
-        exec(compile(card.code, number, "exec"), {})
-        assert (tmp_path / f"figure-{number}.png").exists()
+        runs(card)
+    assert drawn == [(number, f"figure-{number}.png") for number in FIGURES]
     assert cards[0].picture == gallery.figure_film(lw.textbook.figure(next(iter(FIGURES))), fps=SLOW)
 
 

@@ -23,7 +23,7 @@ pytest.importorskip("viser")
 
 from linkwork.formats import Content
 from linkwork.models import MODELS
-from linkwork.studio import open_studio, saving
+from linkwork.studio import app, open_studio, saving
 from linkwork.studio.files_tab import FilesTab
 from linkwork.studio.inside_tab import InsideTab
 from linkwork.studio.posing_tab import PosingTab
@@ -58,7 +58,10 @@ CLIENT = Client()
 
 @pytest.fixture(scope="module")
 def served():
-    with open_studio(lw.models.panda(), port=0) as studio:
+    """A studio that shows every change at once; in a page (test_page) it spares those that no one could see."""
+    with pytest.MonkeyPatch.context() as patch, open_studio(lw.models.panda(), port=0) as studio:
+        patch.setattr(app, "FRAME", 0.0)
+        patch.setattr(app, "SLOW", 0.0)
         yield studio
 
 

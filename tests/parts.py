@@ -1,0 +1,127 @@
+"""Run the whole suite: in parts, each a process of its own, some side by side.
+
+    python tests/parts.py [--workers 2] [options of pytest]
+
+A part is one process, so that what its files share is imported and made once, and that no process grows large. As many
+parts compute at a time as there are workers; beside them goes one that mostly waits, for a browser or a cluster. What
+a part prints comes out whole when it ends; last comes what each has cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import IO
+
+import children
+
+ROOT = Path(__file__).parents[1]
+# The longest first, so that the last ones end together. What is named nowhere else is in the rest.
+COMPUTING = {
+    "draw": "tests/draw --ignore=tests/draw/test_player.py",
+    "kernels": "tests/kernels --ignore=tests/kernels/test_lanes.py",
+    "solvers": "tests/solvers",
+    "linkage": "tests/linkage tests/models tests/motion tests/retargeting",
+    "cli": "tests/cli",
+    "rest": "tests",
+    "lanes": "tests/kernels/test_lanes.py",
+    "docs": "tests/test_docs.py",
+    "formats n-z": "tests/formats/test_[n-z]*.py",
+    "formats a-m": "tests/formats/test_[a-m]*.py",
+    "goals": "tests/goals tests/explain tests/sixty",
+    "examples": "tests/test_examples.py",
+    "source": "src tests/test_layers.py tests/test_api.py",
+}
+WAITING = {
+    "studio": "tests/studio",
+    "scale": "tests/scale",
+    "player": "tests/draw/test_player.py",
+}
+
+
+LIMIT, GRACE = 1800.0, 30.0  # s: for a part, and to end when it is asked to
+
+
+def words(name: str) -> list[str]:
+    """Return what pytest is told to run a part: paths, or for the rest what it leaves out."""
+    parts = COMPUTING | WAITING
+    if name != "rest":
+        return [path for word in parts[name].split() for path in expanded(word)]
+    others = [word for other in parts.values() for word in other.split() if word.startswith("tests/")]
+    return [*parts[name].split(), *(f"--ignore-glob={ROOT / word}" for word in others)]
+
+
+def expanded(word: str) -> list[str]:
+    return sorted(str(path) for path in ROOT.glob(word)) if "*" in word else [word]
+
+
+class Run:
+    """A part under way."""
+
+    def __init__(self, name: str, options: list[str], said: IO[bytes]) -> None:
+        self.name, self.start, self.seconds, self.said = name, time.monotonic(), 0.0, said
+        command = [sys.executable, "-m", "pytest", "-q", *options, *words(name)]
+        environment = os.environ | {"COVERAGE_FILE": f".coverage.{name.replace(' ', '-')}"}
+        own = {"stdout": said, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=os.name != "nt", **own)
+
+    def ended(self) -> bool:
+        """Whether it is over; what it said is then printed."""
+        if self.process.poll() is None and time.monotonic() < self.start + LIMIT:
+            return False
+        self.stop()
+        self.seconds = time.monotonic() - self.start
+        self.said.seek(0)
+        print(f"\n== {self.name}\n{self.said.read().decode(errors='replace')}", flush=True)
+        return True
+
+    def stop(self) -> None:
+        """Ask it to end, which ends the processes of its tests; and end it where it does not."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT if os.name != "nt" else signal.SIGTERM)
+        try:
+            self.process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            children.kill(self.process)
+
+
+def run(workers: int, options: list[str]) -> list[Run]:
+    """Run all parts and return them in the order in which they ended."""
+    lanes = [(list(COMPUTING), workers), (list(WAITING), 1)]
+    done, going = list[Run](), [list[Run]() for _ in lanes]
+    with contextlib.ExitStack() as stack:
+        stack.callback(lambda: [one.stop() for runs in going for one in runs])  # none stays behind, whatever happens
+        while any(going) or any(names for names, _ in lanes):
+            for runs, (names, most) in zip(going, lanes, strict=True):
+                for one in [one for one in runs if one.ended()]:
+                    runs.remove(one)
+                    done.append(one)
+                while names and len(runs) < most:
+                    runs.append(Run(names.pop(0), options, stack.enter_context(tempfile.TemporaryFile())))
+            time.sleep(0.1)
+    return done
+
+
+def main() -> int:
+    """Run the suite and return its exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workers", type=int, default=2, help="parts that compute at a time")
+    given, options = parser.parse_known_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    start = time.monotonic()
+    done = run(given.workers, options)
+    for one in done:
+        print(f"{one.seconds:6.0f} s  {one.name}{'' if one.process.returncode == 0 else '  FAILED'}")
+    print(f"{time.monotonic() - start:6.0f} s  in all")
+    return int(any(one.process.returncode for one in done))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
