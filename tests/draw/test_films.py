@@ -126,14 +126,14 @@ def frames_of(path):
     return codec, (int(width), int(height)), float(rate), frames
 
 
-def test_a_video_has_the_frames_of_the_clip_in_its_time(clip, tmp_path):
+def test_a_video_has_thirty_frames_a_second_in_the_time_of_the_clip(clip, tmp_path):
     calls = []
     film(clip, tmp_path / "a.mp4", trail="tip", size=(1.3, 1.1), progress=lambda *done: calls.append(done))
     codec, size, rate, frames = frames_of(tmp_path / "a.mp4")
-    assert (codec, size, rate) == ("h264", (260, 220), 20.0)
-    assert len(frames) == 21
-    assert np.abs(frames[0] - frames[20]).mean() > 2.0
-    assert calls == [(k, 21) for k in range(1, 22)]
+    assert (codec, size, rate) == ("h264", (260, 220), 30.0)
+    assert len(frames) == 31
+    assert np.abs(frames[0] - frames[30]).mean() > 2.0
+    assert calls == [(k, 31) for k in range(1, 32)]
     assert [path.name for path in tmp_path.iterdir()] == ["a.mp4"]
 
 

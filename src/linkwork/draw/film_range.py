@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import KeyFrameError, OptionError
+from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..motion.splines import sample
 from ..transforms import FloatArray, is_number, is_whole
 
 MOST_FRAMES = 50_000
 LEAST_SPLITS, MOST_SPLITS = 4, 64
+STEADY = 0.35  # [s]: over about that time, a camera that follows smooths its way
 SLACK = 1e-9  # [s]: moments nearer than that are one
 
 
@@ -136,6 +138,30 @@ def _moments(
         raise OptionError(f"fps of {what} is more than 0 and at most {most:g}, got {part.fps!r}.")
     count = int(min(np.floor(seconds * rate + 1e-6), MOST_FRAMES)) + 1
     return np.asarray(np.minimum(begin + np.arange(count) * (speed / rate), end), dtype=np.float64)
+
+
+def camera_way(linkage: Linkage, poses: FloatArray, rate: float, follow: bool | str) -> FloatArray | None:
+    """Return where a camera goes that follows a linkage over the ground, shape (n, 3); None where it stands still.
+
+    It goes along with a frame, or with the middle of all links, and smooths its way so that steps do not shake it.
+
+    Args:
+        linkage: The linkage.
+        poses: Its poses, evenly in time, shape (n, nq).
+        rate: How many of them a second there are.
+        follow: Whether to follow, or the name of a frame.
+    """
+    if follow is False:
+        return None
+    if isinstance(follow, str):
+        way = linkage.forward(poses, frame=follow)[:, :3, 3]
+    else:
+        way = linkage.forward(poses).array[:, : len(linkage.links), :3, 3].mean(axis=1)
+    from scipy.ndimage import gaussian_filter1d
+
+    smooth: FloatArray = gaussian_filter1d(way, STEADY * rate, axis=0, mode="nearest")
+    smooth[:, 2] = 0.0
+    return smooth
 
 
 def strip_frames(clip: Clip, part: FilmRange, count: int) -> list[int]:

@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +16,17 @@ from ..errors import FormatError, OptionError
 from ..formats.atomic_files import replacing, write_text
 from ..motion.clips import Clip
 from .arguments import DEFAULT_PANELS, Size, View, checked_size, checked_view, need_matplotlib, output_path
-from .film_range import FilmFrames, FilmRange, film_frames, strip_frames
+from .film_range import FilmFrames, FilmRange, camera_way, film_frames, strip_frames
 from .pictures import strip
-from .sketch import IntArray, Sketch
+from .sketch import Sketch
 
 if TYPE_CHECKING:
+    from .gif import Shot
     from .panels import Panel, Picture
 
 FILMS = (".html", ".mp4", ".gif", ".png")
 FASTEST = {".html": 30.0, ".mp4": 120.0, ".gif": 50.0, ".png": 240.0}  # frames a second; a page fills in between
+VIDEO_RATE = 30.0  # frames a second of a video, if nothing else is asked for
 NAMES = {".html": "a page", ".mp4": "an MP4", ".gif": "a GIF", ".png": "pictures"}
 DOTS = {".gif": 100, ".mp4": 200, ".png": 200}  # pixels an inch
 FILM_AREA = 3.4  # inches: about 400 pixels across in a GIF
@@ -41,6 +43,7 @@ class FilmStyle:
     view: View
     trail: str | None
     title: str | None
+    follow: bool | str = False
 
 
 def film(
@@ -55,6 +58,7 @@ def film(
     size: Size = None,
     trail: str | None = None,
     view: View = None,
+    follow: bool | str = False,
     title: str | None = None,
     progress: Progress | None = None,
 ) -> None:
@@ -67,8 +71,8 @@ def film(
     Args:
         clip: The motion.
         path: Where to write.
-        fps: Frames a second, at most 50 in a GIF and 120 in an MP4; by default every frame of the clip, if it has no
-            more than that. A page holds at most 30, and fills in between.
+        fps: Frames a second, at most 50 in a GIF and 120 in an MP4; by default 30 in an MP4, and elsewhere every frame
+            of the clip, if it has no more than that. A page holds at most 30, and fills in between.
         frames: How many frames, evenly over the film, in place of `fps`; in a strip, how many panels.
         start: Where to begin, in the clip's time [s].
         end: Where to end.
@@ -76,15 +80,18 @@ def film(
         size: Width and height [inch], of 100 pixels each in a GIF and 200 in an MP4 or PNG. A page fills its window.
         trail: Name of a frame whose path to draw.
         view: Camera, as in `pose`.
+        follow: Whether the camera goes along with the linkage, over the ground and smoothly; or the frame it goes along
+            with.
         title: A line above the picture.
         progress: Called with the number of frames done and the number of all.
     """
     target, part = output_path(path, FILMS, "a film"), FilmRange(fps, frames, start, end, speed)
     if not isinstance(clip, Clip):
         raise OptionError(f"a film needs a Clip, got {type(clip).__name__}; lw.Clip(linkage, times, poses) makes one.")
-    if trail is not None:
-        clip.linkage.frame_index(trail)
-    style = FilmStyle(checked_size(size), checked_view(view), trail, title)
+    for name in (trail, follow):
+        if isinstance(name, str):
+            clip.linkage.frame_index(name)
+    style = FilmStyle(checked_size(size), checked_view(view), trail, title, follow)
     if target.suffix.lower() == ".html":
         _write_page(clip, target, part, style)
     else:
@@ -98,25 +105,30 @@ def _draw(clip: Clip, target: Path, part: FilmRange, style: FilmStyle, progress:
 
     suffix = target.suffix.lower()
     if suffix == ".png" and not NUMBERED.search(target.name):
-        strip(clip, frames=strip_frames(clip, part, DEFAULT_PANELS), path=target, **vars(style))
+        if style.follow:
+            raise OptionError("a strip of pictures has one camera; follow is for films.")
+        look = {"size": style.size, "view": style.view, "trail": style.trail, "title": style.title}
+        strip(clip, frames=strip_frames(clip, part, DEFAULT_PANELS), path=target, **look)
         return
     if suffix == ".png" and target.name.count("%") > 1:
         raise FormatError(target, "a name for many pictures holds one number, as in 'walk_%04d.png', and no other '%'.")
+    if suffix == ".mp4" and part.fps is None and part.frames is None:
+        part = replace(part, fps=VIDEO_RATE)
     shown = film_frames(clip, part, most=FASTEST[suffix], what=NAMES[suffix], even=suffix == ".mp4")
-    figure, panel, behind = _first_picture(clip, shown, suffix, style)
+    figure, panel, shots = _first_picture(clip, shown, suffix, style)
     if suffix == ".gif":
         with replacing(target) as file:
-            gif.write_gif(file, figure, panel, shown.poses, shown.times, behind, progress)
+            gif.write_gif(file, figure, panel, shots, shown.times, progress)
         return
-    images = gif.frames(figure, panel, shown.poses, behind, progress)
+    pictures = gif.frames(figure, panel, shots, progress)
     if suffix == ".mp4":
         with replacing(target) as file:
-            mp4.write_mp4(file, map(np.asarray, images), shown.rate)
+            mp4.write_mp4(file, pictures, shown.rate)
         return
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".linkwork-") as folder:  # all of them, or none
         names = [target.name % k for k in range(len(shown.poses))]
-        for name, image in zip(names, images, strict=True):
-            image.save(Path(folder, name), "PNG")
+        for name, pixels in zip(names, pictures, strict=True):
+            gif.as_image(pixels).save(Path(folder, name), "PNG")
         for name in names:
             Path(folder, name).replace(target.parent / name)
 
@@ -127,17 +139,23 @@ def _write_page(clip: Clip, target: Path, part: FilmRange, style: FilmStyle) -> 
     if style.size is not None:
         raise OptionError("a page fills its window; size is for .mp4, .gif and .png.")
     shown = film_frames(clip, part, most=FASTEST[".html"], what=NAMES[".html"], even=False)
-    write_text(target, player.page(clip, shown, title=style.title, trail=style.trail, view=style.view))
+    look = {"title": style.title, "trail": style.trail, "view": style.view, "follow": style.follow}
+    write_text(target, player.page(clip, shown, **look))
 
 
-def _first_picture(clip: Clip, shown: FilmFrames, suffix: str, style: FilmStyle) -> tuple[Picture, Panel, IntArray]:
-    """Return a figure of the first frame, its panel, and how much of the trail lies behind at each frame."""
+def _first_picture(clip: Clip, shown: FilmFrames, suffix: str, style: FilmStyle) -> tuple[Picture, Panel, list[Shot]]:
+    """Return a figure of the first frame, its panel, and what each frame shows."""
     from . import panels, sheets
+    from .gif import Shot
 
     sketch, (splits, fine) = Sketch(clip.linkage), shown.refined(clip)
     path = None if style.trail is None else clip.linkage.forward(fine.poses, frame=style.trail)[:, :3, 3]
-    stage = sheets.Stage(sketch, sketch.extent(fine.poses, path), style.view)
-    options = panels.PanelOptions(trail=path, fine=False)
+    way = camera_way(clip.linkage, fine.poses, splits * shown.rate, style.follow)
+    extent = sketch.extent(fine.poses, path) if way is None else sketch.extent(fine.poses, camera=way)
+    options = panels.PanelOptions(trail=path, ticks=way is None, fine=False, follows=way is not None)
+    view = "top" if sketch.flat and style.view is None and way is not None else style.view  # only ground passes by
+    stage, places = sheets.Stage(sketch, extent, view), np.zeros((len(fine), 3)) if way is None else way
+    shots = [Shot(q, splits * k, places[splits * k]) for k, q in enumerate(shown.poses)]
     figure, panel = sheets.single(stage, options, shown.poses[0], size=style.size, area=FILM_AREA, title=style.title)
     figure.set_dpi(DOTS[suffix])
-    return figure, panel, splits * np.arange(len(shown.times), dtype=np.int64)
+    return figure, panel, shots

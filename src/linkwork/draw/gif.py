@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -17,7 +18,17 @@ from .sketch import INK
 COLORS = 128
 LEAST_DELAY = 2  # hundredths of a second: browsers show shorter frames for a tenth of a second
 
+Pixels = NDArray[np.uint8]
 Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Shot:
+    """One frame of a film: the pose, how much of the trail lies behind, and where the camera has gone to (3,) [m]."""
+
+    q: FloatArray
+    behind: int
+    camera: FloatArray
 
 
 def durations(times: FloatArray) -> list[int]:
@@ -36,28 +47,34 @@ def durations(times: FloatArray) -> list[int]:
     return [int(10 * max(h, LEAST_DELAY)) for h in hundredths]
 
 
-def frames(
-    figure: Picture, panel: Panel, poses: FloatArray, numbers: Any, progress: Progress | None = None
-) -> Iterator[Image.Image]:
-    """Yield the picture at each pose, re-using the ground and the axes; tell when the caller is done with each."""
+def frames(figure: Picture, panel: Panel, shots: Sequence[Shot], progress: Progress | None = None) -> Iterator[Pixels]:
+    """Yield the picture of each shot, re-using the ground and the axes; tell when the caller is done with each.
+
+    A picture has the shape (height, width, 4), and lasts until the next is asked for.
+    """
     canvas: Any = figure.canvas
     for artist in panel.moving:
         artist.set_animated(True)
     canvas.draw()
     ground = canvas.copy_from_bbox(figure.bbox)
     layers = sorted(panel.moving, key=lambda artist: artist.get_zorder())
-    for done, (q, number) in enumerate(zip(poses, numbers, strict=True), start=1):
+    for done, shot in enumerate(shots, start=1):
         canvas.restore_region(ground)
-        panel.show(q, frame=int(number))
+        panel.show(shot.q, frame=shot.behind, camera=shot.camera)
         with calm():
             for artist in layers:
                 if artist.get_visible():
                     if hasattr(artist, "do_3d_projection"):
                         artist.do_3d_projection()
                     artist.draw(canvas.get_renderer())
-        yield Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+        yield np.asarray(canvas.buffer_rgba())
         if progress is not None:
-            progress(done, len(poses))
+            progress(done, len(shots))
+
+
+def as_image(pixels: Pixels) -> Image.Image:
+    """Return a picture of its own, without transparency."""
+    return Image.fromarray(pixels).convert("RGB")
 
 
 class Palette:
@@ -87,17 +104,16 @@ def write_gif(
     file: BinaryIO,
     figure: Picture,
     panel: Panel,
-    poses: FloatArray,
+    shots: Sequence[Shot],
     times: FloatArray,
-    numbers: Any,
     progress: Progress | None,
 ) -> None:
-    """Write poses at times as a looping GIF with one palette."""
-    total = len(poses)
-    chosen = sorted({0, total // 3, 2 * total // 3, total - 1})
-    samples = [np.asarray(image) for image in frames(figure, panel, poses[chosen], np.asarray(numbers)[chosen])]
+    """Write shots at times as a looping GIF with one palette."""
+    total = len(shots)
+    chosen = [shots[k] for k in sorted({0, total // 3, 2 * total // 3, total - 1})]
+    samples = [np.asarray(as_image(pixels)) for pixels in frames(figure, panel, chosen)]
     palette = Palette(np.concatenate(samples))
-    images = map(palette.reduced, frames(figure, panel, poses, numbers, progress))
+    images = (palette.reduced(as_image(pixels)) for pixels in frames(figure, panel, shots, progress))
     next(images).save(
         file,
         format="GIF",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import FormatError, MissingExtraError
 
 ENCODERS = {  # the best that an ffmpeg may have first, with how to ask each for a good picture
-    "libx264": ("-crf", "18", "-preset", "medium"),
+    "libx264": ("-crf", "18", "-preset", "veryfast"),
     "libopenh264": ("-b:v", "4M"),
     "mpeg4": ("-q:v", "3"),
 }
@@ -48,7 +48,7 @@ def encoder(ffmpeg: str) -> str:
 
 
 def write_mp4(file: BinaryIO, pictures: Iterable[NDArray[np.uint8]], rate: float) -> None:
-    """Write pictures of one size, shape (height, width, 3), as an MP4 that plays everywhere.
+    """Write pictures of one size, shape (height, width, 3) or with transparency 4, as an MP4 that plays everywhere.
 
     The video is made in a temporary folder and copied when it is whole. If anything fails, ffmpeg is ended.
 
@@ -63,7 +63,7 @@ def write_mp4(file: BinaryIO, pictures: Iterable[NDArray[np.uint8]], rate: float
         waiting = iter(pictures)
         first = next(waiting)
         height, width = (side - side % 2 for side in first.shape[:2])
-        process, pipe = _start(ffmpeg, (width, height), rate, draft, talk)
+        process, pipe = _start(ffmpeg, (height, width, first.shape[2]), rate, draft, talk)
         try:
             for picture in chain([first], waiting):
                 pipe.write(np.ascontiguousarray(picture[:height, :width]).data)
@@ -84,11 +84,13 @@ def write_mp4(file: BinaryIO, pictures: Iterable[NDArray[np.uint8]], rate: float
 
 
 def _start(
-    ffmpeg: str, size: tuple[int, int], rate: float, draft: Path, talk: Path
+    ffmpeg: str, shape: tuple[int, int, int], rate: float, draft: Path, talk: Path
 ) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
     """Return an ffmpeg that waits for pictures, and the pipe it reads them from."""
     chosen = encoder(ffmpeg)
-    source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{rate:.6f}", "-i", "-"]
+    height, width, channels = shape
+    kind = ["-f", "rawvideo", "-pix_fmt", "rgb24" if channels == 3 else "rgb0"]
+    source = [*kind, "-s", f"{width}x{height}", "-r", f"{rate:.6f}", "-i", "-"]
     video = ["-an", "-c:v", chosen, *ENCODERS[chosen], "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
     exact = ["-map_metadata", "-1", "-fflags", "+bitexact", "-flags:v", "+bitexact"]
     command = [ffmpeg, "-hide_banner", "-loglevel", "error", "-y", *source, *video, *exact, str(draft)]

@@ -23,13 +23,14 @@ from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .gauges import Gauge, gauges
 from .labels import FONT, write_names
-from .sketch import BONE, INK, Extent, IntArray, Points, Sketch, joined_points, nice_step, origins
+from .sketch import BONE, INK, Extent, IntArray, Points, Sketch, joined_points, nice_step, origins, seen_from
 
 SMALL, NORMAL, LARGE = 8.0, 9.0, 11.0
 GREY, GRID, SHADOW = "#8A949E", "#E1E5E9", "#E9EBEE"
 RED, GREEN, BLUE, ORANGE, TEAL = "#CC3311", "#228833", "#0077BB", "#EE7733", "#009988"
 FAINT = "#F8CFB3"  # orange, of what is still to come
 MOST_NAMES = 60
+STILL: FloatArray = np.zeros(3)
 
 Region = tuple[float, float, float, float]
 GROUND_MARK = Path(  # a pin on hatched ground, as textbooks draw a fixed pivot
@@ -110,7 +111,8 @@ class PanelOptions:
         trail: World positions (n, 3) of a path to draw, or None.
         goal: World position (3,) of a target to mark, or None.
         ticks: Number the axes.
-        fine: Draw round things finely, as for print; False is faster, for films.
+        fine: Draw solids as polygons, for print; False draws pixels, which is faster, for films.
+        follows: Whether the camera goes along, so that the ground passes below.
     """
 
     frames: tuple[str, ...] = ()
@@ -120,6 +122,7 @@ class PanelOptions:
     goal: FloatArray | None = None
     ticks: bool = True
     fine: bool = True
+    follows: bool = False
 
 
 class Panel:
@@ -204,9 +207,17 @@ class Panel:
             cross = self._dots(25.0, "x", 8.0, markeredgecolor=RED, markeredgewidth=2.2)
             self._set_dots(cross, options.goal)
 
-    def show(self, q: FloatArray, *, frame: int = 0) -> None:
-        """Move everything to a pose (nq,); `frame` says how much of the trail lies behind."""
-        frames = self.sketch.frames(q)
+    def show(self, q: FloatArray, *, frame: int = 0, camera: FloatArray = STILL) -> None:
+        """Move everything to a pose (nq,).
+
+        Args:
+            q: The pose.
+            frame: How much of the trail lies behind.
+            camera: Where the camera has gone to, shape (3,).
+        """
+        frames = seen_from(self.sketch.frames(q), camera)
+        if self.options.follows:
+            self._show_ground(camera)
         for place, artist, points in self._attached:
             place(artist, points.at(frames))
         self._show_bodies(frames)
@@ -215,8 +226,20 @@ class Panel:
         if self._triads is not None:
             self._set_lines(self._triads, self._triad_lines(frames))
         if self.options.trail is not None:
-            self._set_lines(self._future, [self.options.trail[frame:]] if frame + 1 < len(self.options.trail) else [])
-            self._set_lines(self._past, [self.options.trail[: frame + 1]] if frame else [])
+            trail = self.options.trail - camera
+            self._set_lines(self._future, self._in_view(trail[frame:]))
+            self._set_lines(self._past, self._in_view(trail[: frame + 1]))
+
+    def _in_view(self, trail: FloatArray) -> list[FloatArray]:
+        """Return a path as lines to draw; of one that a camera leaves behind, the pieces near it."""
+        if len(trail) < 2:
+            return []
+        if not self.options.follows:
+            return [trail]
+        margin = 0.5 * (self.high - self.low)
+        inside = np.flatnonzero(((trail >= self.low - margin) & (trail <= self.high + margin)).all(axis=1))
+        pieces = np.split(inside, np.flatnonzero(np.diff(inside) > 1) + 1)
+        return [trail[piece] for piece in pieces if len(piece) > 1]
 
     def _show_limits(self, q: FloatArray, frames: FloatArray) -> None:
         self._gauges = found = gauges(self.sketch.linkage, q, frames, self.scale)
@@ -302,6 +325,10 @@ class Panel:
         raise NotImplementedError
 
     def _show_bodies(self, frames: FloatArray) -> None:
+        raise NotImplementedError
+
+    def _show_ground(self, camera: FloatArray) -> None:
+        """Move the ground below a camera that follows; only what is drawn in space has one."""
         raise NotImplementedError
 
 

@@ -12,6 +12,9 @@ const parts = new Float32Array(bytes(film.parts));      // body, mesh, size 3, h
 const rails = new Float32Array(bytes(film.rails));      // frames x rails x both ends
 const trail = new Float32Array(bytes(film.trail));      // places, film.fine of them from frame to frame; or none
 const hull = new Float32Array(bytes(film.hull));        // points on the outside of all that is ever shown
+const way = new Float32Array(bytes(film.way));          // frames x where the camera has gone to; or none
+const bones = new Uint16Array(bytes(film.mesh.bodies)); // of the meshes: the body that each is
+const binds = new Float32Array(bytes(film.mesh.binds)); // and where the mesh is bound to it, three rows of four
 const PART = 16, POSE = 7, INSTANCE = 14;               // numbers of a part, of a body's pose, of an instance
 const bodies = tracks.length / POSE / times.length, railCount = rails.length / 6 / times.length;
 const duration = times[times.length - 1];
@@ -89,6 +92,10 @@ function box() {
   return [vertices, indices];
 }
 
+function blended(list, width, [low, high, share]) {  // numbers of the frames around a time
+  return Array.from({length: width}, (_, k) => mix(list[low * width + k], list[high * width + k], share));
+}
+
 // What to draw at a time: instances of meshes, one list for each mesh.
 
 const many = parts.length / PART > 1500;
@@ -134,6 +141,18 @@ function instances(now) {
   return lists;
 }
 
+function moves(now) {  // where each bone takes what is bound to it: three rows of four numbers
+  const list = new Float32Array(12 * bones.length);
+  bones.forEach((body, bone) => {
+    const [turn, place] = pose(body, now), bind = binds.subarray(12 * bone, 12 * bone + 12);
+    for (let column = 0; column < 4; column++) {
+      const at = turned(turn, [bind[column], bind[4 + column], bind[8 + column]]);
+      for (let row = 0; row < 3; row++) list[12 * bone + 4 * row + column] = at[row] + (column === 3 ? place[row] : 0);
+    }
+  });
+  return list;
+}
+
 function path([low, , share]) {  // the trail: what lies behind in full colour, what lies ahead faintly
   const list = [], reached = (low + share) * film.fine, thin = 0.0028 * Math.min(film.scale, 1.5 * film.own);
   for (let k = 0; 3 * k + 3 < trail.length; k++) {
@@ -165,14 +184,30 @@ void main() {
 }`, `#version 300 es
 precision highp float;
 in vec3 facing, paint;
-uniform vec3 light; uniform vec4 dark; uniform bool shadow, plain;
+uniform vec3 light, eye; uniform vec4 dark; uniform bool shadow, plain, open;
 out vec4 pixel;
 void main() {
-  float towards = dot(normalize(facing), light);
+  vec3 normal = normalize(facing);
+  if (open && dot(normal, eye) < 0.0) normal = -normal;  // a surface seen from behind
+  float towards = dot(normal, light);
   vec3 dim = paint * (0.70 + 0.28 * towards);
   vec3 lit = dim + (1.0 - dim) * 0.18 * pow(max(towards, 0.0), 3.0);
   pixel = shadow ? dark : vec4(plain ? paint : lit, 1);
 }`];
+const MESH = [`#version 300 es
+layout(location = 0) in vec3 corner; layout(location = 1) in vec4 normal; layout(location = 2) in vec4 color;
+layout(location = 3) in uvec4 bone; layout(location = 4) in vec4 weight;
+uniform mat4 camera; uniform float ground; uniform bool shadow; uniform highp sampler2D moves;
+out vec3 facing, paint;
+void main() {
+  mat3x4 move = mat3x4(0);  // its columns are the rows of the transform
+  for (int k = 0; k < 4; k++)
+    for (int row = 0; row < 3; row++) move[row] += weight[k] * texelFetch(moves, ivec2(row, bone[k]), 0);
+  vec3 world = vec4(corner, 1) * move;
+  if (shadow) world.z = ground;
+  facing = vec4(normal.xyz, 0) * move; paint = color.rgb;
+  gl_Position = camera * vec4(world, 1);
+}`, SOLID[1]];
 const GROUND = [`#version 300 es
 uniform mat4 camera; uniform vec3 middle; uniform float reach;
 out vec2 at;
@@ -231,6 +266,41 @@ function uploaded([vertices, indices]) {
   return {array, instance, indices: indices.length, count: 0};
 }
 
+function uploadedMesh() {  // the triangles of meshes and skins, and a texture that takes the moves of their bones
+  const array = gl.createVertexArray(), indices = new Uint32Array(bytes(film.mesh.indices));
+  gl.bindVertexArray(array);
+  const attribute = (index, name, count, kind, norm) => {
+    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ARRAY_BUFFER, bytes(film.mesh[name]), gl.STATIC_DRAW);
+    gl.enableVertexAttribArray(index);
+    if (kind === gl.UNSIGNED_SHORT) gl.vertexAttribIPointer(index, count, kind, 0, 0);
+    else gl.vertexAttribPointer(index, count, kind, norm, 0, 0);
+  };
+  attribute(0, "corners", 3, gl.FLOAT, false);
+  attribute(1, "normals", 4, gl.BYTE, true);
+  attribute(2, "colors", 4, gl.UNSIGNED_BYTE, true);
+  attribute(3, "bones", 4, gl.UNSIGNED_SHORT, false);
+  attribute(4, "weights", 4, gl.UNSIGNED_BYTE, true);
+  gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+  gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, indices, gl.STATIC_DRAW);
+  const texture = gl.createTexture();
+  gl.bindTexture(gl.TEXTURE_2D, texture);
+  for (const rule of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, rule, gl.NEAREST);
+  return {array, texture, indices: indices.length};
+}
+
+function drawMesh(now, settings) {
+  gl.useProgram(skins.made);
+  settings(skins.at);
+  gl.uniform1i(skins.at.open, 1);
+  gl.disable(gl.CULL_FACE);
+  gl.bindTexture(gl.TEXTURE_2D, mesh.texture);
+  gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, 3, bones.length, 0, gl.RGBA, gl.FLOAT, moves(now));
+  gl.bindVertexArray(mesh.array);
+  gl.drawElements(gl.TRIANGLES, mesh.indices, gl.UNSIGNED_INT, 0);
+  gl.useProgram(solids.made);
+}
+
 function fill(mesh, list) {
   mesh.count = list.length / INSTANCE;
   gl.bindBuffer(gl.ARRAY_BUFFER, mesh.instance);
@@ -246,7 +316,7 @@ function drawn(mesh) {
 
 const HALF = Math.tan(15 * Math.PI / 180);  // of the angle of view
 const middle = film.low.map((x, k) => (x + film.high[k]) / 2);
-let eye = {};
+let eye = {}, gone = [0, 0, 0];  // the camera, and where it has gone to if it follows
 
 function axes() {
   const a = eye.azimuth, e = eye.elevation;
@@ -283,18 +353,19 @@ function cameraMatrix() {
     : [right.map(v => v * x), up.map((v, k) => v * y + shift * towards[k]), null, towards.map(v => -v)];
   const near = Math.max(0.02 * d, d - 3 * film.scale), depth = (span + near) / (span - near);
   if (!film.flat) rows[2] = towards.map(v => -v * depth);
-  const last = rows.map(row => -dot(row, eye.at));
+  const last = rows.map(row => -dot(row, eye.at.map((x, k) => x + gone[k])));
   if (film.flat) { last[1] -= shift; last[3] = 1; }
   else { last[1] -= shift * d; last[2] += depth * d - 2 * span * near / (span - near); last[3] += d; }
   return new Float32Array([0, 1, 2].flatMap(k => rows.map(row => row[k])).concat(last));
 }
 
-let solids, ground, shapes, line, dirty = true;
+let solids, skins, ground, shapes, mesh, line, dirty = true;
 
 function prepare() {
   solids = program(SOLID);
   ground = program(GROUND);
   shapes = meshes.map(uploaded);
+  if (bones.length) { skins = program(MESH); mesh = uploadedMesh(); }
   line = uploaded(capsule(8, 2));
   gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
 }
@@ -306,12 +377,14 @@ function paint() {
   gl.viewport(0, 0, width, height);
   gl.clearColor(...(night.matches ? [0.082, 0.094, 0.11] : [0.965, 0.969, 0.973]), 1);
   gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-  const camera = cameraMatrix(), now = moment(time), {towards, right, up} = axes();
+  const now = moment(time), {towards, right, up} = axes();
+  if (way.length) gone = blended(way, 3, now);
+  const camera = cameraMatrix();
   for (const rule of [gl.DEPTH_TEST, gl.CULL_FACE]) gl.disable(rule);  // a shadow is as flat as the ground it lies on
   gl.enable(gl.BLEND);
   gl.useProgram(ground.made);
   gl.uniformMatrix4fv(ground.at.camera, false, camera);
-  gl.uniform3f(ground.at.middle, middle[0], middle[1], film.ground);
+  gl.uniform3f(ground.at.middle, middle[0] + gone[0], middle[1] + gone[1], film.ground);
   gl.uniform3f(ground.at.line, ...(night.matches ? [0.5, 0.55, 0.6] : [0.6, 0.65, 0.7]));
   gl.uniform1f(ground.at.reach, film.flat ? 2.5 * film.scale : 1.6 * film.scale);
   gl.uniform1f(ground.at.cell, film.cell);
@@ -319,18 +392,24 @@ function paint() {
   gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   gl.disable(gl.BLEND);
   gl.useProgram(solids.made);
-  gl.uniformMatrix4fv(solids.at.camera, false, camera);
   const light = [0, 1, 2].map(k => towards[k] + 0.9 * up[k] - 0.5 * right[k]), length = Math.hypot(...light);
-  gl.uniform3f(solids.at.light, ...light.map(x => x / length));
+  const settings = shadow => at => {
+    gl.uniformMatrix4fv(at.camera, false, camera);
+    gl.uniform3f(at.light, ...light.map(x => x / length));
+    gl.uniform3f(at.eye, ...towards);
+    gl.uniform1f(at.ground, film.ground);
+    gl.uniform4f(at.dark, ...(night.matches ? [0.055, 0.063, 0.075] : [0.885, 0.9, 0.915]), 1);
+    gl.uniform1i(at.shadow, Number(shadow));
+  };
   gl.uniform3f(solids.at.away, ...towards.map(x => -0.0002 * film.scale * x));
-  gl.uniform1f(solids.at.ground, film.ground);
-  gl.uniform4f(solids.at.dark, ...(night.matches ? [0.055, 0.063, 0.075] : [0.885, 0.9, 0.915]), 1);
   instances(now).forEach((list, k) => fill(shapes[k], list));
-  gl.uniform1i(solids.at.shadow, 1);
-  if (!film.flat) shapes.forEach(drawn);
-  gl.uniform1i(solids.at.shadow, 0);
-  for (const rule of [gl.DEPTH_TEST, gl.CULL_FACE]) gl.enable(rule);
-  shapes.forEach(drawn);
+  for (const shadow of film.flat ? [false] : [true, false]) {
+    settings(shadow)(solids.at);
+    if (!shadow) for (const rule of [gl.DEPTH_TEST, gl.CULL_FACE]) gl.enable(rule);
+    shapes.forEach(drawn);
+    if (mesh) drawMesh(now, settings(shadow));
+  }
+  gl.enable(gl.CULL_FACE);
   fill(line, path(now));
   gl.uniform1i(solids.at.plain, 1);
   drawn(line);

@@ -1,7 +1,7 @@
 """A motion as a page: one HTML file that plays from disk, in three dimensions and without a network.
 
 The page is ``player.html`` beside this file and its small renderer ``player.js``; here the film is packed for it: the
-transform of every link in every frame, and the solids that links carry.
+transform of every link in every frame, the solids that links carry, and the triangles of meshes and skins.
 """
 
 from __future__ import annotations
@@ -22,16 +22,24 @@ from ..linkage.geometry import Box, Capsule, Cylinder, Polyline, Shape, Sphere, 
 from ..motion.clips import Clip
 from ..transforms import FloatArray
 from .arguments import View
-from .film_range import FilmFrames
-from .sketch import BONE, DEFAULT_VIEW, VIEWS, Part, Sketch, nice_step
+from .film_range import FilmFrames, camera_way
+from .sketch import BONE, DEFAULT_VIEW, VIEWS, Part, Sketch, nice_step, outermost
 from .surfaces import path
+from .triangles import Triangles, of_meshes
 
 CAPSULE, CYLINDER, BOX = 0.0, 1.0, 2.0  # the meshes of the page
 LEAST_SIZE = 1e-9
+MOST_BONES = 4  # that move one corner of a mesh in the page
 
 
 def page(
-    clip: Clip, shown: FilmFrames, *, title: str | None = None, trail: str | None = None, view: View = None
+    clip: Clip,
+    shown: FilmFrames,
+    *,
+    title: str | None = None,
+    trail: str | None = None,
+    view: View = None,
+    follow: bool | str = False,
 ) -> str:
     """Return the page that plays the frames of a film.
 
@@ -41,15 +49,17 @@ def page(
         title: A line above the picture; the linkage's name by default.
         trail: Name of a frame whose path to draw, or None.
         view: Camera; None shows a flat linkage straight from above.
+        follow: Whether the camera goes along, or the name of the frame it goes along with.
     """
     linkage, sketch = clip.linkage, Sketch(clip.linkage)
     splits, fine = shown.refined(clip)
     trace = np.zeros((0, 3)) if trail is None else fine.forward(frame=trail)[:, :3, 3]
     name, note = title or linkage.name, f"{len(linkage.links)} links, {linkage.nv} degrees of freedom"
-    data = {"last": len(clip) - 1, "fine": splits, **_packed(sketch, shown, trace, view)}
+    way = camera_way(linkage, shown.poses, shown.rate, follow)
+    data = {"last": len(clip) - 1, "fine": splits, **_packed(sketch, shown, trace, view, way)}
     words = {
         "title": escape(name),
-        "note": note + "; meshes are not drawn" * bool(sketch.meshes),
+        "note": note + f"; {_files(len(sketch.meshes))} not drawn" * bool(sketch.meshes),
         "label": escape(f"{name}: {note}; a film of {len(shown.times)} frames, {shown.times[-1]:.3g} seconds"),
         "script": _beside("player.js"),
         "film": json.dumps(data).replace("<", "\\u003c"),
@@ -66,13 +76,20 @@ def _beside(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _packed(sketch: Sketch, shown: FilmFrames, trace: FloatArray, view: View) -> dict[str, Any]:
+def _files(count: int) -> str:
+    return "1 mesh is" if count == 1 else f"{count} meshes are"
+
+
+def _packed(
+    sketch: Sketch, shown: FilmFrames, trace: FloatArray, view: View, way: FloatArray | None
+) -> dict[str, Any]:
     """Return what the script of the page reads."""
-    frames, extent = sketch.frames(shown.poses), sketch.extent(shown.poses, trace)
+    frames, mesh = sketch.frames(shown.poses), of_meshes(sketch)
+    extent = sketch.extent(shown.poses, trace) if way is None else sketch.extent(shown.poses, camera=way)
     scale, flat = max(extent.size, LEAST_SIZE), sketch.flat and view is None
     own = max(sketch.extent(shown.poses[:1]).size, LEAST_SIZE)  # the linkage itself, without its way
     parts = [*sketch.parts, *sketch.joint_parts(own), *(_rod(*rod, BONE) for rod in sketch.rods(own))]
-    bodies = sorted({part.link for part in parts})
+    bodies = sorted({part.link for part in parts} | set(mesh.links.tolist()))
     rows = [row for part in parts for row in _rows(part, bodies.index(part.link), 0.0035 * own)]
     angles = VIEWS["top"] if flat else DEFAULT_VIEW if view is None else VIEWS[view] if isinstance(view, str) else view
     span = extent.high - extent.low
@@ -92,7 +109,24 @@ def _packed(sketch: Sketch, shown: FilmFrames, trace: FloatArray, view: View) ->
         "parts": _numbers(rows),
         "rails": _numbers(sketch.rails.at(frames)),
         "trail": _numbers(trace),
-        "hull": _numbers(_outermost(extent.points)),
+        "hull": _numbers(outermost(extent.points)),
+        "way": _numbers([] if way is None else way),
+        "mesh": _mesh(mesh, bodies),
+    }
+
+
+def _mesh(mesh: Triangles, bodies: list[int]) -> dict[str, str]:
+    """Return triangles on bones as arrays for the page: four bones a corner, weights and colours as bytes."""
+    spare = ((0, 0), (0, MOST_BONES - mesh.bones.shape[1]))
+    return {
+        "corners": _numbers(mesh.corners),
+        "normals": _numbers(np.round(127.0 * np.pad(mesh.normals, ((0, 0), (0, 1)))), "i1"),
+        "colors": _numbers(np.round(255.0 * np.pad(mesh.colors, ((0, 0), (0, 1)))), "u1"),
+        "bones": _numbers(np.pad(mesh.bones, spare), "<u2"),
+        "weights": _numbers(np.round(255.0 * np.pad(mesh.weights, spare)), "u1"),
+        "indices": _numbers(mesh.indices, "<u4"),
+        "bodies": _numbers([bodies.index(link) for link in mesh.links.tolist()], "<u2"),
+        "binds": _numbers(mesh.binds[:, :3]),
     }
 
 
@@ -107,14 +141,6 @@ def _turns_and_places(matrices: FloatArray) -> FloatArray:
 
     turns = Rotation.from_matrix(matrices[..., :3, :3].reshape(-1, 3, 3)).as_quat()
     return np.concatenate([turns.reshape(*matrices.shape[:-2], 4), matrices[..., :3, 3]], axis=-1)
-
-
-def _outermost(points: FloatArray) -> FloatArray:
-    """Return those of many points (n, 3) that lie furthest in one of many directions."""
-    steps = np.linspace(-1.0, 1.0, 7)
-    directions = np.array(np.meshgrid(steps, steps, steps)).reshape(3, -1)
-    furthest = {int((points @ direction).argmax()) for direction in directions.T}  # all at once would take much memory
-    return np.asarray(points[sorted(furthest)])
 
 
 # Solids

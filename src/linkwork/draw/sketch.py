@@ -12,10 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..formats.mesh_export import Facets
 from ..linkage.geometry import Box, Mesh, Polyline, Shape, Sphere
 from ..linkage.linkage import Linkage, check_linkage
 from ..transforms import FloatArray
 from . import surfaces
+from .welding import detail_of, mesh_surface
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -116,7 +118,8 @@ class Sketch:
 
     Attributes:
         parts: The shapes that can be drawn.
-        meshes: Paths of the meshes that cannot.
+        mesh_parts: Meshes with their surfaces.
+        meshes: Paths of the meshes that cannot be drawn.
         depth: How many joints lead to each link.
         bare: Which links have no shape and are drawn as bones.
         bones: Both ends of every bone, `Points` of shape (n, 2).
@@ -128,6 +131,7 @@ class Sketch:
     def __init__(self, linkage: Linkage, *, shapes: bool = True) -> None:
         self.linkage = linkage
         self.parts: list[Part] = []
+        self.mesh_parts: list[tuple[Part, Facets]] = []
         self.meshes: list[str] = []
         self.bare = np.ones(len(linkage.nodes), dtype=np.bool_)
         self.depth = np.zeros(len(linkage.nodes), dtype=np.int64)
@@ -143,16 +147,20 @@ class Sketch:
         self.flat = is_flat(linkage)
 
     def _take_shapes(self) -> None:
-        for i, node in enumerate(self.linkage.nodes):
-            for visual in node.visuals:
-                if visual.role != "visual":
-                    continue
-                if isinstance(visual.shape, Mesh):
-                    self.meshes.append(visual.shape.path)
-                    continue
-                color = LINKS[self.depth[i] % len(LINKS)] if visual.color is None else visual.color
-                self.parts.append(Part(i, node.matrix @ visual.placement, visual.shape, color))
-                self.bare[i] = False
+        nodes = self.linkage.nodes
+        shown = [(i, visual) for i, node in enumerate(nodes) for visual in node.visuals if visual.role == "visual"]
+        detail = detail_of(sum(isinstance(visual.shape, Mesh) for _, visual in shown))
+        for i, visual in shown:
+            color = LINKS[self.depth[i] % len(LINKS)] if visual.color is None else visual.color
+            part = Part(i, nodes[i].matrix @ visual.placement, visual.shape, color)
+            if not isinstance(visual.shape, Mesh):
+                self.parts.append(part)
+            elif (surface := mesh_surface(visual.shape, detail)) is not None:
+                self.mesh_parts.append((part, surface))
+            else:
+                self.meshes.append(visual.shape.path)
+                continue
+            self.bare[i] = False
 
     def _skeleton(self) -> tuple[Points, Points]:
         """Return the bones of bare links, and the rails of prismatic joints next to them."""
@@ -163,7 +171,7 @@ class Sketch:
             if parent < 0:
                 continue
             end = joint.placement[:3, 3]
-            if self.bare[parent] and end.any():
+            if self.bare[parent] and end.any() and not self._is_stake(child):
                 bones.append((parent, parent, origin, end))
             if joint.articulation.kind in ("prismatic", "screw") and (self.bare[parent] or self.bare[child]):
                 rails.append((parent, child, end, origin))
@@ -173,28 +181,52 @@ class Sketch:
                 bones.append((i, i, origin, extra.placement[:3, 3]))
         return _segments(bones), _segments(rails)
 
+    def _is_stake(self, child: int) -> bool:
+        """Return whether a bone would tie what is free to what stands still: a character's hips to the floor.
+
+        That is so of what floats, and of the ball joint that all limbs of a character hang on, where the link above is
+        only there to carry it about.
+        """
+        linkage, kinds = self.linkage, [joint.articulation.kind for joint in self.linkage.arcs]
+        if kinds[child] == "floating":
+            return True
+        above, limbs = linkage.parents[child], linkage.children
+        carries = all(kind in ("fixed", "floating") for kind in (kinds[k] for k in self._way_to(above)))
+        alone = all(not limbs[other] for other in limbs[above] if other != child)
+        return carries and alone and kinds[child] == "ball" and len(limbs[child]) > 1
+
+    def _way_to(self, link: int) -> Iterator[int]:
+        """Yield a link and all that it hangs on."""
+        while link >= 0:
+            yield link
+            link = self.linkage.parents[link]
+
     def frames(self, q: FloatArray) -> FloatArray:
         """Return world_from_frame of all frames, links first, shape (..., frames, 4, 4)."""
         return self.linkage.forward(q).array
 
-    def extent(self, poses: FloatArray, *more: FloatArray | None) -> Extent:
-        """Return the room that poses (n, nq) take, together with further points (..., 3)."""
-        cloud = self._cloud()
+    def extent(self, poses: FloatArray, *more: FloatArray | None, camera: FloatArray | None = None) -> Extent:
+        """Return the room that poses (n, nq) take, together with further points (..., 3).
+
+        For a camera that goes along, give where it is at each pose, shape (n, 3): the room is that around it.
+        """
+        cloud, way = self._cloud(), np.zeros((len(poses), 3)) if camera is None else camera
         step = max(1, CHUNK // len(cloud.owners))
         low, high = np.full(3, np.inf), np.full(3, -np.inf)
         for k in range(0, len(poses), step):
-            points = cloud.at(self.frames(poses[k : k + step])).reshape(-1, 3)
+            points = cloud.at(seen_from(self.frames(poses[k : k + step]), way[k : k + step])).reshape(-1, 3)
             low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
         count = max(1, min(len(poses), 40, step))
         some = np.linspace(0, len(poses) - 1, count).round().astype(np.int64)
         others = [points.reshape(-1, 3) for points in more if points is not None]
-        points = np.concatenate([cloud.at(self.frames(poses[some])).reshape(-1, 3), *others])
+        points = np.concatenate([cloud.at(seen_from(self.frames(poses[some]), way[some])).reshape(-1, 3), *others])
         return Extent(np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0)), points)
 
     def _cloud(self) -> Points:
         """Return the points whose bounding box is the drawing's: frame origins, bone ends and coarse surfaces."""
         groups = [origins(range(len(self.linkage.frames))), self.bones, self.rails]
         groups += [points for _, points in self._corners(sides=8)]
+        groups += [part.points(outermost(surface.corners)) for part, surface in self.mesh_parts]
         return joined_points(groups)
 
     def _corners(self, *, sides: int) -> Iterator[tuple[Part, Points]]:
@@ -319,6 +351,15 @@ def _heights(linkage: Linkage, moving: BoolArray) -> Points:
     return joined_points(found)
 
 
+def seen_from(frames: FloatArray, camera: FloatArray) -> FloatArray:
+    """Return world_from_frame (..., frames, 4, 4) moved back by where the camera has gone to (..., 3)."""
+    if not camera.any():
+        return frames
+    moved: FloatArray = frames.copy()
+    moved[..., :3, 3] -= camera[..., None, :]
+    return moved
+
+
 def origins(owners: ArrayLike) -> Points:
     """Return the origins of frames, given by their indices."""
     index = np.array(owners, dtype=np.int64)
@@ -341,6 +382,14 @@ def _distinct_corners(shape: Shape, sides: int) -> FloatArray:
         return np.array(shape.points)
     faces = surfaces.surface(shape, sides=sides, grain=np.inf, thickness=0.0)
     return np.unique(faces.reshape(-1, 3).round(12), axis=0)
+
+
+def outermost(points: FloatArray) -> FloatArray:
+    """Return those of many points (n, 3) that lie furthest in one of many directions."""
+    steps = np.linspace(-1.0, 1.0, 7)
+    directions = np.array(np.meshgrid(steps, steps, steps)).reshape(3, -1)
+    furthest = {int((points @ direction).argmax()) for direction in directions.T}  # all at once would take much memory
+    return np.asarray(points[sorted(furthest)])
 
 
 def nice_step(least: float) -> float:

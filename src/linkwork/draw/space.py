@@ -10,17 +10,21 @@ from typing import Any
 
 import numpy as np
 from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgb
 
 from ..transforms import FloatArray
 from .axes3d import edges, number
 from .panels import GREY, GRID, SHADOW, Panel, PanelOptions, Region
-from .sketch import BONE, DEFAULT_VIEW, JOINT, VIEWS, Extent, Sketch, Solids, nice_step, origins
+from .raster import Shadow, Solid, camera
+from .sketch import BONE, DEFAULT_VIEW, JOINT, VIEWS, Extent, Points, Sketch, Solids, nice_step, origins
 from .surfaces import outline, shaded
+from .triangles import of_sketch
 from .visibility import Covers, Eye, visible
 
 FOCAL_LENGTH = 1.0  # mild perspective: the camera is five diagonals of the box away
 MOST_SHADOWS = 300
 MOST_HIDING = 300
+FADING, PIECES = 1.3, 12  # of the box: how far the ground goes around a camera that follows; pieces of half a line
 
 
 class Faces(PolyCollection):
@@ -79,16 +83,6 @@ def _projected(points: FloatArray, projection: FloatArray) -> FloatArray:
     return np.asarray(page[..., :2] / page[..., 3:], dtype=np.float64)
 
 
-def camera(elevation: float, azimuth: float) -> tuple[FloatArray, FloatArray]:
-    """Return unit vectors towards a camera [deg] and towards the light, which hangs above and to the left of it."""
-    elevation, azimuth = math.radians(elevation), math.radians(azimuth)
-    flat = math.cos(elevation)
-    towards = np.array([flat * math.cos(azimuth), flat * math.sin(azimuth), math.sin(elevation)])
-    right = np.array([-math.sin(azimuth), math.cos(azimuth), 0.0])
-    light = 0.55 * towards + np.array([0.0, 0.0, 0.75]) - 0.45 * right
-    return towards, light / np.linalg.norm(light)
-
-
 class SpacePanel(Panel):
     """A linkage on 3-D axes.
 
@@ -120,23 +114,42 @@ class SpacePanel(Panel):
         self._written = np.zeros((0, 2, 3))  # where the axes have their lines, numbers and names
         self._box()
         self._grid = self._lines(1.0, GRID, 0.7)
-        self.moving.remove(self._grid)  # the ground stays
-        self._shadows = self._polygons(2.0, facecolors=SHADOW, edgecolors=SHADOW, linewidths=0.5)
-        self._casting = sketch.casting() if len(sketch.parts) <= MOST_SHADOWS else []
-        self._bone_shadows = self._lines(2.0, SHADOW, 2.0)
+        if not self.options.follows:
+            self.moving.remove(self._grid)  # the ground stays
+        self._casting: list[Points] = []
         self._attached.append((self._set_lines, self._lines(9.0, GREY, 2.0), sketch.rails))
-        solids = sketch.solids(self.scale, fine=self.options.fine)
-        self.faces = Faces(solids, 1e-5 * self.scale, linewidths=0.4, zorder=10.0)
-        self._moves(self.ax.add_collection(self.faces, autolim=False))
+        self.faces: Faces | Solid
+        if self.options.fine and not sketch.mesh_parts:
+            self._make_polygons()
+        else:
+            self._make_pixels()
         if sketch.many:
             self._attached.append((self._set_lines, self._lines(11.0, BONE, self.width), sketch.bones))
             for points, marker in ((sketch.round_joints, "o"), (sketch.prismatic_joints, "s")):
                 dots = self._dots(12.0, marker, self.dot, face=JOINT)
                 self._attached.append((self._set_dots, dots, origins(points.owners[sketch.bare[points.owners]])))
 
+    def _make_polygons(self) -> None:
+        """Draw solids as polygons, which stay sharp in print, over a shadow of polygons."""
+        sketch = self.sketch
+        self._shadows = self._polygons(2.0, facecolors=SHADOW, edgecolors=SHADOW, linewidths=0.5)
+        self._casting = sketch.casting() if len(sketch.parts) <= MOST_SHADOWS else []
+        self._bone_shadows = self._lines(2.0, SHADOW, 2.0)
+        self.faces = Faces(sketch.solids(self.scale), 1e-5 * self.scale, linewidths=0.4, zorder=10.0)
+        self._moves(self.ax.add_collection(self.faces, autolim=False))
+
+    def _make_pixels(self) -> None:
+        """Draw solids as pixels, which is fast, and serves meshes of any size."""
+        self.faces = Solid(of_sketch(self.sketch, self.scale, joints=not self.sketch.many), 10.0)
+        for artist in (Shadow(self.faces, self.ground, SHADOW, 2.0), self.faces):
+            self._moves(self.ax.add_artist(artist))
+            artist.set_clip_on(False)
+
     def _show_bodies(self, frames: FloatArray) -> None:
         """Place the faces, and drop a shadow straight down to the ground: it tells where things stand."""
         self.faces.place(frames)
+        if isinstance(self.faces, Solid):
+            return
         shadows = []
         for points in self._casting:
             corners = points.at(frames)
@@ -147,6 +160,24 @@ class SpacePanel(Panel):
         dropped = self.sketch.bones.at(frames)
         dropped[..., 2] = self.ground
         self._set_lines(self._bone_shadows, dropped if len(dropped) <= MOST_SHADOWS else [])
+
+    def _show_ground(self, camera: FloatArray) -> None:
+        """Draw the grid around the camera: its lines stand still in the world, and fade away from the middle."""
+        middle = (self.box[0] + self.box[1])[:2] / 2.0
+        reach = FADING * float(np.linalg.norm((self.box[1] - self.box[0])[:2])) / 2.0
+        ends, across = [], np.arange(-PIECES, PIECES + 1) * (reach / PIECES)
+        for axis in (0, 1):
+            centre = float(middle[axis] + camera[axis])
+            at = _multiples(centre - reach, centre + reach, self.step) - camera[axis]
+            line = np.empty((len(at), len(across), 3))
+            line[..., axis], line[..., 1 - axis], line[..., 2] = at[:, None], middle[1 - axis] + across, self.ground
+            ends.append(np.stack([line[:, :-1], line[:, 1:]], axis=2).reshape(-1, 2, 3))
+        pieces = np.concatenate(ends)
+        away = np.linalg.norm(pieces.mean(axis=1)[:, :2] - middle, axis=1) / reach
+        near = away < 1.0
+        shade = np.clip(2.0 * (1.0 - away[near]), 0.0, 1.0)[:, None]
+        self._set_lines(self._grid, pieces[near])
+        self._grid.set_color(1.0 - shade * (1.0 - np.array(to_rgb(GRID))))
 
     def _box(self) -> None:
         """Choose the box of the axes and its ground, from what has to be inside."""
@@ -202,8 +233,12 @@ class SpacePanel(Panel):
         return shown.min(axis=0), shown.max(axis=0)
 
     def _busy(self, frames: FloatArray) -> FloatArray:
-        self.faces.do_3d_projection()
-        seen = self._page_points(self.faces.pages[:, [0, -1]].reshape(-1, 2)).reshape(-1, 2, 2)
+        if isinstance(self.faces, Solid):
+            corners = self.faces.corners[:: max(1, len(self.faces.corners) // 2000)]
+            seen = np.repeat(self._to_points(corners)[:, None], 2, axis=1)
+        else:
+            self.faces.do_3d_projection()
+            seen = self._page_points(self.faces.pages[:, [0, -1]].reshape(-1, 2)).reshape(-1, 2, 2)
         written = self._to_points(self._written.reshape(-1, 3)).reshape(-1, 2, 2)
         return np.concatenate([super()._busy(frames), seen, written])
 
@@ -221,7 +256,8 @@ class SpacePanel(Panel):
         ground = self.ground
         grid = [[(at, low[1], ground), (at, high[1], ground)] for at in _multiples(low[0], high[0], self.step)]
         grid += [[(low[0], at, ground), (high[0], at, ground)] for at in _multiples(low[1], high[1], self.step)]
-        self._set_lines(self._grid, grid)
+        if not self.options.follows:
+            self._set_lines(self._grid, grid)
         for name, axis, values in zip("xyz", (ax.xaxis, ax.yaxis, ax.zaxis), self._ticks, strict=True):
             axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
             axis.set_ticks(values)

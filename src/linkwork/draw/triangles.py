@@ -1,0 +1,152 @@
+"""Everything that is drawn of a linkage as triangles that hang on bones: shapes, meshes, skins, bones and joints.
+
+A rigid part hangs on one bone, a skin on up to four for every corner. `raster` draws them, `player` packs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..formats.mesh_export import Facets, facets_of
+from ..linkage.geometry import Polyline, Shape
+from ..transforms import FloatArray
+from . import surfaces
+from .sketch import BONE, BoolArray, IntArray, Part, Sketch
+from .welding import is_closed, welded
+
+THREAD = 0.0035  # radius of the tube that stands for a polyline, of the size of the scene
+
+
+@dataclass(frozen=True, eq=False)
+class Triangles:
+    """Triangles whose corners are moved by bones.
+
+    Args:
+        corners: Where corners are bound, shape (n, 3) [m].
+        normals: Their unit normals, likewise.
+        colors: Their colours from 0 to 1, likewise.
+        bones: The bones that move each, shape (n, k).
+        weights: How much each of them does; they sum to 1, the largest first, shape (n, k).
+        indices: The corners of each triangle, counter-clockwise from outside, shape (m, 3).
+        shells: Whether each is a part of a closed surface, whose inside is never seen, shape (m,).
+        links: The link that each bone is, shape (b,).
+        binds: link_from_bound of each bone, shape (b, 4, 4).
+    """
+
+    corners: FloatArray
+    normals: FloatArray
+    colors: FloatArray
+    bones: IntArray
+    weights: FloatArray
+    indices: IntArray
+    shells: BoolArray
+    links: IntArray
+    binds: FloatArray
+
+    def moves(self, frames: FloatArray) -> FloatArray:
+        """Return world_from_bound of every bone, shape (..., b, 4, 4), for world_from_frame (..., frames, 4, 4)."""
+        return np.asarray(frames[..., self.links, :, :] @ self.binds)
+
+    def placed(self, frames: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the corners (n, 3) and their unit normals in the world, for world_from_frame (frames, 4, 4)."""
+        from ..kernels.raster import skinned
+
+        places, facing = np.empty_like(self.corners), np.empty_like(self.normals)
+        moves = np.ascontiguousarray(self.moves(frames)[:, :3])
+        skinned(self.corners, self.normals, self.bones, self.weights, moves, places, facing)
+        return places, facing
+
+
+def rigid(link: int, matrix: FloatArray, surface: Facets, color: tuple[float, float, float]) -> Triangles:
+    """Return facets that stand on one link, by link_from_surface, in one colour."""
+    count = len(surface.corners)
+    if surface.normals is None:
+        raise TypeError("lines have no normals; only triangles can be drawn as such")
+    return Triangles(
+        surface.corners @ matrix[:3, :3].T + matrix[:3, 3],
+        surface.normals @ matrix[:3, :3].T,
+        np.broadcast_to(np.array(color, np.float64), (count, 3)),
+        np.zeros((count, 1), np.int64),
+        np.ones((count, 1)),
+        surface.indices,
+        np.full(len(surface.indices), is_closed(surface)),
+        np.array([link]),
+        np.eye(4)[None],
+    )
+
+
+def joined(pieces: Sequence[Triangles]) -> Triangles:
+    """Return many as one: bones of one link that bind alike are one bone."""
+    width = max((piece.bones.shape[1] for piece in pieces), default=1)
+    links = np.concatenate([np.zeros(0, np.int64), *(piece.links for piece in pieces)])
+    binds = np.concatenate([np.zeros((0, 4, 4)), *(piece.binds for piece in pieces)])
+    keys = np.concatenate([links[:, None], binds.reshape(len(binds), 16).round(12)], axis=1)
+    _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    starts = np.cumsum([0, *(len(piece.corners) for piece in pieces)])
+    bones = np.cumsum([0, *(len(piece.links) for piece in pieces)])
+    owners = [same.ravel()[piece.bones + start] for piece, start in zip(pieces, bones, strict=False)]
+    return Triangles(
+        _stacked([piece.corners for piece in pieces], 3),
+        _stacked([piece.normals for piece in pieces], 3),
+        _stacked([piece.colors for piece in pieces], 3),
+        _stacked([_widened(own, width) for own in owners], width).astype(np.int64),
+        _stacked([_widened(piece.weights, width) for piece in pieces], width),
+        _stacked([piece.indices + start for piece, start in zip(pieces, starts, strict=False)], 3).astype(np.int64),
+        np.concatenate([np.zeros(0, np.bool_), *(piece.shells for piece in pieces)]),
+        links[first],
+        binds[first],
+    )
+
+
+def _stacked(rows: list[FloatArray], width: int) -> FloatArray:
+    return np.ascontiguousarray(np.concatenate([np.zeros((0, width)), *rows]))
+
+
+def _widened(rows: FloatArray, width: int) -> FloatArray:
+    return np.pad(rows, ((0, 0), (0, width - rows.shape[1])))
+
+
+def of_sketch(sketch: Sketch, scale: float, *, joints: bool = True) -> Triangles:
+    """Return what there is to draw of a linkage in a scene of a given size [m].
+
+    Args:
+        sketch: What there is to draw.
+        scale: Size of the scene: bones, joints and threads are as thick as suits it.
+        joints: Whether bones, and balls and cubes at joints, are drawn where links have no shapes.
+    """
+    parts: list[Part] = [*sketch.parts]
+    if joints:
+        parts += sketch.joint_parts(scale)
+    known: dict[Shape, Facets] = {}
+    for part in parts:
+        if part.shape not in known:
+            known[part.shape] = _surface(part.shape, THREAD * scale)
+    pieces = [rigid(part.link, part.matrix, known[part.shape], part.color) for part in parts]
+    pieces.append(of_meshes(sketch))
+    if joints:
+        rods = ((link, quads(surfaces.spindle(a, b, radius))) for link, a, b, radius in sketch.rods(scale))
+        pieces += [rigid(link, np.eye(4), rod, BONE) for link, rod in rods]
+    return joined(pieces)
+
+
+def of_meshes(sketch: Sketch) -> Triangles:
+    """Return the meshes of a linkage and nothing else."""
+    return joined([rigid(part.link, part.matrix, mesh, part.color) for part, mesh in sketch.mesh_parts])
+
+
+def _surface(shape: Shape, thickness: float) -> Facets:
+    if isinstance(shape, Polyline):
+        return quads(surfaces.surface(shape, sides=8, grain=np.inf, thickness=thickness))
+    found = facets_of(shape)
+    if found is None:
+        raise TypeError(f"{type(shape).__name__} has no surface")
+    return found
+
+
+def quads(faces: FloatArray) -> Facets:
+    """Return quadrilaterals (n, 4, 3) as triangles, smooth where they bend little."""
+    halves = np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
+    return welded(halves)

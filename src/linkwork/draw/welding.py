@@ -1,0 +1,112 @@
+"""Loose triangles as a surface: corners that coincide are one, round where it bends little, no finer than needed."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+
+import numpy as np
+
+from ..formats.mesh_export import Facets, IntArray, facets_of
+from ..linkage.geometry import Mesh
+from ..transforms import FloatArray
+
+CREASE = np.cos(np.radians(40.0))  # where faces bend more than that, there is an edge
+FINEST = 2048  # cells along a surface within which corners are one and the same
+COARSER = 1.35  # factor from one try to the next
+DETAIL = 150_000  # triangles of all meshes of a linkage, roughly: finer ones are smaller than a pixel
+LEAST_DETAIL, MOST_DETAIL = 1_500, 20_000  # of one mesh
+KEPT = 256  # surfaces that are kept in memory
+
+
+def detail_of(meshes: int) -> int:
+    """Return how many triangles each of so many meshes may have."""
+    return int(np.clip(DETAIL // max(meshes, 1), LEAST_DETAIL, MOST_DETAIL))
+
+
+def mesh_surface(mesh: Mesh, most: int) -> Facets | None:
+    """Return the surface of a mesh in a file, with about so many triangles; None where it cannot be read."""
+    if mesh.file is None:
+        return None
+    try:
+        state = os.stat(mesh.file)
+    except OSError:
+        return None
+    return _read(mesh.file, mesh.scale, most, (state.st_mtime_ns, state.st_size))
+
+
+@lru_cache(maxsize=KEPT)
+def _read(file: str, scale: tuple[float, float, float], most: int, state: tuple[int, int]) -> Facets | None:
+    """Return a surface, read anew when the state of its file changes."""
+    found = facets_of(Mesh(file, scale, file))
+    return None if found is None else welded(found.corners[found.indices], most=most)
+
+
+def welded(triangles: FloatArray, *, most: int | None = None) -> Facets:
+    """Return triangles as a surface with normals that show it round where it is, and sharp at its edges.
+
+    Args:
+        triangles: Corners, shape (n, 3, 3), counter-clockwise from outside.
+        most: About how many triangles to keep: corners in one cell of a grid become one, and the grid is made coarser
+            until there are no more. None keeps all.
+
+    Example:
+        >>> from linkwork.formats.mesh_export import facets_of
+        >>> from linkwork.linkage.geometry import Box
+        >>> box = facets_of(Box((1.0, 1.0, 1.0)))
+        >>> round_off = welded(box.corners[box.indices])
+        >>> len(round_off.corners)  # all edges are sharp: every face has its own
+        24
+    """
+    size = float(np.ptp(triangles.reshape(-1, 3), axis=0).max(initial=0.0)) or 1.0
+    cell = size / FINEST
+    corners, indices = _merged(triangles, 1e-6 * size)
+    while most is not None and len(indices) > most:
+        corners, indices = _merged(corners[indices], cell)
+        cell *= COARSER
+    return _shaded(corners, indices)
+
+
+def _merged(triangles: FloatArray, cell: float) -> tuple[FloatArray, IntArray]:
+    """Return corners that share a cell as one, at their mean, and the triangles that are left."""
+    points = triangles.reshape(-1, 3)
+    keys = np.round((points - points.min(axis=0, initial=np.inf)) / cell).astype(np.int64)
+    flat = (keys[:, 0] << 42) + (keys[:, 1] << 21) + keys[:, 2]
+    _, same, counts = np.unique(flat, return_inverse=True, return_counts=True)
+    same = same.ravel()
+    means = np.stack([np.bincount(same, points[:, k], len(counts)) / counts for k in range(3)], axis=1)
+    indices = same.reshape(-1, 3)
+    a, b, c = indices.T
+    return means, indices[(a != b) & (b != c) & (c != a)]
+
+
+def _shaded(corners: FloatArray, indices: IntArray) -> Facets:
+    """Return a surface with the mean normal at a corner, or a face's own where it lies across an edge from the mean."""
+    a, b, c = (corners[indices[:, k]] for k in range(3))
+    across = np.cross(b - a, c - a)
+    area = np.linalg.norm(across, axis=1, keepdims=True)
+    indices, across, area = indices[area[:, 0] > 0.0], across[area[:, 0] > 0.0], area[area[:, 0] > 0.0]
+    own = across / area
+    mean = np.stack([np.bincount(indices.ravel(), np.repeat(across[:, k], 3), len(corners)) for k in range(3)], axis=1)
+    length = np.linalg.norm(mean, axis=1, keepdims=True)
+    mean /= np.where(length > 0.0, length, 1.0)
+    smooth = np.einsum("tkj,tj->tk", mean[indices], own) > CREASE
+    normals = np.where(smooth[..., None], mean[indices], own[:, None])
+    keys = np.concatenate([indices.reshape(-1, 1), normals.reshape(-1, 3).round(6)], axis=1)
+    _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return Facets(corners[indices.ravel()[first]], normals.reshape(-1, 3)[first], place.reshape(-1, 3))
+
+
+def is_closed(surface: Facets) -> bool:
+    """Return whether a surface has an inside: along every edge, two triangles meet that turn the same way.
+
+    Example:
+        >>> from linkwork.linkage.geometry import Capsule
+        >>> is_closed(facets_of(Capsule(0.1, 0.4)))
+        True
+    """
+    size = float(np.ptp(surface.corners, axis=0).max(initial=0.0)) or 1.0
+    _, indices = _merged(surface.corners[surface.indices], 1e-6 * size)
+    ahead = np.concatenate([indices[:, [0, 1]], indices[:, [1, 2]], indices[:, [2, 0]]])
+    there, back = (pairs[:, 0] * (indices.max(initial=0) + 1) + pairs[:, 1] for pairs in (ahead, ahead[:, ::-1]))
+    return bool(np.array_equal(np.sort(there), np.sort(back)))

@@ -1,0 +1,153 @@
+"""Triangles as pixels: corners moved by the bones they hang on, a depth buffer, and what of it a pixel shows.
+
+A page has x to the right, y downwards and a depth that falls towards the eye. It is drawn finer than the picture and
+averaged, so that edges are smooth.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from . import inner, kernel
+
+HALF = 0.5 + 1e-9  # of a pixel, and a little: two triangles that share an edge leave no gap
+
+
+@kernel(nogil=True)
+def skinned(corners: Any, normals: Any, bones: Any, weights: Any, moves: Any, places: Any, facing: Any) -> None:
+    """Move corners and normals by the weighted mean of their bones' transforms (linear blend skinning).
+
+    Args:
+        corners: Corners where they were bound, shape (n, 3).
+        normals: Their unit normals, likewise.
+        bones: The bones that move each, shape (n, k).
+        weights: How much each does; a zero ends the list, shape (n, k).
+        moves: world_from_bound of every bone, shape (bones, 3, 4).
+        places: Takes the corners in the world, shape (n, 3).
+        facing: Takes the unit normals there.
+    """
+    blend = np.empty((3, 4))
+    for i in range(corners.shape[0]):
+        blend[:] = 0.0
+        for j in range(bones.shape[1]):
+            weight = weights[i, j]
+            if weight <= 0.0:
+                break
+            move = moves[bones[i, j]]
+            for row in range(3):
+                for column in range(4):
+                    blend[row, column] += weight * move[row, column]
+        length = 0.0
+        for row in range(3):
+            turn = blend[row]
+            places[i, row] = turn[0] * corners[i, 0] + turn[1] * corners[i, 1] + turn[2] * corners[i, 2] + turn[3]
+            way = turn[0] * normals[i, 0] + turn[1] * normals[i, 1] + turn[2] * normals[i, 2]
+            facing[i, row] = way
+            length += way * way
+        if length > 0.0:
+            for row in range(3):
+                facing[i, row] /= math.sqrt(length)
+
+
+@inner
+def _bounded(low: float, high: float, level: float, slope: float, inverse: float) -> Any:
+    """Return the part of a row where a corner's share, a level plus a slope times x, is not negative."""
+    if slope > 0.0:
+        return max(low, -level * inverse), high
+    if slope < 0.0:
+        return low, min(high, -level * inverse)
+    return low, high if level >= 0.0 else -np.inf
+
+
+@kernel(nogil=True)
+def fill(pages: Any, triangles: Any, shells: Any, depth: Any, owners: Any) -> None:
+    """Find which triangle each pixel of a page shows: the nearest.
+
+    Args:
+        pages: Corners on the page [pixel] and their depth, shape (n, 3); not finite where one is behind the eye.
+        triangles: Three corners each, counter-clockwise from outside, shape (m, 3).
+        shells: Whether each is a part of a closed surface, whose inside is never seen, shape (m,).
+        depth: How far what a pixel shows is, infinite where it shows nothing yet, shape (height, width).
+        owners: Takes the triangle that each pixel shows, likewise; where it shows none, it stays as it is.
+    """
+    height, width = depth.shape
+    for t in range(triangles.shape[0]):
+        i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        cx, cy, cz = pages[k, 0], pages[k, 1], pages[k, 2]
+        ax, ay, az = pages[i, 0] - cx, pages[i, 1] - cy, pages[i, 2] - cz
+        bx, by, bz = pages[j, 0] - cx, pages[j, 1] - cy, pages[j, 2] - cz
+        double = ax * by - ay * bx
+        if not abs(double) > 1e-9 or (shells[t] and double > 0.0) or not math.isfinite(az + bz):
+            continue
+        top = max(math.ceil(cy + min(ay, by, 0.0) - 0.5), 0)
+        bottom = min(math.floor(cy + max(ay, by, 0.0) - 0.5), height - 1)
+        if top > bottom:
+            continue
+        # The shares u, v, w of the corners in a place are linear in x and y from corner c.
+        ux, uy, vx, vy = by / double, -bx / double, -ay / double, ax / double
+        wx, wy = -ux - vx, -uy - vy
+        iu = 1.0 / ux if ux != 0.0 else 0.0
+        iv = 1.0 / vx if vx != 0.0 else 0.0
+        iw = 1.0 / wx if wx != 0.0 else 0.0
+        zx = ux * az + vx * bz
+        for row in range(top, bottom + 1):
+            y = row + 0.5 - cy
+            low, high = _bounded(-cx, width - cx, uy * y, ux, iu)
+            low, high = _bounded(low, high, vy * y, vx, iv)
+            low, high = _bounded(low, high, 1.0 + wy * y, wx, iw)
+            first = max(math.ceil(cx + low - HALF), 0)
+            last = min(math.floor(cx + high - 1.0 + HALF), width - 1) if high > -np.inf else -1
+            far = cz + (uy * az + vy * bz) * y + zx * (first + 0.5 - cx)
+            for column in range(first, last + 1):
+                if far < depth[row, column]:
+                    depth[row, column] = far
+                    owners[row, column] = t
+                far += zx
+
+
+@inner
+def _blended(pages: Any, corners: Any, t: int, colors: Any, x: float, y: float, color: Any) -> None:
+    """Blend the colours of a triangle's corners at a place on the page, or at the nearest it has."""
+    i, j, k = corners[t, 0], corners[t, 1], corners[t, 2]
+    x, y = x - pages[k, 0], y - pages[k, 1]
+    ax, ay = pages[i, 0] - pages[k, 0], pages[i, 1] - pages[k, 1]
+    bx, by = pages[j, 0] - pages[k, 0], pages[j, 1] - pages[k, 1]
+    inverse = 1.0 / (ax * by - ay * bx)
+    u = min(max((x * by - y * bx) * inverse, 0.0), 1.0)
+    v = min(max((ax * y - ay * x) * inverse, 0.0), 1.0 - u)
+    for channel in range(3):
+        color[channel] = u * colors[i, channel] + v * colors[j, channel] + (1.0 - u - v) * colors[k, channel]
+
+
+@kernel(nogil=True)
+def averaged(pages: Any, triangles: Any, colors: Any, owners: Any, grain: int, pixels: Any) -> None:
+    """Average squares of a fine page into the pixels of a picture, with how much of each is covered.
+
+    Args:
+        pages: Corners on the fine page, as in `fill`.
+        triangles: Three corners each.
+        colors: Colours of the corners from 0 to 255, blended between them, shape (n, 3).
+        owners: The triangle that each fine pixel shows, or -1.
+        grain: How many fine pixels there are along the side of a pixel.
+        pixels: Takes red, green, blue and cover from 0 to 255, shape (height, width, 4).
+    """
+    height, width = pixels.shape[:2]
+    color, cover = np.zeros(3), 255.0 / (grain * grain)
+    for row in range(height):
+        for column in range(width):
+            red, green, blue, count, last = 0.5, 0.5, 0.5, 0, -1
+            for below in range(grain):
+                for beside in range(grain):
+                    t = owners[row * grain + below, column * grain + beside]
+                    if t < 0:
+                        continue
+                    if t != last:
+                        last = t
+                        _blended(pages, triangles, t, colors, (column + 0.5) * grain, (row + 0.5) * grain, color)
+                    red, green, blue, count = red + color[0], green + color[1], blue + color[2], count + 1
+            share = 1.0 / max(count, 1)
+            pixels[row, column, 0], pixels[row, column, 1] = np.uint8(red * share), np.uint8(green * share)
+            pixels[row, column, 2], pixels[row, column, 3] = np.uint8(blue * share), np.uint8(count * cover)
