@@ -80,9 +80,7 @@ def _files(count: int) -> str:
     return "1 mesh is" if count == 1 else f"{count} meshes are"
 
 
-def _packed(
-    sketch: Sketch, shown: FilmFrames, trace: FloatArray, view: View, way: FloatArray | None
-) -> dict[str, Any]:
+def _packed(sketch: Sketch, shown: FilmFrames, trace: FloatArray, view: View, way: FloatArray | None) -> dict[str, Any]:
     """Return what the script of the page reads."""
     frames, mesh = sketch.frames(shown.poses), of_meshes(sketch)
     extent = sketch.extent(shown.poses, trace) if way is None else sketch.extent(shown.poses, camera=way)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
@@ -29,15 +29,19 @@ def mesh_surface(mesh: Mesh, most: int) -> Facets | None:
     if mesh.file is None:
         return None
     try:
-        state = os.stat(mesh.file)
+        state = Path(mesh.file).stat()
     except OSError:
         return None
     return _read(mesh.file, mesh.scale, most, (state.st_mtime_ns, state.st_size))
 
 
 @lru_cache(maxsize=KEPT)
-def _read(file: str, scale: tuple[float, float, float], most: int, state: tuple[int, int]) -> Facets | None:
-    """Return a surface, read anew when the state of its file changes."""
+def _read(
+    file: str,
+    scale: tuple[float, float, float],
+    most: int,
+    state: tuple[int, int],  # noqa: ARG001 - a file that has changed is read anew
+) -> Facets | None:
     found = facets_of(Mesh(file, scale, file))
     return None if found is None else welded(found.corners[found.indices], most=most)
 
