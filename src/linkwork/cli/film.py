@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ..errors import OptionError
 from .console import print_json, progress, say, writing
-from .options import AsJson, ClipName, FrameCount, MotionOperand, MoverName, Size, View, command, takes, writes
+from .options import AsJson, ClipName, FrameCount, MotionOperand, MoverName, Size, View, command, flag, takes, writes
 from .output import save_clip
 from .parsing import read_motion, read_size, read_view
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @command(
     "animate human:floating -o walk.html",
     "animate planar:15,10,5 -o arm.mp4 --trail tip --size 960x540",
+    "animate human:floating -o walk.mp4 --follow --until 0.2 --size 320x320",
     "animate snake:9 -o snake_%04d.png --frames 6",
     "animate panda -o panda.glb --speed 0.5",
 )
@@ -26,7 +27,9 @@ def animate(
     output: Annotated[Path | None, writes("A .html, .mp4, .gif or .png, or a motion: .glb, .bvh, .usd, ...")] = None,
     clip: ClipName = None,
     linkage: MoverName = None,
-    fps: Annotated[float | None, takes("RATE", "Frames a second; by default those of the motion.", "--fps")] = None,
+    fps: Annotated[
+        float | None, takes("RATE", "Frames a second; by default those of the motion, and 30 in a .mp4.", "--fps")
+    ] = None,
     frames: FrameCount = None,
     start: Annotated[float | None, takes("S", "Where to begin [s].", "--from")] = None,
     end: Annotated[float | None, takes("S", "Where to end [s].", "--until")] = None,
@@ -34,6 +37,8 @@ def animate(
     size: Size = None,
     view: View = None,
     trail: Annotated[str | None, takes("FRAME", "Draw the path of a frame.", "--trail")] = None,
+    follow: Annotated[bool, flag("--follow", "The camera goes along with the motion.")] = False,
+    follow_frame: Annotated[str | None, takes("FRAME", "The camera goes along with a frame.", "--follow-frame")] = None,
     title: Annotated[str | None, takes("TEXT", "A line above the picture.", "--title")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -55,11 +60,12 @@ def animate(
         if suffix in draw.FILMS:
             with progress("drawing") as report:
                 draw.film(
-                    moving, path, **vars(part), view=read_view(view), trail=trail, title=title,
+                    moving, path, **vars(part), view=read_view(view), trail=trail, follow=follow_frame or follow, title=title,
                     size=read_size(size, suffix), progress=lambda done, all_: report(done / all_, f"frame {done}"),
                 )  # fmt: skip
-        elif size or view or trail or title:
-            raise OptionError(f"a {suffix} holds the motion itself: --size, --view, --trail and --title do not matter")
+        elif size or view or trail or title or follow or follow_frame:
+            options = "--size, --view, --trail, --follow and --title"
+            raise OptionError(f"a {suffix} holds the motion itself: {options} do not matter")
         else:
             shown = film_frames(moving, part, most=1000.0, what=f"a {suffix}", even=False)
             save_clip(shown.as_clip(moving), path)

@@ -15,7 +15,6 @@ from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
 from ..transforms import FloatArray
-from .surfaces import shaded
 from .triangles import Triangles
 
 Pixels = NDArray[np.uint8]
@@ -24,30 +23,31 @@ LARGE = 250_000  # pixels: what a picture of many dots an inch has more than
 
 
 def drawn(
-    pages: FloatArray, colors: FloatArray, triangles: Triangles, size: tuple[int, int], grain: int
+    places: FloatArray, projection: FloatArray, colors: FloatArray, triangles: Triangles, size: tuple[int, int]
 ) -> tuple[Pixels, int, int]:
     """Return triangles as pixels with transparency, cut to what they cover, and where its left upper corner lies.
 
     Args:
-        pages: Corners on the picture, x to the right, y down [pixel], and depth, shape (n, 3).
-        colors: Colours of corners, from 0 to 1, shape (n, 3).
+        places: Corners in the world, shape (n, 3).
+        projection: Homogeneous projection onto the picture, x to the right, y down [pixel], shape (4, 4).
+        colors: Colours of corners, from 0 to 255, shape (n, 3).
         triangles: Which corners make triangles.
         size: Width and height of the picture; what lies outside is not drawn.
-        grain: Fine pixels along the side of a pixel.
     """
-    from ..kernels.raster import averaged, fill
+    from ..kernels.raster import averaged, fill, projected
 
-    low = np.clip(np.floor(pages[:, :2].min(axis=0)), 0, size).astype(np.int64)
-    high = np.clip(np.ceil(pages[:, :2].max(axis=0)), 0, size).astype(np.int64)
+    pages = np.empty_like(places)
+    bounds = np.array(projected(places, projection, pages)).reshape(2, 2)
+    low, high = np.floor(bounds[0].clip(0, size)).astype(int), np.ceil(bounds[1].clip(0, size)).astype(int)
     width, height = np.maximum(high - low, 1).tolist()
-    fine = pages.copy()
-    fine[:, :2] = (pages[:, :2] - low) * grain
+    grain = COARSE if size[0] * size[1] > LARGE else FINE
+    pages[:, 0] = (pages[:, 0] - low[0]) * grain
+    pages[:, 1] = (pages[:, 1] - low[1]) * grain
     depth = np.full((height * grain, width * grain), np.inf, np.float32)
     owners = np.full(depth.shape, -1, np.int32)
-    indices = triangles.indices
-    fill(fine, indices, triangles.shells, depth, owners)
+    fill(pages, triangles.indices, triangles.shells, depth, owners)
     pixels = np.empty((height, width, 4), np.uint8)
-    averaged(fine, indices, np.ascontiguousarray(np.clip(255.0 * colors, 0.0, 255.0)), owners, grain, pixels)
+    averaged(pages, triangles.indices, colors, owners, grain, pixels)
     return pixels, int(low[0]), int(low[1])
 
 
@@ -78,28 +78,29 @@ class Solid(Artist):
             return
         scale = renderer.get_image_magnification()
         width, height = renderer.get_canvas_width_height()
-        pages = self._pages(self.corners) * (scale, scale, 1.0)
-        pages[:, 1] = height * scale - pages[:, 1]
         size = (math.ceil(width * scale), math.ceil(height * scale))
-        grain = COARSE if size[0] * size[1] > LARGE else FINE
-        pixels, left, top = drawn(pages, self._colors(), self._triangles, size, grain)
+        pixels, left, top = drawn(self.corners, self._projection(scale, height), self._colors(), self._triangles, size)
         gc = renderer.new_gc()
         renderer.draw_image(gc, left / scale, height - (top + len(pixels)) / scale, pixels[::-1])
         gc.restore()
 
-    def _pages(self, points: FloatArray) -> FloatArray:
-        """Return points on the page of the figure [pixel], and their depth, shape (n, 3)."""
-        projection = self.axes.get_proj()  # type: ignore[union-attr]
-        seen = points @ projection[:, :3].T + projection[:, 3]
-        flat = self.axes.transData.transform(seen[:, :2] / seen[:, 3:])  # type: ignore[union-attr]
-        return np.concatenate([flat, seen[:, 2:3] / seen[:, 3:]], axis=1)
+    def _projection(self, scale: float, height: float) -> FloatArray:
+        """Return the projection of the axes onto a page with y down, of so many pixels for one of the figure's."""
+        axes: Any = self.axes
+        page, flat = np.eye(4), axes.transData.get_affine().get_matrix()
+        page[:2, :2], page[:2, 3] = flat[:2, :2], flat[:2, 2]
+        down = np.diag([scale, -scale, 1.0, 1.0])
+        down[1, 3] = height * scale
+        return np.asarray(down @ page @ axes.get_proj())
 
     def _colors(self) -> FloatArray:
-        """Return the colours of corners in the light; a surface seen from behind is lit as from in front."""
+        """Return the colours of corners in the light, from 0 to 255."""
+        from ..kernels.raster import lit
+
         axes: Any = self.axes
-        towards, light = camera(axes.elev, axes.azim)
-        facing = self._facing * np.where(self._facing @ towards < 0.0, -1.0, 1.0)[:, None]
-        return shaded(self._triangles.colors, facing, light)
+        shown = np.empty_like(self._facing)
+        lit(self._triangles.colors, self._facing, *camera(axes.elev, axes.azim), shown)
+        return shown
 
 
 class Shadow(Solid):
@@ -122,7 +123,7 @@ class Shadow(Solid):
         super().draw(renderer)
 
     def _colors(self) -> FloatArray:
-        return np.broadcast_to(self._color, self.corners.shape)
+        return np.tile(255.0 * self._color, (len(self.corners), 1))
 
 
 def camera(elevation: float, azimuth: float) -> tuple[FloatArray, FloatArray]:

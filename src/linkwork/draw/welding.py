@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from ..transforms import FloatArray
 
 CREASE = np.cos(np.radians(40.0))  # where faces bend more than that, there is an edge
 FINEST = 2048  # cells along a surface within which corners are one and the same
-COARSER = 1.35  # factor from one try to the next
+COARSER = 1.2  # factor from one try to the next, at least
 DETAIL = 150_000  # triangles of all meshes of a linkage, roughly: finer ones are smaller than a pixel
 LEAST_DETAIL, MOST_DETAIL = 1_500, 20_000  # of one mesh
 KEPT = 256  # surfaces that are kept in memory
@@ -67,7 +68,7 @@ def welded(triangles: FloatArray, *, most: int | None = None) -> Facets:
     corners, indices = _merged(triangles, 1e-6 * size)
     while most is not None and len(indices) > most:
         corners, indices = _merged(corners[indices], cell)
-        cell *= COARSER
+        cell *= max(COARSER, math.sqrt(len(indices) / most))  # half as many along a side leave a quarter
     return _shaded(corners, indices)
 
 

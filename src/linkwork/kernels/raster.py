@@ -52,6 +52,50 @@ def skinned(corners: Any, normals: Any, bones: Any, weights: Any, moves: Any, pl
                 facing[i, row] /= math.sqrt(length)
 
 
+@kernel(nogil=True)
+def projected(points: Any, projection: Any, pages: Any) -> Any:
+    """Project points onto a page and return the lowest and highest x and y there.
+
+    Args:
+        points: Points of the world, shape (n, 3).
+        projection: Homogeneous projection, shape (4, 4).
+        pages: Takes x, y and depth of each, shape (n, 3); not numbers behind the eye.
+    """
+    left, top, right, bottom = np.inf, np.inf, -np.inf, -np.inf
+    for i in range(points.shape[0]):
+        x, y, z = points[i, 0], points[i, 1], points[i, 2]
+        row = projection[3]
+        w = row[0] * x + row[1] * y + row[2] * z + row[3]
+        for k in range(3):
+            row = projection[k]
+            pages[i, k] = (row[0] * x + row[1] * y + row[2] * z + row[3]) / w if w > 0.0 else np.nan
+        if w > 0.0:
+            left, right = min(left, pages[i, 0]), max(right, pages[i, 0])
+            top, bottom = min(top, pages[i, 1]), max(bottom, pages[i, 1])
+    return left, top, right, bottom
+
+
+@kernel(nogil=True)
+def lit(colors: Any, facing: Any, towards: Any, light: Any, shown: Any) -> None:
+    """Light corners as `surfaces.shaded` does, from both sides: what is seen from behind is lit as from in front.
+
+    Args:
+        colors: Colours from 0 to 1, shape (n, 3).
+        facing: Unit normals, shape (n, 3).
+        towards: Unit vector to the eye.
+        light: Unit vector to the light.
+        shown: Takes the colours from 0 to 255, shape (n, 3).
+    """
+    for i in range(colors.shape[0]):
+        x, y, z = facing[i, 0], facing[i, 1], facing[i, 2]
+        way = 1.0 if x * towards[0] + y * towards[1] + z * towards[2] >= 0.0 else -1.0
+        share = min(max(way * (x * light[0] + y * light[1] + z * light[2]), -1.0), 1.0)
+        gleam = 0.16 * max(share, 0.0) ** 2
+        for channel in range(3):
+            dim = colors[i, channel] * (0.74 + 0.24 * share)
+            shown[i, channel] = 255.0 * min(max(dim + (1.0 - dim) * gleam, 0.0), 1.0)
+
+
 @inner
 def _bounded(low: float, high: float, level: float, slope: float, inverse: float) -> Any:
     """Return the part of a row where a corner's share, a level plus a slope times x, is not negative."""
