@@ -60,8 +60,9 @@ def animate(
         if suffix in draw.FILMS:
             with progress("drawing") as report:
                 draw.film(
-                    moving, path, **vars(part), view=read_view(view), trail=trail, follow=follow_frame or follow, title=title,
-                    size=read_size(size, suffix), progress=lambda done, all_: report(done / all_, f"frame {done}"),
+                    moving, path, **vars(part), view=read_view(view), trail=trail, title=title,
+                    follow=follow_frame or follow, size=read_size(size, suffix),
+                    progress=lambda done, all_: report(done / all_, f"frame {done}"),
                 )  # fmt: skip
         elif size or view or trail or title or follow or follow_frame:
             options = "--size, --view, --trail, --follow and --title"
