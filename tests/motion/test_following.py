@@ -133,6 +133,23 @@ def test_where_nothing_leads_on_damped_waits_and_robust_jumps_and_the_clip_tells
     assert not lw.track(arm, goals, start=[1.6, -1.5], method="robust", stay=True).jumps
 
 
+@pytest.mark.parametrize("method", ["damped", "robust"])
+def test_bodies_are_tracked_without_a_jump_also_where_goals_leave_and_return(method: str) -> None:
+    body = lw.models.human(root="floating")
+    stand = body.stored_pose("stand")
+    feet = [lw.Hold(f"{side}_foot").resolve(body, stand) for side in ("left", "right")]
+    out = 1.5 * np.sin(np.linspace(0.0, math.pi, 60)) ** 2
+    paths = [[*feet, lw.Reach("right_hand", position=(0.4 + x, -0.2, 1.2), priority=1)] for x in out]
+    clip = lw.track(body, paths, start=stand, method=method)
+    assert not clip.jumps
+    assert np.abs(np.diff(clip.poses, axis=0)).max() < 0.5
+    assert (clip.residuals[:, :-1] <= 1e-3).all()  # the feet stay
+    assert clip.residuals[30, -1] > 0.1
+    assert clip.residuals[-1, -1] <= 1e-4
+    slow = lw.track(body, paths[::20], start=stand, method=method)  # goals that go far in a frame may turn joints far
+    assert slow.residuals[0, -1] <= 1e-4
+
+
 def test_the_first_frame_may_be_anywhere() -> None:
     arm = lw.models.ur5()
     far = arm.forward([2.0, -0.5, -1.4, 0.3, -1.0, 1.0], frame="tip")

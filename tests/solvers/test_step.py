@@ -14,7 +14,9 @@ from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 from chains import KINDS, errors, random_chain
+from contract import smooth_path
 from linkwork.errors import GoalError, OptionError, PoseShapeError, PoseValueError
+from sixty_robots import installed
 
 PANDA, UR5 = lw.models.panda(), lw.models.ur5()
 READY = PANDA.stored_pose("ready")
@@ -264,19 +266,41 @@ def test_stay_gives_the_answer_on_the_branch_of_the_start() -> None:
         assert_array_equal(found.q, same.q)
 
 
-def test_stay_goes_far_where_the_goal_is_far() -> None:
-    found = IK(moved(x=-0.2, y=0.3, z=-0.1), start=READY, stay=True)
-    assert found.success
+def test_stay_turns_no_joint_far_at_once_and_says_that_it_is_on_its_way() -> None:
+    goal, q, answers = moved(x=-0.2, y=0.3, z=-0.1), READY, 0
+    while True:
+        found = IK(goal, start=q, stay=True)
+        assert np.abs(found.q - q).max() <= 0.49 + 1e-12
+        q, answers = found.q, answers + 1
+        if found.success:
+            break
+        assert found.status == "following"
+        assert "on its way" in found.reason
+        assert "again" in found.explain()
+    assert 1 < answers < 5
     assert found.status == "reached"
     assert found.starts == 0
 
 
 def test_stay_is_held_where_nothing_leads_on_and_says_so() -> None:
     found = IK(moved(x=2.0), start=READY, stay=True)
+    while found.status == "following":
+        found = IK(moved(x=2.0), start=found.q, stay=True)
     assert not found.success
     assert found.status == "held"
     assert_allclose(found.residuals, errors(PANDA, "tip", found.q[None], moved(x=2.0)[None], "pose")[0], rtol=1e-6)
     assert "out of reach" in found.reason
+
+
+@pytest.mark.parametrize(("name", "frame", "seed"), [("panda", "panda_leftfinger", 7), ("xarm7", "link_eef", 7)])
+def test_bare_poses_in_a_loop_never_jump_where_the_path_is_lost(name: str, frame: str, seed: int) -> None:
+    arm = lw.load(installed(name))  # both wait at a limit, until the path is far away
+    path = smooth_path(arm, 100, seed)
+    ik, q = lw.prepare(arm, frame), path[0]
+    for target in arm.forward(path, frame=frame):
+        found = ik(target, start=q, stay=True)
+        assert np.abs(found.q - q).max() <= 0.49 + 1e-12
+        q = found.q
 
 
 def test_stay_is_held_by_a_limit_where_another_branch_reaches() -> None:

@@ -39,8 +39,8 @@ class Diagnosis:
 
     Attributes:
         cause: ``reached``, ``out-of-reach``, ``too-close``, ``out-of-plane``, ``over-constrained``, ``limits``,
-            ``conflict``, ``open-loop``, ``singular``, ``local-minimum``, ``diverged``, ``iterations``, ``time`` or
-            ``unknown``.
+            ``conflict``, ``open-loop``, ``singular``, ``local-minimum``, ``diverged``, ``iterations``, ``time``,
+            ``following`` or ``unknown``.
         sentence: What happened, with numbers.
         advice: What to try.
         evidence: The numbers, by name.
@@ -269,6 +269,10 @@ def _owner(solution: Solution, block: Block) -> int:
 def _experiments(solution: Solution) -> Diagnosis:
     problem = solution.problem
     base = _ended(solution)
+    if solution.status == "following":
+        return Diagnosis(
+            "following", base, "Call it again with this pose as the start, or follow a path with track.", {}
+        )
     if solution.status == "diverged" and solution.options.get("scale") is not None:
         return _diverged(solution, problem, base)
     longer = _continued(solution, problem)

@@ -26,7 +26,7 @@ PACE = Layout(
     "fine",  # squared share of the tolerance at which a cycle has nothing left to do
     "leap",  # how far many cycles together may lead: so many reaches of one; 0 for no bound
     "far",  # error at the start from which on they may lead further:
-    "lever",  # so many reaches for each metre
+    "lever",  # so many reaches for each metre more
 )
 RATE = Layout(  # of a value, after the pace
     "speed",  # units a second
@@ -281,7 +281,8 @@ def span_of(chain, rows, pace, s):
     w = load(chain.settings, SETTINGS.rotation_weight)
     _, _, p, r = look(chain, rows, s.goal, s.q, s.work, s.error)
     error = math.sqrt(p + r * (w * w))
-    return load(pace, PACE.lever) * error if error > load(pace, PACE.far) else load(pace, PACE.leap)
+    more = error - load(pace, PACE.far)
+    return load(pace, PACE.leap) + (load(pace, PACE.lever) * more if more > 0.0 else 0.0)
 
 
 @inner

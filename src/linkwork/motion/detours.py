@@ -8,7 +8,7 @@ backwards and forwards, and to which the poses before are led over, frame by fra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from ..kernels.search_many import REACHED
 from ..linkage.linkage import Linkage
 from ..linkage.poses import advance, between, distinct, turned_back
 from ..solvers import Prepared
+from ..solvers.chain_step import Stayed
 from ..transforms import FloatArray
 
 STARTS, AROUND, NEAR = 192, 64, 0.6  # of the search for solutions: anywhere; around the pose before, and how far [rad]
@@ -34,6 +35,10 @@ class Mark(NamedTuple):
 
     prepared: Prepared
     target: FloatArray
+
+    def keep_up(self, q: FloatArray, last: Any) -> Stayed:
+        """Return the answer that goes on from a pose without a jump; `last` is the one that led there."""
+        return self.prepared.follower.keep_up(self.target, q, last if isinstance(last, Stayed) else None)
 
 
 class Ways(NamedTuple):
@@ -99,8 +104,8 @@ def _moving(prepared: Prepared) -> NDArray[np.bool_]:
     """Return which velocities move the frame."""
     table, moving = prepared.linkage.table, np.zeros(prepared.linkage.nv, np.bool_)
     moving[[table[q].v for q in prepared.chain.plain[1].tolist()]] = True
-    for _, q in prepared.chain.balls:
-        moving[table[q].v : table[q].v + 3] = True
+    for q, v in table.quaternions:
+        moving[v : v + 3] = q in {place for _, place in prepared.chain.balls}
     return moving
 
 

@@ -1,23 +1,38 @@
-"""Frames of a path of one `Reach` each, without a jump from one to the next as long as there is a way."""
+"""Frames of a path, without a jump from one to the next as long as there is a way."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..solvers import Damped, Method, Problem, Robust, Settings
+from ..solvers.body_solver import BodySolver
+from ..solvers.body_step import Stay
 from ..transforms import FloatArray
 from .detours import Mark, way_around
 
 TRIES, FAR = 8, 8  # searches for another way that find none, or one that ends so few frames later
 
 
+class BodyMark(NamedTuple):
+    """What a frame asks of a body: the compiled solver for its goals, and these."""
+
+    solver: BodySolver
+    problem: Problem
+
+    def keep_up(self, q: FloatArray, last: Any) -> Stay:
+        """Return the answer that goes on from a pose without a jump; `last` is the one that led there."""
+        problem = self.problem
+        asked = problem.residuals(problem.error(q))
+        return self.solver.follower.keep_up(problem.goals, q, asked, last)
+
+
 def can_follow(method: Method, problem: Problem, settings: Settings) -> bool:
-    """Return whether a method leaves it to the compiled search how frames are reached, and that knows the chain."""
+    """Return whether a method leaves it to compiled solvers how frames are reached, and one knows the goals."""
     plain = isinstance(method, Robust) or method == Damped()
-    return plain and settings.time_budget is None and _robust(method).prepared(problem, settings) is not None
+    return plain and settings.time_budget is None and _mark(problem, method, settings, problem.start) is not None
 
 
 def follow_path(
@@ -28,24 +43,26 @@ def follow_path(
     settings: Settings,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[FloatArray, list[FloatArray]]:
-    """Return the pose of every frame and the errors of its goals.
+    """Return the poses (n, nq) of frames and the errors of their goals.
 
     A frame is reached by a continuous motion from the one before. The first may be anywhere. Where nothing leads on,
-    another way is looked for that parts some frames before. If there is none, ``robust`` goes to another solution, a
-    jump, if there is one; other methods come as near as they can.
+    another way is looked for that parts some frames before, if one `Reach` is all that frames ask for. If there is
+    none, ``robust`` goes to another solution, a jump, if there is one; other methods come as near as they can.
     """
     aimed = [problem.aimed(wanted) for wanted in series]
     marks = [_mark(one, method, settings, q) for one in aimed]
-    robust, poses, last, tries, free = _robust(method), [], None, TRIES, False
-    jumps = method is robust and not robust.stay
+    chain = [mark for mark in marks if isinstance(mark, Mark)]
+    poses: list[FloatArray] = []
+    robust, last, free = _robust(method), None, False
+    tries, jumps = TRIES if len(chain) == len(marks) else 0, method is robust and not robust.stay
     while len(poses) < len(aimed):
         k, lost, mark = len(poses), last is not None and not last.success, marks[len(poses)]
-        if mark is None:  # goals of another kind
+        if mark is None:  # goals that only NumPy knows
             q, last = method.solve(aimed[k], q, settings).q, None
         else:
-            last = mark.prepared.follower.stay(mark.target, q, last)
-            if k and tries and not last.success and not lost and None not in marks:
-                other = way_around(marks, np.stack(poses), free=free)
+            last = mark.keep_up(q, last)
+            if k and tries and not last.success and not lost:
+                other = way_around(chain, np.stack(poses), free=free)
                 if other is not None:
                     poses[other[0] :] = other[1]
                     tries -= len(poses) < k + FAR
@@ -63,10 +80,14 @@ def follow_path(
     return np.stack(poses), [one.residuals(one.error(pose)) for one, pose in zip(aimed, poses, strict=True)]
 
 
-def _mark(problem: Problem, method: Method, settings: Settings, q: FloatArray) -> Mark | None:
-    prepared = _robust(method).prepared(problem, settings)
-    goal: Any = problem.goals[0]
-    return None if prepared is None else Mark(prepared.held_at(q), np.array(goal.target))
+def _mark(problem: Problem, method: Method, settings: Settings, q: FloatArray) -> Mark | BodyMark | None:
+    """Return what follows a frame's goals: a chain for one `Reach`, a body for other goals, None for those of NumPy."""
+    robust, goal = _robust(method), problem.goals[0]
+    prepared: Any = robust.prepared(problem, settings)
+    if prepared is not None:
+        return Mark(prepared.held_at(q), np.array(goal.target))  # type: ignore[attr-defined]
+    body = robust.body(problem, settings)
+    return None if body is None else BodyMark(body, problem)
 
 
 def _robust(method: Method) -> Robust:

@@ -44,10 +44,10 @@ def track(
 ) -> Clip:
     """Return the motion that follows goals over time, each solved from the pose before.
 
-    `damped` and `robust` follow one `Reach` a frame without a jump: a joint turns by less than 0.5 rad unless the goal
-    goes far. Where nothing leads on, the frames before are moved over to another way that does. If there is none,
-    `damped` comes as near as it can and `robust` jumps, if there is another solution; ``clip.residuals`` and
-    ``clip.jumps`` tell. Else each frame is what the method finds from the pose before.
+    `damped` and `robust` follow without a jump: a joint turns by less than 0.5 rad unless the goals go far. Where
+    nothing leads on, the frames before are moved over to another way that does, for one `Reach` a frame. If there is
+    none, `damped` comes as near as it can and `robust` jumps, if there is another solution; ``clip.residuals`` and
+    ``clip.jumps`` tell. With other methods each frame is what they find from the pose before.
 
     Args:
         linkage: The linkage.

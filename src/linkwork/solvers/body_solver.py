@@ -134,7 +134,7 @@ class BodySolver:
         return np.array([q for q in places if q >= 0 and self.linkage.table.periodic[q]], np.int64)
 
     @cached_property
-    def _follower(self) -> BodyFollower:
+    def follower(self) -> BodyFollower:
         """What control cycles are made by."""
         return BodyFollower(self)
 
@@ -208,8 +208,9 @@ class BodySolver:
         Args:
             goals: Goals of the kinds that it was made for.
             start: A pose to begin with.
-            stay: Never jump: the answer is where a continuous motion from the start leads, on its branch. Where none
-                leads to the goals, it is the nearest that one comes, and not a success.
+            stay: Never jump: the answer is where a continuous motion from the start leads, on its branch, with no joint
+                turned by more than 0.49 rad. Where that does not reach the goals, it is no success, and its status is
+                ``following``, if more such answers come nearer, or ``held``.
 
         Example:
             >>> import linkwork as lw
@@ -228,9 +229,7 @@ class BodySolver:
             raise OptionError("stay=True keeps to the branch of a start; give start=, the pose to go on from.")
         pose = self._start(start)
         known = resolve_goals(self.linkage, goals, pose)
-        q, reached, residuals, steps = self._follower.stay(known, pose)
-        status: Status = "reached" if reached else "held"
-        row = q, reached, residuals, steps, status
+        row = self.follower.stay(known, pose)
         return Solution(self.linkage, known, "robust", pose, *row, (), self.settings, self.problem.group)
 
     def step(
@@ -275,7 +274,7 @@ class BodySolver:
         check_cycle(dt)
         pose = self._start(q.q if isinstance(q, Step) else q)
         known = resolve_goals(self.linkage, goals, pose)
-        return self._follower.step(known, pose, float(dt), velocity, scale)
+        return self.follower.step(known, pose, float(dt), velocity, scale)
 
     def solve(self, goals: Goal | Sequence[Goal], start: FloatArray, *, time_budget: float | None = None) -> Solution:
         """Return the solution from a checked start, or from many (..., nq) for the same goals."""

@@ -13,19 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 from ..goals import Goal
 from ..goals.base import metres_per_radian
 from ..kernels.body_search import SETTINGS
-from ..kernels.body_step import AT_LIMIT, AT_SPEED, CYCLE, NO_BOUND, step_body
+from ..kernels.body_step import AT_LIMIT, AT_SPEED, CYCLE, NO_BOUND, RATE, SLOWED, step_body
 from ..linkage.poses import between
 from ..transforms import FloatArray
 from .groups import within_limits
-from .step import LimitKind, Step, StepStatus, joint_speeds
+from .solution import Status
+from .step import CYCLES, FAR, FINE, LEAP, LEVER, MOST, SLOW, STRIDE, LimitKind, Step, StepStatus, joint_speeds
 
 if TYPE_CHECKING:
     from .body_solver import BodySolver
 
-MOST = 0.25  # what a joint without a speed may turn in a cycle [rad]
-STRIDE = 0.15  # of a cycle without time [rad]
-CYCLES = 200
-FINE, FINISH = 1e-3, 12.0  # share of the tolerance at which a cycle has nothing left to do; and steps for each level
+FINISH = 12.0  # steps for each level
+WISHED = 0.1  # what a joint may turn in a cycle for a goal that is not judged: a share of how far it is off
 LIMIT: dict[int, LimitKind] = {NO_BOUND: "", AT_LIMIT: "position", AT_SPEED: "velocity"}
 
 
@@ -44,11 +43,26 @@ class BodyStep(Step):
         return float(np.abs(between(self.linkage, self.q, found.q, wrap=False)).max(initial=0.0))
 
 
+class Stay(NamedTuple):
+    """Where cycles without time lead: the pose, whether goals are reached, how far blocks are off, steps, the end."""
+
+    q: FloatArray
+    success: bool
+    residuals: FloatArray
+    iterations: int
+    status: Status
+
+    @property
+    def stuck(self) -> bool:
+        """Whether nothing leads nearer."""
+        return self.status == "held"
+
+
 class Travel(NamedTuple):
-    """How far every column comes in a cycle of `dt` seconds, and for which of them no speed but `MOST` says so."""
+    """How far every column comes in a cycle of `dt` seconds, as `RATE`, and for which no speed but `MOST` says so."""
 
     dt: float
-    reach: FloatArray
+    rates: FloatArray
     open: NDArray[np.bool_]
 
 
@@ -66,14 +80,31 @@ class BodyFollower:
         own = SETTINGS.view(self._settings)
         own.finest, own.finish = FINE * solver.settings.tolerance, FINISH
         self._own = joint_speeds(linkage, None, 1.0)[program.columns]
+        self._calm = self._calm_travel()
         self._travel = self._travelled(1.0, self._own)
+        stride = np.where(self._balls, STRIDE / math.sqrt(3.0), STRIDE * self._unit)
+        self._staying = self._rates(stride, np.full(len(self._units), np.inf))
+
+    def _calm_travel(self) -> FloatArray:
+        """Return how many radians a column may travel in a cycle for each unit that a block is off.
+
+        A joint that moves its frame at the smallest singular value that is still fast needs that much, and no other
+        more. Goals that are not judged, such as a pose at rest, are never met: they would keep the body fast.
+        """
+        solver = self.solver
+        arm, wished = metres_per_radian(solver.linkage), np.isinf(solver.settings.tolerances(solver.problem))
+        units = np.array([arm if unit == "rad" else 1.0 for unit in self._units])
+        return np.where(wished, WISHED * units / arm, units / (2.0 * SLOW * 4.0 * arm))
+
+    def _rates(self, reach: FloatArray, calm: FloatArray) -> FloatArray:
+        return np.concatenate([RATE.pack(shape=reach.shape, reach=reach, radian=self._unit).ravel(), calm])
 
     def _travelled(self, dt: float, speeds: FloatArray) -> Travel:
         """Return how far columns of some speeds come in a cycle."""
         most = MOST * self._unit
         reach = np.minimum(speeds * dt, most)
         reach[self._balls] *= 1.0 - 2.0 * reach[self._balls]  # turns about several axes add up to a little more
-        return Travel(dt, reach, speeds * dt > most)
+        return Travel(dt, self._rates(reach, self._calm), speeds * dt > most)
 
     def _within(self, pose: FloatArray) -> bool:
         """Return whether a pose need not be brought within limits: they are ignored, or it plainly keeps them."""
@@ -82,13 +113,14 @@ class BodyFollower:
         linkage = self.solver.linkage
         return not linkage.cones and bool((pose >= linkage.lower).all() and (pose <= linkage.upper).all())
 
-    def _call(self, known: tuple[Goal, ...], pose: FloatArray, reach: FloatArray, cycles: int) -> Any:
+    def _call(self, known: tuple[Goal, ...], pose: FloatArray, rates: FloatArray, cycles: int, leap: float) -> Any:
         """Return the pose that cycles lead to, whether it serves its goals, and the kernel's report."""
         solver, program = self.solver, self.solver.program
         out = pose.copy() if self._within(pose) else np.array(within_limits(solver.linkage, pose, solver.problem.group))
         report = np.empty(CYCLE.size + len(solver.problem.blocks))
         numbers, memory = solver.goal_numbers(known), np.empty(program.scratch_size)
-        reached = step_body(program.codes, program.numbers, self._settings, numbers, reach, cycles, memory, out, report)
+        given = program.codes, program.numbers, self._settings, numbers, rates
+        reached = step_body(*given, cycles, leap, memory, out, report)
         return out, bool(reached), report
 
     def step(
@@ -100,10 +132,10 @@ class BodyFollower:
             travel = self._travelled(dt, joint_speeds(solver.linkage, velocity, scale)[solver.program.columns])
         elif travel.dt != dt:
             self._travel = travel = self._travelled(dt, self._own)
-        q, reached, report = self._call(known, pose, travel.reach, 1)
+        q, reached, report = self._call(known, pose, travel.rates, 1, 1.0)
         column, bound = int(report[CYCLE.column]), int(report[CYCLE.bound])
         status: StepStatus = "reached" if reached else "limited" if bound else "held"
-        if bound == AT_SPEED and travel.open[column]:  # nothing but the length of a cycle
+        if bound == SLOWED or (bound == AT_SPEED and travel.open[column]):  # nothing but the length of a cycle
             column, bound, status = -1, NO_BOUND, "following"
         return BodyStep(
             linkage=solver.linkage,
@@ -120,10 +152,25 @@ class BodyFollower:
             dt=dt,
         )
 
-    def stay(self, known: tuple[Goal, ...], pose: FloatArray) -> tuple[FloatArray, bool, FloatArray, int]:
-        """Return where cycles without time lead: the pose, whether it is reached, how far blocks are off, and steps."""
-        q, reached, report = self._call(known, pose, STRIDE * self._unit, CYCLES)
-        return q, reached, report[CYCLE.size :], int(CYCLE.view(report[: CYCLE.size]).steps)
+    def stay(self, known: tuple[Goal, ...], pose: FloatArray, leap: float = LEAP) -> Stay:
+        """Return where cycles without time lead, no joint by more than a leap [rad]."""
+        q, reached, report = self._call(known, pose, self._staying, CYCLES, leap / STRIDE)
+        far = int(report[CYCLE.bound]) == AT_SPEED
+        status: Status = "reached" if reached else "following" if far else "held"
+        return Stay(q, reached, report[CYCLE.size :], int(report[CYCLE.steps]), status)
+
+    def keep_up(self, known: tuple[Goal, ...], pose: FloatArray, asked: FloatArray, last: Stay | None) -> Stay:
+        """Return the same on a path, whose goals are so far off at the pose, block by block, and `last` led there.
+
+        Where it goes far in one frame, so may the joints, if that reaches it. But where the last answer was held, the
+        path has gone ahead, and what it is ahead by is nothing that it asks for.
+        """
+        found, arm = self.stay(known, pose), metres_per_radian(self.solver.linkage)
+        if found.status != "following" or (last is not None and not last.success):
+            return found
+        turn = max(off if unit == "rad" else off / arm for off, unit in zip(asked.tolist(), self._units, strict=True))
+        further = self.stay(known, pose, LEAP + LEVER * max(turn - FAR, 0.0))
+        return further if further.success else found
 
 
 def _share(before: float, after: float) -> float:

@@ -162,8 +162,9 @@ class Prepared:
             target: A 4x4 matrix; a position where only that is asked for, a 3x3 rotation where only that is.
             start: A pose to begin with: the answer is then the one found nearest to it. Values of joints that do not
                 move the frame are taken from it. Without one, any answer will do.
-            stay: Never jump: the answer is where a continuous motion from the start leads, on its branch. Where none
-                leads to the target, the pose that came nearest, without success.
+            stay: Never jump: the answer is where a continuous motion from the start leads, on its branch, with no joint
+                turned by more than 0.49 rad. Where that does not reach the target, it is no success, and its status is
+                ``following``, if more such answers come nearer, or ``held``.
 
         Example:
             >>> import linkwork as lw

@@ -18,20 +18,12 @@ from ..linkage.poses import between
 from ..transforms import FloatArray
 from .chain_solution import Found
 from .solution import Status
-from .step import LimitKind, Step, StepStatus, joint_speeds
+from .step import CYCLES, FAR, FINE, LEAP, LEVER, MOST, SLOW, STRIDE, LimitKind, Step, StepStatus, joint_speeds
 
 if TYPE_CHECKING:
     from .chain_solver import Prepared
 
-# lengths are shares of the chain's own
-SLOW = 0.02  # singular value below which the chain slows down
-FINE = 1e-3  # share of the tolerances at which a cycle has nothing left to do
-MOST = 0.25  # what a joint without a speed may turn in a cycle [rad]
-STRIDE = 0.15  # of a cycle without time [rad]
-LEAP, LEVER = 0.49, 1.5  # what all of them may turn a joint by: so much; for each radian that is asked of the frame
-FAR = 0.45  # radians, or as many quarters of the chain's length, from which on that is asked
 ZONE, NARROW = 0.8, 0.3  # near to a limit: so much [rad], or such a share of a narrow range
-CYCLES = 200
 EMPTY, NEW, FLOAT64, SQUARE = np.empty, object.__new__, np.dtype(np.float64), (4, 4)
 STATUS: dict[int, StepStatus] = {
     follow.REACHED: "reached",
@@ -146,7 +138,9 @@ class Stayed(Found):
 
     @cached_property
     def status(self) -> Status:
-        return "reached" if self.outcome == follow.REACHED else "held"
+        if self.outcome == follow.REACHED:
+            return "reached"
+        return "held" if self.stuck else "following"
 
     @property
     def stuck(self) -> bool:
@@ -185,8 +179,8 @@ class Follower:
         self.room = sum(scratch_sizes.py_func(prepared.rows, values))
         self.rooms: list[FloatArray] = []
         self.own = self.pace(None, 1.0)
-        self.staying = self._packed(np.full(values, np.inf), STRIDE, LEAP)
-        self.behind = self._packed(np.full(values, np.inf), STRIDE, LEAP, far=np.inf)
+        self.staying = self._packed(np.full(values, np.inf), STRIDE, LEAP, far=np.inf)
+        self.keeping_up = self._packed(np.full(values, np.inf), STRIDE, LEAP)
 
     def _packed(self, speeds: FloatArray, most: float, leap: float, far: float = FAR) -> FloatArray:
         chain = self.prepared.chain
@@ -216,17 +210,21 @@ class Follower:
         return result
 
     def stay(self, target: FloatArray, pose: FloatArray, last: Stayed | None = None) -> Stayed:
-        """Return the answer that cycles without time lead to; on a path, `last` is the answer that led to the pose.
+        """Return the answer that cycles without time lead to, no further than a leap; `last` led to the pose."""
+        return self._stay(target, pose, self.staying, last)
 
-        If that one was held, the path has gone ahead, and what it is ahead by is nothing that it asks for.
+    def keep_up(self, target: FloatArray, pose: FloatArray, last: Stayed | None) -> Stayed:
+        """Return the same on a path: where it goes far in one frame, so may the joints, if that reaches it.
+
+        If the last answer was held, the path has gone ahead, and what it is ahead by is nothing that it asks for.
         """
         if last is not None and not last.success:
-            return self._stay(target, pose, self.behind, last)
-        result = self._stay(target, pose, self.staying, last)
+            return self.stay(target, pose, last)
+        result = self._stay(target, pose, self.keeping_up, last)
         if last is None or result.success:
             return result
         away = np.abs(result.out[self.values] - result.out[self.start]) / self._units
-        return result if away.max() <= LEAP else self._stay(target, pose, self.behind, last)  # a miss is worth no more
+        return result if away.max() <= LEAP else self.stay(target, pose, last)  # a miss is worth no more
 
     def _stay(self, target: FloatArray, pose: FloatArray, pace: FloatArray, last: Stayed | None) -> Stayed:
         result: Stayed = NEW(Stayed)

@@ -16,7 +16,7 @@ from ..goals import Dexterity, Reach
 from ..kernels.chain_memory import REPORT
 from ..kernels.search_many import REACHED
 from ..transforms import FloatArray
-from .body_solver import body_solver_for, can_compile
+from .body_solver import BodySolver, body_solver_for, can_compile
 from .chain_closest import bring_closer
 from .chain_solution import NAMES
 from .chain_solver import RESTARTS, Prepared, prepared_for
@@ -40,8 +40,8 @@ class Robust(Damped):
     Args:
         restarts: How many other starts to try at most; hopeless goals are given up sooner.
         seed: Where random poses come from: the same seed gives the same answer.
-        stay: Never jump: the answer is where a continuous motion from the start leads; without success where none leads
-            to the goals.
+        stay: Never jump: the answer is where a continuous motion from the start leads, with no joint turned by more
+            than 0.49 rad; without success where that does not reach the goals.
     """
 
     restarts: int = RESTARTS
@@ -83,10 +83,9 @@ class Robust(Damped):
         return replace(self._from(problem, begin, settings), start=start)
 
     def _from(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
-        if self._plain(settings) and can_compile(problem):
-            body = body_solver_for(problem, settings, self.restarts, self.seed)
-            if body.program.moving:
-                return body.solve(problem.goals, start, time_budget=settings.time_budget)
+        body = self.body(problem, settings)
+        if body is not None:
+            return body.solve(problem.goals, start, time_budget=settings.time_budget)
         return self._in_numpy(problem, start, settings)
 
     def _search(self, prepared: Prepared, problem: Problem, start: FloatArray | None, settings: Settings) -> Solution:
@@ -102,10 +101,9 @@ class Robust(Damped):
         goal: Any = problem.goals[0]
         if start.ndim == 1 and prepared is not None:
             return prepared.stay(np.array(goal.target), start)
-        if start.ndim == 1 and self._plain(settings) and can_compile(problem):
-            body = body_solver_for(problem, settings, self.restarts, self.seed)
-            if body.program.moving:
-                return body.stay(problem.goals, start)
+        body = self.body(problem, settings)
+        if start.ndim == 1 and body is not None:
+            return body.stay(problem.goals, start)
         raise GoalError(
             "stay=True goes on from one start, without a trace, to goals of linkwork's own kinds on three levels of "
             "priority at most, which some joint moves; leave it out."
@@ -124,6 +122,13 @@ class Robust(Damped):
             settings = replace(settings, tolerance=goal.tolerance[0], rotation_tolerance=goal.tolerance[1])
         prepared = prepared_for(problem.linkage, goal, settings, self.restarts, self.seed, problem.group)
         return prepared if prepared.chain.values else None
+
+    def body(self, problem: Problem, settings: Settings) -> BodySolver | None:
+        """Return the compiled solver of whole bodies for a problem, or None where it must be done in NumPy."""
+        if not self._plain(settings) or not can_compile(problem):
+            return None
+        body = body_solver_for(problem, settings, self.restarts, self.seed)
+        return body if body.program.moving else None
 
     def _plain(self, settings: Settings) -> bool:
         """Return whether nothing is asked of the steps that only those in NumPy can do."""

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from .groups import Group
     from .options import Settings
 
-Status = Literal["reached", "stalled", "diverged", "iterations", "time", "closest", "beyond", "held", "invalid"]
+Status = Literal[
+    "reached", "stalled", "diverged", "iterations", "time", "closest", "beyond", "following", "held", "invalid"
+]
 
 NULL = 1e-9  # of the largest singular value: below, a direction changes no goal
 ENDINGS: dict[Status, str] = {
@@ -30,6 +32,7 @@ ENDINGS: dict[Status, str] = {
     "time": "used up its time",
     "closest": "no start came nearer",
     "beyond": "the chain does not extend that far",
+    "following": "it is on its way, and one answer with stay=True goes no further",
     "held": "no continuous way from the start leads nearer",
     "invalid": "the target is not a rigid transform of finite numbers",
 }
@@ -74,8 +77,9 @@ class Solution:
         residuals: The norm of each goal's position [m] and rotation [rad] error, shape (..., blocks).
         iterations: Steps taken.
         status: Why it ended: ``reached``, ``stalled``, ``diverged``, ``iterations``, ``time``; the compiled search has
-            also ``closest`` (no start came nearer), ``beyond`` (out of reach) and, with ``stay=True``, ``held`` (no
-            continuous way leads nearer). An array of these for several starts.
+            also ``closest`` (no start came nearer), ``beyond`` (out of reach) and, with ``stay=True``, ``following``
+            (on its way, but a joint would turn too far at once) and ``held`` (no continuous way leads nearer). An array
+            of these for several starts.
         trace: One record an iteration, if asked for.
         group: The joints that might move, and what that cost; None where all might alike.
         options: The method's own options, such as ``{"damping": 5.0}``.

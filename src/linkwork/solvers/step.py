@@ -16,6 +16,13 @@ from ..transforms import FloatArray, as_array, reraised_as
 from .options import positive
 from .solution import errors_in_words
 
+MOST = 0.25  # what a joint without a speed may turn in a cycle [rad]
+STRIDE, LEAP = 0.15, 0.49  # what cycles without time may turn it by: each, and all together [rad]
+FAR, LEVER = 0.45, 1.5  # where a path goes further than so many radians, or quarters of a length: so many times as much
+SLOW = 0.02  # singular value below which it slows down: a share of the length
+CYCLES = 200  # without time, at most
+FINE = 1e-3  # share of the tolerances at which a cycle has nothing left to do
+
 StepStatus = Literal["reached", "following", "limited", "held"]
 LimitKind = Literal["", "position", "velocity"]
 
