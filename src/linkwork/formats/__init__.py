@@ -277,6 +277,8 @@ def write(content: Content, path: FilePath, *, into: FilePath | None = None, bar
 
 def _new_in(content: Content, host: Origin) -> Content:
     """Return content without the motions that a file has already, frame for frame: they are not put into it again."""
+    if all(clip.source != str(host.file) for clip in content.clips.values()):
+        return content
     known = read(host.file, Options(units=host.units, up=host.up, folders=host.folders)).clips
 
     def is_there(name: str, clip: Clip) -> bool:

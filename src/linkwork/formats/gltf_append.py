@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FormatError, Remark, listed
+from ..errors import FormatError, Remark
 from ..linkage.origin import Origin
 from ..motion.clips import Clip
 from ..transforms import FloatArray
@@ -20,6 +20,7 @@ from .gltf_data import GltfSource
 from .gltf_nodes import WORLD, NodeTree, Placement, Step, link_below
 from .gltf_packing import Packing, key_frames, quaternions, write_document
 from .gltf_resources import Resources
+from .hosts import check_absent
 from .options import UP, FilePath, Options
 
 STILL = 1e-6  # of the size of the skeleton: what moves less than that stands still
@@ -82,12 +83,7 @@ class _Appending:
                 absent += [name] if arc.articulation.nq and link else []
             elif arc.articulation.nq and not (link == 0 and skin and k not in skin):
                 found[k] = link
-        if not found:
-            which = f"it has {listed([repr(name) for name in tree.names[:8]])}"
-            raise FormatError(self.origin.file, f"has no node for a moving link of {linkage.name!r}; {which}.")
-        if absent:
-            text = f"{listed([repr(name) for name in absent[:5]])} of {len(absent)} links that move are no nodes there"
-            self.remarks.add("dropped", f"{text}; their motion is left out.", absent[0])
+        check_absent(absent, len(found), self.linkage, self.origin, tree.names, self.remarks)
         return found
 
     # Motion

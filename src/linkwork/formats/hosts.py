@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..errors import FormatError, OptionError, Remark
+from ..errors import FormatError, OptionError, Remark, listed
 from ..linkage.linkage import Linkage
 from ..linkage.origin import Origin
 from .atomic_files import located
+from .content import Remarks
 from .options import FilePath
 from .registry import Format, format_of
 from .texts import TextFile
@@ -50,3 +52,26 @@ def host_of(
     if into is None:
         return origin, ()
     return (Origin(located(into)) if origin is None else replace(origin, file=located(into))), ()
+
+
+def check_absent(
+    absent: Sequence[str], present: int, linkage: Linkage, host: Origin, names: Sequence[str], remarks: Remarks
+) -> None:
+    """Remark on moving links that a file does not have, or refuse it if they are most of them.
+
+    Args:
+        absent: Those that it does not have.
+        present: How many it has.
+        linkage: The linkage.
+        host: The file.
+        names: What it has.
+        remarks: Gains what is left out.
+    """
+    which = listed([repr(name) for name in absent[:5]])
+    if len(absent) >= present:
+        known = listed([repr(name) for name in names[:8]])
+        text = f"lacks {len(absent)} of {len(absent) + present} links of {linkage.name!r} that move, such as {which}"
+        raise FormatError(host.file, f"{text}; it has {known}. Retarget the motion onto it first.")
+    if absent:
+        text = f"{len(absent)} links that move are not in {Path(host.file).name}, such as {which}"
+        remarks.add("dropped", f"{text}; their motion is left out.", absent[0])

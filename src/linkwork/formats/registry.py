@@ -53,7 +53,7 @@ _MESHES, _SCALE = ("packages", "folders", "limits"), ("units", "up", "folders")
 _ROBOT = (*_MESHES, "arguments", "srdf")
 _SCENE = Format("scene", "scene", options=_MESHES)
 _TRAJECTORY = Format("joint_trajectory", "JointTrajectory", linkages=False, clips=True, homeless=True)
-_USD = Format("usd", "USD", clips=True, several=True, options=_SCALE)
+_USD = Format("usd", "USD", clips=True, several=True, options=_SCALE, hosts=True)
 FORMATS: dict[str, Format] = {
     ".yaml": _SCENE,
     ".yml": _SCENE,
@@ -69,6 +69,7 @@ FORMATS: dict[str, Format] = {
     ".usd": _USD,
     ".usda": _USD,
     ".usdc": replace(_USD, binary=True),
+    ".usdz": replace(_USD, binary=True),
     ".csv": Format("tables", "CSV", linkages=False, clips=True, homeless=True),
     ".npz": Format("tables", "NPZ", linkages=False, clips=True, binary=True),
     ".parquet": Format("tables", "Parquet", linkages=False, clips=True, binary=True),

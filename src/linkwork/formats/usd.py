@@ -6,9 +6,6 @@ like any other input.
 
 from __future__ import annotations
 
-import io
-import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,24 +13,24 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FormatError, LinkworkError, MissingExtraError
+from ..errors import FormatError, LinkworkError
 from ..linkage.geometry import Box, Capsule, Cylinder, Shape, Sphere, Visual
 from ..linkage.joints import Articulation, Ball, Fixed, Floating
 from ..linkage.linkage import Link, Linkage
+from ..linkage.origin import Origin
 from ..motion.clips import Clip
 from ..transforms import FloatArray, has_direction, inverse, quaternion_matrix, transform
 from . import scene
-from .atomic_files import on_disk, read_bytes
-from .child import ask
-from .content import Content, Remarks, UniqueNames, file_errors
+from .atomic_files import located, on_disk
+from .content import Content, Remarks, file_errors
 from .options import DEFAULTS, UP, FilePath, Options
 from .skeletons import AGREE, agree, linkage_at_rest, move_link
+from .usd_append import write_into
+from .usd_skeleton import composed, link_names, opened, parents_of, rest_of, rigid, unique_names
 from .usd_writer import joint_paths, world_matrices, write
 
-__all__ = ["read", "write"]
+__all__ = ["read", "write", "write_into"]
 
-SECONDS = 1.0  # of computing, and one more for every 8 MiB
-MEMORY = 450 * 2**20  # bytes that the other process may claim, and sixteen times the size of the file
 STILL = 1e-5  # of the skeleton: less travel than this is none
 SCALE_TOLERANCE = 1e-4
 ALONG = {"x": np.eye(3)[:, [1, 2, 0]], "y": np.eye(3)[:, [2, 0, 1]]}  # turn the z axis of a shape there
@@ -47,29 +44,10 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
         MissingExtraError: If usd-core is not installed.
     """
     with on_disk(path) as real:
-        header, arrays = _opened(path, real, options)
+        header, arrays = opened(path, real, options.folders)
     with file_errors(path):
         reading = _UsdReader(path, options, header, arrays)
         return reading.skeleton() if header["skeletons"] else reading.transforms()
-
-
-def _opened(path: FilePath, real: Path, options: Options) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-    """Return what the other process found in the file, which really lies elsewhere if it was given as text."""
-    size = len(read_bytes(path))
-    request: dict[str, Any] = {"path": str(real), "folders": [str(real.parent), *map(str, options.folders)]}
-    request |= {"bytes": MEMORY + 16 * size, "seconds": SECONDS + size / 2**23}
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PXR_AR_")}
-    answer = ask("usd_stage.py", request, path, "USD", environment | {"PXR_WORK_THREAD_LIMIT": "1"})
-    with np.load(io.BytesIO(answer), allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    header = json.loads(arrays.pop("header").tobytes())
-    if "missing" in header:
-        raise MissingExtraError("usd-core", "formats", "reading USD")
-    if "error" in header:
-        raise FormatError(path, f"{header['error'].rstrip('.')}.", line=header.get("line"))
-    if not all(np.isfinite(array).all() for array in arrays.values()):
-        raise FormatError(path, "has numbers that are not finite.")
-    return header, arrays
 
 
 @dataclass(frozen=True)
@@ -90,6 +68,8 @@ class _UsdReader:
         self.remarks = Remarks()
         if not header["unit_is_said"] and options.units is None:
             self.remarks.add("units", "the file does not say its unit; one centimetre, USD's own, is assumed.")
+        for name in header["empty"]:
+            self.remarks.add("skeletons", f"the skeleton {name} has no joints; it is skipped.", name)
         for name in header["absent"]:
             self.remarks.add("missing-file", f"the file takes in {name!r}, which is not there.", name)
         self.unit = header["unit"] if options.units is None else options.units
@@ -122,8 +102,10 @@ class _UsdReader:
             text = f"the file has {len(found)} skeletons; the first is read, {found[0]}."
             self.remarks.add("skeletons", text, found[0])
         joints = header["joints"]
-        parents = self._parents(joints)
-        local = self._rest(parents)
+        parents = parents_of(joints, self.path)
+        local = rest_of(self.arrays, parents, self.path)
+        if "rest" not in self.arrays:
+            self.remarks.add("rest", "the skeleton has no rest pose; its bind pose is taken for it.")
         rest = self._places(composed(local.copy(), parents, self.arrays["world"]))
         motions = [self._motion(entry, k, parents, local) for k, entry in enumerate(header["animations"])]
         own = self._own(rest, motions)
@@ -132,42 +114,8 @@ class _UsdReader:
         if header["meshes"]:
             what = f"{header['meshes']} meshes, curves or point clouds"
             self.remarks.add("dropped", f"{what} are not read; the links have no shapes.")
-        names = header["joint_names"]
-        if not (len(names) == len(joints) == len(set(names)) and all(names)):
-            names = _unique([joint.rpartition("/")[2] for joint in joints])
-        links = [Link(name) for name in names]
+        links = [Link(name) for name in link_names(header)]
         return self._content(links, parents, rest, motions, [True] * len(joints))
-
-    def _parents(self, joints: list[str]) -> list[int]:
-        """Return the index of every joint's nearest ancestor by path; parents must come first."""
-        tree: dict[str | None, Any] = {}
-        for k, joint in enumerate(joints):
-            branch = tree
-            for step in joint.split("/"):
-                branch = branch.setdefault(step, {})
-            if branch.setdefault(None, k) != k:
-                raise FormatError(self.path, f"joint {joint!r} appears twice in the skeleton.")
-        parents = []
-        for k, joint in enumerate(joints):
-            branch, above = tree, -1
-            for step in joint.split("/")[:-1]:
-                branch = branch[step]
-                above = branch.get(None, above)
-            if above >= k:
-                raise FormatError(self.path, f"joint {joint!r} comes before the one it hangs on.")
-            parents.append(above)
-        return parents
-
-    def _rest(self, parents: list[int]) -> FloatArray:
-        """Return parent_from_joint at rest, with scale; from the bind pose where there is no rest pose."""
-        if "rest" in self.arrays:
-            return self.arrays["rest"]
-        if "bind" not in self.arrays:
-            raise FormatError(self.path, "has a skeleton without rest or bind transforms for its joints.")
-        self.remarks.add("rest", "the skeleton has no rest pose; its bind pose is taken for it.")
-        bind = self.arrays["bind"]
-        above = np.stack([bind[parent] if parent >= 0 else np.eye(4) for parent in parents])
-        return np.linalg.solve(above, bind)
 
     def _motion(self, entry: dict[str, Any], k: int, parents: list[int], local: FloatArray) -> _Motion:
         """Return one animation of the skeleton; joints that it does not have stay at rest."""
@@ -235,7 +183,7 @@ class _UsdReader:
                 link_from_shape = inverse(places[0, kept[owners[k]]]) @ places[0, k]
                 scale = float(np.cbrt(np.abs(np.linalg.det(worlds[0, k, :3, :3])))) or 1.0
                 visuals[owners[k]].append(_visual(entry, link_from_shape, self.unit * scale))
-        names = _unique([entries[k]["name"] for k in kept])
+        names = unique_names([entries[k]["name"] for k in kept])
         links = [Link(name, tuple(shapes)) for name, shapes in zip(names, visuals, strict=True)]
         motions = []
         if self.header["moves"]:
@@ -243,6 +191,13 @@ class _UsdReader:
         return self._content(links, parents, places[0, kept], motions, [entries[k]["moves"] for k in kept])
 
     # Both
+
+    def _origin(self) -> Origin | None:
+        """Return the file, if it shows more than a skeleton."""
+        if not self.header["meshes"] or not self.header["skeletons"]:
+            return None
+        up = self.options.up or self.header["up"]
+        return Origin(located(self.path), self.unit, up, self.options.folders)
 
     def _content(
         self, links: list[Link], parents: list[int], rest: FloatArray, motions: list[_Motion], free: list[bool]
@@ -259,9 +214,9 @@ class _UsdReader:
         for k, parent in enumerate(parents):
             floats = (lone and parent < 0) or travel[k] > STILL * size
             kinds.append(Fixed() if not free[k] else Floating() if floats else Ball())
-        linkage = linkage_at_rest(name, links, parents, placements, kinds)
+        linkage = linkage_at_rest(name, links, parents, placements, kinds, origin=self._origin())
         clips = {}
-        for title, motion, step in zip(_unique([m.name for m in motions]), motions, steps, strict=True):
+        for title, motion, step in zip(unique_names([m.name for m in motions]), motions, steps, strict=True):
             poses = np.repeat(linkage.neutral()[None], len(step), axis=0)
             for k, link in enumerate(links):
                 move_link(linkage, poses, link.name, step[:, k, :3, 3], step[:, k, :3, :3])
@@ -304,18 +259,6 @@ def _visual(entry: dict[str, Any], placement: FloatArray, scale: float) -> Visua
     return Visual(shapes[entry["shape"]](), placement @ turn, rgb)
 
 
-def _unique(given: list[str]) -> list[str]:
-    names = UniqueNames(given)
-    return [names.take(name, "joint") for name in given]
-
-
-def composed(steps: FloatArray, parents: list[int], top: FloatArray) -> FloatArray:
-    """Turn transforms (..., n, 4, 4) to the parents into those to the root of all, in their place, and return them."""
-    for k, parent in enumerate(parents):
-        steps[..., k, :, :] = (steps[..., parent, :, :] if parent >= 0 else top) @ steps[..., k, :, :]
-    return steps
-
-
 def _local(worlds: FloatArray, parents: list[int]) -> FloatArray:
     """Return rigid transforms (..., n, 4, 4) to the parents, from those to the root of all."""
     result = worlds.copy()
@@ -324,25 +267,3 @@ def _local(worlds: FloatArray, parents: list[int]) -> FloatArray:
         above = [parents[k] for k in below]
         result[..., below, :, :] = inverse(worlds[..., above, :, :]) @ worlds[..., below, :, :]
     return result
-
-
-def rigid(matrices: FloatArray) -> FloatArray:
-    """Return transforms (..., 4, 4) without scale, shear and mirroring: the first axes made orthonormal."""
-    x = _unit(matrices[..., :3, 0], np.array([1.0, 0.0, 0.0]))
-    guide = np.eye(3)[np.abs(x).argmin(axis=-1)]
-    y = _unit(_across(matrices[..., :3, 1], x), _unit(_across(guide, x), guide))
-    result = np.broadcast_to(np.eye(4), matrices.shape).copy()
-    result[..., :3, :3] = np.stack([x, y, np.cross(x, y)], axis=-1)
-    result[..., :3, 3] = matrices[..., :3, 3]
-    return result
-
-
-def _across(vectors: FloatArray, axes: FloatArray) -> Any:
-    """Return the part of vectors that is perpendicular to unit axes."""
-    return vectors - (vectors * axes).sum(axis=-1, keepdims=True) * axes
-
-
-def _unit(vectors: FloatArray, instead: FloatArray) -> FloatArray:
-    """Return vectors of length one, and another direction for those that have none."""
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.where(length > 1e-12, vectors / np.maximum(length, 1e-12), instead)

@@ -53,7 +53,7 @@ def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     limits = runpy.run_path(str(Path(__file__).with_name("child_limits.py")))
     limits["limit"](request["seconds"], request["bytes"])
     try:
-        return _Extract(request["path"], request["folders"]).everything()
+        return _Extract(request["path"], request["folders"]).everything(request["times"])
     except Refusal as refusal:
         return {"error": str(refusal)}, {}
     except Tf.ErrorException as error:
@@ -93,15 +93,20 @@ class _Extract:
             "name": str(self.stage.GetDefaultPrim().GetName()) if self.stage.HasDefaultPrim() else "",
         }
 
-    def everything(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        skeletons = [prim for prim in self.prims if prim.IsA(UsdSkel.Skeleton)]
+    def everything(self, times: list[float]) -> tuple[dict[str, Any], dict[str, Any]]:
+        found = [prim for prim in self.prims if prim.IsA(UsdSkel.Skeleton)]
+        skeletons = [prim for prim in found if UsdSkel.Skeleton(prim).GetJointsAttr().Get()]
         named = [str(prim.GetTypeName()) for prim in self.prims]
         self.header["skeletons"] = [str(prim.GetPath()) for prim in skeletons]
+        self.header["empty"] = [str(prim.GetPath()) for prim in found if prim not in skeletons]
         self.header["meshes"] = sum(name in ("Mesh", "BasisCurves", "Points") for name in named)
         self.header["scene"] = self._scene_text()
         self.header["absent"] = self.absent
         if skeletons:
             self._skeleton(skeletons[0])
+            if times:
+                codes = [time * self.header["rate"] for time in times]
+                self.arrays["placed"] = self._worlds([skeletons[0]], codes)[:, 0]
         else:
             self._transforms()
         return self.header, self.arrays
@@ -152,8 +157,6 @@ class _Extract:
     def _skeleton(self, prim: Any) -> None:
         skeleton = UsdSkel.Skeleton(prim)
         joints = [str(token) for token in skeleton.GetJointsAttr().Get() or ()]
-        if not joints:
-            raise Refusal(f"has a skeleton without joints, {prim.GetPath()}")
         if len(joints) > MAX_JOINTS or sum(map(len, joints)) > MAX_CHARACTERS:
             raise Refusal(f"has a skeleton of {len(joints)} joints, more than is read")
         self.header["joints"] = joints
@@ -206,15 +209,28 @@ class _Extract:
         times: set[float] = set()
         while prim and not prim.IsPseudoRoot():
             if prim.IsA(UsdGeom.Xformable):
-                times |= set(UsdGeom.Xformable(prim).GetTimeSamples())
+                times |= _moving_times(prim)
             prim = prim.GetParent()
         return times
+
+    def _first_time(self, prims: list[Any]) -> Any:
+        """Return when prims stand where they do without motion: at no time, or at the first if they have no other."""
+        seen: set[Any] = set()
+        for prim in prims:
+            while prim and not prim.IsPseudoRoot() and prim not in seen:
+                seen.add(prim)
+                if prim.IsA(UsdGeom.Xformable):
+                    steps = UsdGeom.Xformable(prim).GetOrderedXformOps()
+                    if any(step.GetNumTimeSamples() and step.Get(Usd.TimeCode.Default()) is None for step in steps):
+                        return Usd.TimeCode.EarliestTime()
+                prim = prim.GetParent()
+        return Usd.TimeCode.Default()
 
     def _worlds(self, prims: list[Any], codes: list[Any]) -> Any:
         """Return world_from_prim at time codes, shape (codes, prims, 4, 4)."""
         worlds = np.zeros((len(codes), len(prims), 4, 4))
         for row, code in zip(worlds, codes, strict=True):
-            cache = UsdGeom.XformCache(Usd.TimeCode.Default() if code is None else code)
+            cache = UsdGeom.XformCache(self._first_time(prims) if code is None else code)
             for k, prim in enumerate(prims):
                 row[k] = np.array(cache.GetLocalToWorldTransform(prim), np.float64).T
         return worlds
@@ -228,7 +244,7 @@ class _Extract:
         for prim in self.prims:
             if not prim.IsA(UsdGeom.Xformable) or str(prim.GetTypeName()) in UNSEEN:
                 continue
-            samples = set(UsdGeom.Xformable(prim).GetTimeSamples())
+            samples = _moving_times(prim)
             times |= samples
             parent = prim.GetParent()
             while parent and str(parent.GetPath()) not in index:
@@ -248,11 +264,26 @@ class _Extract:
         kind = str(prim.GetTypeName())
         if kind not in SHAPES:
             return {"shape": None}
-        sizes = [float(prim.GetAttribute(name).Get()) for name in SHAPES[kind]]
+        sizes = [float(_first(prim.GetAttribute(name))) for name in SHAPES[kind]]
         axis = prim.GetAttribute("axis").Get() if prim.HasAttribute("axis") else "Z"
-        color = prim.GetAttribute("primvars:displayColor").Get() if prim.HasAttribute("primvars:displayColor") else None
+        color = (
+            _first(prim.GetAttribute("primvars:displayColor")) if prim.HasAttribute("primvars:displayColor") else None
+        )
         rgb = [float(part) for part in color[0]] if color is not None and len(color) else None
         return {"shape": kind, "sizes": sizes, "axis": str(axis).lower(), "color": rgb}
+
+
+def _moving_times(prim: Any) -> set[float]:
+    """Return the times at which a transform is said, if it changes at all: one time alone holds for all."""
+    transform = UsdGeom.Xformable(prim)
+    moves = any(step.MightBeTimeVarying() for step in transform.GetOrderedXformOps())
+    return set(transform.GetTimeSamples()) if moves else set()
+
+
+def _first(attribute: Any) -> Any:
+    """Return what an attribute says without motion, or first where it says nothing else."""
+    value = attribute.Get()
+    return attribute.Get(Usd.TimeCode.EarliestTime()) if value is None else value
 
 
 def _at(attribute: Any, code: Any) -> Any:

@@ -33,7 +33,7 @@ _ODD = re.compile(r"[^A-Za-z0-9_]")
 
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
-    """Write a linkage and its motions, whole or not at all; text for ``.usda``, else binary.
+    """Write a linkage and its motions, whole or not at all; text for ``.usda``, a package for ``.usdz``, else binary.
 
     Returns:
         Remarks on what the file cannot hold.
@@ -46,12 +46,22 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     writing.build()
     suffix = PurePath(path).suffix.lower()
     with tempfile.TemporaryDirectory() as folder:
-        draft = Path(folder) / f"stage{suffix}"
+        draft = Path(folder) / f"stage{'.usdc' if suffix == '.usdz' else suffix}"
         writing.stage.GetRootLayer().Export(str(draft))
-        data = draft.read_bytes()
+        data = (_packed(draft) if suffix == ".usdz" else draft).read_bytes()
     with replacing(path) as file:
         file.write(data)
     return tuple(writing.remarks)
+
+
+def _packed(layer: Path) -> Path:
+    """Return a package that holds one layer."""
+    from pxr import Sdf
+
+    package = layer.with_suffix(".usdz")
+    with Sdf.ZipFileWriter.CreateNew(str(package)) as archive:
+        archive.AddFile(str(layer), layer.name)
+    return package
 
 
 def joint_paths(linkage: Linkage) -> list[str]:
