@@ -100,14 +100,14 @@ def _cut(clip: Clip, frames: str | None) -> Clip:
 
 def _write_map(path: Path, source: Linkage, target: Linkage, given: Path | None) -> None:
     """Write the joint map, also where nothing is found: then it is there to be filled in."""
-    from ..retargeting import recognise, write_map
+    from ..retargeting import find_quadruped, recognise, write_map
     from ..retargeting.maps import as_map
 
     known = as_map(given)
     found: dict[str, Any] = {}
     for side, linkage in (("source", source), ("target", target)):
         try:
-            found[side] = recognise(linkage, known[side], what=side)
+            found[side] = find_quadruped(linkage, known[side]) or recognise(linkage, known[side], what=side)
         except MappingError:
             found[side] = linkage
     write_map(path, found["source"], found["target"])

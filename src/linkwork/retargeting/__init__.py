@@ -6,10 +6,12 @@ from ..motion.contacts import Thresholds, find_contacts
 from .arm import HandPlan
 from .body import Plan
 from .frame_goals import GoalTrack
+from .gaits import GaitPlan
 from .maps import read_map, write_map
 from .names import FINGERS, ROLES
 from .pipeline import Outcome, RetargetOptions, retarget, retarget_file, retarget_with_report
 from .plans import FootPlan
+from .quadrupeds import QUADRUPED_ROLES, Quadruped, find_quadruped
 from .recognition import recognise
 from .report import Report
 from .skeletons import Skeleton
@@ -17,18 +19,22 @@ from .soles import Sole
 
 __all__ = [
     "FINGERS",
+    "QUADRUPED_ROLES",
     "ROLES",
     "FootPlan",
+    "GaitPlan",
     "GoalTrack",
     "HandPlan",
     "Outcome",
     "Plan",
+    "Quadruped",
     "Report",
     "RetargetOptions",
     "Skeleton",
     "Sole",
     "Thresholds",
     "find_contacts",
+    "find_quadruped",
     "read_map",
     "recognise",
     "retarget",

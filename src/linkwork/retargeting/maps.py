@@ -11,6 +11,7 @@ from ..formats import yaml_json
 from ..formats.atomic_files import read_text, write_text
 from ..linkage.linkage import Linkage
 from .names import FINGERS, ROLES
+from .quadrupeds import QUADRUPED_ROLES, Quadruped
 from .skeletons import Skeleton
 
 SIDES_OF_MAP = ("source", "target")
@@ -55,18 +56,22 @@ def read_map(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     return content
 
 
-def write_map(path: str | os.PathLike[str], source: Skeleton | Linkage, target: Skeleton | Linkage) -> None:
+def write_map(
+    path: str | os.PathLike[str], source: Skeleton | Quadruped | Linkage, target: Skeleton | Quadruped | Linkage
+) -> None:
     """Write the roles of two skeletons, those that were not found as comments.
 
     For a linkage in place of a skeleton, no role is known: its links are listed to choose from.
     """
     lines = [HEAD]
     for side, one in zip(SIDES_OF_MAP, (source, target), strict=True):
-        roles, reasons = ({**one.roles, **one.fingers}, one.reasons) if isinstance(one, Skeleton) else ({}, {})
-        linkage = one.linkage if isinstance(one, Skeleton) else one
+        linkage, roles, reasons = (one, {}, {}) if isinstance(one, Linkage) else (one.linkage, one.roles, one.reasons)
+        known: tuple[str, ...] = QUADRUPED_ROLES if isinstance(one, Quadruped) else ROLES
+        if isinstance(one, Skeleton):
+            roles, known = {**roles, **one.fingers}, (*ROLES, *(role for role in FINGERS if role in one.fingers))
         names = ", ".join(linkage.links)
         lines += ["# Links: " + "".join(c if c.isprintable() else "?" for c in names), f"{side}:"]
-        for role in (*ROLES, *(role for role in FINGERS if role in roles)):
+        for role in known:
             if role in roles:
                 lines.append(f"  {yaml_json.write({role: roles[role]}, 'yaml').strip()}  # by {reasons[role]}")
             else:

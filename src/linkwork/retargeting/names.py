@@ -75,6 +75,19 @@ _JAPANESE = (
     ("頭", " head "), ("目", " eye "),
 )  # fmt: skip
 
+ENDS = ("fore", "hind")  # of a four-legged figure
+_FORE, _HIND = frozenset(("front", "fore", "frnt")), frozenset(("hind", "back", "rear"))
+_CODES = {
+    code: (end, side)
+    for end, side, codes in (
+        ("fore", "left", ("fl", "lf")),
+        ("fore", "right", ("fr", "rf")),
+        ("hind", "left", ("rl", "hl", "lh", "bl")),
+        ("hind", "right", ("rr", "hr", "rh", "br")),
+    )
+    for code in codes
+}
+
 
 @dataclass(frozen=True)
 class Meaning:
@@ -154,6 +167,26 @@ def words_of(name: str) -> list[str]:
         if two == "arm" and one in ("lu", "ru", "lf", "rf"):
             return [*parts[:k], one[0], one[1] + two, *parts[k + 2 :]]
     return parts
+
+
+def leg_of(name: str) -> tuple[str, str] | None:
+    """Return which of four legs a name means, as end and side, or None.
+
+    Example:
+        >>> leg_of("FL_thigh_joint"), leg_of("BackLeg.R"), leg_of("LeftForeArm")
+        (('fore', 'left'), ('hind', 'right'), None)
+    """
+    words = words_of(name)
+    if _aside(words):
+        return None
+    for word in words:
+        if word in _CODES:
+            return _CODES[word]
+    side, rest = _side(words)
+    said = {word for word, after in zip(rest, (*rest[1:], ""), strict=True) if (word, after) != ("fore", "arm")}
+    if not side or bool(said & _FORE) == bool(said & _HIND):
+        return None
+    return ("fore" if said & _FORE else "hind"), side
 
 
 def meaning_of_both(joint: str, link: str) -> Meaning:

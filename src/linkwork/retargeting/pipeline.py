@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from .. import formats
 from ..errors import MappingError, OptionError
-from ..linkage.joints import Fixed
+from ..linkage.joints import Fixed, Floating
 from ..linkage.linkage import Linkage, check_linkage
 from ..motion.checks import has_stray_first_frame, without_first_frame
 from ..motion.clips import Clip
@@ -21,8 +21,10 @@ from .arm import HandPlan, arm_of, plan_hand
 from .core import core_of, widened
 from .finger_motion import move_fingers
 from .frame_goals import Progress
+from .gaits import GaitPlan, plan_gait, solve_gait
 from .maps import as_map
 from .names import ROLES
+from .quadrupeds import Quadruped, find_quadruped
 from .quaternion_form import with_angles, without_angles
 from .recognition import recognise
 from .report import Report, measure
@@ -64,9 +66,9 @@ class Outcome:
     """
 
     clip: Clip
-    source: Skeleton
-    target: Skeleton | None
-    plan: body.Plan | HandPlan
+    source: Skeleton | Quadruped
+    target: Skeleton | Quadruped | None
+    plan: body.Plan | HandPlan | GaitPlan
     frame: str = ""
     remarks: tuple[str, ...] = ()
 
@@ -141,6 +143,15 @@ def retarget_with_report(
     if first == "auto" and has_stray_first_frame(clip):
         clip, origin, remarks = without_first_frame(clip), f"{origin} without its first frame", (STRAY,)
     given = as_map(map)
+    beast, other = find_quadruped(clip.linkage, given["source"]), find_quadruped(linkage, given["target"])
+    if beast is not None and other is not None:
+        return _on_four_legs(clip, beast, other, contacts or Thresholds(), smooth, origin, remarks, progress)
+    if beast is not None or other is not None:
+        pair = (clip.linkage, linkage) if beast is not None else (linkage, clip.linkage)
+        raise MappingError(
+            f"{pair[0].name!r} stands on four legs, {pair[1].name!r} does not. Motions go from four legs to four and"
+            " from two to two; a map (map=, --map) that names arms and legs treats a four-legged figure as a person."
+        )
     source = replace(recognise(clip.linkage, given["source"], what="source"), seen=clip)
     target = _body(linkage, given["target"]) if role is None and frame is None else None
     if target is None:
@@ -155,6 +166,26 @@ def retarget_with_report(
     poses = widened(solved, core.linkage, body.solve(plan, progress))
     poses = share_twist(solved, move_fingers(clip, source, solved, poses))
     poses = with_angles(target.linkage, solved.linkage, poses)
+    result = Clip(target.linkage, clip.times, poses, name=clip.name, source=origin)
+    return Outcome(result, source, target, plan, remarks=remarks)
+
+
+def _on_four_legs(
+    clip: Clip,
+    source: Quadruped,
+    target: Quadruped,
+    rules: Thresholds,
+    smooth: float,
+    origin: str,
+    remarks: tuple[str, ...],
+    progress: Progress | None,
+) -> Outcome:
+    """Return the motion of one four-legged figure given to another."""
+    if not isinstance(target.linkage.root.articulation, Floating):
+        target = replace(target, linkage=target.linkage.replace(root="floating"))
+    solved = replace(target, linkage=without_angles(target.linkage))
+    plan = plan_gait(clip, source, solved, rules, smooth)
+    poses = with_angles(target.linkage, solved.linkage, solve_gait(plan, progress))
     result = Clip(target.linkage, clip.times, poses, name=clip.name, source=origin)
     return Outcome(result, source, target, plan, remarks=remarks)
 

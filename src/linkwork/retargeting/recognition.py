@@ -11,7 +11,7 @@ from .fingers import find_fingers
 from .names import FINGERS, LIMBS, ROLES, SIDES, TRUNK, Meaning, meaning_of_both, words_of
 from .robot_roles import RobotJoint, arms_beside, limb_of_joints, mirrored_hinges
 from .skeletons import ARMS, LEGS, Skeleton
-from .topology import Shape, end_of_limb, mirrored_limbs, parts_along
+from .topology import Shape, end_of_limb, legs_a_side, mirrored_limbs, on_four_legs, parts_along
 
 DEFORMING = 8  # so many bones named DEF- make a rig of Rigify, whose other bones are controls
 
@@ -41,6 +41,7 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
         if role in ROLES:
             roles[role], reasons[role] = link, "map"
             joints.pop(role, None)
+    _check_legs(shape, meanings, roles, given, what)
     _trunk(shape, meanings, roles, reasons)
     for role in [role for role, link in roles.items() if link is None]:
         del roles[role], reasons[role]
@@ -57,6 +58,29 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
         reasons[role] = "map" if role in given else "name" if by_name else "shape"
     points = {role: joint.point for role, joint in joints.items()}
     return Skeleton(linkage, found, reasons, points, mirrored_hinges(shape, joints), fingers=fingers)
+
+
+def limbs_of(shape: Shape, meanings: Sequence[Meaning]) -> dict[str, int | None]:
+    """Return the joints of what names and shape say are arms and legs, by role."""
+    return _limbs(shape, meanings)[0]
+
+
+def _check_legs(
+    shape: Shape,
+    meanings: Sequence[Meaning],
+    roles: Mapping[str, int | None],
+    given: Mapping[str, int | None],
+    what: str,
+) -> None:
+    """Refuse what stands on more than two legs, unless a map says what is what."""
+    legs = 2 * legs_a_side(shape, meanings)
+    if given or (legs <= len(SIDES) and not on_four_legs(shape, roles)):
+        return
+    count = max(legs, 2 * len(SIDES))
+    raise MappingError(
+        f"cannot map {what} {shape.linkage.name!r}: it has {count} legs, where two are wanted. Motions go from a figure"
+        " on two legs to another on two, and from four legs to four; a map names the parts of other figures."
+    )
 
 
 def meanings_of(linkage: Linkage) -> list[Meaning]:

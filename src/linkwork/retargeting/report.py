@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..motion.checks import runs
 from ..motion.clips import Clip
+from ..motion.contacts import Mask
 from ..motion.derivatives import jerk
 from ..transforms import FloatArray
 from .arm import HandPlan
 from .body import Plan
+from .gaits import GaitPlan
 from .skeletons import Skeleton
 
 SHAKEN = ("hips", "head", "left_hand", "right_hand", "left_ankle", "right_ankle")
@@ -28,7 +31,7 @@ class Report:
         scale: What lengths were multiplied by.
         contacts: How many times a foot was planted.
         slide: Farthest that a planted point of a foot is from where it was planted [m].
-        hands: Farthest that a hand is from its scaled place [m].
+        hands: Farthest that a hand, or a paw of four, is from its scaled place [m].
         hands_mean: The same on average.
         jerk: Root mean square jerk of hips, head, hands and ankles over the source's, scaled.
         outside: How many values are outside their limits.
@@ -46,9 +49,20 @@ class Report:
     flips: int
 
 
-def measure(plan: Plan | HandPlan, result: Clip) -> Report:
+def measure(plan: Plan | HandPlan | GaitPlan, result: Clip) -> Report:
     """Return how well a motion does what was planned."""
-    if isinstance(plan, HandPlan):
+    if isinstance(plan, GaitPlan):
+        count, slide, hands = _paws(plan, result)
+        roles = [role for role in SHAKEN if role in plan.source and role in plan.target]
+        shaken = [
+            tuple(
+                clip.forward(frame=figure.roles[role])[:, :3, 3] * factor
+                for figure, clip, factor in ((plan.source, plan.motion, plan.scale), (plan.target, result, 1.0))
+            )
+            for role in roles
+        ]
+        flips = _flips([plan.source.roles[role] for role in plan.source.roles], plan.motion, result)
+    elif isinstance(plan, HandPlan):
         count, slide = 0, 0.0
         hands = shaken = [(plan.places, result.forward(frame=plan.frame)[:, :3, 3])]
         steps = np.abs(result.linkage.difference(result.poses[:-1], result.poses[1:])).max(axis=-1, initial=0.0)
@@ -56,7 +70,8 @@ def measure(plan: Plan | HandPlan, result: Clip) -> Report:
     else:
         count, slide = _slide(plan, result)
         hands = [(places, _path(plan.target, f"{side}_hand", result)) for side, places in plan.hands.items()]
-        shaken, flips = _shaken(plan, result), _flips(plan, result)
+        shaken = _shaken(plan, result)
+        flips = _flips([plan.source.body(role) for role in plan.source.roles], plan.motion, result)
     misses = [np.linalg.norm(found - wanted, axis=1) for wanted, found in hands]
     before, after = (float(np.linalg.norm([jerk(pair[k], result.times) for pair in shaken])) for k in (0, 1))
     lower, upper = result.linkage.lower - BEYOND, result.linkage.upper + BEYOND
@@ -78,12 +93,25 @@ def _slide(plan: Plan, result: Clip) -> tuple[int, float]:
     for foot in plan.feet.values():
         world = result.forward(frame=foot.sole.body)
         for point, mask in ((foot.sole.toe, foot.planted), (foot.sole.ankle, foot.flat)):
-            places = world[:, :3, :3] @ point + world[:, :3, 3]
-            for first, last in runs(mask):
-                inside = places[first : last + 1]
-                farthest = max(farthest, float(np.linalg.norm(inside - np.median(inside, axis=0), axis=1).max()))
+            farthest = max(farthest, _moved(world[:, :3, :3] @ point + world[:, :3, 3], mask))
         count += len(runs(foot.planted))
     return count, farthest
+
+
+def _moved(places: FloatArray, mask: Mask) -> float:
+    """Return how far places (frames, 3) get from the middle of each stretch of a mask, at most."""
+    away = [places[first : last + 1] - np.median(places[first : last + 1], axis=0) for first, last in runs(mask)]
+    return max((float(np.linalg.norm(steps, axis=1).max()) for steps in away), default=0.0)
+
+
+def _paws(plan: GaitPlan, result: Clip) -> tuple[int, float, list[tuple[FloatArray, FloatArray]]]:
+    """Return how often paws are planted, how far they slide, and where each should be and is."""
+    count, farthest, pairs = 0, 0.0, []
+    for leg, paw in plan.paws.items():
+        places = plan.target.tip(*leg).over(result.linkage, result.poses)
+        count, farthest = count + len(runs(paw.planted)), max(farthest, _moved(places, paw.planted))
+        pairs.append((paw.places, places))
+    return count, farthest, pairs
 
 
 def _shaken(plan: Plan, result: Clip) -> list[tuple[FloatArray, FloatArray]]:
@@ -98,8 +126,8 @@ def _path(skeleton: Skeleton, role: str, clip: Clip) -> FloatArray:
     return skeleton.point(role).over(clip.linkage, clip.poses)
 
 
-def _flips(plan: Plan, result: Clip) -> int:
-    """Return in how many frames a joint of the result jumps though no bone of the source does.
+def _flips(bones: Sequence[str], motion: Clip, result: Clip) -> int:
+    """Return in how many frames a joint of the result jumps though no bone of the source's motion does.
 
     A joint's jump is the angle by which it turns, so that Euler angles which pass a gimbal lock count as what they do.
     """
@@ -113,8 +141,8 @@ def _flips(plan: Plan, result: Clip) -> int:
         if parent >= 0:
             turned = np.swapaxes(world[linkage.links[parent]][:, :3, :3], -1, -2) @ turned
         jumps = np.maximum(jumps, _steps(turned))
-    before = plan.motion.forward()
-    turns = [_steps(before[plan.source.body(role)][:, :3, :3]) for role in plan.source.roles]
+    before = motion.forward()
+    turns = [_steps(before[bone][:, :3, :3]) for bone in bones]
     return int((jumps > np.max(turns, axis=0) + FLIP).sum())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
@@ -16,6 +16,7 @@ from .names import FINGER, LIMBS, WORDS, Meaning
 SAME_PLACE = 0.02  # of a limb's length: joints nearer than that are one
 MIRRORED = 0.06  # of the skeleton's size: how far a limb may be from its mirror image
 SKIPPED = 0.8  # how much less likely a limb is for every joint between its three
+ALONGSIDE, ACROSS = 0.7, 0.6  # cosines: forelegs beside hind legs, and a trunk across both
 LEAST_REACH = 0.15  # of the skeleton's size: shorter chains are not limbs
 
 
@@ -219,3 +220,42 @@ def end_of_limb(shape: Shape, links: Sequence[int], meanings: Sequence[Meaning],
         return max(named, key=lambda i: (depth[i], -i)) if last == "toe" else min(named, key=lambda i: (depth[i], i))
     plain = [i for i in links if meanings[i].part != FINGER] or list(links)
     return max(plain, key=lambda i: (depth[i], -i))
+
+
+def on_four_legs(shape: Shape, roles: Mapping[str, int | None]) -> bool:
+    """Return whether what is named arms are legs too: they point as the legs do, and the trunk lies across them.
+
+    A person's trunk points away from the legs, whichever way arms point; in files that rest with all bones along one
+    axis, it points along them.
+    """
+    places = {role: shape.places[link] for role, link in roles.items() if link is not None}
+
+    def way(start: str, end: str) -> FloatArray:
+        steps = [places[f"{side}_{end}"] - places[f"{side}_{start}"] for side in ("left", "right")]
+        step: FloatArray = np.mean(steps, axis=0)
+        return step / (float(np.linalg.norm(step)) or 1.0)
+
+    needed = [f"{side}_{part}" for side in ("left", "right") for part in ("shoulder", "hand", "hip", "ankle")]
+    if not all(role in places for role in needed):
+        return False
+    middles = [
+        np.mean([places[f"{side}_{part}"] for side in ("left", "right")], axis=0) for part in ("hip", "shoulder")
+    ]
+    trunk = middles[1] - middles[0]
+    trunk = trunk / (float(np.linalg.norm(trunk)) or 1.0)
+    arms, legs = way("shoulder", "hand"), way("hip", "ankle")
+    return bool(arms @ legs > ALONGSIDE and max(abs(trunk @ legs), abs(trunk @ arms)) < ACROSS)
+
+
+def legs_a_side(shape: Shape, meanings: Sequence[Meaning]) -> int:
+    """Return how many legs a figure has on one side, as names tell."""
+    counts = []
+    for side in ("left", "right"):
+        legs = {
+            i
+            for i, said in enumerate(meanings)
+            if said.side == side and said.limb == "leg" and shape.linkage.arcs[i].articulation.nv
+        }
+        tops = [i for i in legs if not legs & set(shape.path(i)[:-1])]
+        counts.append(sum(any(top in shape.path(i)[:-1] for i in legs) for top in tops))  # a foot alone is no leg
+    return min(counts)

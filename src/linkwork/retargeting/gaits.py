@@ -1,0 +1,314 @@
+"""A motion of one four-legged figure given to another: trunk, paws, directions of bones, neck, head and tail as goals.
+
+Paths are scaled by the legs. Paws that stand stay where they are; each stands as far to the side and to the front of
+the trunk as the target's own legs do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..linkage.linkage import Frame, Linkage
+from ..motion import root_motion
+from ..motion.clips import Clip
+from ..motion.contacts import Mask, Thresholds, find_contacts, ground_level
+from ..transforms import FloatArray, axis_rotation, inverse, translation
+from .frame_goals import GoalTrack, Progress, follow
+from .names import ENDS, SIDES
+from .plans import BLEND, levelled, smooth_cover
+from .quadrupeds import LEGS, Quadruped, trunk_axes
+from .skeletons import Point
+from .smoothing import faded, over_spans, smoothed, turns_smoothed
+
+# How much each goal counts: metres and radians, times these.
+PLANTED, PAWS, TRUNK, UPRIGHT, BONES, NECK, STYLE = 20.0, 5.0, 3.0, 1.0, 0.3, 0.3, 0.05
+LONGEST_LEG = 0.995  # of its length: a leg is never quite straight
+
+
+@dataclass(frozen=True)
+class Paw:
+    """A paw of the target over time.
+
+    Args:
+        frame: The frame at its tip.
+        places: Where it should be, (frames, 3).
+        planted: When it stands on the ground.
+        grip: How firmly it stands, from 0 to 1, which it reaches smoothly.
+    """
+
+    frame: str
+    places: FloatArray
+    planted: Mask
+    grip: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class GaitPlan:
+    """All that a four-legged target should do, before it is solved for.
+
+    Args:
+        source: The source.
+        target: The target; its linkage has frames at the tips of its legs and at the middle of its trunk.
+        motion: The motion of the source.
+        poses: Poses that stand still on the path of the trunk, (frames, nq).
+        paws: Paw by leg.
+        scale: Length of the target's legs over that of the source's.
+        goals: All goals of all frames.
+    """
+
+    source: Quadruped
+    target: Quadruped
+    motion: Clip
+    poses: FloatArray
+    paws: Mapping[tuple[str, str], Paw]
+    scale: float
+    goals: list[GoalTrack]
+
+    @property
+    def linkage(self) -> Linkage:
+        """The linkage that goals are for."""
+        return self.target.linkage
+
+
+@dataclass(frozen=True, eq=False)
+class Stance:
+    """A four-legged figure over poses (frames, nq).
+
+    Args:
+        figure: The figure.
+        poses: The poses.
+    """
+
+    figure: Quadruped
+    poses: FloatArray
+
+    @cached_property
+    def world(self) -> Mapping[str, FloatArray]:
+        """world_from_frame of every frame, (frames, 4, 4) each."""
+        return self.figure.linkage.forward(self.poses)
+
+    @cached_property
+    def uppers(self) -> dict[tuple[str, str], FloatArray]:
+        """Where the legs begin, (frames, 3) each."""
+        return {leg: self.world[self.figure.roles[f"{leg[0]}_{leg[1]}_upper"]][:, :3, 3] for leg in LEGS}
+
+    @cached_property
+    def tips(self) -> dict[tuple[str, str], FloatArray]:
+        """Where the legs end, (frames, 3) each."""
+        return {leg: self.figure.tip(*leg).over(self.figure.linkage, self.poses) for leg in LEGS}
+
+    def end(self, end: str) -> FloatArray:
+        """Return the middle between the two legs of an end, (frames, 3)."""
+        return (self.uppers["left", end] + self.uppers["right", end]) / 2.0
+
+    @property
+    def centre(self) -> FloatArray:
+        """The middle between the four legs, (frames, 3)."""
+        return (self.end("fore") + self.end("hind")) / 2.0
+
+    @cached_property
+    def axes(self) -> FloatArray:
+        """Forward, left and up of the trunk, (frames, 3, 3)."""
+        return trunk_axes(self.uppers)
+
+    def turned(self, role: str, axes: FloatArray) -> FloatArray:
+        """Return axes (3, 3) of the pose at rest, as they have turned with a role, (frames, 3, 3)."""
+        return self.with_link(self.figure.roles[role], axes)
+
+    def with_link(self, link: str, axes: FloatArray) -> FloatArray:
+        """Return the same of a link."""
+        result: FloatArray = self.world[link][:, :3, :3] @ self.figure.world[link][:3, :3].T @ axes
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """A source over its motion and a target at rest, side by side.
+
+    Args:
+        seen: The source.
+        own: The target, whose linkage has a frame at the tip of each leg and in the middle of its trunk.
+        frames: Names of these frames, by leg and ``("trunk", "")``.
+        times: Times of the motion.
+        smooth: Over which time the source is smoothed [s].
+        rules: What counts as a planted paw.
+    """
+
+    seen: Stance
+    own: Stance
+    frames: Mapping[tuple[str, str], str]
+    times: FloatArray
+    smooth: float
+    rules: Thresholds
+
+    @cached_property
+    def scales(self) -> dict[tuple[str, str], float]:
+        """How far each leg of the target reaches, over the length of the source's."""
+        return {leg: self.own.figure.reach(*leg) / self.seen.figure.length(*leg) for leg in LEGS}
+
+    @cached_property
+    def scale(self) -> float:
+        """The same of all legs."""
+        return float(np.mean(list(self.scales.values())))
+
+    @cached_property
+    def levels(self) -> dict[tuple[str, str], float]:
+        """Height of the source's paws while they stand."""
+        return {leg: ground_level(tip[:, 2]) for leg, tip in self.seen.tips.items()}
+
+    @cached_property
+    def heights(self) -> dict[str, FloatArray]:
+        """Height of each end of the trunk above the ground, as the target should have it, (frames,)."""
+        ground = float(np.mean(list(self.levels.values())))
+        return {
+            end: np.mean([self.scales[side, end] for side in SIDES]) * (self.seen.end(end)[:, 2] - ground)
+            for end in ENDS
+        }
+
+    @cached_property
+    def axes(self) -> FloatArray:
+        """How the trunk of the target should be turned, as axes (frames, 3, 3).
+
+        Where fore and hind legs of the two differ, the target leans as its own legs make it.
+        """
+        own, seen = self.own, self.seen
+        length = float(np.linalg.norm(own.end("fore") - own.end("hind")))
+        rise = float(np.median(self.heights["fore"] - self.heights["hind"])) / length
+        pitch = float(np.arcsin(np.clip(rise, -0.9, 0.9)) - np.median(np.arcsin(seen.axes[:, 2, 0])))
+        roles = own.figure.roles
+        trunk = seen.axes if roles["hips"] == roles["chest"] else seen.turned("hips", seen.figure.axes)
+        return turns_smoothed(trunk @ axis_rotation(np.array([0.0, 1.0, 0.0]), -pitch), self.times, self.smooth)
+
+    @cached_property
+    def centre(self) -> FloatArray:
+        """Where the middle of the target's trunk should be, (frames, 3); lower where a leg would be too short."""
+        result = self.scale * smoothed(self.seen.centre, self.times, self.smooth)
+        result[:, 2] = smoothed((self.heights["fore"] + self.heights["hind"]) / 2.0, self.times, self.smooth)
+        drop = np.zeros(len(result))
+        for leg, paw in self.paws.items():
+            own = self.own.axes[0].T @ (self.own.uppers[leg][0] - self.own.centre[0])
+            way = result + self.axes @ own - paw.places
+            reach = LONGEST_LEG * self.own.figure.reach(*leg)
+            room = np.sqrt(np.maximum(reach**2 - way[:, 0] ** 2 - way[:, 1] ** 2, 0.0))
+            drop = np.maximum(drop, np.clip(way[:, 2] - room, 0.0, 0.2 * reach))
+        return result - smooth_cover(drop, self.times)[:, None] * (0.0, 0.0, 1.0)
+
+    @cached_property
+    def paws(self) -> dict[tuple[str, str], Paw]:
+        """Where the paws of the target should be."""
+        return {leg: self._paw(leg) for leg in LEGS}
+
+    def _paw(self, leg: tuple[str, str]) -> Paw:
+        """Return where a paw should be: scaled, beside the trunk as the target's own leg is, still where it stands."""
+        seen, own, times = self.seen, self.own, self.times
+        tip = smoothed(seen.tips[leg], times, self.smooth)
+        planted = find_contacts(seen.tips[leg], times, leg=seen.figure.length(*leg), rules=self.rules)
+        heading = levelled(seen.axes)
+        theirs = np.einsum("tji,tj->ti", heading, self.scale * (seen.uppers[leg] - seen.centre)).mean(axis=0)
+        ours = levelled(own.axes[0]).T @ (own.uppers[leg][0] - own.centre[0])
+        places = self.scale * tip + heading @ ((ours - theirs) * (1.0, 1.0, 0.0))
+        sole = own.figure.sole(*leg)
+        places[:, 2] = self.scales[leg] * np.maximum(tip[:, 2] - self.levels[leg], 0.0) + sole
+        kept = over_spans(places, planted, lambda part: part.mean(axis=0)[None])
+        kept[planted, 2] = sole
+        blend = max(2, round(BLEND / float(np.median(np.diff(times))))) if len(times) > 1 else 2
+        grip = faded(np.ones((len(times), 1)), planted, blend)[:, 0].clip(0.0, 1.0)
+        return Paw(self.frames[leg], places + faded(kept - places, planted, blend), planted, grip)
+
+    @cached_property
+    def poses(self) -> FloatArray:
+        """Poses (frames, nq) of the target at rest, carried along the path of its trunk."""
+        figure = self.own.figure
+        linkage, rest = figure.linkage, figure.world[figure.roles["hips"]]
+        world = np.tile(np.eye(4), (len(self.times), 1, 1))
+        turn = self.axes @ self.own.axes[0].T
+        world[:, :3, :3] = turn @ rest[:3, :3]
+        world[:, :3, 3] = self.centre + turn @ (rest[:3, 3] - self.own.centre[0])
+        still = Clip(linkage, self.times, np.repeat(figure.rest[None], len(self.times), axis=0))
+        return root_motion.replaced(still, world @ inverse(rest) @ figure.world[linkage.links[0]]).poses
+
+    @cached_property
+    def goals(self) -> list[GoalTrack]:
+        """All goals of all frames."""
+        ones, target = np.ones(len(self.times)), self.own.figure
+        paws = [
+            GoalTrack("place", paw.frame, paw.places, PAWS + (PLANTED - PAWS) * paw.grip) for paw in self.paws.values()
+        ]
+        trunk = GoalTrack("place", self.frames["trunk", ""], self.centre, TRUNK * ones)
+        turns = []
+        for link, wanted, weight in self._turned_links():
+            rotation = wanted @ self.own.axes[0].T @ target.world[link][:3, :3]
+            turns.append(GoalTrack("turn", link, rotation, weight * ones))
+        bones = [track for leg in LEGS for track in self._bones(leg)]
+        return [*paws, trunk, *turns, *bones, GoalTrack("pose", "", self.poses, STYLE * ones)]
+
+    def _turned_links(self) -> Iterator[tuple[str, FloatArray, float]]:
+        """Yield links of trunk, neck, head and tail, how their axes should be turned, and how much that counts."""
+        source, target = self.seen.figure, self.own.figure
+        yield target.roles["hips"], self.axes, UPRIGHT
+        pairs = [
+            (target.roles[role], source.roles[role])
+            for role in ("chest", "neck", "head")
+            if role in source and role in target and target.roles[role] != target.roles["hips"]
+        ]
+        tails = target.tail, source.tail
+        if all(tails):
+            last = max(len(tails[0]) - 1, 1)
+            pairs += [(link, tails[1][round(k * (len(tails[1]) - 1) / last)]) for k, link in enumerate(tails[0])]
+        for link, other in pairs:
+            yield link, turns_smoothed(self.seen.with_link(other, source.axes), self.times, self.smooth), NECK
+
+    def _bones(self, leg: tuple[str, str]) -> list[GoalTrack]:
+        """Return the directions of a leg's bones; legs with other bones follow their paws, as their joints let them."""
+        source, target = self.seen.figure, self.own.figure
+        points, theirs = target.points(*leg), source.points(*leg)
+        result = []
+        for k, point in enumerate(points[:-1] if len(points) == len(theirs) else ()):
+            way = points[k + 1].over(target.linkage, target.rest) - point.over(target.linkage, target.rest)
+            bone = theirs[k + 1].over(source.linkage, self.seen.poses) - theirs[k].over(source.linkage, self.seen.poses)
+            length = float(np.linalg.norm(way))
+            if length > 0.0 and float(np.linalg.norm(bone, axis=1).min()) > 0.0:
+                axis = target.world[point.link][:3, :3].T @ way / length
+                wanted, weights = smoothed(bone, self.times, self.smooth), np.full(len(bone), BONES)
+                result.append(GoalTrack("direction", point.link, wanted, weights, axis=axis))
+        return result
+
+
+def plan_gait(motion: Clip, source: Quadruped, target: Quadruped, rules: Thresholds, smooth: float) -> GaitPlan:
+    """Return what a four-legged target should do, so that it moves as the source does.
+
+    Args:
+        motion: The motion of the source.
+        source: The source.
+        target: The target, on a floating root.
+        rules: What counts as a planted paw.
+        smooth: Over which time the source is smoothed [s].
+    """
+    target, frames = _with_frames(target)
+    own = Stance(target, target.rest[None])
+    both = Crossing(Stance(source, motion.poses), own, frames, motion.times, smooth, rules)
+    return GaitPlan(source, target, motion, both.poses, both.paws, both.scale, both.goals)
+
+
+def solve_gait(plan: GaitPlan, progress: Progress | None = None) -> FloatArray:
+    """Return the poses (frames, nq) that serve a plan best."""
+    return follow(plan.linkage, plan.goals, plan.poses[0], progress)
+
+
+def _with_frames(target: Quadruped) -> tuple[Quadruped, dict[tuple[str, str], str]]:
+    """Return a target with frames at the tips of its legs and in the middle of its trunk, and their names."""
+    trunk = target.world[target.roles["hips"]]
+    centre = trunk[:3, :3].T @ (Stance(target, target.rest[None]).centre[0] - trunk[:3, 3])
+    points = {leg: target.tip(*leg) for leg in LEGS} | {("trunk", ""): Point(target.roles["hips"], centre)}
+    frames, names = list(target.linkage.extra_frames), {}
+    for leg, point in points.items():
+        name = f"{' '.join(leg).strip()} of the gait"
+        while name in target.linkage.frames:
+            name += "'"
+        frames.append(Frame(name, point.link, translation(point.place)))
+        names[leg] = name
+    return replace(target, linkage=target.linkage.replace(frames=frames)), names
