@@ -24,6 +24,7 @@ from .smoothing import smoothed, turns_smoothed
 # How much each goal counts: metres and radians, times these.
 PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 20.0, 4.0, 3.0, 1.0, 0.3, 0.3, 0.3, 0.1
 SOLES, FLAT, FIRM = 0.1, 2.0, 6.0
+JUMP = 0.6  # [rad]: hips that turn by more in a frame have been cut
 CALM = 1.2  # hips that shake more than planned by this factor are smoothed
 
 
@@ -171,7 +172,7 @@ def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
     Where limits do not let the trunk go as planned, it leaves its path at one frame and comes back at another. Then the
     way it went is smoothed, and all is solved again with a trunk that keeps to it.
     """
-    poses = follow(plan.linkage, plan.goals, plan.poses[0], progress)
+    poses = follow(plan.linkage, plan.goals, plan.poses[0], progress, _cuts(plan, plan.poses))
     if not plan.feet or len(poses) < 4:
         return poses
     linkage, roles, times = plan.target.linkage, plan.target.roles, plan.motion.times
@@ -190,7 +191,18 @@ def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
     if chest is not None:
         chest = _calmed(linkage.forward(poses, frame=roles["chest"])[:, :3, :3], chest, times)
     firm = replace(plan, hips=calm, chest=chest, firmness=FIRM)
-    return follow(plan.linkage, firm.goals, poses[0], progress)
+    return follow(plan.linkage, firm.goals, poses[0], progress, _cuts(plan, poses))
+
+
+def _cuts(plan: Plan, poses: FloatArray) -> dict[int, FloatArray]:
+    """Return the frames to which the hips jump, as after a T-pose that the motion does not begin with, and poses there.
+
+    A body that was to turn by half a turn from one frame to the next would not find the way.
+    """
+    from scipy.spatial.transform import Rotation
+
+    steps = Rotation.from_matrix(plan.hips[:-1, :3, :3].swapaxes(1, 2) @ plan.hips[1:, :3, :3]).magnitude()
+    return {int(frame): poses[frame] for frame in np.flatnonzero(steps > JUMP) + 1}
 
 
 def _calmed(turned: FloatArray, planned: FloatArray, times: FloatArray) -> FloatArray:

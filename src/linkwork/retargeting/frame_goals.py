@@ -6,8 +6,9 @@ written into the solver's numbers at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -54,7 +55,11 @@ class GoalTrack:
 
 
 def follow(
-    linkage: Linkage, tracks: Sequence[GoalTrack], start: FloatArray, progress: Progress | None = None
+    linkage: Linkage,
+    tracks: Sequence[GoalTrack],
+    start: FloatArray,
+    progress: Progress | None = None,
+    anew: Mapping[int, FloatArray] | None = None,
 ) -> FloatArray:
     """Return the poses (frames, nq) that serve goals best, each found from the one before.
 
@@ -63,6 +68,7 @@ def follow(
         tracks: The goals.
         start: The pose to begin with.
         progress: Told how many frames of how many are done.
+        anew: Frames that are not found from the one before, and the poses to begin with there.
     """
     from ..goals.base import metres_per_radian
     from ..solvers import Problem, Settings
@@ -76,8 +82,11 @@ def follow(
     first = ik.goal_numbers(problem.goals)
     frames = len(tracks[0].values)
     poses = np.empty((frames, linkage.nq))
-    for begin in range(0, frames, FRAMES_AT_ONCE):
-        part = slice(begin, min(begin + FRAMES_AT_ONCE, frames))
+    anew = anew or {}
+    begins = sorted({*range(0, frames, FRAMES_AT_ONCE), *anew})
+    for begin, end in pairwise((*begins, frames)):
+        part = slice(begin, end)
+        start = anew.get(begin, start)
         numbers = np.repeat(first[None], part.stop - begin, axis=0)
         packed = ik.program.goals
         records = goal_records(packed, numbers)  # behind those of the tracks, the goals that close loops
