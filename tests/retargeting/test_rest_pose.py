@@ -7,7 +7,11 @@ import pytest
 
 import linkwork as lw
 from captures import recorded
+from linkwork.errors import OptionError
 from linkwork.retargeting import recognise, retarget_with_report
+from linkwork.retargeting.kin import kinship
+from linkwork.retargeting.quaternion_form import without_angles
+from linkwork.transforms import transform
 from rewritten import rewritten
 
 FIGURES = ("walk", "run", "march", "dance")
@@ -15,8 +19,7 @@ FIGURES = ("walk", "run", "march", "dance")
 
 def angles(first: lw.Clip, second: lw.Clip) -> np.ndarray:
     """Return by how much the links of two clips of one linkage are turned against each other [degrees]."""
-    worlds = [np.stack([clip.forward()[name][:, :3, :3] for name in clip.linkage.links]) for clip in (first, second)]
-    trace = np.einsum("ltij,ltij->lt", *worlds)
+    trace = np.einsum("tlij,tlij->tl", *(clip.forward().array[..., :3, :3] for clip in (first, second)))
     return np.degrees(np.arccos(np.clip((trace - 1.0) / 2.0, -1.0, 1.0)))
 
 
@@ -24,8 +27,8 @@ def angles(first: lw.Clip, second: lw.Clip) -> np.ndarray:
 def test_a_motion_that_is_written_again_is_the_same_motion(turned):
     clip = recorded("run")
     again = rewritten(clip, 40, turned)
-    for name in clip.linkage.frames:
-        assert again.forward(frame=name)[:, :3, 3] == pytest.approx(clip.forward(frame=name)[:, :3, 3], abs=1e-9)
+    places = [motion.forward().array[..., :3, 3] for motion in (clip, again)]
+    assert np.abs(places[0] - places[1]).max() < 1e-9
     rest = again.linkage.forward(again.linkage.neutral())
     assert rest[clip.linkage.links[5]][:3, 3] == pytest.approx(clip.forward(frame=clip.linkage.links[5])[40, :3, 3])
 
@@ -54,3 +57,73 @@ def test_bones_point_as_those_of_the_source_do(name):
                 ways.append((ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0], axis=1, keepdims=True))
             apart = np.degrees(np.arccos(np.clip((ways[0] * ways[1]).sum(axis=1), -1.0, 1.0)))
             assert apart.mean() < 8.0, (side, start)
+
+
+# The pose that is given
+
+
+def test_a_frame_a_pose_or_a_t_pose_may_tell_what_the_source_is_like():
+    clip, human = recorded("run"), lw.models.human()  # its first frame is a T-pose, and so is its rest pose
+    plain = retarget_with_report(clip, human, first="keep", rest=0)
+    for rest in ("t-pose", "rest", clip.poses[0]):
+        assert angles(plain.clip, lw.retarget(clip, human, first="keep", rest=rest)).max() < 1e-3
+    assert plain.source.posed == pytest.approx(clip.poses[0])
+    again = rewritten(clip, 50, turned=True)
+    assert angles(plain.clip, lw.retarget(again, human, first="keep", rest="t-pose")).max() < 1.0
+    still = lw.Clip(clip.linkage, clip.times[:1], clip.poses[:1])
+    for rest, words in ((4000, "frames 0 to 0"), ("a-pose", "arms are 25 to 75 degrees"), ("u", "'t-pose', 'a-pose'")):
+        with pytest.raises(OptionError, match=words):
+            lw.retarget(still, human, rest=rest)
+    with pytest.raises(OptionError, match="comes without a motion"):
+        lw.retarget(clip, human, target_rest=3)
+
+
+def test_a_target_that_rests_in_a_step_is_known_by_another_pose():
+    clip = recorded("walk")
+    own = recorded("march")
+    odd = rewritten(own, 30, turned=True)
+    plain, told, not_told = (
+        retarget_with_report(clip, linkage, target_rest=rest)
+        for linkage, rest in ((own.linkage, own.poses[0]), (odd.linkage, odd.poses[0]), (odd.linkage, None))
+    )
+    ways = [one.clip.forward(frame="LeftWrist")[:, :3, 3] for one in (plain, told, not_told)]
+    assert np.linalg.norm(ways[0] - ways[1], axis=1).max() < 1e-3
+    apart = [turned_apart(one.clip, plain.clip, "LeftKnee") for one in (told, not_told)]
+    assert apart[0].max() < 1.0 < apart[1].max()
+
+
+def turned_apart(first: lw.Clip, second: lw.Clip, name: str) -> np.ndarray:
+    """Return by how much more a link turns from its first frame on in one clip than in another [degrees]."""
+    turns = [clip.forward(frame=name)[:, :3, :3] for clip in (first, second)]
+    turns = [turn @ turn[0].T for turn in turns]
+    trace = np.einsum("tij,tij->t", *turns)
+    return np.degrees(np.arccos(np.clip((trace - 1.0) / 2.0, -1.0, 1.0)))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_onto_its_own_skeleton_a_motion_stays_as_it_is(name):
+    clip = recorded(name)
+    quaternions = without_angles(clip.linkage)  # the same skeleton, its turns held otherwise
+    for linkage in (clip.linkage, quaternions):
+        made = retarget_with_report(clip, linkage, first="keep").clip
+        assert np.abs(made.forward().array - clip.forward().array).max() < 1e-9
+
+
+def test_people_of_one_system_share_what_the_motion_tells():
+    clip = rewritten(recorded("run"), 50)  # rests in the middle of a step, and so does the taller one
+    joints = [clip.linkage.joint(name) for name in clip.linkage.joints]
+    longer = {
+        joint.name: {"placement": transform(1.2 * joint.placement[:3, 3], joint.placement[:3, :3])}
+        for joint in joints
+        if joint.parent is not None
+    }
+    taller = clip.linkage.replace(joints=longer)
+    found = kinship(clip, taller)
+    assert found is not None
+    assert not found.same
+    made = lw.retarget(clip, taller, first="keep", smooth=0.0)
+    roles = recognise(clip.linkage).roles
+    for role in ("hips", "chest", "left_shoulder", "left_elbow", "right_hip", "right_knee"):
+        turns = [motion.forward(frame=roles[role])[:, :3, :3] for motion in (clip, made)]
+        trace = np.einsum("tij,tij->t", *turns)
+        assert np.degrees(np.arccos(np.clip((trace - 1.0) / 2.0, -1.0, 1.0))).mean() < 5.0, role

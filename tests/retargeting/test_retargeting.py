@@ -15,7 +15,7 @@ from linkwork.errors import FormatError, FrameNotFoundError, MappingError, Optio
 from linkwork.goals import turn_between
 from linkwork.kernels.revolute_fit import fit_revolute, memory_size
 from linkwork.motion.checks import runs
-from linkwork.motion.contacts import find_contacts
+from linkwork.motion.contacts import Thresholds, find_contacts
 from linkwork.motion.derivatives import jerk
 from linkwork.retargeting import read_map, recognise, retarget_file, retarget_with_report, write_map
 from linkwork.retargeting.frame_goals import GoalTrack, follow
@@ -87,19 +87,21 @@ def with_t_pose_first(clip: lw.Clip) -> lw.Clip:
 
 
 def test_a_motion_onto_its_own_figure_stays_what_it_is(walk):
-    outcome = retarget_with_report(walk, walk.linkage, smooth=0.0)
+    """To the last digit, unless smoothing or contacts are asked for: then it is put on the ground as any other."""
+    outcome = retarget_with_report(walk, lw.models.human())
+    assert (outcome.clip.poses == walk.poses).all()
+    assert "own skeleton" in outcome.remarks[0]
+    solved = retarget_with_report(walk, lw.models.human(), smooth=0.0, contacts=Thresholds())
     for name in ("left_palm", "right_palm", "head"):
-        apart = outcome.clip.forward(frame=name)[:, :3, 3] - walk.forward(frame=name)[:, :3, 3]
+        apart = solved.clip.forward(frame=name)[:, :3, 3] - walk.forward(frame=name)[:, :3, 3]
         level = apart - np.median(apart, axis=0)  # it is put on the ground, which moves all of it
         assert np.linalg.norm(level, axis=1).max() < 0.03
-    assert outcome.report.scale == pytest.approx(1.0)
-    assert (
-        angles_between(directions(outcome.clip, outcome.source.roles), directions(walk, outcome.source.roles)).mean()
-        < 3
-    )
+    assert solved.report.scale == pytest.approx(1.0)
+    roles = solved.source.roles
+    assert angles_between(directions(solved.clip, roles), directions(walk, roles)).mean() < 3
 
 
-@pytest.mark.parametrize("height", [1.2, 1.75, 2.1])
+@pytest.mark.parametrize("height", [1.2, 1.7, 2.1])
 def test_planted_feet_stay_and_hands_limits_and_calm_are_kept(walk, height):
     outcome = retarget_with_report(walk, lw.models.human(height=height))
     made, clip = outcome.report, outcome.clip
@@ -230,7 +232,7 @@ def test_the_first_frame_alone_can_be_retargeted(walk):
 def test_a_first_frame_that_is_no_part_of_the_motion_is_left_out_unless_it_is_kept(walk, target):
     posed = with_t_pose_first(walk)
     outcome, plain = retarget_with_report(posed, target), retarget_with_report(walk, target)
-    assert outcome.remarks == ("frame 0 left out: it is a pose of its own, not of the motion",)
+    assert outcome.remarks[0].startswith("frame 0 left out: it is a pose of its own, not of the motion")
     assert outcome.clip.source == "retargeted from walk.bvh without its first frame"
     assert outcome.clip.times == pytest.approx(walk.times)
     assert outcome.clip.poses == pytest.approx(plain.clip.poses)

@@ -330,10 +330,22 @@ class RetargetOptions:
     role: Annotated[str | None, takes("ROLE", "What leads a robot arm: right_hand by default.")] = None
     smooth: Annotated[float | None, takes("SECONDS", "Smooth the motion over this time; 0 not at all.")] = None
     keep_first: Annotated[bool, flag("--keep-first", "Keep a first frame that is a pose of its own.")] = False
+    rest: Annotated[str | None, takes("POSE", "Know the source by a frame, t-pose, a-pose, rest or stored pose.")] = (
+        None
+    )
+    target_rest: Annotated[str | None, takes("POSE", "Know the target by such a pose.")] = None
 
     def read(self) -> dict[str, Any]:
         """Return the options of `retarget` that are given."""
-        return given(map=self.map_file, role=self.role, smooth=self.smooth, first="keep" if self.keep_first else None)
+        rests = [int(text) if text is not None and text.isdecimal() else text for text in (self.rest, self.target_rest)]
+        return given(
+            map=self.map_file,
+            role=self.role,
+            smooth=self.smooth,
+            first="keep" if self.keep_first else None,
+            rest=rests[0],
+            target_rest=rests[1],
+        )
 
 
 @dataclass(frozen=True)

@@ -57,10 +57,13 @@ def retarget(
         raise OptionError(f"cannot write a motion to {str(path)!r}: its name must end in {listed(known)}")
     if write_map is not None:
         _write_map(write_map, source.linkage, target, options.map_file)
+    chosen = options.read()
+    if isinstance(chosen.get("target_rest"), int):
+        chosen["target_rest"] = _frame_of(read_motion(to), target, chosen["target_rest"])
     with progress("solving") as report:
         outcome = retargeting.retarget_with_report(
             source, target, frame=frame, root="keep" if keep_root else "auto",
-            progress=lambda done, total: report(done / total, ""), **options.read(),
+            progress=lambda done, total: report(done / total, ""), **chosen,
         )  # fmt: skip
     leading = options.role or retargeting.pipeline.LEADING
     outcome.clip.save(path, **saving.read())
@@ -74,7 +77,7 @@ def retarget(
         if outcome.target is None:
             say(f"{target.name} is an arm: its frame {outcome.frame} follows {leading}")
     for remark in outcome.remarks:
-        say(f"{remark} (--keep-first keeps it)")
+        say(remark)
     wrong = _wrong(outcome.report, "hands" if outcome.target else outcome.frame)
     for words in wrong:
         say(words)
@@ -96,6 +99,13 @@ def _cut(clip: Clip, frames: str | None) -> Clip:
     if not colon or not 0 <= start < end <= len(clip):
         raise OptionError(f"--range takes FIRST:LAST within 0:{len(clip) - 1}, got {frames!r}")
     return Clip(clip.linkage, clip.times[start:end] - clip.times[start], clip.poses[start:end])
+
+
+def _frame_of(clip: Clip, linkage: Linkage, frame: int) -> Any:
+    """Return the pose of a target in a frame of the motion that its file has."""
+    if clip.linkage.coordinates != linkage.coordinates or not frame < len(clip):
+        raise OptionError(f"--target-rest {frame}: the target's own motion has frames 0 to {len(clip) - 1}")
+    return clip.poses[frame]
 
 
 def _write_map(path: Path, source: Linkage, target: Linkage, given: Path | None) -> None:

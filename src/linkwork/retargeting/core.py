@@ -12,6 +12,7 @@ import numpy as np
 
 from ..linkage.joints import Fixed
 from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
 from ..transforms import FloatArray
 from .names import meaning_of_both
 from .skeletons import Skeleton
@@ -44,8 +45,13 @@ def core_of(skeleton: Skeleton) -> Skeleton:
     if not welded or linkage.loops:
         return skeleton
     less = linkage.replace(joints=welded)
-    posed = None if skeleton.posed is None else skeleton.posed[columns_of(linkage, less)]
-    return replace(skeleton, linkage=less, posed=posed)
+    kept, seen = columns_of(linkage, less), skeleton.seen
+    return replace(
+        skeleton,
+        linkage=less,
+        posed=None if skeleton.posed is None else skeleton.posed[kept],
+        seen=None if seen is None else Clip(less, seen.times, seen.poses[:, kept]),
+    )
 
 
 def is_twist(linkage: Linkage, link: int) -> bool:

@@ -22,19 +22,23 @@ from .core import core_of, widened
 from .finger_motion import move_fingers
 from .frame_goals import Progress
 from .gaits import GaitPlan, plan_gait, solve_gait
+from .kin import Kinship, kinship
 from .maps import as_map
 from .names import ROLES
 from .quadrupeds import Quadruped, find_quadruped
-from .quaternion_form import with_angles, without_angles
+from .quaternion_form import converted, without_angles
 from .recognition import recognise
 from .report import Report, measure
+from .rest_poses import RestLike, stands, with_rest
 from .skeletons import Skeleton
 from .twists import share_twist
 
 SMOOTH = 0.01
 LEADING = "right_hand"
 LEAST_JOINTS = 3  # of an arm
-STRAY = "frame 0 left out: it is a pose of its own, not of the motion"
+STRAY = "frame 0 left out: it is a pose of its own, not of the motion; first='keep' (--keep-first) keeps it"
+ITSELF = "the target is the source's own skeleton: the motion is given to it as it is"
+BEYOND = 1e-9
 
 MapLike = Mapping[str, Any] | str | os.PathLike[str] | None
 Choice = Literal["auto", "keep"]
@@ -47,9 +51,11 @@ class RetargetOptions(TypedDict, total=False):
     role: str | None
     frame: str | None
     root: Choice
-    smooth: float
+    smooth: float | None
     first: Choice
     contacts: Thresholds | None
+    rest: RestLike
+    target_rest: RestLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +96,8 @@ def retarget(
         clip: The motion.
         linkage: The body or robot that should move. Its ground is z = 0.
         progress: Called with the number of frames solved and of all frames.
-        **options: As in `retarget_with_report`: map, role, frame, root, smooth, first, contacts.
+        **options: As in `retarget_with_report`: map, role, frame, root, smooth, first, contacts,
+            rest, target_rest.
 
     Raises:
         MappingError: If the roles of a skeleton cannot be found.
@@ -112,9 +119,11 @@ def retarget_with_report(
     role: str | None = None,
     frame: str | None = None,
     root: Choice = "auto",
-    smooth: float = SMOOTH,
+    smooth: float | None = None,
     first: Choice = "auto",
     contacts: Thresholds | None = None,
+    rest: RestLike = None,
+    target_rest: RestLike = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Do what `retarget` does, and return the roles and a report beside the motion.
@@ -129,65 +138,136 @@ def retarget_with_report(
         frame: The frame of an arm that is led; ``"tip"`` or its last link by default.
         root: ``"auto"`` gives a body with legs and a fixed root a floating one, in a linkage of its own; ``"keep"``
             leaves it fixed.
-        smooth: Time over which the motion is smoothed [s]; 0 leaves it as it is.
+        smooth: Time over which the motion is smoothed [s], 0.01 by default; 0 leaves it as it is.
         first: ``"auto"`` drops a first frame that is not part of the motion, such as a T-pose; ``"keep"`` keeps it.
         contacts: What counts as a planted foot.
+        rest: A pose of the source that stands upright and says what its bones are like, in place of the whole motion:
+            a frame, ``"t-pose"`` or ``"a-pose"`` (looked for), ``"rest"`` (as the file rests) or a pose.
+        target_rest: The same of the target, in place of its skin's bind pose or its rest pose.
         progress: Called with the number of frames solved and of all frames.
+
+    A target that is the source's own skeleton moves as the source does, unless `smooth`, `contacts` or a rest is given.
 
     Raises:
         MappingError: If the roles of a skeleton cannot be found.
+        OptionError: If an option says what cannot be.
     """
     _check(clip, linkage, role, root, smooth, first)
+    given, rules, whole = as_map(map), contacts or Thresholds(), clip
+    clip, origin, remarks = _begun(clip, first)
+    calm, asked = SMOOTH if smooth is None else smooth, smooth or not (contacts is rest is target_rest is None)
+    beasts = _four_legged(clip.linkage, linkage, given)
+    if beasts is not None:
+        made = _on_four_legs(clip, *beasts, None if asked else kinship(clip, linkage), rules, calm, progress)
+    else:
+        source = recognise(clip.linkage, given["source"], what="source")
+        source = replace(with_rest(replace(source, seen=whole), rest, "rest"), seen=clip)
+        target = _body(linkage, given["target"]) if role is None and frame is None else None
+        if target is None:
+            path = plan_hand(clip, source, linkage, role=role or LEADING, frame=frame, smooth=calm, progress=progress)
+            made = Outcome(Clip(linkage, clip.times, path.poses), source, None, path, path.frame)
+        else:
+            target, own = _known(clip, target, root, target_rest)
+            made = _onto_body(clip, source, target, None if asked else own, rules, calm, progress)
+    return replace(made, clip=made.clip.named(clip.name, source=origin), remarks=(*remarks, *made.remarks))
+
+
+def _begun(clip: Clip, first: Choice) -> tuple[Clip, str, tuple[str, ...]]:
+    """Return a clip without a first frame that is no part of it, where what is made of it comes from, and a remark."""
     origin = f"retargeted from {clip.source or clip.linkage.name}"
-    remarks: tuple[str, ...] = ()
-    if first == "auto" and has_stray_first_frame(clip):
-        clip, origin, remarks = without_first_frame(clip), f"{origin} without its first frame", (STRAY,)
-    given = as_map(map)
-    beast, other = find_quadruped(clip.linkage, given["source"]), find_quadruped(linkage, given["target"])
-    if beast is not None and other is not None:
-        return _on_four_legs(clip, beast, other, contacts or Thresholds(), smooth, origin, remarks, progress)
-    if beast is not None or other is not None:
-        pair = (clip.linkage, linkage) if beast is not None else (linkage, clip.linkage)
-        raise MappingError(
-            f"{pair[0].name!r} stands on four legs, {pair[1].name!r} does not. Motions go from four legs to four and"
-            " from two to two; a map (map=, --map) that names arms and legs treats a four-legged figure as a person."
-        )
-    source = replace(recognise(clip.linkage, given["source"], what="source"), seen=clip)
-    target = _body(linkage, given["target"]) if role is None and frame is None else None
-    if target is None:
-        path = plan_hand(clip, source, linkage, role=role or LEADING, frame=frame, smooth=smooth, progress=progress)
-        result = Clip(linkage, clip.times, path.poses, name=clip.name, source=origin)
-        return Outcome(result, source, None, path, path.frame, remarks)
-    if root == "auto" and target.has_legs and isinstance(linkage.root.articulation, Fixed):
-        target = replace(target, linkage=linkage.replace(root="floating"))
-    solved = replace(target, linkage=without_angles(target.linkage))
+    if first == "keep" or not has_stray_first_frame(clip):
+        return clip, origin, ()
+    return without_first_frame(clip), f"{origin} without its first frame", (STRAY,)
+
+
+def _onto_body(
+    clip: Clip,
+    source: Skeleton,
+    target: Skeleton,
+    own: Clip | None,
+    rules: Thresholds,
+    smooth: float,
+    progress: Progress | None,
+) -> Outcome:
+    """Return a motion given to a body; `own` is the motion itself, if that needs no solving."""
+    solved = _in(without_angles(target.linkage), target)
     core = core_of(solved)
-    plan = body.plan(clip, source, core, contacts or Thresholds(), smooth)
+    plan = body.plan(clip, source, core, rules, smooth)
+    if own is not None:
+        hands = {side: source.path(f"{side}_hand", clip.poses) for side in plan.hands}
+        return Outcome(own, source, target, replace(plan, hands=hands), remarks=(ITSELF,))
     poses = widened(solved, core.linkage, body.solve(plan, progress))
     poses = share_twist(solved, move_fingers(clip, source, solved, poses))
-    poses = with_angles(target.linkage, solved.linkage, poses)
-    result = Clip(target.linkage, clip.times, poses, name=clip.name, source=origin)
-    return Outcome(result, source, target, plan, remarks=remarks)
+    poses = converted(target.linkage, solved.linkage, poses)
+    return Outcome(Clip(target.linkage, clip.times, poses), source, target, plan)
+
+
+def _known(clip: Clip, target: Skeleton, root: Choice, target_rest: RestLike) -> tuple[Skeleton, Clip | None]:
+    """Return a target with what tells its anatomy, and the motion itself if the target is the source's own skeleton.
+
+    The pose in which it rests tells. Where it does not stand in that, but has the source's joints and axes, the motion
+    tells.
+    """
+    target, linkage = with_rest(target, target_rest, "target_rest"), target.linkage
+    own = kinship(clip, linkage)
+    if own is None and root == "auto" and target.has_legs and isinstance(linkage.root.articulation, Fixed):
+        target = _in(linkage.replace(root="floating"), target)
+        own = kinship(clip, target.linkage)
+    if own is None:
+        return target, None
+    if target_rest is None and not stands(target, target.rest):
+        target = replace(target, seen=own.clip)
+    lower, upper = target.linkage.lower - BEYOND, target.linkage.upper + BEYOND
+    within = bool(((own.clip.poses >= lower) & (own.clip.poses <= upper)).all())
+    return target, own.clip if own.same and within else None
+
+
+def _in(linkage: Linkage, skeleton: Skeleton) -> Skeleton:
+    """Return a skeleton in a linkage with the same links, whose joints hold their values otherwise."""
+    posed, seen = skeleton.posed, skeleton.seen
+    return replace(
+        skeleton,
+        linkage=linkage,
+        posed=None if posed is None else converted(linkage, skeleton.linkage, posed[None])[0],
+        seen=None if seen is None else Clip(linkage, seen.times, converted(linkage, skeleton.linkage, seen.poses)),
+    )
+
+
+def _four_legged(
+    source: Linkage, target: Linkage, given: Mapping[str, Mapping[str, Any]]
+) -> tuple[Quadruped, Quadruped] | None:
+    """Return two figures that stand on four legs, or None where neither does; one alone is refused."""
+    beast, other = find_quadruped(source, given["source"]), find_quadruped(target, given["target"])
+    if beast is not None and other is not None:
+        return beast, other
+    if beast is None and other is None:
+        return None
+    pair = (source, target) if beast is not None else (target, source)
+    raise MappingError(
+        f"{pair[0].name!r} stands on four legs, {pair[1].name!r} does not. Motions go from four legs to four and"
+        " from two to two; a map (map=, --map) that names arms and legs treats a four-legged figure as a person."
+    )
 
 
 def _on_four_legs(
     clip: Clip,
     source: Quadruped,
     target: Quadruped,
+    own: Kinship | None,
     rules: Thresholds,
     smooth: float,
-    origin: str,
-    remarks: tuple[str, ...],
     progress: Progress | None,
 ) -> Outcome:
-    """Return the motion of one four-legged figure given to another."""
-    if not isinstance(target.linkage.root.articulation, Floating):
+    """Return the motion of one four-legged figure given to another; `own` is the motion itself, if it is the same."""
+    same = own is not None and own.same
+    if not same and not isinstance(target.linkage.root.articulation, Floating):
         target = replace(target, linkage=target.linkage.replace(root="floating"))
     solved = replace(target, linkage=without_angles(target.linkage))
     plan = plan_gait(clip, source, solved, rules, smooth)
-    poses = with_angles(target.linkage, solved.linkage, solve_gait(plan, progress))
-    result = Clip(target.linkage, clip.times, poses, name=clip.name, source=origin)
-    return Outcome(result, source, target, plan, remarks=remarks)
+    if own is not None and same:
+        return Outcome(own.clip, source, target, plan, remarks=(ITSELF,))
+    poses = converted(target.linkage, solved.linkage, solve_gait(plan, progress))
+    return Outcome(Clip(target.linkage, clip.times, poses), source, target, plan)
 
 
 def _check(clip: Any, linkage: Any, role: Any, root: Any, smooth: Any, first: Any) -> None:
@@ -199,7 +279,7 @@ def _check(clip: Any, linkage: Any, role: Any, root: Any, smooth: Any, first: An
     for name, value in (("root", root), ("first", first)):
         if value not in ("auto", "keep"):
             raise OptionError(f"{name} is 'auto' or 'keep', got {value!r}.")
-    if not is_number(smooth) or not 0.0 <= smooth < 10.0:
+    if smooth is not None and (not is_number(smooth) or not 0.0 <= smooth < 10.0):
         raise OptionError(f"smooth is a time from 0 to 10 seconds, got {smooth!r}.")
 
 

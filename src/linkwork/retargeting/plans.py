@@ -115,7 +115,7 @@ def plan_foot(
     ankle = scale * steps.ankle
     ankle[:, 2] = scale * (steps.ankle[:, 2] - steps.level) + foot.height
     way = rotation @ (foot.toe - foot.ankle)
-    drop = float((target.world[foot.body][:3, :3] @ (foot.toe - foot.ankle)) @ target.up)
+    drop = float((foot.toe - foot.ankle) @ local[:, 2])
     toe = over_spans(ankle + way, steps.planted, lambda part: part.mean(axis=0)[None])
     toe[steps.planted, 2] = foot.height + drop
     ankle = ankle + faded(toe - way - ankle, steps.planted, blend)

@@ -11,6 +11,7 @@ import numpy as np
 from ..linkage.euler_angles import euler_order, turn_values
 from ..linkage.joints import Articulation, Ball, Floating
 from ..linkage.linkage import Linkage
+from ..linkage.poses import zero_pose
 from ..transforms import FloatArray
 
 
@@ -32,19 +33,26 @@ def without_angles(linkage: Linkage) -> Linkage:
     return linkage.replace(joints=changed) if changed else linkage
 
 
-def with_angles(linkage: Linkage, other: Linkage, poses: FloatArray) -> FloatArray:
-    """Return poses (frames, nq) of a linkage from those of the one without angles, each set nearest to the one before.
+def converted(linkage: Linkage, other: Linkage, poses: FloatArray) -> FloatArray:
+    """Return poses (frames, nq) of a linkage from those of one with the same joints that hold their turns otherwise.
+
+    Angles go on from frame to frame, each set nearest to the one before. A joint that the other does not have, such as
+    a root that was set free, stays at zero.
 
     Args:
         linkage: The linkage.
-        other: What `without_angles` made of it.
+        other: One with the same links, in the same order.
         poses: Poses of that.
     """
-    result = np.empty((len(poses), linkage.nq))
-    for k, (joint, solved) in enumerate(zip(linkage.arcs, other.arcs, strict=True)):
+    result = np.repeat(zero_pose(linkage)[None], len(poses), axis=0)
+    for k, (joint, old) in enumerate(zip(linkage.arcs, other.arcs, strict=True)):
         values = poses[:, other.drives[k].columns]
-        if joint.articulation != solved.articulation:
-            turned = solved.articulation.matrix(values)[:, :3, :3]
-            values = np.hstack([values[:, :-4], turn_values(joint.articulation, turned, np.zeros(3))])
+        if joint.articulation != old.articulation:
+            if not all(isinstance(one.articulation, Ball | Floating) for one in (joint, old)):
+                continue
+            turned = old.articulation.matrix(values)[:, :3, :3]
+            near = None if euler_order(joint.articulation) is None else np.zeros(3)
+            slides = values[:, : -4 if euler_order(old.articulation) is None else -3]
+            values = np.hstack([slides, turn_values(joint.articulation, turned, near)])
         result[:, linkage.drives[k].columns] = values
     return result

@@ -266,6 +266,11 @@ class Skeleton:
         toe = self._toe(side, self.sight)
         return None if toe is None else self.world[toe][:3, 3] - self.place(f"{side}_ankle")
 
+    def foot_axes(self, side: str) -> FloatArray:
+        """Return forward, left and up of a foot at rest, as columns: what is level while its sole is on the ground."""
+        role = f"{side}_ankle"
+        return np.asarray(self.world[self.body(role)][:3, :3] @ self.anatomy[role])
+
     def table(self) -> list[tuple[str, str, str]]:
         """Return rows of role, link and how it was found, without fingers."""
         return [(role, self.roles[role], self.reasons[role]) for role in ROLES if role in self.roles]

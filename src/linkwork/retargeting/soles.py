@@ -64,7 +64,8 @@ def sole(skeleton: Skeleton, side: str) -> Sole:
     do; without these it has the usual size. Toes are where the file has them, or at the front of the sole.
     """
     role = f"{side}_ankle"
-    body, ankle, up = skeleton.body(role), skeleton.place(role), skeleton.up
+    body, ankle = skeleton.body(role), skeleton.place(role)
+    ahead, _, up = skeleton.foot_axes(side).T
     leg = skeleton.length(*LEGS[side])
     shapes = _shapes(skeleton.linkage, body)
     surface = np.concatenate([_placed(skeleton.world[link], local) for link, local in shapes.items()] or [_NONE])
@@ -74,7 +75,7 @@ def sole(skeleton: Skeleton, side: str) -> Sole:
     way = _to_toes(skeleton, side, surface, low, leg)
     found = way is not None
     if way is None:
-        way = TOE * leg * skeleton.forward - height * up
+        way = TOE * leg * ahead - height * up
     world = skeleton.world[body]
     local = _local(world, np.stack([ankle, ankle + way]))
     return Sole(body, local[0], local[1], height, found, shapes)
@@ -99,12 +100,11 @@ def _ends(skeleton: Skeleton, side: str) -> FloatArray:
 
 def _to_toes(skeleton: Skeleton, side: str, surface: FloatArray, low: float, leg: float) -> FloatArray | None:
     """Return the way from the ankle to the toes, or None if nothing tells where they are."""
-    way, up, ankle = skeleton.foot_direction(side), skeleton.up, skeleton.place(f"{side}_ankle")
+    way, ankle = skeleton.foot_direction(side), skeleton.place(f"{side}_ankle")
+    ahead, left, up = skeleton.foot_axes(side).T
     if way is not None and np.linalg.norm(way - up * (up @ way)) > LEAST * leg:
         return way
     ground = surface[(ankle - surface) @ up > low - LEVEL * leg]
-    ahead = skeleton.forward
-    left = np.cross(up, ahead)
     front, aside = (ground - ankle) @ ahead, (ground - ankle) @ left
     if len(ground) < 3 or front.max() < LEAST * leg:
         return None

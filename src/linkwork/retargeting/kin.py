@@ -1,0 +1,72 @@
+"""Whether two linkages are one skeleton: then a motion of the one is a motion of the other as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..linkage.joints import Articulation, Ball, Floating
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
+from .quaternion_form import converted
+
+SAME = 1e-6  # in sizes of the skeleton, and of cosines: what is nearer is equal
+ALIKE = np.cos(0.05)  # of the angle between offsets of skeletons that differ in their lengths alone
+
+
+@dataclass(frozen=True, eq=False)
+class Kinship:
+    """A motion given to a linkage with the same joints, value by value.
+
+    Args:
+        clip: The motion of that linkage.
+        same: Whether all bones are as long, so that it is the same motion.
+    """
+
+    clip: Clip
+    same: bool
+
+
+def kinship(clip: Clip, linkage: Linkage) -> Kinship | None:
+    """Return a motion as one of a linkage with the same links, joints and axes; None if it has others.
+
+    Bones may be longer or shorter, as those of two people captured with one system. What the root travels is scaled.
+
+    Example:
+        >>> import linkwork as lw
+        >>> wave = lw.models.motion("human:floating")
+        >>> kinship(wave, wave.linkage).same, kinship(wave, lw.models.human(height=1.2, root="floating")).same
+        (True, False)
+        >>> kinship(wave, lw.models.panda()) is None
+        True
+    """
+    own = clip.linkage
+    if own.links != linkage.links or own.parents != linkage.parents:
+        return None
+    lengths = [max(one.length, 1e-12) for one in (own, linkage)]
+    same = True
+    for a, b in zip(own.arcs, linkage.arcs, strict=True):
+        if not _one_joint(a.articulation, b.articulation) or (a.mimic is None) != (b.mimic is None):
+            return None
+        ways = [one.placement[:3, 3] for one in (a, b)]
+        if np.abs(a.placement[:3, :3] - b.placement[:3, :3]).max() > SAME:
+            return None
+        same = same and bool(np.abs(ways[0] - ways[1]).max() <= SAME * lengths[0])
+        size = [float(np.linalg.norm(way)) for way in ways]
+        far = max(size[0] / lengths[0], size[1] / lengths[1]) > 1e-3
+        if a.parent is not None and far and ways[0] @ ways[1] < ALIKE * size[0] * size[1]:
+            return None
+    poses = converted(linkage, own, clip.poses)
+    if not same:
+        travels = [row.q for row in linkage.table if row.unit == "m"]
+        poses[:, travels] *= lengths[1] / lengths[0]
+    return Kinship(Clip(linkage, clip.times, poses), same)
+
+
+def _one_joint(a: Articulation, b: Articulation) -> bool:
+    """Return whether two joints move alike, however they hold their turns."""
+    for kind in (Ball, Floating):
+        if isinstance(a, kind) and isinstance(b, kind):
+            return True
+    return a == b

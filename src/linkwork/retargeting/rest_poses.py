@@ -1,0 +1,122 @@
+"""The pose that says what a skeleton is like: one that is given, or a T-pose or A-pose that is looked for.
+
+A source is known by its motion and a target by the pose of its skin or of its file. `rest=` says otherwise where that
+goes wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..errors import OptionError
+from ..linkage.poses import PoseLike, rest_pose
+from ..motion.clips import Clip
+from ..transforms import FloatArray, is_whole
+from .names import SIDES
+from .skeletons import Skeleton
+
+RestLike: TypeAlias = PoseLike | int | None
+"""A frame of the motion, ``"t-pose"``, ``"a-pose"``, ``"rest"`` (as the file rests) or a pose of the linkage."""
+
+BIND = "bind"
+ARMS_DOWN = {"t-pose": (-25.0, 25.0), "a-pose": (25.0, 75.0)}  # [degrees] below level
+STRAIGHT, ASIDE, ASTRIDE = 35.0, 40.0, 40.0  # [degrees] that elbows fold, arms point ahead, legs point aside at most
+MOST_FRAMES = 500  # that are looked at
+
+
+def with_rest(skeleton: Skeleton, given: RestLike, option: str) -> Skeleton:
+    """Return a skeleton that is known by the pose that an option says, instead of its motion or the pose it rests in.
+
+    Args:
+        skeleton: The skeleton, with its motion if it has one.
+        given: What says the pose; None leaves it as it is, but for a skin: its bind pose is taken if it stands in it.
+        option: The name of the option in messages: ``"rest"`` or ``"target_rest"``.
+
+    Raises:
+        OptionError: If there is no such pose.
+    """
+    linkage, clip = skeleton.linkage, skeleton.seen
+    if given is None:
+        bind = linkage.poses.get(BIND) if clip is None else None
+        return skeleton if bind is None or not stands(skeleton, bind) else replace(skeleton, posed=np.array(bind))
+    if is_whole(given):
+        if clip is None:
+            raise OptionError(f"{option}={given} is a frame, and {linkage.name!r} comes without a motion: give a pose.")
+        if not -len(clip) <= given < len(clip):
+            raise OptionError(f"{option}={given}: the motion has frames 0 to {len(clip) - 1}.")
+        return replace(skeleton, posed=clip.poses[given])
+    if isinstance(given, str) and given not in linkage.poses:
+        if given == "rest":
+            return replace(skeleton, posed=rest_pose(linkage))
+        if given in ARMS_DOWN:
+            return replace(skeleton, posed=_looked_for(skeleton, given, option))
+        known = ", ".join(map(repr, (*ARMS_DOWN, "rest", *linkage.poses)))
+        raise OptionError(f"{option} is a frame of the motion, a pose, or one of {known}; got {given!r}.")
+    pose: Any = given
+    posed = linkage.pose(pose)
+    if posed.ndim != 1:
+        raise OptionError(f"{option} is one pose, got {posed.shape[0]} of them.")
+    return replace(skeleton, posed=posed)
+
+
+def _looked_for(skeleton: Skeleton, kind: str, option: str) -> FloatArray:
+    """Return the T-pose or A-pose among the stored poses, the rest pose and the frames of the motion."""
+    linkage, clip = skeleton.linkage, skeleton.seen
+    poses = [linkage.poses[BIND]] if BIND in linkage.poses else []
+    poses += [rest_pose(linkage), *(pose for name, pose in linkage.poses.items() if name != BIND)]
+    if clip is not None:
+        poses += list(clip.poses[:: max(1, len(clip) // MOST_FRAMES)])
+    table = measures(skeleton, np.array(poses))
+    least, most = ARMS_DOWN[kind]
+    fits = (table[:, 0] >= least) & (table[:, 0] <= most) & (table[:, 1:] <= (STRAIGHT, ASIDE, ASTRIDE)).all(axis=1)
+    if not fits.any():
+        nearest = table[np.abs(table[:, 0] - (least + most) / 2.0).argmin(), 0]
+        where = "its stored poses, the rest pose and the motion" if clip is not None else "its stored and rest poses"
+        raise OptionError(
+            f"{option}={kind!r}: {linkage.name!r} has none among {where}; arms are {least:.0f} to {most:.0f} degrees"
+            f" below level in one, and {nearest:.0f} in what comes nearest. Give a pose, or a frame of the motion."
+        )
+    return np.array(poses[int(fits.argmax())])
+
+
+def measures(skeleton: Skeleton, poses: FloatArray) -> FloatArray:
+    """Return, for poses (n, nq), how far arms are below level, elbows folded, arms ahead, legs away from straight down.
+
+    All in degrees, the worse side each, shape (n, 4); nothing where there are no such limbs.
+    """
+    clip = Clip(skeleton.linkage, np.arange(float(len(poses))), poses)
+    sight = replace(skeleton, seen=clip, posed=None).sight
+    up, ahead = sight.trunk, sight.ahead
+    result = np.zeros((len(poses), 4))
+    for side in SIDES:
+        shoulder, elbow, hand, hip, knee, ankle = (
+            f"{side}_{part}" for part in ("shoulder", "elbow", "hand", "hip", "knee", "ankle")
+        )
+        if skeleton.has(shoulder, elbow):
+            upper = sight.way(shoulder, elbow)
+            _worse(result[:, 0], 90.0 - _angles(upper, -up))
+            _worse(result[:, 2], np.abs(90.0 - _angles(upper, ahead)))
+            if hand in skeleton:
+                _worse(result[:, 1], _angles(upper, sight.way(elbow, hand)))
+        for start, end in ((hip, knee), (knee, ankle)):
+            if skeleton.has(start, end):
+                _worse(result[:, 3], _angles(sight.way(start, end), -up))
+    return result
+
+
+def stands(skeleton: Skeleton, pose: FloatArray) -> bool:
+    """Return whether a body stands on its legs in a pose."""
+    return bool(measures(skeleton, np.array(pose)[None])[0, 3] <= ASTRIDE)
+
+
+def _worse(column: FloatArray, found: FloatArray) -> None:
+    """Keep the larger of two measures."""
+    column[:] = np.where(np.abs(found) > np.abs(column), found, column)
+
+
+def _angles(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the angles between unit ways (n, 3) [degrees]."""
+    return np.asarray(np.degrees(np.arccos(np.clip((a * b).sum(axis=-1), -1.0, 1.0))))
