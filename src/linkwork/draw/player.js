@@ -184,11 +184,11 @@ void main() {
 }`, `#version 300 es
 precision highp float;
 in vec3 facing, paint;
-uniform vec3 light, eye; uniform vec4 dark; uniform bool shadow, plain, open;
+uniform vec3 light; uniform vec4 dark; uniform bool shadow, plain;
 out vec4 pixel;
 void main() {
   vec3 normal = normalize(facing);
-  if (open && dot(normal, eye) < 0.0) normal = -normal;  // a surface seen from behind
+  if (!gl_FrontFacing) normal = -normal;
   float towards = dot(normal, light);
   vec3 dim = paint * (0.70 + 0.28 * towards);
   vec3 lit = dim + (1.0 - dim) * 0.18 * pow(max(towards, 0.0), 3.0);
@@ -292,7 +292,6 @@ function uploadedMesh() {  // the triangles of meshes and skins, and a texture t
 function drawMesh(now, settings) {
   gl.useProgram(skins.made);
   settings(skins.at);
-  gl.uniform1i(skins.at.open, 1);
   gl.disable(gl.CULL_FACE);
   gl.bindTexture(gl.TEXTURE_2D, mesh.texture);
   gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, 3, bones.length, 0, gl.RGBA, gl.FLOAT, moves(now));
@@ -396,7 +395,6 @@ function paint() {
   const settings = shadow => at => {
     gl.uniformMatrix4fv(at.camera, false, camera);
     gl.uniform3f(at.light, ...light.map(x => x / length));
-    gl.uniform3f(at.eye, ...towards);
     gl.uniform1f(at.ground, film.ground);
     gl.uniform4f(at.dark, ...(night.matches ? [0.055, 0.063, 0.075] : [0.885, 0.9, 0.915]), 1);
     gl.uniform1i(at.shadow, Number(shadow));

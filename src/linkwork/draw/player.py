@@ -107,7 +107,7 @@ def _packed(sketch: Sketch, shown: FilmFrames, trace: FloatArray, view: View, wa
         "parts": _numbers(rows),
         "rails": _numbers(sketch.rails.at(frames)),
         "trail": _numbers(trace),
-        "hull": _numbers(outermost(extent.points)),
+        "hull": _numbers(outermost(extent.points, fine=7)),
         "way": _numbers([] if way is None else way),
         "mesh": _mesh(mesh, bodies),
     }

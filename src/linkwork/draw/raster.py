@@ -30,7 +30,7 @@ def drawn(
     Args:
         places: Corners in the world, shape (n, 3).
         projection: Homogeneous projection onto the picture, x to the right, y down [pixel], shape (4, 4).
-        colors: Colours of corners, from 0 to 255, shape (n, 3).
+        colors: Colours of corners from outside and from inside, from 0 to 255, shape (2, n, 3).
         triangles: Which corners make triangles.
         size: Width and height of the picture; what lies outside is not drawn.
     """
@@ -94,12 +94,13 @@ class Solid(Artist):
         return np.asarray(down @ page @ axes.get_proj())
 
     def _colors(self) -> FloatArray:
-        """Return the colours of corners in the light, from 0 to 255."""
+        """Return the colours of corners in the light, from outside and from inside, from 0 to 255."""
         from ..kernels.raster import lit
 
         axes: Any = self.axes
-        shown = np.empty_like(self._facing)
-        lit(self._triangles.colors, self._facing, *camera(axes.elev, axes.azim), shown)
+        _, light = camera(axes.elev, axes.azim)
+        shown = np.empty((2, *self._facing.shape))
+        lit(self._triangles.colors, self._facing, light, shown)
         return shown
 
 
@@ -123,7 +124,7 @@ class Shadow(Solid):
         super().draw(renderer)
 
     def _colors(self) -> FloatArray:
-        return np.tile(255.0 * self._color, (len(self.corners), 1))
+        return np.tile(255.0 * self._color, (2, len(self.corners), 1))
 
 
 def camera(elevation: float, azimuth: float) -> tuple[FloatArray, FloatArray]:

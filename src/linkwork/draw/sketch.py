@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import FormatError
 from ..formats.mesh_export import Facets
+from ..formats.skins import Skin, skin_of
 from ..linkage.geometry import Box, Mesh, Polyline, Shape, Sphere
 from ..linkage.linkage import Linkage, check_linkage
 from ..transforms import FloatArray
@@ -119,6 +121,7 @@ class Sketch:
     Attributes:
         parts: The shapes that can be drawn.
         mesh_parts: Meshes with their surfaces.
+        skin: The skin that the linkage's file has, or None; it stands for the links that it moves.
         meshes: Paths of the meshes that cannot be drawn.
         depth: How many joints lead to each link.
         bare: Which links have no shape and are drawn as bones.
@@ -132,6 +135,7 @@ class Sketch:
         self.linkage = linkage
         self.parts: list[Part] = []
         self.mesh_parts: list[tuple[Part, Facets]] = []
+        self.skin: Skin | None = None
         self.meshes: list[str] = []
         self.bare = np.ones(len(linkage.nodes), dtype=np.bool_)
         self.depth = np.zeros(len(linkage.nodes), dtype=np.int64)
@@ -144,7 +148,7 @@ class Sketch:
         self.round_joints = origins([i for i, kind in enumerate(kinds) if kind in ROUND])
         self.prismatic_joints = origins([i for i, kind in enumerate(kinds) if kind == "prismatic"])
         self.tips = origins(range(len(linkage.nodes), len(linkage.frames)))
-        self.flat = is_flat(linkage)
+        self.flat = is_flat(linkage) and not self.mesh_parts and self.skin is None
 
     def _take_shapes(self) -> None:
         nodes = self.linkage.nodes
@@ -161,6 +165,16 @@ class Sketch:
                 self.meshes.append(visual.shape.path)
                 continue
             self.bare[i] = False
+        self._take_skin()
+
+    def _take_skin(self) -> None:
+        """Take the skin of the linkage's file: a character that wears one shows no bones."""
+        try:
+            self.skin = skin_of(self.linkage)
+        except FormatError as error:
+            self.meshes.append(str(error.path))
+        if self.skin is not None:
+            self.bare[:] = False
 
     def _skeleton(self) -> tuple[Points, Points]:
         """Return the bones of bare links, and the rails of prismatic joints next to them."""
@@ -227,6 +241,17 @@ class Sketch:
         groups = [origins(range(len(self.linkage.frames))), self.bones, self.rails]
         groups += [points for _, points in self._corners(sides=8)]
         groups += [part.points(outermost(surface.corners)) for part, surface in self.mesh_parts]
+        groups += [] if self.skin is None else [self._skin_points(self.skin)]
+        return joined_points(groups)
+
+    def _skin_points(self, skin: Skin) -> Points:
+        """Return points on the outside of what each link moves most of, as if it moved all of it."""
+        groups = []
+        for bone, (link, bind) in enumerate(zip(skin.links, skin.binds, strict=True)):
+            own = skin.corners[(skin.bones[:, 0] == bone) & (skin.weights[:, 0] > 0.0)]
+            if len(own):
+                part = Part(self.linkage.link_index(link), bind, Sphere(1.0), INK)
+                groups.append(part.points(outermost(own)))
         return joined_points(groups)
 
     def _corners(self, *, sides: int) -> Iterator[tuple[Part, Points]]:
@@ -384,9 +409,14 @@ def _distinct_corners(shape: Shape, sides: int) -> FloatArray:
     return np.unique(faces.reshape(-1, 3).round(12), axis=0)
 
 
-def outermost(points: FloatArray) -> FloatArray:
-    """Return those of many points (n, 3) that lie furthest in one of many directions."""
-    steps = np.linspace(-1.0, 1.0, 7)
+def outermost(points: FloatArray, fine: int = 3) -> FloatArray:
+    """Return those of many points (n, 3) that lie furthest in one of many directions.
+
+    Args:
+        points: The points.
+        fine: Directions go to so many cubed points of a cube.
+    """
+    steps = np.linspace(-1.0, 1.0, fine)
     directions = np.array(np.meshgrid(steps, steps, steps)).reshape(3, -1)
     furthest = {int((points @ direction).argmax()) for direction in directions.T}  # all at once would take much memory
     return np.asarray(points[sorted(furthest)])

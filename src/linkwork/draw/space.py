@@ -119,7 +119,7 @@ class SpacePanel(Panel):
         self._casting: list[Points] = []
         self._attached.append((self._set_lines, self._lines(9.0, GREY, 2.0), sketch.rails))
         self.faces: Faces | Solid
-        if self.options.fine and not sketch.mesh_parts:
+        if self.options.fine and not sketch.mesh_parts and sketch.skin is None:
             self._make_polygons()
         else:
             self._make_pixels()

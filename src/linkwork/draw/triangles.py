@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..formats.mesh_export import Facets, facets_of
+from ..formats.skins import Skin
 from ..linkage.geometry import Polyline, Shape
 from ..transforms import FloatArray
 from . import surfaces
@@ -133,8 +134,18 @@ def of_sketch(sketch: Sketch, scale: float, *, joints: bool = True) -> Triangles
 
 
 def of_meshes(sketch: Sketch) -> Triangles:
-    """Return the meshes of a linkage and nothing else."""
-    return joined([rigid(part.link, part.matrix, mesh, part.color) for part, mesh in sketch.mesh_parts])
+    """Return the meshes and the skin of a linkage and nothing else."""
+    pieces = [rigid(part.link, part.matrix, mesh, part.color) for part, mesh in sketch.mesh_parts]
+    return joined(pieces if sketch.skin is None else [*pieces, of_skin(sketch.skin, sketch)])
+
+
+def of_skin(skin: Skin, sketch: Sketch) -> Triangles:
+    """Return a skin as triangles on the links of a linkage."""
+    links = np.array([sketch.linkage.link_index(link) for link in skin.links])
+    open_ = np.zeros(len(skin.triangles), np.bool_)
+    return Triangles(
+        skin.corners, skin.normals, skin.colors, skin.bones, skin.weights, skin.triangles, open_, links, skin.binds
+    )
 
 
 def _surface(shape: Shape, thickness: float) -> Facets:

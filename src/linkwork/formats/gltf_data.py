@@ -333,14 +333,18 @@ class GltfSource:
                 self.refuse(f"buffer {index} has no address, and there is no binary chunk that could be it.")
             return self.binary
         if buffer.uri.startswith("data:"):
-            head, comma, body = buffer.uri.partition(",")
-            if not comma or not head.endswith(";base64"):
-                self.refuse(f"buffer {index} is a data address without base64.")
-            try:
-                return binascii.a2b_base64(body)
-            except (binascii.Error, ValueError) as error:
-                self.refuse(f"buffer {index} is not base64: {error}.")
+            return self.data(buffer.uri, f"buffer {index}")
         return read_bytes(self.beside(buffer.uri), MAX_BINARY)
+
+    def data(self, uri: str, what: str) -> bytes:
+        """Return the bytes in a ``data:`` address."""
+        head, comma, body = uri.partition(",")
+        if not comma or not head.endswith(";base64"):
+            self.refuse(f"{what} is a data address without base64.")
+        try:
+            return binascii.a2b_base64(body)
+        except (binascii.Error, ValueError) as error:
+            self.refuse(f"{what} is not base64: {error}.")
 
     def beside(self, uri: str) -> Path:
         """Return the file beside the model that a relative address means; no other is opened unless options say so."""

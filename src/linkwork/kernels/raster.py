@@ -76,24 +76,23 @@ def projected(points: Any, projection: Any, pages: Any) -> Any:
 
 
 @kernel(nogil=True)
-def lit(colors: Any, facing: Any, towards: Any, light: Any, shown: Any) -> None:
-    """Light corners as `surfaces.shaded` does, from both sides: what is seen from behind is lit as from in front.
+def lit(colors: Any, facing: Any, light: Any, shown: Any) -> None:
+    """Light both sides of corners, as `surfaces.shaded` does one.
 
     Args:
         colors: Colours from 0 to 1, shape (n, 3).
         facing: Unit normals, shape (n, 3).
-        towards: Unit vector to the eye.
         light: Unit vector to the light.
-        shown: Takes the colours from 0 to 255, shape (n, 3).
+        shown: Takes the colours from 0 to 255 of the outside and of the inside, shape (2, n, 3).
     """
     for i in range(colors.shape[0]):
-        x, y, z = facing[i, 0], facing[i, 1], facing[i, 2]
-        way = 1.0 if x * towards[0] + y * towards[1] + z * towards[2] >= 0.0 else -1.0
-        share = min(max(way * (x * light[0] + y * light[1] + z * light[2]), -1.0), 1.0)
-        gleam = 0.16 * max(share, 0.0) ** 2
-        for channel in range(3):
-            dim = colors[i, channel] * (0.74 + 0.24 * share)
-            shown[i, channel] = 255.0 * min(max(dim + (1.0 - dim) * gleam, 0.0), 1.0)
+        along = facing[i, 0] * light[0] + facing[i, 1] * light[1] + facing[i, 2] * light[2]
+        for side in range(2):
+            share = min(max(along if side == 0 else -along, -1.0), 1.0)
+            gleam = 0.16 * max(share, 0.0) ** 2
+            for channel in range(3):
+                dim = colors[i, channel] * (0.74 + 0.24 * share)
+                shown[side, i, channel] = 255.0 * min(max(dim + (1.0 - dim) * gleam, 0.0), 1.0)
 
 
 @inner
@@ -154,16 +153,21 @@ def fill(pages: Any, triangles: Any, shells: Any, depth: Any, owners: Any) -> No
 
 @inner
 def _blended(pages: Any, corners: Any, t: int, colors: Any, x: float, y: float, color: Any) -> None:
-    """Blend the colours of a triangle's corners at a place on the page, or at the nearest it has."""
+    """Blend the colours of a triangle's corners at a place on the page, or at the nearest it has.
+
+    Its corners go around clockwise, where y points down, if it is seen from outside.
+    """
     i, j, k = corners[t, 0], corners[t, 1], corners[t, 2]
     x, y = x - pages[k, 0], y - pages[k, 1]
     ax, ay = pages[i, 0] - pages[k, 0], pages[i, 1] - pages[k, 1]
     bx, by = pages[j, 0] - pages[k, 0], pages[j, 1] - pages[k, 1]
-    inverse = 1.0 / (ax * by - ay * bx)
+    double = ax * by - ay * bx
+    side, inverse = 0 if double < 0.0 else 1, 1.0 / double
     u = min(max((x * by - y * bx) * inverse, 0.0), 1.0)
     v = min(max((ax * y - ay * x) * inverse, 0.0), 1.0 - u)
     for channel in range(3):
-        color[channel] = u * colors[i, channel] + v * colors[j, channel] + (1.0 - u - v) * colors[k, channel]
+        first, second, third = colors[side, i, channel], colors[side, j, channel], colors[side, k, channel]
+        color[channel] = u * first + v * second + (1.0 - u - v) * third
 
 
 @kernel(nogil=True)
@@ -173,7 +177,7 @@ def averaged(pages: Any, triangles: Any, colors: Any, owners: Any, grain: int, p
     Args:
         pages: Corners on the fine page, as in `fill`.
         triangles: Three corners each.
-        colors: Colours of the corners from 0 to 255, blended between them, shape (n, 3).
+        colors: Colours of the corners from outside and from inside, from 0 to 255, shape (2, n, 3).
         owners: The triangle that each fine pixel shows, or -1.
         grain: How many fine pixels there are along the side of a pixel.
         pixels: Takes red, green, blue and cover from 0 to 255, shape (height, width, 4).

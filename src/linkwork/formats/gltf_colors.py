@@ -1,0 +1,219 @@
+"""The colours of glTF meshes, one for every corner: the material's, the corner's own, and the texture's there.
+
+Textures are read with Pillow where it is installed (matplotlib brings it); elsewhere a material has its colour alone.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from ..errors import FormatError
+from ..transforms import FloatArray
+from .atomic_files import read_bytes
+from .gltf_data import MAX_BINARY, GltfSource, Index
+
+MAX_PIXELS = 64_000_000  # of a texture
+SMALL = 512  # pixels along a texture's side: it is read no finer than that
+WHITE = (1.0, 1.0, 1.0, 1.0)
+
+T = TypeVar("T")
+
+
+class TextureTransform(Struct):
+    """Which part of a texture is meant."""
+
+    offset: tuple[float, float] = (0.0, 0.0)
+    scale: tuple[float, float] = (1.0, 1.0)
+
+
+class TextureExtensions(Struct):
+    """What is added to the use of a texture."""
+
+    KHR_texture_transform: TextureTransform = msgspec.field(default_factory=TextureTransform)
+
+
+class TextureUse(Struct, rename="camel"):
+    """The use of a texture by a material."""
+
+    index: Index
+    tex_coord: Index = 0
+    extensions: TextureExtensions = msgspec.field(default_factory=TextureExtensions)
+
+
+class Surface(Struct, rename="camel"):
+    """What a material is like to look at."""
+
+    base_color_factor: tuple[float, float, float, float] = WHITE
+    base_color_texture: TextureUse | None = None
+
+
+class Gloss(Struct, rename="camel"):
+    """The same, as older files have it."""
+
+    diffuse_factor: tuple[float, float, float, float] = WHITE
+    diffuse_texture: TextureUse | None = None
+
+
+class MaterialExtensions(Struct):
+    """What is added to a material."""
+
+    KHR_materials_pbrSpecularGlossiness: Gloss | None = None
+
+
+class Material(Struct, rename="camel"):
+    """A material."""
+
+    pbr_metallic_roughness: Surface = msgspec.field(default_factory=Surface)
+    extensions: MaterialExtensions = msgspec.field(default_factory=MaterialExtensions)
+
+    @property
+    def factor(self) -> FloatArray:
+        """Its colour, in linear light."""
+        gloss = self.extensions.KHR_materials_pbrSpecularGlossiness
+        return np.array((gloss.diffuse_factor if gloss else self.pbr_metallic_roughness.base_color_factor)[:3])
+
+    @property
+    def texture(self) -> TextureUse | None:
+        """Its texture."""
+        gloss = self.extensions.KHR_materials_pbrSpecularGlossiness
+        return gloss.diffuse_texture if gloss else self.pbr_metallic_roughness.base_color_texture
+
+
+class WebpSource(Struct):
+    """An image in WebP."""
+
+    source: Index | None = None
+
+
+class ImageExtensions(Struct):
+    """Other images of a texture."""
+
+    EXT_texture_webp: WebpSource = msgspec.field(default_factory=WebpSource)
+
+
+class Texture(Struct):
+    """Which image a texture shows."""
+
+    source: Index | None = None
+    extensions: ImageExtensions = msgspec.field(default_factory=ImageExtensions)
+
+
+class GltfImage(Struct, rename="camel"):
+    """Where an image lies."""
+
+    uri: str | None = None
+    buffer_view: Index | None = None
+
+
+class Looks(Struct, dict=True):
+    """What a document says of colours."""
+
+    materials: list[Material] = []
+    textures: list[Texture] = []
+    images: list[GltfImage] = []
+
+    @cached_property
+    def pixels(self) -> dict[int, FloatArray | None]:
+        """Images that were read, by their number."""
+        return {}
+
+
+def decoded(source: GltfSource, kind: type[T]) -> T:
+    """Return a part of a document.
+
+    Raises:
+        FormatError: If it is not as glTF has it.
+    """
+    try:
+        return msgspec.json.decode(source.text.removeprefix(b"\xef\xbb\xbf"), type=kind)
+    except msgspec.ValidationError as error:
+        source.refuse(f"its meshes are not as glTF has them: {error}.")
+
+
+def corner_colors(
+    source: GltfSource, looks: Looks, attributes: Mapping[str, int], material: int | None, count: int
+) -> FloatArray:
+    """Return the colours of corners from 0 to 1, as screens take them, shape (count, 3)."""
+    own = Material() if material is None else source.item(looks.materials, material, "material")
+    light = np.tile(own.factor, (count, 1))
+    if "COLOR_0" in attributes:
+        accessor = source.item(source.document.accessors, attributes["COLOR_0"], "accessor of colours")
+        painted = source.values(attributes["COLOR_0"], "colours", "VEC3" if accessor.type == "VEC3" else "VEC4")
+        if len(painted) == count:
+            light *= painted[:, :3]
+    use = own.texture
+    where = None if use is None else attributes.get(f"TEXCOORD_{use.tex_coord}")
+    if use is not None and where is not None:
+        pixels, places = _pixels(source, looks, use.index), source.values(where, "texture coordinates", "VEC2")
+        if pixels is not None and len(places) == count:
+            transform = use.extensions.KHR_texture_transform
+            light *= _sampled(pixels, places * transform.scale + transform.offset)
+    return _encoded(light.clip(0.0, 1.0))
+
+
+def _sampled(pixels: FloatArray, places: FloatArray) -> FloatArray:
+    """Return the pixels at places that repeat from 0 to 1, y down."""
+    height, width = pixels.shape[:2]
+    columns, rows = (np.floor((places % 1.0) * (width, height)).astype(np.int64) % (width, height)).T
+    return np.asarray(pixels[rows, columns])
+
+
+def _pixels(source: GltfSource, looks: Looks, index: int) -> FloatArray | None:
+    """Return a texture in linear light, shape (height, width, 3); None where it cannot be read."""
+    texture = source.item(looks.textures, index, "texture")
+    number = texture.extensions.EXT_texture_webp.source if texture.source is None else texture.source
+    if number is None:
+        return None
+    if number not in looks.pixels:
+        looks.pixels[number] = _opened(_bytes(source, source.item(looks.images, number, "image")))
+    return looks.pixels[number]
+
+
+def _bytes(source: GltfSource, image: GltfImage) -> bytes:
+    """Return an image file; nothing where there is none to be had."""
+    if image.buffer_view is not None:
+        view = source.item(source.document.buffer_views, image.buffer_view, "buffer view of an image")
+        return source.buffer(view.buffer)[view.byte_offset : view.byte_offset + view.byte_length]
+    if image.uri is None:
+        return b""
+    if image.uri.startswith("data:"):
+        return source.data(image.uri, "an image")
+    try:
+        return read_bytes(source.beside(image.uri), MAX_BINARY)
+    except FormatError:  # a texture that is not there leaves the material's colour
+        return b""
+
+
+def _opened(data: bytes) -> FloatArray | None:
+    try:
+        from PIL import Image
+    except ImportError:
+        return None
+    try:
+        with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP")) as image:
+            if image.width * image.height > MAX_PIXELS:
+                return None
+            image.draft("RGB", (SMALL, SMALL))
+            small = image.convert("RGB").resize(
+                (min(image.width, SMALL), min(image.height, SMALL)), Image.Resampling.BOX
+            )
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # a broken texture is no texture
+        return None
+    return _linear(np.asarray(small, np.float64) / 255.0)
+
+
+def _linear(shown: FloatArray) -> FloatArray:
+    """Return colours of a screen in linear light (sRGB)."""
+    return np.where(shown <= 0.04045, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)
+
+
+def _encoded(light: FloatArray) -> FloatArray:
+    """Return linear light as colours of a screen (sRGB)."""
+    return np.where(light <= 0.0031308, light * 12.92, 1.055 * np.maximum(light, 0.0) ** (1.0 / 2.4) - 0.055)

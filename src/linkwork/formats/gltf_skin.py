@@ -1,0 +1,248 @@
+"""The meshes of a glTF file, with the links that move them: skins, and what stands on single nodes.
+
+Read with the distrust of `gltf_data`; what is compressed or not made of triangles is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from msgspec import Raw
+
+from ..linkage.linkage import Linkage
+from ..linkage.origin import Origin
+from ..transforms import FloatArray
+from .gltf_colors import Looks, corner_colors, decoded
+from .gltf_data import GltfSource, Index
+from .gltf_nodes import NodeTree
+from .options import Options
+from .skins import IntArray, Skin
+
+BONES = 4  # that move one corner
+MAX_CORNERS = 2_000_000
+TRIANGLES, STRIP, FAN = 4, 5, 6  # how glTF numbers ways to draw
+
+
+class Primitive(msgspec.Struct, rename="camel"):
+    """A part of a mesh with one material."""
+
+    attributes: dict[str, Index] = {}
+    indices: Index | None = None
+    material: Index | None = None
+    mode: int = TRIANGLES
+    extensions: dict[str, Raw] = {}
+
+
+class GltfMesh(msgspec.Struct, rename="camel"):
+    """A mesh."""
+
+    primitives: list[Primitive] = []
+
+
+class GltfSkin(msgspec.Struct, rename="camel"):
+    """The joints of a mesh and where they were when it was bound."""
+
+    joints: list[Index] = []
+    inverse_bind_matrices: Index | None = None
+
+
+class Wearer(msgspec.Struct, rename="camel"):
+    """A node, as far as it shows a mesh."""
+
+    mesh: Index | None = None
+    skin: Index | None = None
+
+
+class Shown(msgspec.Struct, rename="camel"):
+    """What a document shows."""
+
+    nodes: list[Wearer] = []
+    meshes: list[GltfMesh] = []
+    skins: list[GltfSkin] = []
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """A primitive: its corners, triangles, and for each corner bones of its own numbering with their weights."""
+
+    corners: FloatArray
+    normals: FloatArray
+    colors: FloatArray
+    triangles: IntArray
+    bones: IntArray
+    weights: FloatArray
+
+
+def read_skin(linkage: Linkage, origin: Origin) -> Skin | None:
+    """Return the meshes of the file that a linkage came from; None if it has none that can be drawn.
+
+    Args:
+        linkage: The linkage.
+        origin: Its file, and how that was read.
+
+    Raises:
+        FormatError: If the file is gone or cannot be read.
+    """
+    source = GltfSource(origin.file, Options(units=origin.units, up=origin.up, folders=origin.folders))
+    return _SkinReader(source, {origin.name_of(link): link for link in linkage.links}, origin.units).skin()
+
+
+class _SkinReader:
+    """The meshes of a file on their way to a skin.
+
+    Args:
+        source: The file.
+        names: Links of the linkage by their names in the file.
+        unit: Metres in a unit of the file.
+    """
+
+    def __init__(self, source: GltfSource, names: Mapping[str, str], unit: float) -> None:
+        self.source, self.names, self.unit = source, names, unit
+        self.shown, self.looks = decoded(source, Shown), decoded(source, Looks)
+        self.tree = NodeTree(source)
+        self.place = {node: k for k, node in enumerate(self.tree.order)}
+        self.links: list[str] = []
+        self.binds: list[FloatArray] = []
+        self.left = MAX_CORNERS
+
+    def skin(self) -> Skin | None:
+        pieces = [piece for node in self.tree.order for piece in self._pieces(self.shown.nodes[node], node)]
+        if not pieces:
+            return None
+        starts = np.cumsum([0, *(len(piece.corners) for piece in pieces)])
+        return Skin(
+            np.concatenate([piece.corners for piece in pieces]),
+            np.concatenate([piece.normals for piece in pieces]),
+            np.concatenate([piece.colors for piece in pieces]),
+            np.concatenate([piece.bones for piece in pieces]),
+            np.concatenate([piece.weights for piece in pieces]),
+            np.concatenate([piece.triangles + start for piece, start in zip(pieces, starts, strict=False)]),
+            tuple(self.links),
+            np.array(self.binds),
+        )
+
+    def _pieces(self, node: Wearer, index: int) -> Iterator[_Piece]:
+        """Yield what a node shows."""
+        if node.mesh is None:
+            return
+        mesh = self.source.item(self.shown.meshes, node.mesh, "mesh")
+        if node.skin is None:
+            bones = self._bones([index], np.eye(4)[None])
+        else:
+            skin = self.source.item(self.shown.skins, node.skin, "skin")
+            bones = self._bones(skin.joints, self._bind_matrices(skin))
+        for primitive in mesh.primitives:
+            piece = self._piece(primitive, bones, skinned=node.skin is not None)
+            if piece is not None:
+                yield piece
+
+    def _bind_matrices(self, skin: GltfSkin) -> FloatArray:
+        count = len(skin.joints)
+        if skin.inverse_bind_matrices is None:
+            return np.tile(np.eye(4), (count, 1, 1))
+        values = self.source.values(skin.inverse_bind_matrices, "inverse bind matrices", "MAT4")
+        if len(values) < count:
+            self.source.refuse(f"a skin of {count} joints has {len(values)} inverse bind matrices.")
+        return np.swapaxes(values[:count].reshape(-1, 4, 4), 1, 2)
+
+    def _bones(self, nodes: Sequence[int], bound: FloatArray) -> IntArray:
+        """Return the numbers of new bones, -1 for a node that is no link any more.
+
+        A node's matrix is its link's times a stretch that no link has, which therefore goes into the bind.
+        """
+        numbers = []
+        for node, matrix in zip(nodes, bound, strict=True):
+            k = self.place.get(node)
+            link = None if k is None else self.names.get(self.tree.names[k])
+            if k is None or link is None:
+                numbers.append(-1)
+                continue
+            stretch = np.eye(4)
+            stretch[:3, :3] = self.unit * self.tree.steps[k].stretch
+            numbers.append(len(self.links))
+            self.links.append(link)
+            self.binds.append(stretch @ matrix)
+        return np.array(numbers, dtype=np.int64)
+
+    def _piece(self, primitive: Primitive, bones: IntArray, *, skinned: bool) -> _Piece | None:
+        place = primitive.attributes.get("POSITION")
+        compressed = "KHR_draco_mesh_compression" in primitive.extensions
+        if place is None or compressed or primitive.mode not in (TRIANGLES, STRIP, FAN):
+            return None
+        corners = self.source.values(place, "positions", "VEC3")
+        self.left -= len(corners)
+        if self.left < 0:
+            self.source.refuse(f"has meshes of more than {MAX_CORNERS} corners, the most that is drawn.")
+        triangles = self._triangles(primitive, len(corners))
+        owners, weights = self._weights(primitive, bones, len(corners), skinned=skinned)
+        triangles = triangles[(weights.sum(axis=1) > 0.0)[triangles].all(axis=1)]
+        if len(bones) and bones[0] >= 0 and np.linalg.det(self.binds[bones[0]][:3, :3]) < 0.0:
+            triangles = triangles[:, ::-1]  # a mirror turns them inside out
+        if not len(triangles):
+            return None
+        normals = self._vectors(primitive, "NORMAL", len(corners))
+        if normals is None:
+            normals = mean_normals(corners, triangles)
+        colors = corner_colors(self.source, self.looks, primitive.attributes, primitive.material, len(corners))
+        return _Piece(corners, normals, colors, triangles, owners, weights)
+
+    def _triangles(self, primitive: Primitive, count: int) -> IntArray:
+        if primitive.indices is None:
+            order = np.arange(count)
+        else:
+            order = self.source.values(primitive.indices, "indices", "SCALAR")[:, 0].astype(np.int64)
+        if order.min(initial=0) < 0 or order.max(initial=-1) >= count:
+            self.source.refuse(f"a mesh of {count} corners refers to corner {order.max()}.")
+        if primitive.mode == TRIANGLES:
+            return order[: len(order) - len(order) % 3].reshape(-1, 3)
+        ends = np.arange(max(len(order) - 2, 0))
+        if primitive.mode == FAN:
+            return np.stack(
+                [np.full(len(ends), order[0] if len(order) else 0), order[ends + 1], order[ends + 2]], axis=1
+            )
+        odd = ends % 2
+        return np.stack([order[ends], order[ends + 1 + odd], order[ends + 2 - odd]], axis=1)
+
+    def _vectors(self, primitive: Primitive, name: str, count: int, shape: str = "VEC3") -> FloatArray | None:
+        """Return an attribute, or None where there is none for every corner."""
+        if name not in primitive.attributes:
+            return None
+        values = self.source.values(primitive.attributes[name], name.lower(), shape)
+        return values if len(values) == count else None
+
+    def _weights(
+        self, primitive: Primitive, bones: IntArray, count: int, *, skinned: bool
+    ) -> tuple[IntArray, FloatArray]:
+        """Return the bones of every corner, the strongest first, and their weights; all zero where none is left."""
+        groups = []
+        for k in range(2 if skinned else 0):
+            joints = self._vectors(primitive, f"JOINTS_{k}", count, "VEC4")
+            weights = self._vectors(primitive, f"WEIGHTS_{k}", count, "VEC4")
+            if joints is not None and weights is not None:
+                groups.append((joints.astype(np.int64), np.maximum(weights, 0.0)))
+        if not groups:
+            rigid = np.zeros((count, BONES))
+            rigid[:, 0] = 1.0 if len(bones) and bones[0] >= 0 else 0.0
+            return np.full((count, BONES), max(int(bones[0]) if len(bones) else 0, 0)), rigid
+        joints, weights = (np.concatenate(parts, axis=1) for parts in zip(*groups, strict=True))
+        if joints.max(initial=0) >= len(bones):
+            self.source.refuse(f"a mesh hangs on joint {joints.max()} of a skin that has {len(bones)}.")
+        owners = bones[joints]
+        weights = np.where(owners >= 0, weights, 0.0)
+        order = np.argsort(-weights, axis=1, kind="stable")[:, :BONES]
+        owners, weights = np.take_along_axis(owners, order, axis=1), np.take_along_axis(weights, order, axis=1)
+        total = weights.sum(axis=1, keepdims=True)
+        return np.maximum(owners, 0), weights / np.where(total > 0.0, total, 1.0)
+
+
+def mean_normals(corners: FloatArray, triangles: IntArray) -> FloatArray:
+    """Return unit normals at corners: the mean of the triangles around each, larger ones counting more."""
+    a, b, c = (corners[triangles[:, k]] for k in range(3))
+    across = np.cross(b - a, c - a)
+    sums = [np.bincount(triangles.ravel(), np.repeat(across[:, k], 3), len(corners)) for k in range(3)]
+    normals = np.stack(sums, axis=1)
+    length = np.linalg.norm(normals, axis=1, keepdims=True)
+    return np.asarray(normals / np.where(length > 0.0, length, 1.0))
