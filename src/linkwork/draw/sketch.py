@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import FormatError
 from ..formats.mesh_export import Facets
-from ..formats.skins import Skin, skin_of
+from ..formats.skins import skin_of
 from ..linkage.geometry import Box, Mesh, Polyline, Shape, Sphere
 from ..linkage.linkage import Linkage, check_linkage
+from ..linkage.skin import Skin
 from ..transforms import FloatArray
 from . import surfaces
 from .welding import detail_of, mesh_surface

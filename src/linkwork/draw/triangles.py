@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..formats.mesh_export import Facets, facets_of
-from ..formats.skins import Skin
 from ..linkage.geometry import Polyline, Shape
+from ..linkage.skin import Skin
 from ..transforms import FloatArray
 from . import surfaces
 from .sketch import BONE, BoolArray, IntArray, Part, Sketch

@@ -14,12 +14,12 @@ from msgspec import Raw
 
 from ..linkage.linkage import Linkage
 from ..linkage.origin import Origin
+from ..linkage.skin import IntArray, Skin
 from ..transforms import FloatArray
 from .gltf_colors import Looks, corner_colors, decoded
 from .gltf_data import GltfSource, Index
 from .gltf_nodes import NodeTree
 from .options import Options
-from .skins import IntArray, Skin
 
 BONES = 4  # that move one corner
 MAX_CORNERS = 2_000_000
