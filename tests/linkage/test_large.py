@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,11 @@ def ladder(n: int) -> lw.Linkage:
 
 
 TREES: dict[str, Callable[[int], lw.Linkage]] = {"chain": chain, "bush": bush, "ladder": ladder}
+
+
+@cache
+def built(shape: str, n: int) -> lw.Linkage:
+    return TREES[shape](n)
 
 
 @pytest.fixture(scope="module", params=["chain", "bush"])
@@ -138,7 +144,7 @@ def test_building_takes_work_in_step_with_size(shape: str) -> None:
 @pytest.mark.parametrize("shape", TREES)
 def test_using_takes_work_in_step_with_size(shape: str, work: str) -> None:
     def amount(n: int) -> int:
-        linkage = TREES[shape](n)
+        linkage = built(shape, n)
         q = linkage.random_pose(0)
         linkage.forward(q, frame="tip")  # loads what is loaded once
         fresh = linkage.replace(name="fresh")
@@ -151,7 +157,7 @@ def test_using_takes_work_in_step_with_size(shape: str, work: str) -> None:
 
 def test_deep_trees_need_no_deep_stack() -> None:
     limit = sys.getrecursionlimit()
-    arm = chain(20 * limit)
+    arm = chain(5 * limit)
     q = np.zeros(arm.nq)
     copied = arm.replace(name="copy").split()
     assert copied.nq == arm.nq

@@ -94,6 +94,7 @@ class Peer:
 
     def __init__(self, linkage: lw.Linkage) -> None:
         self.linkage, self.model, self.ids = linkage, pin.Model(), {}
+        self.known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # by pose: Pinocchio's, and our velocities to its
         joint_of, place_of = [], []  # of every link: the last moving joint above it, and where the link stands on that
         for i, arc in enumerate(linkage.arcs):
             parent = linkage.parents[i]
@@ -113,7 +114,13 @@ class Peer:
             self.model.addFrame(pin.Frame(f"frame {name}", joint_of[i], pin.SE3(place), pin.FrameType.OP_FRAME))
         self.data = self.model.createData()
 
-    def pose(self, q: np.ndarray) -> np.ndarray:
+    def at(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Pinocchio's pose, and the matrix from our velocities to its; every frame asks for them."""
+        if q.tobytes() not in self.known:
+            self.known[q.tobytes()] = self._pose(q), self._velocities(q)
+        return self.known[q.tobytes()]
+
+    def _pose(self, q: np.ndarray) -> np.ndarray:
         """Return Pinocchio's pose: followers by their own values, quaternions with w last, fixed turns reversed."""
         result = np.zeros(self.model.nq)
         for i, k in self.ids.items():
@@ -123,7 +130,7 @@ class Peer:
             result[at : at + len(values)] = reordered(arc, values)
         return result
 
-    def velocities(self, q: np.ndarray) -> np.ndarray:
+    def _velocities(self, q: np.ndarray) -> np.ndarray:
         """Return the matrix from our velocities to Pinocchio's."""
         result = np.zeros((self.model.nv, self.linkage.nv))
         for i, k in self.ids.items():
@@ -152,23 +159,23 @@ class Peer:
 
     def jacobian_dot(self, q: np.ndarray, v: np.ndarray, name: str, axes: str) -> np.ndarray:
         reference = pin.LOCAL_WORLD_ALIGNED if axes == "world" else pin.LOCAL
-        frame, theirs = self.model.getFrameId(f"frame {name}"), self.pose(q)
-        pin.computeJointJacobiansTimeVariation(self.model, self.data, theirs, self.velocities(q) @ v)
+        frame, (theirs, velocities) = self.model.getFrameId(f"frame {name}"), self.at(q)
+        pin.computeJointJacobiansTimeVariation(self.model, self.data, theirs, velocities @ v)
         pin.updateFramePlacements(self.model, self.data)
         change = pin.getFrameJacobianTimeVariation(self.model, self.data, frame, reference)
         jacobian = pin.computeFrameJacobian(self.model, self.data, theirs, frame, reference)
         shape = 6, self.model.nv
-        return change.reshape(shape) @ self.velocities(q) + jacobian.reshape(shape) @ self.velocities_dot(q, v)
+        return change.reshape(shape) @ velocities + jacobian.reshape(shape) @ self.velocities_dot(q, v)
 
     def frame(self, q: np.ndarray, name: str) -> np.ndarray:
-        pin.framesForwardKinematics(self.model, self.data, self.pose(q))
+        pin.framesForwardKinematics(self.model, self.data, self.at(q)[0])
         return self.data.oMf[self.model.getFrameId(f"frame {name}")].homogeneous
 
     def jacobian(self, q: np.ndarray, name: str, axes: str) -> np.ndarray:
         reference = pin.LOCAL_WORLD_ALIGNED if axes == "world" else pin.LOCAL
-        frame = self.model.getFrameId(f"frame {name}")
-        jacobian = pin.computeFrameJacobian(self.model, self.data, self.pose(q), frame, reference)
-        return jacobian.reshape(6, self.model.nv) @ self.velocities(q)
+        frame, (theirs, velocities) = self.model.getFrameId(f"frame {name}"), self.at(q)
+        jacobian = pin.computeFrameJacobian(self.model, self.data, theirs, frame, reference)
+        return jacobian.reshape(6, self.model.nv) @ velocities
 
 
 def reordered(arc: Joint, values: np.ndarray) -> np.ndarray:
