@@ -250,7 +250,7 @@ def _nearest(matrix: FloatArray) -> FloatArray:
 
 
 def _unit(ways: FloatArray) -> FloatArray:
-    return ways / np.maximum(np.linalg.norm(ways, axis=-1, keepdims=True), SHORT)
+    return np.asarray(ways / np.maximum(np.linalg.norm(ways, axis=-1, keepdims=True), SHORT))
 
 
 def _frame(left: FloatArray, up: FloatArray) -> FloatArray:

@@ -88,7 +88,9 @@ def move_fingers(clip: Clip, source: Skeleton, target: Skeleton, poses: FloatArr
 
 def hand_of(skeleton: Skeleton, side: str) -> Hand | None:
     """Return the palm and the fingers on one side, or None if no fingers or no palm are known."""
-    linkage, rest = skeleton.linkage, rest_pose(skeleton.linkage)  # the file's own, in which fingers are straight
+    linkage = skeleton.linkage
+    # A source is known by its motion; a target by the file's own pose, in which fingers are straight.
+    rest = rest_pose(linkage) if skeleton.seen is None else skeleton.rest
     world, hand = linkage.forward(rest), f"{side}_hand"
     joints = {
         digit: [skeleton.fingers[role] for k in PHALANGES if (role := f"{side}_{digit}_{k}") in skeleton.fingers]

@@ -155,7 +155,8 @@ def retarget_with_report(
     _check(clip, linkage, role, root, smooth, first)
     given, rules, whole = as_map(map), contacts or Thresholds(), clip
     clip, origin, remarks = _begun(clip, first)
-    calm, asked = SMOOTH if smooth is None else smooth, smooth or not (contacts is rest is target_rest is None)
+    calm = SMOOTH if smooth is None else smooth
+    asked = bool(smooth) or any(one is not None for one in (contacts, rest, target_rest))
     beasts = _four_legged(clip.linkage, linkage, given)
     if beasts is not None:
         made = _on_four_legs(clip, *beasts, None if asked else kinship(clip, linkage), rules, calm, progress)
