@@ -16,9 +16,7 @@ from .parsing import read_model, read_motion
 if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
     from ..motion.clips import Clip
-    from ..retargeting import Outcome, Report
-
-MISSED, SLID = 0.02, 0.005  # [m]: hands that miss their places, and planted feet that slide, by more: no good motion
+    from ..retargeting import Outcome
 
 
 @command(
@@ -73,12 +71,12 @@ def retarget(
         print_json({"output": str(path), "map": maps, "report": asdict(outcome.report), "remarks": outcome.remarks})
     else:
         print_columns(_rows(outcome, leading))
-        print(f"\n{path}: {_summary(outcome)}")
+        print(f"\n{path}: {outcome.report}")
         if outcome.target is None:
             say(f"{target.name} is an arm: its frame {outcome.frame} follows {leading}")
     for remark in outcome.remarks:
         say(remark)
-    wrong = _wrong(outcome.report, "hands" if outcome.target else outcome.frame)
+    wrong = outcome.report.wrong()
     for words in wrong:
         say(words)
     if wrong:
@@ -136,27 +134,3 @@ def _rows(outcome: Outcome, leading: str) -> list[tuple[str, ...]]:
         else:
             rows.append((role, link, "-", reason))
     return rows
-
-
-def _wrong(report: Report, hands: str) -> list[str]:
-    """Return what is too bad in a motion to be called good."""
-    words = []
-    if report.hands > MISSED:
-        words.append(
-            f"{hands} off the scaled path by {100.0 * report.hands:.2g} cm at worst, more than {100.0 * MISSED:g} cm"
-        )
-    if report.slide > SLID:
-        words.append(f"planted feet slide by {1000.0 * report.slide:.2g} mm, more than {1000.0 * SLID:g} mm")
-    return words
-
-
-def _summary(outcome: Outcome) -> str:
-    report = outcome.report
-    words = [f"{report.frames} frames, scaled by {report.scale:.3g}"]
-    if report.contacts:
-        words.append(f"{report.contacts} footsteps that slide {1000.0 * report.slide:.2g} mm at most")
-    words.append(f"hands within {100.0 * report.hands:.2g} cm")
-    words.append(f"jerk {report.jerk:.2g} times the source's")
-    words.append("limits kept" if not report.outside else f"{report.outside} values outside their limits")
-    words.append(f"{report.flips} flips" if report.flips else "no flips")
-    return "; ".join(words)

@@ -19,6 +19,8 @@ from .checks import KINDS, Finding, runs
 if TYPE_CHECKING:
     from .clips import Clip
 
+SHOWN = 2  # findings of a kind that the text of a report shows, the worst
+
 
 class InspectOptions(TypedDict, total=False):
     """The options of `inspect`, for calls that pass them on."""
@@ -83,7 +85,13 @@ class Report:
     def __str__(self) -> str:
         if self.ok:
             return f"nothing wrong in {len(self.clip)} frames"
-        return "\n".join(map(str, self.findings))
+        lines = []
+        for kind, count in self.counts.items():
+            found = sorted(self.of(kind), key=lambda finding: -finding.amount)[:SHOWN]
+            lines += [str(finding) for finding in sorted(found, key=lambda finding: finding.first)]
+            if count > SHOWN:
+                lines.append(f"{kind}: {count - SHOWN} more, none of them worse; `findings` has all.")
+        return "\n".join(lines)
 
 
 def inspect(

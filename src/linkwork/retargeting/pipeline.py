@@ -28,7 +28,8 @@ from .names import ROLES
 from .quadrupeds import Quadruped, find_quadruped
 from .quaternion_form import converted, without_angles
 from .recognition import recognise
-from .report import Report, measure
+from .measures import measure
+from .report import Report
 from .rest_poses import RestLike, stands, with_rest
 from .skeletons import Skeleton
 from .twists import share_twist

@@ -1,38 +1,37 @@
-"""How good a retargeted motion is: feet that slide, hands that miss, jerk, limits and flips."""
+"""The report of a retargeted motion: numbers that say how good it is, and words for what is not."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..motion.checks import runs
-from ..motion.clips import Clip
-from ..motion.contacts import Mask
-from ..motion.derivatives import jerk
-from ..transforms import FloatArray
-from .arm import HandPlan
-from .body import Plan
-from .gaits import GaitPlan
-from .skeletons import Skeleton
+from .likeness import LimbError
 
-SHAKEN = ("hips", "head", "left_hand", "right_hand", "left_ankle", "right_ankle")
-FLIP = 0.6  # [rad]: a joint that turns that much more in a frame than any bone of the source has flipped
-BEYOND = 1e-9
+OFF = np.radians(12.0)  # a limb that is off by more on average is wrong
+MISSED, SLID, DEEP = 0.02, 0.005, 0.005  # [m]: hands, planted feet and soles that are off by more are wrong
 
 
 @dataclass(frozen=True)
 class Report:
-    """Numbers that say how well a motion was retargeted.
+    """Numbers that say how well a motion was retargeted; printed, they are a few lines.
 
     Args:
         frames: Number of frames.
         scale: What lengths were multiplied by.
+        limbs: How far the direction of each limb is from the source's, by limb.
+        missing: Limbs that the source or the target does not have, or whose roles were not found.
         contacts: How many times a foot was planted.
         slide: Farthest that a planted point of a foot is from where it was planted [m].
+        toe_slide: The same of toes alone.
+        heel_slide: The same of heels alone.
+        penetration: Share of frames in which a foot is more than 5 mm below the ground.
+        depth: How far below the ground a foot is at worst [m].
         hands: Farthest that a hand, or a paw of four, is from its scaled place [m].
         hands_mean: The same on average.
+        hands_in_body: Share of frames in which a hand is inside the trunk.
+        hands_in_body_before: The same of the source.
         jerk: Root mean square jerk of hips, head, hands and ankles over the source's, scaled.
         outside: How many values are outside their limits.
         flips: How many frames a joint flips in.
@@ -40,113 +39,70 @@ class Report:
 
     frames: int
     scale: float
+    limbs: Mapping[str, LimbError]
+    missing: tuple[str, ...]
     contacts: int
     slide: float
+    toe_slide: float
+    heel_slide: float
+    penetration: float
+    depth: float
     hands: float
     hands_mean: float
+    hands_in_body: float
+    hands_in_body_before: float
     jerk: float
     outside: int
     flips: int
 
+    @property
+    def direction(self) -> float:
+        """How far limbs are off on average [rad]."""
+        return float(np.mean([limb.mean for limb in self.limbs.values()])) if self.limbs else 0.0
 
-def measure(plan: Plan | HandPlan | GaitPlan, result: Clip) -> Report:
-    """Return how well a motion does what was planned."""
-    if isinstance(plan, GaitPlan):
-        count, slide, hands = _paws(plan, result)
-        roles = [role for role in SHAKEN if role in plan.source and role in plan.target]
-        shaken = [
-            tuple(
-                clip.forward(frame=figure.roles[role])[:, :3, 3] * factor
-                for figure, clip, factor in ((plan.source, plan.motion, plan.scale), (plan.target, result, 1.0))
-            )
-            for role in roles
+    def wrong(self) -> list[str]:
+        """Return what is too bad in the motion to be called good, in words; nothing if it is good."""
+        words = [
+            f"the {limb.replace('_', ' ')} is {np.degrees(error.mean):.0f} degrees off on average,"
+            f" {np.degrees(error.worst):.0f} in frame {error.frame}"
+            for limb, error in self.limbs.items()
+            if error.mean > OFF
         ]
-        flips = _flips([plan.source.roles[role] for role in plan.source.roles], plan.motion, result)
-    elif isinstance(plan, HandPlan):
-        count, slide = 0, 0.0
-        hands = shaken = [(plan.places, result.forward(frame=plan.frame)[:, :3, 3])]
-        steps = np.abs(result.linkage.difference(result.poses[:-1], result.poses[1:])).max(axis=-1, initial=0.0)
-        flips = int((steps > FLIP).sum())
-    else:
-        count, slide = _slide(plan, result)
-        hands = [(places, _path(plan.target, f"{side}_hand", result)) for side, places in plan.hands.items()]
-        shaken = _shaken(plan, result)
-        flips = _flips([plan.source.body(role) for role in plan.source.roles], plan.motion, result)
-    misses = [np.linalg.norm(found - wanted, axis=1) for wanted, found in hands]
-    before, after = (float(np.linalg.norm([jerk(pair[k], result.times) for pair in shaken])) for k in (0, 1))
-    lower, upper = result.linkage.lower - BEYOND, result.linkage.upper + BEYOND
-    return Report(
-        frames=len(result),
-        scale=plan.scale,
-        contacts=count,
-        slide=slide,
-        hands=max((float(miss.max()) for miss in misses), default=0.0),
-        hands_mean=float(np.mean(misses)) if misses else 0.0,
-        jerk=after / before if before > 0.0 else 1.0,
-        outside=int(((result.poses < lower) | (result.poses > upper)).sum()),
-        flips=flips,
-    )
+        if self.hands > MISSED:
+            words.append(f"hands are off their scaled paths by {100.0 * self.hands:.2g} cm at worst")
+        if self.slide > SLID:
+            words.append(f"planted feet slide by {1000.0 * self.slide:.2g} mm")
+        if self.depth > DEEP:
+            words.append(
+                f"feet are up to {1000.0 * self.depth:.2g} mm below the ground, {self.penetration:.0%} of the time"
+            )
+        return words
 
+    def summary(self) -> str:
+        """Return what was measured in a few lines."""
+        rows = [f"{self.frames} frames, scaled by {self.scale:.3g}"]
+        if self.limbs:
+            name, worst = max(self.limbs.items(), key=lambda item: item[1].mean)
+            rows.append(
+                f"limbs {np.degrees(self.direction):.1f} degrees off on average; worst the {name.replace('_', ' ')},"
+                f" {np.degrees(worst.mean):.1f} ({np.degrees(worst.worst):.0f} in frame {worst.frame})"
+            )
+        if self.contacts:
+            rows.append(
+                f"{self.contacts} footsteps that slide {1000.0 * self.slide:.2g} mm at most (toes"
+                f" {1000.0 * self.toe_slide:.2g}, heels {1000.0 * self.heel_slide:.2g}); feet at most"
+                f" {1000.0 * self.depth:.2g} mm below the ground"
+            )
+        rows.append(
+            f"hands within {100.0 * self.hands:.2g} cm, in the body {self.hands_in_body:.0%} of the time (source"
+            f" {self.hands_in_body_before:.0%})"
+        )
+        kept = "limits kept" if not self.outside else f"{self.outside} values outside their limits"
+        flips = f"{self.flips} flips" if self.flips else "no flips"
+        rows.append(f"jerk {self.jerk:.2g} times the source's; {kept}; {flips}")
+        if self.missing:
+            rows.append(f"not compared, since one of the two lacks them: {', '.join(self.missing)}")
+        return "\n".join(rows)
 
-def _slide(plan: Plan, result: Clip) -> tuple[int, float]:
-    count, farthest = 0, 0.0
-    for foot in plan.feet.values():
-        world = result.forward(frame=foot.sole.body)
-        for point, mask in ((foot.sole.toe, foot.planted), (foot.sole.ankle, foot.flat)):
-            farthest = max(farthest, _moved(world[:, :3, :3] @ point + world[:, :3, 3], mask))
-        count += len(runs(foot.planted))
-    return count, farthest
-
-
-def _moved(places: FloatArray, mask: Mask) -> float:
-    """Return how far places (frames, 3) get from the middle of each stretch of a mask, at most."""
-    away = [places[first : last + 1] - np.median(places[first : last + 1], axis=0) for first, last in runs(mask)]
-    return max((float(np.linalg.norm(steps, axis=1).max()) for steps in away), default=0.0)
-
-
-def _paws(plan: GaitPlan, result: Clip) -> tuple[int, float, list[tuple[FloatArray, FloatArray]]]:
-    """Return how often paws are planted, how far they slide, and where each should be and is."""
-    count, farthest, pairs = 0, 0.0, []
-    for leg, paw in plan.paws.items():
-        places = plan.target.tip(*leg).over(result.linkage, result.poses)
-        count, farthest = count + len(runs(paw.planted)), max(farthest, _moved(places, paw.planted))
-        pairs.append((paw.places, places))
-    return count, farthest, pairs
-
-
-def _shaken(plan: Plan, result: Clip) -> list[tuple[FloatArray, FloatArray]]:
-    """Return the places of what shows jerk, in the source, scaled, and in the result."""
-    roles = [role for role in SHAKEN if role in plan.source and role in plan.target]
-    before = [plan.scale * _path(plan.source, role, plan.motion) for role in roles]
-    return list(zip(before, [_path(plan.target, role, result) for role in roles], strict=True))
-
-
-def _path(skeleton: Skeleton, role: str, clip: Clip) -> FloatArray:
-    """Return where a role is over a clip; its linkage may write joints as angles that were solved for otherwise."""
-    return skeleton.point(role).over(clip.linkage, clip.poses)
-
-
-def _flips(bones: Sequence[str], motion: Clip, result: Clip) -> int:
-    """Return in how many frames a joint of the result jumps though no bone of the source's motion does.
-
-    A joint's jump is the angle by which it turns, so that Euler angles which pass a gimbal lock count as what they do.
-    """
-    if len(result) < 2:
-        return 0
-    linkage = result.linkage
-    world = result.forward()
-    jumps = np.zeros(len(result) - 1)
-    for link, parent in enumerate(linkage.parents):
-        turned = world[linkage.links[link]][:, :3, :3]
-        if parent >= 0:
-            turned = np.swapaxes(world[linkage.links[parent]][:, :3, :3], -1, -2) @ turned
-        jumps = np.maximum(jumps, _steps(turned))
-    before = motion.forward()
-    turns = [_steps(before[bone][:, :3, :3]) for bone in bones]
-    return int((jumps > np.max(turns, axis=0) + FLIP).sum())
-
-
-def _steps(rotations: FloatArray) -> FloatArray:
-    """Return the angles between rotations (frames, 3, 3) that follow each other."""
-    trace = (rotations[:-1] * rotations[1:]).sum(axis=(1, 2))
-    return np.asarray(np.arccos(np.clip((trace - 1.0) / 2.0, -1.0, 1.0)))
+    def __str__(self) -> str:
+        return "\n".join([self.summary(), *(f"poor: {words}" for words in self.wrong())])
