@@ -379,10 +379,10 @@ def test_the_command_exits_with_1_and_says_what_is_wrong(walk, tmp_path, monkeyp
     made = json.loads(said.out)
     assert (made["report"]["frames"], made["remarks"]) == (len(walk) + 1, [])
     assert made["report"]["hands"] > 0.02
-    assert "linkwork: hands off the scaled path by" in said.err
+    assert "linkwork: hands are off their scaled paths by" in said.err
     assert "slide" not in said.err
     assert Path("bad.npz").exists()
-    monkeypatch.setattr("linkwork.cli.retarget.SLID", 1e-5)
+    monkeypatch.setattr("linkwork.retargeting.report.SLID", 1e-5)
     assert run("walk.bvh", "--to", "human", "-o", "good.bvh") == 1
     assert "linkwork: planted feet slide by" in capsys.readouterr().err
 

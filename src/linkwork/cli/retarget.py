@@ -71,11 +71,15 @@ def retarget(
         print_json({"output": str(path), "map": maps, "report": asdict(outcome.report), "remarks": outcome.remarks})
     else:
         print_columns(_rows(outcome, leading))
-        print(f"\n{path}: {outcome.report}")
+        print(f"\n{path}: {outcome.report.summary()}")
         if outcome.target is None:
             say(f"{target.name} is an arm: its frame {outcome.frame} follows {leading}")
     for remark in outcome.remarks:
         say(remark)
+    wrong = outcome.report.wrong()
+    for words in wrong:
+        say(words)
+    if wrong:
     wrong = outcome.report.wrong()
     for words in wrong:
         say(words)

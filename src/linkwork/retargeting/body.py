@@ -126,7 +126,8 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, sm
             feet[side] = foot
             wanted[f"{side}_ankle"] = foot.rotation
             if f"{side}_toe" in target:
-                wanted[f"{side}_toe"] = plans.plan_toes(target, side, foot)
+                bend = np.swapaxes(axes[f"{side}_ankle"], -1, -2) @ axes.get(f"{side}_toe", axes[f"{side}_ankle"])
+                wanted[f"{side}_toe"] = plans.plan_toes(target, side, foot, bend)
     poses = transfer.joint_values(target, wanted)
     if feet:
         middle = (places["left_hip"] + places["right_hip"]) / 2.0

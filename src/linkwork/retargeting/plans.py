@@ -30,6 +30,7 @@ SETTLING = 0.25  # [s]: time over which the hips give way to legs that are too s
 LOW, SOFT = 0.2, 0.06  # [m]: hands lower than the first keep above the ground; how softly they do
 GIVING_WAY = 0.1  # [s]: over which time hands and hips give way where limits make them
 SHORTEST = 1e-6  # [m]: shorter limbs are ignored
+RAISES = 3  # steps in which toes are raised out of the ground
 HANDS_MEET = 0.8  # of an arm: hands nearer than that are kept as far apart as they were
 
 
@@ -130,15 +131,34 @@ def lift(depth: FloatArray, grip: FloatArray, times: FloatArray) -> FloatArray:
     return np.maximum(depth, (1.0 - grip) * smooth_cover(depth, times, LIFTING))
 
 
-def plan_toes(target: Skeleton, side: str, foot: FootPlan) -> FloatArray:
-    """Return how the toes of a foot should be turned, (frames, 3, 3): as the foot is, but flat where they stand."""
+def plan_toes(target: Skeleton, side: str, foot: FootPlan, bend: FloatArray) -> FloatArray:
+    """Return how the toes of a foot should be turned, (frames, 3, 3).
+
+    They are bent as the source's are, flat where they stand, and raised where they would be in the ground.
+
+    Args:
+        target: The skeleton they belong to.
+        side: Which foot.
+        foot: What the foot does.
+        bend: How the source's toes are turned, seen from the foot, (frames, 3, 3).
+    """
     from scipy.spatial.transform import Rotation
 
     local = target.anatomy
-    axes = foot.rotation @ local[f"{side}_ankle"]
+    ankle = foot.rotation @ local[f"{side}_ankle"]
+    axes = ankle @ bend
     flat = Rotation.from_matrix(levelled(axes) @ np.swapaxes(axes, -1, -2)).as_rotvec()
-    turned: FloatArray = Rotation.from_rotvec(foot.toe_grip[:, None] * flat).as_matrix() @ axes
-    return turned @ local[f"{side}_toe"].T
+    axes = Rotation.from_rotvec(foot.toe_grip[:, None] * flat).as_matrix() @ axes
+    points = foot.sole.shapes.get(target.body(f"{side}_toe"), np.zeros((0, 3)))
+    for _ in range(RAISES if len(points) else 0):
+        surface = (axes @ local[f"{side}_toe"].T) @ points.T
+        lowest = np.take_along_axis(surface, surface[:, 2].argmin(axis=1)[:, None, None], axis=2)[..., 0]
+        depth = np.maximum(-(foot.toe[:, 2] + lowest[:, 2]), 0.0)
+        reach = np.maximum(np.linalg.norm(lowest[:, :2], axis=1), depth)
+        angle = np.arcsin(np.divide(depth, reach, out=np.zeros_like(depth), where=reach > 0.0))
+        axes = Rotation.from_rotvec(-angle[:, None] * ankle[:, :, 1]).as_matrix() @ axes
+    turned: FloatArray = axes @ local[f"{side}_toe"].T
+    return turned
 
 
 def levelled(axes: FloatArray) -> FloatArray:
