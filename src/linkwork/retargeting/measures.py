@@ -56,7 +56,9 @@ def _of_body(plan: Plan, result: Clip) -> tuple[dict[str, Any], Paths, Paths]:
     toes, heels = [0.0], [0.0]
     lowest = np.zeros(len(result))
     for foot in plan.feet.values():
-        toe, ankle = (Point(foot.sole.body, at).over(result.linkage, result.poses) for at in (foot.sole.toe, foot.sole.ankle))
+        toe, ankle = (
+            Point(foot.sole.body, at).over(result.linkage, result.poses) for at in (foot.sole.toe, foot.sole.ankle)
+        )
         toes.append(_moved(toe, foot.planted))
         heels.append(_moved(ankle, foot.flat))
         lowest = np.minimum(lowest, foot.sole.reached(result.linkage, result.poses))
@@ -74,9 +76,7 @@ def _of_body(plan: Plan, result: Clip) -> tuple[dict[str, Any], Paths, Paths]:
         "flips": _flips([plan.source.body(role) for role in plan.source.roles], plan.motion, result),
     }
     hands = [(places, _path(plan.target, f"{side}_hand", result)) for side, places in plan.hands.items()]
-    shaken = [
-        (plan.scale * _path(plan.source, role, plan.motion), _path(plan.target, role, result)) for role in roles
-    ]
+    shaken = [(plan.scale * _path(plan.source, role, plan.motion), _path(plan.target, role, result)) for role in roles]
     return found, hands, shaken
 
 

@@ -24,11 +24,11 @@ from .frame_goals import Progress
 from .gaits import GaitPlan, plan_gait, solve_gait
 from .kin import Kinship, kinship
 from .maps import as_map
+from .measures import measure
 from .names import ROLES
 from .quadrupeds import Quadruped, find_quadruped
 from .quaternion_form import converted, without_angles
 from .recognition import recognise
-from .measures import measure
 from .report import Report
 from .rest_poses import RestLike, stands, with_rest
 from .skeletons import Skeleton
