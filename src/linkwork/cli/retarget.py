@@ -80,10 +80,6 @@ def retarget(
     for words in wrong:
         say(words)
     if wrong:
-    wrong = outcome.report.wrong()
-    for words in wrong:
-        say(words)
-    if wrong:
         raise typer.Exit(NOT_DONE)
 
 
