@@ -108,6 +108,7 @@ PUBLIC = [
     "goals",
     "inspect",
     "interpolate",
+    "layer",
     "load",
     "load_clip",
     "loads",

@@ -50,7 +50,7 @@ _NAMES = {
     "motion.timeline": "Pin Timeline",
     "motion.tracking": "track",
     "formats": "load load_clip loads loads_clip save",
-    "retargeting": "retarget",
+    "retargeting": "layer retarget",
     "scale.datasets": "DatasetResult MissingRows solve_dataset",
     "scale.folders": "retarget_library",
 }
@@ -154,7 +154,7 @@ if TYPE_CHECKING:
     from .motion.repairs import Repair as Repair, repair as repair
     from .motion.timeline import Pin as Pin, Timeline as Timeline
     from .motion.tracking import track as track
-    from .retargeting import retarget as retarget
+    from .retargeting import layer as layer, retarget as retarget
     from .scale.datasets import (
         DatasetResult as DatasetResult,
         MissingRows as MissingRows,

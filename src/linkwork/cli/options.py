@@ -19,6 +19,7 @@ from ..errors import OptionError, listed
 from .parsing import (
     read_frame,
     read_model,
+    read_motion,
     read_new_frame,
     read_orientation,
     read_position,
@@ -83,6 +84,10 @@ FrameName = Annotated[str | None, takes("NAME", "The frame that should get there
 MethodName = Annotated[str | None, takes("NAME", "The method.", "--method")]
 ClipName = Annotated[str | None, takes("NAME", "Which motion, where there are several.", "--clip")]
 MoverName = Annotated[str | None, takes("MODEL", "Whose motion it is, for numbers alone (.csv).", "--linkage")]
+PartNames = Annotated[
+    str | None, takes("PART,...", "Parts of the body: arms, head, upper_body, left_hand ...", "--parts")
+]
+JointNames = Annotated[str | None, takes("JOINT,...", "Joints by name.", "--joints")]
 FrameCount = Annotated[int | None, takes("N", "How many frames.", "--frames")]
 Seed = Annotated[int, takes("N", "Where random numbers come from.", "--seed", min=0)]
 Picture = Annotated[Path | None, writes("Draw it: .png, .svg or .pdf.")]
@@ -334,6 +339,8 @@ class RetargetOptions:
         None
     )
     target_rest: Annotated[str | None, takes("POSE", "Know the target by such a pose.")] = None
+    parts: PartNames = None
+    over: Annotated[str | None, takes("MOTION", "A motion of the body that --parts are laid over.")] = None
 
     def read(self) -> dict[str, Any]:
         """Return the options of `retarget` that are given."""
@@ -345,6 +352,8 @@ class RetargetOptions:
             first="keep" if self.keep_first else None,
             rest=rests[0],
             target_rest=rests[1],
+            parts=split_words(self.parts),
+            over=None if self.over is None else read_motion(self.over),
         )
 
 
@@ -369,6 +378,11 @@ class RunOptions:
     workers: Annotated[int | None, takes("N", "Threads, or workers of Ray; by default one a core.", min=1)] = None
     address: Annotated[str | None, takes("ADDRESS", "The Ray cluster: auto, host:port; else Ray here.")] = None
     resume: Annotated[bool, flag("--resume", "Continue a run that was interrupted.")] = False
+
+
+def split_words(text: str | None) -> list[str] | None:
+    """Return the words of a text between commas."""
+    return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
 
 
 def given(**options: Any) -> dict[str, Any]:

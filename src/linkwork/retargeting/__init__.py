@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from ..motion.contacts import Thresholds, find_contacts
+from .anatomy import Sight
 from .arm import HandPlan
 from .body import Plan
 from .frame_goals import GoalTrack
-from .gaits import GaitPlan
+from .gaits import GaitPlan, Paw
 from .maps import read_map, write_map
 from .names import FINGERS, ROLES
+from .parts import PARTS, joints_of, layer
 from .pipeline import Outcome, RetargetOptions, retarget, retarget_file, retarget_with_report
 from .plans import FootPlan
 from .quadrupeds import QUADRUPED_ROLES, Quadruped, find_quadruped
 from .recognition import recognise
 from .report import Report
-from .skeletons import Skeleton
+from .skeletons import Point, Skeleton
 from .soles import Sole
 
 __all__ = [
     "FINGERS",
+    "PARTS",
     "QUADRUPED_ROLES",
     "ROLES",
     "FootPlan",
@@ -26,15 +29,20 @@ __all__ = [
     "GoalTrack",
     "HandPlan",
     "Outcome",
+    "Paw",
     "Plan",
+    "Point",
     "Quadruped",
     "Report",
     "RetargetOptions",
+    "Sight",
     "Skeleton",
     "Sole",
     "Thresholds",
     "find_contacts",
     "find_quadruped",
+    "joints_of",
+    "layer",
     "read_map",
     "recognise",
     "retarget",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypedDict, Unpack
@@ -26,6 +26,7 @@ from .kin import Kinship, kinship
 from .maps import as_map
 from .measures import measure
 from .names import ROLES
+from .parts import PARTS, only_parts
 from .quadrupeds import Quadruped, find_quadruped
 from .quaternion_form import converted, without_angles
 from .recognition import recognise
@@ -57,6 +58,8 @@ class RetargetOptions(TypedDict, total=False):
     contacts: Thresholds | None
     rest: RestLike
     target_rest: RestLike
+    parts: str | Sequence[str] | None
+    over: Clip | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +73,7 @@ class Outcome:
         plan: The goals that were solved for.
         frame: The frame of an arm that follows the source.
         remarks: What was changed in the source without being asked for, in words.
+        whole: The motion of the whole target, where `clip` has it in some parts only; the report is about it.
     """
 
     clip: Clip
@@ -78,11 +82,23 @@ class Outcome:
     plan: body.Plan | HandPlan | GaitPlan
     frame: str = ""
     remarks: tuple[str, ...] = ()
+    whole: Clip | None = None
 
     @cached_property
     def report(self) -> Report:
         """How good it is, measured on first use."""
-        return measure(self.plan, self.clip)
+        return measure(self.plan, self.clip if self.whole is None else self.whole)
+
+    def only(self, parts: str | Sequence[str] | None, over: Clip | None, given: Mapping[str, Any]) -> Outcome:
+        """Return the outcome with a clip that moves some parts alone, over another motion of the target."""
+        if parts is None and over is None:
+            return self
+        if self.target is None:
+            raise OptionError("parts= and over= are for bodies; an arm follows one hand as a whole.")
+        if parts is None:
+            raise OptionError(f"over= needs parts=, which say what is laid over it: {', '.join(PARTS)}, or roles.")
+        clip = only_parts(self.clip, parts, over, self.target.rest, given)
+        return replace(self, clip=replace(clip, name=self.clip.name, source=self.clip.source), whole=self.clip)
 
 
 def retarget(
@@ -98,7 +114,7 @@ def retarget(
         linkage: The body or robot that should move. Its ground is z = 0.
         progress: Called with the number of frames solved and of all frames.
         **options: As in `retarget_with_report`: map, role, frame, root, smooth, first, contacts,
-            rest, target_rest.
+            rest, target_rest, parts, over.
 
     Raises:
         MappingError: If the roles of a skeleton cannot be found.
@@ -125,6 +141,8 @@ def retarget_with_report(
     contacts: Thresholds | None = None,
     rest: RestLike = None,
     target_rest: RestLike = None,
+    parts: str | Sequence[str] | None = None,
+    over: Clip | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Do what `retarget` does, and return the roles and a report beside the motion.
@@ -145,6 +163,9 @@ def retarget_with_report(
         rest: A pose of the source that stands upright and says what its bones are like, in place of the whole motion:
             a frame, ``"t-pose"`` or ``"a-pose"`` (looked for), ``"rest"`` (as the file rests) or a pose.
         target_rest: The same of the target, in place of its skin's bind pose or its rest pose.
+        parts: Parts of the body that shall move, such as ``"arms"`` or ``["upper_body"]``; all by default. The others
+            stand still, or move as in `over`.
+        over: A motion of the target that these parts are laid over.
         progress: Called with the number of frames solved and of all frames.
 
     A target that is the source's own skeleton moves as the source does, unless `smooth`, `contacts` or a rest is given.
@@ -171,7 +192,8 @@ def retarget_with_report(
         else:
             target, own = _known(clip, target, root, target_rest)
             made = _onto_body(clip, source, target, None if asked else own, rules, calm, progress)
-    return replace(made, clip=made.clip.named(clip.name, source=origin), remarks=(*remarks, *made.remarks))
+    made = replace(made, clip=made.clip.named(clip.name, source=origin), remarks=(*remarks, *made.remarks))
+    return made.only(parts, over, given["target"])
 
 
 def _begun(clip: Clip, first: Choice) -> tuple[Clip, str, tuple[str, ...]]:

@@ -1,0 +1,49 @@
+"""The command layer: one motion laid over another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from .console import print_json, writing
+from .options import AsJson, JointNames, PartNames, command, flag, operand, split_words, takes, writes
+from .output import save_clip
+from .parsing import read_motion
+
+
+@command(
+    "layer human:floating human:floating -o both.bvh --parts right_arm --fade 0.2",
+    "layer panda panda -o nod.npz --joints panda_joint6 --additive --weight 0.5",
+)
+def layer(
+    base: Annotated[str, operand("BASE", "The motion below: a file, or a ready-made model.")],
+    over: Annotated[str, operand("OVER", "The motion above, of the same body.")],
+    output: Annotated[Path, writes("The two together.")],
+    base_clip: Annotated[str | None, takes("NAME", "Which motion of BASE, where there are several.")] = None,
+    over_clip: Annotated[str | None, takes("NAME", "Which motion of OVER.")] = None,
+    parts: PartNames = None,
+    joints: JointNames = None,
+    weight: Annotated[float, takes("SHARE", "How much of it is seen, from 0 to 1.")] = 1.0,
+    additive: Annotated[bool, flag("--additive", "Add what it differs from its first pose.")] = False,
+    start: Annotated[float, takes("SECONDS", "When it begins, after the beginning of BASE.")] = 0.0,
+    fade: Annotated[float, takes("SECONDS", "Over which time it comes and goes.")] = 0.0,
+    as_json: AsJson = False,
+) -> None:
+    """Lay one motion over another, in parts of the body or in joints.
+
+    The result has the times of BASE. Before OVER begins and after it ends, BASE is seen. Without --parts and --joints,
+    all joints but the root are covered.
+    """
+    from .. import formats, retargeting
+
+    below, above = read_motion(base, clip=base_clip), read_motion(over, clip=over_clip)
+    chosen = retargeting.joints_of(below.linkage, split_words(parts), split_words(joints))
+    both = retargeting.layer(
+        below, above, joints=chosen, weight=weight, additive=additive, start=start, fade=fade
+    )  # fmt: skip
+    with writing(output, formats.suffixes("clips", "writes")) as path:
+        save_clip(both, path)
+    if as_json:
+        print_json({"output": str(output), "frames": len(both), "seconds": both.duration, "joints": list(chosen)})
+    elif str(output) != "-":
+        print(f"{output}: {len(both)} frames, {both.duration:.4g} s; {len(chosen)} joints laid over {Path(base).stem}")

@@ -1,0 +1,111 @@
+"""Layers: one motion laid over another in some joints, as a whole or as what it adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import KeyFrameError, MimicError
+from ..linkage.linkage import Linkage
+from ..linkage.poses import PoseLike, as_poses, clamped
+from ..transforms import FloatArray, as_array
+from .blending import SAME_TIME, at, check_same, mixed
+from .keys import check_number
+from .splines import product, smooth, steady_signs, unit
+
+if TYPE_CHECKING:
+    from .clips import Clip
+
+Weight = float | ArrayLike | Callable[[FloatArray], ArrayLike]
+BACK = np.array([1.0, -1.0, -1.0, -1.0])  # what turns a quaternion into its inverse
+
+
+def laid_over(
+    base: Clip,
+    over: Clip,
+    joints: Iterable[str],
+    *,
+    weight: Weight = 1.0,
+    additive: bool = False,
+    reference: PoseLike | None = None,
+    start: float = 0.0,
+    fade: float = 0.0,
+) -> Clip:
+    """Return a motion with another laid over it in some joints, at the times of the first.
+
+    Args:
+        base: The motion below.
+        over: The motion above, of the same linkage. Before it begins and after it ends, the one below is seen.
+        joints: Names of the joints in which it is laid over.
+        weight: How much of it is seen: a number from 0 to 1, one for each frame of the base, or a function of the time
+            since the base began [s].
+        additive: Add what it differs from its reference to the base, instead of covering the base.
+        reference: The pose that adds nothing; its first by default.
+        start: When it begins, after the beginning of the base [s].
+        fade: Over which time it comes and goes [s].
+
+    Returns:
+        The two together. Values of an additive layer are brought within limits.
+    """
+    check_same(base.linkage, over.linkage)
+    linkage, since = base.linkage, base.times - base.times[0]
+    within = since - check_number(start, "start of a layer")
+    if check_number(fade, "fade") < 0.0 or 2.0 * fade > over.duration + SAME_TIME:
+        raise KeyFrameError(f"a layer of {over.duration:g} s cannot come and go in {fade!r} s each.")
+    share = _shares(weight, since) * _envelope(within, over.duration, float(fade))
+    inside = np.clip(over.times[0] + within, over.times[0], over.times[-1])
+    above = at(over, inside, "linear")
+    if additive:
+        above = _added(linkage, base.poses, above, over.poses[0] if reference is None else as_poses(linkage, reference))
+    columns = columns_of(linkage, joints)
+    values = np.array(base.poses)
+    values[:, columns] = mixed(linkage, base.poses, above, share)[:, columns]
+    if additive:
+        values[:, columns] = clamped(linkage, values)[:, columns]
+    return replace(base, poses=steady_signs(linkage, values), residuals=None)
+
+
+def columns_of(linkage: Linkage, joints: Iterable[str]) -> list[int]:
+    """Return the columns of a pose that some joints have."""
+    result: set[int] = set()
+    for name in joints:
+        arc = linkage.arc_index(name)
+        leader = linkage.arcs[arc].mimic
+        if leader is not None:
+            raise MimicError(f"joint {name!r} mimics {leader.joint!r}; name that one.")
+        result |= set(range(linkage.nq)[linkage.drives[arc].columns])
+    return sorted(result)
+
+
+def _shares(weight: Weight, since: FloatArray) -> FloatArray:
+    shares = as_array(weight(since) if callable(weight) else weight, "weight of a layer")
+    if shares.shape not in ((), since.shape) or not ((shares >= 0.0) & (shares <= 1.0)).all():
+        raise KeyFrameError(
+            f"the weight of a layer is from 0 to 1: one number, or one for each of {len(since)} frames."
+        )
+    return np.broadcast_to(shares, since.shape)
+
+
+def _envelope(within: FloatArray, duration: float, fade: float) -> FloatArray:
+    """Return how much of a layer is seen at times since its beginning: all inside, coming and going smoothly."""
+    inside = (within >= -SAME_TIME) & (within <= duration + SAME_TIME)
+    if fade <= 0.0:
+        return inside.astype(np.float64)
+    near = np.clip(np.minimum(within, duration - within) / fade, 0.0, 1.0)
+    return np.where(inside, smooth(near), 0.0)
+
+
+def _added(linkage: Linkage, base: FloatArray, above: FloatArray, reference: FloatArray) -> FloatArray:
+    """Return poses (n, nq) of a base with what others differ from a reference: ``base · reference⁻¹ · above``."""
+    result = np.array(base)
+    q = linkage.table.plain[0]
+    result[:, q] = base[:, q] + above[:, q] - reference[q]
+    for k, _ in linkage.table.quaternions:
+        rest = np.broadcast_to(unit(reference[None, k : k + 4]) * BACK, (len(base), 4))
+        turn = product(rest, unit(above[:, k : k + 4]))
+        result[:, k : k + 4] = product(unit(base[:, k : k + 4]), turn)
+    return result
