@@ -97,8 +97,7 @@ class Outcome:
             raise OptionError("parts= and over= are for bodies; an arm follows one hand as a whole.")
         if parts is None:
             raise OptionError(f"over= needs parts=, which say what is laid over it: {', '.join(PARTS)}, or roles.")
-        clip = only_parts(self.clip, parts, over, self.target.rest, given)
-        return replace(self, clip=replace(clip, name=self.clip.name, source=self.clip.source), whole=self.clip)
+        return replace(self, clip=only_parts(self.clip, parts, over, self.target.rest, given), whole=self.clip)
 
 
 def retarget(
@@ -150,21 +149,18 @@ def retarget_with_report(
     Args:
         clip: The motion.
         linkage: The body or robot that should move. Its ground is z = 0.
-        map: Known roles: ``{"source": {role: link}, "target": {...}}``, or a YAML file of that. A link of None removes
-            the role.
+        map: Known roles: ``{"source": {role: link}, "target": {...}}``, or a YAML file of that; None removes a role.
         role: The part of the source that leads an arm, ``"right_hand"`` by default; given for a body, the body is
             treated as an arm.
         frame: The frame of an arm that is led; ``"tip"`` or its last link by default.
-        root: ``"auto"`` gives a body with legs and a fixed root a floating one, in a linkage of its own; ``"keep"``
-            leaves it fixed.
+        root: ``"auto"`` gives a body with legs a floating root, in a linkage of its own; ``"keep"`` leaves it fixed.
         smooth: Time over which the motion is smoothed [s], 0.01 by default; 0 leaves it as it is.
         first: ``"auto"`` drops a first frame that is not part of the motion, such as a T-pose; ``"keep"`` keeps it.
         contacts: What counts as a planted foot.
         rest: A pose of the source that stands upright and says what its bones are like, in place of the whole motion:
             a frame, ``"t-pose"`` or ``"a-pose"`` (looked for), ``"rest"`` (as the file rests) or a pose.
         target_rest: The same of the target, in place of its skin's bind pose or its rest pose.
-        parts: Parts of the body that shall move, such as ``"arms"`` or ``["upper_body"]``; all by default. The others
-            stand still, or move as in `over`.
+        parts: Parts of the body that shall move, such as ``"arms"``; the others stand still, or move as in `over`.
         over: A motion of the target that these parts are laid over.
         progress: Called with the number of frames solved and of all frames.
 
@@ -183,17 +179,35 @@ def retarget_with_report(
     if beasts is not None:
         made = _on_four_legs(clip, *beasts, None if asked else kinship(clip, linkage), rules, calm, progress)
     else:
-        source = recognise(clip.linkage, given["source"], what="source")
-        source = replace(with_rest(replace(source, seen=whole), rest, "rest"), seen=clip)
+        source = _seen(clip, whole, given["source"], rest)
         target = _body(linkage, given["target"]) if role is None and frame is None else None
         if target is None:
-            path = plan_hand(clip, source, linkage, role=role or LEADING, frame=frame, smooth=calm, progress=progress)
-            made = Outcome(Clip(linkage, clip.times, path.poses), source, None, path, path.frame)
+            made = _onto_arm(clip, source, linkage, role or LEADING, frame, calm, progress)
         else:
             target, own = _known(clip, target, root, target_rest)
             made = _onto_body(clip, source, target, None if asked else own, rules, calm, progress)
-    made = replace(made, clip=made.clip.named(clip.name, source=origin), remarks=(*remarks, *made.remarks))
-    return made.only(parts, over, given["target"])
+    made = made.only(parts, over, given["target"])
+    return replace(made, clip=made.clip.named(clip.name, source=origin), remarks=(*remarks, *made.remarks))
+
+
+def _seen(clip: Clip, whole: Clip, given: Mapping[str, Any], rest: RestLike) -> Skeleton:
+    """Return the skeleton of a source, known by a rest or by its motion; `whole` has a first frame that is left out."""
+    source = recognise(clip.linkage, given, what="source")
+    return replace(with_rest(replace(source, seen=whole), rest, "rest"), seen=clip)
+
+
+def _onto_arm(
+    clip: Clip,
+    source: Skeleton,
+    linkage: Linkage,
+    role: str,
+    frame: str | None,
+    smooth: float,
+    progress: Progress | None,
+) -> Outcome:
+    """Return the path of a part of the source followed by an arm."""
+    path = plan_hand(clip, source, linkage, role=role, frame=frame, smooth=smooth, progress=progress)
+    return Outcome(Clip(linkage, clip.times, path.poses), source, None, path, path.frame)
 
 
 def _begun(clip: Clip, first: Choice) -> tuple[Clip, str, tuple[str, ...]]:
