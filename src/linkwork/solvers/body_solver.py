@@ -127,11 +127,14 @@ class BodySolver:
         self._turning = self._free_turns()
 
     def _free_turns(self) -> NDArray[np.int64]:
-        """Return the places of angles of which a whole turn changes nothing: no goal is about the angle itself."""
-        columns, program = self.program.columns, self.program
+        """Return the places of angles that have room for a whole turn, which changes nothing: no goal is about them."""
+        columns, program, linkage = self.program.columns, self.program, self.linkage
         named = {v for goal in program.goals for v in goal.velocities}
-        places = [q for v, q in zip(columns.tolist(), program.places.tolist(), strict=True) if v not in named]
-        return np.array([q for q in places if q >= 0 and self.linkage.table.periodic[q]], np.int64)
+        free = [q for v, q in zip(columns.tolist(), program.places.tolist(), strict=True) if v not in named and q >= 0]
+        places = np.array([q for q in free if linkage.table.periodic[q]], np.int64)
+        if not self.settings.keeps_limits:
+            return places
+        return places[linkage.upper[places] - linkage.lower[places] >= 2.0 * math.pi]
 
     @cached_property
     def follower(self) -> BodyFollower:
@@ -184,7 +187,7 @@ class BodySolver:
         program, status = self.program, np.zeros(len(numbers), np.int64)
         tries = self.restarts if tries is None else tries
         ignored, group = self.settings.limits == "ignore", self.problem.group
-        out = np.array(starts if ignored else within_limits(self.linkage, starts, group))
+        out = np.array(starts) if ignored else within_limits(self.linkage, starts, group)
         report = np.zeros((len(numbers), self._width))
         given = program.codes, program.numbers, self.steering, numbers.reshape(-1), program.size
         memory, results = np.empty(program.scratch_size), (out.reshape(-1), report.reshape(-1), status)
@@ -195,8 +198,10 @@ class BodySolver:
     def _turn_back(self, q: FloatArray, starts: FloatArray, chained: bool) -> None:
         """Bring every angle of answers to its copy, whole turns away, that is nearest to the start within limits."""
         places, keep = self._turning, self.settings.keeps_limits
+        if not len(places):
+            return
         before = np.concatenate([starts[:1], q[:-1]]) if chained else starts
-        if not len(places) or np.abs(q[:, places] - before[:, places]).max(initial=0.0) <= math.pi:
+        if np.abs(q[:, places] - before[:, places]).max(initial=0.0) <= math.pi:
             return
         for k in range(len(q)):
             start = q[k - 1] if chained and k else starts[k]

@@ -36,10 +36,10 @@ def aimed_starts(
     The chain that leads to its frame is solved for the place alone; all other joints stay.
     """
     goal: Any = goals[which]
-    there, result = goal.target[:3, 3].tolist(), starts
-    for k, start in enumerate(starts):
-        here = linkage.forward(start, frame=goal.frame)[:3, 3].tolist()
-        if math.dist(here, there) <= linkage.length:
+    there, result, near = goal.target[:3, 3].tolist(), starts, linkage.length
+    for k in range(len(starts)):
+        start = starts[k]
+        if math.dist(linkage.forward(start, frame=goal.frame)[:3, 3].tolist(), there) <= near:
             continue
         place = Reach(goal.frame, position=there)
         aimed = prepared_for(linkage, place, settings, 1, 0).solve(place.target, start=start).q
