@@ -9,35 +9,11 @@ import pytest
 from PIL import Image
 
 import linkwork as lw
-from gltf_files import UP, File, rigged, worlds
+from gltf_files import BINDS, CORNERS, COUNT, JOINTS, OWNERS, UP, WEIGHTS, dressed, worlds
 from linkwork.draw.sketch import Sketch
 from linkwork.draw.triangles import of_meshes
 from linkwork.errors import FormatError
 from linkwork.formats.skins import skin_of
-
-COUNT, JOINTS = 30, [2, 3, 4, 5, 6]
-RNG = np.random.default_rng(5)
-CORNERS = RNG.normal(size=(COUNT, 3)).astype(np.float32)
-OWNERS = RNG.integers(0, 5, (COUNT, 4)).astype(np.uint8)
-WEIGHTS = RNG.dirichlet(np.ones(4), COUNT).astype(np.float32)
-BINDS = RNG.normal(size=(5, 4, 4)).astype(np.float32)
-BINDS[:, 3] = [0, 0, 0, 1]
-
-
-def dressed(path="rotation", **primitive) -> tuple[File, list]:
-    """Return a rigged file whose last node wears a skin, and whose joint 4 carries a mesh without one."""
-    file, tracks = rigged(path, "LINEAR")
-    attributes = {"POSITION": file.numbers(CORNERS), "NORMAL": file.numbers(np.tile([0.0, 0.0, 1.0], (COUNT, 1)))}
-    skinned = attributes | {"JOINTS_0": file.numbers(OWNERS), "WEIGHTS_0": file.numbers(WEIGHTS)}
-    file.document["meshes"] = [
-        {"primitives": [{"attributes": skinned, **primitive}]},
-        {"primitives": [{"attributes": attributes}]},
-    ]
-    binds = file.numbers(np.swapaxes(BINDS, 1, 2).reshape(5, 16), type="MAT4")
-    file.document["skins"][0]["inverseBindMatrices"] = binds
-    file.document["nodes"][7] |= {"mesh": 0, "skin": 0}
-    file.document["nodes"][4]["mesh"] = 1
-    return file, tracks
 
 
 def expected(nodes: list[dict], tracks, time: float | None):

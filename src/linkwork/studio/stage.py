@@ -16,6 +16,7 @@ from ..formats.mesh_export import MeshPart, joined, parts
 from ..linkage.geometry import Mesh, Sphere, Visual, bone
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, transform
+from .skins import SkinView
 
 if TYPE_CHECKING:
     from .app import Studio
@@ -32,6 +33,8 @@ PROUD = 0.006  # of a part: how far the skin of a ghost stands out
 def dressed(linkage: Linkage, size: float) -> Linkage:
     """Return a linkage that has something to show everywhere: capsules and balls where nothing can be drawn.
 
+    A character that wears a skin needs none of them.
+
     Args:
         linkage: The linkage.
         size: How large it is [m].
@@ -43,7 +46,8 @@ def dressed(linkage: Linkage, size: float) -> Linkage:
         tint = LINKS[depth[index] % len(LINKS)]
         seen = [v for v in link.visuals if v.role == "visual" and (not isinstance(v.shape, Mesh) or v.shape.file)]
         own = [replace(v, color=v.color or tint) for v in seen]  # a mesh whose file was not found is nothing
-        links[link.name] = {"visuals": tuple(own or _skeleton(linkage, index, size))}
+        bones = [] if sketch.skin is not None else _skeleton(linkage, index, size)
+        links[link.name] = {"visuals": tuple(own or bones)}
     return linkage.replace(links=links)
 
 
@@ -118,7 +122,9 @@ class LinkageView:
         self._nodes = [scene.add_frame(path, show_axes=False) for path in paths]
         self._parents = np.array(linkage.parents)
         self._last = np.full((len(paths), 4, 4), np.nan)
-        pieces = list(parts(linkage, self.missing))
+        skin = Sketch(linkage).skin
+        pieces = [p for p in parts(linkage, self.missing) if skin is None or linkage.nodes[p.link].visuals]
+        self._skin = None if skin is None else SkinView(scene, name, linkage, skin, color, opacity)
         for k, part in enumerate(_merged(pieces) if color is not None else pieces):
             _add_part(scene, f"{paths[part.link]}/part{k}", part, color, opacity)
 
@@ -127,6 +133,8 @@ class LinkageView:
         from scipy.spatial.transform import Rotation
 
         world = self.linkage.forward(q).array[: len(self._nodes)]
+        if self._skin is not None:
+            self._skin.pose(world)
         above = np.where((self._parents >= 0)[:, None, None], world[self._parents], np.eye(4))
         local = np.linalg.inv(above) @ world
         change = ~(np.abs(local - self._last) <= STILL)
