@@ -26,6 +26,7 @@ from .gltf_append import write_into
 from .gltf_data import GltfSource
 from .gltf_motion import Tracks, frame_times, moved, read_tracks
 from .gltf_nodes import NodeTree, Placement, Step
+from .gltf_vrm import roles_of
 from .gltf_writer import write
 from .options import DEFAULTS, UP, FilePath, Options
 from .skeletons import linkage_at_rest, move_link
@@ -172,10 +173,13 @@ class _GltfReader:
         return linkage
 
     def _origin(self) -> Origin | None:
-        """Return the file, if it shows more than a skeleton."""
-        if not self.source.document.meshes:
+        """Return the file, if it shows or says more than a skeleton."""
+        skeleton, meshes = self.skeleton, bool(self.source.document.meshes)
+        roles = roles_of(self.source, dict(zip(skeleton.order, skeleton.names, strict=True)))
+        if not meshes and not roles:
             return None
-        return Origin(located(self.source.path), self.unit, self.options.up or "y", self.options.folders)
+        up, folders = self.options.up or "y", self.options.folders
+        return Origin(located(self.source.path), self.unit, up, folders, roles=roles, has_meshes=meshes)
 
     def _clip(self, linkage: Linkage, motion: Motion) -> Clip:
         """Return a motion as poses: what each joint adds to its rest placement."""

@@ -170,6 +170,7 @@ class Gltf(_Entry):
     buffers: list[Buffer] = []
     meshes: list[Raw] = []
     extensions_required: list[str] = []
+    extensions: dict[str, Raw] = {}
 
 
 class GltfSource:

@@ -6,6 +6,7 @@ they are.
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,9 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     Raises:
         FormatError: If the file cannot be written.
     """
+    if PurePath(path).suffix.lower() == ".vrm":
+        text = "a VRM file is an avatar with its skin; a motion goes into one that is there"
+        raise FormatError(path, f"{text}: into=... (--into), or a linkage that was loaded from it.")
     writing = _GltfWriter(content, path)
     with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold is refused, number by number
         writing.build()

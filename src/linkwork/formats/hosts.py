@@ -37,7 +37,7 @@ def host_of(
     if bare and into is not None:
         raise OptionError(f"bare writes a skeleton alone, but into names a file with a mesh, {str(into)!r}.")
     origin = linkage.origin
-    if bare or (into is None and origin is None):
+    if bare or (into is None and (origin is None or not origin.has_meshes)):
         return None, ()
     file = origin.file if into is None and origin is not None else into
     assert file is not None

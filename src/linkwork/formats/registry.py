@@ -66,6 +66,8 @@ FORMATS: dict[str, Format] = {
     ".bvh": Format("bvh", "BVH", clips=True, options=("units", "up", "positions")),
     ".gltf": Format("gltf", "glTF", clips=True, several=True, options=_SCALE, hosts=True),
     ".glb": Format("gltf", "GLB", clips=True, several=True, options=_SCALE, binary=True, hosts=True),
+    ".vrm": Format("gltf", "VRM", clips=True, several=True, options=_SCALE, binary=True, hosts=True),
+    ".vrma": Format("vrma", "VRMA", linkages=True, clips=True, options=_SCALE, binary=True),
     ".usd": _USD,
     ".usda": _USD,
     ".usdc": replace(_USD, binary=True),

@@ -21,7 +21,8 @@ class Origin:
         up: Which of its axes points up.
         folders: Further folders that what belongs to it may be read from.
         names: The names of links in the file, for links that were given others since.
-        roles: Links by the part of the body that the file says they are, ``{"left_foot": "J_Bip_L_Foot"}``.
+        roles: Links by the part of the body that the file says they are, ``{"left_ankle": "J_Bip_L_Foot"}``.
+        has_meshes: Whether there is something to see in it.
     """
 
     file: str | os.PathLike[str]
@@ -30,6 +31,7 @@ class Origin:
     folders: tuple[str | os.PathLike[str], ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
+    has_meshes: bool = True
 
     def name_of(self, link: str) -> str:
         """Return the name that a link has in the file."""
