@@ -26,10 +26,11 @@ from linkwork.linkage.poses import zero_pose
 from linkwork.transforms import transform
 
 EXTRAS = {"usd": "pxr", "mjcf": "mujoco"}
-MOTIONS = [suffix for suffix, row in FORMATS.items() if row.clips and row.writes and row.reads]
-TREES = [suffix for suffix, row in FORMATS.items() if row.linkages and row.writes and row.reads]
-READ = [suffix for suffix, row in FORMATS.items() if row.reads]
-ONE_EACH = list({row.title: suffix for suffix, row in FORMATS.items()}.values())  # of suffixes that mean the same
+ANY = {suffix: row for suffix, row in FORMATS.items() if not row.humanoids}  # what holds humanoids alone: test_vrm
+MOTIONS = [suffix for suffix, row in ANY.items() if row.clips and row.writes and row.reads]
+TREES = [suffix for suffix, row in ANY.items() if row.linkages and row.writes and row.reads]
+READ = [suffix for suffix, row in ANY.items() if row.reads]
+ONE_EACH = list({row.title: suffix for suffix, row in ANY.items()}.values())  # of suffixes that mean the same
 TOLERANCE = 1e-5  # metres: what formats of 32 bits keep
 
 

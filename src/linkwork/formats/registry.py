@@ -30,6 +30,7 @@ class Format:
         binary: Whether it is bytes, not text.
         homeless: Whether it never says whose motion it holds, so that a linkage is given when it is read.
         hosts: Whether a motion can be put into a file that is there, which keeps all else.
+        humanoids: Whether it holds humanoids alone, whose bones it names; others are refused.
     """
 
     module: str
@@ -43,6 +44,7 @@ class Format:
     binary: bool = False
     homeless: bool = False
     hosts: bool = False
+    humanoids: bool = False
 
     def load_module(self) -> Any:
         """Return the module, imported when it is first needed."""
@@ -66,8 +68,8 @@ FORMATS: dict[str, Format] = {
     ".bvh": Format("bvh", "BVH", clips=True, options=("units", "up", "positions")),
     ".gltf": Format("gltf", "glTF", clips=True, several=True, options=_SCALE, hosts=True),
     ".glb": Format("gltf", "GLB", clips=True, several=True, options=_SCALE, binary=True, hosts=True),
-    ".vrm": Format("gltf", "VRM", clips=True, several=True, options=_SCALE, binary=True, hosts=True),
-    ".vrma": Format("vrma", "VRMA", linkages=True, clips=True, options=_SCALE, binary=True),
+    ".vrm": Format("gltf", "VRM", clips=True, several=True, options=_SCALE, binary=True, hosts=True, humanoids=True),
+    ".vrma": Format("vrma", "VRMA", clips=True, options=_SCALE, binary=True, humanoids=True),
     ".usd": _USD,
     ".usda": _USD,
     ".usdc": replace(_USD, binary=True),

@@ -33,13 +33,15 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
         >>> skeleton.roles["left_elbow"], skeleton.body("left_elbow"), skeleton.reasons["left_elbow"]
         ('left_forearm', 'left_wrist', 'name')
     """
-    given = _checked(linkage, given or {}, what)
+    said = _checked(linkage, {} if linkage.origin is None else linkage.origin.roles, what)
+    mapped = _checked(linkage, given or {}, what)
+    given = said | mapped
     shape = Shape.of(linkage)
     meanings = meanings_of(linkage)
     roles, reasons, joints = _limbs(shape, meanings)
     for role, link in given.items():
         if role in ROLES:
-            roles[role], reasons[role] = link, "map"
+            roles[role], reasons[role] = link, "map" if role in mapped else "file"
             joints.pop(role, None)
     _check_legs(shape, meanings, roles, given, what)
     _trunk(shape, meanings, roles, reasons)
@@ -55,7 +57,7 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
     fingers = {role: linkage.links[link] for role, link in _fingers(shape, meanings, roles, given).items()}
     for role, link in fingers.items():
         by_name = meanings[linkage.link_index(link)].digit
-        reasons[role] = "map" if role in given else "name" if by_name else "shape"
+        reasons[role] = "map" if role in mapped else "file" if role in said else "name" if by_name else "shape"
     points = {role: joint.point for role, joint in joints.items()}
     return Skeleton(linkage, found, reasons, points, mirrored_hinges(shape, joints), fingers=fingers)
 
