@@ -31,7 +31,7 @@ from .quadrupeds import Quadruped, find_quadruped
 from .quaternion_form import converted, without_angles
 from .recognition import recognise
 from .report import Report
-from .rest_poses import RestLike, stands, with_rest
+from .rest_poses import RestLike, stands, usual_pose, with_rest
 from .skeletons import Skeleton
 from .twists import share_twist
 
@@ -175,7 +175,7 @@ def retarget_with_report(
     clip, origin, remarks = _begun(clip, first)
     calm = SMOOTH if smooth is None else smooth
     asked = bool(smooth) or any(one is not None for one in (contacts, rest, target_rest))
-    beasts = _four_legged(clip.linkage, linkage, given)
+    beasts = _four_legged(clip, linkage, given)
     if beasts is not None:
         made = _on_four_legs(clip, *beasts, None if asked else kinship(clip, linkage), rules, calm, progress)
     else:
@@ -192,7 +192,7 @@ def retarget_with_report(
 
 def _seen(clip: Clip, whole: Clip, given: Mapping[str, Any], rest: RestLike) -> Skeleton:
     """Return the skeleton of a source, known by a rest or by its motion; `whole` has a first frame that is left out."""
-    source = recognise(clip.linkage, given, what="source")
+    source = recognise(clip.linkage, given, what="source", seen=usual_pose(clip))
     return replace(with_rest(replace(source, seen=whole), rest, "rest"), seen=clip)
 
 
@@ -272,10 +272,14 @@ def _in(linkage: Linkage, skeleton: Skeleton) -> Skeleton:
 
 
 def _four_legged(
-    source: Linkage, target: Linkage, given: Mapping[str, Mapping[str, Any]]
+    clip: Clip, target: Linkage, given: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Quadruped, Quadruped] | None:
     """Return two figures that stand on four legs, or None where neither does; one alone is refused."""
-    beast, other = find_quadruped(source, given["source"]), find_quadruped(target, given["target"])
+    source = clip.linkage
+    beast, other = (
+        find_quadruped(source, given["source"], seen=usual_pose(clip)),
+        find_quadruped(target, given["target"]),
+    )
     if beast is not None and other is not None:
         return beast, other
     if beast is None and other is None:

@@ -150,12 +150,15 @@ def trunk_axes(uppers: Mapping[tuple[str, str], FloatArray]) -> FloatArray:
     return np.stack([ahead, np.cross(up, ahead), up], axis=-1)
 
 
-def find_quadruped(linkage: Linkage, given: Mapping[str, Any] | None = None) -> Quadruped | None:
+def find_quadruped(
+    linkage: Linkage, given: Mapping[str, Any] | None = None, *, seen: FloatArray | None = None
+) -> Quadruped | None:
     """Return the roles of a four-legged figure, or None if it is none.
 
     Args:
         linkage: The linkage.
         given: Known roles: link by role; None removes a role.
+        seen: A usual pose of its motion: a person may rest on all fours in a file, but does not go on them.
 
     Raises:
         MappingError: If a role of a map does not exist, or a link of it.
@@ -172,7 +175,7 @@ def find_quadruped(linkage: Linkage, given: Mapping[str, Any] | None = None) -> 
     shape, meanings = Shape.of(linkage), meanings_of(linkage)
     if legs_a_side(shape, meanings) > len(ENDS):
         return None
-    legs = _named_legs(shape, meanings) or _legs_of_person(shape, meanings)
+    legs = _named_legs(shape, meanings) or _legs_of_person(shape, meanings, seen)
     if not legs and not any(map(_is_leg, known)):
         return None
     roles: dict[str, int] = {}
@@ -248,10 +251,12 @@ def _parts(shape: Shape, chain: Sequence[int]) -> dict[str, int]:
     return dict(zip(PARTS[1 - first :], joints, strict=False))
 
 
-def _legs_of_person(shape: Shape, meanings: Sequence[Meaning]) -> dict[tuple[str, str], dict[str, int]]:
+def _legs_of_person(
+    shape: Shape, meanings: Sequence[Meaning], seen: FloatArray | None
+) -> dict[tuple[str, str], dict[str, int]]:
     """Return the parts of four legs that are named as arms and legs, of a figure that stands on all of them."""
     roles = limbs_of(shape, meanings)
-    if not on_four_legs(shape, roles):
+    if not on_four_legs(shape, roles, seen):
         return {}
     result = {}
     for side, end in LEGS:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import LinkNotFoundError, MappingError, listed
 from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
 from .fingers import find_fingers
 from .names import FINGERS, LIMBS, ROLES, SIDES, TRUNK, Meaning, meaning_of_both, words_of
 from .robot_roles import RobotJoint, arms_beside, limb_of_joints, mirrored_hinges
@@ -16,13 +17,20 @@ from .topology import Shape, end_of_limb, legs_a_side, mirrored_limbs, on_four_l
 DEFORMING = 8  # so many bones named DEF- make a rig of Rigify, whose other bones are controls
 
 
-def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what: str = "source") -> Skeleton:
+def recognise(
+    linkage: Linkage,
+    given: Mapping[str, Any] | None = None,
+    *,
+    what: str = "source",
+    seen: FloatArray | None = None,
+) -> Skeleton:
     """Return the roles of a linkage's links, from names where those tell and otherwise from shape.
 
     Args:
         linkage: The linkage.
         given: Known roles: link by role; None removes a role.
         what: Its name in messages.
+        seen: A usual pose of its motion: a person may rest on all fours in a file, but does not go on them.
 
     Raises:
         MappingError: If neither arms nor legs are found, or a given role does not exist.
@@ -43,7 +51,7 @@ def recognise(linkage: Linkage, given: Mapping[str, Any] | None = None, *, what:
         if role in ROLES:
             roles[role], reasons[role] = link, "map" if role in mapped else "file"
             joints.pop(role, None)
-    _check_legs(shape, meanings, roles, given, what)
+    _check_legs(shape, meanings, roles, given, what, seen)
     _trunk(shape, meanings, roles, reasons)
     for role in [role for role, link in roles.items() if link is None]:
         del roles[role], reasons[role]
@@ -73,10 +81,11 @@ def _check_legs(
     roles: Mapping[str, int | None],
     given: Mapping[str, int | None],
     what: str,
+    seen: FloatArray | None,
 ) -> None:
     """Refuse what stands on more than two legs, unless a map says what is what."""
     legs = 2 * legs_a_side(shape, meanings)
-    if given or (legs <= len(SIDES) and not on_four_legs(shape, roles)):
+    if given or (legs <= len(SIDES) and not on_four_legs(shape, roles, seen)):
         return
     count = max(legs, 2 * len(SIDES))
     raise MappingError(

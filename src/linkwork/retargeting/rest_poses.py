@@ -62,6 +62,13 @@ def with_rest(skeleton: Skeleton, given: RestLike, option: str) -> Skeleton:
     return replace(skeleton, posed=posed)
 
 
+def usual_pose(clip: Clip) -> FloatArray:
+    """Return the pose of a motion in which the body is as tall as it is in half of the frames."""
+    heights = np.ptp(clip.forward().array[..., 2, 3], axis=1)
+    pose: FloatArray = clip.poses[int(np.abs(heights - np.median(heights)).argmin())]
+    return pose
+
+
 def _looked_for(skeleton: Skeleton, kind: str, option: str) -> FloatArray:
     """Return the T-pose or A-pose among the stored poses, the rest pose and the frames of the motion."""
     linkage, clip = skeleton.linkage, skeleton.seen

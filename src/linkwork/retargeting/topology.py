@@ -31,9 +31,9 @@ class Shape:
     ends: dict[int, FloatArray]
 
     @classmethod
-    def of(cls, linkage: Linkage) -> Shape:
-        """Return the shape of a linkage at rest."""
-        rest = rest_pose(linkage)
+    def of(cls, linkage: Linkage, pose: FloatArray | None = None) -> Shape:
+        """Return the shape of a linkage at rest, or in another pose."""
+        rest = rest_pose(linkage) if pose is None else pose
         world = linkage.forward(rest)
         stacked = np.stack([world[name] for name in linkage.links])
         places, turns = stacked[:, :3, 3], stacked[:, :3, :3]
@@ -222,12 +222,15 @@ def end_of_limb(shape: Shape, links: Sequence[int], meanings: Sequence[Meaning],
     return max(plain, key=lambda i: (depth[i], -i))
 
 
-def on_four_legs(shape: Shape, roles: Mapping[str, int | None]) -> bool:
+def on_four_legs(shape: Shape, roles: Mapping[str, int | None], seen: FloatArray | None = None) -> bool:
     """Return whether what is named arms are legs too: they point as the legs do, and the trunk lies across them.
 
     A person's trunk points away from the legs, whichever way arms point; in files that rest with all bones along one
-    axis, it points along them.
+    axis, it points along them. What stands on four legs does so at rest and, where its motion is known, in a usual pose
+    of that (`seen`).
     """
+    if seen is not None and not on_four_legs(Shape.of(shape.linkage, seen), roles):
+        return False
     places = {role: shape.places[link] for role, link in roles.items() if link is not None}
 
     def way(start: str, end: str) -> FloatArray:
