@@ -16,7 +16,7 @@ from .parsing import read_model, read_motion
 if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
     from ..motion.clips import Clip
-    from ..retargeting import Outcome
+    from ..retargeting import Outcome, Quadruped, Skeleton
 
 
 @command(
@@ -67,7 +67,7 @@ def retarget(
     outcome.clip.save(path, **saving.read())
     if as_json:
         sides = {"source": outcome.source, "target": outcome.target}
-        maps = {side: {} if body is None else dict(body.roles) for side, body in sides.items()}
+        maps = {side: {} if body is None else {**body.roles, **body.fingers} for side, body in sides.items()}
         print_json({"output": str(path), "map": maps, "report": asdict(outcome.report), "remarks": outcome.remarks})
     else:
         print_columns(_rows(outcome, leading))
@@ -133,4 +133,16 @@ def _rows(outcome: Outcome, leading: str) -> list[tuple[str, ...]]:
             rows.append((role, link, target.roles[role], both))
         else:
             rows.append((role, link, "-", reason))
+    if target is not None:
+        rows += [row for side in ("left", "right") if (row := _fingers(outcome.source, target, side)) is not None]
     return rows
+
+
+def _fingers(source: Skeleton | Quadruped, target: Skeleton | Quadruped, side: str) -> tuple[str, ...] | None:
+    """Return the row of one hand's fingers, or None where neither has any."""
+    words, reasons = [], set()
+    for figure in (source, target):
+        roles = [role for role in figure.fingers if role.startswith(side)]
+        words.append(" ".join(dict.fromkeys(role.split("_")[1] for role in roles)) or "-")
+        reasons |= {figure.reasons[role] for role in roles}
+    return (f"{side} fingers", *words, ", ".join(sorted(reasons))) if reasons else None

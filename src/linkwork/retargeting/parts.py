@@ -150,9 +150,8 @@ def _known(figure: Skeleton | Quadruped, part: str) -> bool:
 
 
 def _finger_links(figure: Skeleton | Quadruped, part: str) -> list[str]:
-    fingers = figure.fingers if isinstance(figure, Skeleton) else {}
     side = part.removesuffix("_fingers")
-    return [fingers[role] for role in FINGERS if role in fingers and role.startswith(side)]
+    return [figure.fingers[role] for role in FINGERS if role in figure.fingers and role.startswith(side)]
 
 
 def _below(linkage: Linkage, link: str) -> set[int]:

@@ -54,6 +54,7 @@ class Quadruped:
     linkage: Linkage
     roles: Mapping[str, str]
     reasons: Mapping[str, str] = field(default_factory=dict)
+    fingers: Mapping[str, str] = field(default_factory=dict, init=False)  # it has none
 
     def __contains__(self, role: str) -> bool:
         return role in self.roles
