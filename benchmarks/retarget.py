@@ -22,8 +22,8 @@ import numpy as np
 from results import arguments, publish
 
 import linkwork as lw
+from linkwork.motion.frame_goals import GoalTrack, follow
 from linkwork.retargeting import retarget_with_report
-from linkwork.retargeting.frame_goals import GoalTrack, follow
 from linkwork.transforms import FloatArray
 
 SECTION = "retarget"

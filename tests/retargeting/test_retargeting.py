@@ -17,8 +17,8 @@ from linkwork.kernels.revolute_fit import fit_revolute, memory_size
 from linkwork.motion.checks import runs
 from linkwork.motion.contacts import Thresholds, find_contacts
 from linkwork.motion.derivatives import jerk
+from linkwork.motion.frame_goals import GoalTrack, follow
 from linkwork.retargeting import read_map, recognise, retarget_file, retarget_with_report, write_map
-from linkwork.retargeting.frame_goals import GoalTrack, follow
 from linkwork.retargeting.quaternion_form import without_angles
 from linkwork.solvers.problem import metres_per_radian
 from robots import shipped

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..motion.contacts import Thresholds, find_contacts
+from ..motion.frame_goals import GoalTrack
 from .anatomy import Sight
 from .arm import HandPlan
 from .body import Plan
-from .frame_goals import GoalTrack
 from .gaits import GaitPlan, Paw
 from .maps import read_map, write_map
 from .names import FINGERS, ROLES

@@ -9,11 +9,11 @@ import numpy as np
 from ..errors import MappingError
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
+from ..motion.frame_goals import GoalTrack, Progress, follow
+from ..motion.smoothing import smoothed
 from ..transforms import FloatArray
-from .frame_goals import GoalTrack, Progress, follow
 from .plans import levelled
 from .skeletons import ARMS, Skeleton
-from .smoothing import smoothed
 from .transfer import anatomical_motion
 
 PATH, STEADY, STYLE = 20.0, 0.05, 0.05

@@ -14,12 +14,12 @@ from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..motion.contacts import Thresholds
 from ..motion.derivatives import jerk
+from ..motion.frame_goals import GoalTrack, Progress, follow
+from ..motion.smoothing import smoothed, turns_smoothed
 from ..transforms import FloatArray
 from . import plans, transfer
-from .frame_goals import GoalTrack, Progress, follow
 from .names import SIDES
 from .skeletons import ARMS, LEGS, Skeleton
-from .smoothing import smoothed, turns_smoothed
 
 # How much each goal counts: metres and radians, times these.
 PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 20.0, 4.0, 3.0, 1.0, 0.3, 0.3, 0.3, 0.1

@@ -16,13 +16,13 @@ from ..linkage.linkage import Frame, Linkage
 from ..motion import root_motion
 from ..motion.clips import Clip
 from ..motion.contacts import Mask, Thresholds, find_contacts, ground_level
+from ..motion.frame_goals import GoalTrack, Progress, follow
+from ..motion.smoothing import faded, over_spans, smoothed, turns_smoothed
 from ..transforms import FloatArray, axis_rotation, inverse, translation
-from .frame_goals import GoalTrack, Progress, follow
 from .names import ENDS, SIDES
 from .plans import BLEND, levelled, smooth_cover
 from .quadrupeds import LEGS, Quadruped, trunk_axes
 from .skeletons import Point
-from .smoothing import faded, over_spans, smoothed, turns_smoothed
 
 # How much each goal counts: metres and radians, times these.
 PLANTED, PAWS, TRUNK, UPRIGHT, BONES, NECK, STYLE = 20.0, 5.0, 3.0, 1.0, 0.3, 0.3, 0.05

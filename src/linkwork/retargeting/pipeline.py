@@ -15,12 +15,12 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..motion.checks import has_stray_first_frame, without_first_frame
 from ..motion.clips import Clip
 from ..motion.contacts import Thresholds
+from ..motion.frame_goals import Progress
 from ..transforms import is_number
 from . import body
 from .arm import HandPlan, arm_of, plan_hand
 from .core import core_of, widened
 from .finger_motion import move_fingers
-from .frame_goals import Progress
 from .gaits import GaitPlan, plan_gait, solve_gait
 from .kin import Kinship, kinship
 from .maps import as_map

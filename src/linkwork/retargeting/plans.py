@@ -15,11 +15,11 @@ import numpy as np
 from ..linkage.linkage import Frame, Linkage
 from ..motion.clips import Clip
 from ..motion.contacts import Mask, Thresholds, find_contacts, ground_level
+from ..motion.smoothing import faded, over_spans, smoothed
 from ..motion.splines import smooth as smooth_step
 from ..transforms import FloatArray, translation
 from .names import SIDES
 from .skeletons import ARMS, LEGS, Point, Skeleton
-from .smoothing import faded, over_spans, smoothed
 from .soles import Sole, sole
 from .transfer import place_root
 

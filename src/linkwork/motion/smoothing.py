@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..motion.checks import runs
-from ..motion.contacts import Mask
 from ..transforms import FloatArray
+from .checks import runs
+from .contacts import Mask
 
 
 def smoothed(values: FloatArray, times: FloatArray, width: float) -> FloatArray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwork.motion.derivatives import jerk
-from linkwork.retargeting.smoothing import faded, smoothed, turns_smoothed
+from linkwork.motion.smoothing import faded, smoothed, turns_smoothed
 
 
 def test_corrections_hold_inside_and_vanish_outside_smoothly():
