@@ -15,7 +15,7 @@ import linkwork as lw
 from captures import CAPTURES
 from fuzz_bvh import read_anything
 from linkages import JOINTS, one_joint, random_tree
-from linkwork.errors import FormatError
+from linkwork.errors import FormatError, OptionError
 from linkwork.formats import bvh, bvh_text
 from linkwork.formats.bvh_numbers import numbers
 from linkwork.formats.bvh_scale import Seen, choose_unit, guess_unit, guess_up, stature
@@ -756,3 +756,15 @@ def test_a_truncated_file_is_refused_or_has_fewer_frames(tmp_path_factory, end):
         assert "frames" in kinds(content)
     assert line is not None
     assert 1 <= line <= 20
+
+
+def test_how_much_motion_is_read_is_an_option(tmp_path):
+    path = tmp_path / "walk.bvh"
+    lw.save(lw.models.motion("human"), path)
+    clip = lw.load_clip(path)
+    values = len(clip) * clip.linkage.nq
+    assert len(lw.load_clip(path, max_values=values)) == len(clip)
+    with pytest.raises(FormatError, match=r"more than 100 values.*--max-values"):
+        lw.load_clip(path, max_values=100)
+    with pytest.raises(OptionError, match="max_values is how many"):
+        lw.load_clip(path, max_values=0)

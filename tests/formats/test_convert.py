@@ -322,6 +322,7 @@ OPTIONS = {
     "positions": "add",
     "limits": "followers",
     "arguments": {"a": "b"},
+    "max_values": 1000,
     "strict": True,
 }
 

@@ -270,6 +270,7 @@ class FileOptions:
         list[str] | None, takes("NAME=VALUE", "An argument of a xacro file; may be repeated.", "--argument")
     ] = None
     loop_tolerance: Annotated[float | None, takes("GAP", "Gap of a loop that counts as closed [m, rad].")] = None
+    max_values: Annotated[int | None, takes("N", "The most numbers of a BVH motion: 8 million by default.")] = None
 
     def read(self) -> Options:
         """Return the options as the readers of files take them."""
@@ -282,6 +283,7 @@ class FileOptions:
         except ValueError:
             raise OptionError(f"--units is {listed(list(UNITS))} or a number of metres, got {self.units!r}") from None
         own = given(limits=self.limits, strict=self.strict, loop_tolerance=self.loop_tolerance, srdf=self.srdf)
+        own |= given(max_values=self.max_values)
         more = given(up=self.up, positions=self.positions, units=units) | own
         return as_options({"packages": named, "arguments": arguments, "folders": tuple(self.folders or ()), **more})
 

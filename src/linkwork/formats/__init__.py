@@ -59,7 +59,7 @@ def load(path: FilePath, *, root: Root | None = None, **options: Unpack[ReadOpti
         root: Give the linkage another first joint, ``"fixed"``, ``"planar"`` or ``"floating"``, in the place where the
             file has its own. By default the file's is kept.
         **options: How to read it: `packages`, `folders`, `units`, `up`, `positions`, `limits`, `strict`,
-            `loop_tolerance`, `arguments`, `srdf`; see `formats.Options`.
+            `loop_tolerance`, `arguments`, `srdf`, `max_values`; see `formats.Options`.
 
     Raises:
         FormatError: If the file cannot be read; with its name and, where there is one, the line.

@@ -47,13 +47,13 @@ def located(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     return path if isinstance(path, TextFile) else Path(path).absolute()
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the text of a UTF-8 file of at most `MAX_BYTES`, without its byte order mark.
+def read_text(path: str | os.PathLike[str], limit: int | None = None) -> str:
+    """Return the text of a UTF-8 file of at most `limit` bytes, `MAX_BYTES` by default, without its byte order mark.
 
     Raises:
         FormatError: If there is no such file, it is a directory, too large or not UTF-8.
     """
-    data = read_bytes(path)
+    data = read_bytes(path, limit)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -52,7 +52,7 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     Raises:
         FormatError: If it cannot be read; with the line.
     """
-    text = parse(path)
+    text = parse(path, options.max_values)
     name = PurePath(path).stem or "motion"
     remarks = Remarks()
     columns = channel_values(text.bones, text.values)

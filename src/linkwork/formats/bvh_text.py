@@ -23,6 +23,7 @@ from .options import FilePath
 MAX_JOINTS = 10_000
 MAX_CHANNELS = 12
 MAX_VALUES = 8_000_000
+BYTES_EACH = 24  # of a file, for each of them
 MAX_LINE = 10_000  # characters, in the hierarchy
 LARGEST = 1e50  # no length or angle is beyond it, and its square is still a number
 CHUNK = 2**20
@@ -76,19 +77,24 @@ class Text:
     line: int | None = None
 
 
-def parse(path: FilePath) -> Text:
+def parse(path: FilePath, most: int | None = None) -> Text:
     """Return the joints and channel values of a BVH file.
+
+    Args:
+        path: The file.
+        most: The most channel values that are read, `MAX_VALUES` by default.
 
     Raises:
         FormatError: If it is not such a file; with the line.
     """
-    text = read_text(path).rstrip()
+    most = MAX_VALUES if most is None else most
+    text = read_text(path, max(MAX_BYTES, BYTES_EACH * most)).rstrip()
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     bones, motion, line = _Hierarchy(path).read(text)
     if motion is None:
         return Text(bones)
-    return _read_motion(path, text, motion, line, bones)
+    return _read_motion(path, text, motion, line, bones, most)
 
 
 def _statements(path: FilePath, text: str) -> Iterator[tuple[int, list[str], int]]:
@@ -224,7 +230,7 @@ class _Hierarchy:
             raise self.refuse(f"{bone.name!r} has the same position channel twice.", line)
 
 
-def _read_motion(path: FilePath, text: str, start: int, line: int, bones: list[BvhJoint]) -> Text:
+def _read_motion(path: FilePath, text: str, start: int, line: int, bones: list[BvhJoint], most: int) -> Text:
     """Read the frames: `start` is where the text of the motion begins, on that line."""
     header = _MOTION.match(text, start)
     if header is None:
@@ -237,11 +243,11 @@ def _read_motion(path: FilePath, text: str, start: int, line: int, bones: list[B
         time_line = line + text.count("\n", start, header.start(2))
         raise FormatError(path, f"Frame Time is a number of seconds, got {_shown([header[2]])}.", line=time_line)
     width = sum(len(bone.channels) for bone in bones)
-    if len(announced) > 12 or int(announced) * max(width, 1) * 2 > MAX_BYTES:
+    if len(announced) > 12 or int(announced) * max(width, 1) * 2 > max(MAX_BYTES, BYTES_EACH * most):
         raise FormatError(path, f"announces {_shown([announced])} frames, more than a file can hold.", line=frames_line)
     begin = header.end()
     first = line + text.count("\n", start, begin)
-    values = _numbers(path, text, begin, first)
+    values = _numbers(path, text, begin, first, most)
     if width == 0 and len(values):
         raise FormatError(path, f"has {len(values)} values in its motion, but no joint has channels.", line=first)
     if width and len(values) % width:
@@ -250,7 +256,7 @@ def _read_motion(path: FilePath, text: str, start: int, line: int, bones: list[B
     return Text(bones, rows, frame_time, int(announced), frames_line)
 
 
-def _numbers(path: FilePath, text: str, start: int, line: int) -> FloatArray:
+def _numbers(path: FilePath, text: str, start: int, line: int, most: int) -> FloatArray:
     """Return all numbers of a text from a position on; piece by piece, so that memory stays small and errors near."""
     parts: list[FloatArray] = []
     count = 0
@@ -266,8 +272,9 @@ def _numbers(path: FilePath, text: str, start: int, line: int) -> FloatArray:
                 raise _bad_word(path, piece, line)
             parts.append(numbers)
             count += len(numbers)
-            if count > MAX_VALUES:
-                raise FormatError(path, f"has more than {MAX_VALUES} values, the most that are read.", line=line)
+            if count > most:
+                advice = "max_values=... (--max-values) allows more"
+                raise FormatError(path, f"has more than {most} values, the most that are read; {advice}.", line=line)
         line += piece.count("\n")
         start = end
     return np.concatenate(parts) if parts else np.zeros(0)

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 
 from ..errors import OptionError, listed
-from ..transforms import FloatArray, as_number
+from ..transforms import FloatArray, as_number, is_whole
 
 FilePath = str | os.PathLike[str]
 # world_from_file: the rotation that takes the file's up axis to z.
@@ -41,6 +41,7 @@ class ReadOptions(TypedDict, total=False):
     loop_tolerance: float | None
     arguments: Mapping[str, str]
     srdf: FilePath | None
+    max_values: int | None
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class Options:
         loop_tolerance: The gap of a closed loop that counts as none [m, rad]; by default what suits the format.
         arguments: Values of a xacro file's arguments by name.
         srdf: The SRDF file that belongs to a URDF file; by default the one of the same name beside it, if there is one.
+        max_values: The most numbers that are read of a BVH motion, which needs some forty bytes for each while it is
+            read; by default 8 million.
     """
 
     packages: Mapping[str, FilePath] = field(default_factory=dict)
@@ -72,6 +75,7 @@ class Options:
     loop_tolerance: float | None = None
     arguments: Mapping[str, str] = field(default_factory=dict)
     srdf: FilePath | None = None
+    max_values: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.packages, Mapping):
@@ -99,6 +103,8 @@ class Options:
             raise OptionError(f"limits is 'own' or 'followers', got {self.limits!r}.")
         if not isinstance(self.strict, bool):
             raise OptionError(f"strict is True or False, got {self.strict!r}.")
+        if self.max_values is not None and (not is_whole(self.max_values) or self.max_values < 1):
+            raise OptionError(f"max_values is how many numbers are read at most, got {self.max_values!r}.")
         if self.loop_tolerance is not None:
             gap = as_number(self.loop_tolerance, "loop_tolerance (the gap that counts as closed)")
             if gap <= 0.0:

@@ -65,7 +65,7 @@ FORMATS: dict[str, Format] = {
     ".urdf": Format("urdf", "URDF", options=_ROBOT),
     ".xacro": Format("urdf", "xacro", options=_ROBOT, writes=False),
     ".xml": Format("mjcf", "MJCF", options=(*_MESHES, "loop_tolerance"), writes=False),
-    ".bvh": Format("bvh", "BVH", clips=True, options=("units", "up", "positions")),
+    ".bvh": Format("bvh", "BVH", clips=True, options=("units", "up", "positions", "max_values")),
     ".gltf": Format("gltf", "glTF", clips=True, several=True, options=_SCALE, hosts=True),
     ".glb": Format("gltf", "GLB", clips=True, several=True, options=_SCALE, binary=True, hosts=True),
     ".vrm": Format("gltf", "VRM", clips=True, several=True, options=_SCALE, binary=True, hosts=True, humanoids=True),
