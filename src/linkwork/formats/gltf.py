@@ -23,7 +23,7 @@ from . import gltf_extras
 from .atomic_files import located
 from .content import Content, Remarks, UniqueNames, file_errors
 from .gltf_append import write_into
-from .gltf_data import GltfSource
+from .gltf_data import COMPRESSED, GltfSource
 from .gltf_motion import Tracks, frame_times, moved, read_tracks
 from .gltf_nodes import NodeTree, Placement, Step
 from .gltf_vrm import roles_of
@@ -200,9 +200,9 @@ class _GltfReader:
         if self.options.units is None and self.extent > LARGE:
             text = f"from its root to its end it is {self.extent:.4g} m long; if those are centimetres, give"
             self.remarks.add("units", f"{text} units=0.01 (--units cm).")
-        if source.document.extensions_required:
-            names = listed([name[:60] for name in source.document.extensions_required])
-            self.remarks.add("extensions", f"it requires {names}; of extensions linkwork reads nothing.")
+        unread = [name[:60] for name in source.document.extensions_required if name not in COMPRESSED]
+        if unread:
+            self.remarks.add("extensions", f"it requires {listed(unread)}, which linkwork does not read.")
         counts = [
             (skeleton.unnamed, "node", "names", "without a name, called after the number"),
             (skeleton.renamed, "node", "names", "with the name of another, given a number"),

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import FormatError
 from ..transforms import FloatArray
+from . import meshopt
 from .atomic_files import MAX_BYTES, read_bytes
 from .options import Options
 
@@ -149,6 +150,18 @@ class BufferView(_Entry):
     extensions: dict[str, Raw] = {}
 
 
+class Compressed(_Entry):
+    """How meshopt has compressed a buffer view."""
+
+    buffer: Index
+    byte_length: Index
+    byte_stride: Annotated[int, Meta(ge=1, le=256)]
+    count: Index
+    mode: str
+    filter: str = "NONE"
+    byte_offset: Index = 0
+
+
 class Buffer(_Entry):
     """Bytes: in the GLB file, in a ``data:`` address or in a file beside it."""
 
@@ -186,6 +199,8 @@ class GltfSource:
         self.document = self._document(self.text)
         self._buffers: dict[int, bytes] = {}
         self._times: dict[int, FloatArray] = {}
+        self._views: dict[int, bytes] = {}  # that were decompressed
+        self._room = MAX_BINARY
         self._left = MAX_VALUES
         channels = sum(len(animation.channels) for animation in self.document.animations)
         if channels > MAX_CHANNELS:
@@ -303,18 +318,42 @@ class GltfSource:
     def _elements(self, place: Any, component: int, count: int, width: int, what: str) -> NDArray[Any]:
         """Return elements in a buffer view: `width` numbers every stride, nothing beyond the view's end."""
         view = self.item(self.document.buffer_views, place.buffer_view, f"buffer view of {what}")
+        start, dtype = view.byte_offset, self._dtype(component)
         if any(name in view.extensions for name in COMPRESSED):
-            self.refuse(f"{what} is compressed by meshopt, which is not read; save the file without compression.")
-        data, dtype = self.buffer(view.buffer), self._dtype(component)
+            data, start = self._decompressed(place.buffer_view, view, what), 0
+        else:
+            data = self.buffer(view.buffer)
         size = dtype.itemsize * width
         stride = view.byte_stride or size
-        first = view.byte_offset + place.byte_offset
+        first = start + place.byte_offset
         needed = (count - 1) * stride + size if count else 0
-        beyond = view.byte_offset + view.byte_length > len(data) or place.byte_offset + needed > view.byte_length
+        beyond = start + view.byte_length > len(data) or place.byte_offset + needed > view.byte_length
         if beyond or stride < size:
             self.refuse(f"{what} takes bytes {first} to {first + needed}, beyond its buffer view or buffer.")
         rows = np.ndarray((count, size), np.uint8, data, first, (stride, 1)) if count else np.zeros((0, size), np.uint8)
         return np.ascontiguousarray(rows).view(dtype)
+
+    def _decompressed(self, index: int, view: BufferView, what: str) -> bytes:
+        """Return the bytes of a buffer view that meshopt has compressed."""
+        if index not in self._views:
+            raw = next(view.extensions[name] for name in COMPRESSED if name in view.extensions)
+            try:
+                packed = msgspec.json.decode(raw, type=Compressed)
+            except (msgspec.DecodeError, RecursionError) as error:
+                self.refuse(f"{what} says wrongly how it is compressed: {_sentence(error)}")
+            if packed.mode != "ATTRIBUTES":
+                self.refuse(f"{what} is compressed by meshopt as {packed.mode[:20]!r}; numbers are 'ATTRIBUTES'.")
+            self._room -= packed.count * packed.byte_stride
+            if self._room < 0:
+                self.refuse(
+                    f"holds more than {MAX_BINARY // 2**20} MiB once it is decompressed, the most that is read."
+                )
+            data = self.buffer(packed.buffer)[packed.byte_offset : packed.byte_offset + packed.byte_length]
+            try:
+                self._views[index] = meshopt.decode(data, packed.count, packed.byte_stride, packed.filter)
+            except ValueError as error:
+                self.refuse(f"{what} is damaged: its bytes are compressed by meshopt, but {error}.")
+        return self._views[index]
 
     def buffer(self, index: int) -> bytes:
         """Return the bytes of a buffer, wherever they are."""
