@@ -28,11 +28,13 @@ COMPUTING = {
     "draw": "tests/draw --ignore=tests/draw/test_player.py",
     "kernels": "tests/kernels --ignore=tests/kernels/test_lanes.py",
     "solvers": "tests/solvers",
-    "linkage": "tests/linkage tests/models tests/motion tests/retargeting",
     "cli": "tests/cli",
+    "linkage": "tests/linkage tests/models",
+    "motion": "tests/motion tests/retargeting",
     "rest": "tests",
     "lanes": "tests/kernels/test_lanes.py",
     "docs": "tests/test_docs.py",
+    "docs, commands": "tests/test_docs_commands.py",
     "formats n-z": "tests/formats/test_[n-z]*.py",
     "formats a-m": "tests/formats/test_[a-m]*.py",
     "goals": "tests/goals tests/explain tests/sixty",
@@ -44,8 +46,6 @@ WAITING = {
     "scale": "tests/scale",
     "player": "tests/draw/test_player.py",
 }
-
-
 LIMIT, GRACE = 1800.0, 30.0  # s: for a part, and to end when it is asked to
 
 
@@ -68,7 +68,7 @@ class Run:
     def __init__(self, name: str, options: list[str], said: IO[bytes]) -> None:
         self.name, self.start, self.seconds, self.said = name, time.monotonic(), 0.0, said
         command = [sys.executable, "-m", "pytest", "-q", *options, *words(name)]
-        environment = os.environ | {"COVERAGE_FILE": f".coverage.{name.replace(' ', '-')}"}
+        environment = os.environ | {"COVERAGE_FILE": f".coverage.{name.replace(', ', '-').replace(' ', '-')}"}
         own = {"stdout": said, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=os.name != "nt", **own)
 
@@ -76,20 +76,31 @@ class Run:
         """Whether it is over; what it said is then printed."""
         if self.process.poll() is None and time.monotonic() < self.start + LIMIT:
             return False
-        self.stop()
+        end_all([self])
         self.seconds = time.monotonic() - self.start
         self.said.seek(0)
         print(f"\n== {self.name}\n{self.said.read().decode(errors='replace')}", flush=True)
         return True
 
-    def stop(self) -> None:
-        """Ask it to end, which ends the processes of its tests; and end it where it does not."""
+    def ask_to_end(self) -> None:
+        """Interrupt it, so that it ends the processes of its tests."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT if os.name != "nt" else signal.SIGTERM)
+
+    def end(self) -> None:
+        """Wait for its end, and bring that about where it does not come."""
         try:
             self.process.wait(GRACE)
         except subprocess.TimeoutExpired:
             children.kill(self.process)
+
+
+def end_all(runs: list[Run]) -> None:
+    """End all parts that are under way."""
+    for one in runs:
+        one.ask_to_end()
+    for one in runs:
+        one.end()
 
 
 def run(workers: int, options: list[str]) -> list[Run]:
@@ -97,7 +108,7 @@ def run(workers: int, options: list[str]) -> list[Run]:
     lanes = [(list(COMPUTING), workers), (list(WAITING), 1)]
     done, going = list[Run](), [list[Run]() for _ in lanes]
     with contextlib.ExitStack() as stack:
-        stack.callback(lambda: [one.stop() for runs in going for one in runs])  # none stays behind, whatever happens
+        stack.callback(lambda: end_all([one for runs in going for one in runs]))  # none stays behind, whatever happens
         while any(going) or any(names for names, _ in lanes):
             for runs, (names, most) in zip(going, lanes, strict=True):
                 for one in [one for one in runs if one.ended()]:
@@ -116,7 +127,10 @@ def main() -> int:
     given, options = parser.parse_known_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     start = time.monotonic()
-    done = run(given.workers, options)
+    try:
+        done = run(given.workers, options)
+    except KeyboardInterrupt:
+        return 130
     for one in done:
         print(f"{one.seconds:6.0f} s  {one.name}{'' if one.process.returncode == 0 else '  FAILED'}")
     print(f"{time.monotonic() - start:6.0f} s  in all")

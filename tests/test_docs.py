@@ -1,9 +1,8 @@
 """Every block of the documentation runs and prints what it says; every link leads somewhere.
 
 A ```python block runs after the blocks above it on its page, in an empty folder. Sessions (`>>>`) are compared as
-doctests; elsewhere `# -> text` holds what a statement prints, or the value of its expression or assigned name. In
-```console and ```bash blocks, `$ linkwork ...` runs and must print what is shown below it. A block of any language with
-a `title="name"` is a file of that name in that folder.
+doctests; elsewhere `# -> text` holds what a statement prints, or the value of its expression or assigned name. A block
+of any language with a `title="name"` is a file of that name in that folder. Commands are run by `test_docs_commands`.
 """
 
 from __future__ import annotations
@@ -13,13 +12,11 @@ import contextlib
 import doctest
 import io
 import re
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 import memory
 
@@ -57,17 +54,11 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An empty folder to run a page in; calling it puts the page's files there."""
-    monkeypatch.chdir(tmp_path)
-
-    def put(page: Path) -> None:
-        for block in blocks(page):
-            if block.title:
-                (tmp_path / Path(block.title).name).write_text(block.text)
-
-    return put
+def put_files(page: Path, folder: Path) -> None:
+    """Write the blocks of a page that are files into a folder."""
+    for block in blocks(page):
+        if block.title:
+            (folder / Path(block.title).name).write_text(block.text)
 
 
 def named(page: Path) -> str:
@@ -115,71 +106,16 @@ def run_script(block: Block, names: dict[str, object], where: str) -> None:
 
 
 @pytest.mark.parametrize("page", with_blocks("python"), ids=named)
-def test_python_blocks_print_what_they_say(page, folder):
+def test_python_blocks_print_what_they_say(page, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib").use("Agg")
-    folder(page)
+    monkeypatch.chdir(tmp_path)
+    put_files(page, tmp_path)
     names: dict[str, object] = {"__name__": "page"}
     for block in blocks(page):
         if block.language == "python":
             run = run_session if block.text.lstrip().startswith(">>>") else run_script
             run(block, names, f"{named(page)}:{block.line}")
             memory.give_back()
-
-
-def commands(block: Block) -> list[tuple[str, str]]:
-    """Return the commands of a console block, each with the output shown below it."""
-    found: list[tuple[str, str]] = []
-    for line in block.text.replace("\\\n", " ").splitlines():
-        if line.startswith("$ "):
-            found.append((line[2:].split("  #")[0].strip(), ""))
-        elif found:
-            command, output = found[-1]
-            found[-1] = command, f"{output}{line}\n"
-    return found
-
-
-def our_commands(page: Path) -> list[tuple[str, str, int]]:
-    return [
-        (command, shown, block.line)
-        for block in blocks(page)
-        if block.language in ("console", "bash")
-        for command, shown in commands(block)
-        if re.match(r"(echo .*\| )?linkwork ", command)
-    ]
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if our_commands(page)], ids=named)
-def test_commands_print_what_they_say(page, folder, monkeypatch):
-    """What is shown is what a person would see: results, or results and talk. A command that fails must show how."""
-    from linkwork.cli.app import app
-
-    folder(page)
-    monkeypatch.setenv("COLUMNS", "100")
-    for command, shown, line in our_commands(page):
-        where = f"{named(page)}:{line}: {command}"
-        result = run_command(app, command, where)
-        if shown.strip():
-            agree(shown, result.stdout if matches(shown, result.stdout) else result.output, where)
-        else:
-            assert result.exit_code == 0, f"{where}: exit {result.exit_code}\n{result.output}"
-        memory.give_back()
-
-
-def run_command(app, command: str, where: str):
-    """Run a pipe of `echo` and `linkwork`, its last output perhaps into a file; no other program is run."""
-    piped, result = None, None
-    for stage in command.split(" | "):
-        words, _, target = stage.partition(" > ")
-        program, *arguments = shlex.split(words)
-        if program == "echo":
-            piped = " ".join(arguments) + "\n"
-            continue
-        assert program == "linkwork", f"{where}: only echo and linkwork may stand in a pipe that is tested"
-        result = CliRunner().invoke(app, arguments, input=piped, prog_name="linkwork")
-        piped = result.stdout
-        if target:
-            Path(target.strip()).write_text(piped)
-    return result
 
 
 def anchors(page: Path) -> set[str]:

@@ -1,0 +1,73 @@
+"""Every command of the documentation runs and prints what it says.
+
+In ```console and ```bash blocks, `$ linkwork ...` runs in an empty folder, with the files of the page, and must print
+what is shown below it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import memory
+from linkwork.cli.app import app
+from test_docs import PAGES, Block, agree, blocks, matches, named, put_files
+
+
+def commands(block: Block) -> list[tuple[str, str]]:
+    """Return the commands of a console block, each with the output shown below it."""
+    found: list[tuple[str, str]] = []
+    for line in block.text.replace("\\\n", " ").splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:].split("  #")[0].strip(), ""))
+        elif found:
+            command, output = found[-1]
+            found[-1] = command, f"{output}{line}\n"
+    return found
+
+
+def our_commands(page: Path) -> list[tuple[str, str, int]]:
+    return [
+        (command, shown, block.line)
+        for block in blocks(page)
+        if block.language in ("console", "bash")
+        for command, shown in commands(block)
+        if re.match(r"(echo .*\| )?linkwork ", command)
+    ]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if our_commands(page)], ids=named)
+def test_commands_print_what_they_say(page, tmp_path, monkeypatch):
+    """What is shown is what a person would see: results, or results and talk. A command that fails must show how."""
+    monkeypatch.chdir(tmp_path)
+    put_files(page, tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    for command, shown, line in our_commands(page):
+        where = f"{named(page)}:{line}: {command}"
+        result = run_command(command, where)
+        if shown.strip():
+            agree(shown, result.stdout if matches(shown, result.stdout) else result.output, where)
+        else:
+            assert result.exit_code == 0, f"{where}: exit {result.exit_code}\n{result.output}"
+        memory.give_back()
+
+
+def run_command(command: str, where: str):
+    """Run a pipe of `echo` and `linkwork`, its last output perhaps into a file; no other program is run."""
+    piped, result = None, None
+    for stage in command.split(" | "):
+        words, _, target = stage.partition(" > ")
+        program, *arguments = shlex.split(words)
+        if program == "echo":
+            piped = " ".join(arguments) + "\n"
+            continue
+        assert program == "linkwork", f"{where}: only echo and linkwork may stand in a pipe that is tested"
+        result = CliRunner().invoke(app, arguments, input=piped, prog_name="linkwork")
+        piped = result.stdout
+        if target:
+            Path(target.strip()).write_text(piped)
+    return result
