@@ -101,6 +101,21 @@ class Stance:
         """Where the legs end, (frames, 3) each."""
         return {leg: self.figure.tip(*leg).over(self.figure.linkage, self.poses) for leg in LEGS}
 
+    def way(self, side: str, end: str) -> FloatArray:
+        """Return the directions from where a leg begins to its tip, (frames, 3)."""
+        way = self.tips[side, end] - self.uppers[side, end]
+        return way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-12)
+
+    @property
+    def bearing(self) -> FloatArray:
+        """Where the trunk points, (frames, 3), without the slope that it has on average, in which figures differ."""
+        ahead = self.axes[..., 0]
+        slope = np.arcsin(np.clip(ahead[:, 2], -1.0, 1.0))
+        slope = slope - np.median(slope)
+        heading = np.arctan2(ahead[:, 1], ahead[:, 0])
+        level = np.cos(slope)
+        return np.stack([level * np.cos(heading), level * np.sin(heading), np.sin(slope)], axis=1)
+
     def end(self, end: str) -> FloatArray:
         """Return the middle between the two legs of an end, (frames, 3)."""
         return (self.uppers["left", end] + self.uppers["right", end]) / 2.0

@@ -43,6 +43,13 @@ class LimbError:
     frame: int
 
 
+def apart(one: FloatArray, other: FloatArray) -> LimbError:
+    """Return how far directions (frames, 3) are from others."""
+    angles = np.arctan2(np.linalg.norm(np.cross(one, other), axis=1), (one * other).sum(axis=1))
+    worst = int(angles.argmax())
+    return LimbError(float(angles.mean()), float(angles[worst]), worst)
+
+
 def places(skeleton: Skeleton, clip: Clip, role: str) -> FloatArray | None:
     """Return where a role is over a clip, (frames, 3): hips and neck between the joints of both sides; or None."""
     if role in PAIRS and skeleton.has(*(pair := [f"{side}_{PAIRS[role]}" for side in SIDES])):
@@ -58,10 +65,7 @@ def limb_errors(
     for limb in SEGMENTS:
         ways = [_direction(*body, limb) for body in ((source, motion), (target, result))]
         if ways[0] is not None and ways[1] is not None:
-            sine = np.linalg.norm(np.cross(ways[0], ways[1]), axis=1)
-            angles = np.arctan2(sine, (ways[0] * ways[1]).sum(axis=1))
-            worst = int(angles.argmax())
-            errors[limb] = LimbError(float(angles.mean()), float(angles[worst]), worst)
+            errors[limb] = apart(ways[0], ways[1])
     return errors, tuple(limb for limb in SEGMENTS if limb not in errors)
 
 

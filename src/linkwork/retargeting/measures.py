@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from ..motion.derivatives import jerk
 from ..transforms import FloatArray
 from .arm import HandPlan
 from .body import Plan
-from .gaits import GaitPlan
-from .likeness import hands_in_body, limb_errors
+from .gaits import GaitPlan, Stance
+from .likeness import apart, hands_in_body, limb_errors
 from .report import DEEP, Report
 from .skeletons import Point, Skeleton
 
@@ -87,11 +88,19 @@ def _of_hand(plan: HandPlan, result: Clip) -> tuple[dict[str, Any], Paths, Paths
 
 
 def _of_gait(plan: GaitPlan, result: Clip) -> tuple[dict[str, Any], Paths, Paths]:
-    count, farthest, paws = 0, 0.0, []
-    for leg, paw in plan.paws.items():
-        places = plan.target.tip(*leg).over(result.linkage, result.poses)
-        count, farthest = count + len(runs(paw.planted)), max(farthest, _moved(places, paw.planted))
-        paws.append((paw.places, places))
+    seen = Stance(plan.source, plan.motion.poses)
+    done = Stance(replace(plan.target, linkage=result.linkage), result.poses)
+    limbs = {"trunk": apart(seen.bearing, done.bearing)}
+    limbs |= {f"{side}_{end}_leg": apart(seen.way(side, end), done.way(side, end)) for side, end in plan.paws}
+    paws = [(paw.places, done.tips[leg]) for leg, paw in plan.paws.items()]
+    lowest = np.min([tip[:, 2] for tip in done.tips.values()], axis=0)
+    found: dict[str, Any] = {
+        "limbs": limbs,
+        "contacts": sum(len(runs(paw.planted)) for paw in plan.paws.values()),
+        "toe_slide": max(_moved(done.tips[leg], paw.planted) for leg, paw in plan.paws.items()),
+        "penetration": float((lowest < -DEEP).mean()),
+        "depth": max(0.0, -float(lowest.min())),
+    }
     shaken = [
         (
             plan.scale * plan.motion.forward(frame=plan.source.roles[role])[:, :3, 3],
@@ -100,8 +109,8 @@ def _of_gait(plan: GaitPlan, result: Clip) -> tuple[dict[str, Any], Paths, Paths
         for role in SHAKEN
         if role in plan.source and role in plan.target
     ]
-    flips = _flips([plan.source.roles[role] for role in plan.source.roles], plan.motion, result)
-    return {"contacts": count, "toe_slide": farthest, "flips": flips}, paws, shaken
+    found["flips"] = _flips([plan.source.roles[role] for role in plan.source.roles], plan.motion, result)
+    return found, paws, shaken
 
 
 def _moved(places: FloatArray, mask: Mask) -> float:

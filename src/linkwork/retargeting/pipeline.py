@@ -31,7 +31,7 @@ from .quadrupeds import Quadruped, find_quadruped
 from .quaternion_form import converted, without_angles
 from .recognition import recognise
 from .report import Report
-from .rest_poses import RestLike, stands, usual_pose, with_rest
+from .rest_poses import RestLike, sampled, stands, with_rest
 from .skeletons import Skeleton
 from .twists import share_twist
 
@@ -192,7 +192,7 @@ def retarget_with_report(
 
 def _seen(clip: Clip, whole: Clip, given: Mapping[str, Any], rest: RestLike) -> Skeleton:
     """Return the skeleton of a source, known by a rest or by its motion; `whole` has a first frame that is left out."""
-    source = recognise(clip.linkage, given, what="source", seen=usual_pose(clip))
+    source = recognise(clip.linkage, given, what="source", seen=sampled(clip))
     return replace(with_rest(replace(source, seen=whole), rest, "rest"), seen=clip)
 
 
@@ -276,10 +276,8 @@ def _four_legged(
 ) -> tuple[Quadruped, Quadruped] | None:
     """Return two figures that stand on four legs, or None where neither does; one alone is refused."""
     source = clip.linkage
-    beast, other = (
-        find_quadruped(source, given["source"], seen=usual_pose(clip)),
-        find_quadruped(target, given["target"]),
-    )
+    beast = find_quadruped(source, given["source"], seen=sampled(clip))
+    other = find_quadruped(target, given["target"])
     if beast is not None and other is not None:
         return beast, other
     if beast is None and other is None:
@@ -301,15 +299,15 @@ def _on_four_legs(
     progress: Progress | None,
 ) -> Outcome:
     """Return the motion of one four-legged figure given to another; `own` is the motion itself, if it is the same."""
-    same = own is not None and own.same
-    if not same and not isinstance(target.linkage.root.articulation, Floating):
-        target = replace(target, linkage=target.linkage.replace(root="floating"))
-    solved = replace(target, linkage=without_angles(target.linkage))
+    free = target
+    if not isinstance(target.linkage.root.articulation, Floating):
+        free = replace(target, linkage=target.linkage.replace(root="floating"))
+    solved = replace(free, linkage=without_angles(free.linkage))
     plan = plan_gait(clip, source, solved, rules, smooth)
-    if own is not None and same:
+    if own is not None and own.same:
         return Outcome(own.clip, source, target, plan, remarks=(ITSELF,))
-    poses = converted(target.linkage, solved.linkage, solve_gait(plan, progress))
-    return Outcome(Clip(target.linkage, clip.times, poses), source, target, plan)
+    poses = converted(free.linkage, solved.linkage, solve_gait(plan, progress))
+    return Outcome(Clip(free.linkage, clip.times, poses), source, free, plan)
 
 
 def _check(clip: Any, linkage: Any, role: Any, root: Any, smooth: Any, first: Any) -> None:

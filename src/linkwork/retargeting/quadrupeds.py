@@ -49,11 +49,13 @@ class Quadruped:
         linkage: The linkage.
         roles: Link by role; see `QUADRUPED_ROLES`.
         reasons: How each was found: ``"name"``, ``"shape"`` or ``"map"``.
+        tips: What of each leg stands on the ground.
     """
 
     linkage: Linkage
     roles: Mapping[str, str]
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, str]
+    tips: Mapping[tuple[str, str], Point]
     fingers: Mapping[str, str] = field(default_factory=dict, init=False)  # it has none
 
     def __contains__(self, role: str) -> bool:
@@ -62,10 +64,7 @@ class Quadruped:
     @cached_property
     def rest(self) -> FloatArray:
         """The pose in which it stands: a stored one of such a name, or the file's own."""
-        for name in STANDS:
-            if name in self.linkage.poses:
-                return self.linkage.stored_pose(name)
-        return rest_pose(self.linkage)
+        return _standing(self.linkage)
 
     @cached_property
     def world(self) -> Mapping[str, FloatArray]:
@@ -81,9 +80,8 @@ class Quadruped:
         return [role for role in self.leg(side, end) if not role.endswith("blade")]
 
     def tip(self, side: str, end: str) -> Point:
-        """Return what of a leg stands on the ground: the end of its last link, by frames, links and shapes."""
-        last = self.roles[self.leg(side, end)[-1]]
-        return self.linkage.cache.get("paw", last, lambda: _tip(self.linkage, self.world, last))
+        """Return what of a leg stands on the ground."""
+        return self.tips[side, end]
 
     def points(self, side: str, end: str) -> list[Point]:
         """Return the joints of a leg without its blade, and its tip."""
@@ -159,7 +157,7 @@ def find_quadruped(
     Args:
         linkage: The linkage.
         given: Known roles: link by role; None removes a role.
-        seen: A usual pose of its motion: a person may rest on all fours in a file, but does not go on them.
+        seen: Poses of its motion, (frames, nq): a person may rest on all fours in a file, but does not go on them.
 
     Raises:
         MappingError: If a role of a map does not exist, or a link of it.
@@ -191,7 +189,16 @@ def find_quadruped(
     for role, link in names.items():
         by_name = meanings[roles[role]].part or leg_of(link) or leg_of(linkage.arcs[roles[role]].name) or role == "tail"
         reasons[role] = "map" if role in known else "name" if by_name else "shape"
-    return Quadruped(linkage, names, reasons)
+    world = linkage.forward(_standing(linkage))
+    lasts = {leg: [role for part in PARTS if (role := f"{leg[0]}_{leg[1]}_{part}") in names][-1] for leg in LEGS}
+    tips = {leg: _tip(linkage, world, names[role]) for leg, role in lasts.items()}
+    return Quadruped(linkage, names, reasons, tips)
+
+
+def _standing(linkage: Linkage) -> FloatArray:
+    """Return the pose in which a figure stands: a stored one of such a name, or the file's own."""
+    name = next((name for name in STANDS if name in linkage.poses), None)
+    return rest_pose(linkage) if name is None else linkage.stored_pose(name)
 
 
 def _checked(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -304,7 +311,7 @@ def _trunk(shape: Shape, meanings: Sequence[Meaning], roles: Mapping[str, int]) 
 
 
 def _tip(linkage: Linkage, world: Mapping[str, FloatArray], link: str) -> Point:
-    """Return the end of a leg's last link: the lowest of its frames and links, else of its shapes, else itself."""
+    """Return the end of a leg: the lowest of its last link's frames and links, else of its shapes, else itself."""
     turn, origin = world[link][:3, :3], world[link][:3, 3]
     index = linkage.link_index(link)
     ends = [world[frame.name][:3, 3] for frame in linkage.extra_frames if frame.link == link]

@@ -30,7 +30,7 @@ def recognise(
         linkage: The linkage.
         given: Known roles: link by role; None removes a role.
         what: Its name in messages.
-        seen: A usual pose of its motion: a person may rest on all fours in a file, but does not go on them.
+        seen: Poses of its motion, (frames, nq): a person may rest on all fours in a file, but does not go on them.
 
     Raises:
         MappingError: If neither arms nor legs are found, or a given role does not exist.

@@ -62,11 +62,10 @@ def with_rest(skeleton: Skeleton, given: RestLike, option: str) -> Skeleton:
     return replace(skeleton, posed=posed)
 
 
-def usual_pose(clip: Clip) -> FloatArray:
-    """Return the pose of a motion in which the body is as tall as it is in half of the frames."""
-    heights = np.ptp(clip.forward().array[..., 2, 3], axis=1)
-    pose: FloatArray = clip.poses[int(np.abs(heights - np.median(heights)).argmin())]
-    return pose
+def sampled(clip: Clip) -> FloatArray:
+    """Return poses (frames, nq) spread over a motion, few enough to look at."""
+    poses: FloatArray = clip.poses[:: max(1, len(clip) // MOST_FRAMES)]
+    return poses
 
 
 def _looked_for(skeleton: Skeleton, kind: str, option: str) -> FloatArray:
@@ -75,7 +74,7 @@ def _looked_for(skeleton: Skeleton, kind: str, option: str) -> FloatArray:
     poses = [linkage.poses[BIND]] if BIND in linkage.poses else []
     poses += [rest_pose(linkage), *(pose for name, pose in linkage.poses.items() if name != BIND)]
     if clip is not None:
-        poses += list(clip.poses[:: max(1, len(clip) // MOST_FRAMES)])
+        poses += list(sampled(clip))
     table = measures(skeleton, np.array(poses))
     least, most = ARMS_DOWN[kind]
     fits = (table[:, 0] >= least) & (table[:, 0] <= most) & (table[:, 1:] <= (STRAIGHT, ASIDE, ASTRIDE)).all(axis=1)

@@ -226,28 +226,31 @@ def on_four_legs(shape: Shape, roles: Mapping[str, int | None], seen: FloatArray
     """Return whether what is named arms are legs too: they point as the legs do, and the trunk lies across them.
 
     A person's trunk points away from the legs, whichever way arms point; in files that rest with all bones along one
-    axis, it points along them. What stands on four legs does so at rest and, where its motion is known, in a usual pose
-    of that (`seen`).
+    axis, it points along them. What stands on four legs does so at rest and, where poses of its motion (frames, nq) are
+    seen, on average in these: a person may rest on all fours in a file, but does not go on them.
     """
-    if seen is not None and not on_four_legs(Shape.of(shape.linkage, seen), roles):
+    limbs = [f"{side}_{part}" for side in ("left", "right") for part in ("shoulder", "hand", "hip", "ankle")]
+    links = {role: link for role in limbs if (link := roles.get(role)) is not None}
+    if len(links) < len(limbs):
         return False
-    places = {role: shape.places[link] for role, link in roles.items() if link is not None}
-
-    def way(start: str, end: str) -> FloatArray:
-        steps = [places[f"{side}_{end}"] - places[f"{side}_{start}"] for side in ("left", "right")]
-        step: FloatArray = np.mean(steps, axis=0)
-        return step / (float(np.linalg.norm(step)) or 1.0)
-
-    needed = [f"{side}_{part}" for side in ("left", "right") for part in ("shoulder", "hand", "hip", "ankle")]
-    if not all(role in places for role in needed):
+    trunk, arms, legs = _ways({role: shape.places[link][None] for role, link in links.items()})
+    if not (arms[0] @ legs[0] > ALONGSIDE and max(abs(trunk[0] @ legs[0]), abs(trunk[0] @ arms[0])) < ACROSS):
         return False
-    middles = [
-        np.mean([places[f"{side}_{part}"] for side in ("left", "right")], axis=0) for part in ("hip", "shoulder")
-    ]
-    trunk = middles[1] - middles[0]
-    trunk = trunk / (float(np.linalg.norm(trunk)) or 1.0)
-    arms, legs = way("shoulder", "hand"), way("hip", "ankle")
-    return bool(arms @ legs > ALONGSIDE and max(abs(trunk @ legs), abs(trunk @ arms)) < ACROSS)
+    if seen is None:
+        return True
+    world = shape.linkage.forward(seen)
+    trunk, arms, legs = _ways({role: world[shape.linkage.links[link]][:, :3, 3] for role, link in links.items()})
+    return bool(max(abs((trunk * way).sum(axis=1).mean()) for way in (arms, legs)) < ACROSS)
+
+
+def _ways(places: Mapping[str, FloatArray]) -> list[FloatArray]:
+    """Return the directions (frames, 3) of trunk, arms and legs from the places of their joints, (frames, 3) each."""
+    middle = {
+        part: (places[f"left_{part}"] + places[f"right_{part}"]) / 2.0 for part in ("shoulder", "hand", "hip", "ankle")
+    }
+    ends = (("hip", "shoulder"), ("shoulder", "hand"), ("hip", "ankle"))
+    ways = [middle[end] - middle[start] for start, end in ends]
+    return [way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-12) for way in ways]
 
 
 def legs_a_side(shape: Shape, meanings: Sequence[Meaning]) -> int:
