@@ -25,7 +25,7 @@ CLOSING = 40.0  # more steps, from the best pose met, where no start has reached
 IDLE = -1.0e30  # steps of a lane that has nothing to do
 UNSOLVED, REACHED, CLOSEST, BEYOND, INVALID = 0, 1, 2, 3, 4
 AGAIN, CLOSER = 5, 6  # what a lane does next where its problem is not over
-Batch = namedtuple("Batch", "targets count given any_given first seed tries")  # given: starts; first: problem's number
+Batch = namedtuple("Batch", "targets count given any_given first seed tries leave")  # given: starts; first: number
 LANE = Layout("problem", "start", "taken", "allowed", "open")  # of a lane, see `take_problem`; -1 is no problem
 
 
@@ -108,23 +108,26 @@ def judge_end(settings, arrived, closer, tries, state, best):
 def take_problem(chain, batch, goals, one, state, best, status, lane, width, waiting):
     """Give a lane the next problem that is still to be solved; return the one to look at after it.
 
-    The lane's problem is -1 where there are no more. Targets that are none are marked.
+    The lane's problem is -1 where there are no more. Targets that are none are marked, and so are those out of reach if
+    they are to be left.
     """
     settings = chain.settings
     store(state, LANE.problem, -1)
     while waiting < batch.count and load(state, LANE.problem) < 0:
         if load(status, waiting) == UNSOLVED:
-            if read_goal(chain.numbers, load(settings, SETTINGS.spin), batch.targets, 16 * waiting, one):
+            valid = read_goal(chain.numbers, load(settings, SETTINGS.spin), batch.targets, 16 * waiting, one)
+            possible = valid and in_reach(settings, one)
+            if possible or (valid and not batch.leave):
                 store(state, LANE.problem, waiting)
                 store(state, LANE.start, -batch.any_given)
                 store(state, LANE.taken, 0)
                 store(state, LANE.open, 0)
-                store(state, LANE.allowed, min(FIRST_STARTS if in_reach(settings, one) else 2, batch.tries))
+                store(state, LANE.allowed, min(FIRST_STARTS if possible else 2, batch.tries))
                 store(best, BEST.error, math.inf)
                 for k in range(TRANSFORM.size):
                     store(goals, width * k + lane, load(one, k))
             else:
-                store(status, waiting, INVALID)
+                store(status, waiting, BEYOND if valid else INVALID)
         waiting += 1
     return waiting
 
@@ -201,12 +204,15 @@ def swapped(memory):
 
 
 @kernel(nogil=True)
-def search_many(codes, numbers, table, targets, given, first, seed, tries, memory, books, state, poses, report, status):
+def search_many(
+    codes, numbers, table, targets, given, first, seed, tries, leave, memory, books, state, poses, report, status
+):
     """Search for the targets (m * 16,) whose status (m,) is UNSOLVED; write poses (m * values,), reports and status.
 
     `numbers` are the chain's settings, limits and numbers, in the precision of the search; `given` is a start for each
-    problem, or empty; `first` is the number of the first problem, for its random starts. `room` tells how large the
-    arrays to work in must be: `memory` in the same precision, `books`, and `state`, which begins with -1 throughout.
+    problem, or empty; `first` is the number of the first problem, for its random starts. Goals that are plainly out of
+    reach are marked and not searched for where `leave` says so. `room` tells how large the arrays to work in must be:
+    `memory` in the same precision, `books`, and `state`, which begins with -1 throughout.
     """
     rows, count, values = codes.size // CODE.size, status.size, poses.size // status.size
     width = memory.shape[1]
@@ -214,7 +220,7 @@ def search_many(codes, numbers, table, targets, given, first, seed, tries, memor
     flow = divided(flat(memory), lane_sizes(rows, values, width))
     chain = chain_of(cells(codes), cells(numbers), values)
     tables = Tables(cells(table), beyond(flat(table), FRAME.size * FRAMES), lanes.ranks, flow.ranks)
-    batch = Batch(cells(targets), count, cells(given), min(given.size, 1), first, seed, tries)
+    batch = Batch(cells(targets), count, cells(given), min(given.size, 1), first, seed, tries, leave)
     out = (cells(poses), cells(report), cells(status))
     waiting, live, ended, near = 0, 0, (1 << width) - 1, 0
     for lane in range(width):

@@ -139,8 +139,9 @@ def solve_batch(
         progress: True for a bar, False for none, a function of (done, total); by default a bar on a terminal when it
             takes longer than a second.
         first: Number of the first target, where these are some of more: random starts are drawn by number.
-        closest: Whether poses that miss are brought as close to their targets as they come, which takes a hundred times
-            as long as reaching one. False leaves them as the search met them, where only what is reached counts.
+        closest: Whether poses that miss are brought as close to their targets as they come, which takes twenty times as
+            long as reaching one. False leaves them as the search met them, where only what is reached counts. Targets
+            that stay on a card are always left so.
         **options: As in `prepare`: position, orientation, free, tolerance, rotation_tolerance, limits, restarts, seed,
             joints.
 
@@ -286,11 +287,14 @@ class _Work:
             values = prepared.chain.values_of(start)
             starts = np.array(np.broadcast_to(values, (len(targets), prepared.chain.values)))  # one that may be written
         if self.dtype == np.float64:
-            values, report = prepared.search(targets, status, given=starts, first=first, bounded=True)
+            values, report = prepared.search(
+                targets, status, given=starts, first=first, bounded=True, leave=self.closest
+            )
             if self.closest:
                 bring_closer(prepared, prepared.spun(targets), status, values, report, given=starts)
             return values, report, status
-        values, report = prepared.search(targets, status, given=starts, first=first, dtype=np.float32, bounded=True)
+        how: Any = {"given": starts, "first": first, "dtype": np.float32}
+        values, report = prepared.search(targets, status, bounded=True, leave=self.closest, **how)
         valid = np.where(status[:, None, None] == INVALID, np.eye(4), targets) if INVALID in status else targets
         good = prepared.check(valid, values, report)  # and within limits, which single precision rounds to either side
         again = (status == CLOSEST) | ((status == REACHED) & ~good)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.closest import closest_many, newton_room
+from ..kernels.closest import closest_many, closest_room
 from ..kernels.search_many import BEYOND, CLOSEST
 from ..transforms import FloatArray
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .chain_solver import Prepared
 
 NO_STARTS = np.zeros(0)
+# how many poses of a target go on, and steps that each may take, from stage to stage: of many targets, and of one alone
+MANY, ALONE = np.array([(24, 4), (8, 6), (4, 8), (2, 60)]), np.array([(64, 4), (16, 60)])
 
 
 def bring_closer(
@@ -25,7 +27,7 @@ def bring_closer(
     report: FloatArray,
     *,
     given: FloatArray = NO_STARTS,
-    effort: int = 1,
+    stages: NDArray[np.int64] = MANY,
 ) -> None:
     """Bring the values (m, n) of targets that a search missed as close to them as they come, and write their reports.
 
@@ -39,20 +41,23 @@ def bring_closer(
         values: What it found, values of the chain, shape (m, n); overwritten.
         report: What it says of them, shape (m, 4); overwritten.
         given: Starts, values of the chain, shape (m, n), or none.
-        effort: Multiplies the number of starts.
+        stages: How many poses of each target go on, and their steps: `MANY` or `ALONE`.
     """
     if not ((status == CLOSEST) | (status == BEYOND)).any():
         return
-    lanes, books = newton_room(prepared.rows, prepared.chain.values)
+    lanes, books, notes = closest_room(prepared.rows, prepared.chain.values, int(stages[0, 0]))
     closest_many(
         prepared.codes,
         prepared.numbers,
+        prepared.packed(np.float32),
         prepared.starts(np.float64),
         aims.reshape(-1),
         given.reshape(-1),
-        effort,
+        stages.reshape(-1),
         np.zeros(lanes),
-        np.zeros(books),
+        np.zeros((lanes[0], 2 * lanes[1]), np.float32),
+        np.empty(books),
+        np.empty(notes, np.int64),
         values.reshape(-1),
         report.reshape(-1),
         status,

@@ -22,7 +22,7 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, start_pose, turned_back
 from ..transforms import FloatArray, as_array, inverse, plane_basis
 from .chain import Chain, shells, stiff_base, stiff_places
-from .chain_closest import NO_STARTS, bring_closer
+from .chain_closest import ALONE, NO_STARTS, bring_closer
 from .chain_settings import search_settings, weighted_frames
 from .chain_solution import Found
 from .chain_step import ChainStep, Follower, is_ready
@@ -34,7 +34,6 @@ from .step import check_cycle
 
 RESTARTS = 2000
 WIDTHS = {np.dtype(np.float64): 8, np.dtype(np.float32): 16}
-ALONE = 2  # times as many starts for the closest pose to one target as in a batch
 TURN = 2.0 * np.pi
 ROUND = 64  # starts before the first look at the clock
 FLOAT64, SQUARE = np.dtype(np.float64), (4, 4)
@@ -339,7 +338,7 @@ class Prepared:
         """Bring the pose of an answer that missed its target as close as it comes; return how it ended."""
         status, answer = np.array([outcome]), self.answer
         start = out[answer.start] if given else NO_STARTS
-        bring_closer(self, aim, status, out[answer.values], out[answer.report], given=start, effort=ALONE)
+        bring_closer(self, aim, status, out[answer.values], out[answer.report], given=start, stages=ALONE)
         return int(status[0])
 
     def _is_pose(self, start: Any) -> bool:
@@ -397,8 +396,12 @@ class Prepared:
         dtype: Any = np.float64,
         restarts: int | None = None,
         bounded: bool = False,
+        leave: bool = False,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return values (m, n) and reports (m, 4) for targets (m, 4, 4) whose status is 0; their status is written."""
+        """Return values (m, n) and reports (m, 4) for targets (m, 4, 4) whose status is 0; their status is written.
+
+        With `bounded`, goals out of reach are given up soon; with `leave` too, they are only marked.
+        """
         count, values, kind = len(status), self.chain.values, np.dtype(dtype)
         poses, report = np.zeros((count, values)), np.zeros((count, memory.REPORT.size))
         lanes, books, state = room(self.rows, values, WIDTHS[kind])
@@ -411,6 +414,7 @@ class Prepared:
             first,
             self.seed,
             self.restarts if restarts is None else restarts,
+            leave,
             np.zeros(lanes, kind),
             np.zeros(books),
             np.full(state, -1, np.int64),
