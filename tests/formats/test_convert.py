@@ -504,7 +504,7 @@ def test_limits_strict_and_arguments_reach_the_reader_through_the_command_line(t
     assert result.exit_code == 0
     assert "mimic-limits: 'k' follows 'j' and goes from 0 to 2" in result.stderr
     assert lw.load(out).upper.tolist() == [2.0, np.inf]
-    assert run("convert", script, out, "--limits", "followers").exit_code == 0
+    assert run("convert", script, out, "--follower-limits").exit_code == 0
     assert lw.load(out).upper.tolist() == [0.5, np.inf]
     assert run("convert", script, out, "--strict").exit_code == 3
     assert run("convert", script, out, "--argument", "end").exit_code == 2

@@ -155,7 +155,7 @@ def test_unreachable_rows_say_so_and_cost_few_starts() -> None:
     assert not batch.success.any()
     assert set(batch.status) == {"beyond"}
     assert batch.restarts.max() <= 24
-    assert batch.restarts.sum() < 8 * len(far)
+    assert lw.solve_batch(PANDA, "tip", far, closest=False).restarts.max() <= 2
     assert batch.reason(0).startswith("out of reach")
     assert f"after {batch.restarts[0]} starts" in batch.reason(0)
     reach = shells_of(PANDA)

@@ -117,6 +117,16 @@ def test_chains_of_any_joints_come_as_close(seed: int) -> None:
     check(ik, "pose", unreachable(ik, rng, 2))
 
 
+def test_a_joint_stopped_at_a_limit_crosses_the_gap_of_its_range() -> None:
+    arm = lw.from_dh([(0.0, 0.0, 1.0, 0.0, "R", (-3.0, 3.0)), (0.0, 0.0, 0.5, 0.0, "R", (-0.2, 0.2))])
+    ik = lw.prepare(arm, "tip", orientation=False)
+    for side in (1.0, -1.0):  # a goal just beyond the gap, and a start at its other end
+        far = 2.0 * np.array([np.cos(3.2 * side), np.sin(3.2 * side), 0.0])
+        solution = ik(far, start=[3.0 * side, 0.0])
+        assert solution.q[0] * side == -3.0
+        assert solution.residual == pytest.approx(ik(far).residual, abs=1e-9)
+
+
 def test_a_stretched_arm_is_as_close_as_its_length_allows() -> None:
     arm = lw.models.planar([0.5, 0.4, 0.3])
     angles = np.linspace(-3.0, 3.0, 12)

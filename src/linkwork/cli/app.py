@@ -41,7 +41,8 @@ from .options import (
     writes,
 )
 from .output import add_torques, description, placements, print_placement, tree_rows
-from .parsing import is_file, read_model, read_motion, read_size, read_view
+from .parsing import is_file, read_size, read_view
+from .reading import FileOptions
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 TRY_NEXT = """Try next:
@@ -126,11 +127,11 @@ def linkwork(context: typer.Context, version: Annotated[bool, flag("--version", 
 
 
 @command("info panda", "info planar:15,10,5 --json")
-def info(model: ModelOperand, as_json: AsJson = False) -> None:
+def info(model: ModelOperand, *, reading: FileOptions, as_json: AsJson = False) -> None:
     """Show a linkage: tree, joints, limits, frames, stored poses."""
     from ..explain.mobility import degrees_of_freedom
 
-    linkage = read_model(model)
+    linkage = reading.model(model)
     if as_json:
         print_json(description(linkage))
         return
@@ -161,6 +162,7 @@ def pose(
     every: Annotated[bool, flag("--all", "Show all frames, those of the links too.")] = False,
     matrix: Annotated[bool, flag("--matrix", "Print 4x4 matrices in place of quaternions.")] = False,
     torques: Annotated[bool, flag("--torques", "Show what joints bear to hold the pose, too.")] = False,
+    reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Show where frames are for given joint values.
@@ -173,7 +175,7 @@ def pose(
 
     On stdin, a JSON object of joint values gives one result, and a list of them gives a list of results.
     """
-    linkage = read_model(model)
+    linkage = reading.model(model)
     extra = [frame.name for frame in linkage.extra_frames]
     names = linkage.frames if every else frame or extra or linkage.links
     q = given.read(linkage)
@@ -209,6 +211,7 @@ def draw(
     strip: Annotated[int | None, takes("N", "Draw N pictures of the motion in a row.", min=1)] = None,
     view: View = None,
     size: Size = None,
+    reading: FileOptions,
 ) -> None:
     """Draw a pose, or a motion as a strip of pictures or a film.
 
@@ -217,7 +220,7 @@ def draw(
     """
     from .. import draw as pictures
 
-    linkage = read_model(model)
+    linkage = reading.model(model)
     film = output is not None and output.suffix.lower() == ".gif"
     with writing(output or Path(f"{linkage.name}.png"), (*pictures.IMAGES, ".gif")) as path:
         look: dict[str, Any] = {"view": read_view(view), "size": read_size(size, path.suffix.lower()), "path": path}
@@ -229,7 +232,7 @@ def draw(
             raise OptionError(
                 "a strip or film shows the motion: give no pose, no --show-frames, and for a film no --show-limits"
             )
-        clip = read_motion(model, poses=True)
+        clip = reading.motion(model, poses=True)
         if strip is None:
             pictures.film(clip, **look)
         else:
@@ -271,6 +274,8 @@ def studio(
     host: Annotated[str, takes("ADDRESS", "The address to bind; others than this machine's open it to a network.")] = (
         "127.0.0.1"
     ),
+    *,
+    reading: FileOptions,
 ) -> None:
     """Open the studio, a page in the browser to pose and animate.
 
@@ -279,8 +284,8 @@ def studio(
     from ..studio import open_studio
     from ..studio.serving import HERE
 
-    linkage = None if is_file(model) else read_model(model)
-    with open_studio(model if linkage is None else linkage, host=host, port=port) as opened:
+    thing, how = (model, vars(reading.read())) if is_file(model) else (reading.model(model), {})
+    with open_studio(thing, host=host, port=port, **how) as opened:
         print(f"The studio is at {opened.url}; Ctrl-C ends it.", flush=True)
         if host not in HERE:
             say(f"whoever reaches {host} can use the studio: there is no password.")

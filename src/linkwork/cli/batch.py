@@ -31,7 +31,8 @@ from .options import (
     takes,
     writes,
 )
-from .parsing import read_frame, read_model
+from .parsing import read_frame
+from .reading import FileOptions
 
 if TYPE_CHECKING:
     from ..scale.datasets import DatasetResult
@@ -95,6 +96,7 @@ def solve(
     restarts: Annotated[int | None, takes("N", "Starts at most, for one goal.", "--restarts", min=0)] = None,
     seed: Seed = 0,
     dtype: Annotated[str | None, takes("TYPE", "float64 or float32.", "--dtype")] = None,
+    reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Solve a dataset of goals into a dataset of answers.
@@ -107,7 +109,7 @@ def solve(
     """
     from ..scale.datasets import solve_dataset
 
-    linkage = read_model(model)
+    linkage = reading.model(model)
     more = given(free=free, restarts=restarts, dtype=dtype)
     with _resumable(), progress("solving") as report:
         result = solve_dataset(
@@ -137,6 +139,7 @@ def retarget(
     *,
     run: RunOptions,
     options: RetargetOptions,
+    reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Give every motion of a folder to another body or robot.
@@ -149,7 +152,8 @@ def retarget(
 
     with _resumable(), progress("retargeting") as report:
         result = retarget_library(
-            clips, read_model(to), output, suffix=suffix, engine=engine, **asdict(run), **options.read(),
+            clips, reading.of_model.model(to), output, suffix=suffix, engine=engine, **asdict(run), **options.read(),
+            reading=reading.of_motion.given,
             progress=lambda so_far: report(so_far.answered / so_far.total, _rate(so_far)),
         )  # fmt: skip
     _end(result, f"{result.answered:,} of {result.total:,} motions", as_json=as_json)

@@ -12,11 +12,12 @@ import typer
 
 from ..errors import ClipNotFoundError, FormatError, OptionError, listed
 from .console import BAD_FILE, NOT_DONE, print_columns, print_json, say
-from .options import AsJson, ClipName, EditOptions, FileOptions, MoverName, SaveOptions, command, operand
-from .parsing import is_file, read_model
+from .options import AsJson, ClipName, EditOptions, MoverName, SaveOptions, command, operand
+from .parsing import is_file
+from .reading import FileOptions
 
 if TYPE_CHECKING:
-    from ..formats import Content, Options, Remark
+    from ..formats import Content, Remark
 
 MOST_SAID, MOST_LISTED = 3, 10  # remarks of one kind that convert says and doctor lists
 
@@ -52,7 +53,7 @@ def convert(
     if row is None or not row.writes:
         why = "its name must end" if row is None else f"{row.title} is read, not written; write a name that ends"
         raise OptionError(f"cannot write {str(target)!r}: {why} in {listed(formats.suffixes('writes'))}")
-    content = _edited(_content(source, linkage, options.read(), motions=row.clips), edits)
+    content = _edited(_content(source, linkage, options, motions=row.clips), edits)
     if clip is not None:
         if clip not in content.clips:
             raise ClipNotFoundError(clip, source, content.clips)
@@ -83,9 +84,9 @@ def doctor(
     """
     from ..formats.doctor import examine
 
-    how = options.read()
+    options.read()  # what is wrong with them is wrong usage, not a bad file
     try:
-        content = _content(file, linkage, how, motions=True)
+        content = _content(file, linkage, options, motions=True)
         remarks = examine(content)
     except FormatError as error:
         if not as_json:
@@ -112,14 +113,15 @@ def doctor(
 # What both ask for
 
 
-def _content(source: str, linkage: str | None, options: Options, *, motions: bool) -> Content:
+def _content(source: str, linkage: str | None, options: FileOptions, *, motions: bool) -> Content:
     """Return all that is in a file, or a ready-made model with its motion."""
     from .. import formats, models
 
     if is_file(source):
-        mover = None if linkage is None else read_model(linkage)
-        return formats.read(source, options, linkage=mover)
-    model = read_model(source)
+        if linkage is None:
+            return formats.read(source, options.read())
+        return formats.read(source, options.of_motion.read(), linkage=options.of_model.model(linkage))
+    model = options.model(source)
     return formats.Content(model, {formats.CLIP: models.motion(source)} if motions else {})
 
 

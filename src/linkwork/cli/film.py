@@ -9,7 +9,8 @@ from ..errors import OptionError
 from .console import print_json, progress, say, writing
 from .options import AsJson, ClipName, FrameCount, MotionOperand, MoverName, Size, View, command, flag, takes, writes
 from .output import save_clip
-from .parsing import read_motion, read_size, read_view
+from .parsing import read_size, read_view
+from .reading import FileOptions
 
 if TYPE_CHECKING:
     from ..motion.clips import Clip
@@ -40,6 +41,8 @@ def animate(
     follow: Annotated[bool, flag("--follow", "The camera goes along with the motion.")] = False,
     follow_frame: Annotated[str | None, takes("FRAME", "The camera goes along with a frame.", "--follow-frame")] = None,
     title: Annotated[str | None, takes("TEXT", "A line above the picture.", "--title")] = None,
+    *,
+    reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Make a film of a motion.
@@ -53,7 +56,7 @@ def animate(
     from .. import draw, formats
     from ..draw.film_range import FilmRange, film_frames
 
-    moving = read_motion(motion, clip=clip, linkage=linkage, poses=True)
+    moving = reading.motion(motion, clip=clip, linkage=linkage, poses=True)
     target = output or Path(f"{moving.linkage.name}.html")
     with writing(target, (*draw.FILMS, *formats.suffixes("clips", "writes"))) as path:
         suffix, part = path.suffix.lower(), FilmRange(fps, frames, start, end, speed)

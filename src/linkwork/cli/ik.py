@@ -40,7 +40,8 @@ from .output import (
     solution_rows,
     write_motion,
 )
-from .parsing import position_hint, read_frame, read_goals, read_model, read_points
+from .parsing import position_hint, read_frame, read_goals, read_points
+from .reading import FileOptions
 
 
 @command(
@@ -55,6 +56,8 @@ def solve(
     goal: GoalOptions,
     method: MethodName = None,
     options: SolverOptions,
+    stay: Annotated[bool, flag("--stay", "Stay on the branch of --start: never jump.")] = False,
+    reading: FileOptions,
     explain: Annotated[bool, flag("--explain", "Say why, and what to try.")] = False,
     as_csv: Annotated[bool, flag("--csv", "Print CSV, one row a goal.")] = False,
     as_json: AsJson = False,
@@ -72,7 +75,7 @@ def solve(
 
     if as_csv and as_json:
         raise OptionError("--csv and --json are two forms of one answer; give one of them")
-    linkage = read_model(model)
+    linkage = reading.model(model)
     if goals is None:
         problems, many = [[goal.read(linkage)]], False
     elif not goal.given:
@@ -81,7 +84,7 @@ def solve(
         raise OptionError(f"--position takes one word, got two: {position_hint(f'{goal.position} {goals}')}")
     else:
         raise OptionError("a goal stands in --position and --orientation or in GOALS, not in both")
-    settings, begin = options.read() | given(method=method), options.read_start(linkage)
+    settings, begin = options.read() | given(method=method, stay=stay or None), options.read_start(linkage)
     with progress("solving") as report:
         solutions = []
         for k, problem in enumerate(problems):
@@ -115,6 +118,7 @@ def track(
     steps: Annotated[int | None, takes("N", "Take exactly N steps a frame.", "--steps")] = None,
     lookahead: Annotated[bool, flag("--lookahead", "Choose among all branches of the whole path.")] = False,
     options: SolverOptions,
+    reading: FileOptions,
     output: Annotated[Path | None, writes("A motion (.json, .csv, .glb), strip (.png) or film (.html, .mp4).")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -127,7 +131,7 @@ def track(
     from ..motion import paths, tracking
     from ..solvers import Problem, configure
 
-    linkage, chosen = read_model(model), method or "damped"
+    linkage, chosen = reading.model(model), method or "damped"
     name, begin, settings = read_frame(linkage, goal.frame), options.read_start(linkage), options.read()
     end = goal.read(linkage) if goal.given else None
     with _writing(output, (*draw.IMAGES, *draw.FILMS, ".json", *formats.suffixes("clips", "writes")), as_json) as path:
@@ -164,6 +168,8 @@ def workspace(
         int, takes("K", "Also try K orientations at each point: the dexterous workspace.", "--orientations")
     ] = 0,
     seed: Seed = 0,
+    *,
+    reading: FileOptions,
     output: Picture = None,
     as_json: AsJson = False,
 ) -> None:
@@ -171,7 +177,7 @@ def workspace(
     from .. import draw
     from ..explain import workspaces as analysis
 
-    linkage = read_model(model)
+    linkage = reading.model(model)
     name = read_frame(linkage, frame)
     counts = {"samples": samples, "orientations": orientations, "seed": seed}
     with _writing(output, draw.IMAGES, as_json) as path:
@@ -222,6 +228,7 @@ def race(
         list[str] | None, takes("NAME", "A method; may be repeated. By default all.", "--method")
     ] = None,
     options: SolverOptions,
+    reading: FileOptions,
     output: Picture = None,
     strips: Annotated[Path | None, takes("FILE", "Draw a strip of frames for each method too.", "--strips")] = None,
     as_json: AsJson = False,
@@ -235,7 +242,7 @@ def race(
     from ..models import textbook as figures
     from ..solvers import METHODS
 
-    linkage = read_model(model)
+    linkage = reading.model(model)
     wanted, begin, settings = goal.read(linkage), options.read_start(linkage), options.read()
     with _writing(output, draw.IMAGES, as_json) as path:
         laps, names = [], methods or list(METHODS)

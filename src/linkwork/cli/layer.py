@@ -8,7 +8,7 @@ from typing import Annotated
 from .console import print_json, writing
 from .options import AsJson, JointNames, PartNames, command, flag, operand, split_words, takes, writes
 from .output import save_clip
-from .parsing import read_motion
+from .reading import FileOptions
 
 
 @command(
@@ -27,6 +27,8 @@ def layer(
     additive: Annotated[bool, flag("--additive", "Add what it differs from its first pose.")] = False,
     start: Annotated[float, takes("SECONDS", "When it begins, after the beginning of BASE.")] = 0.0,
     fade: Annotated[float, takes("SECONDS", "Over which time it comes and goes.")] = 0.0,
+    *,
+    reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Lay one motion over another, in parts of the body or in joints.
@@ -36,7 +38,7 @@ def layer(
     """
     from .. import formats, retargeting
 
-    below, above = read_motion(base, clip=base_clip), read_motion(over, clip=over_clip)
+    below, above = reading.motion(base, clip=base_clip), reading.motion(over, clip=over_clip)
     chosen = retargeting.joints_of(below.linkage, split_words(parts), split_words(joints))
     both = retargeting.layer(
         below, above, joints=chosen, weight=weight, additive=additive, start=start, fade=fade

@@ -31,7 +31,6 @@ from .parsing import (
 )
 
 if TYPE_CHECKING:
-    from ..formats import Options
     from ..goals import Reach
     from ..linkage.linkage import Linkage
     from ..transforms import FloatArray
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 ARGUMENTS = (  # of a solve, not of a method
     "linkage", "goals", "start", "method", "methods", "fps", "frames", "steps", "joints", "weights",
 )  # fmt: skip
-UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}
 
 
 # How the program and its groups of commands look
@@ -250,53 +248,6 @@ class SolverOptions(ToleranceOptions):
                 raise OptionError(f"option {name!r} is given twice, the second time as {word!r}")
             settings[name] = read_setting(text)
         return settings
-
-
-@dataclass(frozen=True)
-class FileOptions:
-    """How a file is read."""
-
-    units: Annotated[str | None, takes("UNIT", "Unit of the file: m, cm, mm, in, ft, or how many metres.")] = None
-    up: Annotated[str | None, takes("AXIS", "Which axis of the file points up: x, y or z.")] = None
-    packages: Annotated[
-        list[str] | None, takes("NAME=FOLDER", "Where package://NAME is; may be repeated.", "--package")
-    ] = None
-    folders: Annotated[list[str] | None, takes("FOLDER", "Meshes may be there; may be repeated.", "--folder")] = None
-    positions: Annotated[str | None, takes("RULE", "BVH positions replace the offset, or add to it.")] = None
-    limits: Annotated[str | None, takes("RULE", "Joints that others follow: own limits, or the followers' too.")] = None
-    strict: Annotated[bool, flag("--strict", "Refuse a file for anything wrong in it.")] = False
-    srdf: Annotated[str | None, takes("FILE", "SRDF of a URDF file: groups, poses, pairs of links.")] = None
-    arguments: Annotated[
-        list[str] | None, takes("NAME=VALUE", "An argument of a xacro file; may be repeated.", "--argument")
-    ] = None
-    loop_tolerance: Annotated[float | None, takes("GAP", "Gap of a loop that counts as closed [m, rad].")] = None
-    max_values: Annotated[int | None, takes("N", "The most numbers of a BVH motion: 8 million by default.")] = None
-
-    def read(self) -> Options:
-        """Return the options as the readers of files take them."""
-        from ..formats.options import as_options
-
-        named = _pairs("--package takes NAME=FOLDER", self.packages)
-        arguments = _pairs("--argument takes NAME=VALUE", self.arguments, empty=True)
-        try:
-            units = None if self.units is None else UNITS.get(self.units) or float(self.units)
-        except ValueError:
-            raise OptionError(f"--units is {listed(list(UNITS))} or a number of metres, got {self.units!r}") from None
-        own = given(limits=self.limits, strict=self.strict, loop_tolerance=self.loop_tolerance, srdf=self.srdf)
-        own |= given(max_values=self.max_values)
-        more = given(up=self.up, positions=self.positions, units=units) | own
-        return as_options({"packages": named, "arguments": arguments, "folders": tuple(self.folders or ()), **more})
-
-
-def _pairs(rule: str, words: list[str] | None, *, empty: bool = False) -> dict[str, str]:
-    """Return the names and values of words ``NAME=VALUE``."""
-    pairs: dict[str, str] = {}
-    for word in words or ():
-        name, equals, value = word.partition("=")
-        if not name or not equals or not (value or empty):
-            raise OptionError(f"{rule}, got {word!r}")
-        pairs[name] = value
-    return pairs
 
 
 @dataclass(frozen=True)

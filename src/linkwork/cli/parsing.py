@@ -24,6 +24,7 @@ from ..errors import (
 from .console import say
 
 if TYPE_CHECKING:
+    from ..formats import Options
     from ..goals import Reach
     from ..linkage.linkage import Linkage
     from ..motion.clips import Clip
@@ -36,11 +37,22 @@ NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 # Models and motions
 
 
-def read_model(text: str) -> Linkage:
-    """Return the linkage of a file, or a ready-made one."""
+def read_model(text: str, options: Options | None = None) -> Linkage:
+    """Return the linkage of a file, read as options say, or a ready-made one."""
     from .. import formats, models
 
-    return formats.load(text) if is_file(text) else _ready_made(models.build, text)
+    if is_file(text):
+        return formats.load(text, **vars(options or formats.Options()))
+    _refuse_options(text, options)
+    return _ready_made(models.build, text)
+
+
+def _refuse_options(text: str, options: Options | None) -> None:
+    """Refuse options for reading a file where a ready-made model is taken."""
+    from .. import formats
+
+    if options is not None and options != formats.Options():
+        raise OptionError(f"{text!r} is a ready-made model; options for reading a file have no meaning for it")
 
 
 def _ready_made(make: Callable[[str], Made], text: str) -> Made:
@@ -60,11 +72,19 @@ def is_file(text: str) -> bool:
     return Path(text).suffix.lower() in formats.FORMATS or Path(text).exists()
 
 
-def read_motion(text: str, *, clip: str | None = None, linkage: str | None = None, poses: bool = False) -> Clip:
+def read_motion(
+    text: str,
+    options: Options | None = None,
+    *,
+    clip: str | None = None,
+    linkage: Linkage | None = None,
+    poses: bool = False,
+) -> Clip:
     """Return the motion of a ready-made model or a file.
 
     Args:
         text: The file or the model.
+        options: How a file is read.
         clip: Which motion of a file, by name; the first by default.
         linkage: Whose motion it is, where a file does not say.
         poses: Whether a file without a motion goes through its stored poses and back.
@@ -74,8 +94,9 @@ def read_motion(text: str, *, clip: str | None = None, linkage: str | None = Non
     if not is_file(text):
         if clip is not None or linkage is not None:
             raise OptionError(f"--clip and --linkage are for a file; the model {text!r} has one motion, its own")
+        _refuse_options(text, options)
         return _ready_made(models.motion, text)
-    content = formats.read(text, linkage=None if linkage is None else read_model(linkage))
+    content = formats.read(text, options or formats.Options(), linkage=linkage)
     formats.say_guesses(text, content)
     if clip is not None and clip not in content.clips:
         raise ClipNotFoundError(clip, text, content.clips)

@@ -12,7 +12,8 @@ from ..errors import OptionError
 from .console import NOT_DONE, print_columns, print_json, writing
 from .options import AsJson, ClipName, FrameName, MoverName, command, flag, operand, takes, writes
 from .output import save_clip
-from .parsing import read_frame, read_goals, read_limits, read_motion
+from .parsing import read_frame, read_goals, read_limits
+from .reading import FileOptions
 
 if TYPE_CHECKING:
     from ..motion.inspection import Report
@@ -34,6 +35,8 @@ def inspect(
     fix: Annotated[bool, flag("--fix", "Put right what can be, and write it to -o.")] = False,
     output: Annotated[Path | None, writes("The motion put right.")] = None,
     picture: Annotated[Path | None, takes("FILE", "Draw the report: .png, .svg or .pdf.")] = None,
+    *,
+    reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Say what is wrong with a motion, and put it right.
@@ -47,7 +50,7 @@ def inspect(
 
     if fix != (output is not None):
         raise OptionError("--fix and -o go together: the file is where the motion put right is written")
-    motion = read_motion(clip, clip=name, linkage=linkage)
+    motion = reading.motion(clip, clip=name, linkage=linkage)
     wanted = None if goals is None else read_goals(motion.linkage, goals, read_frame(motion.linkage, frame))[0]
     options: dict[str, Any] = {"goals": wanted, "ground": ground, "feet": feet, "slide": slide, "depth": depth}
     report = motion.report(**options)
@@ -103,6 +106,8 @@ def retime(
     acceleration: Annotated[list[str] | None, takes("LIMIT", "Likewise [rad/s^2, m/s^2].")] = None,
     fps: Annotated[float | None, takes("RATE", "Even frames, so many a second; else the poses stay.")] = None,
     speed: Annotated[float | None, takes("SHARE", "Of the fastest, from 0 to 1.")] = None,
+    *,
+    reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Time a motion anew: as fast as limits allow along the same path.
@@ -112,7 +117,7 @@ def retime(
     """
     from .. import formats
 
-    motion = read_motion(clip, clip=name, linkage=linkage)
+    motion = reading.motion(clip, clip=name, linkage=linkage)
     limits = [read_limits(motion.linkage, *given) for given in (("velocity", velocity), ("acceleration", acceleration))]
     fast = motion.retime(velocity=limits[0], acceleration=limits[1], fps=fps, speed=speed)
     with writing(output, formats.suffixes("clips", "writes")) as path:

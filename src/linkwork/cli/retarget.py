@@ -11,7 +11,7 @@ import typer
 from ..errors import MappingError, OptionError, listed
 from .console import NOT_DONE, print_columns, print_json, progress, say
 from .options import AsJson, ClipName, MotionOperand, RetargetOptions, SaveOptions, To, command, flag, takes, writes
-from .parsing import read_model, read_motion
+from .reading import FileOptions
 
 if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
@@ -32,6 +32,7 @@ def retarget(
     *,
     options: RetargetOptions,
     saving: SaveOptions,
+    reading: FileOptions,
     write_map: Annotated[Path | None, takes("FILE", "Write the joint map that was found, to edit it.")] = None,
     frame: Annotated[str | None, takes("NAME", "Frame of a robot arm that is led: tip, or the last link.")] = None,
     keep_root: Annotated[bool, flag("--keep-root", "Leave a body that is fixed to the ground fixed.")] = False,
@@ -46,8 +47,8 @@ def retarget(
     """
     from .. import formats, retargeting
 
-    source = _cut(read_motion(motion, clip=clip), frames)
-    target = read_model(to)
+    source = _cut(reading.of_motion.motion(motion, clip=clip), frames)
+    target = reading.of_model.model(to)
     suffix = ".bvh" if target.origin is None or saving.bare else Path(target.origin.file).suffix
     path = output or Path(f"{Path(motion.partition(':')[0]).stem}-{target.name}{suffix}")
     known = formats.suffixes("clips", "writes")
@@ -57,7 +58,7 @@ def retarget(
         _write_map(write_map, source.linkage, target, options.map_file)
     chosen = options.read()
     if isinstance(chosen.get("target_rest"), int):
-        chosen["target_rest"] = _frame_of(read_motion(to), target, chosen["target_rest"])
+        chosen["target_rest"] = _frame_of(reading.of_model.motion(to), target, chosen["target_rest"])
     with progress("solving") as report:
         outcome = retargeting.retarget_with_report(
             source, target, frame=frame, root="keep" if keep_root else "auto",

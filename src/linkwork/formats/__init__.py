@@ -59,7 +59,7 @@ def load(path: FilePath, *, root: Root | None = None, **options: Unpack[ReadOpti
         root: Give the linkage another first joint, ``"fixed"``, ``"planar"`` or ``"floating"``, in the place where the
             file has its own. By default the file's is kept.
         **options: How to read it: `packages`, `folders`, `units`, `up`, `positions`, `limits`, `strict`,
-            `loop_tolerance`, `arguments`, `srdf`, `max_values`; see `formats.Options`.
+            `loop_tolerance`, `arguments`, `srdf`, `joint_limits`, `max_values`; see `formats.Options`.
 
     Raises:
         FormatError: If the file cannot be read; with its name and, where there is one, the line.
@@ -121,11 +121,14 @@ def _as_file(text: str | bytes, kind: str, folder: FilePath | None) -> TextFile:
 
 
 def say_guesses(path: FilePath, content: Content) -> None:
-    """Log in one line what the file left open and was guessed: its unit, the axis that points up."""
+    """Log what the file left open and was guessed, its unit and the axis that points up, and options without a use."""
     guesses = [remark.text for remark in content.remarks if remark.kind in ("units", "up-axis")]
     guesses = [text.partition(";")[0] for text in guesses if "says otherwise" in text]
     if guesses:
         _LOG.warning("%s: %s.", path, ". ".join(guesses))
+    for remark in content.remarks:
+        if remark.kind == "ignored-option":
+            _LOG.warning("%s: %s", path, remark.text)
 
 
 def load_clip(

@@ -41,6 +41,7 @@ class ReadOptions(TypedDict, total=False):
     loop_tolerance: float | None
     arguments: Mapping[str, str]
     srdf: FilePath | None
+    joint_limits: FilePath | None
     max_values: int | None
 
 
@@ -61,6 +62,7 @@ class Options:
         loop_tolerance: The gap of a closed loop that counts as none [m, rad]; by default what suits the format.
         arguments: Values of a xacro file's arguments by name.
         srdf: The SRDF file that belongs to a URDF file; by default the one of the same name beside it, if there is one.
+        joint_limits: MoveIt's ``joint_limits.yaml`` of a URDF file, whose limits go before those of the file.
         max_values: The most numbers that are read of a BVH motion, which needs some forty bytes for each while it is
             read; by default 8 million.
     """
@@ -75,6 +77,7 @@ class Options:
     loop_tolerance: float | None = None
     arguments: Mapping[str, str] = field(default_factory=dict)
     srdf: FilePath | None = None
+    joint_limits: FilePath | None = None
     max_values: int | None = None
 
     def __post_init__(self) -> None:
@@ -97,8 +100,10 @@ class Options:
             raise OptionError(f"arguments maps names to values, got {self.arguments!r}.")
         arguments = {str(name): _as_argument(value) for name, value in self.arguments.items()}
         object.__setattr__(self, "arguments", MappingProxyType(arguments))
-        if self.srdf is not None and not isinstance(self.srdf, str | os.PathLike):
-            raise OptionError(f"srdf is the name of a file, got {self.srdf!r}.")
+        for name in ("srdf", "joint_limits"):
+            file = getattr(self, name)
+            if file is not None and not isinstance(file, str | os.PathLike):
+                raise OptionError(f"{name} is the name of a file, got {file!r}.")
         if self.limits not in LIMITS:
             raise OptionError(f"limits is 'own' or 'followers', got {self.limits!r}.")
         if not isinstance(self.strict, bool):

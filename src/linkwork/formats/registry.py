@@ -52,7 +52,7 @@ class Format:
 
 
 _MESHES, _SCALE = ("packages", "folders", "limits"), ("units", "up", "folders")
-_ROBOT = (*_MESHES, "arguments", "srdf")
+_ROBOT = (*_MESHES, "arguments", "srdf", "joint_limits")
 _SCENE = Format("scene", "scene", options=_MESHES)
 _TRAJECTORY = Format("joint_trajectory", "JointTrajectory", linkages=False, clips=True, homeless=True)
 _USD = Format("usd", "USD", clips=True, several=True, options=_SCALE, hosts=True)

@@ -14,6 +14,7 @@ from ..linkage.linkage import Linkage
 from . import meshes, srdf, xacro, xml
 from .content import Content, file_errors
 from .followers import held
+from .joint_limits import with_joint_limits
 from .options import DEFAULTS, FilePath, Options
 from .texts import TextFile
 from .urdf_joints import read_joints
@@ -36,8 +37,8 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
     Args:
         path: The file.
         options: Of these, `packages` and `folders` say where meshes may lie, `limits` whose limits a joint that others
-            follow has, `strict` that nothing wrong is forgiven, `arguments` are those of xacro, and `srdf` is a file
-            with groups and poses.
+            follow has, `strict` that nothing wrong is forgiven, `arguments` are those of xacro, `srdf` is a file with
+            groups and poses, and `joint_limits` one with limits.
 
     Raises:
         FormatError: If the file is not URDF, or its links and joints make no linkage; with the line where there is one.
@@ -84,6 +85,7 @@ def _content(source: UrdfSource, document: xml.Document, *, marked: bool) -> Con
     joints = read_joints(source, root, name, links)
     with file_errors(path):
         linkage = Linkage(links.values(), joints.values(), name=name)
+    linkage = with_joint_limits(linkage, source.options, source.remarks)
     lines = {element.attributes.get("name", ""): element.line for element in root.all("joint")}
     linkage = held(linkage, source.options, source.remarks, lines)
     return Content(linkage, {}, (*source.remarks, *source.dropped()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -18,6 +18,7 @@ import numpy as np
 from .. import formats
 from ..errors import FormatError, LinkworkError, OptionError, listed
 from ..formats.atomic_files import read_bytes
+from ..formats.options import ReadOptions
 from ..linkage.linkage import Linkage, check_linkage
 from ..retargeting import RetargetOptions, retarget
 from .datasets import DatasetResult, Progress, collect
@@ -38,6 +39,7 @@ def retarget_library(
     address: str | None = None,
     resume: bool = False,
     progress: Progress | None = None,
+    reading: ReadOptions | None = None,
     **options: Unpack[RetargetOptions],
 ) -> DatasetResult:
     """Give every motion of a folder, and of the folders in it, to another body or robot.
@@ -52,6 +54,7 @@ def retarget_library(
         address: The Ray cluster; by default Ray on this computer alone.
         resume: Whether to continue a run that was interrupted.
         progress: Told what there is after each file.
+        reading: How to read the motions, as in `load_clip`: ``{"up": "z"}``.
         **options: As in `retarget`: map, role, frame, root, smooth, first.
 
     Returns:
@@ -66,7 +69,7 @@ def retarget_library(
     known = formats.suffixes("clips", "writes")
     if suffix not in known:
         raise OptionError(f"cannot write motions to {suffix!r} files; suffixes are {listed(known)}.")
-    work = ClipRetargeter(Path(source), _motions(Path(source), suffix), linkage, suffix, options)
+    work = ClipRetargeter(Path(source), _motions(Path(source), suffix), linkage, suffix, options, reading or {})
     with run_folder(output, work.facts(), resume=resume) as (folder, _):
         work.folder = folder
 
@@ -103,6 +106,7 @@ class ClipRetargeter:
     linkage: Linkage
     suffix: str
     options: RetargetOptions
+    reading: ReadOptions = field(default_factory=dict)  # type: ignore[assignment]
     folder: Path = Path()
 
     def facts(self) -> dict[str, Any]:
@@ -117,7 +121,7 @@ class ClipRetargeter:
             "linkage": {"name": self.linkage.name, "sha256": linkage_digest(self.linkage)},
             "options": {name: _plain(name, value) for name, value in sorted(self.options.items())},
             "suffix": self.suffix,
-        }
+        } | ({"reading": {name: repr(value) for name, value in sorted(self.reading.items())}} if self.reading else {})
 
     def target(self, item: int) -> Path:
         """Return the file that a motion is written to."""
@@ -131,7 +135,7 @@ class ClipRetargeter:
         """Do one motion; one that cannot be read or handed over is told of, anything else raises."""
         path = self.source / self.names[item]
         try:
-            clip = retarget(formats.load_clip(path), self.linkage, **self.options)
+            clip = retarget(formats.load_clip(path, **self.reading), self.linkage, **self.options)
         except OptionError:  # wrong for all of them
             raise
         except LinkworkError as error:

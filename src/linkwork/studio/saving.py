@@ -22,6 +22,7 @@ from ..errors import FormatError, LinkworkError, MethodNotFoundError, listed
 from ..formats import CLIP, Content, Remark, read, write, yaml_json
 from ..formats.atomic_files import MAX_BYTES, read_bytes, read_text, write_text
 from ..formats.doctor import examine
+from ..formats.options import DEFAULTS, Options
 from ..formats.scene_document import document
 from ..linkage.geometry import Mesh, Visual
 from ..linkage.linkage import Linkage
@@ -95,15 +96,15 @@ def write_scene(scene: Scene, path: Path) -> None:
     write_text(path, scene_text(scene, "json" if path.suffix.lower() == ".json" else "yaml"))
 
 
-def read_scene(path: Path) -> tuple[Scene, tuple[Remark, ...]]:
-    """Return what is in a file as a scene, with everything there is to say about it.
+def read_scene(path: Path, options: Options = DEFAULTS) -> tuple[Scene, tuple[Remark, ...]]:
+    """Return what is in a file, read as options say, as a scene, with everything there is to say about it.
 
     A scene file may hold targets and keys; in any other file, the first motion becomes the keys.
 
     Raises:
         FormatError: If it cannot be read, or holds what cannot be.
     """
-    content = read(path)
+    content = read(path, options)
     return scene_of(content, _section(path)), examine(content)
 
 
