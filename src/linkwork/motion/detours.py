@@ -8,6 +8,7 @@ backwards and forwards, and to which the poses before are led over, frame by fra
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,17 +16,18 @@ from numpy.typing import NDArray
 
 from ..kernels.search_many import REACHED
 from ..linkage.linkage import Linkage
-from ..linkage.poses import advance, between, distinct, turned_back
+from ..linkage.poses import advance, between, turned_back
 from ..solvers import Prepared
 from ..solvers.chain_step import Stayed
 from ..transforms import FloatArray
 
-STARTS, AROUND, NEAR = 192, 64, 0.6  # of the search for solutions: anywhere; around the pose before, and how far [rad]
-MOST = 96  # solutions that are followed
-WINDOWS = (8, 16, 32, 64, 128)  # frames before the dead end at which the way may part
+STARTS, AROUND, NEAR = 1024, 256, 0.6  # of the search for solutions: anywhere; around the pose before, how far [rad]
+DIGITS = 2  # that tell solutions apart
+FOLLOWED, MOST = 800, 400  # solutions, the nearest ones, that are followed on; and of these, the longest, back
+WINDOWS = (8, 16, 32, 64, 128, 256, 512)  # frames before the dead end at which the way may part
 AHEAD = 256  # frames after it that are looked at
 LONGEST = 0.45  # the most that a value changes from frame to frame [rad, m]
-PULL = 0.2  # how much of that leads over to another way
+PULLS = (0.2, 0.35)  # how much of that may lead over to another way; the second where the first finds none
 KEPT = 0.9  # of the motion before that is tried first
 SAME = 1e-3  # nearer, two poses are one [rad, m]
 
@@ -69,35 +71,36 @@ def way_around(marks: Sequence[Mark], poses: FloatArray, *, free: bool) -> tuple
     ahead = Ways(ahead.poses[:, longest], ahead.lasts[longest])
     back = _followed(linkage, marks[max(dead - WINDOWS[-1], 0) : dead + 1][::-1], ahead.poses[0])
     best: tuple[int, FloatArray] | None = None
-    for window in WINDOWS:
-        first = max(dead - window, 0)
+    partings = dict.fromkeys(max(dead - window, 0) for window in WINDOWS)
+    for pull, first in product(PULLS, partings):
         chosen = np.flatnonzero(back.lasts > dead - first)
         if not len(chosen):
-            break
+            continue
         before = back.poses[dead - first : 0 : -1, chosen]
         whole = Ways(np.concatenate([before, ahead.poses[:, chosen]]), dead - first + ahead.lasts[chosen])
-        way = _led_over(linkage, marks[first:], poses[first], whole)
+        way = _led_over(linkage, marks[first:], poses[first], whole, pull)
         if way is None and free and first == 0:
             way = whole.poses[: whole.lasts[0], 0]
         if way is not None and (best is None or first + len(way) > best[0] + len(best[1])):
             best = first, way
-        if first == 0 or (best is not None and best[0] + len(best[1]) == dead + len(ahead.poses)):
-            break
+            if first + len(way) == dead + len(ahead.poses):
+                break
     return best
 
 
 def _solutions(mark: Mark, near: FloatArray) -> FloatArray:
-    """Return distinct poses that reach a target, the nearest to a pose first."""
+    """Return poses that reach a target, whole turns apart or more than a little, the nearest to a pose first."""
     prepared, linkage = mark.prepared, mark.prepared.linkage
     rng = np.random.default_rng(prepared.seed)
     moves = NEAR * rng.standard_normal((AROUND, linkage.nv))
     moves[:, ~_moving(prepared)] = 0.0
     around, reached = _reached(mark, np.concatenate([near[None], advance(linkage, near, moves)]))
     poses = np.concatenate([around[reached], prepared.candidates(mark.target, STARTS, base=near)])
-    poses = turned_back(linkage, poses, near, keep_limits=prepared.settings.keeps_limits)
-    poses = poses[distinct(linkage, poses)]
+    turned = turned_back(linkage, poses, near, keep_limits=prepared.settings.keeps_limits)
+    poses = np.concatenate([turned, poses])  # also other turns of a joint: the nearest may end at its limit
+    poses = poses[np.unique(poses.round(DIGITS), axis=0, return_index=True)[1]]
     away = np.abs(between(linkage, near, poses, wrap=False)).max(axis=-1, initial=0.0)
-    return poses[np.argsort(away, kind="stable")]
+    return poses[np.argsort(away, kind="stable")[:FOLLOWED]]
 
 
 def _moving(prepared: Prepared) -> NDArray[np.bool_]:
@@ -145,7 +148,7 @@ def _followed(linkage: Linkage, marks: Sequence[Mark], poses: FloatArray) -> Way
     return Ways(np.stack(ways), lasts)
 
 
-def _led_over(linkage: Linkage, marks: Sequence[Mark], start: FloatArray, ways: Ways) -> FloatArray | None:
+def _led_over(linkage: Linkage, marks: Sequence[Mark], start: FloatArray, ways: Ways, pull: float) -> FloatArray | None:
     """Return poses (n, nq) that lead from a start over to the way that lasts longest, and along it to its end."""
     led, alive = [np.tile(start, (len(ways.lasts), 1))], np.ones(len(ways.lasts), np.bool_)
     joined: tuple[int, int] | None = None  # the way, and the frame from which on it is taken
@@ -158,7 +161,7 @@ def _led_over(linkage: Linkage, marks: Sequence[Mark], start: FloatArray, ways: 
         over, along = between(linkage, here, other, wrap=False), between(linkage, other, there, wrap=False)
         size = np.abs(over).max(axis=-1, keepdims=True)
         after, good = _reached(
-            marks[k], advance(linkage, here, along + over * np.minimum(1.0, PULL / np.maximum(size, 1e-300)))
+            marks[k], advance(linkage, here, along + over * np.minimum(1.0, pull / np.maximum(size, 1e-300)))
         )
         good &= _near(linkage, here, after)
         alive[rows[~good]] = False
