@@ -7,7 +7,7 @@ written into the solver's numbers at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -40,6 +40,10 @@ class GoalTrack:
     values: FloatArray
     weights: FloatArray
     axis: FloatArray | None = None
+
+    def between(self, part: slice) -> GoalTrack:
+        """Return the goal over some of its frames."""
+        return replace(self, values=self.values[part], weights=self.weights[part])
 
     def goal(self, frame: int, arm: float) -> Goal:
         """Return the goal of one frame; `arm` is what solvers multiply radians by, beside metres."""

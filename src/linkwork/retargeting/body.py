@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import MappingError
 from ..linkage.joints import Floating
 from ..linkage.linkage import Linkage
+from ..motion.checks import runs
 from ..motion.clips import Clip
 from ..motion.contacts import Thresholds
 from ..motion.derivatives import jerk
@@ -18,12 +19,14 @@ from ..motion.frame_goals import GoalTrack, Progress, follow
 from ..motion.smoothing import smoothed, turns_smoothed
 from ..transforms import FloatArray
 from . import plans, transfer
+from .clearance import Clearance
 from .names import SIDES
 from .skeletons import ARMS, LEGS, Skeleton
 
 # How much each goal counts: metres and radians, times these.
 PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 20.0, 4.0, 3.0, 1.0, 0.3, 0.3, 0.3, 0.1
 SOLES, FLAT, FIRM = 0.1, 2.0, 6.0
+TOUCHING = 0.002  # [m]: feet less deep in the ground, and hands less deep in the body, stay there
 JUMP = 0.6  # [rad]: hips that turn by more in a frame have been cut
 CALM = 1.2  # hips that shake more than planned by this factor are smoothed
 
@@ -42,6 +45,7 @@ class Plan:
         gaze: Where the face of the target should point, (frames, 3), or None.
         scale: Length of the target's legs (or arms) over that of the source's.
         hips: Where the hips should be, (frames, 4, 4).
+        clearance: How near the hands may come to the body.
         chest: How the chest should be turned, (frames, 3, 3), or None.
         firmness: How much more than usual hips and chest count.
     """
@@ -55,6 +59,7 @@ class Plan:
     gaze: FloatArray | None
     scale: float
     hips: FloatArray
+    clearance: Clearance
     chest: FloatArray | None = None
     firmness: float = 1.0
 
@@ -141,9 +146,11 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, sm
     hands = plans.plan_hands(source, target, places, poses, times)
     for side, goal in hands.items() if feet else ():
         goal[:, 2] = plans.above_ground(goal[:, 2], scale * (places[f"{side}_hand"][:, 2] - level) + ankles)
+    clearance = Clearance.of(source, target, places)
+    hands = clearance.kept(hands, poses, times)
     gaze = axes["head"][:, :, 0] if "head" in axes and "head" in target else None
     hips = target.linkage.forward(poses, frame=target.roles["hips"])
-    return Plan(source, target, motion, poses, feet, hands, gaze, scale, hips, wanted.get("chest"))
+    return Plan(source, target, motion, poses, feet, hands, gaze, scale, hips, clearance, wanted.get("chest"))
 
 
 def _scale(source: Skeleton, target: Skeleton) -> float:
@@ -170,12 +177,38 @@ def _seen_from_hips(
 def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
     """Return the poses (frames, nq) that serve a plan best.
 
+    Where feet are still in the ground, or hands in the body, their goals are moved by as much as that, and the frames
+    about them are solved again.
+    """
+    plan, poses = _calm(plan, progress)
+    times = plan.motion.times
+    feet, touched = dict(plan.feet), np.zeros(len(poses), np.bool_)
+    for side, foot in plan.feet.items():
+        depth = np.where(foot.planted, 0.0, -foot.sole.reached(plan.target.linkage, poses))
+        if depth.max() > TOUCHING:
+            higher = plans.lift(depth, foot.toe_grip, times)
+            feet[side], touched = foot.lifted(higher), touched | (higher > 0.0)
+    hands = plan.clearance.kept(plan.hands, poses, times)
+    for side, places in hands.items():
+        touched |= np.linalg.norm(places - plan.hands[side], axis=1) > TOUCHING
+    again = replace(plan, feet=feet, hands=hands)
+    for first, last in runs(plans.widened(touched, times)):
+        part = slice(first, last + 1)
+        cuts = {frame - first: pose for frame, pose in _cuts(plan, poses).items() if first < frame <= last}
+        tracks = [track.between(part) for track in again.goals]
+        poses[part] = follow(again.linkage, tracks, poses[first], anew=cuts)
+    return poses
+
+
+def _calm(plan: Plan, progress: Progress | None) -> tuple[Plan, FloatArray]:
+    """Return a plan with a calm trunk, and the poses that serve its goals best.
+
     Where limits do not let the trunk go as planned, it leaves its path at one frame and comes back at another. Then the
     way it went is smoothed, and all is solved again with a trunk that keeps to it.
     """
     poses = follow(plan.linkage, plan.goals, plan.poses[0], progress, _cuts(plan, plan.poses))
     if not plan.feet or len(poses) < 4:
-        return poses
+        return plan, poses
     linkage, roles, times = plan.target.linkage, plan.target.roles, plan.motion.times
     top = roles.get("head", roles["hips"])
     shaken = [
@@ -183,7 +216,7 @@ def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
         for name in (roles["hips"], top)
     ]
     if all(after <= CALM * before for after, before in shaken):
-        return poses
+        return plan, poses
     hips = linkage.forward(poses, frame=roles["hips"])
     calm = plan.hips.copy()
     calm[:, :3, 3] += smoothed(hips[:, :3, 3] - plan.hips[:, :3, 3], times, plans.GIVING_WAY)
@@ -192,7 +225,7 @@ def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
     if chest is not None:
         chest = _calmed(linkage.forward(poses, frame=roles["chest"])[:, :3, :3], chest, times)
     firm = replace(plan, hips=calm, chest=chest, firmness=FIRM)
-    return follow(plan.linkage, firm.goals, poses[0], progress, _cuts(plan, poses))
+    return firm, follow(plan.linkage, firm.goals, poses[0], progress, _cuts(plan, poses))
 
 
 def _cuts(plan: Plan, poses: FloatArray) -> dict[int, FloatArray]:

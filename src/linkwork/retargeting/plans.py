@@ -7,7 +7,7 @@ which is z = 0, and kept there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,11 @@ class FootPlan:
     flat: Mask
     toe_grip: FloatArray
     heel_grip: FloatArray
+
+    def lifted(self, higher: FloatArray) -> FootPlan:
+        """Return a foot that goes higher by so much, (frames,)."""
+        up = higher[:, None] * (0.0, 0.0, 1.0)
+        return replace(self, ankle=self.ankle + up, toe=self.toe + up)
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,14 @@ def lift(depth: FloatArray, grip: FloatArray, times: FloatArray) -> FloatArray:
     """Return how much higher a foot goes that would be so deep in the ground, (frames,): smoothly while it swings."""
     depth = np.maximum(depth, 0.0)
     return np.maximum(depth, (1.0 - grip) * smooth_cover(depth, times, LIFTING))
+
+
+def widened(mask: Mask, times: FloatArray) -> Mask:
+    """Return a mask that begins earlier and ends later, by the time in which corrections fade."""
+    from scipy.ndimage import binary_dilation
+
+    width = max(1, round(BLEND / float(np.median(np.diff(times))))) if len(times) > 1 else 1
+    return np.asarray(binary_dilation(mask, iterations=width)) if mask.any() else mask
 
 
 def plan_toes(target: Skeleton, side: str, foot: FootPlan, bend: FloatArray) -> FloatArray:

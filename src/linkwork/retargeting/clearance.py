@@ -1,0 +1,156 @@
+"""Hands that keep out of the body: trunk and thighs as capsules, and places of hands pushed to their surface.
+
+A body with other proportions, scaled hands and all, would put them into its own belly or legs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..motion.smoothing import smoothed
+from ..transforms import FloatArray
+from .names import SIDES
+from .outlines import outline
+from .skeletons import Skeleton
+
+TRUNK, THIGH = 0.26, 0.16  # radius over length, of bodies whose shapes do not say
+FATTEST = 0.35  # radius over length, at most
+MIDDLE = (0.2, 0.8)  # of its length: where a shape is measured
+SOFT = 0.15  # of the distance that is kept: how softly a hand that comes near is turned away
+FORWARD = 0.5  # of the radius: how much a hand deep inside is pushed to the front
+SETTLING = 0.05  # [s]: over which time pushes are smoothed
+Places = Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """A part of the body that hands keep out of.
+
+    Args:
+        start: Roles whose middle is at one end.
+        end: Roles whose middle is at the other.
+        radius: Its radius over its length.
+        solid: Whether shapes say where its surface is; otherwise hands may be as deep in it as the source's are.
+    """
+
+    start: tuple[str, ...]
+    end: tuple[str, ...]
+    radius: float
+    solid: bool
+
+    def ends(self, places: Places) -> tuple[FloatArray, FloatArray]:
+        """Return where its ends are, (frames, 3) each."""
+        start, end = (np.mean([places[role] for role in roles], axis=0) for roles in (self.start, self.end))
+        return start, end
+
+
+def capsules(target: Skeleton) -> list[Capsule]:
+    """Return the trunk and the thighs of a body, as far as it has them."""
+    hips, shoulders = (tuple(f"{side}_{part}" for side in SIDES) for part in ("hip", "shoulder"))
+    parts = [(hips, ("neck",) if "neck" in target else shoulders, ("hips", "spine", "chest"), TRUNK)]
+    parts += [((f"{side}_hip",), (f"{side}_knee",), (f"{side}_hip",), THIGH) for side in SIDES]
+    result = []
+    for start, end, bodies, usual in parts:
+        if target.has(*start, *end):
+            radius = _measured(target, Capsule(start, end, usual, False), bodies)
+            result.append(Capsule(start, end, min(max(radius, usual), FATTEST), radius > 0.0))
+    return result
+
+
+def _measured(target: Skeleton, capsule: Capsule, bodies: tuple[str, ...]) -> float:
+    """Return how thick the shapes of some bodies are about a capsule's axis at rest, over its length; 0 without any."""
+    start, end = capsule.ends({role: target.place(role) for role in (*capsule.start, *capsule.end)})
+    way = end - start
+    length = float(np.linalg.norm(way))
+    links = {target.body(role) for role in bodies if role in target}
+    points = [
+        local @ target.world[k][:3, :3].T + target.world[k][:3, 3]
+        for k in links
+        if len(local := outline(target.linkage, k))
+    ]
+    if not points or length <= 0.0:
+        return 0.0
+    rest = np.concatenate(points) - start
+    along = rest @ way / length**2
+    inside = rest[(along > MIDDLE[0]) & (along < MIDDLE[1])]
+    extents = [np.ptp(inside @ axis) / 2.0 for axis in target.axes.T[:2]] if len(inside) else [0.0]
+    return float(min(extents)) / length
+
+
+def kept_out(ends: tuple[FloatArray, FloatArray], hand: FloatArray, ahead: FloatArray, least: FloatArray) -> FloatArray:
+    """Return places of a hand (frames, 3) away from the axis of a capsule.
+
+    A hand that is nearer than a distance is turned away softly, and comes no nearer than `1 - SOFT` of it.
+
+    Args:
+        ends: Where the ends of the axis are.
+        hand: Places of the hand.
+        ahead: Where the body faces, (frames, 3).
+        least: The distance, (frames,).
+    """
+    start, way = ends[0], ends[1] - ends[0]
+    along = np.clip(((hand - start) * way).sum(axis=1) / np.maximum((way**2).sum(axis=1), 1e-12), 0.0, 1.0)
+    foot = start + along[:, None] * way
+    out = hand - foot
+    far = np.linalg.norm(out, axis=1)
+    soft = np.maximum(SOFT * least, 1e-9)
+    wanted = least - soft + np.clip(far - least + 2.0 * soft, 0.0, 2.0 * soft) ** 2 / (4.0 * soft)
+    deep = np.clip(1.0 - far / np.maximum(least, 1e-9), 0.0, 1.0)
+    out = out + (FORWARD * deep * least)[:, None] * ahead
+    out = out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-9)
+    return np.where((far < least)[:, None], foot + wanted[:, None] * out, hand)
+
+
+@dataclass(frozen=True)
+class Clearance:
+    """How near the hands of a target may come to its own body.
+
+    Args:
+        target: The target.
+        capsules: The parts of its body.
+        distances: Of every part, how near each hand may come to its axis, over the length of that: by side, (frames,).
+    """
+
+    target: Skeleton
+    capsules: Sequence[Capsule]
+    distances: Sequence[Mapping[str, FloatArray]]
+
+    @classmethod
+    def of(cls, source: Skeleton, target: Skeleton, places: Places) -> Clearance:
+        """Return it for a source whose roles are at places (frames, 3)."""
+        sides = [side for side in SIDES if f"{side}_hand" in source and f"{side}_hand" in target]
+        parts = [part for part in capsules(target) if part.solid or source.has(*part.start, *part.end)]
+        frames = len(next(iter(places.values())))
+        distances = []
+        for part in parts:
+            kept = np.full(frames, part.radius / (1.0 - SOFT))
+            own = {side: np.inf if part.solid else _distance(part, places, places[f"{side}_hand"]) for side in sides}
+            distances.append({side: np.minimum(kept, own[side]) for side in sides})
+        return cls(target, parts, distances)
+
+    def kept(self, hands: Places, poses: FloatArray, times: FloatArray) -> dict[str, FloatArray]:
+        """Return places of hands by side, away from the body as it is in poses (frames, nq)."""
+        target, result = self.target, dict(hands)
+        hips = target.linkage.forward(poses, frame=target.roles["hips"])[:, :3, :3]
+        ahead = hips @ target.anatomy["hips"][:, 0]
+        for part, distances in zip(self.capsules, self.distances, strict=True):
+            ends = part.ends({role: target.path(role, poses) for role in (*part.start, *part.end)})
+            length = np.linalg.norm(ends[1] - ends[0], axis=1)
+            for side, hand in result.items():
+                least = distances[side] * length
+                pushed = kept_out(ends, hand, ahead, least) - hand
+                if pushed.any():
+                    result[side] = kept_out(ends, hand + smoothed(pushed, times, SETTLING), ahead, least)
+        return result
+
+
+def _distance(capsule: Capsule, places: Places, hand: FloatArray) -> FloatArray:
+    """Return how far a hand is from a capsule's axis, over the capsule's length, (frames,)."""
+    start, end = capsule.ends(places)
+    way = end - start
+    square = np.maximum((way**2).sum(axis=1), 1e-12)
+    along = np.clip(((hand - start) * way).sum(axis=1) / square, 0.0, 1.0)
+    return np.linalg.norm(hand - start - along[:, None] * way, axis=1) / np.sqrt(square)
