@@ -199,3 +199,30 @@ def dressed(path="rotation", **primitive) -> tuple[File, list]:
     file.document["nodes"][7] |= {"mesh": 0, "skin": 0}
     file.document["nodes"][4]["mesh"] = 1
     return file, tracks
+
+
+def character() -> File:
+    """A skinned triangle with a morph, a material, a texture and an animation, under an armature of another scale."""
+    file, _ = rigged("translation", "LINEAR")
+    triangle = file.numbers(np.eye(3, dtype=np.float32), min=[0, 0, 0], max=[1, 1, 1])
+    weights = file.numbers(np.tile([1.0, 0.0, 0.0, 0.0], (3, 1)))
+    joints = file.numbers(np.zeros((3, 4), np.uint8))
+    attributes = {"POSITION": triangle, "JOINTS_0": joints, "WEIGHTS_0": weights}
+    primitive = {"attributes": attributes, "targets": [{"POSITION": triangle}], "material": 0}
+    document = file.document
+    document["meshes"] = [{"primitives": [primitive], "weights": [0.5], "extras": {"targetNames": ["smile"]}}]
+    document["materials"] = [{"name": "skin", "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
+    document["textures"], document["images"] = [{"source": 0}], [{"uri": "art/skin%20one.png"}]
+    document["nodes"][7] |= {"mesh": 0, "skin": 0, "extras": {"note": "kept"}}
+    document["extensionsUsed"], document["extensions"] = ["ABC_else"], {"ABC_else": {"x": 1.5}}
+    document["animations"][0]["name"] = "old"
+    return file
+
+
+def wandering(body: lw.Linkage, name: str = "new") -> lw.Clip:
+    """A motion of all joints, whose body as a whole goes somewhere."""
+    body = body.replace(root="floating")
+    rng = np.random.default_rng(3)
+    poses = [body.neutral(), body.random_pose(rng), body.random_pose(rng)]
+    clip = lw.interpolate(body, [(0.0, poses[0]), (0.5, poses[1]), (1.0, poses[2])], fps=10)
+    return clip.named(name)

@@ -10,29 +10,11 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from gltf_files import UP, File, local_matrix, rigged
+from gltf_files import UP, character, local_matrix, wandering
 from linkwork.errors import FormatError, OptionError
 from linkwork.formats import gltf
 
 PICTURE = b"\x89PNG\r\n\x1a\nnot much of a picture"
-
-
-def character() -> File:
-    """A skinned triangle with a morph, a material, a texture and an animation, under an armature of another scale."""
-    file, _ = rigged("translation", "LINEAR")
-    triangle = file.numbers(np.eye(3, dtype=np.float32), min=[0, 0, 0], max=[1, 1, 1])
-    weights = file.numbers(np.tile([1.0, 0.0, 0.0, 0.0], (3, 1)))
-    joints = file.numbers(np.zeros((3, 4), np.uint8))
-    attributes = {"POSITION": triangle, "JOINTS_0": joints, "WEIGHTS_0": weights}
-    primitive = {"attributes": attributes, "targets": [{"POSITION": triangle}], "material": 0}
-    document = file.document
-    document["meshes"] = [{"primitives": [primitive], "weights": [0.5], "extras": {"targetNames": ["smile"]}}]
-    document["materials"] = [{"name": "skin", "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
-    document["textures"], document["images"] = [{"source": 0}], [{"uri": "art/skin%20one.png"}]
-    document["nodes"][7] |= {"mesh": 0, "skin": 0, "extras": {"note": "kept"}}
-    document["extensionsUsed"], document["extensions"] = ["ABC_else"], {"ABC_else": {"x": 1.5}}
-    document["animations"][0]["name"] = "old"
-    return file
 
 
 def saved(folder: Path, name: str = "body.glb") -> Path:
@@ -49,15 +31,6 @@ def parts(path: Path) -> tuple[dict, bytes]:
         return document, b""
     size = struct.unpack_from("<I", data, 12)[0]
     return json.loads(data[20 : 20 + size]), data[28 + size :]
-
-
-def walk(body: lw.Linkage, name: str = "new") -> lw.Clip:
-    """A motion of all joints, whose body as a whole goes somewhere."""
-    body = body.replace(root="floating")
-    rng = np.random.default_rng(3)
-    poses = [body.neutral(), body.random_pose(rng), body.random_pose(rng)]
-    clip = lw.interpolate(body, [(0.0, poses[0]), (0.5, poses[1]), (1.0, poses[2])], fps=10)
-    return clip.named(name)
 
 
 def node_places(document: dict, binary: bytes, animation: dict, frame: int) -> dict[str, np.ndarray]:
@@ -82,7 +55,7 @@ def node_places(document: dict, binary: bytes, animation: dict, frame: int) -> d
 
 def test_all_that_was_in_the_file_is_still_there_and_one_animation_more(tmp_path):
     path, out = saved(tmp_path), tmp_path / "out.glb"
-    assert walk(lw.load(path)).save(out) == ()
+    assert wandering(lw.load(path)).save(out) == ()
     (before, old), (after, new) = parts(path), parts(out)
     assert new.startswith(old)
     for key, value in before.items():
@@ -99,7 +72,7 @@ def test_all_that_was_in_the_file_is_still_there_and_one_animation_more(tmp_path
 @pytest.mark.parametrize("units", [None, 0.01])
 def test_the_joints_of_the_file_go_where_the_links_of_the_clip_go(tmp_path, units):
     path, out = saved(tmp_path), tmp_path / "out.glb"
-    clip = walk(lw.load(path, units=units))
+    clip = wandering(lw.load(path, units=units))
     clip.save(out)
     document, binary = parts(out)
     frames = clip.forward()
@@ -117,7 +90,7 @@ def test_the_joints_of_the_file_go_where_the_links_of_the_clip_go(tmp_path, unit
 def test_where_the_body_goes_is_said_by_its_top_joint_alone(tmp_path):
     path, out = saved(tmp_path), tmp_path / "out.glb"
     body = lw.load(path)
-    clip = walk(body)
+    clip = wandering(body)
     clip.save(out)
     document, _ = parts(out)
     moved = [c["target"] for c in document["animations"][-1]["channels"] if c["target"]["path"] == "translation"]
@@ -131,7 +104,7 @@ def test_a_node_with_a_matrix_is_given_translation_rotation_and_scale(tmp_path):
     matrix = local_matrix(bone) @ np.diag([2.0, 2.0, 2.0, 1.0])
     file.document["nodes"][2] = {"name": "bone2", "children": [3], "matrix": matrix.T.ravel().tolist()}
     path, out = file.save(tmp_path), tmp_path / "out.glb"
-    clip = walk(lw.load(path))
+    clip = wandering(lw.load(path))
     clip.save(out)
     document, binary = parts(out)
     assert "matrix" not in document["nodes"][2]
@@ -147,7 +120,7 @@ def test_a_sheared_matrix_is_refused(tmp_path):
     file.document["nodes"][2] = {"name": "bone2", "children": [3], "matrix": matrix.T.ravel().tolist()}
     path = file.save(tmp_path)
     with pytest.raises(FormatError, match="'bone2' has a sheared matrix"):
-        walk(lw.load(path)).save(tmp_path / "out.glb")
+        wandering(lw.load(path)).save(tmp_path / "out.glb")
     assert not (tmp_path / "out.glb").exists()
 
 
@@ -159,7 +132,7 @@ def test_gltf_keeps_its_files_or_has_copies_of_them(tmp_path, folder):
     path = saved(tmp_path, "body.gltf")
     out = tmp_path / folder / "out.gltf"
     out.parent.mkdir(exist_ok=True)
-    clip = walk(lw.load(path))
+    clip = wandering(lw.load(path))
     clip.save(out)
     assert (out.parent / "art" / "skin one.png").read_bytes() == PICTURE
     assert (out.parent / "body.bin").read_bytes() == (tmp_path / "body.bin").read_bytes()
@@ -173,7 +146,7 @@ def test_gltf_keeps_its_files_or_has_copies_of_them(tmp_path, folder):
 
 def test_glb_of_a_gltf_file_holds_all_inside(tmp_path):
     path, out = saved(tmp_path, "body.gltf"), tmp_path / "out.glb"
-    walk(lw.load(path)).save(out)
+    wandering(lw.load(path)).save(out)
     document, binary = parts(out)
     assert [buffer.keys() for buffer in document["buffers"]] == [{"byteLength"}]
     (image,) = document["images"]
@@ -185,7 +158,7 @@ def test_glb_of_a_gltf_file_holds_all_inside(tmp_path):
 
 def test_gltf_of_a_glb_file_holds_its_numbers_inside(tmp_path):
     path, out = saved(tmp_path), tmp_path / "out.gltf"
-    walk(lw.load(path)).save(out)
+    wandering(lw.load(path)).save(out)
     document, _ = parts(out)
     assert document["buffers"][0]["uri"].startswith("data:")
     assert list(gltf.read(out).clips) == ["old", "new"]
@@ -196,7 +169,7 @@ def test_no_other_file_is_overwritten(tmp_path):
     out.parent.mkdir()
     (out.parent / "body.bin").write_bytes(b"mine")
     with pytest.raises(FormatError, match=r"'body\.bin' beside it, but another file"):
-        walk(lw.load(path)).save(out)
+        wandering(lw.load(path)).save(out)
     assert [file.name for file in out.parent.iterdir()] == ["body.bin"]
 
 
@@ -208,7 +181,7 @@ def test_files_elsewhere_are_not_brought_along(tmp_path, uri):
     file.document["images"] = [{"uri": uri}]
     path = file.save(tmp_path / "model")
     (tmp_path / "out").mkdir()
-    (remark,) = walk(lw.load(path)).save(tmp_path / "out" / "out.glb")
+    (remark,) = wandering(lw.load(path)).save(tmp_path / "out" / "out.glb")
     assert remark.kind == "missing-file"
     assert parts(tmp_path / "out" / "out.glb")[0]["images"] == [{"uri": uri}]
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["out.glb"]
@@ -219,7 +192,7 @@ def test_files_elsewhere_are_not_brought_along(tmp_path, uri):
 
 def test_bare_writes_the_skeleton_alone(tmp_path):
     path, out = saved(tmp_path), tmp_path / "out.glb"
-    clip = walk(lw.load(path))
+    clip = wandering(lw.load(path))
     clip.save(out, bare=True)
     read = gltf.read(out)
     assert list(read.clips) == ["new"]
@@ -231,7 +204,7 @@ def test_bare_writes_the_skeleton_alone(tmp_path):
 def test_into_names_another_file(tmp_path):
     path, out = saved(tmp_path / "a"), tmp_path / "out.glb"
     other = saved(tmp_path / "b", "other.glb")
-    clip = walk(lw.load(path))
+    clip = wandering(lw.load(path))
     path.unlink()
     with pytest.raises(FormatError, match="is gone; into="):
         clip.save(out)
@@ -245,7 +218,7 @@ def test_into_names_another_file(tmp_path):
 
 
 def test_a_file_of_another_kind_says_what_it_leaves_out(tmp_path):
-    remarks = walk(lw.load(saved(tmp_path))).save(tmp_path / "out.bvh")
+    remarks = wandering(lw.load(saved(tmp_path))).save(tmp_path / "out.bvh")
     assert any(remark.kind == "dropped" and "meshes of body.glb" in remark.text for remark in remarks)
 
 
@@ -263,7 +236,7 @@ def test_links_with_new_names_still_move_their_nodes(tmp_path):
     path, out = saved(tmp_path), tmp_path / "out.glb"
     body = lw.load(path)
     named = body.replace(links={"bone6": {"name": "hand"}})
-    clip = walk(named)
+    clip = wandering(named)
     clip.save(out)
     read = gltf.read(out).clips["new"]
     np.testing.assert_allclose(read.forward()["bone6"], clip.forward()["hand"], atol=1e-5)
@@ -271,6 +244,6 @@ def test_links_with_new_names_still_move_their_nodes(tmp_path):
 
 def test_bytes_serve_as_the_file(tmp_path):
     body = lw.loads(character().glb(), "glb")
-    remarks = walk(body).save(tmp_path / "out.glb")
+    remarks = wandering(body).save(tmp_path / "out.glb")
     assert [remark.kind for remark in remarks] == ["missing-file"]
     assert list(gltf.read(tmp_path / "out.glb").clips) == ["old", "new"]

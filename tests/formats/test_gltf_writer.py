@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import shutil
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +15,6 @@ from linkwork.errors import FormatError
 from linkwork.formats import gltf, mesh_export
 from linkwork.formats.content import Content
 
-VALIDATOR = "gltf-validator@2.0.0-dev.3.10"
 MODELS = ("human", "panda", "planar", "hand", "planets", "engine", "pogo_stick")
 
 # Written and read again
@@ -269,27 +264,6 @@ def test_a_mesh_opens_no_other_file(tmp_path, monkeypatch):
 
 
 # The Khronos validator
-
-
-@pytest.fixture(scope="session")
-def validator() -> Path:
-    """A folder with the validator from npm, kept from run to run."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if not node or not npm:
-        pytest.skip("node and npm are not installed")
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "linkwork-tests" / VALIDATOR
-    if not cache.exists():
-        cache.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache.parent, ignore_cleanup_errors=True) as draft:
-            target = Path(draft) / "validator"
-            target.mkdir()
-            command = [npm, "install", "--silent", "--prefix", str(target), VALIDATOR]
-            done = children.run(command, text=True)
-            if done.returncode:
-                pytest.skip(f"npm could not install {VALIDATOR}: {done.stderr[-200:]}")
-            with contextlib.suppress(OSError):  # another process was faster
-                target.rename(cache)
-    return cache
 
 
 def test_the_khronos_validator_finds_nothing(tmp_path, validator):

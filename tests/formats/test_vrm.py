@@ -93,6 +93,15 @@ def test_an_animation_has_the_motion_of_the_body_from_a_t_pose(tmp_path):
         np.testing.assert_allclose(rest[bones[end]][:3, :3] @ [0, 1, 0], [0, 0, 1], atol=1e-6)  # axes of glTF
 
 
+def test_bones_turn_although_no_skin_has_them_as_joints(tmp_path):
+    path, roles = avatar(tmp_path)
+    document = json.loads(path.read_text())
+    document["skins"][0]["joints"] = [len(document["nodes"]) - 1]
+    path.write_text(json.dumps(document))
+    body = lw.load(path)
+    assert {body.arcs[body.link_index(link)].articulation.kind for link in roles.values()} == {"ball"}
+
+
 def test_what_is_no_avatar_is_said(tmp_path):
     with pytest.raises(FormatError, match="no link known as hips"):
         lw.models.motion("human").save(tmp_path / "a.vrma")

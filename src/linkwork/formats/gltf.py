@@ -79,6 +79,9 @@ class _GltfReader:
         self.place = {index: k for k, index in enumerate(skeleton.order)}
         self.extent = skeleton.extent
         self.turning = {self.place[j] for skin in source.document.skins for j in skin.joints if j in self.place}
+        self.roles = roles_of(source, dict(zip(skeleton.order, skeleton.names, strict=True)))
+        bones = set(self.roles.values())
+        self.turning |= {k for k, name in enumerate(skeleton.names) if name in bones}
         self.left_out: Counter[str] = Counter()
         self.sliding: dict[int, float] = {}
         self.stretching: dict[int, float] = {}
@@ -174,12 +177,11 @@ class _GltfReader:
 
     def _origin(self) -> Origin | None:
         """Return the file, if it shows or says more than a skeleton."""
-        skeleton, meshes = self.skeleton, bool(self.source.document.meshes)
-        roles = roles_of(self.source, dict(zip(skeleton.order, skeleton.names, strict=True)))
-        if not meshes and not roles:
+        meshes = bool(self.source.document.meshes)
+        if not meshes and not self.roles:
             return None
         up, folders = self.options.up or "y", self.options.folders
-        return Origin(located(self.source.path), self.unit, up, folders, roles=roles, has_meshes=meshes)
+        return Origin(located(self.source.path), self.unit, up, folders, roles=self.roles, has_meshes=meshes)
 
     def _clip(self, linkage: Linkage, motion: Motion) -> Clip:
         """Return a motion as poses: what each joint adds to its rest placement."""

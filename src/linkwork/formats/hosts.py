@@ -67,6 +67,8 @@ def check_absent(
         names: What it has.
         remarks: Gains what is left out.
     """
+    if not absent and not present:
+        raise FormatError(host.file, f"no link of {linkage.name!r} moves, so there is no motion to put into it.")
     which = listed([repr(name) for name in absent[:5]])
     if len(absent) >= present:
         known = listed([repr(name) for name in names[:8]])

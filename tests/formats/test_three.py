@@ -1,0 +1,93 @@
+"""Files that linkwork writes, played in three.js: between the frames too, where a joint must not spin."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation, Slerp
+
+import captures
+import children
+import linkwork as lw
+from gltf_files import UP, character, wandering
+
+FINER = 10  # times between two frames
+
+
+def played(three: Path, file: Path, number: int, times: np.ndarray) -> dict[str, np.ndarray]:
+    """Return where three.js has the nodes of a file at times, z up."""
+    script = Path(__file__).parent / "three_player.mjs"
+    command = ["node", str(script), str(three), str(file), str(number)]
+    done = children.run(command, text=True, stdin=json.dumps(times.tolist()))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    return {name: np.array(places) @ UP.T for name, places in found.items()}
+
+
+def finer(clip: lw.Clip) -> np.ndarray:
+    """Return the times of the frames and nine between each two."""
+    return np.interp(np.arange((len(clip) - 1) * FINER + 1) / FINER, np.arange(len(clip)), clip.times)
+
+
+def between(clip: lw.Clip, times: np.ndarray) -> dict[str, np.ndarray]:
+    """Return where links are between frames, if each turns the short way on the one above it."""
+    linkage, frames = clip.linkage, clip.forward()
+    worlds: list[np.ndarray] = []
+    for link, parent in zip(linkage.links, linkage.parents, strict=True):
+        above = frames[linkage.links[parent]] if parent >= 0 else np.eye(4)
+        local = np.linalg.inv(above) @ frames[link]
+        matrix = np.tile(np.eye(4), (len(times), 1, 1))
+        matrix[:, :3, :3] = Slerp(clip.times, Rotation.from_matrix(local[:, :3, :3]))(times).as_matrix()
+        for k in range(3):
+            matrix[:, k, 3] = np.interp(times, clip.times, local[:, k, 3])
+        worlds.append((worlds[parent] if parent >= 0 else np.eye(4)) @ matrix)
+    return {link: world[:, :3, 3] for link, world in zip(linkage.links, worlds, strict=True)}
+
+
+def spinning() -> lw.Clip:
+    """A body of Euler angles that turns through a circle: its angles wrap, and every few frames are another triple."""
+    body = lw.Builder("body", root=lw.Floating("ZXY")).ball("hip", "thigh", euler="ZXY", at=(0, 0, 1))
+    body = body.ball("knee", "shin", euler="ZXY", at=(0.5, 0, 0)).revolute("ankle", "foot", at=(0.5, 0, 0)).build()
+    turn = np.linspace(100.0, 460.0, 40)
+    one = np.stack([turn, np.full(40, 10.0), np.full(40, 20.0)], axis=1)
+    two = np.stack([turn + 180.0, np.full(40, 170.0), np.full(40, 200.0)], axis=1)
+    triples = np.where(np.arange(40)[:, None] % 7 < 3, one, two)
+    angles = np.concatenate([triples, triples, triples, turn[:, None]], axis=1)
+    wrapped = np.radians((angles + 180.0) % 360.0 - 180.0)
+    return lw.Clip(body, np.arange(40) / 30.0, np.concatenate([np.zeros((40, 3)), wrapped], axis=1))
+
+
+CLIPS = {"spinning": spinning, "dance": lambda: captures.recorded("dance")}
+
+
+@pytest.mark.parametrize("name", CLIPS)
+def test_joints_go_the_short_way_between_frames(tmp_path, three, name):
+    clip = CLIPS[name]()
+    assert np.abs(np.diff(clip.poses, axis=0)).max() > np.pi or name != "spinning"  # its angles do wrap
+    clip.save(tmp_path / "clip.glb")
+    times = finer(clip)
+    found, expected = played(three, tmp_path / "clip.glb", 0, times), between(clip, times)
+    for link, places in expected.items():
+        np.testing.assert_allclose(found[link], places, atol=1e-4 * (1.0 + clip.linkage.length), err_msg=link)
+
+
+def test_a_character_moves_as_its_clip_does(tmp_path, three, validator):
+    """The motion that is put into a file beside its own, under an armature of another scale; and the file is valid."""
+    file = character()
+    del file.document["images"], file.document["textures"], file.document["materials"][0]["pbrMetallicRoughness"]
+    clip = wandering(lw.load(file.save(tmp_path)))
+    clip.save(tmp_path / "out.glb")
+    times = finer(clip)
+    found, expected = played(three, tmp_path / "out.glb", 1, times), between(clip, times)
+    for link in (f"bone{k}" for k in range(2, 7)):
+        np.testing.assert_allclose(found[link][::FINER], clip.forward()[link][:, :3, 3], atol=1e-4, err_msg=link)
+    assert np.abs(found["bone2"] - expected["bone2"]).max() < 0.2  # the way of the armature, said by the top joint
+    script = Path(__file__).parent / "gltf_validator.mjs"
+    done = children.run(["node", str(script), str(validator), str(tmp_path / "out.glb")], text=True, check=True)
+    wrong = [
+        issue for issue in json.loads(done.stdout)[str(tmp_path / "out.glb")] if issue.startswith(("error", "warn"))
+    ]
+    assert [issue for issue in wrong if "/animations/1" in issue] == []
