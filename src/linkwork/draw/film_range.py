@@ -143,7 +143,7 @@ def _moments(
 def camera_way(linkage: Linkage, poses: FloatArray, rate: float, follow: bool | str) -> FloatArray | None:
     """Return where a camera goes that follows a linkage over the ground, shape (n, 3); None where it stands still.
 
-    It goes along with a frame, or with the middle of all links, and smooths its way so that steps do not shake it.
+    It goes along with a frame, or with the middle of all links that move, and smooths its way so that steps do not shake it.
 
     Args:
         linkage: The linkage.
@@ -156,7 +156,9 @@ def camera_way(linkage: Linkage, poses: FloatArray, rate: float, follow: bool | 
     if isinstance(follow, str):
         way = linkage.forward(poses, frame=follow)[:, :3, 3]
     else:
-        way = linkage.forward(poses).array[:, : len(linkage.links), :3, 3].mean(axis=1)
+        links = linkage.forward(poses).array[:, : len(linkage.links), :3, 3]
+        moving = np.ptp(links, axis=0).max(axis=1) > 0.0
+        way = links[:, moving | ~moving.any()].mean(axis=1)
     from scipy.ndimage import gaussian_filter1d
 
     smooth: FloatArray = gaussian_filter1d(way, STEADY * rate, axis=0, mode="nearest")

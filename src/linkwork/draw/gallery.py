@@ -44,6 +44,22 @@ figure = lw.textbook.figure("{number}")
 lw.draw.figure(figure, path="figure-{number}.png")
 
 # linkwork figure {number} -o figure-{number}.gif"""
+BODIES_SECTION = "One motion, many bodies"
+BODIES_TEXT = {
+    "walk": "A human's walk, given to a child, to a character with a skin, and to a robot of 29 joints.",
+    "wave": "The same wave for arms of other lengths, and for three revolute joints in place of a ball.",
+    "squat": "Feet stay where they are, whatever the legs are like.",
+    "jump": "Into the air and down again; soles land on the floor.",
+    "trot": "A dog trots ahead, and the camera with it.",
+}
+BODIES_CODE = """import linkwork as lw
+from linkwork.draw.performances import performances
+
+clips = dict(performances())["{name}"]
+lw.draw.film(clips["{body}"], "{name}.mp4", follow=True)
+
+# linkwork retarget walk.bvh --to character.glb -o walk.glb
+# linkwork animate walk.glb -o walk.mp4 --follow"""
 SHOWN_FPS = 12.0  # one frame of a figure at a time, slowly enough to follow
 STAY = 0.5  # seconds on the last frame
 BAND = 26  # pixels: room for a title
@@ -160,9 +176,11 @@ def build(
     if texts is not None:
         cards: Iterable[Card] = model_cards(texts, fps=fps, progress=progress)
     else:
-        share = len(models.MODELS) / (len(models.MODELS) + len(textbook.FIGURES))
-        first, second = _stretch(progress, 0.0, share), _stretch(progress, share, 1.0)
-        cards = chain(model_cards(fps=fps, progress=first), figure_cards(fps=fps, progress=second))
+        counts = (len(models.MODELS), len(BODIES_TEXT), len(textbook.FIGURES))
+        shares = [0.0, *(done / sum(counts) for done in accumulate(counts))]
+        told = [_stretch(progress, start, end) for start, end in pairwise(shares)]
+        makers = (model_cards, body_cards, figure_cards)
+        cards = chain.from_iterable(make(fps=fps, progress=tell) for make, tell in zip(makers, told, strict=True))
     write_text(path, page(cards, subtitle=SUBTITLE))
     return path
 
@@ -198,6 +216,27 @@ def model_cards(
                 section=models.CATEGORIES[model.category],
                 facts=f"{degrees_of_freedom(linkage)} DOF, {len(linkage.links)} links",
             )
+
+
+def body_cards(*, fps: float | None = None, progress: Progress | None = None) -> Iterator[Card]:
+    """Yield a card for each of five motions, with a film of the bodies that make it; arguments as in `build`."""
+    from .performances import films, performances
+
+    for k, (name, clips) in enumerate(performances()):
+
+        def at(share: float, k: int = k, name: str = name) -> None:
+            if progress is not None:
+                progress((k + share) / len(BODIES_TEXT), name)
+
+        made = dict(films(clips, fps=FPS if fps is None else fps, progress=at))
+        yield Card(
+            title=name.capitalize(),
+            text=BODIES_TEXT[name],
+            picture=beside(list(made.values()), list(made)),
+            code=BODIES_CODE.format(name=name, body=next(iter(made))),
+            section=BODIES_SECTION,
+            facts=" | ".join(made),
+        )
 
 
 def figure_cards(*, fps: float | None = None, progress: Progress | None = None) -> Iterator[Card]:

@@ -144,6 +144,7 @@ class Sketch:
             self.depth[i] = self.depth[parent] + 1
         if shapes:
             self._take_shapes()
+        self._carriers: set[int] = set()  # links that show nothing: they carry a character about
         self.bones, self.rails = self._skeleton()
         kinds = [joint.articulation.kind for joint in linkage.arcs]
         self.round_joints = origins([i for i, kind in enumerate(kinds) if kind in ROUND])
@@ -186,7 +187,9 @@ class Sketch:
             if parent < 0:
                 continue
             end = joint.placement[:3, 3]
-            if self.bare[parent] and end.any() and not self._is_stake(child):
+            if self._is_stake(child):
+                self._carriers.update(self._way_to(parent))
+            elif self.bare[parent] and end.any():
                 bones.append((parent, parent, origin, end))
             if joint.articulation.kind in ("prismatic", "screw") and (self.bare[parent] or self.bare[child]):
                 rails.append((parent, child, end, origin))
@@ -239,7 +242,8 @@ class Sketch:
 
     def _cloud(self) -> Points:
         """Return the points whose bounding box is the drawing's: frame origins, bone ends and coarse surfaces."""
-        groups = [origins(range(len(self.linkage.frames))), self.bones, self.rails]
+        frames = [k for k in range(len(self.linkage.frames)) if k not in self._carriers]
+        groups = [origins(frames if self.skin is None else []), self.bones, self.rails]
         groups += [points for _, points in self._corners(sides=8)]
         groups += [part.points(outermost(surface.corners)) for part, surface in self.mesh_parts]
         groups += [] if self.skin is None else [self._skin_points(self.skin)]

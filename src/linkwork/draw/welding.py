@@ -14,6 +14,7 @@ from ..transforms import FloatArray
 
 CREASE = np.cos(np.radians(40.0))  # where faces bend more than that, there is an edge
 FINEST = 2048  # cells along a surface within which corners are one and the same
+CROWD = 24  # faces around a corner that are looked at
 COARSER = 1.2  # factor from one try to the next, at least
 DETAIL = 150_000  # triangles of all meshes of a linkage, roughly: finer ones are smaller than a pixel
 LEAST_DETAIL, MOST_DETAIL = 1_500, 20_000  # of one mesh
@@ -86,20 +87,34 @@ def _merged(triangles: FloatArray, cell: float) -> tuple[FloatArray, IntArray]:
 
 
 def _shaded(corners: FloatArray, indices: IntArray) -> Facets:
-    """Return a surface with the mean normal at a corner, or a face's own where it lies across an edge from the mean."""
+    """Return a surface whose normal at the corner of a face is the mean of those around that it bends little from."""
     a, b, c = (corners[indices[:, k]] for k in range(3))
     across = np.cross(b - a, c - a)
-    area = np.linalg.norm(across, axis=1, keepdims=True)
-    indices, across, area = indices[area[:, 0] > 0.0], across[area[:, 0] > 0.0], area[area[:, 0] > 0.0]
-    own = across / area
-    mean = np.stack([np.bincount(indices.ravel(), np.repeat(across[:, k], 3), len(corners)) for k in range(3)], axis=1)
-    length = np.linalg.norm(mean, axis=1, keepdims=True)
-    mean /= np.where(length > 0.0, length, 1.0)
-    smooth = np.einsum("tkj,tj->tk", mean[indices], own) > CREASE
-    normals = np.where(smooth[..., None], mean[indices], own[:, None])
-    keys = np.concatenate([indices.reshape(-1, 1), normals.reshape(-1, 3).round(6)], axis=1)
+    area = np.linalg.norm(across, axis=1)
+    indices, across, area = indices[area > 0.0], across[area > 0.0], area[area > 0.0]
+    own = across / area[:, None]
+    ours, theirs = _neighbours(indices.ravel())
+    alike = np.einsum("nj,nj->n", own[ours // 3], own[theirs // 3]) > CREASE
+    ours, theirs = ours[alike], theirs[alike]
+    means = np.stack([np.bincount(ours, across[theirs // 3, k], indices.size) for k in range(3)], axis=1)
+    normals = means / np.linalg.norm(means, axis=1, keepdims=True)
+    keys = np.concatenate([indices.reshape(-1, 1), normals.round(6)], axis=1)
     _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return Facets(corners[indices.ravel()[first]], normals.reshape(-1, 3)[first], place.reshape(-1, 3))
+    return Facets(corners[indices.ravel()[first]], normals[first], place.reshape(-1, 3))
+
+
+def _neighbours(points: IntArray) -> tuple[IntArray, IntArray]:
+    """Return all pairs of places that hold the same point, each with itself too; of a crowd, each with some."""
+    order = np.argsort(points, kind="stable")
+    _, starts, counts = np.unique(points[order], return_index=True, return_counts=True)
+    seen = np.minimum(counts, CROWD)
+    sizes = np.repeat(seen, counts)  # for every place in order, how many it is paired with
+    ranks = np.arange(len(points)) - np.repeat(starts, counts)
+    first = np.repeat(np.arange(len(points)), sizes)
+    step = np.arange(len(first)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    group, size = np.repeat(np.repeat(starts, counts), sizes), np.repeat(np.repeat(counts, counts), sizes)
+    second = group + (np.repeat(ranks, sizes) + step) % size  # from itself on, around
+    return order[first], order[second]
 
 
 def is_closed(surface: Facets) -> bool:
