@@ -143,7 +143,7 @@ def _moments(
 def camera_way(linkage: Linkage, poses: FloatArray, rate: float, follow: bool | str) -> FloatArray | None:
     """Return where a camera goes that follows a linkage over the ground, shape (n, 3); None where it stands still.
 
-    It goes along with a frame, or with the middle of all links that move, and smooths its way so that steps do not shake it.
+    It goes along with a frame, or with the middle of all links that move, and smooths its way: steps do not shake it.
 
     Args:
         linkage: The linkage.
