@@ -23,6 +23,7 @@ from .names import LEG, SIDES
 UPRIGHT = 8  # how much more frames count in which it stands upright on straight legs: a power of both
 BENT = 1e-3  # how much all other frames count
 FOLDED = 0.02  # mean square sine of a limb's fold, above which the motion itself says about which axis it folds
+OVERSTRETCHED = 0.5  # sine of the fold below which a limb that folds the wrong way is only stretched too far
 ASIDE = 1e-3  # how much the axis across the body counts where an arm or a leg points the other way
 SHORT = 1e-9  # [m]: shorter ways have no direction
 # Bone and axis of folding of each limb, forward, left and up; those of a right arm are the other way round.
@@ -151,7 +152,10 @@ def _arm(sight: Sight, side: str, chest: FloatArray, weights: FloatArray, axes: 
 def _leg(sight: Sight, side: str, hips: FloatArray, axes: dict[str, FloatArray]) -> None:
     """Add the axes of thigh, shank, foot and toes of a side."""
     hip, knee, ankle, toe = (f"{side}_{part}" for part in ("hip", "knee", "ankle", "toe"))
-    shank = _limb(sight, (hip, knee, ankle), LEG_OUT, LEG_FOLD, hips, axes)
+    aside = None  # of a straight leg, the foot says where the knee points
+    if side in sight.toes and knee in sight.places:
+        aside = np.cross(_unit(sight.toes[side]), sight.way(knee, ankle))
+    shank = _limb(sight, (hip, knee, ankle), LEG_OUT, LEG_FOLD, hips, axes, aside)
     if ankle not in sight.turns:
         return
     flat = sight.flat[side].astype(float)
@@ -173,12 +177,13 @@ def _limb(
     fold: FloatArray,
     base: FloatArray,
     axes: dict[str, FloatArray],
+    aside: FloatArray | None = None,
 ) -> FloatArray:
     """Add the axes of the two bones of a limb, and return those of the last one in the world, (frames, 3, 3).
 
     A bone points from its joint to the next. It is twisted so that the axis about which the limb folds is where it
-    belongs: forward at an elbow, backward at a knee. A limb that never folds is as if it had been turned the shortest
-    way from where it belongs.
+    belongs: forward at an elbow, backward at a knee. A limb that never folds goes by its foot, or is as if it had been
+    turned the shortest way from where it belongs.
 
     Args:
         sight: What is seen.
@@ -187,6 +192,7 @@ def _limb(
         fold: The axis of folding in them.
         base: Axes of the trunk, (frames, 3, 3).
         axes: What is found, by role.
+        aside: Where the axis of folding seems to be, (frames, 3), if the foot tells.
     """
     first, middle, last = roles
     if first not in sight.turns or middle not in sight.places:
@@ -194,13 +200,16 @@ def _limb(
     upper = sight.way(first, middle)
     bone = _mean(sight.turns[first], upper)
     guess, trust = _untwisted(base, upper, out)
-    expected = _mean(sight.turns[first], guess @ fold, trust) + ASIDE * _mean(sight.turns[first], base @ fold)
+    expected = _mean(sight.turns[first], guess @ fold, trust) if aside is None else _mean(sight.turns[first], aside)
+    expected = expected + ASIDE * _mean(sight.turns[first], base @ fold)
     hinge = expected
     if last in sight.places:
         cross = np.cross(upper, sight.way(middle, last))
-        share = float((cross**2).sum(axis=1).mean())
-        hinge = _mean(sight.turns[first], cross * np.linalg.norm(cross, axis=1, keepdims=True))
-        hinge = hinge + FOLDED * np.exp(-share / FOLDED) * expected
+        size = np.linalg.norm(cross, axis=1)
+        hinge = _mean(sight.turns[first], cross * size[:, None])
+        if hinge @ expected < 0.0 and np.percentile(size, 95.0) < OVERSTRETCHED:
+            hinge = -hinge  # as knees are that were fitted badly
+        hinge = hinge + FOLDED * np.exp(-float((size**2).mean()) / FOLDED) * expected
     if middle in sight.folds:
         hinge = _mean(sight.turns[first], sight.folds[middle])
     elif middle in sight.hinges:

@@ -115,7 +115,7 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, sm
         )
     times = motion.times
     axes = transfer.anatomical_motion(motion, source)
-    axes = {role: turns_smoothed(turn, times, smooth) for role, turn in axes.items()}
+    axes = {role: turns_smoothed(turn, times, smooth) for role, turn in transfer.without_torsion(target, axes).items()}
     places = {role: smoothed(source.path(role, motion.poses), times, smooth) for role in source.roles}
     legs = all(skeleton.has_legs and skeleton.length(*LEGS["left"]) > plans.SHORTEST for skeleton in (source, target))
     free = isinstance(target.linkage.root.articulation, Floating)

@@ -12,11 +12,13 @@ import numpy as np
 
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
-from ..transforms import FloatArray, steady
+from ..transforms import FloatArray, axis_rotation, steady
 from .anatomy import mean_axes
 from .names import SIDES, TRUNK
 from .skeletons import Skeleton
 
+MOST_TORSION = 1.0  # [rad] that a foot is turned below its shank
+TWISTING = 0.6  # cosine from which an axis runs along a bone, and twists what hangs on it
 DAMPING = 1e-3  # of the fit of revolute joints to rotations: near gimbal lock they move little
 STRIDE = 0.15  # [rad]: how far joints turn in a frame towards a better fit; three without limits may jump
 
@@ -48,6 +50,43 @@ def wanted_rotations(skeleton: Skeleton, motion: Mapping[str, FloatArray]) -> di
             if found in motion:
                 result[role] = motion[found] @ local.T
     return result
+
+
+def without_torsion(target: Skeleton, axes: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    """Return anatomical axes whose feet point as the target's do below the knee, on average, where ankles do not twist.
+
+    Shanks are twisted in themselves, by some degrees or by many as a skeleton was fitted. A foot that cannot turn below
+    its shank would take the knee aside to point as the source's does.
+    """
+    result = dict(axes)
+    for side in SIDES:
+        knee, ankle = f"{side}_knee", f"{side}_ankle"
+        if not target.has(knee, ankle) or knee not in axes or ankle not in axes or _ankle_twists(target, side):
+            continue
+        own = {role: target.worlds[target.body(role)][:, :3, :3] @ target.anatomy[role] for role in (knee, ankle)}
+        angle = _torsion(own[knee], own[ankle]) - _torsion(axes[knee], axes[ankle])
+        if abs(angle) < MOST_TORSION:  # more is no shank's own: a motion that is all bent says little of it
+            result[ankle] = axes[ankle] @ axis_rotation(np.array([0.0, 0.0, 1.0]), angle)
+    return result
+
+
+def _torsion(shank: FloatArray, foot: FloatArray) -> float:
+    """Return by how much a foot is turned about its shank on average [rad], from the axes of both, (frames, 3, 3)."""
+    ahead = np.einsum("tji,tj->ti", shank, foot[..., 0]).mean(axis=0)
+    return float(np.arctan2(ahead[1], ahead[0]))
+
+
+def _ankle_twists(skeleton: Skeleton, side: str) -> bool:
+    """Return whether an ankle can turn its foot about the shank."""
+    linkage, knee, ankle = skeleton.linkage, f"{side}_knee", f"{side}_ankle"
+    above, foot = (linkage.link_index(skeleton.body(role)) for role in (knee, ankle))
+    shank = skeleton.world[skeleton.body(knee)][:3, :3] @ skeleton.anatomy[knee][:, 2]
+    for arc in (i for i in linkage.path_to(linkage.links[foot])[0] if i > above):
+        turned = skeleton.world[linkage.links[arc]][:3, :3]
+        for element in linkage.arcs[arc].articulation.elements:
+            if element.kind == "ball" or (element.kind == "revolute" and abs(turned @ element.axis @ shank) > TWISTING):
+                return True
+    return False
 
 
 @dataclass(frozen=True)
