@@ -90,6 +90,12 @@ def read_skin(linkage: Linkage, origin: Origin) -> Skin | None:
     return _SkinReader(source, {origin.name_of(link): link for link in linkage.links}, origin.units).skin()
 
 
+def read_binds(linkage: Linkage, origin: Origin) -> dict[str, FloatArray]:
+    """Return link_from_bound by link, of the skin with the most joints; nothing where no skin says how it was bound."""
+    source = GltfSource(origin.file, Options(units=origin.units, up=origin.up, folders=origin.folders))
+    return _SkinReader(source, {origin.name_of(link): link for link in linkage.links}, origin.units).bound()
+
+
 class _SkinReader:
     """The meshes of a file on their way to a skin.
 
@@ -123,6 +129,14 @@ class _SkinReader:
             tuple(self.links),
             np.array(self.binds),
         )
+
+    def bound(self) -> dict[str, FloatArray]:
+        skins = [skin for skin in self.shown.skins if skin.inverse_bind_matrices is not None]
+        if not skins:
+            return {}
+        skin = max(skins, key=lambda skin: len(skin.joints))
+        self._bones(skin.joints, self._bind_matrices(skin))
+        return dict(zip(self.links, self.binds, strict=True))
 
     def _pieces(self, node: Wearer, index: int) -> Iterator[_Piece]:
         """Yield what a node shows."""

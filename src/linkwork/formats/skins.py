@@ -1,15 +1,23 @@
-"""What a file shows of a linkage beyond its shapes: triangles that hang on bones, read when something draws them."""
+"""What a file shows of a linkage beyond its shapes: triangles that hang on bones, and the pose they were bound in."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
+import numpy as np
+
+from ..linkage.euler_angles import turn_values
+from ..linkage.joints import Ball, Floating
 from ..linkage.linkage import Linkage
+from ..linkage.poses import rest_pose
 from ..linkage.skin import Skin
-from .gltf_skin import read_skin
+from ..transforms import FloatArray
+from .gltf_skin import read_binds, read_skin
 
 GLTF = (".gltf", ".glb", ".vrm")
+FLAT = 1e-6  # of the largest: a bind that squeezes a bone flat says nothing of how it is turned
 
 
 def skin_of(linkage: Linkage) -> Skin | None:
@@ -22,6 +30,49 @@ def skin_of(linkage: Linkage) -> Skin | None:
     if origin is None or PurePath(origin.file).suffix.lower() not in GLTF:
         return None
     return linkage.cache.get("skin", str(origin.file), lambda: _Kept(read_skin(linkage, origin))).skin
+
+
+def bind_pose(linkage: Linkage) -> FloatArray | None:
+    """Return the pose in which a character's skin was put on its bones; None where its file does not say.
+
+    Files may rest in any pose, such as the first frame of a dance; skins are bound in a T-pose or an A-pose. The root
+    stays at rest.
+    """
+    origin = linkage.origin
+    if origin is None or PurePath(origin.file).suffix.lower() not in GLTF or not Path(origin.file).is_file():
+        return None
+    return linkage.cache.get(
+        "bind", str(origin.file), lambda: _Bound(_pose_of(linkage, read_binds(linkage, origin)))
+    ).pose
+
+
+def _pose_of(linkage: Linkage, binds: Mapping[str, FloatArray]) -> FloatArray | None:
+    """Return the pose in which links are turned against each other as when they were bound."""
+    turns = {}
+    for link, bind in binds.items():
+        u, sizes, vt = np.linalg.svd(bind[:3, :3])
+        if sizes.min() > FLAT * sizes.max() and np.linalg.det(u @ vt) > 0.0:
+            turns[link] = (u @ vt).T  # bound_from_link
+    pose, moved = rest_pose(linkage), False
+    for i, (arc, drive) in enumerate(zip(linkage.arcs, linkage.drives, strict=True)):
+        if linkage.links[i] not in turns or not isinstance(arc.articulation, Ball | Floating) or arc.mimic is not None:
+            continue
+        above, turn = linkage.parents[i], arc.placement[:3, :3]
+        while above >= 0 and linkage.links[above] not in turns:
+            turn, above = linkage.arcs[above].placement[:3, :3] @ turn, linkage.parents[above]
+        if above >= 0:
+            local = turn.T @ turns[linkage.links[above]].T @ turns[linkage.links[i]]
+            values = turn_values(arc.articulation, local[None])[0]
+            columns = range(linkage.nq)[drive.columns]
+            pose[columns[-len(values) :]], moved = values, True
+    return pose if moved else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Bound:
+    """A pose in a cache, which keeps no None."""
+
+    pose: FloatArray | None
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..errors import OptionError
+from ..formats.skins import bind_pose
 from ..linkage.poses import PoseLike, rest_pose
 from ..motion.clips import Clip
 from ..transforms import FloatArray, is_whole
@@ -21,7 +22,6 @@ from .skeletons import Skeleton
 RestLike: TypeAlias = PoseLike | int | None
 """A frame of the motion, ``"t-pose"``, ``"a-pose"``, ``"rest"`` (as the file rests) or a pose of the linkage."""
 
-BIND = "bind"
 ARMS_DOWN = {"t-pose": (-25.0, 25.0), "a-pose": (25.0, 75.0)}  # [degrees] below level
 STRAIGHT, ASIDE, ASTRIDE = 35.0, 40.0, 40.0  # [degrees] that elbows fold, arms point ahead, legs point aside at most
 MOST_FRAMES = 500  # that are looked at
@@ -40,7 +40,7 @@ def with_rest(skeleton: Skeleton, given: RestLike, option: str) -> Skeleton:
     """
     linkage, clip = skeleton.linkage, skeleton.seen
     if given is None:
-        bind = linkage.poses.get(BIND) if clip is None else None
+        bind = bind_pose(linkage) if clip is None else None
         return skeleton if bind is None or not stands(skeleton, bind) else replace(skeleton, posed=np.array(bind))
     if is_whole(given):
         if clip is None:
@@ -71,8 +71,8 @@ def sampled(clip: Clip) -> FloatArray:
 def _looked_for(skeleton: Skeleton, kind: str, option: str) -> FloatArray:
     """Return the T-pose or A-pose among the stored poses, the rest pose and the frames of the motion."""
     linkage, clip = skeleton.linkage, skeleton.seen
-    poses = [linkage.poses[BIND]] if BIND in linkage.poses else []
-    poses += [rest_pose(linkage), *(pose for name, pose in linkage.poses.items() if name != BIND)]
+    bind = bind_pose(linkage)
+    poses = [*([] if bind is None else [bind]), rest_pose(linkage), *linkage.poses.values()]
     if clip is not None:
         poses += list(sampled(clip))
     table = measures(skeleton, np.array(poses))
