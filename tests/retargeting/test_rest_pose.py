@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 from captures import recorded
 from linkwork.errors import OptionError
+from linkwork.formats.skins import bind_pose
+from linkwork.models.characters import write_character
 from linkwork.retargeting import recognise, retarget_with_report
 from linkwork.retargeting.kin import kinship
 from linkwork.retargeting.quaternion_form import without_angles
@@ -127,3 +133,37 @@ def test_people_of_one_system_share_what_the_motion_tells():
         turns = [motion.forward(frame=roles[role])[:, :3, :3] for motion in (clip, made)]
         trace = np.einsum("tij,tij->t", *turns)
         assert np.degrees(np.arccos(np.clip((trace - 1.0) / 2.0, -1.0, 1.0))).mean() < 5.0, role
+
+
+def test_a_character_is_known_by_the_pose_its_skin_was_bound_in(tmp_path):
+    """The nodes rest in the middle of a dance; the skin was bound in a T-pose, in which another file rests."""
+    write_character(tmp_path / "bound.gltf")
+    document = json.loads((tmp_path / "bound.gltf").read_text())
+    rng = np.random.default_rng(0)
+    for node in document["nodes"][1:-1]:
+        node["rotation"] = Rotation.from_rotvec(0.6 * rng.normal(size=3)).as_quat().tolist()
+    (tmp_path / "odd.gltf").write_text(json.dumps(document))
+    plain, odd = (lw.load(tmp_path / f"{name}.gltf") for name in ("bound", "odd"))
+    pose = bind_pose(odd)
+    assert np.abs(odd.forward(pose).array - plain.forward(plain.neutral()).array).max() < 1e-6
+    first, second = (lw.retarget(recorded("walk"), body) for body in (plain, odd))
+    assert np.abs(first.forward().array - second.forward().array)[..., :3, 3].max() < 0.002
+    assert bind_pose(lw.models.human()) is None
+
+
+def test_knees_that_were_fitted_too_straight_fold_back_all_the_same():
+    """A person stands with knees that bend forward by ten degrees, as some fits have them."""
+    march = recorded("march")
+    figure, height = march.linkage, march.linkage.coordinate_index["Hips.y"]
+    pose = 0.0 * march.poses[0]
+    pose[height] = march.poses[0, height]
+    for side in ("Left", "Right"):
+        pose[figure.coordinate_index[f"{side}Knee.rx"]] = -np.radians(10.0)
+    clip = lw.Clip(figure, np.arange(20) / 30.0, np.repeat(pose[None], 20, axis=0))
+    skeleton = replace(recognise(figure), seen=clip)
+    thigh, hips = (
+        skeleton.worlds[skeleton.body(role)][0, :3, :3] @ skeleton.anatomy[role] for role in ("left_hip", "hips")
+    )
+    assert thigh[:, 1] @ hips[:, 1] > 0.9
+    ankle, knee = (skeleton.path(f"left_{part}", clip.poses)[0] for part in ("ankle", "knee"))
+    assert (ankle - knee) @ hips[:, 0] > 0.05
