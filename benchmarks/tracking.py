@@ -170,7 +170,7 @@ def section(found: dict[str, Any]) -> str:
     lines += [
         f"`lw.track` on {many['paths']} such paths of {many['robots']} robots (example-robot-data, linkwork's models): "
         f"{many['jumping']} with a jump, largest step {many['largest']:.2f} rad; {many['missed']:,} of "
-        f"{many['frames']:,} frames missed, on {many['waiting']} paths, where nothing led on without a jump.",
+        f"{many['frames']:,} frames missed, on {many['waiting']} paths.",
         "",
         *found["verdicts"],
         "",
@@ -196,6 +196,8 @@ def verdicts(found: dict[str, Any]) -> list[str]:
             )
     jumps = found["everywhere"]["jumping"]
     lines.append(f"- {'MISSED' if jumps else 'met'}: no jump on the paths of all robots")
+    lost = found["everywhere"]["missed"]
+    lines.append(f"- {'MISSED' if lost else 'met'}: no frame missed on the paths of all robots; here {lost:,}")
     return lines
 
 
