@@ -65,7 +65,7 @@ class Resources:
         own = self.buffers[packing.buffer]
         own["byteLength"] = len(packing.binary)
         if packing.buffer or not self.packs:  # an address that holds them: only the first can be the binary chunk
-            own["uri"] = data_uri(packing.binary)
+            own["uri"] = data_uri(bytes(packing.binary))
             return b""
         return bytes(packing.binary)
 

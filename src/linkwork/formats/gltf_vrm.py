@@ -54,7 +54,7 @@ def roles_of(source: GltfSource, names: Mapping[int, str]) -> dict[str, str]:
             bones |= _humanoid(extensions[name])
     roles = {table[bone]: names[node] for bone, node in bones.items() if bone in table and node in names}
     top = bones.get("upperChest")
-    if top in names:  # the arms hang on it
+    if top is not None and top in names:  # the arms hang on it
         roles["chest"] = names[top]
     return roles
 

@@ -43,7 +43,7 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     writing = _GltfWriter(content, path)
     with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold is refused, number by number
         writing.build()
-    write_document(path, writing.document, writing.numbers.binary)
+    write_document(path, writing.document, bytes(writing.numbers.binary))
     return tuple(writing.remarks)
 
 

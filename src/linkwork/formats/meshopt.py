@@ -107,7 +107,7 @@ def _summed(deltas: NDArray[np.uint8], baseline: bytes, mode: int) -> NDArray[np
         zigzag = np.ascontiguousarray(deltas).view(kind)
         steps = np.where(zigzag & 1, ~(zigzag >> 1), zigzag >> 1).astype(kind)
         start = np.frombuffer(baseline, kind)
-        return (np.cumsum(steps, axis=0, dtype=kind) + start).astype(kind).view(np.uint8)
+        return np.asarray((np.cumsum(steps, axis=0, dtype=kind) + start).astype(kind).view(np.uint8), np.uint8)
     turn = (32 - (mode >> 4)) & 31
     if mode & 15 != 2:
         raise ValueError(f"there is no way {mode} to take differences")
@@ -115,7 +115,7 @@ def _summed(deltas: NDArray[np.uint8], baseline: bytes, mode: int) -> NDArray[np
     if turn:
         words = (words << np.uint32(turn)) | (words >> np.uint32(32 - turn))
     start = np.frombuffer(baseline, "<u4")
-    return (np.bitwise_xor.accumulate(words, axis=0) ^ start).astype("<u4").view(np.uint8)
+    return np.asarray((np.bitwise_xor.accumulate(words, axis=0) ^ start).astype("<u4").view(np.uint8), np.uint8)
 
 
 # Filters
@@ -136,13 +136,13 @@ def _quaternion(values: NDArray[np.uint8]) -> bytes:
     for k in range(3):
         result[rows, (largest + 1 + k) % 4] = three[:, k]
     result[rows, largest] = fourth
-    return np.rint(result * 32767.0).astype("<i2").tobytes()
+    return bytes(np.rint(result * 32767.0).astype("<i2").tobytes())
 
 
 def _exponential(values: NDArray[np.uint8]) -> bytes:
     """Return numbers that were stored as 24 bits of mantissa and 8 of exponent."""
     words = np.ascontiguousarray(values).view("<i4")
-    return np.ldexp((words << 8) >> 8, words >> 24).astype("<f4").tobytes()
+    return bytes(np.ldexp((words << 8) >> 8, words >> 24).astype("<f4").tobytes())
 
 
 def _octahedral(values: NDArray[np.uint8]) -> bytes:
@@ -157,7 +157,7 @@ def _octahedral(values: NDArray[np.uint8]) -> bytes:
     x, y = x - np.copysign(below, x), y - np.copysign(below, y)
     scale = np.iinfo(kind).max / np.maximum(np.sqrt(x * x + y * y + z * z), 1e-9)
     result = np.stack([x * scale, y * scale, z * scale, parts[:, 3]], axis=1)
-    return np.rint(result).astype(kind).tobytes()
+    return bytes(np.rint(result).astype(kind).tobytes())
 
 
 def _shorts(values: NDArray[np.uint8], width: int) -> NDArray[np.int64]:

@@ -91,10 +91,10 @@ class _Appending:
         self.rest = rest_of(arrays, self.parents, origin.file)
         names = {name: k for k, name in enumerate(link_names(header))}
         self.links = {names[own]: link for link in self.linkage.links if (own := origin.name_of(link)) in names}
-        own = set(self.links.values())
+        present = set(self.links.values())
         arcs = zip(self.linkage.links[1:], self.linkage.arcs[1:], strict=True)
-        absent = [link for link, arc in arcs if link not in own and arc.articulation.nq]
-        check_absent(absent, len(own), self.linkage, origin, list(names), remarks)
+        absent = [link for link, arc in arcs if link not in present and arc.articulation.nq]
+        check_absent(absent, len(present), self.linkage, origin, list(names), remarks)
 
     def motion(self, name: str, clip: Clip) -> dict[str, Any]:
         """Return time codes, translations, rotations (x, y, z, w) and scales of all joints for a clip."""
@@ -131,8 +131,7 @@ class _Appending:
                 world = frames[self.links[k]].copy()
                 world[..., :3, :] = upright @ world[..., :3, :]
                 world[..., :3, 3] /= self.origin.units
-                step = np.linalg.solve(above, world)  # with the scales above in it, which `rigid` takes out
-                step = rigid(step)
+                step = rigid(np.asarray(np.linalg.solve(above, world), np.float64))  # without the scales above
             steps.append(step)
             worlds.append(above @ (step * np.append(scales[k], 1.0)))
         return np.stack(steps, axis=1), scales

@@ -63,8 +63,8 @@ def recognise(
             f" to edit. Roles are {', '.join(ROLES)}. It has {listed(linkage.links)}."
         )
     fingers = {role: linkage.links[link] for role, link in _fingers(shape, meanings, roles, given).items()}
-    for role, link in fingers.items():
-        by_name = meanings[linkage.link_index(link)].digit
+    for role, finger in fingers.items():
+        by_name = meanings[linkage.link_index(finger)].digit
         reasons[role] = "map" if role in mapped else "file" if role in said else "name" if by_name else "shape"
     points = {role: joint.point for role, joint in joints.items()}
     return Skeleton(linkage, found, reasons, points, mirrored_hinges(shape, joints), fingers=fingers)
