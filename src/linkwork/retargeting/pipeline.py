@@ -150,8 +150,7 @@ def retarget_with_report(
         clip: The motion.
         linkage: The body or robot that should move. Its ground is z = 0.
         map: Known roles: ``{"source": {role: link}, "target": {...}}``, or a YAML file of that; None removes a role.
-        role: The part of the source that leads an arm, ``"right_hand"`` by default; given for a body, the body is
-            treated as an arm.
+        role: What of the source leads an arm, ``"right_hand"`` by default; a body it is given for is treated as an arm.
         frame: The frame of an arm that is led; ``"tip"`` or its last link by default.
         root: ``"auto"`` gives a body with legs a floating root, in a linkage of its own; ``"keep"`` leaves it fixed.
         smooth: Time over which the motion is smoothed [s], 0.01 by default; 0 leaves it as it is.
