@@ -94,17 +94,17 @@ def _rows(clip: Clip, which: Any) -> FloatArray | None:
 # Combined
 
 
-def concatenate(clips: Sequence[Clip], fade: float, align: bool) -> Clip:
+def concatenate(clips: Sequence[Clip], fade: float, align: bool, feet: bool = False) -> Clip:
     """Return clips one after another; see `Clip.concatenate`."""
     if check_number(fade, "fade") < 0.0:
         raise KeyFrameError(f"fade is how many seconds two clips share, zero or more, got {fade!r}.")
     result = clips[0]
     for other in clips[1:]:
-        result = _joined(result, other, float(fade), align)
+        result = _joined(result, other, float(fade), align, feet)
     return result
 
 
-def _joined(clip: Clip, other: Clip, fade: float, align: bool) -> Clip:
+def _joined(clip: Clip, other: Clip, fade: float, align: bool, feet: bool) -> Clip:
     short = min(clip.duration, other.duration)
     if fade > short:
         raise KeyFrameError(f"a fade of {fade:g} s does not fit in a clip of {short:g} s; take a shorter one.")
@@ -114,6 +114,7 @@ def _joined(clip: Clip, other: Clip, fade: float, align: bool) -> Clip:
         there = root_motion.heading(clip.linkage, other.poses[0])
         other = root_motion.moved(other, place @ inverse(there))
     after, later = begin + other.times - other.times[0], other.poses
+    second = replace(other, times=after)
     if fade:
         after = even_times(begin, begin + other.duration, clip.fps)
         later = at(other, other.times[0] + after - begin, "linear")
@@ -122,18 +123,35 @@ def _joined(clip: Clip, other: Clip, fade: float, align: bool) -> Clip:
         later[shared] = mixed(clip.linkage, earlier, later[shared], weight)
     kept = clip.times < after[0] - SAME_TIME
     values = steady_signs(clip.linkage, np.vstack([clip.poses[kept], later]))
-    return replace(clip, times=np.append(clip.times[kept], after), poses=values, residuals=None)
+    joined = replace(clip, times=np.append(clip.times[kept], after), poses=values, residuals=None)
+    if not feet or not fade:
+        return joined
+    from . import footing  # which loads the solvers
+
+    masks = footing.masks_after(clip, second, joined.times, begin + fade / 2.0)
+    return footing.planted(joined, masks, since=begin - footing.EASE, until=begin + fade + footing.EASE)
 
 
 def blend(
-    clip: Clip, other: Clip, weight: float | ArrayLike | Callable[[FloatArray], ArrayLike], stretch: bool
+    clip: Clip,
+    other: Clip,
+    weight: float | ArrayLike | Callable[[FloatArray], ArrayLike],
+    stretch: bool,
+    feet: bool = False,
 ) -> Clip:
     """Return a blend of two clips; see `Clip.blend`."""
     since = clip.times - clip.times[0]
     shares = as_array(weight(since) if callable(weight) else weight, "weight of a blend")
     if shares.shape not in ((), (len(clip),)) or not ((shares >= 0.0) & (shares <= 1.0)).all():
         raise KeyFrameError(f"the weight of a blend is from 0 to 1: one number, or one for each of {len(clip)} frames.")
-    if stretch and len(clip) > 1:
+    wanted = None
+    if feet:
+        from . import footing  # which loads the solvers
+
+        wanted = footing.in_step(clip, other)
+    if wanted is not None:
+        since = wanted - other.times[0]
+    elif stretch and len(clip) > 1:
         since = since * (other.duration / clip.duration)
     elif clip.duration > other.duration + SAME_TIME:
         raise KeyFrameError(
@@ -141,7 +159,11 @@ def blend(
         )
     beside = at(other, np.minimum(other.times[0] + since, other.times[-1]), "linear")
     values = mixed(clip.linkage, clip.poses, beside, np.broadcast_to(shares, len(clip)))
-    return replace(clip, poses=steady_signs(clip.linkage, values), residuals=None)
+    mixture = replace(clip, poses=steady_signs(clip.linkage, values), residuals=None)
+    if not feet:
+        return mixture
+    steps = footing.masks_beside(clip, other, other.times[0] + since, np.broadcast_to(shares, len(clip)))
+    return footing.planted(mixture, steps)
 
 
 def loop(clip: Clip, fade: float, cycles: int, travel: bool) -> Clip:

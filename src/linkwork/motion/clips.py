@@ -18,12 +18,13 @@ from ..errors import KeyFrameError, PoseShapeError, Remark
 from ..linkage import poses
 from ..linkage.linkage import Linkage, check_linkage
 from ..transforms import FloatArray, as_array, read_only
-from . import blending, checks, derivatives, mirrors, root_motion, timing
+from . import blending, checks, contacts, derivatives, mirrors, root_motion, timing
 from .keys import Key, play_keys
 from .splines import KINDS, sample
 
 if TYPE_CHECKING:
     from .checks import Finding
+    from .contacts import Contact, Thresholds
     from .inspection import InspectOptions, Report
 
 __all__ = ["KINDS", "Clip", "interpolate", "sample"]
@@ -179,7 +180,7 @@ class Clip:
 
     # Combined
 
-    def concatenate(self, *others: Clip, fade: float = 0.0, align: bool = False) -> Clip:
+    def concatenate(self, *others: Clip, fade: float = 0.0, align: bool = False, feet: bool = True) -> Clip:
         """Return this motion followed by others.
 
         Args:
@@ -187,11 +188,17 @@ class Clip:
             fade: Duration of the cross-fade from one clip to the next [s]. With 0, the next clip begins one frame
                 after the end of the one before.
             align: Move the root of each clip to where the one before ends, heading included.
+            feet: Keep feet where they stand while one clip goes over into the next, if the root is free.
         """
-        return blending.concatenate((self, *(self._same_linkage(other) for other in others)), fade, align)
+        return blending.concatenate((self, *(self._same_linkage(other) for other in others)), fade, align, feet)
 
     def blend(
-        self, other: Clip, weight: float | ArrayLike | Callable[[FloatArray], ArrayLike], *, stretch: bool = False
+        self,
+        other: Clip,
+        weight: float | ArrayLike | Callable[[FloatArray], ArrayLike],
+        *,
+        stretch: bool = False,
+        feet: bool = True,
     ) -> Clip:
         """Return a blend of this motion and another, at the times of this one.
 
@@ -200,8 +207,37 @@ class Clip:
             weight: Share of the other clip: a number from 0 to 1, one for each frame, or a function of the time since
                 the start [s].
             stretch: Play the other clip slower or faster so that both have the same duration.
+            feet: Play the other clip in step, so that feet come down together, and keep feet where they stand; for a
+                root that is free and clips with footsteps.
         """
-        return blending.blend(self, self._same_linkage(other), weight, stretch)
+        return blending.blend(self, self._same_linkage(other), weight, stretch, feet)
+
+    def contacts(self, feet: str | Sequence[str] | None = None, rules: Thresholds | None = None) -> list[Contact]:
+        """Return when which feet stand on the ground, in order of time.
+
+        The list can be edited and given to `plant` and `lw.retarget`.
+
+        Args:
+            feet: Names of frames; by default those of a body with a free root that are called feet, toes or ankles.
+            rules: What counts as standing: heights and speeds, in sizes of the body.
+
+        Example:
+            >>> import linkwork as lw
+            >>> lw.models.motion("human").contacts(feet="left_toe")[0]
+            Contact(frame='left_toe', start=0.0, end=3.25)
+        """
+        return contacts.contacts_of(self, feet, rules)
+
+    def plant(self, contacts: Sequence[Contact] | None = None, *, ease: float = 0.15) -> Clip:
+        """Return the motion with feet that stay where they stand; legs give way, the trunk hardly moves.
+
+        Args:
+            contacts: When which part stands; found by default.
+            ease: Time in which a part comes to its place and goes back to its path [s].
+        """
+        from . import footing  # which loads the solvers
+
+        return footing.plant(self, contacts, ease)
 
     def _same_linkage(self, other: Any) -> Clip:
         if not isinstance(other, Clip):
@@ -230,6 +266,14 @@ class Clip:
             turn: Angle about the world's z axis [rad], or a text such as ``"90deg"``.
         """
         return root_motion.offset(self, position, turn)
+
+    def in_place(self, *, sway: bool = False) -> Clip:
+        """Return the motion on the spot: its root stays over where it began. Height and heading are kept.
+
+        Args:
+            sway: Take away the way that the root makes on average over a second, and leave what it sways about that.
+        """
+        return root_motion.in_place(self, sway)
 
     def mirror(
         self,

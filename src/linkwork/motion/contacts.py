@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError
+from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, as_array, is_number
 from .checks import Finding, extent, runs
 from .root_motion import root_moves
@@ -58,6 +59,7 @@ FOOT = re.compile(r"foot|feet|sole|toe|ankle", re.IGNORECASE)
 # A foot stands while it is as low and as slow as this, in sizes of the body. It leaves at once and no gap is closed,
 # so that neither the first centimetres of a step nor the noise of a recording are slides.
 STANDING = Thresholds(height=0.03, leave_height=0.03, speed=0.15, leave_speed=0.15, gap=0.0)
+INSTANT = 1e-9  # [s]
 BELOW_GROUND = 5.0  # share of the frames in which a foot may be below the ground [%]
 SLIDE, DEPTH = 0.012, 0.012  # allowed by default, in sizes of the body: 2 cm for a person
 
@@ -123,11 +125,58 @@ def find_contacts(
     return planted
 
 
-def planted(clip: Clip, foot: str) -> Mask:
+@dataclass(frozen=True)
+class Contact:
+    """A part of a body that stands on the ground for a while.
+
+    A list of them can be edited: `dataclasses.replace` moves one, others are left out or added.
+
+    Args:
+        frame: The link or frame that stands.
+        start: From when [s].
+        end: Until when [s].
+    """
+
+    frame: str
+    start: float
+    end: float
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.start) and is_number(self.end)) or not self.start <= self.end < np.inf:
+            raise OptionError(f"a contact is from one time to a later one, in seconds; got {self!r}.")
+
+
+def contacts_of(clip: Clip, feet: str | Sequence[str] | None = None, rules: Thresholds | None = None) -> list[Contact]:
+    """Return when which feet stand, in order of time; see `Clip.contacts`."""
+    names = ground_and_feet(clip, None, feet)[1]
+    found = [
+        Contact(name, float(clip.times[first]), float(clip.times[last]))
+        for name in names
+        for first, last in runs(planted(clip, name, rules or STANDING))
+    ]
+    return sorted(found, key=lambda contact: (contact.start, names.index(contact.frame)))
+
+
+def mask_of(contacts: Sequence[Contact], frame: str, times: FloatArray) -> Mask:
+    """Return in which frames a part stands, by its contacts."""
+    mask = np.zeros(len(times), np.bool_)
+    for contact in contacts:
+        if contact.frame == frame:
+            mask |= (times >= contact.start - INSTANT) & (times <= contact.end + INSTANT)
+    return mask
+
+
+def branch(linkage: Linkage, frame: str) -> int:
+    """Return where a frame's chain begins: the first joint on the way to it after the last branching of the tree."""
+    path, _ = linkage.path_to(frame)
+    return next((k for k in reversed(path) if len(linkage.children[max(linkage.parents[k], 0)]) > 1), path[0])
+
+
+def planted(clip: Clip, foot: str, rules: Thresholds = STANDING) -> Mask:
     """Return in which frames a foot stands: near its lowest height, slow, and for a while."""
     places = clip.forward(frame=foot)[:, :3, 3]
     ground = ground_level(places[:, 2], BELOW_GROUND)
-    return find_contacts(places, clip.times, leg=extent(clip), ground=ground, rules=STANDING)
+    return find_contacts(places, clip.times, leg=extent(clip), ground=ground, rules=rules)
 
 
 def slides(clip: Clip, feet: Sequence[str], allowed: float | None) -> list[Finding]:

@@ -19,6 +19,7 @@ from ..solvers import Problem
 from ..transforms import FloatArray
 from .checks import BODY, Finding, extent, has_stray_first_frame, movers, unwound_joint, without_first_frame
 from .clips import Clip
+from .contacts import branch
 from .inspection import InspectOptions, Report, inspect, series
 from .nearest_pose import lead, stiffness
 from .splines import sample, steady_signs
@@ -279,12 +280,6 @@ def _grounded(report: Report) -> Repaired:
 
 def _pin(clip: Clip, finding: Finding, goal: Goal | Callable[[float], Goal]) -> Pin:
     return Pin(float(clip.times[finding.first]), float(clip.times[finding.last]), goal, ease=EASE)
-
-
-def branch(linkage: Linkage, frame: str) -> int:
-    """Return where a frame's chain begins: the first joint on the way to it after the last branching of the tree."""
-    path, _ = linkage.path_to(frame)
-    return next((k for k in reversed(path) if len(linkage.children[max(linkage.parents[k], 0)]) > 1), path[0])
 
 
 def _lifted(clip: Clip, frame: str, ground: float) -> Callable[[float], Goal]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .clips import Clip
 
 FLAT = 1e-9
+CYCLE = 1.0  # [s]: about as long as two steps last
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -76,3 +77,16 @@ def offset(clip: Clip, position: ArrayLike, turn: float | str) -> Clip:
     if step.shape not in ((2,), (3,)) or not np.isfinite(step).all():
         raise TransformError(f"the offset of a root is two or three finite numbers, got {position!r}.")
     return moved(clip, transform([*step, 0.0][:3], axis_rotation(UP, as_angle(turn))))
+
+
+def in_place(clip: Clip, sway: bool) -> Clip:
+    """Return a clip whose root stays over where it began; see `Clip.in_place`."""
+    world = places(clip.linkage, clip.poses).copy()
+    way = world[:, :2, 3] - world[0, :2, 3]
+    if sway and len(clip) > 2:
+        from scipy.signal import savgol_filter
+
+        width = min(len(clip), round(CYCLE * clip.fps))
+        way = savgol_filter(way, max(3, width - 1 + width % 2), 1, axis=0)  # an odd number of frames
+    world[:, :2, 3] -= way
+    return replaced(clip, world)
