@@ -33,6 +33,7 @@ PUBLIC = [
     "Capsule",
     "Clip",
     "Close",
+    "Contact",
     "Continuous",
     "Coordinate",
     "CoordinateTable",

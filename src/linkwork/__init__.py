@@ -41,6 +41,7 @@ _NAMES = {
     "explain.races": "RaceResult race",
     "explain.swivel": "Swivel swivel",
     "motion.checks": "Finding",
+    "motion.contacts": "Contact",
     "motion.clips": "Clip interpolate",
     "motion.differential": "step",
     "motion.drive": "drive",
@@ -146,6 +147,7 @@ if TYPE_CHECKING:
     from .models import textbook as textbook
     from .motion import paths as paths
     from .motion.checks import Finding as Finding
+    from .motion.contacts import Contact as Contact
     from .motion.clips import Clip as Clip, interpolate as interpolate
     from .motion.differential import step as step
     from .motion.drive import drive as drive

@@ -294,9 +294,13 @@ class RetargetOptions:
     target_rest: Annotated[str | None, takes("POSE", "Know the target by such a pose.")] = None
     parts: PartNames = None
     over: Annotated[str | None, takes("MOTION", "A motion of the body that --parts are laid over.")] = None
+    contacts: Annotated[Path | None, takes("FILE", "When which foot stands, as --write-contacts writes it.")] = None
+    in_place: Annotated[bool, flag("--in-place", "Keep the body over where it begins.")] = False
 
     def read(self) -> dict[str, Any]:
         """Return the options of `retarget` that are given."""
+        from ..retargeting.contact_files import read_contacts
+
         rests = [int(text) if text is not None and text.isdecimal() else text for text in (self.rest, self.target_rest)]
         return given(
             map=self.map_file,
@@ -307,6 +311,8 @@ class RetargetOptions:
             target_rest=rests[1],
             parts=split_words(self.parts),
             over=None if self.over is None else read_motion(self.over),
+            contacts=None if self.contacts is None else read_contacts(self.contacts),
+            in_place=self.in_place or None,
         )
 
 

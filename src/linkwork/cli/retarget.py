@@ -34,6 +34,7 @@ def retarget(
     saving: SaveOptions,
     reading: FileOptions,
     write_map: Annotated[Path | None, takes("FILE", "Write the joint map that was found, to edit it.")] = None,
+    write_contacts: Annotated[Path | None, takes("FILE", "Write when which foot of the source stands.")] = None,
     frame: Annotated[str | None, takes("NAME", "Frame of a robot arm that is led: tip, or the last link.")] = None,
     keep_root: Annotated[bool, flag("--keep-root", "Leave a body that is fixed to the ground fixed.")] = False,
     as_json: AsJson = False,
@@ -56,6 +57,8 @@ def retarget(
         raise OptionError(f"cannot write a motion to {str(path)!r}: its name must end in {listed(known)}")
     if write_map is not None:
         _write_map(write_map, source.linkage, target, options.map_file)
+    if write_contacts is not None:
+        retargeting.write_contacts(write_contacts, source.contacts(rules=retargeting.Thresholds()))
     chosen = options.read()
     if isinstance(chosen.get("target_rest"), int):
         chosen["target_rest"] = _frame_of(reading.of_model.motion(to), target, chosen["target_rest"])

@@ -157,11 +157,14 @@ def contacts_of(clip: Clip, feet: str | Sequence[str] | None = None, rules: Thre
     return sorted(found, key=lambda contact: (contact.start, names.index(contact.frame)))
 
 
-def mask_of(contacts: Sequence[Contact], frame: str, times: FloatArray) -> Mask:
-    """Return in which frames a part stands, by its contacts."""
+Contacts = Thresholds | Sequence[Contact]  # what counts as standing: found by thresholds, or listed
+
+
+def mask_of(contacts: Sequence[Contact], frame: str | None, times: FloatArray) -> Mask:
+    """Return when a part stands, by its contacts; or any part, for no frame."""
     mask = np.zeros(len(times), np.bool_)
     for contact in contacts:
-        if contact.frame == frame:
+        if frame is None or contact.frame == frame:
             mask |= (times >= contact.start - INSTANT) & (times <= contact.end + INSTANT)
     return mask
 

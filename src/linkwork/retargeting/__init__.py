@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from ..motion.contacts import Thresholds, find_contacts
+from ..motion.contacts import Contact, Thresholds, find_contacts
 from ..motion.frame_goals import GoalTrack
 from .anatomy import Sight
 from .arm import HandPlan
 from .body import Plan
+from .contact_files import read_contacts, write_contacts
 from .gaits import GaitPlan, Paw
+from .likeness import LimbError
 from .maps import read_map, write_map
 from .names import FINGERS, ROLES
 from .parts import PARTS, joints_of, layer
@@ -24,10 +26,12 @@ __all__ = [
     "PARTS",
     "QUADRUPED_ROLES",
     "ROLES",
+    "Contact",
     "FootPlan",
     "GaitPlan",
     "GoalTrack",
     "HandPlan",
+    "LimbError",
     "Outcome",
     "Paw",
     "Plan",
@@ -43,10 +47,12 @@ __all__ = [
     "find_quadruped",
     "joints_of",
     "layer",
+    "read_contacts",
     "read_map",
     "recognise",
     "retarget",
     "retarget_file",
     "retarget_with_report",
+    "write_contacts",
     "write_map",
 ]

@@ -13,7 +13,7 @@ from ..linkage.joints import Floating
 from ..linkage.linkage import Linkage
 from ..motion.checks import runs
 from ..motion.clips import Clip
-from ..motion.contacts import Thresholds
+from ..motion.contacts import Contacts
 from ..motion.derivatives import jerk
 from ..motion.frame_goals import GoalTrack, Progress, follow
 from ..motion.smoothing import smoothed, turns_smoothed
@@ -97,7 +97,7 @@ class Plan:
         return [*result, GoalTrack("pose", "", self.poses, STYLE * ones)]
 
 
-def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Thresholds, smooth: float = 0.0) -> Plan:
+def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smooth: float = 0.0) -> Plan:
     """Return what the target should do, so that it moves as the source does.
 
     Args:

@@ -15,7 +15,7 @@ import numpy as np
 from ..linkage.linkage import Frame, Linkage
 from ..motion import root_motion
 from ..motion.clips import Clip
-from ..motion.contacts import Mask, Thresholds, find_contacts, ground_level
+from ..motion.contacts import Contacts, Mask, Thresholds, branch, find_contacts, ground_level, mask_of
 from ..motion.frame_goals import GoalTrack, Progress, follow
 from ..motion.smoothing import faded, over_spans, smoothed, turns_smoothed
 from ..transforms import FloatArray, axis_rotation, inverse, translation
@@ -158,7 +158,7 @@ class Crossing:
     frames: Mapping[tuple[str, str], str]
     times: FloatArray
     smooth: float
-    rules: Thresholds
+    rules: Contacts
 
     @cached_property
     def scales(self) -> dict[tuple[str, str], float]:
@@ -217,11 +217,20 @@ class Crossing:
         """Where the paws of the target should be."""
         return {leg: self._paw(leg) for leg in LEGS}
 
+    def _planted(self, leg: tuple[str, str]) -> Mask:
+        """Return when a paw of the source stands."""
+        seen = self.seen
+        if isinstance(self.rules, Thresholds):
+            return find_contacts(seen.tips[leg], self.times, leg=seen.figure.length(*leg), rules=self.rules)
+        linkage = seen.figure.linkage
+        own = branch(linkage, seen.figure.tip(*leg).link)
+        return mask_of([one for one in self.rules if branch(linkage, one.frame) == own], None, self.times)
+
     def _paw(self, leg: tuple[str, str]) -> Paw:
         """Return where a paw should be: scaled, beside the trunk as the target's own leg is, still where it stands."""
         seen, own, times = self.seen, self.own, self.times
         tip = smoothed(seen.tips[leg], times, self.smooth)
-        planted = find_contacts(seen.tips[leg], times, leg=seen.figure.length(*leg), rules=self.rules)
+        planted = self._planted(leg)
         heading = levelled(seen.axes)
         theirs = np.einsum("tji,tj->ti", heading, self.scale * (seen.uppers[leg] - seen.centre)).mean(axis=0)
         ours = levelled(own.axes[0]).T @ (own.uppers[leg][0] - own.centre[0])
@@ -293,7 +302,7 @@ class Crossing:
         return result
 
 
-def plan_gait(motion: Clip, source: Quadruped, target: Quadruped, rules: Thresholds, smooth: float) -> GaitPlan:
+def plan_gait(motion: Clip, source: Quadruped, target: Quadruped, rules: Contacts, smooth: float) -> GaitPlan:
     """Return what a four-legged target should do, so that it moves as the source does.
 
     Args:

@@ -14,7 +14,7 @@ from ..linkage.joints import Fixed, Floating
 from ..linkage.linkage import Linkage, check_linkage
 from ..motion.checks import has_stray_first_frame, without_first_frame
 from ..motion.clips import Clip
-from ..motion.contacts import Thresholds
+from ..motion.contacts import Contacts, Thresholds
 from ..motion.frame_goals import Progress
 from ..transforms import is_number
 from . import body
@@ -55,7 +55,8 @@ class RetargetOptions(TypedDict, total=False):
     root: Choice
     smooth: float | None
     first: Choice
-    contacts: Thresholds | None
+    contacts: Contacts | None
+    in_place: bool
     rest: RestLike
     target_rest: RestLike
     parts: str | Sequence[str] | None
@@ -137,7 +138,8 @@ def retarget_with_report(
     root: Choice = "auto",
     smooth: float | None = None,
     first: Choice = "auto",
-    contacts: Thresholds | None = None,
+    contacts: Contacts | None = None,
+    in_place: bool = False,
     rest: RestLike = None,
     target_rest: RestLike = None,
     parts: str | Sequence[str] | None = None,
@@ -155,7 +157,8 @@ def retarget_with_report(
         root: ``"auto"`` gives a body with legs a floating root, in a linkage of its own; ``"keep"`` leaves it fixed.
         smooth: Time over which the motion is smoothed [s], 0.01 by default; 0 leaves it as it is.
         first: ``"auto"`` drops a first frame that is not part of the motion, such as a T-pose; ``"keep"`` keeps it.
-        contacts: What counts as a planted foot.
+        contacts: What counts as a planted foot: thresholds, or a list of contacts as `Clip.contacts` returns.
+        in_place: Keep the root over where it begins; see `Clip.in_place`.
         rest: A pose of the source that stands upright and says what its bones are like, in place of the whole motion:
             a frame, ``"t-pose"`` or ``"a-pose"`` (looked for), ``"rest"`` (as the file rests) or a pose.
         target_rest: The same of the target, in place of its skin's bind pose or its rest pose.
@@ -170,7 +173,7 @@ def retarget_with_report(
         OptionError: If an option says what cannot be.
     """
     _check(clip, linkage, role, root, smooth, first)
-    given, rules, whole = as_map(map), contacts or Thresholds(), clip
+    given, rules, whole = as_map(map), Thresholds() if contacts is None else contacts, clip
     clip, origin, remarks = _begun(clip, first)
     calm = SMOOTH if smooth is None else smooth
     asked = bool(smooth) or any(one is not None for one in (contacts, rest, target_rest))
@@ -186,7 +189,8 @@ def retarget_with_report(
             target, own = _known(clip, target, root, target_rest)
             made = _onto_body(clip, source, target, None if asked else own, rules, calm, progress)
     made = made.only(parts, over, given["target"])
-    return replace(made, clip=made.clip.named(clip.name, source=origin), remarks=(*remarks, *made.remarks))
+    moved = made.clip.in_place() if in_place else made.clip
+    return replace(made, clip=moved.named(clip.name, source=origin), remarks=(*remarks, *made.remarks))
 
 
 def _seen(clip: Clip, whole: Clip, given: Mapping[str, Any], rest: RestLike) -> Skeleton:
@@ -222,7 +226,7 @@ def _onto_body(
     source: Skeleton,
     target: Skeleton,
     own: Clip | None,
-    rules: Thresholds,
+    rules: Contacts,
     smooth: float,
     progress: Progress | None,
 ) -> Outcome:
@@ -293,7 +297,7 @@ def _on_four_legs(
     source: Quadruped,
     target: Quadruped,
     own: Kinship | None,
-    rules: Thresholds,
+    rules: Contacts,
     smooth: float,
     progress: Progress | None,
 ) -> Outcome:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..linkage.linkage import Frame, Linkage
 from ..motion.clips import Clip
-from ..motion.contacts import Mask, Thresholds, find_contacts, ground_level
+from ..motion.contacts import Contacts, Mask, Thresholds, find_contacts, ground_level, mask_of
 from ..motion.smoothing import faded, over_spans, smoothed
 from ..motion.splines import smooth as smooth_step
 from ..transforms import FloatArray, translation
@@ -81,17 +81,29 @@ class Stride:
     level: float
 
 
-def stride(clip: Clip, skeleton: Skeleton, side: str, rules: Thresholds, smooth: float) -> Stride:
+def stride(clip: Clip, skeleton: Skeleton, side: str, rules: Contacts, smooth: float) -> Stride:
     """Return what a foot of the source does."""
     foot = sole(skeleton, side)
     leg = skeleton.length(*LEGS[side])
     world = clip.forward(frame=foot.body)
     ankle = world[:, :3, :3] @ foot.ankle + world[:, :3, 3]
     toe = world[:, :3, :3] @ foot.toe + world[:, :3, 3]
-    flat = find_contacts(ankle, clip.times, leg=leg, rules=rules)
-    planted = flat | (find_contacts(toe, clip.times, leg=leg, rules=rules) if foot.found else flat)
+    if isinstance(rules, Thresholds):
+        flat = find_contacts(ankle, clip.times, leg=leg, rules=rules)
+        planted = flat | (find_contacts(toe, clip.times, leg=leg, rules=rules) if foot.found else flat)
+    else:
+        below = [one for one in rules if _on(skeleton, f"{side}_ankle", one.frame)]
+        toes = [one for one in below if _on(skeleton, f"{side}_toe", one.frame)]
+        planted = mask_of(below, None, clip.times)
+        flat = mask_of([one for one in below if one not in toes], None, clip.times)
     level = float(np.median(ankle[flat, 2])) if flat.any() else ground_level(ankle[:, 2])
     return Stride(smoothed(ankle, clip.times, smooth), flat, planted, level)
+
+
+def _on(skeleton: Skeleton, role: str, frame: str) -> bool:
+    """Return whether a frame is part of what hangs on a role's link."""
+    linkage = skeleton.linkage
+    return role in skeleton and linkage.link_index(skeleton.roles[role]) in linkage.path_to(frame)[0]
 
 
 def plan_foot(
