@@ -308,6 +308,7 @@ OPERANDS = {
     "Linkage.random_pose": {"size"},  # one pose
     "Builder.pose": {"values"},  # the neutral pose
     "DHTable.build": {"name"},  # "dh"
+    "Clip.plant": {"contacts"},  # those that are found
     "FrameMap.get": {"default"},  # as mappings have it
     "bone": {"color"},  # the drawer's choice, as in the record it makes
 }

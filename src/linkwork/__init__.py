@@ -147,8 +147,8 @@ if TYPE_CHECKING:
     from .models import textbook as textbook
     from .motion import paths as paths
     from .motion.checks import Finding as Finding
-    from .motion.contacts import Contact as Contact
     from .motion.clips import Clip as Clip, interpolate as interpolate
+    from .motion.contacts import Contact as Contact
     from .motion.differential import step as step
     from .motion.drive import drive as drive
     from .motion.inspection import InspectOptions as InspectOptions, Report as Report, inspect as inspect

@@ -55,10 +55,7 @@ def retarget(
     known = formats.suffixes("clips", "writes")
     if formats.suffix_of(path) not in known:
         raise OptionError(f"cannot write a motion to {str(path)!r}: its name must end in {listed(known)}")
-    if write_map is not None:
-        _write_map(write_map, source.linkage, target, options.map_file)
-    if write_contacts is not None:
-        retargeting.write_contacts(write_contacts, source.contacts(rules=retargeting.Thresholds()))
+    _write_found(source, target, write_map, options.map_file, write_contacts)
     chosen = options.read()
     if isinstance(chosen.get("target_rest"), int):
         chosen["target_rest"] = _frame_of(reading.of_model.motion(to), target, chosen["target_rest"])
@@ -108,6 +105,18 @@ def _frame_of(clip: Clip, linkage: Linkage, frame: int) -> Any:
     if clip.linkage.coordinates != linkage.coordinates or not frame < len(clip):
         raise OptionError(f"--target-rest {frame}: the target's own motion has frames 0 to {len(clip) - 1}")
     return clip.poses[frame]
+
+
+def _write_found(
+    source: Clip, target: Linkage, map_path: Path | None, given: Path | None, contacts_path: Path | None
+) -> None:
+    """Write the joint map and the contacts that are found, where they are asked for."""
+    from ..retargeting import Thresholds, write_contacts
+
+    if map_path is not None:
+        _write_map(map_path, source.linkage, target, given)
+    if contacts_path is not None:
+        write_contacts(contacts_path, source.contacts(rules=Thresholds()))
 
 
 def _write_map(path: Path, source: Linkage, target: Linkage, given: Path | None) -> None:

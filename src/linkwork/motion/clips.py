@@ -212,7 +212,7 @@ class Clip:
         """
         return blending.blend(self, self._same_linkage(other), weight, stretch, feet)
 
-    def contacts(self, feet: str | Sequence[str] | None = None, rules: Thresholds | None = None) -> list[Contact]:
+    def contacts(self, *, feet: str | Sequence[str] | None = None, rules: Thresholds | None = None) -> list[Contact]:
         """Return when which feet stand on the ground, in order of time.
 
         The list can be edited and given to `plant` and `lw.retarget`.

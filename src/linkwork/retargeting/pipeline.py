@@ -100,6 +100,12 @@ class Outcome:
             raise OptionError(f"over= needs parts=, which say what is laid over it: {', '.join(PARTS)}, or roles.")
         return replace(self, clip=only_parts(self.clip, parts, over, self.target.rest, given), whole=self.clip)
 
+    def finished(self, name: str, source: str, remarks: tuple[str, ...], *, in_place: bool) -> Outcome:
+        """Return the outcome with a clip that has a name and says where it came from, on the spot if that is wanted."""
+        clip = self.clip.in_place() if in_place else self.clip
+        whole = self.clip if in_place and self.whole is None else self.whole
+        return replace(self, clip=clip.named(name, source=source), remarks=(*remarks, *self.remarks), whole=whole)
+
 
 def retarget(
     clip: Clip, linkage: Linkage, *, progress: Progress | None = None, **options: Unpack[RetargetOptions]
@@ -188,9 +194,7 @@ def retarget_with_report(
         else:
             target, own = _known(clip, target, root, target_rest)
             made = _onto_body(clip, source, target, None if asked else own, rules, calm, progress)
-    made = made.only(parts, over, given["target"])
-    moved = made.clip.in_place() if in_place else made.clip
-    return replace(made, clip=moved.named(clip.name, source=origin), remarks=(*remarks, *made.remarks))
+    return made.only(parts, over, given["target"]).finished(clip.name, origin, remarks, in_place=in_place)
 
 
 def _seen(clip: Clip, whole: Clip, given: Mapping[str, Any], rest: RestLike) -> Skeleton:
