@@ -180,19 +180,18 @@ def retarget_with_report(
     """
     _check(clip, linkage, role, root, smooth, first)
     given, rules, whole = as_map(map), Thresholds() if contacts is None else contacts, clip
-    clip, origin, remarks = _begun(clip, first)
     calm = SMOOTH if smooth is None else smooth
+    clip, origin, remarks = _begun(clip, first)
     asked = bool(smooth) or any(one is not None for one in (contacts, rest, target_rest))
-    beasts = _four_legged(clip, linkage, given)
-    if beasts is not None:
+    if (beasts := _four_legged(clip, linkage, given)) is not None:
         made = _on_four_legs(clip, *beasts, None if asked else kinship(clip, linkage), rules, calm, progress)
     else:
         source = _seen(clip, whole, given["source"], rest)
-        target = _body(linkage, given["target"]) if role is None and frame is None else None
-        if target is None:
+        body_like = _body(linkage, given["target"]) if role is None and frame is None else None
+        if body_like is None:
             made = _onto_arm(clip, source, linkage, role or LEADING, frame, calm, progress)
         else:
-            target, own = _known(clip, target, root, target_rest)
+            target, own = _known(clip, body_like, root, target_rest)
             made = _onto_body(clip, source, target, None if asked else own, rules, calm, progress)
     return made.only(parts, over, given["target"]).finished(clip.name, origin, remarks, in_place=in_place)
 
