@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import linkwork as lw
 from gltf_files import UP, character, local_matrix, wandering
+from linkwork.cli.app import app
 from linkwork.errors import FormatError, OptionError
 from linkwork.formats import gltf
 
@@ -247,3 +249,17 @@ def test_bytes_serve_as_the_file(tmp_path):
     remarks = wandering(body).save(tmp_path / "out.glb")
     assert [remark.kind for remark in remarks] == ["missing-file"]
     assert list(gltf.read(tmp_path / "out.glb").clips) == ["old", "new"]
+
+
+def test_the_command_keeps_the_mesh_or_not(tmp_path, monkeypatch):
+    saved(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for name, options, animations in (("whole.glb", [], 1), ("bare.glb", ["--bare"], 1)):
+        result = CliRunner().invoke(app, ["convert", "body.glb", name, *options])
+        assert result.exit_code == 0, result.output
+        document, _ = parts(tmp_path / name)
+        assert ("materials" in document and document["materials"][0].get("name") == "skin") == (not options)
+        assert len(document["animations"]) == animations
+    result = CliRunner().invoke(app, ["convert", "bare.glb", "into.glb", "--into", "body.glb"])
+    assert result.exit_code == 0, result.output
+    assert [animation["name"] for animation in parts(tmp_path / "into.glb")[0]["animations"]] == ["old", "old_2"]

@@ -18,6 +18,7 @@ from ..errors import ClipNotFoundError, FormatError, LinkageError, OptionError, 
 from ..linkage.linkage import Linkage
 from ..linkage.origin import Origin
 from ..motion.clips import Clip
+from .atomic_files import located
 from .content import Content, carried, file_errors
 from .hosts import host_of
 from .options import DEFAULTS, FilePath, Options, ReadOptions, as_options
@@ -280,7 +281,8 @@ def write(content: Content, path: FilePath, *, into: FilePath | None = None, bar
 
 def _new_in(content: Content, host: Origin) -> Content:
     """Return content without the motions that a file has already, frame for frame: they are not put into it again."""
-    if all(clip.source != str(host.file) for clip in content.clips.values()):
+    sources = {clip.source for clip in content.clips.values()}
+    if str(host.file) not in sources | {str(located(source)) for source in sources}:
         return content
     known = read(host.file, Options(units=host.units, up=host.up, folders=host.folders)).clips
 

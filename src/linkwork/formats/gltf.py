@@ -209,7 +209,12 @@ class _GltfReader:
             (skeleton.unnamed, "node", "names", "without a name, called after the number"),
             (skeleton.renamed, "node", "names", "with the name of another, given a number"),
             (len(source.document.nodes) - len(skeleton.order), "node", "scene", "in no scene"),
-            (len(source.document.meshes), "mesh", "dropped", "not read: only the skeleton is"),
+            (
+                len(source.document.meshes),
+                "mesh",
+                "meshes",
+                "not in the linkage; files of this kind that are written of it keep them",
+            ),
         ]
         for path, count in self.left_out.items():
             counts.append((count, "channel", "dropped", f"of {path!r} not read: a linkage has no such thing"))

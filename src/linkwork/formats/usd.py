@@ -113,7 +113,8 @@ class _UsdReader:
             return own
         if header["meshes"]:
             what = f"{header['meshes']} meshes, curves or point clouds"
-            self.remarks.add("dropped", f"{what} are not read; the links have no shapes.")
+            text = f"{what} are not in the linkage; files of this kind that are written of it keep them."
+            self.remarks.add("meshes", text)
         links = [Link(name) for name in link_names(header)]
         return self._content(links, parents, rest, motions, [True] * len(joints))
 
