@@ -126,6 +126,7 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smoo
     scale = _scale(source, target)
     if legs and free:
         steps = {side: plans.stride(motion, source, side, rules, smooth) for side in SIDES}
+        steps = plans.widened_strides(steps, source, target, places, scale)
         for side in SIDES:
             foot = plans.plan_foot(target, side, steps[side], axes[f"{side}_ankle"], scale, times)
             feet[side] = foot

@@ -106,6 +106,25 @@ def _on(skeleton: Skeleton, role: str, frame: str) -> bool:
     return role in skeleton and linkage.link_index(skeleton.roles[role]) in linkage.path_to(frame)[0]
 
 
+def widened_strides(
+    strides: Mapping[str, Stride], source: Skeleton, target: Skeleton, places: Mapping[str, FloatArray], scale: float
+) -> dict[str, Stride]:
+    """Return strides of a source as if its hips were as wide as the target's, scaled: legs keep their directions.
+
+    Args:
+        strides: What its feet do, by side.
+        source: The source.
+        target: The target.
+        places: Where the roles of the source are over time, (frames, 3).
+        scale: Length of the target's legs over that of the source's.
+    """
+    width = target.length("left_hip", "right_hip") / scale - source.length("left_hip", "right_hip")
+    way = places["left_hip"] - places["right_hip"]
+    aside = way * (1.0, 1.0, 0.0) / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), SHORTEST)
+    half = {"left": width / 2.0, "right": -width / 2.0}
+    return {side: replace(one, ankle=one.ankle + half[side] * aside) for side, one in strides.items()}
+
+
 def plan_foot(
     target: Skeleton, side: str, steps: Stride, axes: FloatArray, scale: float, times: FloatArray
 ) -> FootPlan:
