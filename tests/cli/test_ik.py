@@ -344,6 +344,13 @@ def test_track_gives_what_the_library_gives(arm):
     assert got["largest_step"] == largest_step(clip)
 
 
+def test_a_track_without_a_start_begins_where_the_line_can_be_followed(arm):
+    got = data("track", ARM, "--position", "-20,5")
+    assert got["missed"] == []
+    assert got["largest_step"] < 0.5
+    assert got["poses"] == lw.track(arm, lw.Reach("tip", position=(-20, 5))).poses.tolist()
+
+
 @pytest.mark.parametrize("closed", [False, True])
 def test_track_passes_points(arm, closed, tmp_path):
     path = tmp_path / "points.csv"

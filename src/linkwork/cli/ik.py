@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -131,24 +131,25 @@ def track(
     from ..motion import paths, tracking
     from ..solvers import Problem, configure
 
+    goals: Any
     linkage, chosen = reading.model(model), method or "damped"
     name, begin, settings = read_frame(linkage, goal.frame), options.read_start(linkage), options.read()
     end = goal.read(linkage) if goal.given else None
     with _writing(output, (*draw.IMAGES, *draw.FILMS, ".json", *formats.suffixes("clips", "writes")), as_json) as path:
         if end is not None and points is None and not closed:
-            begun = linkage.neutral() if begin is None else begin
-            goals = paths.line(linkage, end, start=begun, **given(frames=frames))
+            goals, first = end, end
         elif end is None and points is not None:
             goals = paths.spline(name, read_points(points), closed=closed, **given(frames=frames))
+            first = goals[0]
         else:
             raise OptionError("give a goal with --position and --orientation, or points to pass with --path [--closed]")
         with progress("solving") as report:
             clip = tracking.track(
-                linkage, goals, start=begin, method=chosen, fps=fps, steps=steps, lookahead=lookahead,
+                linkage, goals, frames=frames, start=begin, method=chosen, fps=fps, steps=steps, lookahead=lookahead,
                 progress=lambda done, total: report(done / total, f"frame {done}"), **settings,
             )  # fmt: skip
         _, loop = configure(chosen, {k: v for k, v in settings.items() if k not in ("joints", "weights")})
-        data = motion_data(clip, name, loop.tolerances(Problem(linkage, goals[0])))
+        data = motion_data(clip, name, loop.tolerances(Problem(linkage, first)))
         if path is not None:
             write_motion(clip, data, None if end is None else end.position, path)
     if as_json:
