@@ -33,6 +33,8 @@ from robots import SHIPPED, gymnasium, shipped
         ("Spine1", "", "spine"),
         ("LeftToeBase", "left", "toe"),
         ("leftEye", "left", ""),
+        ("BackLeg.L", "left", "leg"),
+        ("MidFrontLeg.L", "left", "leg"),
         ("link7", "", ""),
     ],
 )

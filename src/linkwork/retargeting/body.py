@@ -126,7 +126,7 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smoo
     scale = _scale(source, target)
     if legs and free:
         steps = {side: plans.stride(motion, source, side, rules, smooth) for side in SIDES}
-        steps = plans.widened_strides(steps, source, target, places, scale)
+        steps = plans.astride(steps, axes["hips"], _hip_width(target) / scale - _hip_width(source))
         for side in SIDES:
             foot = plans.plan_foot(target, side, steps[side], axes[f"{side}_ankle"], scale, times)
             feet[side] = foot
@@ -152,6 +152,11 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smoo
     gaze = axes["head"][:, :, 0] if "head" in axes and "head" in target else None
     hips = target.linkage.forward(poses, frame=target.roles["hips"])
     return Plan(source, target, motion, poses, feet, hands, gaze, scale, hips, clearance, wanted.get("chest"))
+
+
+def _hip_width(skeleton: Skeleton) -> float:
+    """Return how far the hip joints are apart [m]."""
+    return skeleton.length("left_hip", "right_hip")
 
 
 def _scale(source: Skeleton, target: Skeleton) -> float:

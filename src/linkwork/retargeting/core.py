@@ -1,19 +1,21 @@
 """The core of a body: the joints that its roles need, with all others welded where they rest.
 
 Fingers, twist bones, hair and controls have no part in where feet and hands are. They are left out of the solve, which
-is faster for it, and cannot bend where they should not; what moves some of them is added afterwards.
+is faster for it, and cannot bend where they should not; what moves some of them is added afterwards. Where a file lets
+every bone slide as well as turn, bones keep their lengths in the solve.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ..linkage.joints import Fixed
+from ..linkage.joints import Ball, Fixed, Floating
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
-from ..transforms import FloatArray
+from ..transforms import FloatArray, translation
 from .names import meaning_of_both
 from .skeletons import Skeleton
 
@@ -34,14 +36,18 @@ def core_of(skeleton: Skeleton) -> Skeleton:
     needed = {i for role in skeleton.roles for i in linkage.path_to(skeleton.body(role))[0]}
     needed |= {i for point in skeleton.points.values() for i in linkage.path_to(point.link)[0]}
     needed -= {i for i in needed if is_twist(linkage, i)}
-    led = {linkage.arcs[i].mimic.joint for i in range(len(linkage.arcs)) if linkage.arcs[i].mimic is not None}
-    welded = {}
+    led = {arc.mimic.joint for arc in linkage.arcs if arc.mimic is not None}
+    travelling = set(linkage.path_to(skeleton.roles["hips"])[0])
+    welded: dict[str, dict[str, Any]] = {}
     for i, arc in enumerate(linkage.arcs):
         drive = linkage.drives[i]
-        if i == 0 or i in needed or not drive.nq or arc.mimic is not None or arc.name in led:
+        if i == 0 or not drive.nq or arc.mimic is not None or arc.name in led:
             continue
-        placement = arc.placement @ arc.articulation.matrix(drive.values(rest))
-        welded[arc.name] = {"articulation": Fixed(), "placement": placement}
+        placed = arc.articulation.matrix(drive.values(rest))
+        if i not in needed:
+            welded[arc.name] = {"articulation": Fixed(), "placement": arc.placement @ placed}
+        elif i not in travelling and arc.articulation == Floating():  # bones that files let slide keep their lengths
+            welded[arc.name] = {"articulation": Ball(), "placement": arc.placement @ translation(placed[:3, 3])}
     if not welded or linkage.loops:
         return skeleton
     less = linkage.replace(joints=welded)
@@ -61,9 +67,13 @@ def is_twist(linkage: Linkage, link: int) -> bool:
 
 
 def columns_of(linkage: Linkage, core: Linkage) -> list[int]:
-    """Return which values of a pose of a linkage are those of its core."""
-    kept = [i for i, arc in enumerate(core.arcs) if arc.mimic is None and core.drives[i].nq]
-    return [k for i in kept for k in range(linkage.nq)[linkage.drives[i].columns]]
+    """Return which values of a pose of a linkage are those of its core: of bones that may slide, the rotation."""
+    result: list[int] = []
+    for i, arc in enumerate(core.arcs):
+        if arc.mimic is None and core.drives[i].nq:
+            own = range(linkage.nq)[linkage.drives[i].columns]
+            result += own[len(own) - core.drives[i].nq :]
+    return result
 
 
 def widened(skeleton: Skeleton, core: Linkage, poses: FloatArray) -> FloatArray:

@@ -323,6 +323,13 @@ def solve_gait(plan: GaitPlan, progress: Progress | None = None) -> FloatArray:
     return follow(plan.linkage, plan.goals, plan.poses[0], progress)
 
 
+def level_paws(plan: GaitPlan, poses: FloatArray) -> dict[str, FloatArray]:
+    """Return rotations (frames, 3, 3) of the ends of legs by link: as at rest, turned with the heading of the trunk."""
+    target = plan.target
+    heading = levelled(Stance(target, poses).axes) @ levelled(target.axes).T
+    return {tip.link: heading @ target.world[tip.link][:3, :3] for tip in target.tips.values()}
+
+
 def _with_frames(target: Quadruped) -> tuple[Quadruped, dict[tuple[str, str], str]]:
     """Return a target with frames at the tips of its legs and in the middle of its trunk, and their names."""
     trunk = target.world[target.roles["hips"]]

@@ -141,7 +141,7 @@ def meaning(name: str) -> Meaning:
     finger = _finger(words, text)
     if finger is not None:
         return Meaning(side, FINGER, finger[1], finger[0])
-    found = [word for word in _KNOWN if word in text]
+    found = [word for word in _KNOWN if word in text and not (word == "back" and "leg" in words)]  # BackLeg.L
     if found:
         word = max(found, key=len)
         return Meaning(side, _part(word, side), word)
@@ -216,7 +216,7 @@ def _part(word: str, side: str) -> str:
 
 def _finger(words: list[str], text: str) -> tuple[str, str] | None:
     """Return which finger a name means and the word that says so, or None if it means none."""
-    if any(word in text for word in _TRUNK_WORDS) or "toe" in text:
+    if any(word in text for word in _TRUNK_WORDS) or "toe" in text or "leg" in words:
         return None
     for word in words:
         digit = word.removesuffix("finger")

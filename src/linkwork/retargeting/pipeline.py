@@ -20,8 +20,9 @@ from ..transforms import is_number
 from . import body
 from .arm import HandPlan, arm_of, plan_hand
 from .core import core_of, widened
+from .detached import carry_feet, with_detached_feet
 from .finger_motion import move_fingers
-from .gaits import GaitPlan, plan_gait, solve_gait
+from .gaits import GaitPlan, level_paws, plan_gait, solve_gait
 from .kin import Kinship, kinship
 from .maps import as_map
 from .measures import measure
@@ -198,7 +199,7 @@ def retarget_with_report(
 
 def _seen(clip: Clip, whole: Clip, given: Mapping[str, Any], rest: RestLike) -> Skeleton:
     """Return the skeleton of a source, known by a rest or by its motion; `whole` has a first frame that is left out."""
-    source = recognise(clip.linkage, given, what="source", seen=sampled(clip))
+    source = with_detached_feet(recognise(clip.linkage, given, what="source", seen=sampled(clip)))
     return replace(with_rest(replace(source, seen=whole), rest, "rest"), seen=clip)
 
 
@@ -242,6 +243,7 @@ def _onto_body(
         return Outcome(own, source, target, replace(plan, hands=hands), remarks=(ITSELF,))
     poses = widened(solved, core.linkage, body.solve(plan, progress))
     poses = share_twist(solved, move_fingers(clip, source, solved, poses))
+    poses = carry_feet(solved.linkage, {foot.sole.body: foot.rotation for foot in plan.feet.values()}, poses)
     poses = converted(target.linkage, solved.linkage, poses)
     return Outcome(Clip(target.linkage, clip.times, poses), source, target, plan)
 
@@ -312,7 +314,9 @@ def _on_four_legs(
     plan = plan_gait(clip, source, solved, rules, smooth)
     if own is not None and own.same:
         return Outcome(own.clip, source, target, plan, remarks=(ITSELF,))
-    poses = converted(free.linkage, solved.linkage, solve_gait(plan, progress))
+    poses = solve_gait(plan, progress)
+    poses = carry_feet(solved.linkage, level_paws(plan, poses), poses)
+    poses = converted(free.linkage, solved.linkage, poses)
     return Outcome(Clip(free.linkage, clip.times, poses), source, free, plan)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -106,23 +107,17 @@ def _on(skeleton: Skeleton, role: str, frame: str) -> bool:
     return role in skeleton and linkage.link_index(skeleton.roles[role]) in linkage.path_to(frame)[0]
 
 
-def widened_strides(
-    strides: Mapping[str, Stride], source: Skeleton, target: Skeleton, places: Mapping[str, FloatArray], scale: float
-) -> dict[str, Stride]:
-    """Return strides of a source as if its hips were as wide as the target's, scaled: legs keep their directions.
+def astride(steps: Mapping[str, Stride], hips: FloatArray, wider: float) -> dict[str, Stride]:
+    """Return strides for hips that are wider: each foot as far outwards as its hip is, so that legs point as they did.
 
     Args:
-        strides: What its feet do, by side.
-        source: The source.
-        target: The target.
-        places: Where the roles of the source are over time, (frames, 3).
-        scale: Length of the target's legs over that of the source's.
+        steps: What the feet of the source do, by side.
+        hips: Anatomical axes of its hips over time, (frames, 3, 3).
+        wider: By how much the hips are wider, in the lengths of the source [m].
     """
-    width = target.length("left_hip", "right_hip") / scale - source.length("left_hip", "right_hip")
-    way = places["left_hip"] - places["right_hip"]
-    aside = way * (1.0, 1.0, 0.0) / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), SHORTEST)
-    half = {"left": width / 2.0, "right": -width / 2.0}
-    return {side: replace(one, ankle=one.ankle + half[side] * aside) for side, one in strides.items()}
+    left = levelled(hips)[..., 1] * (wider / 2.0)
+    out = {"left": left, "right": -left}
+    return {side: replace(stride, ankle=stride.ankle + out[side]) for side, stride in steps.items()}
 
 
 def plan_foot(
@@ -243,7 +238,7 @@ def smooth_cover(values: FloatArray, times: FloatArray, within: float = SETTLING
 def plan_hands(
     source: Skeleton, target: Skeleton, places: Mapping[str, FloatArray], poses: FloatArray, times: FloatArray
 ) -> dict[str, FloatArray]:
-    """Return where the hands of the target should be, by side: as far from the shoulders as the source's, scaled.
+    """Return where the hands of the target should be, by side: where its arms end if they point as the source's do.
 
     Where the source's hands are near each other, those of the target are as far apart, scaled: what they hold stays in
     them.
@@ -259,10 +254,14 @@ def plan_hands(
     arms = [roles for roles in ARMS.values() if source.has(*roles) and target.has(*roles)]
     arms = [roles for roles in arms if min(source.length(*roles), target.length(*roles)) >= SHORTEST]
     scales = [target.length(*roles) / source.length(*roles) for roles in arms]
-    for (shoulder, _, hand), scale in zip(arms, scales, strict=True):
-        own = target.path(shoulder, poses)
-        apart = own - scale * places[shoulder]  # joints that meet their limits put kinks into it
-        result[hand.partition("_")[0]] = scale * places[hand] + smoothed(apart, times, GIVING_WAY)
+    for roles, scale in zip(arms, scales, strict=True):
+        shoulder, side = roles[0], roles[0].partition("_")[0]
+        apart = target.path(shoulder, poses) - scale * places[shoulder]
+        result[side] = scale * places[shoulder] + smoothed(apart, times, GIVING_WAY)  # limits put kinks into it
+        for start, end in pairwise(roles):  # upper arm and forearm may have other proportions than the source's
+            bone = places[end] - places[start]
+            length = np.maximum(np.linalg.norm(bone, axis=1, keepdims=True), SHORTEST)
+            result[side] = result[side] + target.length(start, end) / length * bone
     if len(result) == len(SIDES):
         apart = places["left_hand"] - places["right_hand"]
         arm = np.mean([source.length(*roles) for roles in arms])

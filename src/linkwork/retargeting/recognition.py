@@ -12,7 +12,7 @@ from .fingers import find_fingers
 from .names import FINGERS, LIMBS, ROLES, SIDES, TRUNK, Meaning, meaning_of_both, words_of
 from .robot_roles import RobotJoint, arms_beside, limb_of_joints, mirrored_hinges
 from .skeletons import ARMS, LEGS, Skeleton
-from .topology import Shape, end_of_limb, legs_a_side, mirrored_limbs, on_four_legs, parts_along
+from .topology import Shape, attached, end_of_limb, legs_a_side, mirrored_limbs, on_four_legs, parts_along
 
 DEFORMING = 8  # so many bones named DEF- make a rig of Rigify, whose other bones are controls
 
@@ -180,6 +180,7 @@ def _ends(shape: Shape, meanings: Sequence[Meaning]) -> dict[str, dict[str, int]
         named = {
             side: [i for i, said in enumerate(meanings) if said.side == side and said.limb == limb] for side in SIDES
         }
+        named = {side: attached(shape, meanings, links) for side, links in named.items()}
         bent = ("shoulder", "elbow", "hip", "knee")
         if any(_forked(shape, [i for i in links if meanings[i].part in bent]) for links in named.values()):
             continue  # two left legs: an animal

@@ -11,7 +11,7 @@ import numpy as np
 from ..linkage.linkage import Linkage
 from ..linkage.poses import rest_pose
 from ..transforms import FloatArray
-from .names import FINGER, LIMBS, WORDS, Meaning
+from .names import FINGER, LIMBS, WORDS, Meaning, words_of
 
 SAME_PLACE = 0.02  # of a limb's length: joints nearer than that are one
 MIRRORED = 0.06  # of the skeleton's size: how far a limb may be from its mirror image
@@ -219,7 +219,8 @@ def end_of_limb(shape: Shape, links: Sequence[int], meanings: Sequence[Meaning],
     if named:
         return max(named, key=lambda i: (depth[i], -i)) if last == "toe" else min(named, key=lambda i: (depth[i], i))
     plain = [i for i in links if meanings[i].part != FINGER] or list(links)
-    return max(plain, key=lambda i: (depth[i], -i))
+    ends = {i for i in plain if "end" in words_of(shape.linkage.links[i])}  # beside a mesh that hangs on the same bone
+    return max(plain, key=lambda i: (depth[i], i in ends, -i))
 
 
 def on_four_legs(shape: Shape, roles: Mapping[str, int | None], seen: FloatArray | None = None) -> bool:
@@ -254,7 +255,7 @@ def _ways(places: Mapping[str, FloatArray]) -> list[FloatArray]:
 
 
 def legs_a_side(shape: Shape, meanings: Sequence[Meaning]) -> int:
-    """Return how many legs a figure has on one side, as names tell."""
+    """Return how many legs a figure has on one side, as names tell; a foot that hangs elsewhere is none."""
     counts = []
     for side in ("left", "right"):
         legs = {
@@ -262,6 +263,12 @@ def legs_a_side(shape: Shape, meanings: Sequence[Meaning]) -> int:
             for i, said in enumerate(meanings)
             if said.side == side and said.limb == "leg" and shape.linkage.arcs[i].articulation.nv
         }
-        tops = [i for i in legs if not legs & set(shape.path(i)[:-1])]
+        tops = [i for i in attached(shape, meanings, sorted(legs)) if not legs & set(shape.path(i)[:-1])]
         counts.append(sum(any(top in shape.path(i)[:-1] for i in legs) for top in tops))  # a foot alone is no leg
     return min(counts)
+
+
+def attached(shape: Shape, meanings: Sequence[Meaning], links: Sequence[int]) -> list[int]:
+    """Return those of a limb's links that hang on its upper bones, where names tell these: not feet on the root."""
+    upper = {i for i in links if meanings[i].part not in ("ankle", "toe", "hand", FINGER)}
+    return [i for i in links if not upper or upper & set(shape.path(i))]
