@@ -151,7 +151,7 @@ def track(
         _, loop = configure(chosen, {k: v for k, v in settings.items() if k not in ("joints", "weights")})
         data = motion_data(clip, name, loop.tolerances(Problem(linkage, first)))
         if path is not None:
-            write_motion(clip, data, None if end is None else end.position, path)
+            write_motion(clip, data, end, path)
     if as_json:
         print_json(data)
     elif str(output) != "-":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..explain.races import RaceResult
+    from ..goals import Reach
     from ..linkage.joints import Joint
     from ..linkage.linkage import Linkage
     from ..models.textbook import Figure
@@ -278,7 +279,7 @@ def print_motion(clip: Clip, data: dict[str, Any]) -> None:
     print_pose(clip.linkage, by_coordinate(clip.linkage, clip.poses[-1]))
 
 
-def write_motion(clip: Clip, data: dict[str, Any], goal: FloatArray | None, path: Path) -> None:
+def write_motion(clip: Clip, data: dict[str, Any], goal: Reach | None, path: Path) -> None:
     """Write a motion as its file is named: all numbers (.json), a film, pictures or a format for motions."""
     from .. import draw, formats
     from ..formats.atomic_files import write_text

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import FormatError, KeyFrameError, MissingExtraError, OptionError, PoseShapeError
 from ..formats.atomic_files import replacing
+from ..goals import Reach
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
 from ..transforms import FloatArray, as_array, as_vector, is_whole
@@ -98,11 +99,12 @@ def checked_size(size: Any) -> Size:
     return float(numbers[0]), float(numbers[1])
 
 
-def goal_point(goal: ArrayLike | None) -> FloatArray | None:
-    """Return a point in space from one in space or in the plane, or None."""
-    if goal is None:
+def goal_point(goal: ArrayLike | Reach | None) -> FloatArray | None:
+    """Return a point in space from one in space or in the plane, or from a goal; None where there is none."""
+    given: Any = goal.position if isinstance(goal, Reach) else goal
+    if given is None:
         return None
-    position = as_array(goal, "goal")
+    position = as_array(given, "goal")
     return as_vector(np.append(position, 0.0) if position.shape == (2,) else position, "goal")
 
 

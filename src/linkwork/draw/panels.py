@@ -19,9 +19,11 @@ from matplotlib.path import Path
 from matplotlib.ticker import MultipleLocator
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
+from ..goals import Reach
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .gauges import Gauge, gauges
+from .goal_marks import room_lines
 from .labels import FONT, write_names
 from .sketch import BONE, INK, Extent, IntArray, Points, Sketch, joined_points, nice_step, origins, seen_from
 
@@ -110,6 +112,7 @@ class PanelOptions:
         labels: Write the names of joints and frames.
         trail: World positions (n, 3) of a path to draw, or None.
         goal: World position (3,) of a target to mark, or None.
+        wanted: The goal whose ranges to draw, or None.
         ticks: Number the axes.
         fine: Draw solids as polygons, for print; False draws pixels, which is faster, for films.
         follows: Whether the camera goes along, so that the ground passes below.
@@ -120,6 +123,7 @@ class PanelOptions:
     labels: bool = False
     trail: FloatArray | None = None
     goal: FloatArray | None = None
+    wanted: Reach | None = None
     ticks: bool = True
     fine: bool = True
     follows: bool = False
@@ -206,6 +210,8 @@ class Panel:
         if options.goal is not None:
             cross = self._dots(25.0, "x", 8.0, markeredgecolor=RED, markeredgewidth=2.2)
             self._set_dots(cross, options.goal)
+        if room := room_lines(options.wanted, self.scale):
+            self._set_lines(self._lines(24.0, RED, 1.0), room)
 
     def show(self, q: FloatArray, *, frame: int = 0, camera: FloatArray = STILL) -> None:
         """Move everything to a pose (nq,).

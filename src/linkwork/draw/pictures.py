@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from ..errors import OptionError
+from ..goals import Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike
 from ..motion.clips import Clip
@@ -99,7 +100,7 @@ def strip(
     frames: Sequence[int] | None = None,
     linkage: Linkage | None = None,
     trail: str | None = None,
-    goal: ArrayLike | None = None,
+    goal: ArrayLike | Reach | None = None,
     limits: bool = False,
     labels: bool = False,
     shapes: bool = True,
@@ -115,7 +116,8 @@ def strip(
         frames: Frame numbers to show, counted from 0; five evenly spaced ones by default.
         linkage: The linkage of a motion that is not a clip.
         trail: Name of a frame whose path to draw: what lies behind in full colour, what lies ahead faintly.
-        goal: A target (x, y) or (x, y, z) to mark with a cross.
+        goal: A target (x, y) or (x, y, z) to mark with a cross; or a `Reach`, whose ranges are drawn too: a box of
+            places, and sectors that axes may turn in.
         limits: Show the range of every joint, as in `pose`.
         labels: Write the names of joints.
         shapes: Draw the shapes of links; False draws bones throughout.
@@ -141,7 +143,8 @@ def strip(
     path_of = None if trail is None else linkage.forward(values, frame=trail)[:, :3, 3]
     mark = goal_point(goal)
     extent = sketch.extent(values, path_of, mark)
-    options = panels.PanelOptions(limits=limits, labels=labels, trail=path_of, goal=mark)
+    wanted = goal if isinstance(goal, Reach) else None
+    options = panels.PanelOptions(limits=limits, labels=labels, trail=path_of, goal=mark, wanted=wanted)
     figure = sheets.strip(sheets.Stage(sketch, extent, view), options, values, numbers, size=size, title=title)
     return saved(figure, target)
 
