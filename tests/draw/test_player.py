@@ -13,6 +13,7 @@ import pytest
 import linkwork as lw
 from linkwork import models
 from linkwork.draw import film_range, player
+from linkwork.models.characters import write_character
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SOFTWARE = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
@@ -259,3 +260,20 @@ def test_no_matplotlib_is_needed(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     lw.draw.film(models.motion("two_link"), tmp_path / "a.html")
     assert (tmp_path / "a.html").stat().st_size > 10_000
+
+
+def test_a_page_shows_a_skin_where_a_film_does_and_goes_along(screen, tmp_path):
+    write_character(tmp_path / "a.glb")
+    figure = lw.load(tmp_path / "a.glb").replace(root="floating")
+    poses = np.repeat(figure.neutral()[None], 3, axis=0)
+    poses[:, :3] += np.outer(np.arange(3), [2.0, 0.0, 0.0])  # two metres a second
+    clip = lw.Clip(figure, [0.0, 1.0, 2.0], poses)
+    page = screen(clip, follow="Hips", view="side", width=480, height=480)
+    middles = []
+    for time in (0.8, 1.2):
+        page.evaluate(f"seek({time})")
+        shirt = colored(picture(page))
+        assert 0.004 < shirt.mean() < 0.2
+        middles.append(np.argwhere(shirt).mean(axis=0))
+    assert np.abs(middles[1] - middles[0]).max() < 12.0
+    assert np.ptp(np.argwhere(shirt)[:, 1]) > 60  # both sleeves of the T-pose
