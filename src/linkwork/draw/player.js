@@ -13,8 +13,6 @@ const rails = new Float32Array(bytes(film.rails));      // frames x rails x both
 const trail = new Float32Array(bytes(film.trail));      // places, film.fine of them from frame to frame; or none
 const hull = new Float32Array(bytes(film.hull));        // points on the outside of all that is ever shown
 const way = new Float32Array(bytes(film.way));          // frames x where the camera has gone to; or none
-const bones = new Uint16Array(bytes(film.mesh.bodies)); // of the meshes: the body that each is
-const binds = new Float32Array(bytes(film.mesh.binds)); // and where the mesh is bound to it, three rows of four
 const PART = 16, POSE = 7, INSTANCE = 14;               // numbers of a part, of a body's pose, of an instance
 const bodies = tracks.length / POSE / times.length, railCount = rails.length / 6 / times.length;
 const duration = times[times.length - 1];
@@ -141,18 +139,6 @@ function instances(now) {
   return lists;
 }
 
-function moves(now) {  // where each bone takes what is bound to it: three rows of four numbers
-  const list = new Float32Array(12 * bones.length);
-  bones.forEach((body, bone) => {
-    const [turn, place] = pose(body, now), bind = binds.subarray(12 * bone, 12 * bone + 12);
-    for (let column = 0; column < 4; column++) {
-      const at = turned(turn, [bind[column], bind[4 + column], bind[8 + column]]);
-      for (let row = 0; row < 3; row++) list[12 * bone + 4 * row + column] = at[row] + (column === 3 ? place[row] : 0);
-    }
-  });
-  return list;
-}
-
 function path([low, , share]) {  // the trail: what lies behind in full colour, what lies ahead faintly
   const list = [], reached = (low + share) * film.fine, thin = 0.0028 * Math.min(film.scale, 1.5 * film.own);
   for (let k = 0; 3 * k + 3 < trail.length; k++) {
@@ -194,20 +180,6 @@ void main() {
   vec3 lit = dim + (1.0 - dim) * 0.18 * pow(max(towards, 0.0), 3.0);
   pixel = shadow ? dark : vec4(plain ? paint : lit, 1);
 }`];
-const MESH = [`#version 300 es
-layout(location = 0) in vec3 corner; layout(location = 1) in vec4 normal; layout(location = 2) in vec4 color;
-layout(location = 3) in uvec4 bone; layout(location = 4) in vec4 weight;
-uniform mat4 camera; uniform float ground; uniform bool shadow; uniform highp sampler2D moves;
-out vec3 facing, paint;
-void main() {
-  mat3x4 move = mat3x4(0);  // its columns are the rows of the transform
-  for (int k = 0; k < 4; k++)
-    for (int row = 0; row < 3; row++) move[row] += weight[k] * texelFetch(moves, ivec2(row, bone[k]), 0);
-  vec3 world = vec4(corner, 1) * move;
-  if (shadow) world.z = ground;
-  facing = vec4(normal.xyz, 0) * move; paint = color.rgb;
-  gl_Position = camera * vec4(world, 1);
-}`, SOLID[1]];
 const GROUND = [`#version 300 es
 uniform mat4 camera; uniform vec3 middle; uniform float reach;
 out vec2 at;
@@ -264,40 +236,6 @@ function uploaded([vertices, indices]) {
   for (const [index, count, offset] of [[3, 4, 0], [4, 4, 4], [5, 3, 8], [6, 3, 11]])
     attribute(index, count, INSTANCE, offset, 1);
   return {array, instance, indices: indices.length, count: 0};
-}
-
-function uploadedMesh() {  // the triangles of meshes and skins, and a texture that takes the moves of their bones
-  const array = gl.createVertexArray(), indices = new Uint32Array(bytes(film.mesh.indices));
-  gl.bindVertexArray(array);
-  const attribute = (index, name, count, kind, norm) => {
-    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
-    gl.bufferData(gl.ARRAY_BUFFER, bytes(film.mesh[name]), gl.STATIC_DRAW);
-    gl.enableVertexAttribArray(index);
-    if (kind === gl.UNSIGNED_SHORT) gl.vertexAttribIPointer(index, count, kind, 0, 0);
-    else gl.vertexAttribPointer(index, count, kind, norm, 0, 0);
-  };
-  attribute(0, "corners", 3, gl.FLOAT, false);
-  attribute(1, "normals", 4, gl.BYTE, true);
-  attribute(2, "colors", 4, gl.UNSIGNED_BYTE, true);
-  attribute(3, "bones", 4, gl.UNSIGNED_SHORT, false);
-  attribute(4, "weights", 4, gl.UNSIGNED_BYTE, true);
-  gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
-  gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, indices, gl.STATIC_DRAW);
-  const texture = gl.createTexture();
-  gl.bindTexture(gl.TEXTURE_2D, texture);
-  for (const rule of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, rule, gl.NEAREST);
-  return {array, texture, indices: indices.length};
-}
-
-function drawMesh(now, settings) {
-  gl.useProgram(skins.made);
-  settings(skins.at);
-  gl.disable(gl.CULL_FACE);
-  gl.bindTexture(gl.TEXTURE_2D, mesh.texture);
-  gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, 3, bones.length, 0, gl.RGBA, gl.FLOAT, moves(now));
-  gl.bindVertexArray(mesh.array);
-  gl.drawElements(gl.TRIANGLES, mesh.indices, gl.UNSIGNED_INT, 0);
-  gl.useProgram(solids.made);
 }
 
 function fill(mesh, list) {
@@ -364,7 +302,7 @@ function prepare() {
   solids = program(SOLID);
   ground = program(GROUND);
   shapes = meshes.map(uploaded);
-  if (bones.length) { skins = program(MESH); mesh = uploadedMesh(); }
+  if (bones.length) { skins = program([MESH, SOLID[1]]); mesh = uploadedMesh(); }
   line = uploaded(capsule(8, 2));
   gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
 }
@@ -516,11 +454,13 @@ addEventListener("keydown", event => {
   KEYS[event.key]();
 });
 
-if (gl) {
-  scrub.max = duration;
-  scrub.disabled = play.disabled = duration === 0;
-  prepare();
-  home();
-  show();
-  requestAnimationFrame(tick);
-} else document.getElementById("failure").hidden = false;
+function start() {  // when all of the page is read
+  if (gl) {
+    scrub.max = duration;
+    scrub.disabled = play.disabled = duration === 0;
+    prepare();
+    home();
+    show();
+    requestAnimationFrame(tick);
+  } else document.getElementById("failure").hidden = false;
+}

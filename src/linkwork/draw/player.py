@@ -1,6 +1,6 @@
 """A motion as a page: one HTML file that plays from disk, in three dimensions and without a network.
 
-The page is ``player.html`` beside this file and its small renderer ``player.js``; here the film is packed for it: the
+The page is ``player.html`` beside this file and its small renderer `SCRIPTS`; here the film is packed for it: the
 transform of every link in every frame, the solids that links carry, and the triangles of meshes and skins.
 """
 
@@ -28,6 +28,7 @@ from .surfaces import path
 from .triangles import Triangles, of_meshes
 
 CAPSULE, CYLINDER, BOX = 0.0, 1.0, 2.0  # the meshes of the page
+SCRIPTS = ("player.js", "player_mesh.js")
 LEAST_SIZE = 1e-9
 MOST_BONES = 4  # that move one corner of a mesh in the page
 
@@ -61,7 +62,7 @@ def page(
         "title": escape(name),
         "note": note + f"; {_files(len(sketch.meshes))} not drawn" * bool(sketch.meshes),
         "label": escape(f"{name}: {note}; a film of {len(shown.times)} frames, {shown.times[-1]:.3g} seconds"),
-        "script": _beside("player.js"),
+        "script": "".join([*map(_beside, SCRIPTS), "start();\n"]),
         "film": json.dumps(data).replace("<", "\\u003c"),
     }
     return filled_page("player.html", words)
