@@ -32,7 +32,7 @@ ENDINGS: dict[Status, str] = {
     "time": "used up its time",
     "closest": "no start came nearer",
     "beyond": "the chain does not extend that far",
-    "following": "it is on its way, and one answer with stay=True goes no further",
+    "following": "on its way",
     "held": "no continuous way from the start leads nearer",
     "invalid": "the target is not a rigid transform of finite numbers",
 }
@@ -44,6 +44,10 @@ def ending(status: Status, errors: str, effort: str) -> str:
         return f"reached: {errors} after {effort}."
     if status == "invalid":
         return f"not reached: {ENDINGS[status]}."
+    if status == "following":
+        return (
+            f"not reached: {ENDINGS[status]} after {effort}, with {errors}; stay=True turns no joint further at once."
+        )
     how = "out of reach" if status == "beyond" else "not reached"
     return f"{how}: {ENDINGS[status]} after {effort}, with {errors}."
 
