@@ -16,12 +16,14 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import linkwork as lw
+from linkwork.draw.performances import performances
 from linkwork.transforms import transform
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
 INK, PAPER, NODE, ARC = "#263238", "white", "#c5cae9", "#37474f"
 
+MIDDLE = {"walk": 3, "wave": 2, "squat": 1, "jump": 2}  # which of five frames shows a motion best
 # For each kind of joint: values from where it starts to where it ends.
 MOTIONS: dict[str, tuple[Any, Any, Any]] = {
     "Revolute": (lw.Revolute("y", -2, 2), [-1.1], [0.3]),
@@ -136,6 +138,24 @@ def shrink(path: Path) -> None:
     Image.open(path).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
+def bodies(path: Path) -> None:
+    """Draw four motions, each in the middle of it, on four bodies."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, clips in performances():
+            if len(clips) == 1:
+                continue
+            row = []
+            for clip in clips.values():
+                target = Path(folder, "%d.png")
+                lw.draw.film(clip, target, frames=5, follow=True, view=(14, -42), size=(0.9, 1.15))
+                with Image.open(Path(folder, f"{MIDDLE[name]}.png")) as image:
+                    row.append(np.asarray(image))
+            rows.append(np.concatenate(row, axis=1))
+    half = len(rows) // 2
+    Image.fromarray(np.concatenate([np.concatenate(pair, axis=1) for pair in (rows[:half], rows[half:])])).save(path)
+
+
 def main() -> None:
     """Make them all and say how large they are."""
     tree(HERE / "tree.svg")
@@ -145,9 +165,19 @@ def main() -> None:
     from_example("08_key_poses.py", "key_poses.png", HERE / "interpolations.png")
     from_example("16_keys_and_pins.py", "pinned.png", HERE / "pinned.png")
     from_example("16_keys_and_pins.py", "report.png", HERE / "report.png")
-    for name in ("joints", "loops", "gimbal", "interpolations", "pinned", "report"):
+    bodies(HERE / "film-bodies.png")
+    for name in ("joints", "loops", "gimbal", "interpolations", "pinned", "report", "film-bodies"):
         shrink(HERE / f"{name}.png")
-    names = ("tree.svg", "joints.png", "loops.png", "gimbal.png", "interpolations.png", "pinned.png", "report.png")
+    names = (
+        "tree.svg",
+        "joints.png",
+        "loops.png",
+        "gimbal.png",
+        "interpolations.png",
+        "pinned.png",
+        "report.png",
+        "film-bodies.png",
+    )
     for name in names:
         print(f"{name}: {(HERE / name).stat().st_size / 1000:.0f} kB")
 

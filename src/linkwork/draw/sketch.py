@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -171,12 +172,13 @@ class Sketch:
 
     def _take_skin(self) -> None:
         """Take the skin of the linkage's file: a character that wears one shows no bones."""
-        try:
+        origin = self.linkage.origin
+        with suppress(FormatError):
             self.skin = skin_of(self.linkage)
-        except FormatError as error:
-            self.meshes.append(str(error.path))
         if self.skin is not None:
             self.bare[:] = False
+        elif origin is not None:
+            self.meshes.append(str(origin.file))
 
     def _skeleton(self) -> tuple[Points, Points]:
         """Return the bones of bare links, and the rails of prismatic joints next to them."""

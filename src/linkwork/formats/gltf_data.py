@@ -273,8 +273,11 @@ class GltfSource:
             self._times[index] = self.values(index, what, "SCALAR")[:, 0]
         return self._times[index]
 
-    def values(self, index: int, what: str, shape: str) -> FloatArray:
-        """Return the elements of an accessor, shape (count, components), integers normalised where it says so."""
+    def values(self, index: int, what: str, shape: str, *, finite: bool = True) -> FloatArray:
+        """Return the elements of an accessor, shape (count, components), integers normalised where it says so.
+
+        What is not finite is refused, or with `finite` False taken for zero.
+        """
         accessor = self.item(self.document.accessors, index, f"accessor of {what}")
         if accessor.type != shape:
             self.refuse(f"{what} is {shape} in glTF, got {accessor.type[:20]!r} (accessor {index}).")
@@ -292,6 +295,8 @@ class GltfSource:
         result = numbers.astype(np.float64)
         if accessor.normalized and numbers.dtype.kind in "iu":
             result = np.maximum(result / np.iinfo(numbers.dtype).max, -1.0)
+        if not finite:
+            result[~np.isfinite(result)] = 0.0
         if not np.isfinite(result).all():
             self.refuse(f"{what} holds a number that is not finite (accessor {index}).")
         return result

@@ -224,7 +224,7 @@ class _SkinReader:
         """Return an attribute, or None where there is none for every corner."""
         if name not in primitive.attributes:
             return None
-        values = self.source.values(primitive.attributes[name], name.lower(), shape)
+        values = self.source.values(primitive.attributes[name], name.lower(), shape, finite=False)
         return values if len(values) == count else None
 
     def _weights(
