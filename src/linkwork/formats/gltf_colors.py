@@ -201,8 +201,10 @@ def _opened(data: bytes) -> FloatArray | None:
             if image.width * image.height > MAX_PIXELS:
                 return None
             image.draft("RGB", (SMALL, SMALL))
-            small = image.convert("RGBA").convert("RGB").resize(
-                (min(image.width, SMALL), min(image.height, SMALL)), Image.Resampling.BOX
+            small = (
+                image.convert("RGBA")
+                .convert("RGB")
+                .resize((min(image.width, SMALL), min(image.height, SMALL)), Image.Resampling.BOX)
             )
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # a broken texture is no texture
         return None
