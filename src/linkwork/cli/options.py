@@ -324,10 +324,14 @@ class SaveOptions:
         None
     )
     bare: Annotated[bool, flag("--bare", "Write a skeleton alone, not into the file that its body came from.")] = False
+    layout: Annotated[
+        str | None, takes("NAME", "A .npz or .csv as learners load it: mjlab or beyondmimic.", "--layout")
+    ] = None
+    fps: Annotated[float | None, takes("RATE", "Sample the motion anew, so many frames a second.", "--fps")] = None
 
     def read(self) -> dict[str, Any]:
         """Return the options of `formats.write`."""
-        return {"into": self.into, "bare": self.bare}
+        return given(into=self.into, bare=self.bare, layout=self.layout, fps=self.fps)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ import numpy as np
 from ..errors import ClipNotFoundError, FormatError, LinkageError, OptionError, Remark, listed
 from ..linkage.linkage import Linkage
 from ..linkage.origin import Origin
-from ..motion.clips import Clip
+from ..motion.clips import Clip, SaveOptions
+from . import learning
 from .atomic_files import located
 from .content import Content, carried, file_errors
 from .hosts import host_of
@@ -32,6 +33,7 @@ __all__ = [
     "Options",
     "ReadOptions",
     "Remark",
+    "SaveOptions",
     "load",
     "load_clip",
     "loads",
@@ -182,9 +184,7 @@ def loads_clip(
     return load_clip(_as_file(text, kind, folder), name=name, linkage=linkage, **options)
 
 
-def save(
-    thing: Linkage | Clip | Content, path: FilePath, *, into: FilePath | None = None, bare: bool = False
-) -> tuple[Remark, ...]:
+def save(thing: Linkage | Clip | Content, path: FilePath, **options: Unpack[SaveOptions]) -> tuple[Remark, ...]:
     """Write a linkage or a motion to a file: all of it, or nothing and the old file stays.
 
     A linkage that came from a file with a mesh (glTF, USD) goes back into it: what is written is that file with the
@@ -193,8 +193,7 @@ def save(
     Args:
         thing: What to write.
         path: The file; its suffix says what it will be.
-        into: The file that motions are put into, instead of the one that the linkage came from.
-        bare: Write the skeleton alone, without what the linkage's file has besides.
+        **options: See `SaveOptions`: into, bare, layout, fps.
 
     Returns:
         Remarks on what a file of this kind cannot hold or says in its own way; what is dropped is logged as a warning.
@@ -211,7 +210,7 @@ def save(
         thing = Content(thing)
     elif not isinstance(thing, Content):
         raise OptionError(f"a Linkage or a Clip can be saved, got {type(thing).__name__}.")
-    remarks = write(thing, path, into=into, bare=bare)
+    remarks = write(thing, path, **options)
     for remark in remarks:
         _LOG.log(logging.WARNING if remark.kind == "dropped" else logging.INFO, "%s: %s", path, remark.text)
     return remarks
@@ -261,15 +260,22 @@ def _unused(row: Format, options: Options) -> tuple[Remark, ...]:
     return (Remark("ignored-option", text, where=spare[0]),) if spare else ()
 
 
-def write(content: Content, path: FilePath, *, into: FilePath | None = None, bare: bool = False) -> tuple[Remark, ...]:
+def write(content: Content, path: FilePath, **options: Unpack[SaveOptions]) -> tuple[Remark, ...]:
     """Write content to a file and return remarks on what a file of this kind cannot hold; see `save`."""
     row = format_of(path)
+    fps, layout = options.get("fps"), options.get("layout")
+    if fps is not None:
+        content = replace(content, clips={name: clip.resample(fps=fps) for name, clip in content.clips.items()})
     if not row.writes:
         raise FormatError(path, f"{row.title} files are read, not written; {', '.join(suffixes('writes'))} are.")
     if not row.linkages and not content.clips:
         raise FormatError(path, f"{row.title} files hold motions, and there is none.")
     content, dropped = fit(content, path)
-    host, said = host_of(content.linkage, path, row, into, bare)
+    if layout is not None:
+        if not content.clips:
+            raise FormatError(path, f"layout {layout!r} holds a motion, and there is none.")
+        return dropped + learning.write(next(iter(content.clips.values())), path, layout)
+    host, said = host_of(content.linkage, path, row, options.get("into"), options.get("bare", False))
     try:
         if host is not None:
             return dropped + tuple(row.load_module().write_into(_new_in(content, host), path, host))

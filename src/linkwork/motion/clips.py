@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +30,22 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "Clip", "interpolate", "sample"]
 
 STILL_FPS = 24.0  # of a clip of one frame
+
+
+class SaveOptions(TypedDict, total=False):
+    """What a motion is written with.
+
+    Args:
+        into: The file with a mesh that it is put into; by default the one that its linkage came from.
+        bare: Write a skeleton alone, without what the linkage's file has besides.
+        layout: Write a ``.npz`` or ``.csv`` as learners of whole-body control load it.
+        fps: Sample it anew, so many frames a second.
+    """
+
+    into: str | os.PathLike[str] | None
+    bare: bool
+    layout: Literal["mjlab", "beyondmimic"] | None
+    fps: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,22 +320,19 @@ class Clip:
         """Return the clip under a name and, if given, another source."""
         return replace(self, name=name, source=self.source if source is None else source)
 
-    def save(
-        self, path: str | os.PathLike[str], *, into: str | os.PathLike[str] | None = None, bare: bool = False
-    ) -> tuple[Remark, ...]:
+    def save(self, path: str | os.PathLike[str], **options: Unpack[SaveOptions]) -> tuple[Remark, ...]:
         """Write the motion to a file in the format of its suffix; see `linkwork.save`.
 
         Args:
             path: The file.
-            into: The file with a mesh that the motion is put into; by default the one that the linkage came from.
-            bare: Write a skeleton alone.
+            **options: The file with a mesh that it is put into, and others; see `SaveOptions`.
 
         Returns:
             Remarks on what a file of this kind cannot hold; they are logged as warnings too.
         """
         from .. import formats  # the one import of a later package
 
-        return formats.save(self, path, into=into, bare=bare)
+        return formats.save(self, path, **options)
 
 
 def interpolate(
