@@ -92,7 +92,7 @@ def test_a_robot_walks_as_the_source_does(walk, name):
     outcome = retarget_with_report(walk, humanoid(name))
     clip, robot = outcome.clip, STANDINS[name]
     cosine = (directions(outcome.source, walk) * directions(outcome.target, clip)).sum(axis=-1)
-    assert np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))).mean() < 10.0
+    assert np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))).mean() < 5.0
     assert (clip.poses >= clip.linkage.lower - 1e-9).all()
     assert (clip.poses <= clip.linkage.upper + 1e-9).all()
     assert outcome.report.slide < 0.002
