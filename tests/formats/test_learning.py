@@ -52,7 +52,8 @@ def walk() -> lw.Clip:
 def test_arrays_are_those_of_mujoco(walk, tmp_path):
     mujoco = pytest.importorskip("mujoco")
     walk.save(tmp_path / "walk.npz", layout="mjlab")
-    made = np.load(tmp_path / "walk.npz")  # without pickle
+    with np.load(tmp_path / "walk.npz") as file:  # without pickle
+        made = dict(file)
     assert made["fps"].tolist() == pytest.approx([FPS])
     assert made["body_names"].tolist() == DEPTH_FIRST
     assert made["joint_names"].tolist() == ["left_hip", "left_knee", "right_hip", "right_knee"]

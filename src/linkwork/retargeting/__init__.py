@@ -7,6 +7,7 @@ from ..motion.frame_goals import GoalTrack
 from .anatomy import Sight
 from .arm import HandPlan
 from .body import Plan
+from .clearance import Capsule, Clearance
 from .contact_files import read_contacts, write_contacts
 from .gaits import GaitPlan, Paw
 from .likeness import LimbError
@@ -26,6 +27,8 @@ __all__ = [
     "PARTS",
     "QUADRUPED_ROLES",
     "ROLES",
+    "Capsule",
+    "Clearance",
     "Contact",
     "FootPlan",
     "GaitPlan",
