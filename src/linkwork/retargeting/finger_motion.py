@@ -117,7 +117,8 @@ def hand_of(skeleton: Skeleton, side: str) -> Hand | None:
 def _common(linkage: Linkage, links: Sequence[int]) -> int:
     """Return the lowest link above all of some."""
     paths = [linkage.path_to(linkage.links[linkage.parents[link]])[0] for link in links]
-    return [step[0] for step in zip(*paths, strict=False) if len(set(step)) == 1][-1]
+    shared: list[int] = [step[0] for step in zip(*paths, strict=False) if len(set(step)) == 1]
+    return shared[-1]
 
 
 def _palm_axes(wrist: FloatArray, knuckles: dict[str, FloatArray]) -> FloatArray | None:

@@ -103,8 +103,9 @@ class Stance:
 
     def way(self, side: str, end: str) -> FloatArray:
         """Return the directions from where a leg begins to its tip, (frames, 3)."""
-        way = self.tips[side, end] - self.uppers[side, end]
-        return way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-12)
+        way: FloatArray = self.tips[side, end] - self.uppers[side, end]
+        unit: FloatArray = way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-12)
+        return unit
 
     @property
     def bearing(self) -> FloatArray:

@@ -37,7 +37,14 @@ def measure(plan: Plan | HandPlan | GaitPlan, result: Clip) -> Report:
     misses = [np.linalg.norm(place - wanted, axis=1) for wanted, place in hands]
     before, after = (float(np.linalg.norm([jerk(pair[k], result.times) for pair in shaken])) for k in (0, 1))
     lower, upper = result.linkage.lower - BEYOND, result.linkage.upper + BEYOND
-    nothing = {"limbs": {}, "missing": (), "contacts": 0, "toe_slide": 0.0, "heel_slide": 0.0, "penetration": 0.0}
+    nothing: dict[str, Any] = {
+        "limbs": {},
+        "missing": (),
+        "contacts": 0,
+        "toe_slide": 0.0,
+        "heel_slide": 0.0,
+        "penetration": 0.0,
+    }
     nothing |= {"depth": 0.0, "hands_in_body": 0.0, "hands_in_body_before": 0.0}
     found = nothing | found
     return Report(

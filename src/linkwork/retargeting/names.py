@@ -222,8 +222,8 @@ def _finger(words: list[str], text: str) -> tuple[str, str] | None:
         digit = word.removesuffix("finger")
         if digit in _DIGIT_WORDS and not (digit == "mid" and any(known in text for known in _KNOWN)):
             return _DIGIT_WORDS[digit], digit
-    word = next((word for word in words if word in _FINGERS), None)
-    return None if word is None else (_numbered(words, word), word)
+    said = next((word for word in words if word in _FINGERS), None)
+    return None if said is None else (_numbered(words, said), said)
 
 
 def _numbered(words: list[str], word: str) -> str:

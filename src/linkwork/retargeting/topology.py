@@ -167,8 +167,8 @@ def _by_names(
             others = {i for other in names if other != part for i in said[other]}
             result[part] = _first_there(shape, chain, found[-1 if several else 0], length, others)
     if "toe" in names and "toe" not in result and "ankle" in result:  # a "foot" below the ankle: SMPL's toes
-        below = [i for i in said["ankle"] if i > result["ankle"] and not shape.same(i, result["ankle"], length)]
-        result |= {"toe": below[0]} if below else {}
+        toes = [i for i in said["ankle"] if i > result["ankle"] and not shape.same(i, result["ankle"], length)]
+        result |= {"toe": toes[0]} if toes else {}
     if "clavicle" in names and "clavicle" not in result and upper in result:  # a "shoulder" above the shoulder
         above = [i for i in said[upper] if i < result[upper] and not shape.same(i, result[upper], length)]
         result |= {"clavicle": above[-1]} if above else {}
