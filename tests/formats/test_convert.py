@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import linkwork as lw
+from fbx_files import Node, fbx_text
 from goldens import DH, dh_table
 from linkwork import formats
 from linkwork.cli.app import app
@@ -25,7 +26,7 @@ from linkwork.formats.registry import format_of
 from linkwork.linkage.poses import zero_pose
 from linkwork.transforms import transform
 
-EXTRAS = {"usd": "pxr", "mjcf": "mujoco"}
+EXTRAS = {"usd": "pxr", "mjcf": "mujoco", "fbx": "ufbx"}
 ANY = {suffix: row for suffix, row in FORMATS.items() if not row.humanoids}  # what holds humanoids alone: test_vrm
 MOTIONS = [suffix for suffix, row in ANY.items() if row.clips and row.writes and row.reads]
 TREES = [suffix for suffix, row in ANY.items() if row.linkages and row.writes and row.reads]
@@ -335,6 +336,8 @@ def test_an_option_changes_what_is_read_or_is_said_to_be_of_no_use(suffix: str, 
     if suffix == ".xacro":
         script = "<xacro:arg name='a' default=''/><link name='l'/>"
         path.write_text(f"<robot name='r' xmlns:xacro='http://x'>{script}</robot>")
+    elif suffix == ".fbx":
+        path.write_text(fbx_text([Node("base"), Node("arm", 0, {"Lcl Translation": (1, 2, 3)})]))
     elif suffix == ".xml":
         path.write_text("<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>")
     else:

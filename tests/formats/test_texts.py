@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import linkwork as lw
+from fbx_files import Node, fbx_text
 from linkwork.errors import FormatError, LinkworkError, OptionError
 from linkwork.formats import FORMATS, atomic_files
 from linkwork.formats.texts import guessed_kind
@@ -30,7 +31,7 @@ URDF = """<?xml version="1.0"?>
 TRIANGLE = (
     "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid"
 )
-NEEDS = {".usd": "pxr", ".usda": "pxr", ".usdc": "pxr", ".xml": "mujoco", ".parquet": "pyarrow"}
+NEEDS = {".usd": "pxr", ".usda": "pxr", ".usdc": "pxr", ".xml": "mujoco", ".parquet": "pyarrow", ".fbx": "ufbx"}
 formats = pytest.mark.parametrize(
     "suffix", [suffix for suffix, row in FORMATS.items() if row.reads and not row.humanoids]
 )
@@ -47,6 +48,9 @@ def written(suffix: str, folder: Path) -> Path:
     path = folder / f"text{suffix}"
     if suffix == ".xacro":
         path.write_text('<robot name="r" xmlns:xacro="http://x"><link name="l${1 + 1}"/></robot>')
+    elif suffix == ".fbx":
+        turn = {"Lcl Rotation": ((0.0, 1.0), ((0, 0, 0), (90, 0, 0)))}
+        path.write_text(fbx_text([Node("base"), Node("upper", 0, curves=turn)]))
     elif not FORMATS[suffix].writes:
         path.write_text(MJCF)
     elif FORMATS[suffix].clips:
@@ -63,7 +67,9 @@ def test_a_text_gives_what_its_file_gives(suffix: str, tmp_path: Path) -> None:
     binary = row.binary or suffix == ".usd"  # which usd-core writes in its binary form
     kind = "mjcf" if suffix == ".xml" else suffix[1:]
     for content in (data,) if binary else (data, data.decode()):
-        if row.linkages and (row.module != "usd" or content is not data):  # which takes a process each time
+        if row.linkages and (
+            row.module not in ("usd", "fbx") or content is not data
+        ):  # which takes a process each time
             assert lw.loads(content, kind) == lw.load(path)
         if row.clips:
             linkage = arm() if row.homeless else None

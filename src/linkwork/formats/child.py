@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -10,7 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import FormatError
+import numpy as np
+
+from ..errors import FormatError, MissingExtraError
+from ..transforms import FloatArray
 
 PATIENCE = 60.0  # seconds until a process that does not compute is ended
 
@@ -45,3 +49,37 @@ def ask(program: str, request: Mapping[str, Any], path: object, reader: str, env
         why = f"{reader} fails on it, or takes too long or too much memory: it is damaged or means harm."
         raise FormatError(path, why)
     return answer.stdout
+
+
+def ask_arrays(
+    program: str,
+    request: Mapping[str, Any],
+    path: object,
+    reader: str,
+    environment: Mapping[str, str],
+    missing: MissingExtraError,
+) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+    """Return the header and the arrays that a program of this folder answers as an NPZ archive.
+
+    Args:
+        program: Its file here, as in `ask`.
+        request: What it is asked.
+        path: The file that it reads, for errors.
+        reader: What reads it there, for errors.
+        environment: The variables that it sees.
+        missing: Raised if it lacks a package.
+
+    Raises:
+        FormatError: If it fails, refuses the file, or gives numbers that are not finite.
+    """
+    answer = ask(program, request, path, reader, environment)
+    with np.load(io.BytesIO(answer), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    header = json.loads(arrays.pop("header").tobytes())
+    if "missing" in header:
+        raise missing
+    if "error" in header:
+        raise FormatError(path, f"{header['error'].rstrip('.')}.", line=header.get("line"))
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise FormatError(path, "has numbers that are not finite.")
+    return header, arrays

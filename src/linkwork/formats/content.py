@@ -119,3 +119,14 @@ class UniqueNames:
             free = f"{base}_{self._tries[base] + 1}"
         self._taken.add(free)
         return free
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things in words.
+
+    Example:
+        >>> counted(1, "node"), counted(2, "mesh")
+        ('1 node', '2 meshes')
+    """
+    ending = "" if number == 1 else "es" if what.endswith("sh") else "s"
+    return f"{number} {what}{ending}"

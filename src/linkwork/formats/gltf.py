@@ -21,7 +21,7 @@ from ..motion.clips import Clip
 from ..transforms import FloatArray, transform
 from . import gltf_extras
 from .atomic_files import located
-from .content import Content, Remarks, UniqueNames, file_errors
+from .content import Content, Remarks, UniqueNames, counted, file_errors
 from .gltf_append import write_into
 from .gltf_data import COMPRESSED, GltfSource
 from .gltf_motion import Tracks, frame_times, moved, read_tracks
@@ -242,14 +242,3 @@ class _GltfReader:
             if k >= 0 and changes[k] > NOTABLE:
                 text = f"{counted(len(changes), 'node')} {what} (by up to {changes[k]:.2%}); {then}."
                 self.remarks.add("scale", text, skeleton.names[k])
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number of things in words.
-
-    Example:
-        >>> counted(1, "node"), counted(2, "mesh")
-        ('1 node', '2 meshes')
-    """
-    ending = "" if number == 1 else "es" if what.endswith("sh") else "s"
-    return f"{number} {what}{ending}"

@@ -74,6 +74,7 @@ FORMATS: dict[str, Format] = {
     ".usda": _USD,
     ".usdc": replace(_USD, binary=True),
     ".usdz": replace(_USD, binary=True),
+    ".fbx": Format("fbx", "FBX", clips=True, several=True, options=("units", "up"), writes=False),
     ".csv": Format("tables", "CSV", linkages=False, clips=True, homeless=True),
     ".npz": Format("tables", "NPZ", linkages=False, clips=True, binary=True),
     ".parquet": Format("tables", "Parquet", linkages=False, clips=True, binary=True),

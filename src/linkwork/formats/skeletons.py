@@ -1,20 +1,32 @@
-"""Skeletons as glTF and USD have them: links at their rest placements, made into linkages and compared with them."""
+"""Skeletons as glTF, USD and FBX have them: links at rest and in motion, made into linkages and compared with them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..linkage.joints import Articulation, Fixed, Floating, Joint
+from ..linkage.joints import Articulation, Ball, Fixed, Floating, Joint
 from ..linkage.linkage import Link, Linkage
 from ..linkage.origin import Origin
 from ..linkage.tree import ROOT, fresh
-from ..transforms import IDENTITY, FloatArray, steady
+from ..motion.clips import Clip
+from ..transforms import IDENTITY, FloatArray, inverse, steady
+from .content import UniqueNames
 
 AGREE = 1e-4  # how far a linkage may be from the skeleton it was written with
+STILL = 1e-5  # of the skeleton: less travel than this is none
+
+
+@dataclass(frozen=True)
+class WorldMotion:
+    """Where all joints are over time: world_from_joint, rigid and in metres, shape (frames, joints, 4, 4)."""
+
+    name: str
+    times: FloatArray
+    worlds: FloatArray
 
 
 def linkage_at_rest(
@@ -56,6 +68,49 @@ def linkage_at_rest(
     return Linkage(links, joints, name=name, root=root, poses=rest, origin=origin)
 
 
+def moving_skeleton(
+    name: str,
+    links: Sequence[Link],
+    parents: Sequence[int],
+    rest: FloatArray,
+    motions: Sequence[WorldMotion],
+    free: Sequence[bool],
+    *,
+    origin: Origin | None = None,
+) -> tuple[Linkage, dict[str, Clip]]:
+    """Return the linkage of a skeleton and its motions, both given by where joints are in the world.
+
+    A free joint turns as a ball, or floats if it also travels on its parent or is the only root.
+
+    Args:
+        name: Its name.
+        links: The links; the joint above each has its name.
+        parents: Index of the link above each, which stands before it, -1 for a root.
+        rest: world_from_joint at rest, rigid and in metres, shape (joints, 4, 4).
+        motions: The motions; of those with one name, later ones get a number.
+        free: Whether each joint moves at all.
+        origin: The file, if there is more in it than a linkage.
+    """
+    placements = local_places(rest, parents)
+    size = float(np.ptp(rest[:, :3, 3], axis=0).max()) or 1.0
+    steps = [inverse(placements) @ local_places(motion.worlds, parents) for motion in motions]
+    travel = np.zeros(len(links))
+    for step in steps:
+        travel = np.maximum(travel, np.abs(step[..., :3, 3]).max(axis=(0, 2)))
+    lone, kinds = list(parents).count(-1) == 1, list[Articulation]()
+    for k, parent in enumerate(parents):
+        floats = (lone and parent < 0) or travel[k] > STILL * size
+        kinds.append(Fixed() if not free[k] else Floating() if floats else Ball())
+    linkage = linkage_at_rest(name, links, parents, placements, kinds, origin=origin)
+    clips, names = {}, UniqueNames([motion.name for motion in motions])
+    for motion, step in zip(motions, steps, strict=True):
+        poses = np.repeat(linkage.neutral()[None], len(step), axis=0)
+        for k, link in enumerate(links):
+            move_link(linkage, poses, link.name, step[:, k, :3, 3], step[:, k, :3, :3])
+        clips[names.take(motion.name, "motion")] = Clip(linkage, motion.times, poses)
+    return linkage, clips
+
+
 def move_link(linkage: Linkage, poses: FloatArray, link: str, shift: FloatArray, turn: FloatArray) -> None:
     """Set the joint above a link in poses (frames, nq) so that it shifts and turns the link from its rest placement.
 
@@ -90,3 +145,35 @@ def agree(matrices: FloatArray, rotation: FloatArray, position: FloatArray) -> b
     size = 1.0 + float(np.abs(matrices[..., :3, 3]).max(initial=0.0))
     turned, moved = np.abs(matrices[..., :3, :3] - rotation), np.abs(matrices[..., :3, 3] - position)
     return bool(turned.max(initial=0.0) <= AGREE and moved.max(initial=0.0) <= AGREE * size)
+
+
+def local_places(worlds: FloatArray, parents: Sequence[int]) -> FloatArray:
+    """Return rigid transforms (..., n, 4, 4) to the parents, from those to the root of all."""
+    result = worlds.copy()
+    below = [k for k, parent in enumerate(parents) if parent >= 0]
+    if below:
+        above = [parents[k] for k in below]
+        result[..., below, :, :] = inverse(worlds[..., above, :, :]) @ worlds[..., below, :, :]
+    return result
+
+
+def rigid(matrices: FloatArray) -> FloatArray:
+    """Return transforms (..., 4, 4) without scale, shear and mirroring: the first axes made orthonormal."""
+    x = _unit(matrices[..., :3, 0], np.array([1.0, 0.0, 0.0]))
+    guide = np.eye(3)[np.abs(x).argmin(axis=-1)]
+    y = _unit(_across(matrices[..., :3, 1], x), _unit(_across(guide, x), guide))
+    result = np.broadcast_to(np.eye(4), matrices.shape).copy()
+    result[..., :3, :3] = np.stack([x, y, np.cross(x, y)], axis=-1)
+    result[..., :3, 3] = matrices[..., :3, 3]
+    return result
+
+
+def _across(vectors: FloatArray, axes: FloatArray) -> Any:
+    """Return the part of vectors that is perpendicular to unit axes."""
+    return vectors - (vectors * axes).sum(axis=-1, keepdims=True) * axes
+
+
+def _unit(vectors: FloatArray, instead: FloatArray) -> FloatArray:
+    """Return vectors of length one, and another direction for those that have none."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.where(length > 1e-12, vectors / np.maximum(length, 1e-12), instead)

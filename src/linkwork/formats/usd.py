@@ -15,7 +15,6 @@ import numpy as np
 
 from ..errors import FormatError, LinkworkError
 from ..linkage.geometry import Box, Capsule, Cylinder, Shape, Sphere, Visual
-from ..linkage.joints import Articulation, Ball, Fixed, Floating
 from ..linkage.linkage import Link, Linkage
 from ..linkage.origin import Origin
 from ..motion.clips import Clip
@@ -24,14 +23,13 @@ from . import scene
 from .atomic_files import located, on_disk
 from .content import Content, Remarks, file_errors
 from .options import DEFAULTS, UP, FilePath, Options
-from .skeletons import AGREE, agree, linkage_at_rest, move_link
+from .skeletons import AGREE, WorldMotion, agree, moving_skeleton, rigid
 from .usd_append import write_into
-from .usd_skeleton import composed, link_names, opened, parents_of, rest_of, rigid, unique_names
+from .usd_skeleton import composed, link_names, opened, parents_of, rest_of, unique_names
 from .usd_writer import joint_paths, world_matrices, write
 
 __all__ = ["read", "write", "write_into"]
 
-STILL = 1e-5  # of the skeleton: less travel than this is none
 SCALE_TOLERANCE = 1e-4
 ALONG = {"x": np.eye(3)[:, [1, 2, 0]], "y": np.eye(3)[:, [2, 0, 1]]}  # turn the z axis of a shape there
 
@@ -51,12 +49,9 @@ def read(path: FilePath, options: Options = DEFAULTS) -> Content:
 
 
 @dataclass(frozen=True)
-class _Motion:
-    """Where all joints are over time: world_from_joint, rigid and in metres, shape (frames, joints, 4, 4)."""
+class _Motion(WorldMotion):
+    """A motion with the poses that linkwork wrote beside it, if it did."""
 
-    name: str
-    times: FloatArray
-    worlds: FloatArray
     frames: FloatArray | None = None
 
 
@@ -205,23 +200,7 @@ class _UsdReader:
     ) -> Content:
         """Return the linkage that rests as the file does, and its clips."""
         name = self.header["name"] or Path(self.path).stem or "model"
-        placements = _local(rest, parents)
-        size = float(np.ptp(rest[:, :3, 3], axis=0).max()) or 1.0
-        steps = [inverse(placements) @ _local(motion.worlds, parents) for motion in motions]
-        travel = np.zeros(len(links))
-        for step in steps:
-            travel = np.maximum(travel, np.abs(step[..., :3, 3]).max(axis=(0, 2)))
-        lone, kinds = parents.count(-1) == 1, list[Articulation]()
-        for k, parent in enumerate(parents):
-            floats = (lone and parent < 0) or travel[k] > STILL * size
-            kinds.append(Fixed() if not free[k] else Floating() if floats else Ball())
-        linkage = linkage_at_rest(name, links, parents, placements, kinds, origin=self._origin())
-        clips = {}
-        for title, motion, step in zip(unique_names([m.name for m in motions]), motions, steps, strict=True):
-            poses = np.repeat(linkage.neutral()[None], len(step), axis=0)
-            for k, link in enumerate(links):
-                move_link(linkage, poses, link.name, step[:, k, :3, 3], step[:, k, :3, :3])
-            clips[title] = Clip(linkage, motion.times, poses)
+        linkage, clips = moving_skeleton(name, links, parents, rest, motions, free, origin=self._origin())
         return Content(linkage, clips, tuple(self.remarks))
 
 
@@ -258,13 +237,3 @@ def _visual(entry: dict[str, Any], placement: FloatArray, scale: float) -> Visua
     color = entry["color"]
     rgb = None if color is None else tuple(np.clip(color, 0.0, 1.0).tolist())
     return Visual(shapes[entry["shape"]](), placement @ turn, rgb)
-
-
-def _local(worlds: FloatArray, parents: list[int]) -> FloatArray:
-    """Return rigid transforms (..., n, 4, 4) to the parents, from those to the root of all."""
-    result = worlds.copy()
-    below = [k for k, parent in enumerate(parents) if parent >= 0]
-    if below:
-        above = [parents[k] for k in below]
-        result[..., below, :, :] = inverse(worlds[..., above, :, :]) @ worlds[..., below, :, :]
-    return result

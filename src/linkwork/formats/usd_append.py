@@ -21,7 +21,8 @@ from .child import ask
 from .content import Content, Remarks, file_errors
 from .hosts import check_absent
 from .options import UP, FilePath
-from .usd_skeleton import MAX_SIZE, MEMORY, SECONDS, link_names, opened, parents_of, rest_of, rigid, surroundings
+from .skeletons import rigid
+from .usd_skeleton import MAX_SIZE, MEMORY, SECONDS, link_names, opened, parents_of, rest_of, surroundings
 
 WORK = 32  # bytes for each byte of a file, while it is written anew
 SLOWEST = 2**22  # bytes of a file that are written in a second

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +15,7 @@ import numpy as np
 from ..errors import FormatError, MissingExtraError
 from ..transforms import FloatArray
 from .atomic_files import read_bytes
-from .child import ask
+from .child import ask_arrays
 from .content import UniqueNames
 from .options import FilePath
 
@@ -46,17 +44,8 @@ def opened(
     size = len(read_bytes(path, MAX_SIZE))
     request: dict[str, Any] = {"path": str(real), "folders": [str(real.parent), *map(str, folders)]}
     request |= {"bytes": MEMORY + 16 * size, "seconds": SECONDS + size / 2**23, "times": list(times)}
-    answer = ask("usd_stage.py", request, path, "USD", surroundings())
-    with np.load(io.BytesIO(answer), allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    header = json.loads(arrays.pop("header").tobytes())
-    if "missing" in header:
-        raise MissingExtraError("usd-core", "formats", "reading USD")
-    if "error" in header:
-        raise FormatError(path, f"{header['error'].rstrip('.')}.", line=header.get("line"))
-    if not all(np.isfinite(array).all() for array in arrays.values()):
-        raise FormatError(path, "has numbers that are not finite.")
-    return header, arrays
+    missing = MissingExtraError("usd-core", "formats", "reading USD")
+    return ask_arrays("usd_stage.py", request, path, "USD", surroundings(), missing)
 
 
 def link_names(header: dict[str, Any]) -> list[str]:
@@ -110,25 +99,3 @@ def composed(steps: FloatArray, parents: list[int], top: FloatArray) -> FloatArr
     for k, parent in enumerate(parents):
         steps[..., k, :, :] = (steps[..., parent, :, :] if parent >= 0 else top) @ steps[..., k, :, :]
     return steps
-
-
-def rigid(matrices: FloatArray) -> FloatArray:
-    """Return transforms (..., 4, 4) without scale, shear and mirroring: the first axes made orthonormal."""
-    x = _unit(matrices[..., :3, 0], np.array([1.0, 0.0, 0.0]))
-    guide = np.eye(3)[np.abs(x).argmin(axis=-1)]
-    y = _unit(_across(matrices[..., :3, 1], x), _unit(_across(guide, x), guide))
-    result = np.broadcast_to(np.eye(4), matrices.shape).copy()
-    result[..., :3, :3] = np.stack([x, y, np.cross(x, y)], axis=-1)
-    result[..., :3, 3] = matrices[..., :3, 3]
-    return result
-
-
-def _across(vectors: FloatArray, axes: FloatArray) -> Any:
-    """Return the part of vectors that is perpendicular to unit axes."""
-    return vectors - (vectors * axes).sum(axis=-1, keepdims=True) * axes
-
-
-def _unit(vectors: FloatArray, instead: FloatArray) -> FloatArray:
-    """Return vectors of length one, and another direction for those that have none."""
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.where(length > 1e-12, vectors / np.maximum(length, 1e-12), instead)
