@@ -199,7 +199,7 @@ class _Extract:
         for layer in _all(stack.layers):
             for value in _all(layer.anim_values):
                 for curve in (_held(one) for one in value.curves):
-                    keys = _held(curve.keyframes) if curve is not None else ()
+                    keys = _held(curve.keyframes) if curve is not None else []
                     rate = rate or (self.rate if len(keys) else None)
                     if len(keys) > 2 and (span := keys[len(keys) - 1].time - keys[0].time) > 0.0:
                         dense = (len(keys) - 1) / span
