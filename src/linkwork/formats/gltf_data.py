@@ -347,7 +347,8 @@ class GltfSource:
             except (msgspec.DecodeError, RecursionError) as error:
                 self.refuse(f"{what} says wrongly how it is compressed: {_sentence(error)}")
             if packed.mode != "ATTRIBUTES":
-                self.refuse(f"{what} is compressed by meshopt as {packed.mode[:20]!r}; numbers are 'ATTRIBUTES'.")
+                advice = "only 'ATTRIBUTES' are read; save the file without compression"
+                self.refuse(f"{what} is compressed by meshopt as {packed.mode[:20]!r}: {advice}.")
             self._room -= packed.count * packed.byte_stride
             if self._room < 0:
                 self.refuse(
