@@ -110,7 +110,7 @@ def _put_right(
         stands = np.stack([masks[name] for name in names])
         moves = np.stack([spots[name] - paths[name] for name in names])
         whole = (stands[..., None] * moves).sum(axis=0) / np.maximum(stands.sum(axis=0), 1)[:, None]
-        whole = smoothed(faded(whole, stands.any(axis=0), blend), clip.times, SETTLING)
+        whole = smoothed(faded(whole, np.asarray(stands.any(axis=0)), blend), clip.times, SETTLING)
         for name, mask, move in zip(names, stands, moves, strict=True):
             result[name] = paths[name] + whole + faded(move - whole, mask, blend)
     return result
@@ -164,7 +164,8 @@ def in_step(clip: Clip, other: Clip) -> FloatArray | None:
     times = np.interp(clip.times, here, there)
     times = np.where(clip.times < here[0], there[0] - (here[0] - clip.times) * pace, times)
     times = np.where(clip.times > here[-1], there[-1] + (clip.times - here[-1]) * pace, times)
-    return np.clip(times, other.times[0], other.times[-1])
+    within: FloatArray = np.clip(times, other.times[0], other.times[-1])
+    return within
 
 
 def _strikes(clip: Clip) -> list[tuple[float, int]]:
