@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
-from captures import recorded
+from captures import recorded, write
 from linkwork.errors import OptionError
 from linkwork.formats.skins import bind_pose
 from linkwork.models.characters import write_character
@@ -167,3 +167,11 @@ def test_knees_that_were_fitted_too_straight_fold_back_all_the_same():
     assert thigh[:, 1] @ hips[:, 1] > 0.9
     ankle, knee = (skeleton.path(f"left_{part}", clip.poses)[0] for part in ("ankle", "knee"))
     assert (ankle - knee) @ hips[:, 0] > 0.05
+
+
+def test_a_source_that_never_stands_is_told_apart(tmp_path):
+    """Most likely its file was read with the wrong axis up."""
+    path = write("walk", tmp_path)
+    outcomes = [retarget_with_report(lw.load_clip(path, up=up), lw.models.human()) for up in ("y", "x")]
+    assert outcomes[0].remarks == ()
+    assert "another axis up" in outcomes[1].remarks[-1]

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypedDict, Unpack
 
+import numpy as np
+
 from .. import formats
 from ..errors import MappingError, OptionError
 from ..linkage.joints import Fixed, Floating
@@ -41,6 +43,8 @@ LEADING = "right_hand"
 LEAST_JOINTS = 3  # of an arm
 STRAY = "frame 0 left out: it is a pose of its own, not of the motion; first='keep' (--keep-first) keeps it"
 ITSELF = "the target is the source's own skeleton: the motion is given to it as it is"
+LYING = "the source lies or bends in most frames; if its file has another axis up, read it so: up=... (--up)"
+UPRIGHT = 0.5  # of a trunk's length: how high its upper end is above its lower one while it stands, at least
 BEYOND = 1e-9
 
 MapLike = Mapping[str, Any] | str | os.PathLike[str] | None
@@ -245,7 +249,8 @@ def _onto_body(
     poses = share_twist(solved, move_fingers(clip, source, solved, poses))
     poses = carry_feet(solved.linkage, {foot.sole.body: foot.rotation for foot in plan.feet.values()}, poses)
     poses = converted(target.linkage, solved.linkage, poses)
-    return Outcome(Clip(target.linkage, clip.times, poses), source, target, plan)
+    lies = source.has_legs and source.posed is None and float(np.median(source.sight.trunk[:, 2])) < UPRIGHT
+    return Outcome(Clip(target.linkage, clip.times, poses), source, target, plan, remarks=(LYING,) if lies else ())
 
 
 def _known(clip: Clip, target: Skeleton, root: Choice, target_rest: RestLike) -> tuple[Skeleton, Clip | None]:
