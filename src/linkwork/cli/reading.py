@@ -11,6 +11,7 @@ from .parsing import read_model, read_motion
 
 if TYPE_CHECKING:
     from ..formats import Options
+    from ..formats.options import ReadOptions
     from ..linkage.linkage import Linkage
     from ..motion.clips import Clip
 
@@ -73,11 +74,13 @@ class FileOptions:
         return replace(self, units=None, up=None, positions=None, max_values=None)
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> ReadOptions:
         """Those that are given, as keywords of `load`."""
         from ..formats.options import DEFAULTS
 
-        return {name: value for name, value in vars(self.read()).items() if value != getattr(DEFAULTS, name)}
+        found: Any = {name: value for name, value in vars(self.read()).items() if value != getattr(DEFAULTS, name)}
+        options: ReadOptions = found
+        return options
 
     def model(self, text: str) -> Linkage:
         """Return the linkage of a file, or a ready-made one."""
