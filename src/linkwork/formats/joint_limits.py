@@ -83,8 +83,8 @@ class _Reader:
         if self._holds(name, limits, "position"):
             bounds = {"lower": self._number(name, limits, "min_position")}
             bounds["upper"] = self._number(name, limits, "max_position")
-            kind = joint.articulation
-            change |= {"articulation": Revolute(kind.axis, **bounds)} if isinstance(kind, Continuous) else bounds
+            moves = joint.articulation
+            change |= {"articulation": Revolute(moves.axis, **bounds)} if isinstance(moves, Continuous) else bounds
         for kind in UNREAD:
             if self._holds(name, limits, kind):
                 self._remark(f"the {kind} limits of joint {name!r} are left out: a linkage has none.", name)
