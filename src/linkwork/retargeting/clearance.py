@@ -50,6 +50,7 @@ class Capsule:
 def capsules(target: Skeleton) -> list[Capsule]:
     """Return the trunk and the thighs of a body, as far as it has them."""
     hips, shoulders = (tuple(f"{side}_{part}" for side in SIDES) for part in ("hip", "shoulder"))
+    parts: list[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], float]]
     parts = [(hips, ("neck",) if "neck" in target else shoulders, ("hips", "spine", "chest"), TRUNK)]
     parts += [((f"{side}_hip",), (f"{side}_knee",), (f"{side}_hip",), THIGH) for side in SIDES]
     result = []
@@ -153,4 +154,4 @@ def _distance(capsule: Capsule, places: Places, hand: FloatArray) -> FloatArray:
     way = end - start
     square = np.maximum((way**2).sum(axis=1), 1e-12)
     along = np.clip(((hand - start) * way).sum(axis=1) / square, 0.0, 1.0)
-    return np.linalg.norm(hand - start - along[:, None] * way, axis=1) / np.sqrt(square)
+    return np.asarray(np.linalg.norm(hand - start - along[:, None] * way, axis=1) / np.sqrt(square))

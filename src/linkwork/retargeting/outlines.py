@@ -50,4 +50,4 @@ def _outermost(points: FloatArray) -> FloatArray:
     level = np.sqrt(1.0 - height**2)
     ways = np.stack([level * np.cos(angle), level * np.sin(angle), height], axis=1)
     ways = np.concatenate([ways, np.eye(3), -np.eye(3)])
-    return points[np.unique((points @ ways.T).argmax(axis=0))]
+    return np.asarray(points[np.unique((points @ ways.T).argmax(axis=0))])

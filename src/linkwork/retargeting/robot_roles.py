@@ -259,7 +259,7 @@ def _tip(shape: Shape, link: int, top: FloatArray, middle: FloatArray) -> FloatA
     if longest <= SHORT * upper:
         return 2.0 * middle - top
     way = ways[far > ALONG * longest].mean(axis=0)
-    return middle + way * min(1.0, LONGEST_FOREARM * upper / float(np.linalg.norm(way)))
+    return np.asarray(middle + way * min(1.0, LONGEST_FOREARM * upper / float(np.linalg.norm(way))))
 
 
 def _folding(shape: Shape, hinge: Axis, upper: FloatArray, lower: FloatArray) -> float:
@@ -269,8 +269,8 @@ def _folding(shape: Shape, hinge: Axis, upper: FloatArray, lower: FloatArray) ->
     """
     linkage = shape.linkage
     column = linkage.drives[hinge.link].q
-    level = [bone - hinge.way * (hinge.way @ bone) for bone in (lower, upper)]
-    straight = float(np.arctan2(hinge.way @ np.cross(*level), level[0] @ level[1]))  # from rest
+    here, there = (bone - hinge.way * (hinge.way @ bone) for bone in (lower, upper))
+    straight = float(np.arctan2(hinge.way @ np.cross(here, there), here @ there))  # from rest
     value = shape.rest[column] + straight
     room = min(linkage.upper[column] - value, np.pi), min(value - linkage.lower[column], np.pi)
     return float(np.sign(room[0] - room[1])) if abs(room[0] - room[1]) > SURE else 0.0
