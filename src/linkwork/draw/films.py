@@ -107,8 +107,8 @@ def _draw(clip: Clip, target: Path, part: FilmRange, style: FilmStyle, progress:
     if suffix == ".png" and not NUMBERED.search(target.name):
         if style.follow:
             raise OptionError("a strip of pictures has one camera; follow is for films.")
-        look = {"size": style.size, "view": style.view, "trail": style.trail, "title": style.title}
-        strip(clip, frames=strip_frames(clip, part, DEFAULT_PANELS), path=target, **look)
+        numbers = strip_frames(clip, part, DEFAULT_PANELS)
+        strip(clip, frames=numbers, size=style.size, view=style.view, trail=style.trail, title=style.title, path=target)
         return
     if suffix == ".png" and target.name.count("%") > 1:
         raise FormatError(target, "a name for many pictures holds one number, as in 'walk_%04d.png', and no other '%'.")
@@ -139,8 +139,8 @@ def _write_page(clip: Clip, target: Path, part: FilmRange, style: FilmStyle) -> 
     if style.size is not None:
         raise OptionError("a page fills its window; size is for .mp4, .gif and .png.")
     shown = film_frames(clip, part, most=FASTEST[".html"], what=NAMES[".html"], even=False)
-    look = {"title": style.title, "trail": style.trail, "view": style.view, "follow": style.follow}
-    write_text(target, player.page(clip, shown, **look))
+    page = player.page(clip, shown, title=style.title, trail=style.trail, view=style.view, follow=style.follow)
+    write_text(target, page)
 
 
 def _first_picture(clip: Clip, shown: FilmFrames, suffix: str, style: FilmStyle) -> tuple[Picture, Panel, list[Shot]]:

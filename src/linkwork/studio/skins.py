@@ -72,9 +72,8 @@ class SkinView:
     def pose(self, frames: FloatArray) -> None:
         """Move it to where links are: world_from_link, shape (links, 4, 4); only what has moved is sent."""
         turns = _quaternions(frames)
-        moved = np.ones(len(frames), np.bool_)
-        if self._last is not None:
-            moved = (np.abs(frames - self._last) > STILL).any(axis=(1, 2))
+        before = np.full_like(frames, np.nan) if self._last is None else self._last
+        moved = ~(np.abs(frames - before) <= STILL).all(axis=(1, 2))
         for handle, links in self._handles:
             for bone, link in zip(handle.bones, links.tolist(), strict=True):
                 if moved[link]:
