@@ -73,7 +73,7 @@ class SkinView:
         """Move it to where links are: world_from_link, shape (links, 4, 4); only what has moved is sent."""
         turns = _quaternions(frames)
         before = np.full_like(frames, np.nan) if self._last is None else self._last
-        moved = ~(np.abs(frames - before) <= STILL).all(axis=(1, 2))
+        moved = np.atleast_1d(~(np.abs(frames - before) <= STILL).all(axis=(1, 2)))
         for handle, links in self._handles:
             for bone, link in zip(handle.bones, links.tolist(), strict=True):
                 if moved[link]:
