@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
+
 import numpy as np
 
 from ..formats.mesh_export import facets_of
+from ..linkage.geometry import Mesh, Shape
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 
+CELL = 2e-4  # [m]: of points nearer than that to each other, one is enough
 DIRECTIONS = 400  # in which the outermost points are kept: enough for a millimetre on a foot
 
 
@@ -34,20 +39,40 @@ def outline(linkage: Linkage, link: str) -> FloatArray:
 
 def _outline(linkage: Linkage, link: int) -> FloatArray:
     points = [
-        found.corners @ placed[:3, :3].T + placed[:3, 3]
+        found @ placed[:3, :3].T + placed[:3, 3]
         for index, place in rigid_group(linkage, link).items()
         for visual in linkage.nodes[index].visuals
-        if (found := facets_of(visual.shape)) is not None
+        if (found := _points(visual.shape)) is not None
         for placed in (place @ linkage.nodes[index].matrix @ visual.placement,)
     ]
     return _outermost(np.concatenate(points)) if points else np.zeros((0, 3))
 
 
+def _points(shape: Shape) -> FloatArray | None:
+    """Return the outermost points of a shape in its own coordinates; None if it is a mesh that cannot be read."""
+    if isinstance(shape, Mesh):
+        if shape.file is None or not Path(shape.file).is_file():
+            return None
+        return _mesh_points(shape.file, shape.scale, Path(shape.file).stat().st_mtime_ns)
+    found = facets_of(shape)
+    return None if found is None else found.corners
+
+
+@lru_cache(maxsize=512)
+def _mesh_points(file: str, scale: tuple[float, float, float], changed: int) -> FloatArray | None:  # noqa: ARG001 - a key
+    """Return the outermost points of a mesh, which are kept: robots are loaded many times, with large meshes."""
+    found = facets_of(Mesh(file, scale, file))
+    return None if found is None else _outermost(found.corners)
+
+
 def _outermost(points: FloatArray) -> FloatArray:
     """Return those of some points that lie farthest in one of many directions."""
+    cells = np.floor((points - points.min(axis=0)) / CELL).astype(np.int64)
+    points = points[np.unique((cells[:, 0] << 42) + (cells[:, 1] << 21) + cells[:, 2], return_index=True)[1]]
     step = np.arange(DIRECTIONS) + 0.5  # spread evenly over the sphere
     height, angle = 1.0 - 2.0 * step / DIRECTIONS, step * np.pi * (3.0 - np.sqrt(5.0))
     level = np.sqrt(1.0 - height**2)
     ways = np.stack([level * np.cos(angle), level * np.sin(angle), height], axis=1)
     ways = np.concatenate([ways, np.eye(3), -np.eye(3)])
-    return np.asarray(points[np.unique((points @ ways.T).argmax(axis=0))])
+    columns = np.ascontiguousarray(points.T)
+    return np.asarray(points[np.unique([int((way @ columns).argmax()) for way in ways])])
