@@ -324,6 +324,7 @@ OPTIONS = {
     "limits": "followers",
     "arguments": {"a": "b"},
     "max_values": 1000,
+    "body_model": "model.npz",
     "strict": True,
 }
 

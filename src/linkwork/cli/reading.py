@@ -20,7 +20,7 @@ UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.304
 
 @dataclass(frozen=True)
 class FileOptions:
-    """How files are read. Of a motion and its linkage in two files, the first three and the last are for the motion."""
+    """How files are read. Of a motion and its linkage in two files, the first three and last two are the motion's."""
 
     units: Annotated[str | None, takes("UNIT", "Unit of the file: m, cm, mm, in, ft, or how many metres.")] = None
     up: Annotated[str | None, takes("AXIS", "Which axis of the file points up: x, y or z.")] = None
@@ -40,6 +40,7 @@ class FileOptions:
     ] = None
     loop_tolerance: Annotated[float | None, takes("GAP", "Gap of a loop that counts as closed [m, rad].")] = None
     max_values: Annotated[int | None, takes("N", "The most numbers of a BVH motion: 8 million by default.")] = None
+    body_model: Annotated[str | None, takes("FILE", "Model of SMPL (.npz) for the bones of an AMASS motion.")] = None
 
     def read(self) -> Options:
         """Return the options as the readers of files take them."""
@@ -58,6 +59,7 @@ class FileOptions:
             srdf=self.srdf,
             joint_limits=self.joint_limits,
             max_values=self.max_values,
+            body_model=self.body_model,
         )
         more = given(up=self.up, positions=self.positions, units=units) | own
         return as_options({"packages": named, "arguments": arguments, "folders": tuple(self.folders or ()), **more})
@@ -66,12 +68,12 @@ class FileOptions:
     def of_motion(self) -> FileOptions:
         """Those for a motion whose linkage is read from another file."""
         own = FileOptions(units=self.units, up=self.up, positions=self.positions, max_values=self.max_values)
-        return replace(own, strict=self.strict)
+        return replace(own, strict=self.strict, body_model=self.body_model)
 
     @property
     def of_model(self) -> FileOptions:
         """Those for a linkage whose motion is read from another file."""
-        return replace(self, units=None, up=None, positions=None, max_values=None)
+        return replace(self, units=None, up=None, positions=None, max_values=None, body_model=None)
 
     @property
     def given(self) -> ReadOptions:

@@ -23,7 +23,7 @@ from .atomic_files import located
 from .content import Content, carried, file_errors
 from .hosts import host_of
 from .options import DEFAULTS, FilePath, Options, ReadOptions, as_options
-from .registry import FORMATS, Format, format_of, suffix_of, suffixes
+from .registry import FORMATS, Format, format_in, format_of, suffix_of, suffixes
 from .texts import TextFile, guessed_kind
 
 __all__ = [
@@ -62,7 +62,7 @@ def load(path: FilePath, *, root: Root | None = None, **options: Unpack[ReadOpti
         root: Give the linkage another first joint, ``"fixed"``, ``"planar"`` or ``"floating"``, in the place where the
             file has its own. By default the file's is kept.
         **options: How to read it: `packages`, `folders`, `units`, `up`, `positions`, `limits`, `strict`,
-            `loop_tolerance`, `arguments`, `srdf`, `joint_limits`, `max_values`; see `formats.Options`.
+            `loop_tolerance`, `arguments`, `srdf`, `joint_limits`, `max_values`, `body_model`; see `formats.Options`.
 
     Raises:
         FormatError: If the file cannot be read; with its name and, where there is one, the line.
@@ -228,7 +228,7 @@ def read(path: FilePath, options: Options = DEFAULTS, *, linkage: Linkage | None
         linkage: The linkage whose motions the file holds; by default the file's own.
     """
     _check_name(path)
-    row = format_of(path)
+    row = format_in(path)
     if not row.reads:
         raise FormatError(path, f"files of this kind are written, not read; {', '.join(suffixes('reads'))} are read.")
     with file_errors(path):

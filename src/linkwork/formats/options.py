@@ -43,6 +43,7 @@ class ReadOptions(TypedDict, total=False):
     srdf: FilePath | None
     joint_limits: FilePath | None
     max_values: int | None
+    body_model: FilePath | None
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ class Options:
         joint_limits: MoveIt's ``joint_limits.yaml`` of a URDF file, whose limits go before those of the file.
         max_values: The most numbers that are read of a BVH motion, which needs some forty bytes for each while it is
             read; by default 8 million.
+        body_model: A model file of SMPL, SMPL-H or SMPL-X (``.npz``), whose bone lengths a motion of AMASS gets; by
+            default those of an average body.
     """
 
     packages: Mapping[str, FilePath] = field(default_factory=dict)
@@ -79,6 +82,7 @@ class Options:
     srdf: FilePath | None = None
     joint_limits: FilePath | None = None
     max_values: int | None = None
+    body_model: FilePath | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.packages, Mapping):
@@ -100,7 +104,7 @@ class Options:
             raise OptionError(f"arguments maps names to values, got {self.arguments!r}.")
         arguments = {str(name): _as_argument(value) for name, value in self.arguments.items()}
         object.__setattr__(self, "arguments", MappingProxyType(arguments))
-        for name in ("srdf", "joint_limits"):
+        for name in ("srdf", "joint_limits", "body_model"):
             file = getattr(self, name)
             if file is not None and not isinstance(file, str | os.PathLike):
                 raise OptionError(f"{name} is the name of a file, got {file!r}.")

@@ -80,6 +80,10 @@ FORMATS: dict[str, Format] = {
     ".parquet": Format("tables", "Parquet", linkages=False, clips=True, binary=True),
 }
 
+# What an .npz file also may be; `format_in` tells.
+SMPL = Format("smpl", "SMPL", clips=True, options=("up", "body_model"), writes=False, binary=True)
+PICKLES = (".pkl", ".pickle", ".pt", ".joblib")
+
 
 def suffix_of(path: FilePath) -> str:
     """Return the end of a file's name that says its format, ``.urdf`` or ``.trajectory.yaml``, in lower case."""
@@ -97,6 +101,9 @@ def format_of(path: FilePath) -> Format:
     suffix = suffix_of(path)
     if suffix not in FORMATS and os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for names that no file can have
         raise FormatError(path, "is a folder, not a file.")
+    if suffix in PICKLES:
+        advice = "save what it holds with numpy.savez instead; poses and trans of SMPL bodies are read from .npz"
+        raise FormatError(path, f"is a pickle, which runs whatever is in it when it is opened; {advice}.")
     if suffix not in FORMATS:
         got = f"no format {suffix!r}" if suffix else "no suffix that says its format"
         raise FormatError(path, f"{got}; known are {', '.join(FORMATS)}.")
@@ -107,6 +114,21 @@ def format_of(path: FilePath) -> Format:
             tag = None
         suffix = ".urdf" if tag == "robot" else suffix
     return FORMATS[suffix]
+
+
+def format_in(path: FilePath) -> Format:
+    """Return the format of a file that is read: its suffix says it, and in an NPZ file the names of its arrays too."""
+    row = format_of(path)
+    if row is not FORMATS[".npz"]:
+        return row
+    from .npz_arrays import names_in
+    from .smpl import is_smpl
+
+    try:
+        names = names_in(path)
+    except FormatError:  # whoever reads it will say so
+        return row
+    return SMPL if is_smpl(names) else row
 
 
 def suffixes(*abilities: str) -> tuple[str, ...]:

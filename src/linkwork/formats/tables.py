@@ -9,8 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -24,6 +22,7 @@ from ..transforms import ANGLE_UNITS, FloatArray
 from . import scene
 from .atomic_files import read_bytes, read_text, replacing, write_text
 from .content import Content, Remarks, file_errors
+from .npz_arrays import read_arrays
 from .options import DEFAULTS, FilePath, Options
 
 TIME = "time"
@@ -174,16 +173,10 @@ def _title(cell: str) -> Title:
 
 def _npz(path: FilePath) -> Table:
     """Return what is in an NPZ file: arrays without objects, each read once and no larger than it should be."""
-    data = read_bytes(path)
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = {info.filename.removesuffix(".npy"): info for info in reversed(archive.infolist())}
-            arrays = {name: _array(archive, members[name], path) for name in ARRAYS if name in members}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
-        raise FormatError(path, f"not an NPZ file: {str(error).rstrip('.')}.") from error
+    arrays = read_arrays(path, ARRAYS, most=8 * MAX_VALUES + 2**16)
     missing = [name for name in ("times", "poses", "coordinates") if name not in arrays]
     if missing:
-        raise FormatError(path, f"holds no array {listed(missing)}; is it a motion that linkwork wrote?")
+        raise FormatError(path, f"holds no array {listed(missing)}; is it of linkwork, or of AMASS?")
     times, poses = arrays["times"], arrays["poses"]
     names = _texts(arrays["coordinates"], path)
     if "U" in (times.dtype.kind, poses.dtype.kind) or times.ndim != 1 or poses.shape != (len(times), len(names)):
@@ -202,28 +195,6 @@ def _texts(array: Any, path: FilePath) -> list[str]:
     if array.size > MAX_COLUMNS or array.dtype.kind != "U":
         raise FormatError(path, f"an array of {array.size} {array.dtype} is not a list of at most {MAX_COLUMNS} texts.")
     return [str(text) for text in array.ravel()]
-
-
-def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: FilePath) -> Any:
-    """Return one array of an archive, whose header is read and judged before its numbers."""
-    limit = 8 * MAX_VALUES + 2**16
-    with archive.open(info) as file:
-        data = file.read(limit + 1)
-    if len(data) > limit:
-        raise FormatError(path, f"array {info.filename!r} is larger than {limit // 2**20} MiB, the most that is read.")
-    stream = io.BytesIO(data)
-    try:
-        version = np.lib.format.read_magic(stream)
-        header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-        shape, fortran, dtype = header(stream)
-        count = int(np.prod([int(n) for n in shape], dtype=object))
-        fits = count * max(1, dtype.itemsize) <= len(data) - stream.tell() and min(shape, default=0) >= 0
-        if dtype.hasobject or dtype.kind not in "fiuU" or not fits:
-            raise ValueError(f"an array of {dtype} and shape {shape} does not fit in {len(data)} bytes")
-        array = np.frombuffer(data, dtype, count, stream.tell()) if count else np.zeros(0, dtype)
-        return array.reshape(shape, order="F" if fortran else "C")
-    except (ValueError, KeyError, TypeError, SyntaxError, OverflowError, MemoryError, RecursionError) as error:
-        raise FormatError(path, f"array {info.filename!r} cannot be read: {str(error)[:200]}.") from error
 
 
 def _parquet(path: FilePath) -> Table:
