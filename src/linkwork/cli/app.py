@@ -13,10 +13,11 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -43,6 +44,9 @@ from .options import (
 from .output import add_torques, description, placements, print_placement, tree_rows
 from .parsing import is_file, read_size, read_view
 from .reading import FileOptions
+
+if TYPE_CHECKING:
+    from ..motion.clips import Clip
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 TRY_NEXT = """Try next:
@@ -340,7 +344,16 @@ def compile_motion() -> None:
 
     body = models.human(root="floating")
     stand = Clip(body, [0.0], body.stored_pose("stand")[None])  # type: ignore[arg-type]
-    retargeting.retarget(stand, body)
+    retargeting.retarget(stand, models.human(root="floating", height=1.2))
+    compile_film(Clip(body, [0.0, 0.1], [stand.poses[0], stand.poses[0]]))  # type: ignore[arg-type]
+
+
+def compile_film(clip: Clip) -> None:
+    """Compile what solids are drawn with."""
+    from .. import draw
+
+    with tempfile.TemporaryDirectory() as folder:
+        draw.film(clip, Path(folder) / "film.gif", size=(0.5, 0.5))
 
 
 @command("warmup")
