@@ -47,10 +47,12 @@ _NAMES = {
     "motion.drive": "drive",
     "motion.inspection": "InspectOptions Report inspect",
     "motion.keys": "Key",
+    "motion.markers": "Markers",
     "motion.repairs": "Repair repair",
     "motion.timeline": "Pin Timeline",
     "motion.tracking": "track",
     "formats": "load load_clip loads loads_clip save",
+    "formats.markers": "load_markers",
     "retargeting": "layer retarget",
     "scale.datasets": "DatasetResult MissingRows solve_dataset",
     "scale.folders": "retarget_library",
@@ -91,6 +93,7 @@ if TYPE_CHECKING:
         loads_clip as loads_clip,
         save as save,
     )
+    from .formats.markers import load_markers as load_markers
     from .goals import (
         GOALS as GOALS,
         Align as Align,
@@ -153,6 +156,7 @@ if TYPE_CHECKING:
     from .motion.drive import drive as drive
     from .motion.inspection import InspectOptions as InspectOptions, Report as Report, inspect as inspect
     from .motion.keys import Key as Key
+    from .motion.markers import Markers as Markers
     from .motion.repairs import Repair as Repair, repair as repair
     from .motion.timeline import Pin as Pin, Timeline as Timeline
     from .motion.tracking import track as track
