@@ -239,8 +239,7 @@ def _onto_body(
     progress: Progress | None,
 ) -> Outcome:
     """Return a motion given to a body; `own` is the motion itself, if that needs no solving."""
-    solved = _in(without_angles(target.linkage), target)
-    core = core_of(solved)
+    solved, core = _solvable(target)
     plan = body.plan(clip, source, core, rules, smooth)
     if own is not None:
         hands = {side: source.path(f"{side}_hand", clip.poses) for side in plan.hands}
@@ -253,6 +252,22 @@ def _onto_body(
     return Outcome(Clip(target.linkage, clip.times, poses), source, target, plan, remarks=(LYING,) if lies else ())
 
 
+def _solvable(target: Skeleton) -> tuple[Skeleton, Skeleton]:
+    """Return a target as it is solved for, and its core; kept with its linkage, which many motions are given to."""
+
+    def make() -> tuple[Skeleton, Skeleton]:
+        solved = _in(without_angles(target.linkage), target)
+        return solved, core_of(solved)
+
+    if target.seen is not None:  # known by one motion
+        return make()
+    points = tuple((role, point.link, point.place.tobytes()) for role, point in target.points.items())
+    hinges = tuple((role, axis.tobytes()) for role, axis in target.hinges.items())
+    posed = None if target.posed is None else target.posed.tobytes()
+    key = (*target.roles.items(), *target.fingers.items(), points, hinges, posed)
+    return target.linkage.cache.get("solvable", key, make)
+
+
 def _known(clip: Clip, target: Skeleton, root: Choice, target_rest: RestLike) -> tuple[Skeleton, Clip | None]:
     """Return a target with what tells its anatomy, and the motion itself if the target is the source's own skeleton.
 
@@ -262,7 +277,8 @@ def _known(clip: Clip, target: Skeleton, root: Choice, target_rest: RestLike) ->
     target, linkage = with_rest(target, target_rest, "target_rest"), target.linkage
     own = kinship(clip, linkage)
     if own is None and root == "auto" and target.has_legs and isinstance(linkage.root.articulation, Fixed):
-        target = _in(linkage.replace(root="floating"), target)
+        free = linkage.cache.get("set free", "floating", lambda: linkage.replace(root="floating"))
+        target = _in(free, target)
         own = kinship(clip, target.linkage)
     if own is None:
         return target, None

@@ -289,12 +289,14 @@ def with_points(
         for part in ("ankle", "toe")
     }
     points |= {(side, "hand"): target.point(f"{side}_hand") for side in hands}
-    frames: list[Any] = list(linkage.extra_frames)
+    added: list[Frame] = []
     names: dict[str, dict[str, str]] = {side: {} for side in SIDES}
     for (side, part), point in points.items():
         name = f"{side} {part} of the plan"
         while name in linkage.frames:
             name += "'"
-        frames.append(Frame(name, point.link, translation(point.place)))
+        added.append(Frame(name, point.link, translation(point.place)))
         names[side][part] = name
-    return linkage.replace(frames=frames), names
+    key = tuple((*where, point.link, point.place.tobytes()) for where, point in points.items())
+    frames: Any = [*linkage.extra_frames, *added]
+    return linkage.cache.get("with points", key, lambda: linkage.replace(frames=frames)), names
