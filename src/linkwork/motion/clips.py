@@ -35,7 +35,7 @@ STILL_FPS = 24.0  # of a clip of one frame
 class SaveOptions(TypedDict, total=False):
     """What a motion is written with.
 
-    Args:
+    Attributes:
         into: The file with a mesh that it is put into; by default the one that its linkage came from.
         bare: Write a skeleton alone, without what the linkage's file has besides.
         layout: Write a ``.npz`` or ``.csv`` as learners of whole-body control load it.
