@@ -205,7 +205,8 @@ def section(rows: Sequence[Row], options: Any) -> str:
             "## Retargeting, judged",
             "",
             f"{date.today().isoformat()}, linkwork {lw.__version__}, Python {platform.python_version()}. Made by "
-            "`python benchmarks/retarget_quality.py`. Means over clips; angles in degrees.",
+            "`python benchmarks/retarget_quality.py`. Means over clips; angles in degrees. "
+            f"One clip in {options.every}, at most {options.frames} frames of each.",
             "",
             HEAD,
             *families(rows, options.folder),
