@@ -137,7 +137,7 @@ class BodySolver:
         return places[linkage.upper[places] - linkage.lower[places] >= 2.0 * math.pi]
 
     @cached_property
-    def _follower(self) -> BodyFollower:
+    def follower(self) -> BodyFollower:
         """What control cycles are made by."""
         return BodyFollower(self)
 
@@ -234,7 +234,7 @@ class BodySolver:
             raise OptionError("stay=True keeps to the branch of a start; give start=, the pose to go on from.")
         pose = self._start(start)
         known = resolve_goals(self.linkage, goals, pose)
-        row = self._follower.stay(known, pose)
+        row = self.follower.stay(known, pose)
         return Solution(self.linkage, known, "robust", pose, *row, (), self.settings, self.problem.group)
 
     def step(
@@ -279,7 +279,7 @@ class BodySolver:
         check_cycle(dt)
         pose = self._start(q.q if isinstance(q, Step) else q)
         known = resolve_goals(self.linkage, goals, pose)
-        return self._follower.step(known, pose, float(dt), velocity, scale)
+        return self.follower.step(known, pose, float(dt), velocity, scale)
 
     def solve(self, goals: Goal | Sequence[Goal], start: FloatArray, *, time_budget: float | None = None) -> Solution:
         """Return the solution from a checked start, or from many (..., nq) for the same goals."""
