@@ -47,6 +47,7 @@ _NAMES = {
     "motion.drive": "drive",
     "motion.inspection": "InspectOptions Report inspect",
     "motion.keys": "Key",
+    "motion.marker_fit": "MarkerFit solve_markers",
     "motion.markers": "Markers",
     "motion.repairs": "Repair repair",
     "motion.timeline": "Pin Timeline",
@@ -156,6 +157,7 @@ if TYPE_CHECKING:
     from .motion.drive import drive as drive
     from .motion.inspection import InspectOptions as InspectOptions, Report as Report, inspect as inspect
     from .motion.keys import Key as Key
+    from .motion.marker_fit import MarkerFit as MarkerFit, solve_markers as solve_markers
     from .motion.markers import Markers as Markers
     from .motion.repairs import Repair as Repair, repair as repair
     from .motion.timeline import Pin as Pin, Timeline as Timeline

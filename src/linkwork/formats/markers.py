@@ -19,7 +19,7 @@ READERS = {".c3d": ("c3d", "z"), ".trc": ("trc", "y")}  # and the axis that poin
 
 
 def load_markers(path: FilePath, *, units: float | None = None, up: str | None = None) -> Markers:
-    r"""Return the markers of a C3D or TRC file.
+    """Return the markers of a C3D or TRC file.
 
     Args:
         path: The file; its suffix says what it is.
@@ -29,14 +29,6 @@ def load_markers(path: FilePath, *, units: float | None = None, up: str | None =
 
     Raises:
         FormatError: If the file cannot be read.
-
-    Example:
-        >>> from pathlib import Path
-        >>> rows = "1\t0.0\t10\t20\t30\n2\t0.01\t10\t\t\n"
-        >>> head = "DataRate\tNumMarkers\tUnits\n100\t1\tmm\nFrame#\tTime\ttoe\t\t\n\t\tX1\tY1\tZ1\n"
-        >>> _ = Path("walk.trc").write_text(f"PathFileType\t4\n{head}{rows}")
-        >>> load_markers("walk.trc")
-        <Markers: 1 markers, 2 frames, 0.01 s>
     """
     options = Options(units=units, up=up)  # type: ignore[arg-type]  # which checks it
     suffix = PurePath(path).suffix.lower()
