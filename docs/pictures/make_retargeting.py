@@ -56,8 +56,9 @@ def spread(clip: lw.Clip, count: int = 5) -> list[int]:
 
 
 def titled(name: str, outcome: Outcome) -> str:
-    """Return the title of a strip: who moves, and how far its limbs are off."""
-    return f"{name}: limbs {np.degrees(outcome.report.direction):.1f} degrees off"
+    """Return the title of a strip: who moves, how far its limbs are off and how far planted feet slide."""
+    made = outcome.report
+    return f"{name}: limbs {np.degrees(made.direction):.1f} degrees off, feet slide {1e3 * made.slide:.2g} mm at most"
 
 
 def read(capture: captures.Capture) -> lw.Clip:
