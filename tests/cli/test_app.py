@@ -69,6 +69,18 @@ def put_goals(line, folder):
     if words[:2] == ["batch", "retarget"]:
         (folder / words[2]).mkdir()
         lw.save(lw.models.motion("human:floating")[:0.2], folder / words[2] / "wave.bvh")
+    elif words[0] == "markers":
+        rows = ["PathFileType\t4\t(X/Y/Z)\twalk.trc", "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits"]
+        rows += [
+            "60\t60\t2\t1\tmm",
+            "Frame#\tTime\tHEAD",
+            "\t\tX1\tY1\tZ1",
+            "",
+            "1\t0\t0\t1700\t0",
+            "2\t0.0167\t10\t1700\t0",
+        ]
+        (folder / words[1]).write_text("\n".join(rows) + "\n")
+        (folder / "map.yaml").write_text("HEAD: {frame: crown, at: [0, 0, 0]}\n")
     elif words[0] == "batch":
         parquet = pytest.importorskip("pyarrow.parquet")
         from pyarrow import csv, table

@@ -24,7 +24,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import FormatError, LinkworkError, OptionError
-from . import batch, file, film, ik, layer, report, retarget
+from . import batch, file, film, ik, layer, markers, report, retarget
 from .console import BAD_FILE, WRONG_USAGE, console, print_columns, print_json, progress, say, writing
 from .options import (
     EXAMPLES,
@@ -385,7 +385,16 @@ def warmup(as_json: AsJson = False) -> None:
 FAMILIES = (
     (info, pose, draw),
     (ik.solve, ik.track, ik.workspace, ik.race, ik.figure),
-    (file.convert, file.doctor, film.animate, report.inspect, report.retime, retarget.retarget, layer.layer),
+    (
+        file.convert,
+        file.doctor,
+        film.animate,
+        report.inspect,
+        report.retime,
+        retarget.retarget,
+        layer.layer,
+        markers.markers,
+    ),
     (demo, studio, warmup),
 )
 for function in (one for family in FAMILIES for one in family):
