@@ -37,8 +37,8 @@ def moving(clip: lw.Clip) -> Moving:
                 if found is not None:
                     places[f"{side}_{part}"] = world[found][:, :3, 3]
                     break
-    for part, words in (("head", HEADS), ("neck", NECKS)):
-        found = next((plain[word] for word in words if word in plain), None)
+    for part, known in (("head", HEADS), ("neck", NECKS)):
+        found = next((plain[word] for word in known if word in plain), None)
         if found is not None:
             places[part] = world[found][:, :3, 3]
     places["hips"] = (places["left_hip"] + places["right_hip"]) / 2.0
@@ -130,11 +130,9 @@ class Robot:
 
     def _meeting(self, joints: Sequence[int]) -> Array:
         """Return the point nearest to the axes of some joints."""
-        matrix, vector = np.zeros((3, 3)), np.zeros(3)
-        for i in joints:
-            across = np.eye(3) - np.outer(self.data.xaxis[i], self.data.xaxis[i])
-            matrix, vector = matrix + across, vector + across @ self.data.xanchor[i]
-        point: Array = np.linalg.solve(matrix, vector)
+        axes, anchors = self.data.xaxis[list(joints)], self.data.xanchor[list(joints)]
+        across = np.eye(3) - axes[:, :, None] * axes[:, None, :]
+        point: Array = np.linalg.solve(across.sum(axis=0), (across @ anchors[..., None]).sum(axis=0)[:, 0])
         return point
 
     def _last(self, body: int) -> int:
@@ -149,7 +147,7 @@ class Robot:
         for i, name in enumerate(self.joints):
             if "ankle" in name.lower():
                 body = int(self.model.jnt_bodyid[i])
-                points = [self._points(g) for g in np.flatnonzero(self.model.geom_bodyid == body)]
+                points = [self._points(int(g)) for g in np.flatnonzero(self.model.geom_bodyid == body)]
                 if points:
                     result.append((body, np.concatenate(points)))
         return result

@@ -153,7 +153,8 @@ def _angles(source: Moving, target: Moving, segment: str) -> Array:
         way = body[end] - body[start]
         ways.append(way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-12))
     sine = np.linalg.norm(np.cross(ways[0], ways[1]), axis=1)
-    return np.degrees(np.arctan2(sine, (ways[0] * ways[1]).sum(axis=1)))
+    angles: Array = np.degrees(np.arctan2(sine, (ways[0] * ways[1]).sum(axis=1)))
+    return angles
 
 
 def find_contacts(source: Moving) -> Iterator[Contact]:
