@@ -23,13 +23,8 @@ if TYPE_CHECKING:
     from .clips import Clip
 
 EASE = 0.15  # [s]: time in which a foot that was put right goes back to its path
-PLANTED, LANDING, SWINGING, TRUNK, STYLE = (
-    30.0,
-    3.0,
-    0.3,
-    0.5,
-    0.1,
-)  # how much each goal counts: metres and radians, times these
+# How much each goal counts: metres and radians, times these.
+PLANTED, LANDING, SWINGING, TRUNK, STYLE = 30.0, 3.0, 0.3, 2.0, 0.1
 SETTLING = 0.03  # [s]: over which time what stands changes how a leg is moved
 SWEEPS = 8  # in which a part is put as far from others of its foot as it is
 RIGID = 1e-3  # [m]: parts whose distance changes by less while they stand belong to one foot
