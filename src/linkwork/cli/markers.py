@@ -32,7 +32,9 @@ def markers(
     reading: FileOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Move a linkage so that points on it follow captured markers, as closely as all of them together allow.
+    """Move a linkage after captured markers.
+
+    Points on it follow the markers, as closely as all of them together allow.
 
     --map says which marker sits on which link; --write-map writes one to fill in. Other markers bridge gaps of one. The
     linkage is not scaled: take one with the proportions of the person, such as human:1.68.

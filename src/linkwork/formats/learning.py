@@ -78,7 +78,7 @@ def arrays(clip: Clip, layout: str = "mjlab") -> dict[str, Any]:
         >>> import linkwork as lw
         >>> made = arrays(lw.models.motion("panda"))
         >>> made["joint_pos"].shape[1], made["joint_names"][0].item()
-        (9, 'panda_joint1')
+        (7, 'panda_joint1')
     """
     linkage, poses = clip.linkage, clip.poses
     joints, bodies = _joints(linkage, layout), _bodies(linkage, layout)

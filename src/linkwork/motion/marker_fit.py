@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import LinkageError, OptionError
 from ..linkage.joints import Floating
-from ..linkage.linkage import Linkage
+from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..transforms import FloatArray, as_vector
 from .clips import Clip
@@ -82,6 +82,7 @@ def solve_markers(
         >>> bool(fit.errors.max() < 1e-3)
         True
     """
+    check_linkage(linkage)
     names = list(on)
     if not names:
         raise OptionError("on maps markers to frames of the linkage; it is empty.")

@@ -73,7 +73,7 @@ def layer(
         >>> wave = lw.models.motion("human:floating")
         >>> still = lw.Clip(wave.linkage, wave.times, [wave.poses[0]] * len(wave))
         >>> both = lw.layer(still, wave, parts=["right_arm"], fade=0.2)
-        >>> hands = [abs(both.forward(frame=f"{side}_palm") - still.forward(frame=f"{side}_palm")).max() > 0.1
+        >>> hands = [bool(abs(both.forward(frame=f"{side}_palm") - still.forward(frame=f"{side}_palm")).max() > 0.1)
         ...          for side in ("left", "right")]
         >>> hands
         [False, True]
