@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from .chain_solver import Prepared
 
 NO_STARTS = np.zeros(0)
-# how many poses of a target go on, and steps that each may take, from stage to stage: of many targets, and of one alone
-MANY, ALONE = np.array([(24, 4), (8, 6), (4, 8), (2, 60)]), np.array([(64, 4), (16, 60)])
+# How many poses of a target go on, and steps that each may take, from stage to stage. Far outside, few starts do; inside,
+# where orientation and place are in each other's way, there are many minima.
+OUTSIDE, INSIDE = np.array([(24, 4), (8, 6), (4, 8), (2, 60)]), np.array([(128, 4), (32, 60)])
 
 
 def bring_closer(
@@ -27,7 +28,7 @@ def bring_closer(
     report: FloatArray,
     *,
     given: FloatArray = NO_STARTS,
-    stages: NDArray[np.int64] = MANY,
+    alone: bool = False,
 ) -> None:
     """Bring the values (m, n) of targets that a search missed as close to them as they come, and write their reports.
 
@@ -41,8 +42,28 @@ def bring_closer(
         values: What it found, values of the chain, shape (m, n); overwritten.
         report: What it says of them, shape (m, 4); overwritten.
         given: Starts, values of the chain, shape (m, n), or none.
-        stages: How many poses of each target go on, and their steps: `MANY` or `ALONE`.
+        alone: Whether it is one target, which is worth the effort wherever it is.
     """
+    if alone:
+        _descend(prepared, aims, status, values, report, given, INSIDE)
+        return
+    for stages, chosen in [(OUTSIDE, status == BEYOND), (INSIDE, status == CLOSEST)]:
+        if chosen.any():
+            rows = [status[chosen], values[chosen], report[chosen]]
+            _descend(prepared, aims[chosen], *rows, given[chosen] if given.size else given, stages)
+            status[chosen], values[chosen], report[chosen] = rows
+
+
+def _descend(
+    prepared: Prepared,
+    aims: FloatArray,
+    status: NDArray[np.int64],
+    values: FloatArray,
+    report: FloatArray,
+    given: FloatArray,
+    stages: NDArray[np.int64],
+) -> None:
+    """Bring values closer in stages, and write over them, their reports and their status."""
     if not ((status == CLOSEST) | (status == BEYOND)).any():
         return
     lanes, books, notes = closest_room(prepared.rows, prepared.chain.values, int(stages[0, 0]))

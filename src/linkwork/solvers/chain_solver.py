@@ -22,7 +22,7 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, start_pose, turned_back
 from ..transforms import FloatArray, as_array, inverse, plane_basis
 from .chain import Chain, shells, stiff_base, stiff_places
-from .chain_closest import ALONE, NO_STARTS, bring_closer
+from .chain_closest import NO_STARTS, bring_closer
 from .chain_settings import search_settings, weighted_frames
 from .chain_solution import Found
 from .chain_step import ChainStep, Follower, is_ready
@@ -338,7 +338,7 @@ class Prepared:
         """Bring the pose of an answer that missed its target as close as it comes; return how it ended."""
         status, answer = np.array([outcome]), self.answer
         start = out[answer.start] if given else NO_STARTS
-        bring_closer(self, aim, status, out[answer.values], out[answer.report], given=start, stages=ALONE)
+        bring_closer(self, aim, status, out[answer.values], out[answer.report], given=start, alone=True)
         return int(status[0])
 
     def _is_pose(self, start: Any) -> bool:
