@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from .chain_solver import Prepared
 
 NO_STARTS = np.zeros(0)
-# How many poses of a target go on, and steps that each may take, from stage to stage. Far outside few starts do. Inside,
-# place and orientation are in each other's way, and there are many minima.
+# How many poses of a target go on, and steps that each may take, from stage to stage. Far outside few starts do.
+# Inside, place and orientation are in each other's way, and there are many minima.
 OUTSIDE, INSIDE = np.array([(24, 4), (8, 6), (4, 8), (2, 60)]), np.array([(128, 4), (32, 60)])
 
 
