@@ -69,6 +69,7 @@ class Robot:
         import mujoco
 
         self.path = Path(path)
+        self.linkage = lw.load(path)
         self.model = mujoco.MjModel.from_xml_path(str(path))
         self.data = mujoco.MjData(self.model)
         self.mujoco = mujoco

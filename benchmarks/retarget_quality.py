@@ -35,8 +35,9 @@ DIRECTION, SLIDE, FAST = 8.0, 1e-3, 1000.0  # [degrees], [m], frames a second: w
 
 @dataclass(frozen=True)
 class Row:
-    """One clip on one body by one retargeter."""
+    """One clip of a folder on one body by one retargeter."""
 
+    family: str
     clip: str
     body: str
     by: str
@@ -46,8 +47,8 @@ class Row:
     verdict: Verdict
 
 
-def clips(folders: Sequence[str], every: int, frames: int) -> Iterator[tuple[Path, lw.Clip]]:
-    """Yield the motions of some folders, each cut to so many frames."""
+def clips(folders: Sequence[str], every: int, frames: int) -> Iterator[tuple[str, Path, lw.Clip]]:
+    """Yield the motions of some folders with the folder's name and their paths, each cut to so many frames."""
     for folder in folders:
         files = sorted(path for path in Path(folder).rglob("*") if path.suffix.lower() in SUFFIXES)
         for path in files[::every]:
@@ -57,15 +58,13 @@ def clips(folders: Sequence[str], every: int, frames: int) -> Iterator[tuple[Pat
                 say(f"{path.name}: not read: {error}")
                 continue
             if len(clip) >= 10:
-                yield (
-                    path,
-                    clip if len(clip) <= frames else lw.Clip(clip.linkage, clip.times[:frames], clip.poses[:frames]),
-                )
+                part = clip if len(clip) <= frames else lw.Clip(clip.linkage, clip.times[:frames], clip.poses[:frames])
+                yield Path(folder).name, path, part
 
 
-def ours(path: Path, clip: lw.Clip, source: Moving, name: str, body: lw.Linkage | Robot) -> Row:
+def ours(family: str, path: Path, clip: lw.Clip, source: Moving, name: str, body: lw.Linkage | Robot) -> Row:
     """Return how well we retarget a clip onto a body."""
-    linkage = lw.load(body.path) if isinstance(body, Robot) else body
+    linkage = body.linkage if isinstance(body, Robot) else body
     spent = np.inf
     for _ in range(2):  # the first compiles, or reads what was compiled before
         begin = process_time()
@@ -77,16 +76,16 @@ def ours(path: Path, clip: lw.Clip, source: Moving, name: str, body: lw.Linkage 
     else:
         low, high = made.linkage.lower - 1e-9, made.linkage.upper + 1e-9
         target, outside = moving(made), int(((made.poses < low) | (made.poses > high)).sum())
-    return Row(path.name, name, "linkwork", len(clip), len(clip) / spent, outside, judge(source, target))
+    return Row(family, path.name, name, "linkwork", len(clip), len(clip) / spent, outside, judge(source, target))
 
 
-def gmrs(path: Path, clip: lw.Clip, source: Moving, gmr: Gmr, robot: Robot) -> Row:
+def gmrs(family: str, path: Path, clip: lw.Clip, source: Moving, gmr: Gmr, robot: Robot) -> Row:
     """Return how well GMR retargets a clip onto its robot."""
     values, spent = gmr.retarget(path)
     speed = len(values) / spent
     values = values[: len(clip)]
     verdict = judge(source, robot.moving(source.times, values))
-    return Row(path.name, gmr.robot, "GMR", len(clip), speed, robot.outside(values), verdict)
+    return Row(family, path.name, gmr.robot, "GMR", len(clip), speed, robot.outside(values), verdict)
 
 
 def run(options: Any) -> list[Row]:
@@ -97,7 +96,7 @@ def run(options: Any) -> list[Row]:
     if gmr is not None:
         bodies[gmr.robot] = Robot(gmr.path)
     rows: list[Row] = []
-    for path, clip in clips(options.folder, options.every, options.frames):
+    for family, path, clip in clips(options.folder, options.every, options.frames):
         try:
             source = moving(clip)
         except KeyError as missing:
@@ -105,14 +104,14 @@ def run(options: Any) -> list[Row]:
             continue
         for name, body in bodies.items():
             try:
-                rows.append(ours(path, clip, source, name, body))
+                rows.append(ours(family, path, clip, source, name, body))
             except lw.LinkworkError as error:
                 say(f"{path.name} onto {name}: refused: {error}")
                 continue
             if gmr is not None and name == gmr.robot and isinstance(body, Robot) and is_lafan(path):
-                rows.append(gmrs(path, clip, source, gmr, body))
+                rows.append(gmrs(family, path, clip, source, gmr, body))
         if options.rows:
-            for row in (row for row in rows if row.clip == path.name):
+            for row in (row for row in rows if (row.family, row.clip) == (family, path.name)):
                 say(line(row.clip, row.body, row.by, [row]))
     return rows
 
@@ -158,21 +157,15 @@ COLUMNS = (
 HEAD = f"| clips | onto | by | {' | '.join(COLUMNS)} |\n|---|---|---|{'---:|' * len(COLUMNS)}"
 
 
-def families(rows: Sequence[Row], folders: Sequence[str]) -> Iterator[str]:
+def families(rows: Sequence[Row]) -> Iterator[str]:
     """Yield a line for every folder, body and retargeter."""
-    names = {path.name: Path(folder).name for folder in folders for path in Path(folder).rglob("*")}
-    keys = dict.fromkeys((names[row.clip], row.body, row.by) for row in rows)
-    both = {row.clip for row in rows if row.by != "linkwork"}
-    for family, body, by in keys:
-        chosen = [row for row in rows if (names[row.clip], row.body, row.by) == (family, body, by)]
+    both = {(row.family, row.clip) for row in rows if row.by != "linkwork"}
+    robots = {row.body for row in rows if row.by != "linkwork"}
+    for family, body, by in dict.fromkeys((row.family, row.body, row.by) for row in rows):
+        chosen = [row for row in rows if (row.family, row.body, row.by) == (family, body, by)]
         yield line(f"{family} ({len(chosen)})", body, by, chosen)
-        shared = [row for row in chosen if row.clip in both]
-        if (
-            by == "linkwork"
-            and shared
-            and len(shared) < len(chosen)
-            and any(r.body == body for r in rows if r.by != by)
-        ):
+        shared = [row for row in chosen if (row.family, row.clip) in both]
+        if by == "linkwork" and body in robots and shared and len(shared) < len(chosen):
             yield line(f"{family}, those of GMR ({len(shared)})", body, by, shared)
 
 
@@ -209,7 +202,7 @@ def section(rows: Sequence[Row], options: Any) -> str:
             f"One clip in {options.every}, at most {options.frames} frames of each.",
             "",
             HEAD,
-            *families(rows, options.folder),
+            *families(rows),
             "",
             *verdicts(rows),
         ]
