@@ -50,11 +50,7 @@ def retarget(
 
     source = _cut(reading.of_motion.motion(motion, clip=clip), frames)
     target = reading.of_model.model(to)
-    suffix = ".bvh" if target.origin is None or saving.bare else Path(target.origin.file).suffix
-    path = output or Path(f"{Path(motion.partition(':')[0]).stem}-{target.name}{suffix}")
-    known = formats.suffixes("clips", "writes")
-    if formats.suffix_of(path) not in known:
-        raise OptionError(f"cannot write a motion to {str(path)!r}: its name must end in {listed(known)}")
+    path = _path(output, motion, target, bare=saving.bare)
     _write_found(source, target, write_map, options.map_file, write_contacts)
     chosen = options.read()
     if isinstance(chosen.get("target_rest"), int):
@@ -66,6 +62,12 @@ def retarget(
         )  # fmt: skip
     leading = options.role or retargeting.pipeline.LEADING
     outcome.clip.save(path, **saving.read())
+    if (
+        target.origin is not None
+        and not saving.bare
+        and formats.suffix_of(path) == formats.suffix_of(target.origin.file)
+    ):
+        say(f"the motion is the last animation of {path}; --clip {outcome.clip.name!r} reads it")
     if as_json:
         sides = {"source": outcome.source, "target": outcome.target}
         maps = {side: {} if body is None else {**body.roles, **body.fingers} for side, body in sides.items()}
@@ -77,11 +79,22 @@ def retarget(
             say(f"{target.name} is an arm: its frame {outcome.frame} follows {leading}")
     for remark in outcome.remarks:
         say(remark)
-    wrong = outcome.report.wrong()
-    for words in wrong:
+    for words in (wrong := outcome.report.wrong()):
         say(words)
     if wrong:
         raise typer.Exit(NOT_DONE)
+
+
+def _path(output: Path | None, motion: str, target: Linkage, *, bare: bool) -> Path:
+    """Return where to write: as asked for, or beside, in the kind of the file that a character came from."""
+    from .. import formats
+
+    suffix = ".bvh" if target.origin is None or bare else Path(target.origin.file).suffix
+    path = output or Path(f"{Path(motion.partition(':')[0]).stem}-{target.name}{suffix}")
+    known = formats.suffixes("clips", "writes")
+    if formats.suffix_of(path) not in known:
+        raise OptionError(f"cannot write a motion to {str(path)!r}: its name must end in {listed(known)}")
+    return path
 
 
 def _cut(clip: Clip, frames: str | None) -> Clip:

@@ -49,9 +49,9 @@ def bring_closer(
         return
     for stages, chosen in [(OUTSIDE, status == BEYOND), (INSIDE, status == CLOSEST)]:
         if chosen.any():
-            rows = [status[chosen], values[chosen], report[chosen]]
-            _descend(prepared, aims[chosen], *rows, given[chosen] if given.size else given, stages)
-            status[chosen], values[chosen], report[chosen] = rows
+            ends, poses, lines = status[chosen], values[chosen], report[chosen]
+            _descend(prepared, aims[chosen], ends, poses, lines, given[chosen] if given.size else given, stages)
+            status[chosen], values[chosen], report[chosen] = ends, poses, lines
 
 
 def _descend(
