@@ -66,9 +66,12 @@ class Sight:
 
     @cached_property
     def trunk(self) -> FloatArray:
-        """Where the trunk points, from the hips to the neck or to what is nearest to it, (frames, 3)."""
+        """Where the trunk points, from between the hip joints to the neck or to what is nearest to it, (frames, 3).
+
+        The origin of the hips' link is anywhere in the pelvis: behind the hip joints in one file, above them in another.
+        """
         tops = [["neck"], [f"{side}_shoulder" for side in SIDES], ["head"], ["chest"]]
-        feet = [["hips"], [f"{side}_hip" for side in SIDES]]
+        feet = [[f"{side}_hip" for side in SIDES], ["hips"]]
         for top in tops:
             for foot in feet:
                 if all(role in self.places for role in (*top, *foot)):

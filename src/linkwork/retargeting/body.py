@@ -133,7 +133,7 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smoo
             wanted[f"{side}_ankle"] = foot.rotation
             if f"{side}_toe" in target:
                 bend = np.swapaxes(axes[f"{side}_ankle"], -1, -2) @ axes.get(f"{side}_toe", axes[f"{side}_ankle"])
-                wanted[f"{side}_toe"] = plans.plan_toes(target, side, foot, bend)
+                wanted[f"{side}_toe"] = plans.plan_toes(target, side, foot, bend, times)
     poses = transfer.joint_values(target, wanted)
     if feet:
         middle = (places["left_hip"] + places["right_hip"]) / 2.0

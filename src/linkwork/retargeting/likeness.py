@@ -51,8 +51,15 @@ def apart(one: FloatArray, other: FloatArray) -> LimbError:
 
 
 def places(skeleton: Skeleton, clip: Clip, role: str) -> FloatArray | None:
-    """Return where a role is over a clip, (frames, 3): hips and neck between the joints of both sides; or None."""
-    if role in PAIRS and skeleton.has(*(pair := [f"{side}_{PAIRS[role]}" for side in SIDES])):
+    """Return where a role is over a clip, (frames, 3), or None.
+
+    Hips are between the hip joints. A body without a neck has it between its shoulders.
+    """
+    if (
+        (role == "hips" or role not in skeleton)
+        and role in PAIRS
+        and skeleton.has(*(pair := [f"{side}_{PAIRS[role]}" for side in SIDES]))
+    ):
         return np.asarray(np.mean([skeleton.point(one).over(clip.linkage, clip.poses) for one in pair], axis=0))
     return skeleton.point(role).over(clip.linkage, clip.poses) if role in skeleton else None
 

@@ -31,7 +31,8 @@ SETTLING = 0.25  # [s]: time over which the hips give way to legs that are too s
 LOW, SOFT = 0.2, 0.06  # [m]: hands lower than the first keep above the ground; how softly they do
 GIVING_WAY = 0.1  # [s]: over which time hands and hips give way where limits make them
 SHORTEST = 1e-6  # [m]: shorter limbs are ignored
-RAISES = 3  # steps in which toes are raised out of the ground
+TOE_TIPS = 0.5  # of the toes' length: points farther ahead are raised out of the ground by the toes, others by the foot
+MOST_RAISED = 1.5  # [rad] that toes are bent up
 HANDS_MEET = 0.8  # of an arm: hands nearer than that are kept as far apart as they were
 
 
@@ -170,7 +171,7 @@ def widened(mask: Mask, times: FloatArray) -> Mask:
     return np.asarray(binary_dilation(mask, iterations=width)) if mask.any() else mask
 
 
-def plan_toes(target: Skeleton, side: str, foot: FootPlan, bend: FloatArray) -> FloatArray:
+def plan_toes(target: Skeleton, side: str, foot: FootPlan, bend: FloatArray, times: FloatArray) -> FloatArray:
     """Return how the toes of a foot should be turned, (frames, 3, 3).
 
     They are bent as the source's are, flat where they stand, and raised where they would be in the ground.
@@ -180,6 +181,7 @@ def plan_toes(target: Skeleton, side: str, foot: FootPlan, bend: FloatArray) -> 
         side: Which foot.
         foot: What the foot does.
         bend: How the source's toes are turned, seen from the foot, (frames, 3, 3).
+        times: Times of the frames.
     """
     from scipy.spatial.transform import Rotation
 
@@ -188,16 +190,33 @@ def plan_toes(target: Skeleton, side: str, foot: FootPlan, bend: FloatArray) -> 
     axes = ankle @ bend
     flat = Rotation.from_matrix(levelled(axes) @ np.swapaxes(axes, -1, -2)).as_rotvec()
     axes = Rotation.from_rotvec(foot.toe_grip[:, None] * flat).as_matrix() @ axes
-    points = foot.sole.shapes.get(target.body(f"{side}_toe"), np.zeros((0, 3)))
-    for _ in range(RAISES if len(points) else 0):
-        surface = (axes @ local[f"{side}_toe"].T) @ points.T
-        lowest = np.take_along_axis(surface, surface[:, 2].argmin(axis=1)[:, None, None], axis=2)[..., 0]
-        depth = np.maximum(-(foot.toe[:, 2] + lowest[:, 2]), 0.0)
-        reach = np.maximum(np.linalg.norm(lowest[:, :2], axis=1), depth)
-        angle = np.arcsin(np.divide(depth, reach, out=np.zeros_like(depth), where=reach > 0.0))
-        axes = Rotation.from_rotvec(-angle[:, None] * ankle[:, :, 1]).as_matrix() @ axes
+    points = foot.sole.shapes.get(target.body(f"{side}_toe"), np.zeros((0, 3))) @ local[f"{side}_toe"]
+    raised = smooth_cover(_raised(axes, points, foot.toe[:, 2]), times, LIFTING)
+    axes = Rotation.from_rotvec(-raised[:, None] * axes[:, :, 1]).as_matrix() @ axes
     turned: FloatArray = axes @ local[f"{side}_toe"].T
     return turned
+
+
+def _raised(axes: FloatArray, points: FloatArray, height: FloatArray) -> FloatArray:
+    """Return by how much toes bend up until their tips are out of the ground, (frames,) [rad].
+
+    A point at a distance r from the joint, which is at a height h, and at an angle a above the level, is out of it
+    after a turn t if ``h + r sin(a + t) >= 0``.
+
+    Args:
+        axes: Anatomical axes of the toes, (frames, 3, 3).
+        points: Points of their surface in these axes, (points, 3).
+        height: Of their joint above the ground, (frames,).
+    """
+    tips = points[points[:, 0] > TOE_TIPS * points[:, 0].max(initial=0.0)]
+    if not len(tips):
+        return np.zeros(len(axes))
+    ahead, left, up = axes[:, 2].T[..., None]  # how high these axes point
+    x, y, z = tips.T
+    cosine, sine = x * ahead + z * up, x * up - z * ahead
+    need = -(height[:, None] + y * left) / np.maximum(np.hypot(cosine, sine), SHORTEST)
+    turns = np.arcsin(np.clip(need, -1.0, 1.0)) - np.arctan2(cosine, sine)
+    return np.asarray(turns.max(axis=1).clip(0.0, MOST_RAISED))
 
 
 def levelled(axes: FloatArray) -> FloatArray:
