@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 from captures import recorded
 from conventions import BODY, step_from
 from linkwork.retargeting import recognise, retarget_with_report
+from linkwork.retargeting.plans import MOST_RAISED, _raised
 
 
-def figure(*, hips: float = 0.1, elbow: float = 0.46, sliding: bool = False, apart: bool = False) -> lw.Linkage:
+def figure(
+    *, hips: float = 0.1, back: float = 0.0, elbow: float = 0.46, sliding: bool = False, apart: bool = False
+) -> lw.Linkage:
     """Return a body in a T-pose.
 
     Args:
         hips: Half the width of its hips.
+        back: How far the origin of its hips is behind the hip joints.
         elbow: Where its elbows are, between shoulders at 0.18 and hands at 0.72.
         sliding: Whether every bone slides as well as turns, as in files of some motion capture.
         apart: Whether its feet hang on the root, and its legs end in nodes without a bone.
@@ -25,6 +30,7 @@ def figure(*, hips: float = 0.1, elbow: float = 0.46, sliding: bool = False, apa
         places[f"{side}_elbow"] = (elbow * out, 0.0, 1.45)
         for part in ("hip", "knee", "ankle", "toe"):
             places[f"{side}_{part}"] = (hips * out, *places[f"{side}_{part}"][1:])
+    places["hips"] = (0.0, places["hips"][1] + back, places["hips"][2])
     b = lw.Builder("figure", base="armature", root=lw.Floating())
     kind = lw.Floating() if sliding else lw.Ball()
     b.joint("hips", "hips", kind, at=places["hips"])
@@ -61,6 +67,24 @@ def test_thighs_point_as_the_source_s_do_whatever_the_width_of_the_hips(hips):
     outcome = retarget_with_report(recorded("run"), figure(hips=hips))
     assert off(outcome, "thigh") < 4.0
     assert outcome.report.slide < 1e-3
+
+
+def test_the_trunk_points_as_the_source_s_does_wherever_the_origin_of_the_hips_is():
+    assert off(retarget_with_report(recorded("run"), figure(back=0.1)), "trunk") < 3.0
+
+
+def test_toes_are_raised_until_their_tips_are_on_the_ground():
+    """The angle in closed form, against turning them in small steps; tips that point down or never touch, too."""
+    rng = np.random.default_rng(5)
+    tips = np.array([[0.06, -0.04, -0.02], [0.06, 0.04, -0.02], [0.05, 0.0, 0.02], [-0.01, 0.0, -0.09]])
+    heights = rng.uniform(0.0, 0.08, 40)
+    axes = Rotation.from_euler("ZYX", rng.uniform(-1.0, 1.0, (40, 3)) * (3.0, 0.8, 0.3)).as_matrix()
+    angles = _raised(axes, tips, heights)
+    small = np.linspace(0.0, MOST_RAISED, 3001)
+    for turned, height, angle in zip(axes, heights, angles, strict=True):
+        higher = Rotation.from_rotvec(-small[:, None] * turned[:, 1]).as_matrix() @ turned @ tips[:3].T
+        out = (height + higher[:, 2] >= 0.0).all(axis=1)
+        assert angle == pytest.approx(small[out.argmax()] if out.any() else MOST_RAISED, abs=1e-3)
 
 
 @pytest.mark.parametrize("elbow", [0.36, 0.56])

@@ -68,7 +68,7 @@ class Sight:
     def trunk(self) -> FloatArray:
         """Where the trunk points, from between the hip joints to the neck or to what is nearest to it, (frames, 3).
 
-        The origin of the hips' link is anywhere in the pelvis: behind the hip joints in one file, above them in another.
+        The origin of the hips' link may be anywhere in the pelvis, behind the hip joints or above them.
         """
         tops = [["neck"], [f"{side}_shoulder" for side in SIDES], ["head"], ["chest"]]
         feet = [[f"{side}_hip" for side in SIDES], ["hips"]]
