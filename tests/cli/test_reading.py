@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.main import get_command
 
 import linkwork as lw
 from command_line import run
 from linkwork.cli import app as cli
+from linkwork.models.humanoids import humanoid
 
 PROGRAM = get_command(cli.app)
 WITHOUT = {"demo", "figure", "warmup"}  # they read no file
@@ -76,3 +78,21 @@ def test_solve_stays_on_the_branch_of_its_start() -> None:
     assert near["success"]
     assert found["success"]
     assert run("solve", "panda", "--position", "0.4,0.1,0.5", "--stay").exit_code == 2
+
+
+def test_the_command_writes_what_a_learner_loads(tmp_path: Path) -> None:
+    """`linkwork retarget --layout`: a motion on a robot, at the rate that is asked for, its bodies where they are."""
+    robot, file = humanoid(root="floating"), tmp_path / "robot.yaml"
+    lw.save(robot, file)
+    words = ("retarget", "human:floating", "--to", file, "--range", "0:20", "--layout", "mjlab")
+    done = run(*words, "--fps", "50", "-o", tmp_path / "walk.npz")
+    assert done.exit_code == 0, done.stderr
+    with np.load(tmp_path / "walk.npz") as file:
+        made = dict(file)
+    assert made["fps"].tolist() == [50.0]
+    assert made["joint_names"].tolist() == [name for name in robot.joints if name in made["joint_names"]]
+    poses = np.concatenate([made["body_pos_w"][:, 0], made["body_quat_w"][:, 0], made["joint_pos"]], axis=1)
+    placed = robot.forward(poses)
+    for k, body in enumerate(made["body_names"].tolist()):
+        np.testing.assert_allclose(made["body_pos_w"][:, k], placed[body][:, :3, 3], atol=1e-5)
+    assert run(*words[:-1], "gym", "-o", tmp_path / "walk.npz").exit_code == 2

@@ -12,7 +12,7 @@ import linkwork as lw
 from fbx_files import Node, fbx_text
 from linkwork import formats
 from linkwork.errors import FormatError, MissingExtraError
-from linkwork.formats import fbx
+from linkwork.formats import child, fbx
 
 pytest.importorskip("ufbx")
 
@@ -154,7 +154,6 @@ def test_long_motions_are_thinned_and_that_is_said(tmp_path: Path, monkeypatch: 
 
 
 def test_without_ufbx_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "ufbx.py").write_text("raise ImportError")
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(child, "START", "import sys; sys.modules['ufbx'] = None\n" + child.START)
     with pytest.raises(MissingExtraError, match=r"pip install 'linkwork\[fbx\]'"):
         lw.load(written(tmp_path, leg()))

@@ -13,7 +13,7 @@ import pytest
 import linkwork as lw
 from linkwork import Clip, Linkage, formats
 from linkwork.errors import FormatError, MissingExtraError
-from linkwork.formats import scene, usd
+from linkwork.formats import child, scene, usd
 from linkwork.formats.content import Content
 from linkwork.formats.options import Options
 from linkwork.formats.usd_writer import joint_paths
@@ -390,13 +390,23 @@ def test_damaged_binary_files_do_no_harm(tmp_path: Path) -> None:
 
 def test_without_usd_core_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lw.save(lw.models.planar([1]), tmp_path / "file.usda")
-    (tmp_path / "pxr.py").write_text("raise ImportError")
-    monkeypatch.syspath_prepend(tmp_path)  # the process that reads has the same path
+    monkeypatch.setattr(child, "START", "import sys; sys.modules['pxr'] = None\n" + child.START)
     with pytest.raises(MissingExtraError, match="usd-core"):
         usd.read(tmp_path / "file.usda")
     monkeypatch.setitem(sys.modules, "pxr", None)
     with pytest.raises(MissingExtraError, match="usd-core"):
         lw.save(lw.models.planar([1]), tmp_path / "other.usda")
+
+
+def test_a_module_of_the_users_hides_none_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands beside a user's script, or in PYTHONPATH, is not for the process that reads."""
+    (tmp_path / "enum.py").write_text("raise RuntimeError('not the one')")
+    (tmp_path / "numpy.py").write_text("raise RuntimeError('nor this')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    lw.save(lw.models.planar([1]), tmp_path / "file.usda")
+    assert usd.read(tmp_path / "file.usda").linkage == lw.models.planar([1])
 
 
 def test_what_is_no_file_is_an_error(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from command_line import run
 from linkwork.errors import FormatError
 from linkwork.formats import gltf_vrm
 from linkwork.retargeting import recognise
@@ -100,6 +102,31 @@ def test_bones_turn_although_no_skin_has_them_as_joints(tmp_path):
     path.write_text(json.dumps(document))
     body = lw.load(path)
     assert {body.arcs[body.link_index(link)].articulation.kind for link in roles.values()} == {"ball"}
+
+
+def test_any_human_body_becomes_an_animation(tmp_path):
+    """The bones are given, or the command finds them; directions of limbs come back."""
+    clip = lw.models.motion("human:floating")
+    roles = recognise(clip.linkage).roles
+    clip.save(tmp_path / "one.vrma", roles=roles)
+    clip.save(tmp_path / "walk.bvh")
+    done = run("convert", tmp_path / "walk.bvh", tmp_path / "two.vrma")
+    assert done.exit_code == 0, done.stderr
+    before = clip.forward()
+    for name in ("one", "two"):
+        read = lw.load_clip(tmp_path / f"{name}.vrma")
+        after, bones = read.forward(), read.linkage.origin.roles
+        for side, (start, end) in product(
+            ("left", "right"), (("shoulder", "elbow"), ("hip", "knee"), ("knee", "ankle"))
+        ):
+            one, two = f"{side}_{start}", f"{side}_{end}"
+            old = before[roles[two]][:, :3, 3] - before[roles[one]][:, :3, 3]
+            new = after[bones[two]][:, :3, 3] - after[bones[one]][:, :3, 3]
+            np.testing.assert_allclose(new, old, atol=1e-4, err_msg=f"{name} {one}")
+    turn = lw.transforms.axis_rotation([1, 0, 0], 1.5)
+    lying = clip.linkage.replace(root=replace(clip.linkage.arcs[0], placement=lw.transforms.transform(rotation=turn)))
+    with pytest.raises(FormatError, match="does not stand upright"):
+        lw.Clip(lying, clip.times, clip.poses).save(tmp_path / "lying.vrma", roles=roles)
 
 
 def test_what_is_no_avatar_is_said(tmp_path):

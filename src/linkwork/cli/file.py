@@ -48,6 +48,7 @@ def convert(
     be added and other linkages hung on frames: a gripper on a flange, a second robot.
     """
     from .. import formats
+    from ..retargeting.recognition import bones_for
 
     row = formats.FORMATS.get(formats.suffix_of(target))
     if row is None or not row.writes:
@@ -59,7 +60,7 @@ def convert(
             raise ClipNotFoundError(clip, source, content.clips)
         content = formats.Content(content.linkage, {clip: content.clips[clip]}, content.remarks)
     content, dropped = formats.fit(content, target)
-    dropped += formats.write(content, target, **saving.read())
+    dropped += formats.write(content, target, **saving.read(), roles=bones_for(content.linkage, target))
     if as_json:
         parts = {"assumed": content.remarks, "dropped": dropped}
         data = {"source": source, "target": str(target), **_summary(content)}

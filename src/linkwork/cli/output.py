@@ -298,8 +298,10 @@ def write_motion(clip: Clip, data: dict[str, Any], goal: Reach | None, path: Pat
 def save_clip(clip: Clip, path: Path) -> None:
     """Write a motion in a format for motions, and say what such a file cannot hold."""
     from .. import formats
+    from ..retargeting.recognition import bones_for
 
-    for remark in formats.write(formats.Content(clip.linkage, {clip.name or formats.CLIP: clip}), path):
+    content = formats.Content(clip.linkage, {clip.name or formats.CLIP: clip}, roles=bones_for(clip.linkage, path))
+    for remark in formats.write(content, path):
         if remark.kind == "dropped":
             say(remark.text)
 

@@ -61,7 +61,7 @@ def retarget(
             progress=lambda done, total: report(done / total, ""), **chosen,
         )  # fmt: skip
     leading = options.role or retargeting.pipeline.LEADING
-    outcome.clip.save(path, **saving.read())
+    outcome.clip.save(path, **saving.read(), roles=retargeting.recognition.bones_for(outcome.clip.linkage, path))
     if (
         target.origin is not None
         and not saving.bare

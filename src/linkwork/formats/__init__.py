@@ -193,7 +193,7 @@ def save(thing: Linkage | Clip | Content, path: FilePath, **options: Unpack[Save
     Args:
         thing: What to write.
         path: The file; its suffix says what it will be.
-        **options: See `SaveOptions`: into, bare, layout, fps.
+        **options: See `SaveOptions`: into, bare, layout, fps, roles.
 
     Returns:
         Remarks on what a file of this kind cannot hold or says in its own way; what is dropped is logged as a warning.
@@ -275,6 +275,7 @@ def write(content: Content, path: FilePath, **options: Unpack[SaveOptions]) -> t
         if not content.clips:
             raise FormatError(path, f"layout {layout!r} holds a motion, and there is none.")
         return dropped + learning.write(next(iter(content.clips.values())), path, layout)
+    content = replace(content, roles=options.get("roles") or content.roles)
     host, said = host_of(content.linkage, path, row, options.get("into"), options.get("bare", False))
     try:
         if host is not None:

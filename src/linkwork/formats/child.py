@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -16,6 +15,13 @@ import numpy as np
 from ..errors import FormatError, MissingExtraError
 from ..transforms import FloatArray
 
+# Python itself and what is installed go before the folders of this process: an enum.py beside a script hides nothing.
+START = """import json, runpy, sys
+program, folders = sys.argv[1:]
+sys.path += [folder for folder in json.loads(folders) if folder not in sys.path]
+sys.argv = [program]
+runpy.run_path(program, run_name="__main__")
+"""
 PATIENCE = 60.0  # seconds until a process that does not compute is ended
 
 
@@ -27,20 +33,20 @@ def ask(program: str, request: Mapping[str, Any], path: object, reader: str, env
         request: What it is asked.
         path: The file that it reads, for errors.
         reader: What reads it there, for errors: ``"USD"``.
-        environment: The variables that it sees, besides the folders that modules are imported from.
+        environment: The variables that it sees.
 
     Raises:
         FormatError: If it takes too long, fails or says nothing.
     """
-    modules = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    folders = json.dumps([folder for folder in sys.path if folder])
     try:
         answer = subprocess.run(
-            [sys.executable, "-P", "-B", str(Path(__file__).with_name(program))],
+            [sys.executable, "-I", "-B", "-c", START, str(Path(__file__).with_name(program)), folders],
             input=json.dumps(request).encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             timeout=PATIENCE,
-            env={**environment, **modules},
+            env=dict(environment),
             check=False,
         )
     except subprocess.TimeoutExpired as error:

@@ -55,11 +55,13 @@ class Content:
         linkage: The linkage.
         clips: Motions by name, in file order; empty where there are none.
         remarks: What was assumed or odd.
+        roles: Links by the part of the body that they are, where a file to be written needs to know.
     """
 
     linkage: Linkage
     clips: Mapping[str, Clip] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
+    roles: Mapping[str, str] = field(default_factory=dict)
 
 
 def carried(content: Content, linkage: Linkage) -> Content:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FormatError, Remark, listed
+from ..linkage.poses import rest_pose
 from ..motion.clips import Clip
 from ..transforms import FloatArray
 from .content import Content, Remarks
@@ -24,30 +25,34 @@ __all__ = ["read", "write"]
 NEEDED = ("hips", "spine", "head", *(f"{side}{bone}" for side in ("left", "right") for bone in (
     "UpperArm", "LowerArm", "Hand", "UpperLeg", "LowerLeg", "Foot")))  # fmt: skip
 SHORT = 1e-9  # of a bone's length: it has no direction
+UPRIGHT = 0.4  # of the way from hips to head that goes up, and of that from ankle to toes that goes forward
 
 
 def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
     """Write the motion of a humanoid.
 
-    Which link is which bone is known of linkages that come from a .vrm or .vrma file.
+    Which link is which bone is said by the content's roles, or by the .vrm or .vrma file that its linkage came from.
 
     Raises:
-        FormatError: If there is no motion, or the bones are not known.
+        FormatError: If there is no motion, the bones are not known, or the body does not rest upright.
     """
     if not content.clips:
         raise FormatError(path, "a VRM animation holds a motion, and there is none.")
     origin = content.linkage.origin
-    roles = {} if origin is None else origin.roles
+    roles = {**({} if origin is None else origin.roles), **content.roles}
     bones = {bone: roles[role] for bone, role in BONES.items() if role in roles}
     missing = [bone for bone in NEEDED if bone not in bones]
     if missing:
-        advice = "retarget the motion onto a .vrm or .vrma file first, whose bones are known"
+        advice = "give roles=lw.retargeting.recognise(clip.linkage).roles, or retarget the motion onto a .vrm file"
         raise FormatError(path, f"{content.linkage.name!r} has no link known as {listed(missing[:4])}; {advice}.")
     remarks = Remarks()
     (name, clip), *_ = content.clips.items()
     document: dict[str, Any] = {"asset": {"version": "2.0", "generator": "linkwork"}, "scene": 0}
     numbers = Packing(document, path)
     figure = _Figure(clip, bones)
+    if not figure.upright:
+        advice = "retarget the motion onto a body that does first, such as lw.models.human()"
+        raise FormatError(path, f"{content.linkage.name!r} does not stand upright as it rests: {advice}.")
     document |= {"scenes": [{"nodes": [0]}], "nodes": figure.nodes()}
     times, poses = key_frames(clip, name, remarks)
     animation: dict[str, Any] = {"name": name, "channels": [], "samplers": []}
@@ -65,7 +70,11 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
 
 
 class _Figure:
-    """The bones of a linkage, and how they stand with arms stretched out, legs straight and facing along z of glTF."""
+    """The bones of a linkage, and how they stand with arms stretched out, legs straight and facing along z of glTF.
+
+    Attributes:
+        upright: Whether the trunk goes up and the feet go forward as it rests; arms and legs may be anywhere.
+    """
 
     def __init__(self, clip: Clip, bones: dict[str, str]) -> None:
         self.linkage = clip.linkage
@@ -83,7 +92,7 @@ class _Figure:
 
     def _stand(self) -> None:
         """Work out the T-pose: world rotations and positions of the bones, y up."""
-        turned, placed = self._worlds(self.linkage.neutral()[None])
+        turned, placed = self._worlds(rest_pose(self.linkage)[None])
         turned, placed = turned[:, 0], placed[:, 0]
         k = {bone: i for i, bone in enumerate(self.bones)}
         across = placed[k["leftUpperLeg"]] - placed[k["rightUpperLeg"]]
@@ -106,6 +115,9 @@ class _Figure:
         for i, parent in enumerate(self.parents[1:], start=1):
             stand[i] = stand[parent] + swings[parent] @ (placed[i] - placed[parent])
         self.rest, self.stand = swings @ turned, stand
+        pairs = [("hips", "head", 1)] + [(f"{side}Foot", f"{side}Toes", 2) for side in ("left", "right")]
+        ways = [(placed[k[end]] - placed[k[start]], axis) for start, end, axis in pairs if end in k]
+        self.upright = all(way[axis] > UPRIGHT * np.linalg.norm(way) for way, axis in ways)
 
     def _worlds(self, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return world rotations (bones, frames, 3, 3) and positions (bones, frames, 3), y up."""

@@ -40,12 +40,15 @@ class SaveOptions(TypedDict, total=False):
         bare: Write a skeleton alone, without what the linkage's file has besides.
         layout: Write a ``.npz`` or ``.csv`` as learners of whole-body control load it.
         fps: Sample it anew, so many frames a second.
+        roles: Links by the part of the body that they are, for a VRM animation (``.vrma``) of a body that did not come
+            from a VRM file: `linkwork.retargeting.recognise` finds them.
     """
 
     into: str | os.PathLike[str] | None
     bare: bool
     layout: Literal["mjlab", "beyondmimic"] | None
     fps: float | None
+    roles: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)

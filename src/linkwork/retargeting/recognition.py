@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import LinkNotFoundError, MappingError, listed
+from ..formats.options import FilePath
+from ..formats.registry import format_of
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 from .fingers import find_fingers
@@ -236,3 +238,16 @@ def _trunk(shape: Shape, meanings: Sequence[Meaning], roles: dict[str, int | Non
         between = [i for i in shape.path(head, chest) if i != head and shape.linkage.arcs[i].articulation.nq]
         if between:
             roles["neck"], reasons["neck"] = between[0], "shape"
+
+
+def bones_for(linkage: Linkage, path: FilePath) -> dict[str, str]:
+    """Return links by role for a file that is made of the bones of a humanoid, a VRM animation; nothing for others.
+
+    Raises:
+        MappingError: If the linkage has neither arms nor legs.
+    """
+    row = format_of(path)
+    if not row.humanoids or row.hosts:
+        return {}
+    body = recognise(linkage, what=linkage.name)
+    return {**body.roles, **body.fingers}

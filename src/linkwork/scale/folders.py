@@ -21,6 +21,7 @@ from ..formats.atomic_files import read_bytes
 from ..formats.options import ReadOptions
 from ..linkage.linkage import Linkage, check_linkage
 from ..retargeting import RetargetOptions, retarget
+from ..retargeting.recognition import bones_for
 from .datasets import DatasetResult, Progress, collect
 from .engine import Receipt, Receipts, check_engine, linkage_digest, run_folder, run_local, run_ray
 
@@ -143,7 +144,8 @@ class ClipRetargeter:
             return Receipt(item, missing=reason if str(path) in reason else f"{path}: {reason}")
         target = self.target(item)
         target.parent.mkdir(parents=True, exist_ok=True)
-        formats.write(formats.Content(clip.linkage, {path.stem: clip}), target)  # `Clip.save` would log what is lost
+        roles = bones_for(clip.linkage, target)
+        formats.write(formats.Content(clip.linkage, {path.stem: clip}, roles=roles), target)  # `save` would log
         return Receipt(item, {WRITTEN: 1})
 
 
