@@ -10,10 +10,34 @@ Everything public is reachable from here and loaded when first used, so that ``i
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+
+def found_later(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package that imports what it offers when it is asked for, and not before.
+
+    Type checkers are told the same names by imports; a test compares.
+
+    Args:
+        package: Its name.
+        names: What it offers, with spaces between, by the modules of the package that it comes from.
+    """
+    homes = {name: module for module, offered in names.items() for name in offered.split()}
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(f".{homes[name]}", package), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return find
+
 
 # Public names by the module that they come from. A type checker reads the same from the imports below; a test compares.
 _NAMES = {
@@ -61,7 +85,6 @@ _NAMES = {
 _PACKAGES = "draw errors explain formats goals models retargeting solvers studio transforms"
 _MODULES = {name: name for name in _PACKAGES.split()}
 _MODULES |= {"doctor": "formats.doctor", "mass": "linkage.mass", "paths": "motion.paths", "textbook": "models.textbook"}
-_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 if TYPE_CHECKING:
     from . import (
@@ -181,19 +204,14 @@ if TYPE_CHECKING:
     from .solvers.loops import close as close
     from .solvers.step import Step as Step
 
-__all__ = sorted((*_MODULES, *_HOME, "__version__"))
+__all__ = sorted((*_MODULES, *" ".join(_NAMES.values()).split(), "__version__"))
 
 
 if not TYPE_CHECKING:  # which would take any name for a public one
+    _find = found_later(__name__, _NAMES)
 
     def __getattr__(name: str) -> Any:
-        if name in _MODULES:
-            return import_module(f".{_MODULES[name]}", __name__)
-        if name in _HOME:
-            value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-            globals()[name] = value
-            return value
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return import_module(f".{_MODULES[name]}", __name__) if name in _MODULES else _find(name)
 
 
 def __dir__() -> list[str]:

@@ -40,7 +40,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 MAX_LISTED = 16
@@ -117,10 +116,8 @@ class NotFoundError(LinkworkError, LookupError):
     def __init__(self, name: object, where: str, known: Iterable[str]) -> None:
         self.name, self.where, self.known = name, where, tuple(known)
         kind = type(self).__name__.removesuffix("NotFoundError").lower()
-        close = get_close_matches(str(name), self.known, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else "."
         has = listed(self.known) or f"no {'stored ' * (kind == 'pose')}{kind}s"
-        super().__init__(f"no {kind} {name!r} in {where}{hint} It has {has}.")
+        super().__init__(f"no {kind} {name!r} in {where}{meant(name, self.known)} It has {has}.")
 
 
 class FrameNotFoundError(NotFoundError):
@@ -251,6 +248,19 @@ class VersionError(LinkworkError, ImportError):
             f"Install a version that fits with: pip install 'linkwork[{extra}]'"
         )
         self.package, self.version, self.part = package, version, part
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """Return how a sentence about an unknown name ends: with the known one that was meant, where one is near.
+
+    Example:
+        >>> meant("wirst", ["base", "wrist"]), meant("wirst", ["base"])
+        ("; did you mean 'wrist'?", '.')
+    """
+    from difflib import get_close_matches  # only here, where something is wrong already: it takes a while to load
+
+    close = get_close_matches(str(name), tuple(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def listed(names: Sequence[str]) -> str:

@@ -174,7 +174,7 @@ def test_a_broken_usd_text_is_refused() -> None:
 
 
 def test_kinds_and_contents_that_are_none_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"no format 'udrf'; did you mean 'urdf'. known are yaml, "):
+    with pytest.raises(OptionError, match=r"no format 'udrf'; did you mean 'urdf'. Known are yaml, "):
         lw.loads("", "udrf")
     with pytest.raises(OptionError, match="no format None"):
         lw.loads("", None)  # type: ignore[arg-type]

@@ -7,7 +7,6 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from difflib import get_close_matches
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,6 +19,7 @@ from ..errors import (
     ModelNotFoundError,
     OptionError,
     listed,
+    meant,
 )
 from .console import say
 
@@ -59,9 +59,7 @@ def _ready_made(make: Callable[[str], Made], text: str) -> Made:
     try:
         return make(text)
     except ModelNotFoundError as error:
-        close = get_close_matches(str(error.name), error.known, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else "."
-        known = ", ".join(error.known)
+        hint, known = meant(error.name, error.known), ", ".join(error.known)
         raise OptionError(f"{text!r} is neither a file nor a model name{hint} Models are {known}.") from error
 
 

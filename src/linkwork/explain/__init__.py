@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from .all_solutions import Count
-from .conflicts import Conflict
-from .diagnosis import Diagnosis
-from .workspaces import Manipulability, Workspace, is_singular, joint_map, manipulability, workspace
+from typing import TYPE_CHECKING
+
+from .. import found_later
+
+if TYPE_CHECKING:
+    from .all_solutions import Count as Count
+    from .conflicts import Conflict as Conflict
+    from .diagnosis import Diagnosis as Diagnosis
+    from .workspaces import (
+        Manipulability as Manipulability,
+        Workspace as Workspace,
+        is_singular as is_singular,
+        joint_map as joint_map,
+        manipulability as manipulability,
+        workspace as workspace,
+    )
+
+_NAMES = {
+    "all_solutions": "Count",
+    "conflicts": "Conflict",
+    "diagnosis": "Diagnosis",
+    "workspaces": "Manipulability Workspace is_singular joint_map manipulability workspace",
+}
+if not TYPE_CHECKING:
+    __getattr__ = found_later(__name__, _NAMES)
 
 __all__ = [
     "Conflict",

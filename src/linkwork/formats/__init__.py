@@ -9,12 +9,11 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from typing import Literal, Unpack
 
 import numpy as np
 
-from ..errors import ClipNotFoundError, FormatError, LinkageError, OptionError, Remark, listed
+from ..errors import ClipNotFoundError, FormatError, LinkageError, OptionError, Remark, listed, meant
 from ..linkage.linkage import Linkage
 from ..linkage.origin import Origin
 from ..motion.clips import Clip, SaveOptions
@@ -113,9 +112,7 @@ def _as_file(text: str | bytes, kind: str, folder: FilePath | None) -> TextFile:
     kinds = {suffix.removeprefix("."): suffix for suffix, row in FORMATS.items() if row.reads} | {"mjcf": ".xml"}
     name = kind.lower().removeprefix(".") if isinstance(kind, str) else ""
     if name not in kinds:
-        close = get_close_matches(name, kinds, n=1)
-        hint = f" did you mean {close[0]!r}?" if close else ""
-        raise OptionError(f"no format {kind!r};{hint} known are {', '.join(kinds)}.")
+        raise OptionError(f"no format {kind!r}{meant(name, kinds)} Known are {', '.join(kinds)}.")
     if not isinstance(text, str | bytes | bytearray | memoryview):
         raise OptionError(f"a text or bytes are read, got {type(text).__name__}; lw.load takes the name of a file.")
     if FORMATS[kinds[name]].binary and isinstance(text, str):

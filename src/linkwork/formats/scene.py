@@ -12,14 +12,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any, TypeVar, cast
 
 import msgspec
 import numpy as np
 from msgspec import UNSET, Struct
 
-from ..errors import DuplicateNameError, FormatError, LinkageError, LinkworkError, Remark, listed
+from ..errors import DuplicateNameError, FormatError, LinkageError, LinkworkError, Remark, listed, meant
 from ..linkage.geometry import SHAPES, Inertia, Mesh, Shape, Visual
 from ..linkage.joints import ARTICULATIONS, Articulation, Joint, Mimic
 from ..linkage.linkage import Frame, Link, Linkage, Loop
@@ -167,9 +166,7 @@ def _typed(raw: Any, kind: Any, path: Path) -> Any:
 
 def _advice(name: object, known: Iterable[str], have: str) -> str:
     known = tuple(known)
-    close = get_close_matches(str(name), known, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
-    return f"{_shown(name)}{hint} {have} {listed(known) or 'none'}."
+    return f"{_shown(name)}{meant(name, known)} {have} {listed(known) or 'none'}."
 
 
 def _shown(value: Any) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import LinkageError, ModelNotFoundError
 from ..linkage.linkage import Linkage
-from ..motion.clips import Clip
 from . import motions
 from .animals import quadruped, snake
 from .arms import panda, planar, scara, stanford, two_link, ur5
@@ -17,6 +16,9 @@ from .hands import hand
 from .humans import human
 from .mechanisms import engine, ferris_wheel, planets, pogo_stick
 from .motions import Motion
+
+if TYPE_CHECKING:
+    from ..motion.clips import Clip
 
 CATEGORIES = {"arm": "Arms", "body": "Bodies", "mechanism": "Mechanisms"}  # and their headings
 Reader = Callable[[Sequence[str]], dict[str, Any]]

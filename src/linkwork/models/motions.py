@@ -1,27 +1,27 @@
 """A short loop for every ready-made model: its last pose is its first.
 
 A motion is a function of the linkage, so that it serves a model of any size; closed forms where there is one, key poses
-elsewhere.
+elsewhere. What motions are made with is imported when one is made: most who take a model want only its linkage.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..explain.mobility import singular_positions
 from ..linkage.linkage import Linkage
-from ..motion.clips import Clip, interpolate
-from ..motion.drive import drive
-from ..solvers.closed_forms import two_link_angles
 from ..transforms import FloatArray
 from .animals import LEGS, slither
 from .closed import FLOWER, flower
 from .mechanisms import engine_pose
 
-Motion = Callable[[Linkage], Clip]
+if TYPE_CHECKING:
+    from ..motion.clips import Clip
+
+Motion = Callable[[Linkage], "Clip"]
 
 FPS = 24
 GRAVITY = 9.81
@@ -29,6 +29,8 @@ GRAVITY = 9.81
 
 def sampled(linkage: Linkage, seconds: float, pose: Callable[[float], FloatArray]) -> Clip:
     """Return the clip of a pose given as a function of the phase, which runs from 0 to 1."""
+    from ..motion.clips import Clip
+
     count = round(seconds * FPS)
     poses = np.stack([pose(k / count) for k in range(count + 1)])
     return Clip(linkage, np.arange(count + 1) / FPS, poses)
@@ -38,6 +40,8 @@ def through(*names: str, pause: float = 0.25, stretch: float = 0.75) -> Motion:
     """Return the motion that eases from one named pose to the next, rests there, and ends at the first."""
 
     def motion(linkage: Linkage) -> Clip:
+        from ..motion.clips import interpolate
+
         keys, time = [], 0.0
         for name in (*names, names[0]):
             keys += [(time, linkage.stored_pose(name)), (time + pause, linkage.stored_pose(name))]
@@ -54,6 +58,8 @@ def walk_or_wave(linkage: Linkage) -> Clip:
 
 def wave(linkage: Linkage) -> Clip:
     """Raise the right hand and wave three times."""
+    from ..motion.clips import interpolate
+
     raised = linkage.stored_pose("wave")
     out, back = (linkage.pose({"right_elbow": angle}, base=raised) for angle in ("62deg", "105deg"))
     stand = linkage.stored_pose("stand")
@@ -76,6 +82,8 @@ STRIDE_SECONDS = 1.125
 def walk(linkage: Linkage) -> Clip:
     """Walk on the spot, two strides, with the lower foot on the ground all the time."""
     from scipy.interpolate import CubicSpline
+
+    from ..motion.clips import Clip
 
     strides, seconds = 2, 2 * STRIDE_SECONDS
     phases = strides * np.arange(round(seconds * FPS) + 1) / round(seconds * FPS)
@@ -172,6 +180,9 @@ def running(linkage: Linkage) -> Clip:
 
 def cranking(linkage: Linkage) -> Clip:
     """Turn the crank of a mechanism with closed loops once round; where it cannot, to and fro between its ends."""
+    from ..explain.mobility import singular_positions
+    from ..motion.drive import drive
+
     start = linkage.stored_pose("start")
     place = linkage.coordinate_index["crank"]
     ends = [one.value for one in singular_positions(linkage, "crank", start=start) if one.kind == "dead-centre"]
@@ -186,6 +197,8 @@ def cranking(linkage: Linkage) -> Clip:
 
 def tracing(linkage: Linkage) -> Clip:
     """Let the tracer of a pantograph follow a flower; its pen draws it larger."""
+    from ..solvers.closed_forms import two_link_angles
+
     ready = linkage.stored_pose("ready")
     center = linkage.forward(ready, frame="tracer")[:2, 3]
     first, second = (float(linkage.joint("arm").placement[0, 3]), float(linkage.extra_frames[-1].placement[0, 3]))

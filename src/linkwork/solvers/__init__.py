@@ -1,55 +1,45 @@
 """Inverse kinematics: one table of methods, one way to call them.
 
-A new method is one class with a `step` and one row in `METHODS`.
+One goal of one frame, which is what most ask for, is solved without the table: its other methods, whole bodies and
+batches are imported when they are used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any, Unpack
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from ..errors import MethodNotFoundError
+from .. import found_later
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
-from .analytic import Analytic
-from .body_solver import BodyAnswers, BodySolver
-from .ccd import CyclicDescent, RankedDescent
 from .chain_solver import RESTARTS, Prepared, prepared_for
-from .fabrik import Fabrik
 from .groups import Group, Joints, Weights, group_of
-from .iterate import run
-from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
-from .method import Method
-from .options import BatchOptions, LoopOptions, PrepareOptions, Settings, SolveOptions, refuse_unknown
+from .options import BatchOptions, LoopOptions, PrepareOptions, Settings, SolveOptions
 from .prepare import prepare
-from .prioritized import Prioritized
 from .problem import Problem, with_closings
-from .robust import Robust
 from .solution import Record, Solution
 
-METHODS: dict[str, type[Method]] = {
-    cls.name: cls
-    for cls in (
-        Inverse,
-        Pseudoinverse,
-        Damped,
-        SelectivelyDamped,
-        Control,
-        Alternative,
-        Transpose,
-        CyclicDescent,
-        RankedDescent,
-        Fabrik,
-        Analytic,
-        Robust,
-        Prioritized,
-    )
-}
+if TYPE_CHECKING:
+    from .body_solver import BodyAnswers as BodyAnswers, BodySolver as BodySolver
+    from .iterate import run as run
+    from .jacobian import Damped as Damped
+    from .method import Method as Method
+    from .methods import METHODS as METHODS, configure as configure
+    from .robust import Robust as Robust
 
+_NAMES = {
+    "body_solver": "BodyAnswers BodySolver",
+    "iterate": "run",
+    "jacobian": "Damped",
+    "method": "Method",
+    "methods": "METHODS configure",
+    "robust": "Robust",
+}
+if not TYPE_CHECKING:
+    __getattr__ = found_later(__name__, _NAMES)
 
 DEFAULTS = Settings()
 
@@ -127,25 +117,10 @@ def solve(
         begin: Any = start
         if found.chain.values and (start is None or np.ndim(begin) < 2):
             return found.solve(goal.target, start=begin)
+    from .methods import configure
+
     chosen, settings = configure(method, options)
     if start is None:
         return chosen.solve_without_start(Problem(linkage, goals, group=group), settings)
     pose = start_pose(linkage, start)
     return chosen.solve(Problem(linkage, goals, pose, group), pose, settings)
-
-
-def configure(method: str | Method, options: Mapping[str, Any]) -> tuple[Method, Settings]:
-    """Return a method and the loop's settings from a name and options of both."""
-    common = {f.name for f in fields(Settings)}
-    if isinstance(method, Method):
-        own: set[str] = set()
-        make: Any = lambda: method  # noqa: E731
-    else:
-        if method not in METHODS:
-            raise MethodNotFoundError(method, "linkwork", METHODS)
-        make = METHODS[method]
-        own = {f.name for f in fields(make)}
-    takes = f"It takes {', '.join(sorted(own)) or 'no options'} and, as all do, {', '.join(sorted(common))}."
-    refuse_unknown(options, common | own, f"method {method!r}", more=takes)
-    chosen = make(**{name: value for name, value in options.items() if name in own})
-    return chosen, Settings(**{name: value for name, value in options.items() if name in common})

@@ -6,7 +6,6 @@ import math
 import os
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -372,6 +371,8 @@ class BodySolver:
             start: One pose for all, or one for each; the neutral one by default.
             threads: How many at a time; by default as many as there are cores.
         """
+        from concurrent.futures import ThreadPoolExecutor
+
         poses, problems = np.asarray(start_pose(self.linkage, start)), list(problems)
         count = len(problems)
         if poses.shape not in ((self.linkage.nq,), (count, self.linkage.nq)):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from ..errors import OptionError
+from ..errors import OptionError, meant
 from ..transforms import FloatArray, is_number, is_whole
 from .groups import Joints, Weights
 from .problem import Problem
@@ -91,9 +90,8 @@ def refuse_unknown(options: Iterable[str], known: Iterable[str], what: str, *, m
     names = sorted(known)
     for name in options:
         if name not in names:
-            close = get_close_matches(name, names, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else "."
-            raise OptionError(f"{what} has no option {name!r}{hint} {more or 'It takes ' + ', '.join(names) + '.'}")
+            takes = more or f"It takes {', '.join(names)}."
+            raise OptionError(f"{what} has no option {name!r}{meant(name, names)} {takes}")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
-from .body_solver import BodySolver, body_solver_for, can_compile
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .groups import Group, Joints, Weights, group_of
 from .options import Limits, PrepareOptions, SearchOptions, Settings, whole
 from .problem import Problem
+
+if TYPE_CHECKING:
+    from .body_solver import BodySolver
 
 AXES = "xyz"
 
@@ -104,6 +106,8 @@ def _body(
     seed: int,
     group: Group | None,
 ) -> BodySolver:
+    from .body_solver import body_solver_for, can_compile  # the search of one chain does without it
+
     problem = Problem(linkage, goals, group=group)
     if not can_compile(problem):
         raise GoalError(

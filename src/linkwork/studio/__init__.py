@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from .. import found_later
+
 if TYPE_CHECKING:
     from ..formats.options import ReadOptions
     from ..linkage.linkage import Linkage
@@ -16,14 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Studio", "open_studio"]
 
 
+_NAMES = {"app": "Studio"}
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        if name == "Studio":
-            from .app import Studio
-
-            return Studio
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__ = found_later(__name__, _NAMES)
 
 
 def open_studio(

@@ -1,0 +1,56 @@
+"""The table of methods, and one of them made from its name and options.
+
+A new method is one class with a `step` and one row in `METHODS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from ..errors import MethodNotFoundError
+from .analytic import Analytic
+from .ccd import CyclicDescent, RankedDescent
+from .fabrik import Fabrik
+from .jacobian import Alternative, Control, Damped, Inverse, Pseudoinverse, SelectivelyDamped, Transpose
+from .method import Method
+from .options import Settings, refuse_unknown
+from .prioritized import Prioritized
+from .robust import Robust
+
+METHODS: dict[str, type[Method]] = {
+    cls.name: cls
+    for cls in (
+        Inverse,
+        Pseudoinverse,
+        Damped,
+        SelectivelyDamped,
+        Control,
+        Alternative,
+        Transpose,
+        CyclicDescent,
+        RankedDescent,
+        Fabrik,
+        Analytic,
+        Robust,
+        Prioritized,
+    )
+}
+
+
+def configure(method: str | Method, options: Mapping[str, Any]) -> tuple[Method, Settings]:
+    """Return a method and the loop's settings from a name and options of both."""
+    common = {f.name for f in fields(Settings)}
+    if isinstance(method, Method):
+        own: set[str] = set()
+        make: Any = lambda: method  # noqa: E731
+    else:
+        if method not in METHODS:
+            raise MethodNotFoundError(method, "linkwork", METHODS)
+        make = METHODS[method]
+        own = {f.name for f in fields(make)}
+    takes = f"It takes {', '.join(sorted(own)) or 'no options'} and, as all do, {', '.join(sorted(common))}."
+    refuse_unknown(options, common | own, f"method {method!r}", more=takes)
+    chosen = make(**{name: value for name, value in options.items() if name in own})
+    return chosen, Settings(**{name: value for name, value in options.items() if name in common})
