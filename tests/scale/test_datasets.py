@@ -310,7 +310,7 @@ def test_the_command_says_what_is_wrong(words, code, goals, tmp_path, monkeypatc
 
 
 def test_ctrl_c_says_how_to_go_on(goals, tmp_path, monkeypatch):
-    monkeypatch.setattr("linkwork.scale.datasets.run_local", Stop(1))
+    monkeypatch.setattr("linkwork.scale.datasets.dealt", Stop(1))
     monkeypatch.setattr(Stop, "__call__", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     result = run(goals, "--model", "panda", "-o", tmp_path / "out")
     assert result.exit_code == 130

@@ -22,12 +22,13 @@ import numpy as np
 from ..errors import BlockError, OptionError, PoseError, RunError
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
-from ..solvers.batch import Batch, cores, solve_batch
+from ..solvers.batch import Batch, solve_batch
 from ..solvers.options import BatchOptions, precision, whole
 from ..solvers.prepare import prepare
+from ..solvers.threads import cores, dealt
 from ..transforms import FloatArray
 from .answer_files import part_path, read_counts, schema_of, write_part
-from .engine import Receipt, Receipts, check_engine, linkage_digest, run_folder, run_local, run_ray
+from .engine import Receipt, Receipts, check_engine, linkage_digest, run_folder, run_ray
 from .goal_files import Goals, RowBlock, open_goals, read_block
 
 ENGINES = ("local", "cuda", "ray")
@@ -254,7 +255,7 @@ class BlockSolver:
         threads = 1 if engine == "cuda" else workers or cores()
         at_once = max(1, min(threads, len(blocks)))
         self.threads = max(1, threads // at_once)  # where blocks are few, each is solved by several
-        return run_local(self, blocks, at_once)
+        return dealt(self, blocks, at_once)
 
     def __call__(self, number: int) -> Receipt:
         """Do one block; a block that cannot be read is told of, anything else raises."""

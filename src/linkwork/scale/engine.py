@@ -12,7 +12,6 @@ import logging
 import os
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -144,24 +143,6 @@ def check_engine(engine: str, known: Sequence[str], workers: Any, address: str |
         raise OptionError("address is for the engine ray, and so is gpu.")
     if workers is not None:
         whole("workers", workers, least=1, most=2**16)
-
-
-def run_local(work: Work, items: Sequence[int], workers: int) -> Receipts:
-    """Do the work in threads of this process."""
-    waiting = iter(items)
-    with ThreadPoolExecutor(workers) as pool:
-        under_way: set[Future[Receipt]] = set()
-        try:
-            while True:
-                while len(under_way) < workers + 1 and (item := next(waiting, None)) is not None:
-                    under_way.add(pool.submit(work, item))
-                if not under_way:
-                    return
-                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
-        finally:
-            for future in under_way:
-                future.cancel()
 
 
 def run_ray(

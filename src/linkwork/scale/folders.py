@@ -22,8 +22,9 @@ from ..formats.options import ReadOptions
 from ..linkage.linkage import Linkage, check_linkage
 from ..retargeting import RetargetOptions, retarget
 from ..retargeting.recognition import bones_for
+from ..solvers.threads import dealt
 from .datasets import DatasetResult, Progress, collect
-from .engine import Receipt, Receipts, check_engine, linkage_digest, run_folder, run_local, run_ray
+from .engine import Receipt, Receipts, check_engine, linkage_digest, run_folder, run_ray
 
 ENGINES = ("local", "ray")
 WRITTEN = "written"
@@ -77,7 +78,7 @@ def retarget_library(
         def done(items: Sequence[int]) -> Receipts:
             if engine == "ray":
                 return run_ray(work, items, workers, address=address)
-            return run_local(work, items, workers or 1)
+            return dealt(work, items, workers or 1)
 
         return collect(folder, [(k, 1) for k in range(len(work.names))], work.kept, done, progress)
 

@@ -5,12 +5,10 @@ Answers do not depend on the number of threads, and memory beyond targets and an
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -31,6 +29,7 @@ from .chain_solver import Prepared
 from .options import PrepareOptions, positive, precision, refuse_unknown, whole
 from .prepare import prepare
 from .solution import ending, errors_in_words
+from .threads import cores, dealt
 
 SMALLEST, BLOCK, SHARES = 1024, 8192, 4  # targets in a block, and blocks for each thread if they are to be had
 CARD_BLOCK, CARD_BLOCKS = 1 << 18, 4  # targets that travel to a card together, and blocks under way at once
@@ -249,9 +248,12 @@ class _Work:
             q[rows], residuals[rows], restarts[rows], codes[rows] = answers
             return rows.stop - rows.start
 
-        with _reporting(progress, count) as report:
+        blocks = range(0, count, block)
+        several = self.threads > 1 and len(blocks) > 1
+        sizes = dealt(work, blocks, self.threads) if several else (work(at) for at in blocks)
+        with closing(sizes), _reporting(progress, count) as report:
             done = 0
-            for size in _dealt(work, range(0, count, block), self.threads):
+            for size in sizes:
                 done += size
                 report(done)
         return Batch(linkage, prepared.goal, q, codes == REACHED, residuals, restarts, codes)
@@ -392,28 +394,6 @@ def _work(device: str) -> type[_Work]:
         return {"cpu": _Work, "cuda": _CardWork}[device]
     except (KeyError, TypeError):
         raise OptionError(f"device is 'cpu' or 'cuda', got {device!r}.") from None
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    allowed = getattr(os, "sched_getaffinity", None)
-    return len(allowed(0)) if allowed else os.cpu_count() or 1
-
-
-def _dealt(work: Callable[[int], int], blocks: range, threads: int) -> Iterator[int]:
-    """Yield what each block gives, as it is done; idle threads take the next, so that a busy core holds up nothing."""
-    if threads == 1 or len(blocks) < 2:
-        yield from map(work, blocks)
-        return
-    with ThreadPoolExecutor(min(threads, len(blocks))) as pool:
-        futures = [pool.submit(work, at) for at in blocks]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            raise
 
 
 @contextmanager

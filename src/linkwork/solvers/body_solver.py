@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from .options import Settings, whole
 from .problem import Problem, resolve_goals
 from .solution import Solution, Status, from_rows
 from .step import Step, check_cycle
+from .threads import cores, dealt
 
 WISH = 0.1  # what a wish of a lower level counts on the first walk
 FINEST, FINISH = 1e-10, 120.0  # the error that counts as none where a level is brought to rest, and steps for it
@@ -371,8 +372,6 @@ class BodySolver:
             start: One pose for all, or one for each; the neutral one by default.
             threads: How many at a time; by default as many as there are cores.
         """
-        from concurrent.futures import ThreadPoolExecutor
-
         poses, problems = np.asarray(start_pose(self.linkage, start)), list(problems)
         count = len(problems)
         if poses.shape not in ((self.linkage.nq,), (count, self.linkage.nq)):
@@ -384,15 +383,15 @@ class BodySolver:
             aimed = [aimed_starts(self.linkage, k, self._carried, q[None], self.settings)[0] for k, q in each]
             starts = np.array(aimed)
 
-        def solved(rows: NDArray[np.int64]) -> SearchResult:
+        def solved(rows: NDArray[np.int64]) -> tuple[int, SearchResult]:
             found = self.search(numbers[rows], starts[rows], begin=int(rows[0]))
-            return self._firm(known[int(rows[0]) :], starts[rows], found, self.restarts)
+            return int(rows[0]), self._firm(known[int(rows[0]) :], starts[rows], found, self.restarts)
 
-        workers = os.cpu_count() or 1 if threads is None else whole("threads", threads, least=1)
+        workers = cores() if threads is None else whole("threads", threads, least=1)
         blocks = np.array_split(np.arange(count), min(count, SHARES * workers))
-        with ThreadPoolExecutor(workers) as pool:
-            parts = list(pool.map(solved, blocks))
-        return _answers(parts)
+        with closing(dealt(solved, blocks, workers)) as done:
+            parts = dict(done)
+        return _answers([parts[first] for first in sorted(parts)])
 
     def _numbers(
         self, problems: Sequence[Goal | Sequence[Goal]], starts: FloatArray
