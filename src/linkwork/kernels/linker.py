@@ -1,0 +1,98 @@
+"""Links object code of kernels to one library for any target, on any machine: by Zig's linkers, from PyPI.
+
+The same objects give the same bytes: no dates, no paths, no identifiers. Nothing but the wanted functions can be seen
+from outside, and nothing is wanted from outside: what kernels call of C's mathematics is linked in (`libm.zig`).
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ..errors import MissingExtraError
+from .targets import Target
+
+LIBM = Path(__file__).with_name("libm.zig")
+WASM_STACK = 1 << 20  # bytes; the stack lies below all data, so that one too deep traps instead of overwriting it
+
+
+def link(objects: Sequence[Path], exports: Sequence[str], target: Target, output: Path) -> None:
+    """Link objects to a shared library that shows some of their functions.
+
+    Args:
+        objects: Files of object code for the target.
+        exports: Names of the functions that can be seen from outside.
+        target: What it is for.
+        output: The file to write; its folder is there.
+
+    Raises:
+        MissingExtraError: If Zig is not installed.
+        RuntimeError: If it does not link: a symbol is missing or twice there; says which.
+    """
+    if find_spec("ziglang") is None:
+        raise MissingExtraError("ziglang", "build", "linking a pack of kernels")
+    with TemporaryDirectory() as folder:
+        work, (command, exported) = Path(folder), COMMANDS[target.file](target, exports)
+        (work / "libm.o").write_bytes(_libm(target))
+        (work / "exports").write_text(exported)
+        (work / "inputs").write_text("\n".join(f'"{path.resolve().as_posix()}"' for path in objects) + "\nlibm.o\n")
+        _zig(work, *command.split(), "@inputs")
+        shutil.move(work / target.file, output)
+
+
+Command = tuple[str, str]  # of a linker, and a file of what is shown for it
+
+
+def _elf(target: Target, exports: Sequence[str]) -> Command:
+    options = "-shared -Bsymbolic --gc-sections --strip-all --build-id=none --hash-style=gnu -z defs -z text -z now"
+    names = " ".join(f"{name};" for name in exports)
+    return f"ld.lld {options} --version-script=exports -o {target.file}", f"{{ global: {names} local: *; }};"
+
+
+def _coff(target: Target, exports: Sequence[str]) -> Command:
+    options = "-dll -noentry -noimplib -nodefaultlib -opt:ref -timestamp:0 -debug:none -machine:x64"
+    return f"lld-link {options} -out:{target.file} @exports", "\n".join(f"-export:{name}" for name in exports)
+
+
+def _macho(target: Target, _exports: Sequence[str]) -> Command:  # shown is what is not hidden
+    options = f"--name pack -target {target.zig} -dynamic -fstrip -dead_strip -fno-compiler-rt -fno-ubsan-rt"
+    return f"build-lib {options} -install_name @rpath/{target.file} -femit-bin={target.file}", ""
+
+
+def _wasm(target: Target, exports: Sequence[str]) -> Command:
+    options = f"--no-entry --gc-sections --strip-all --stack-first -z stack-size={WASM_STACK}"
+    return f"wasm-ld {options} -o {target.file} @exports", "\n".join(f"--export={n}" for n in [*exports, "__heap_base"])
+
+
+COMMANDS: dict[str, Callable[[Target, Sequence[str]], Command]] = {
+    "pack.so": _elf,
+    "pack.dll": _coff,
+    "pack.dylib": _macho,
+    "linkwork.wasm": _wasm,
+}
+
+
+@cache
+def _libm(target: Target) -> bytes:
+    """Return the mathematics as object code for a target's lowest level: one answer for all levels. It takes 3 s."""
+    level = target.levels[0]
+    cpu = (level.cpu + level.features.replace(",", "")).replace("-", "_")
+    options = ["-target", target.zig, "-mcpu", cpu, "-O", "fast", "-fcompiler-rt", "-fstrip", "-fno-unwind-tables"]
+    options += ["-ffunction-sections", "-fdata-sections", *(["-fPIC"] if target.relocation == "pic" else [])]
+    with TemporaryDirectory() as folder:
+        _zig(Path(folder), "build-obj", str(LIBM), *options, "--name", "libm", "-femit-bin=libm.o")
+        return Path(folder, "libm.o").read_bytes()
+
+
+def _zig(work: Path, *arguments: str) -> None:
+    """Run Zig in a folder."""
+    command = [sys.executable, "-m", "ziglang", *arguments]
+    done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"zig {arguments[0]} failed ({done.returncode}): {(done.stderr or done.stdout).strip()}")
