@@ -1,11 +1,7 @@
-"""The colours of glTF meshes, one for every corner: the material's, the corner's own, and the texture's there.
-
-Textures are read with Pillow where it is installed (matplotlib brings it); elsewhere a material has its colour alone.
-"""
+"""The colours of glTF meshes, one for every corner: the material's, the corner's own, and the texture's there."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TypeVar
@@ -18,9 +14,8 @@ from ..errors import FormatError
 from ..transforms import FloatArray
 from .atomic_files import read_bytes
 from .gltf_data import MAX_BINARY, GltfSource, Index
+from .textures import encoded, opened, sampled
 
-MAX_PIXELS = 64_000_000  # of a texture
-SMALL = 512  # pixels along a texture's side: it is read no finer than that
 WHITE = (1.0, 1.0, 1.0, 1.0)
 
 T = TypeVar("T")
@@ -154,15 +149,8 @@ def corner_colors(
         pixels, places = _pixels(source, looks, use.index), source.values(where, "texture coordinates", "VEC2")
         if pixels is not None and len(places) == count:
             transform = use.extensions.KHR_texture_transform
-            light *= _sampled(pixels, places * transform.scale + transform.offset)
-    return _encoded(light.clip(0.0, 1.0))
-
-
-def _sampled(pixels: FloatArray, places: FloatArray) -> FloatArray:
-    """Return the pixels at places that repeat from 0 to 1, y down."""
-    height, width = pixels.shape[:2]
-    columns, rows = (np.floor((places % 1.0) * (width, height)).astype(np.int64) % (width, height)).T
-    return np.asarray(pixels[rows, columns])
+            light *= sampled(pixels, places * transform.scale + transform.offset)
+    return encoded(light.clip(0.0, 1.0))
 
 
 def _pixels(source: GltfSource, looks: Looks, index: int) -> FloatArray | None:
@@ -172,7 +160,7 @@ def _pixels(source: GltfSource, looks: Looks, index: int) -> FloatArray | None:
     if number is None:
         return None
     if number not in looks.pixels:
-        looks.pixels[number] = _opened(_bytes(source, source.item(looks.images, number, "image")))
+        looks.pixels[number] = opened(_bytes(source, source.item(looks.images, number, "image")))
     return looks.pixels[number]
 
 
@@ -189,33 +177,3 @@ def _bytes(source: GltfSource, image: GltfImage) -> bytes:
         return read_bytes(source.beside(image.uri), MAX_BINARY)
     except FormatError:  # a texture that is not there leaves the material's colour
         return b""
-
-
-def _opened(data: bytes) -> FloatArray | None:
-    try:
-        from PIL import Image
-    except ImportError:
-        return None
-    try:
-        with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP")) as image:
-            if image.width * image.height > MAX_PIXELS:
-                return None
-            image.draft("RGB", (SMALL, SMALL))
-            small = (
-                image.convert("RGBA")
-                .convert("RGB")
-                .resize((min(image.width, SMALL), min(image.height, SMALL)), Image.Resampling.BOX)
-            )
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # a broken texture is no texture
-        return None
-    return _linear(np.asarray(small, np.float64) / 255.0)
-
-
-def _linear(shown: FloatArray) -> FloatArray:
-    """Return colours of a screen in linear light (sRGB)."""
-    return np.where(shown <= 0.04045, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)
-
-
-def _encoded(light: FloatArray) -> FloatArray:
-    """Return linear light as colours of a screen (sRGB)."""
-    return np.where(light <= 0.0031308, light * 12.92, 1.055 * np.maximum(light, 0.0) ** (1.0 / 2.4) - 0.055)

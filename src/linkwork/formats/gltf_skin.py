@@ -6,7 +6,6 @@ Read with the distrust of `gltf_data`; what is compressed or not made of triangl
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -20,9 +19,8 @@ from .gltf_colors import Looks, corner_colors, decoded
 from .gltf_data import GltfSource, Index
 from .gltf_nodes import NodeTree
 from .options import Options
+from .skin_pieces import BONES, MAX_CORNERS, Piece, joined, mean_normals, strongest
 
-BONES = 4  # that move one corner
-MAX_CORNERS = 2_000_000
 TRIANGLES, STRIP, FAN = 4, 5, 6  # how glTF numbers ways to draw
 
 
@@ -62,18 +60,6 @@ class Shown(msgspec.Struct, rename="camel"):
     nodes: list[Wearer] = []
     meshes: list[GltfMesh] = []
     skins: list[GltfSkin] = []
-
-
-@dataclass(frozen=True, eq=False)
-class _Piece:
-    """A primitive: its corners, triangles, and for each corner bones of its own numbering with their weights."""
-
-    corners: FloatArray
-    normals: FloatArray
-    colors: FloatArray
-    triangles: IntArray
-    bones: IntArray
-    weights: FloatArray
 
 
 def read_skin(linkage: Linkage, origin: Origin) -> Skin | None:
@@ -116,19 +102,7 @@ class _SkinReader:
 
     def skin(self) -> Skin | None:
         pieces = [piece for node in self.tree.order for piece in self._pieces(self.shown.nodes[node], node)]
-        if not pieces:
-            return None
-        starts = np.cumsum([0, *(len(piece.corners) for piece in pieces)])
-        return Skin(
-            np.concatenate([piece.corners for piece in pieces]),
-            np.concatenate([piece.normals for piece in pieces]),
-            np.concatenate([piece.colors for piece in pieces]),
-            np.concatenate([piece.bones for piece in pieces]),
-            np.concatenate([piece.weights for piece in pieces]),
-            np.concatenate([piece.triangles + start for piece, start in zip(pieces, starts, strict=False)]),
-            tuple(self.links),
-            np.array(self.binds),
-        )
+        return joined(pieces, self.links, self.binds)
 
     def bound(self) -> dict[str, FloatArray]:
         skins = [skin for skin in self.shown.skins if skin.inverse_bind_matrices is not None]
@@ -138,7 +112,7 @@ class _SkinReader:
         self._bones(skin.joints, self._bind_matrices(skin))
         return dict(zip(self.links, self.binds, strict=True))
 
-    def _pieces(self, node: Wearer, index: int) -> Iterator[_Piece]:
+    def _pieces(self, node: Wearer, index: int) -> Iterator[Piece]:
         """Yield what a node shows."""
         if node.mesh is None:
             return
@@ -181,7 +155,7 @@ class _SkinReader:
             self.binds.append(stretch @ matrix)
         return np.array(numbers, dtype=np.int64)
 
-    def _piece(self, primitive: Primitive, bones: IntArray, *, skinned: bool) -> _Piece | None:
+    def _piece(self, primitive: Primitive, bones: IntArray, *, skinned: bool) -> Piece | None:
         place = primitive.attributes.get("POSITION")
         compressed = "KHR_draco_mesh_compression" in primitive.extensions
         if place is None or compressed or primitive.mode not in (TRIANGLES, STRIP, FAN):
@@ -201,7 +175,7 @@ class _SkinReader:
         if normals is None:
             normals = mean_normals(corners, triangles)
         colors = corner_colors(self.source, self.looks, primitive.attributes, primitive.material, len(corners))
-        return _Piece(corners, normals, colors, triangles, owners, weights)
+        return Piece(corners, normals, colors, triangles, owners, weights)
 
     def _triangles(self, primitive: Primitive, count: int) -> IntArray:
         if primitive.indices is None:
@@ -236,7 +210,7 @@ class _SkinReader:
             joints = self._vectors(primitive, f"JOINTS_{k}", count, "VEC4")
             weights = self._vectors(primitive, f"WEIGHTS_{k}", count, "VEC4")
             if joints is not None and weights is not None:
-                groups.append((joints.astype(np.int64), np.maximum(weights, 0.0)))
+                groups.append((joints.astype(np.int64), weights))
         if not groups:
             rigid = np.zeros((count, BONES))
             rigid[:, 0] = 1.0 if len(bones) and bones[0] >= 0 else 0.0
@@ -244,19 +218,4 @@ class _SkinReader:
         joints, weights = (np.concatenate(parts, axis=1) for parts in zip(*groups, strict=True))
         if joints.max(initial=0) >= len(bones):
             self.source.refuse(f"a mesh hangs on joint {joints.max()} of a skin that has {len(bones)}.")
-        owners = bones[joints]
-        weights = np.where(owners >= 0, weights, 0.0)
-        order = np.argsort(-weights, axis=1, kind="stable")[:, :BONES]
-        owners, weights = np.take_along_axis(owners, order, axis=1), np.take_along_axis(weights, order, axis=1)
-        total = weights.sum(axis=1, keepdims=True)
-        return np.maximum(owners, 0), weights / np.where(total > 0.0, total, 1.0)
-
-
-def mean_normals(corners: FloatArray, triangles: IntArray) -> FloatArray:
-    """Return unit normals at corners: the mean of the triangles around each, larger ones counting more."""
-    a, b, c = (corners[triangles[:, k]] for k in range(3))
-    across = np.cross(b - a, c - a)
-    sums = [np.bincount(triangles.ravel(), np.repeat(across[:, k], 3), len(corners)) for k in range(3)]
-    normals = np.stack(sums, axis=1)
-    length = np.linalg.norm(normals, axis=1, keepdims=True)
-    return np.asarray(normals / np.where(length > 0.0, length, 1.0))
+        return strongest(bones[joints], weights)

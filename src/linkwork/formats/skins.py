@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,10 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import rest_pose
 from ..linkage.skin import Skin
 from ..transforms import FloatArray
-from .gltf_skin import read_binds, read_skin
+from . import gltf_skin, usd_skin
 
-GLTF = (".gltf", ".glb", ".vrm")
+GLTF, USD = (".gltf", ".glb", ".vrm"), (".usd", ".usda", ".usdc", ".usdz")
+READERS: dict[str, Any] = {**dict.fromkeys(GLTF, gltf_skin), **dict.fromkeys(USD, usd_skin)}
 FLAT = 1e-6  # of the largest: a bind that squeezes a bone flat says nothing of how it is turned
 
 
@@ -26,10 +28,10 @@ def skin_of(linkage: Linkage) -> Skin | None:
     Raises:
         FormatError: If the file is gone or cannot be read.
     """
-    origin = linkage.origin
-    if origin is None or PurePath(origin.file).suffix.lower() not in GLTF:
+    origin, reader = linkage.origin, _reader(linkage)
+    if origin is None or reader is None:
         return None
-    return linkage.cache.get("skin", str(origin.file), lambda: _Kept(read_skin(linkage, origin))).skin
+    return linkage.cache.get("skin", str(origin.file), lambda: _Kept(reader.read_skin(linkage, origin))).skin
 
 
 def bind_pose(linkage: Linkage) -> FloatArray | None:
@@ -38,12 +40,17 @@ def bind_pose(linkage: Linkage) -> FloatArray | None:
     Files may rest in any pose, such as the first frame of a dance; skins are bound in a T-pose or an A-pose. The root
     stays at rest.
     """
-    origin = linkage.origin
-    if origin is None or PurePath(origin.file).suffix.lower() not in GLTF or not Path(origin.file).is_file():
+    origin, reader = linkage.origin, _reader(linkage)
+    if origin is None or reader is None or not Path(origin.file).is_file():
         return None
     return linkage.cache.get(
-        "bind", str(origin.file), lambda: _Bound(_pose_of(linkage, read_binds(linkage, origin)))
+        "bind", str(origin.file), lambda: _Bound(_pose_of(linkage, reader.read_binds(linkage, origin)))
     ).pose
+
+
+def _reader(linkage: Linkage) -> Any:
+    """Return the module that reads skins of the kind of file that a linkage came from; None where there is none."""
+    return None if linkage.origin is None else READERS.get(PurePath(linkage.origin.file).suffix.lower())
 
 
 def _pose_of(linkage: Linkage, binds: Mapping[str, FloatArray]) -> FloatArray | None:

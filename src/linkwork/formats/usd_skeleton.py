@@ -31,7 +31,7 @@ def surroundings() -> dict[str, str]:
 
 
 def opened(
-    path: FilePath, real: Path, folders: Sequence[FilePath], times: Sequence[float] = ()
+    path: FilePath, real: Path, folders: Sequence[FilePath], times: Sequence[float] = (), *, skin: bool = False
 ) -> tuple[dict[str, Any], dict[str, FloatArray]]:
     """Return what the other process found in the file.
 
@@ -40,10 +40,11 @@ def opened(
         real: Where it really lies, if it was given as text.
         folders: Further folders that it may take files in from.
         times: Times [s] at which the place of the skeleton is wanted, as the array ``"placed"``.
+        skin: Whether the meshes that the skeleton moves are wanted too; see `usd_meshes`.
     """
     size = len(read_bytes(path, MAX_SIZE))
     request: dict[str, Any] = {"path": str(real), "folders": [str(real.parent), *map(str, folders)]}
-    request |= {"bytes": MEMORY + 16 * size, "seconds": SECONDS + size / 2**23, "times": list(times)}
+    request |= {"bytes": MEMORY + 16 * size, "seconds": SECONDS + size / 2**23, "times": list(times), "skin": skin}
     missing = MissingExtraError("usd-core", "formats", "reading USD")
     return ask_arrays("usd_stage.py", request, path, "USD", surroundings(), missing)
 

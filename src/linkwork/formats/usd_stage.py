@@ -53,7 +53,7 @@ def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     limits = runpy.run_path(str(Path(__file__).with_name("child_limits.py")))
     limits["limit"](request["seconds"], request["bytes"])
     try:
-        return _Extract(request["path"], request["folders"]).everything(request["times"])
+        return _Extract(request["path"], request["folders"]).everything(request["times"], skin=request["skin"])
     except Refusal as refusal:
         return {"error": str(refusal)}, {}
     except Tf.ErrorException as error:
@@ -93,7 +93,7 @@ class _Extract:
             "name": str(self.stage.GetDefaultPrim().GetName()) if self.stage.HasDefaultPrim() else "",
         }
 
-    def everything(self, times: list[float]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def everything(self, times: list[float], *, skin: bool) -> tuple[dict[str, Any], dict[str, Any]]:
         found = [prim for prim in self.prims if prim.IsA(UsdSkel.Skeleton)]
         skeletons = [prim for prim in found if UsdSkel.Skeleton(prim).GetJointsAttr().Get()]
         named = [str(prim.GetTypeName()) for prim in self.prims]
@@ -107,6 +107,8 @@ class _Extract:
             if times:
                 codes = [time * self.header["rate"] for time in times]
                 self.arrays["placed"] = self._worlds([skeletons[0]], codes)[:, 0]
+            if skin:
+                self._skin(skeletons[0])
         else:
             self._transforms()
         return self.header, self.arrays
@@ -202,6 +204,13 @@ class _Extract:
             self.arrays[f"worlds{k}"] = self._worlds([skeleton], codes)[:, 0]
         name = prim.GetDisplayName() if prim.HasAuthoredDisplayName() else prim.GetName()
         return {"name": str(name), "joints": joints, "times": [0.0 if code is None else float(code) for code in codes]}
+
+    def _skin(self, skeleton: Any) -> None:
+        """Take in the meshes that the skeleton moves."""
+        program = runpy.run_path(str(Path(__file__).with_name("usd_meshes.py")))
+        meshes = program["SkinnedMeshes"](self.stage, skeleton, self.folders)
+        self.header |= {"skin": meshes.entries, "materials": meshes.materials}
+        self.arrays |= meshes.arrays
 
     # Places
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..formats.gltf_packing import Packing, write_document
-from ..formats.gltf_skin import mean_normals
 from ..formats.options import FilePath
+from ..formats.skin_pieces import mean_normals
 from ..linkage.skin import IntArray
 from ..transforms import FloatArray
 
