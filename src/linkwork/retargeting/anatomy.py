@@ -25,6 +25,7 @@ BENT = 1e-3  # how much all other frames count
 FOLDED = 0.02  # mean square sine of a limb's fold, above which the motion itself says about which axis it folds
 OVERSTRETCHED = 0.5  # sine of the fold below which a limb that folds the wrong way is only stretched too far
 ASIDE = 1e-3  # how much the axis across the body counts where an arm or a leg points the other way
+SLOPE = 0.5  # [rad]: how steeply a foot goes down to its toes where nothing tells
 SHORT = 1e-9  # [m]: shorter ways have no direction
 # Bone and axis of folding of each limb, forward, left and up; those of a right arm are the other way round.
 ARM_OUT, ARM_FOLD = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])
@@ -128,9 +129,10 @@ def local_axes(sight: Sight) -> dict[str, FloatArray]:
         level = _headed(chest[..., 0], sight.up, chest)
         turned = np.swapaxes(sight.turns["head"], -1, -2)
         axes["head"] = _nearest((turned @ (sight.standing[:, None, None] * level + BENT * chest)).sum(axis=0))
+    slope = _slope(sight)
     for side in SIDES:
         _arm(sight, side, chest, weights, axes)
-        _leg(sight, side, hips, axes)
+        _leg(sight, side, hips, slope, axes)
     for role in sight.turns.keys() - axes.keys():  # a forearm without an upper arm
         axes[role] = mean_axes(sight.turns[role], hips if role.endswith(LEG) else chest, weights)
     return axes
@@ -152,8 +154,18 @@ def _arm(sight: Sight, side: str, chest: FloatArray, weights: FloatArray, axes: 
         axes[hand] = mean_axes(sight.turns[hand], before)
 
 
-def _leg(sight: Sight, side: str, hips: FloatArray, axes: dict[str, FloatArray]) -> None:
-    """Add the axes of thigh, shank, foot and toes of a side."""
+def _slope(sight: Sight) -> float:
+    """Return how steeply feet go down from ankle to toes while soles are flat [rad]; as usual if none ever is."""
+    ways = [sight.toes[side][flat] for side, flat in sight.flat.items() if side in sight.toes and flat.any()]
+    if not ways:
+        return SLOPE
+    down = -np.concatenate(ways) @ sight.up
+    length = np.linalg.norm(np.concatenate(ways), axis=1)
+    return float(np.arcsin(np.clip(down.sum() / max(length.sum(), SHORT), -1.0, 1.0)))
+
+
+def _leg(sight: Sight, side: str, hips: FloatArray, slope: float, axes: dict[str, FloatArray]) -> None:
+    """Add the axes of thigh, shank, foot and toes of a side; a foot that is never flat goes by the slope of feet."""
     hip, knee, ankle, toe = (f"{side}_{part}" for part in ("hip", "knee", "ankle", "toe"))
     aside = None  # of a straight leg, the foot says where the knee points
     if side in sight.toes and knee in sight.places:
@@ -165,12 +177,19 @@ def _leg(sight: Sight, side: str, hips: FloatArray, axes: dict[str, FloatArray])
     ahead = sight.toes.get(side)
     if flat.any():
         level = _headed(shank[..., 0] if ahead is None else ahead, sight.up, shank)
-    else:  # never on the ground: square to the shank
+    else:  # never on the ground: square to the shank, or as steep as feet are
         flat = np.ones_like(flat)
-        level = shank if ahead is None else _frame(np.cross(shank[..., 2], ahead), shank[..., 2])
+        level = shank if ahead is None else _sloping(_unit(ahead), np.cross(shank[..., 2], ahead), slope)
     axes[ankle] = mean_axes(sight.turns[ankle], level, flat)
     if toe in sight.turns:
         axes[toe] = mean_axes(sight.turns[toe], sight.turns[ankle] @ axes[ankle], flat)
+
+
+def _sloping(toes: FloatArray, left: FloatArray, slope: float) -> FloatArray:
+    """Return axes (frames, 3, 3) of feet whose toes, along unit ways, are below what is level by an angle."""
+    left = _unit(left)
+    up = np.cross(toes, left)
+    return _frame(left, np.cos(slope) * up - np.sin(slope) * toes)
 
 
 def _limb(
@@ -228,6 +247,15 @@ def _limb(
     lower = _mean(turned, sight.way(middle, last))
     axes[middle] = _placed(lower, _mean(turned, before @ fold), out, fold)
     return np.asarray(turned @ axes[middle])
+
+
+def levelled(axes: FloatArray) -> FloatArray:
+    """Return axes (..., 3, 3) turned upright, with the same heading."""
+    ahead = axes[..., :, 0] * (1.0, 1.0, 0.0)
+    length = np.linalg.norm(ahead, axis=-1, keepdims=True)
+    ahead = np.where(length > 1e-6, ahead / np.maximum(length, 1e-6), (1.0, 0.0, 0.0))
+    up = np.broadcast_to((0.0, 0.0, 1.0), ahead.shape)
+    return np.stack([ahead, np.cross(up, ahead), up], axis=-1)
 
 
 def _untwisted(base: FloatArray, way: FloatArray, out: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -12,7 +12,7 @@ from ..motion.clips import Clip
 from ..motion.frame_goals import GoalTrack, Progress, follow
 from ..motion.smoothing import smoothed
 from ..transforms import FloatArray
-from .plans import levelled
+from .anatomy import levelled
 from .skeletons import ARMS, Skeleton
 from .transfer import anatomical_motion
 

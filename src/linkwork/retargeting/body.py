@@ -22,6 +22,7 @@ from . import plans, transfer
 from .clearance import Clearance
 from .names import SIDES
 from .skeletons import ARMS, LEGS, Skeleton
+from .strides import astride, strides
 
 # How much each goal counts: metres and radians, times these.
 PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 20.0, 4.0, 3.0, 1.0, 0.3, 0.3, 0.3, 0.1
@@ -125,8 +126,8 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smoo
     feet: dict[str, plans.FootPlan] = {}
     scale = _scale(source, target)
     if legs and free:
-        steps = {side: plans.stride(motion, source, side, rules, smooth) for side in SIDES}
-        steps = plans.astride(steps, axes["hips"], _hip_width(target) / scale - _hip_width(source))
+        steps = strides(motion, source, rules, smooth)
+        steps = astride(steps, axes["hips"], _hip_width(target) / scale - _hip_width(source))
         for side in SIDES:
             foot = plans.plan_foot(target, side, steps[side], axes[f"{side}_ankle"], scale, times)
             feet[side] = foot
@@ -190,9 +191,9 @@ def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
     times = plan.motion.times
     feet, touched = dict(plan.feet), np.zeros(len(poses), np.bool_)
     for side, foot in plan.feet.items():
-        depth = np.where(foot.planted, 0.0, -foot.sole.reached(plan.target.linkage, poses))
+        depth = -foot.sole.reached(plan.target.linkage, poses)
         if depth.max() > TOUCHING:
-            higher = plans.lift(depth, foot.toe_grip, times)
+            higher = plans.smooth_cover(depth, times, plans.LIFTING)
             feet[side], touched = foot.lifted(higher), touched | (higher > 0.0)
     hands = plan.clearance.kept(plan.hands, poses, times)
     for side, places in hands.items():

@@ -19,8 +19,9 @@ from ..motion.contacts import Contacts, Mask, Thresholds, branch, find_contacts,
 from ..motion.frame_goals import GoalTrack, Progress, follow
 from ..motion.smoothing import faded, over_spans, smoothed, turns_smoothed
 from ..transforms import FloatArray, axis_rotation, inverse, translation
+from .anatomy import levelled
 from .names import ENDS, SIDES
-from .plans import BLEND, levelled, smooth_cover
+from .plans import BLEND, smooth_cover
 from .quadrupeds import LEGS, Quadruped, trunk_axes
 from .skeletons import Point
 

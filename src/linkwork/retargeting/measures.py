@@ -68,7 +68,7 @@ def _of_body(plan: Plan, result: Clip) -> tuple[dict[str, Any], Paths, Paths]:
             Point(foot.sole.body, at).over(result.linkage, result.poses) for at in (foot.sole.toe, foot.sole.ankle)
         )
         toes.append(_moved(toe, foot.planted))
-        heels.append(_moved(ankle, foot.flat))
+        heels.append(_moved(ankle, foot.still))
         lowest = np.minimum(lowest, foot.sole.reached(result.linkage, result.poses))
     roles = [role for role in SHAKEN if role in plan.source and role in plan.target]
     found = {
@@ -121,8 +121,9 @@ def _of_gait(plan: GaitPlan, result: Clip) -> tuple[dict[str, Any], Paths, Paths
 
 
 def _moved(places: FloatArray, mask: Mask) -> float:
-    """Return how far places (frames, 3) get from the middle of each stretch of a mask, at most."""
-    away = [places[first : last + 1] - np.median(places[first : last + 1], axis=0) for first, last in runs(mask)]
+    """Return how far places (frames, 3) get on the floor from the middle of each stretch of a mask, at most."""
+    floor = places[:, :2]
+    away = [floor[first : last + 1] - np.median(floor[first : last + 1], axis=0) for first, last in runs(mask)]
     return max((float(np.linalg.norm(steps, axis=1).max()) for steps in away), default=0.0)
 
 

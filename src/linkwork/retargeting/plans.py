@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from ..linkage.linkage import Frame, Linkage
-from ..motion.clips import Clip
-from ..motion.contacts import Contacts, Mask, Thresholds, find_contacts, ground_level, mask_of
+from ..motion.contacts import Mask
 from ..motion.smoothing import faded, over_spans, smoothed
 from ..motion.splines import smooth as smooth_step
 from ..transforms import FloatArray, translation
+from .anatomy import levelled
 from .names import SIDES
 from .skeletons import ARMS, LEGS, Point, Skeleton
 from .soles import Sole, sole
+from .strides import Stride
 from .transfer import place_root
 
 BLEND = 0.15  # [s]: time in which the correction of a planted foot fades away
@@ -30,6 +31,7 @@ LIFTING = 0.05  # [s]: within which a swinging foot is lifted off a ground it wo
 SETTLING = 0.25  # [s]: time over which the hips give way to legs that are too short
 LOW, SOFT = 0.2, 0.06  # [m]: hands lower than the first keep above the ground; how softly they do
 GIVING_WAY = 0.1  # [s]: over which time hands and hips give way where limits make them
+IN_THE_AIR = 0.01  # how much a leg that swings counts beside one that stands, where hips give way to legs
 SHORTEST = 1e-6  # [m]: shorter limbs are ignored
 TOE_TIPS = 0.5  # of the toes' length: points farther ahead are raised out of the ground by the toes, others by the foot
 MOST_RAISED = 1.5  # [rad] that toes are bent up
@@ -47,8 +49,10 @@ class FootPlan:
         rotation: How its link should be turned, (frames, 3, 3).
         planted: When its toes stand on the ground.
         flat: When the whole sole does.
+        still: When the heel is at rest, on the ground or above it.
         toe_grip: How firmly the toes stand, from 0 to 1, which they reach smoothly.
         heel_grip: The same of the heel.
+        toes_down: How much the toes lie on the ground, from 0 to 1; not while it stands on their tips.
     """
 
     sole: Sole
@@ -57,68 +61,15 @@ class FootPlan:
     rotation: FloatArray
     planted: Mask
     flat: Mask
+    still: Mask
     toe_grip: FloatArray
     heel_grip: FloatArray
+    toes_down: FloatArray
 
     def lifted(self, higher: FloatArray) -> FootPlan:
         """Return a foot that goes higher by so much, (frames,)."""
         up = higher[:, None] * (0.0, 0.0, 1.0)
         return replace(self, ankle=self.ankle + up, toe=self.toe + up)
-
-
-@dataclass(frozen=True)
-class Stride:
-    """What the feet of a source do: their places over time and when they are planted.
-
-    Args:
-        ankle: Places of the ankle (frames, 3).
-        flat: When the ankle is at rest on the ground.
-        planted: When the toes are.
-        level: Height of the ankle while the sole is on the ground.
-    """
-
-    ankle: FloatArray
-    flat: Mask
-    planted: Mask
-    level: float
-
-
-def stride(clip: Clip, skeleton: Skeleton, side: str, rules: Contacts, smooth: float) -> Stride:
-    """Return what a foot of the source does."""
-    foot = sole(skeleton, side)
-    leg = skeleton.length(*LEGS[side])
-    world = clip.forward(frame=foot.body)
-    ankle = world[:, :3, :3] @ foot.ankle + world[:, :3, 3]
-    toe = world[:, :3, :3] @ foot.toe + world[:, :3, 3]
-    if isinstance(rules, Thresholds):
-        flat = find_contacts(ankle, clip.times, leg=leg, rules=rules)
-        planted = flat | (find_contacts(toe, clip.times, leg=leg, rules=rules) if foot.found else flat)
-    else:
-        below = [one for one in rules if _on(skeleton, f"{side}_ankle", one.frame)]
-        toes = [one for one in below if _on(skeleton, f"{side}_toe", one.frame)]
-        planted = mask_of(below, None, clip.times)
-        flat = mask_of([one for one in below if one not in toes], None, clip.times)
-    level = float(np.median(ankle[flat, 2])) if flat.any() else ground_level(ankle[:, 2])
-    return Stride(smoothed(ankle, clip.times, smooth), flat, planted, level)
-
-
-def _on(skeleton: Skeleton, role: str, frame: str) -> bool:
-    """Return whether a frame is part of what hangs on a role's link."""
-    linkage = skeleton.linkage
-    return role in skeleton and linkage.link_index(skeleton.roles[role]) in linkage.path_to(frame)[0]
-
-
-def astride(steps: Mapping[str, Stride], hips: FloatArray, wider: float) -> dict[str, Stride]:
-    """Return strides for hips that are wider: each foot as far outwards as its hip is, so that legs point as they did.
-
-    Args:
-        steps: What the feet of the source do, by side.
-        hips: Anatomical axes of its hips over time, (frames, 3, 3).
-        wider: By how much the hips are wider, in the lengths of the source [m].
-    """
-    left = levelled(hips)[..., 1] * (wider / 2.0)
-    out = {"left": left, "right": -left}
-    return {side: replace(stride, ankle=stride.ankle + out[side]) for side, stride in steps.items()}
 
 
 def plan_foot(
@@ -141,20 +92,33 @@ def plan_foot(
     if steps.flat.any():  # what the source shows while its sole is on the ground is level
         tilt = Rotation.from_matrix(np.swapaxes(axes, -1, -2)[steps.flat] @ levelled(axes[steps.flat])).mean()
         axes = axes @ tilt.as_matrix()
-    kept = over_spans(levelled(axes), steps.flat, lambda part: levelled(part.mean(axis=0)[None]))
+    kept = over_spans(axes, steps.still, lambda part: Rotation.from_matrix(part).mean().as_matrix()[None])
+    kept = np.where(steps.flat[:, None, None], levelled(kept), kept)
     turns = Rotation.from_matrix(kept @ np.swapaxes(axes, -1, -2)).as_rotvec()
-    axes = Rotation.from_rotvec(faded(turns, steps.flat, blend)).as_matrix() @ axes
+    axes = Rotation.from_rotvec(faded(turns, steps.still, blend)).as_matrix() @ axes
     rotation = axes @ local.T
     ankle = scale * steps.ankle
     ankle[:, 2] = scale * (steps.ankle[:, 2] - steps.level) + foot.height
     way = rotation @ (foot.toe - foot.ankle)
     drop = float((foot.toe - foot.ankle) @ local[:, 2])
     toe = over_spans(ankle + way, steps.planted, lambda part: part.mean(axis=0)[None])
-    toe[steps.planted, 2] = foot.height + drop
+    tiptoe = scale * steps.tiptoe if f"{side}_toe" in target else np.zeros(len(times))
+    toe[steps.planted, 2] = foot.height + drop + tiptoe[steps.planted]
     ankle = ankle + faded(toe - way - ankle, steps.planted, blend)
-    grips = [faded(np.ones((len(ankle), 1)), mask, blend)[:, 0].clip(0.0, 1.0) for mask in (steps.planted, steps.flat)]
+    masks = (steps.planted, steps.still, steps.planted & (tiptoe == 0.0))
+    grips = [_grip(mask, blend) for mask in masks]
     ankle[:, 2] += lift(-foot.planned(ankle, rotation), grips[0], times)
-    return FootPlan(foot, ankle, ankle + way, rotation, steps.planted, steps.flat, *grips)
+    return FootPlan(foot, ankle, ankle + way, rotation, steps.planted, steps.flat, steps.still, *grips)
+
+
+def _grip(mask: Mask, blend: int) -> FloatArray:
+    """Return 1 where a mask holds, falling smoothly to 0 within some frames of it, (frames,)."""
+    from scipy.ndimage import distance_transform_edt
+
+    if not mask.any():
+        return np.zeros(len(mask))
+    away = distance_transform_edt(~mask) / blend
+    return 1.0 - smooth_step(away.clip(0.0, 1.0))
 
 
 def lift(depth: FloatArray, grip: FloatArray, times: FloatArray) -> FloatArray:
@@ -189,7 +153,7 @@ def plan_toes(target: Skeleton, side: str, foot: FootPlan, bend: FloatArray, tim
     ankle = foot.rotation @ local[f"{side}_ankle"]
     axes = ankle @ bend
     flat = Rotation.from_matrix(levelled(axes) @ np.swapaxes(axes, -1, -2)).as_rotvec()
-    axes = Rotation.from_rotvec(foot.toe_grip[:, None] * flat).as_matrix() @ axes
+    axes = Rotation.from_rotvec(foot.toes_down[:, None] * flat).as_matrix() @ axes
     points = foot.sole.shapes.get(target.body(f"{side}_toe"), np.zeros((0, 3))) @ local[f"{side}_toe"]
     raised = smooth_cover(_raised(axes, points, foot.toe[:, 2]), times, LIFTING)
     axes = Rotation.from_rotvec(-raised[:, None] * axes[:, :, 1]).as_matrix() @ axes
@@ -219,24 +183,25 @@ def _raised(axes: FloatArray, points: FloatArray, height: FloatArray) -> FloatAr
     return np.asarray(turns.max(axis=1).clip(0.0, MOST_RAISED))
 
 
-def levelled(axes: FloatArray) -> FloatArray:
-    """Return axes (..., 3, 3) turned upright, with the same heading."""
-    ahead = axes[..., :, 0] * (1.0, 1.0, 0.0)
-    length = np.linalg.norm(ahead, axis=-1, keepdims=True)
-    ahead = np.where(length > 1e-6, ahead / np.maximum(length, 1e-6), (1.0, 0.0, 0.0))
-    up = np.broadcast_to((0.0, 0.0, 1.0), ahead.shape)
-    return np.stack([ahead, np.cross(up, ahead), up], axis=-1)
-
-
 def plan_hips(
     target: Skeleton, poses: FloatArray, places: FloatArray, feet: dict[str, FootPlan], times: FloatArray
 ) -> None:
-    """Move the root of poses so that the middle of the hips is in its places, lower where legs would be too short."""
+    """Move the root of poses so that the middle of the hips is in its places, or near them where legs want that.
+
+    Legs that point as the source's do end elsewhere than the scaled places of its feet, since thighs, shanks and feet
+    have other proportions. The hips give way by as much as the legs that stand are off, and are lower where legs would
+    be too short.
+    """
     hips = [f"{side}_hip" for side in SIDES]
     place_root(target, poses, hips, places)
+    off = [foot.ankle - target.path(f"{side}_ankle", poses) for side, foot in feet.items()]
+    weights = [IN_THE_AIR + foot.toe_grip[:, None] for foot in feet.values()]
+    total = smoothed(np.sum(weights, axis=0), times, GIVING_WAY)
+    moved = smoothed(np.sum([w * one for w, one in zip(weights, off, strict=True)], axis=0), times, GIVING_WAY)
+    places = places + moved / total
     drop = np.zeros(len(places))
     for side, foot in feet.items():
-        hip = target.path(f"{side}_hip", poses)
+        hip = target.path(f"{side}_hip", poses) + moved / total
         leg = LONGEST_LEG * target.length(*LEGS[side])
         way = hip - foot.ankle
         room = np.sqrt(np.maximum(leg**2 - way[:, 0] ** 2 - way[:, 1] ** 2, 0.0))

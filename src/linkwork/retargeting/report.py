@@ -23,7 +23,7 @@ class Report:
         limbs: How far the direction of each limb is from the source's, by limb.
         missing: Limbs that the source or the target does not have, or whose roles were not found.
         contacts: How many times a foot was planted.
-        slide: Farthest that a planted point of a foot is from where it was planted [m].
+        slide: Farthest that a planted point of a foot is, along the floor, from where it was planted [m].
         toe_slide: The same of toes alone.
         heel_slide: The same of heels alone.
         penetration: Share of frames in which a foot is more than 5 mm below the ground.

@@ -8,7 +8,7 @@ straight down, whatever pose the file rests in: see `anatomy`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -19,9 +19,10 @@ from ..errors import MappingError
 from ..linkage.linkage import Linkage
 from ..linkage.poses import rest_pose
 from ..motion.clips import Clip
-from ..motion.contacts import Mask, find_contacts
+from ..motion.contacts import Mask
 from ..transforms import FloatArray
 from .anatomy import BENT, Sight, local_axes
+from .grounding import flat_soles
 from .names import LIMBS, ROLES, SIDES, TRUNK, meaning_of_both
 
 CHAINS = (TRUNK, *(tuple(f"{side}_{part}" for part in parts) for side in SIDES for parts in LIMBS.values()))
@@ -202,19 +203,19 @@ class Skeleton:
         return replace(
             plain,
             toes={side: worlds[toe][:, :3, 3] - places[f"{side}_ankle"] for side, toe in toes.items() if toe},
-            flat={side: self._grounded(plain, side) for side in feet},
+            flat=self._grounded(plain, feet),
             palms=palms,
             hinges={} if moves else self._hinges(),
             folds={role: worlds[self.roles[role]][:, :3, :3] @ axis for role, axis in self.hinges.items()},
         )
 
-    def _grounded(self, sight: Sight, side: str) -> Mask:
-        """Return when a sole is on the ground, by its ankle; in a single pose, it is."""
-        ankle = sight.places[f"{side}_ankle"]
-        if self.seen is None or len(ankle) < 2:
-            return np.ones(len(ankle), np.bool_)
-        leg = sight.length(*LEGS[side]) if self.has(*LEGS[side]) else 0.0
-        return find_contacts(ankle, self.seen.times, leg=leg or 1.0)
+    def _grounded(self, sight: Sight, feet: Sequence[str]) -> dict[str, Mask]:
+        """Return when soles are on the ground, by side; in a single pose, they are."""
+        frames = len(self.poses)
+        if self.seen is None or frames < 2:
+            return {side: np.ones(frames, np.bool_) for side in feet}
+        legs = {side: (sight.length(*LEGS[side]) if self.has(*LEGS[side]) else 0.0) or 1.0 for side in feet}
+        return flat_soles(sight.places, self.seen.times, legs)
 
     def _toe(self, side: str, sight: Sight) -> str | None:
         """Return the frame at the toes of a foot: its own role, or the foremost end of the foot."""
