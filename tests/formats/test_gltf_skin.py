@@ -13,6 +13,7 @@ from gltf_files import BINDS, CORNERS, COUNT, JOINTS, OWNERS, UP, WEIGHTS, dress
 from linkwork.draw.sketch import Sketch
 from linkwork.draw.triangles import of_meshes
 from linkwork.errors import FormatError
+from linkwork.formats import child
 from linkwork.formats.skins import skin_of
 
 
@@ -105,10 +106,70 @@ def test_broken_meshes_are_refused_and_the_bones_are_drawn(tmp_path, what):
     assert len(sketch.bones.owners)
 
 
-def test_what_is_compressed_or_no_surface_is_left_out(tmp_path):
-    for primitive in ({"extensions": {"KHR_draco_mesh_compression": {}}}, {"mode": 1}):
-        file, _ = dressed(**primitive)
-        assert len(skin_of(lw.load(file.save(tmp_path))).corners) == COUNT
+def test_what_is_no_surface_is_left_out(tmp_path):
+    file, _ = dressed(mode=1)
+    assert len(skin_of(lw.load(file.save(tmp_path))).corners) == COUNT
+
+
+def test_morph_targets_weigh_what_the_file_rests_with(tmp_path):
+    """The weights of the node go before those of the mesh; a target without weight is not even looked at."""
+    rng = np.random.default_rng(4)
+    shifts = rng.standard_normal((2, COUNT, 3))
+    for weights in ({"mesh": [0.5, 0.0]}, {"mesh": [0.5, 0.0], "node": [-1.0, 2.0]}):
+        file, _ = dressed()
+        primitive = file.document["meshes"][0]["primitives"][0]
+        primitive["targets"] = [{"POSITION": file.numbers(shift)} for shift in shifts]
+        file.document["meshes"][0]["weights"] = weights["mesh"]
+        if "node" in weights:
+            file.document["nodes"][7]["weights"] = weights["node"]
+        skin = skin_of(lw.load(file.save(tmp_path)))
+        wanted = CORNERS + np.tensordot(weights.get("node", weights["mesh"]), shifts, 1)
+        np.testing.assert_allclose(skin.corners[COUNT:], wanted, atol=1e-5)
+
+
+def squeezed(folder):
+    """Return a file whose skin Draco has compressed."""
+    draco = pytest.importorskip("DracoPy", reason="DracoPy (extra draco) is not installed")
+    file, _ = dressed()
+    primitive = file.document["meshes"][0]["primitives"][0]
+    faces = np.arange(COUNT - COUNT % 3, dtype=np.uint32).reshape(-1, 3)
+    more = {5: OWNERS.astype(np.uint8), 6: WEIGHTS.astype(np.float32)}
+    data = draco.encode(
+        CORNERS.astype(np.float32), faces, quantization_bits=20, preserve_order=True, generic_attributes=more
+    )
+    view = file.document["accessors"][file.numbers(np.frombuffer(data, np.uint8))]["bufferView"]
+    primitive["indices"] = file.numbers(faces.reshape(-1).astype(np.uint16))
+    position = next(one["unique_id"] for one in draco.decode(data).attributes if one["attribute_type"] == 0)
+    own = {"POSITION": position, "JOINTS_0": 5, "WEIGHTS_0": 6}
+    primitive["attributes"] = {name: primitive["attributes"][name] for name in own}
+    for accessor in (*primitive["attributes"].values(), primitive["indices"]):
+        del file.document["accessors"][accessor]["bufferView"]
+    primitive["extensions"] = {"KHR_draco_mesh_compression": {"bufferView": view, "attributes": own}}
+    return file.save(folder)
+
+
+def test_what_draco_has_compressed_is_drawn(tmp_path):
+    skin = skin_of(lw.load(squeezed(tmp_path)))
+    np.testing.assert_allclose(skin.corners[COUNT:][: COUNT - COUNT % 3], CORNERS[: COUNT - COUNT % 3], atol=1e-4)
+    whole = np.take_along_axis(skin.bones[COUNT:], np.argsort(skin.bones[COUNT:], axis=1), axis=1)
+    assert len(skin.triangles) == 2 * (COUNT // 3)
+    assert len(np.unique(whole, axis=0)) > 1
+
+
+def test_what_draco_cannot_decode_is_refused(tmp_path):
+    path = squeezed(tmp_path)
+    data = path.read_bytes()
+    place = data.index(b"DRACO")
+    path.write_bytes(data[:place] + b"DRAMA" + data[place + 5 :])
+    with pytest.raises(FormatError, match="Draco"):
+        skin_of(lw.load(path))
+
+
+def test_without_draco_the_bones_are_drawn_and_it_is_said_what_to_install(tmp_path, monkeypatch, caplog):
+    body = lw.load(squeezed(tmp_path))
+    monkeypatch.setattr(child, "START", "import sys; sys.modules['DracoPy'] = None\n" + child.START)
+    assert Sketch(body).skin is None
+    assert "pip install 'linkwork[draco]'" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,12 @@ import linkwork as lw
 from gltf_files import File
 from linkwork.errors import FormatError
 from linkwork.formats import meshopt
+from linkwork.formats.meshopt_triangles import decode_indices, decode_triangles
 
 COUNT = 40
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "meshopt.json").read_text())
+
+TRIANGLES = json.loads((Path(__file__).parents[1] / "golden" / "meshopt_triangles.json").read_text())
 
 
 def golden(name: str) -> tuple[int, bytes, bytes]:
@@ -54,6 +57,25 @@ def test_damaged_bytes_are_refused_or_read_as_other_numbers():
                 assert str(error)  # noqa: PT017 - either will do
 
 
+@pytest.mark.parametrize("name", TRIANGLES)
+def test_decoded_triangles_are_those_of_the_reference(name):
+    mode, count, stride, *texts = TRIANGLES[name]
+    packed, plain = map(base64.b64decode, texts)
+    decode = {"TRIANGLES": decode_triangles, "INDICES": decode_indices}[mode]
+    assert decode(packed, count, stride) == plain
+    rng = np.random.default_rng(2)
+    for cut in (0, 1, 17, len(packed) - 1):
+        with pytest.raises(ValueError, match="they"):
+            decode(packed[:cut], count, stride)
+    for _ in range(40):
+        damaged = bytearray(packed)
+        damaged[rng.integers(len(packed))] ^= 1 << rng.integers(8)
+        try:
+            assert len(decode(bytes(damaged), count, stride)) == len(plain)
+        except ValueError as error:
+            assert str(error)  # noqa: PT017 - either will do
+
+
 def animated(folder: Path, extension: str, version: str, **changes) -> Path:
     """Return a file with one joint that turns by keys that meshopt has compressed."""
     stride, packed, plain = golden(f"QUATERNION{version}")
@@ -80,7 +102,8 @@ def test_an_animation_is_read(tmp_path, extension, version):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"mode": "TRIANGLES"}, "compressed by meshopt as 'TRIANGLES'"),
+        ({"mode": "CIRCLES"}, "as 'CIRCLES'; there are ATTRIBUTES, TRIANGLES, INDICES"),
+        ({"mode": "TRIANGLES"}, "is damaged"),
         ({"count": 10**9}, "once it is decompressed"),
         ({"byteLength": 30}, "is damaged"),
         ({"filter": "SEPIA"}, "there is no filter 'SEPIA'"),

@@ -5,15 +5,15 @@ What to draw is decided here, without matplotlib; `panels` chooses the artists.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import FormatError
+from ..errors import FormatError, MissingExtraError
 from ..formats.mesh_export import Facets
 from ..formats.skins import skin_of
 from ..linkage.geometry import Box, Mesh, Polyline, Shape, Sphere
@@ -23,6 +23,7 @@ from ..transforms import FloatArray
 from . import surfaces
 from .welding import detail_of, mesh_surface
 
+_LOG = logging.getLogger("linkwork")
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
@@ -173,8 +174,10 @@ class Sketch:
     def _take_skin(self) -> None:
         """Take the skin of the linkage's file: a character that wears one shows no bones."""
         origin = self.linkage.origin
-        with suppress(FormatError):
+        try:
             self.skin = skin_of(self.linkage)
+        except (FormatError, MissingExtraError) as error:
+            _LOG.warning("%s is drawn as bones: %s", self.linkage.name, error)
         if self.skin is not None:
             self.bare[:] = False
         elif origin is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import binascii
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import Annotated, Any, NoReturn, TypeVar
 from urllib.parse import unquote
@@ -23,6 +23,7 @@ from ..errors import FormatError
 from ..transforms import FloatArray
 from . import meshopt
 from .atomic_files import MAX_BYTES, read_bytes
+from .meshopt_triangles import decode_indices, decode_triangles
 from .options import Options
 
 MAGIC, JSON_CHUNK, BINARY_CHUNK = b"glTF", 0x4E4F534A, 0x004E4942
@@ -162,6 +163,13 @@ class Compressed(_Entry):
     byte_offset: Index = 0
 
 
+MODES: dict[str, Callable[[bytes, Compressed], bytes]] = {
+    "ATTRIBUTES": lambda data, packed: meshopt.decode(data, packed.count, packed.byte_stride, packed.filter),
+    "TRIANGLES": lambda data, packed: decode_triangles(data, packed.count, packed.byte_stride),
+    "INDICES": lambda data, packed: decode_indices(data, packed.count, packed.byte_stride),
+}
+
+
 class Buffer(_Entry):
     """Bytes: in the GLB file, in a ``data:`` address or in a file beside it."""
 
@@ -199,6 +207,7 @@ class GltfSource:
         self.document = self._document(self.text)
         self._buffers: dict[int, bytes] = {}
         self._times: dict[int, FloatArray] = {}
+        self.supplied: dict[int, NDArray[Any]] = {}  # numbers of accessors that are not in a buffer view
         self._views: dict[int, bytes] = {}  # that were decompressed
         self._room = MAX_BINARY
         self._left = MAX_VALUES
@@ -286,8 +295,12 @@ class GltfSource:
             most = f"{MAX_VALUES} numbers in all are the most"
             self.refuse(f"accessor {index} announces {accessor.count} elements; {most}.")
         self._left -= accessor.count * width
-        if accessor.buffer_view is None:
-            numbers: NDArray[Any] = np.zeros((accessor.count, width), self._dtype(accessor.component_type))
+        if index in self.supplied:
+            numbers: NDArray[Any] = self.supplied[index]
+            if numbers.shape[1] != width:
+                self.refuse(f"{what} has {numbers.shape[1]} numbers for each corner, not {width} (accessor {index}).")
+        elif accessor.buffer_view is None:
+            numbers = np.zeros((accessor.count, width), self._dtype(accessor.component_type))
         else:
             numbers = self._elements(accessor, accessor.component_type, accessor.count, width, f"accessor {index}")
         if accessor.sparse is not None:
@@ -323,11 +336,8 @@ class GltfSource:
     def _elements(self, place: Any, component: int, count: int, width: int, what: str) -> NDArray[Any]:
         """Return elements in a buffer view: `width` numbers every stride, nothing beyond the view's end."""
         view = self.item(self.document.buffer_views, place.buffer_view, f"buffer view of {what}")
-        start, dtype = view.byte_offset, self._dtype(component)
-        if any(name in view.extensions for name in COMPRESSED):
-            data, start = self._decompressed(place.buffer_view, view, what), 0
-        else:
-            data = self.buffer(view.buffer)
+        dtype = self._dtype(component)
+        data, start = self._bytes_around(place.buffer_view, view, what)
         size = dtype.itemsize * width
         stride = view.byte_stride or size
         first = start + place.byte_offset
@@ -338,6 +348,20 @@ class GltfSource:
         rows = np.ndarray((count, size), np.uint8, data, first, (stride, 1)) if count else np.zeros((0, size), np.uint8)
         return np.ascontiguousarray(rows).view(dtype)
 
+    def view(self, index: int, what: str) -> bytes:
+        """Return the bytes of a buffer view."""
+        view = self.item(self.document.buffer_views, index, f"buffer view of {what}")
+        data, start = self._bytes_around(index, view, what)
+        if start + view.byte_length > len(data):
+            self.refuse(f"{what} takes bytes {start} to {start + view.byte_length}, beyond its buffer.")
+        return data[start : start + view.byte_length]
+
+    def _bytes_around(self, index: int, view: BufferView, what: str) -> tuple[bytes, int]:
+        """Return bytes that hold a buffer view, and where it begins in them."""
+        if any(name in view.extensions for name in COMPRESSED):
+            return self._decompressed(index, view, what), 0
+        return self.buffer(view.buffer), view.byte_offset
+
     def _decompressed(self, index: int, view: BufferView, what: str) -> bytes:
         """Return the bytes of a buffer view that meshopt has compressed."""
         if index not in self._views:
@@ -346,9 +370,8 @@ class GltfSource:
                 packed = msgspec.json.decode(raw, type=Compressed)
             except (msgspec.DecodeError, RecursionError) as error:
                 self.refuse(f"{what} says wrongly how it is compressed: {_sentence(error)}")
-            if packed.mode != "ATTRIBUTES":
-                advice = "only 'ATTRIBUTES' are read; save the file without compression"
-                self.refuse(f"{what} is compressed by meshopt as {packed.mode[:20]!r}: {advice}.")
+            if packed.mode not in MODES:
+                self.refuse(f"{what} is compressed by meshopt as {packed.mode[:20]!r}; there are {', '.join(MODES)}.")
             self._room -= packed.count * packed.byte_stride
             if self._room < 0:
                 self.refuse(
@@ -356,7 +379,7 @@ class GltfSource:
                 )
             data = self.buffer(packed.buffer)[packed.byte_offset : packed.byte_offset + packed.byte_length]
             try:
-                self._views[index] = meshopt.decode(data, packed.count, packed.byte_stride, packed.filter)
+                self._views[index] = MODES[packed.mode](data, packed)
             except ValueError as error:
                 self.refuse(f"{what} is damaged: its bytes are compressed by meshopt, but {error}.")
         return self._views[index]

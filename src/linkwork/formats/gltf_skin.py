@@ -1,6 +1,7 @@
 """The meshes of a glTF file, with the links that move them: skins, and what stands on single nodes.
 
-Read with the distrust of `gltf_data`; what is compressed or not made of triangles is left out.
+Read with the distrust of `gltf_data`; what is not made of triangles is left out. Morph targets have the weights that
+the file rests with.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from ..linkage.skin import IntArray, Skin
 from ..transforms import FloatArray
 from .gltf_colors import Looks, corner_colors, decoded
 from .gltf_data import GltfSource, Index
+from .gltf_draco import supply
 from .gltf_nodes import NodeTree
 from .options import Options
 from .skin_pieces import BONES, MAX_CORNERS, Piece, joined, mean_normals, strongest
 
 TRIANGLES, STRIP, FAN = 4, 5, 6  # how glTF numbers ways to draw
+TINY = 1e-12
 
 
 class Primitive(msgspec.Struct, rename="camel"):
@@ -31,13 +34,15 @@ class Primitive(msgspec.Struct, rename="camel"):
     indices: Index | None = None
     material: Index | None = None
     mode: int = TRIANGLES
+    targets: list[dict[str, Index]] = []
     extensions: dict[str, Raw] = {}
 
 
 class GltfMesh(msgspec.Struct, rename="camel"):
-    """A mesh."""
+    """A mesh, and how much of each morph target is in it."""
 
     primitives: list[Primitive] = []
+    weights: list[float] = []
 
 
 class GltfSkin(msgspec.Struct, rename="camel"):
@@ -48,10 +53,11 @@ class GltfSkin(msgspec.Struct, rename="camel"):
 
 
 class Wearer(msgspec.Struct, rename="camel"):
-    """A node, as far as it shows a mesh."""
+    """A node, as far as it shows a mesh, and how much of each morph target it has instead."""
 
     mesh: Index | None = None
     skin: Index | None = None
+    weights: list[float] = []
 
 
 class Shown(msgspec.Struct, rename="camel"):
@@ -101,6 +107,8 @@ class _SkinReader:
         self.left = MAX_CORNERS
 
     def skin(self) -> Skin | None:
+        worn = {self.shown.nodes[node].mesh for node in self.tree.order} & set(range(len(self.shown.meshes)))
+        supply(self.source, [one for mesh in sorted(worn) for one in self.shown.meshes[mesh].primitives])
         pieces = [piece for node in self.tree.order for piece in self._pieces(self.shown.nodes[node], node)]
         return joined(pieces, self.links, self.binds)
 
@@ -123,7 +131,7 @@ class _SkinReader:
             skin = self.source.item(self.shown.skins, node.skin, "skin")
             bones = self._bones(skin.joints, self._bind_matrices(skin))
         for primitive in mesh.primitives:
-            piece = self._piece(primitive, bones, skinned=node.skin is not None)
+            piece = self._piece(primitive, bones, node.weights or mesh.weights, skinned=node.skin is not None)
             if piece is not None:
                 yield piece
 
@@ -155,12 +163,11 @@ class _SkinReader:
             self.binds.append(stretch @ matrix)
         return np.array(numbers, dtype=np.int64)
 
-    def _piece(self, primitive: Primitive, bones: IntArray, *, skinned: bool) -> Piece | None:
+    def _piece(self, primitive: Primitive, bones: IntArray, morphs: Sequence[float], *, skinned: bool) -> Piece | None:
         place = primitive.attributes.get("POSITION")
-        compressed = "KHR_draco_mesh_compression" in primitive.extensions
-        if place is None or compressed or primitive.mode not in (TRIANGLES, STRIP, FAN):
+        if place is None or primitive.mode not in (TRIANGLES, STRIP, FAN):
             return None
-        corners = self.source.values(place, "positions", "VEC3")
+        corners = self._morphed(self.source.values(place, "positions", "VEC3"), primitive, "POSITION", morphs)
         self.left -= len(corners)
         if self.left < 0:
             self.source.refuse(f"has meshes of more than {MAX_CORNERS} corners, the most that is drawn.")
@@ -174,6 +181,9 @@ class _SkinReader:
         normals = self._vectors(primitive, "NORMAL", len(corners))
         if normals is None:
             normals = mean_normals(corners, triangles)
+        else:
+            normals = self._morphed(normals, primitive, "NORMAL", morphs)
+            normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), TINY)
         colors = corner_colors(self.source, self.looks, primitive.attributes, primitive.material, len(corners))
         return Piece(corners, normals, colors, triangles, owners, weights)
 
@@ -193,6 +203,16 @@ class _SkinReader:
             )
         odd = ends % 2
         return np.stack([order[ends], order[ends + 1 + odd], order[ends + 2 - odd]], axis=1)
+
+    def _morphed(self, values: FloatArray, primitive: Primitive, name: str, morphs: Sequence[float]) -> FloatArray:
+        """Return corners or normals with morph targets added, each as much as it weighs."""
+        for target, weight in zip(primitive.targets, morphs, strict=False):
+            if weight and name in target:
+                more = self.source.values(target[name], "morph targets", "VEC3")
+                if len(more) != len(values):
+                    self.source.refuse(f"a morph target has {len(more)} corners, and its mesh {len(values)}.")
+                values = values + weight * more
+        return values
 
     def _vectors(self, primitive: Primitive, name: str, count: int, shape: str = "VEC3") -> FloatArray | None:
         """Return an attribute, or None where there is none for every corner."""

@@ -1,7 +1,7 @@
 """Numbers that meshopt has compressed in a glTF file: the codec of attributes, both versions, and its filters.
 
-As the extensions EXT_meshopt_compression and KHR_meshopt_compression describe it. Animations are stored that way; the
-codecs of triangles are not needed for a linkage.
+As the extensions EXT_meshopt_compression and KHR_meshopt_compression describe it: animations and the corners of meshes
+are stored that way, their triangles as `meshopt_triangles` knows.
 """
 
 from __future__ import annotations
