@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import children
 from linkwork.cli import app as cli
@@ -13,6 +13,11 @@ from linkwork.cli import app as cli
 
 def run(*words, stdin=None):
     return CliRunner().invoke(cli.app, [*map(str, words)], input=stdin, prog_name="linkwork")
+
+
+def command_of(name):
+    """Return a command as click has it."""
+    return cli.app.get_command(None, name)
 
 
 def python(*words, stdin="", code=None, **environment):

@@ -149,7 +149,7 @@ HEAVY = (
     "llvmlite",
     "scipy",
     "matplotlib",
-    "typer",
+    "click",
     "rich",
     "msgspec",
     "yaml",
@@ -421,7 +421,7 @@ def test_forward_kinematics_loads_numba_and_no_picture() -> None:
     script = "import linkwork as lw\nlw.models.planar([2, 1]).forward([0, 0], frame='tip')"
     packages = loaded(script)
     assert "numba" in packages
-    assert not packages & {"matplotlib", "typer", "viser"}
+    assert not packages & {"matplotlib", "click", "viser"}
 
 
 def test_the_typed_package_says_so() -> None:

@@ -11,7 +11,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import memory
 from linkwork.cli.app import app

@@ -6,8 +6,8 @@ import json
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from numpy.testing import assert_array_equal
-from typer.testing import CliRunner
 
 import linkwork as lw
 from linkwork.cli import app

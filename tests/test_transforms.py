@@ -25,10 +25,14 @@ from linkwork.transforms import (
     inverse,
     is_number,
     is_whole,
+    matrix_quaternion,
     plane_basis,
     quaternion_matrix,
+    quaternion_product,
+    quaternion_vector,
     transform,
     translation,
+    vector_quaternion,
 )
 
 NAN, INF = math.nan, math.inf
@@ -273,6 +277,7 @@ NO_ORIENTATION = {
     "endless rotvec": ({"rotvec": [1.7e308] * 3}, "rotvec.*finite"),
     "nan rotvec": ({"rotvec": [0, NAN, 0]}, "finite"),
     "unknown order": ({"euler": ("xyw", [0, 0, 0])}, "euler"),
+    "one axis twice": ({"euler": ("xxz", [0, 0, 0])}, "no axis follows itself"),
     "mixed senses": ({"euler": ("xYz", [0, 0, 0])}, "euler"),
     "order last": ({"euler": ([0, 0, 0], "xyz")}, "euler"),
     "two angles of three": ({"euler": ("xyz", [0, 0])}, "euler"),
@@ -363,6 +368,35 @@ def test_quaternions_of_any_length_are_rotations_of_scipy(quaternions, length):
     expected = Rotation.from_quat(quaternions.reshape(-1, 4), scalar_first=True).as_matrix().reshape(2, 3, 3, 3)
     np.testing.assert_allclose(quaternion_matrix(length * quaternions), expected, atol=1e-14)
     np.testing.assert_allclose(quaternion_matrix(-quaternions), expected, atol=1e-14)
+
+
+HALF_TURNS = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0, -0.8), (-0.48, 0.6, 0.64)]
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-200, 1e-12, 1e-5, 0.4, 3.1, math.pi, 4.0, 100.0])
+@pytest.mark.parametrize("axis", HALF_TURNS)
+def test_quaternions_of_matrices_and_vectors_are_those_of_scipy(axis, angle):
+    vectors = angle * np.array([axis, (0.0, 0.0, 1.0)])
+    turns = Rotation.from_rotvec(vectors)
+    quaternions = turns.as_quat(scalar_first=True, canonical=True)
+    both = matrix_quaternion(turns.as_matrix())
+    np.testing.assert_allclose(np.abs((both * quaternions).sum(axis=-1)), 1.0, atol=1e-15)
+    assert (both[:, 0] >= 0.0).all()
+    np.testing.assert_allclose(quaternion_matrix(vector_quaternion(vectors)), turns.as_matrix(), atol=3e-14)
+    for length in (3.0, -3.0):
+        found = quaternion_vector(length * quaternions)
+        np.testing.assert_allclose(Rotation.from_rotvec(found).as_matrix(), turns.as_matrix(), atol=3e-14)
+        assert (np.linalg.norm(found, axis=-1) <= math.pi + 1e-15).all()
+    if angle < 3.0:
+        np.testing.assert_allclose(quaternion_vector(quaternions), vectors, rtol=1e-14)
+
+
+@given(arrays(np.float64, (2, 3, 4), elements=st.floats(0.01, 10.0)))
+def test_products_of_quaternions_are_those_of_scipy(quaternions):
+    first, second = quaternions
+    expected = quaternion_matrix(first) @ quaternion_matrix(second)
+    np.testing.assert_allclose(quaternion_matrix(quaternion_product(first, second)), expected, atol=1e-14)
+    assert matrix_quaternion(expected[:0]).shape == (0, 4)
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3, 2), (0,)])

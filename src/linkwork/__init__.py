@@ -55,9 +55,10 @@ _NAMES = {
     "linkage.origin": "Origin",
     "goals": "GOALS Align Balance Bend Close Couple Dexterity Distance Goal Hold LookAt OnLine OnPlane Reach Relate "
     "Rest",
-    "solvers": "METHODS BodySolver Prepared Solution prepare solve",
+    "solvers": "METHODS BodySolver Prepared Solution solve",
     "solvers.batch": "Batch solve_batch solve_blocks",
     "solvers.loops": "close",
+    "solvers.prepare": "prepare",
     "solvers.step": "Step",
     "explain.all_solutions": "Branches count_solutions solve_all",
     "explain.diagnosis": "Diagnosis diagnose",
@@ -197,11 +198,11 @@ if TYPE_CHECKING:
         BodySolver as BodySolver,
         Prepared as Prepared,
         Solution as Solution,
-        prepare as prepare,
         solve as solve,
     )
     from .solvers.batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
     from .solvers.loops import close as close
+    from .solvers.prepare import prepare as prepare
     from .solvers.step import Step as Step
 
 __all__ = sorted((*_MODULES, *" ".join(_NAMES.values()).split(), "__version__"))

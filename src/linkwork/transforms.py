@@ -6,6 +6,7 @@ Quaternions are w, x, y, z throughout.
 from __future__ import annotations
 
 import math
+import re
 import reprlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ ROTATION_TOLERANCE = 1e-6
 IDENTITY: FloatArray = np.eye(4)
 IDENTITY.setflags(write=False)
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+EULER_ORDER = re.compile(r"(?:([xyz])(?!\1)){1,3}|(?:([XYZ])(?!\2)){1,3}")
 ANGLE_UNITS = {"deg": math.pi / 180.0, "rad": 1.0}
 SHORTEST, LONGEST = 1e-101, 1e101  # largest entries of quaternions that still have a direction
 
@@ -234,15 +236,21 @@ def _rotation_from_mapping(spec: Mapping[str, Any], what: str) -> FloatArray:
 
 
 def _rotation_from_euler(value: Any, what: str) -> FloatArray:
-    from scipy.spatial.transform import Rotation
-
+    """Return the rotation of angles about axes one after another: fixed ones (``xyz``), or moving ones (``XYZ``)."""
     try:
         order, angles = value
-        angles = np.array([as_angle(angle) for angle in angles])
-        if not np.isfinite(angles).all():
+        angles = [as_angle(angle) for angle in angles]
+        if not EULER_ORDER.fullmatch(order):
+            raise ValueError("an order is up to three of xyz, or of XYZ, and no axis follows itself")
+        if len(order) != len(angles):
+            raise ValueError(f"{len(angles)} angles are not {len(order)}")
+        if not all(map(math.isfinite, angles)):
             raise ValueError("angles must be finite")
-        matrix: FloatArray = np.asarray(Rotation.from_euler(order, angles).as_matrix(), dtype=np.float64)
-        return matrix.reshape(3, 3)
+        result: FloatArray = np.eye(3)
+        for letter, angle in zip(order, angles, strict=True):
+            turn = axis_rotation(as_axis(letter.lower()), angle)
+            result = result @ turn if letter.isupper() else turn @ result
+        return result
     except (TypeError, ValueError) as error:
         raise TransformError(
             f"{what} (euler) must be (order, angles) such as ('xyz', [0, 0, 1.57]): {str(error).rstrip('.')}."
@@ -350,6 +358,60 @@ def quaternion_matrix(quaternion: FloatArray) -> FloatArray:
         [s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)],
     ]
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def matrix_quaternion(matrix: FloatArray) -> FloatArray:
+    """Return the unit quaternions (..., 4), w first and not negative, of rotation matrices (..., 3, 3).
+
+    The products of a quaternion's numbers, ``4 q q^T``, are sums of the matrix's; the row with the largest square is
+    the quaternion but for its length.
+
+    Example:
+        >>> matrix_quaternion(np.diag([1.0, -1.0, -1.0])).tolist()
+        [0.0, 1.0, 0.0, 0.0]
+    """
+    (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(matrix, (-2, -1), (0, 1))
+    wx, wy, wz, xy, xz, yz = h - f, c - g, d - b, d + b, c + g, h + f
+    rows = [
+        [1.0 + a + e + i, wx, wy, wz],
+        [wx, 1.0 + a - e - i, xy, xz],
+        [wy, xy, 1.0 - a + e - i, yz],
+        [wz, xz, yz, 1.0 - a - e + i],
+    ]
+    products = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    largest = np.argmax(np.diagonal(products, axis1=-2, axis2=-1), axis=-1)
+    found = np.take_along_axis(products, largest[..., None, None], axis=-2)[..., 0, :]
+    first = np.take_along_axis(found, np.argmax(found != 0.0, axis=-1)[..., None], axis=-1)
+    result: FloatArray = np.where(first < 0.0, -found, found) / np.linalg.norm(found, axis=-1, keepdims=True) + 0.0
+    return result
+
+
+def quaternion_product(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the products (..., 4) of quaternions, w first: the rotation `second`, then `first`."""
+    (a, b, c, d), (w, x, y, z) = np.moveaxis(first, -1, 0), np.moveaxis(second, -1, 0)
+    parts = (
+        a * w - b * x - c * y - d * z,
+        a * x + b * w + c * z - d * y,
+        a * y - b * z + c * w + d * x,
+        a * z + b * y - c * x + d * w,
+    )
+    return np.stack(parts, axis=-1)
+
+
+def vector_quaternion(vector: FloatArray) -> FloatArray:
+    """Return the unit quaternions (..., 4), w first, of rotation vectors (..., 3)."""
+    half = np.linalg.norm(vector, axis=-1, keepdims=True) / 2.0
+    return np.concatenate([np.cos(half), np.sinc(half / np.pi) / 2.0 * vector], axis=-1)
+
+
+def quaternion_vector(quaternion: FloatArray) -> FloatArray:
+    """Return the rotation vectors (..., 3), no longer than pi, of quaternions (..., 4), w first, of any length."""
+    w, vector = quaternion[..., :1], quaternion[..., 1:]
+    sine = np.linalg.norm(vector, axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(sine, np.abs(w))
+    share = np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 1e-150)  # where it vanishes, it is 2 / w
+    result: FloatArray = np.where(w < 0.0, -share, share) * vector
+    return result
 
 
 def steady(quaternions: FloatArray) -> FloatArray:

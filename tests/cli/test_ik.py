@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy.spatial.transform import Rotation
-from typer.testing import CliRunner
 
 import linkwork as lw
 from linkwork.cli import app as cli

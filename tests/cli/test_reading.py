@@ -7,18 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.main import get_command
 
 import linkwork as lw
-from command_line import run
-from linkwork.cli import app as cli
+from command_line import command_of, run
+from linkwork.cli.app import MODULES
 from linkwork.models.humanoids import humanoid
 
-PROGRAM = get_command(cli.app)
 WITHOUT = {"demo", "figure", "warmup"}  # they read no file
 COMMANDS = {
-    **{name: command for name, command in PROGRAM.commands.items() if name not in WITHOUT | {"batch"}},
-    **{f"batch {name}": command for name, command in PROGRAM.commands["batch"].commands.items()},
+    **{name: command_of(name) for name in MODULES if name not in WITHOUT | {"batch"}},
+    **{f"batch {name}": command for name, command in command_of("batch").commands.items()},
 }
 OPTIONS = ("--strict", "--follower-limits", "--argument", "--srdf", "--joint-limits", "--up", "--units", "--positions")
 GRIPPER = """<robot name="bot"><link name="a"/><link name="b"/><link name="c"/>

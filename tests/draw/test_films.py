@@ -9,8 +9,8 @@ import sys
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from PIL import Image
-from typer.testing import CliRunner
 
 import children
 import linkwork as lw

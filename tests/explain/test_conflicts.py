@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from numpy.testing import assert_allclose
-from typer.testing import CliRunner
 
 import linkwork as lw
 from linkwork.cli.app import app

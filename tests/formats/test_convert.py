@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import linkwork as lw
 from fbx_files import Node, fbx_text

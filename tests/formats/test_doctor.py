@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import linkwork as lw
 from linkwork.cli.app import app

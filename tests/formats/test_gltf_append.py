@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import linkwork as lw
 from gltf_files import UP, character, local_matrix, wandering

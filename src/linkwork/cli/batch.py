@@ -8,29 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from typer.core import TyperGroup
+import click
+from click.exceptions import Exit
 
+from .commands import HELP_NAMES, build, command, examples, flag, operand, takes, writes
 from .console import NOT_DONE, print_columns, print_json, progress, say
-from .options import (
-    PROGRAM,
-    AsJson,
-    FrameName,
-    RetargetOptions,
-    RunOptions,
-    Seed,
-    To,
-    ToleranceOptions,
-    examples,
-    flag,
-    given,
-    grouped,
-    operand,
-    takes,
-    writes,
-)
+from .options import AsJson, FrameName, RetargetOptions, RunOptions, Seed, To, ToleranceOptions, given
 from .parsing import read_frame
 from .reading import FileOptions
 
@@ -44,42 +29,10 @@ Engine = Annotated[str, takes("NAME", "local, cuda (goals alone) or ray.", "--en
 DEFAULT = "solve"
 
 
-class Batches(TyperGroup):
-    """The group of batch: what names no command of it is a dataset of goals to solve."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the name of the command first where it is left out."""
-        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
-            args = [DEFAULT, *args]
-        return super().parse_args(ctx, args)
-
-
-batch = typer.Typer(
-    name="batch",
-    cls=Batches,
-    **PROGRAM,
-    no_args_is_help=True,
-    epilog=examples(
-        "batch goals.parquet --model panda --frame tip -o answers",
-        "batch goals.csv --model panda --tolerance 0.001 -o answers --resume --json",
-        "batch retarget clips --to human -o out",
-    ),
-    help="""Solve whole datasets of goals, or retarget libraries.
-
-    batch GOALS is short for batch solve GOALS; its options are in: linkwork batch solve --help. What is written is
-    there in full or not at all, and --resume continues after an interruption.
-    """,
+@command(
+    "batch goals.parquet --model panda --frame tip -o answers",
+    "batch goals.parquet --model panda --engine ray --workers 8 -o answers --resume",
 )
-
-
-@batch.command(
-    DEFAULT,
-    epilog=examples(
-        "batch goals.parquet --model panda --frame tip -o answers",
-        "batch goals.parquet --model panda --engine ray --workers 8 -o answers --resume",
-    ),
-)
-@grouped
 def solve(
     goals: Annotated[str, operand("GOALS", "A .parquet or .csv file, or a folder of them.")],
     model: Annotated[str, takes("MODEL", "The linkage: a file, or a ready-made model.", "--model")],
@@ -89,11 +42,11 @@ def solve(
     *,
     run: RunOptions,
     gpu: Annotated[bool, flag("--gpu", "Each worker of Ray has a graphics card of its own.")] = False,
-    block_rows: Annotated[int | None, takes("N", "Rows of a block at most.", "--block-rows", min=1)] = None,
+    block_rows: Annotated[int | None, takes("N", "Rows of a block at most.", "--block-rows", least=1)] = None,
     ignore: Annotated[list[str] | None, takes("COLUMN", "A column to leave out; may be repeated.", "--ignore")] = None,
     free: Annotated[str | None, takes("AXIS", "Axis of the frame it may spin about: x, y or z.", "--free")] = None,
     options: ToleranceOptions,
-    restarts: Annotated[int | None, takes("N", "Starts at most, for one goal.", "--restarts", min=0)] = None,
+    restarts: Annotated[int | None, takes("N", "Starts at most, for one goal.", "--restarts", least=0)] = None,
     seed: Seed = 0,
     dtype: Annotated[str | None, takes("TYPE", "float64 or float32.", "--dtype")] = None,
     reading: FileOptions,
@@ -126,10 +79,7 @@ def solve(
     _end(result, f"{result.answered:,} answers", f", {result.rate:,.0f} a second", as_json=as_json)
 
 
-@batch.command(
-    epilog=examples("batch retarget clips --to human -o out", "batch retarget clips --to panda --suffix .csv -o out")
-)
-@grouped
+@command("batch retarget clips --to human -o out", "batch retarget clips --to panda --suffix .csv -o out")
 def retarget(
     clips: Annotated[Path, operand("CLIPS", "A folder of motions, and of folders of them.")],
     to: To,
@@ -157,6 +107,38 @@ def retarget(
             progress=lambda so_far: report(so_far.answered / so_far.total, _rate(so_far)),
         )  # fmt: skip
     _end(result, f"{result.answered:,} of {result.total:,} motions", as_json=as_json)
+
+
+class Batches(click.Group):
+    """The group of batch: what names no command of it is a dataset of goals to solve."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # as click calls it
+        """Return the names of its commands, the usual one first."""
+        return list(self.commands)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of the command first where it is left out."""
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+            args = [DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
+
+batch = Batches(
+    "batch",
+    commands={DEFAULT: build(solve), "retarget": build(retarget)},
+    no_args_is_help=True,
+    context_settings=HELP_NAMES,
+    epilog=examples(
+        "batch goals.parquet --model panda --frame tip -o answers",
+        "batch goals.csv --model panda --tolerance 0.001 -o answers --resume --json",
+        "batch retarget clips --to human -o out",
+    ),
+    help="""Solve whole datasets of goals, or retarget libraries.
+
+    batch GOALS is short for batch solve GOALS; its options are in: linkwork batch solve --help. What is written is
+    there in full or not at all, and --resume continues after an interruption.
+    """,
+)
 
 
 @contextmanager
@@ -198,4 +180,4 @@ def _end(result: DatasetResult, what: str, speed: str = "", *, as_json: bool) ->
     if len(result.missing) > MOST_SAID:
         say(f"and {len(result.missing) - MOST_SAID} more")
     if not result.complete:
-        raise typer.Exit(NOT_DONE)
+        raise Exit(NOT_DONE)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from unicodedata import combining, east_asian_width
+
+import click
 
 from ..errors import OptionError, listed
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
 
 NOT_DONE, WRONG_USAGE, BAD_FILE = 1, 2, 3  # exit statuses; 1 also where a file or a motion has faults
 
@@ -41,12 +41,15 @@ def writing(output: Path, suffixes: Sequence[str]) -> Iterator[Path]:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[float, str], None]]:
+def progress(title: str, *, shown: bool = True) -> Iterator[Callable[[float, str], None]]:
     """Give a function that shows how much of the work is done, 0 to 1, and on what; only on a terminal."""
+    if not shown or not sys.stderr.isatty():
+        yield lambda _done, _what: None
+        return
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+    with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=1.0)
         yield lambda done, what: bar.update(task, completed=done, description=f"{title} {what}")
 
@@ -56,29 +59,20 @@ def print_json(data: Any) -> None:
     print(json.dumps(data, allow_nan=False, indent=2 if sys.stdout.isatty() else None))
 
 
-def console() -> Console:
-    """Return the writer of text on stdout, which knows about terminals and colours."""
-    from rich.console import Console
-
-    def leave() -> None:
-        raise BrokenPipeError
-
-    result = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
-    result.on_broken_pipe = leave  # type: ignore[method-assign]  # by default rich exits with 1
-    return result
-
-
 def print_columns(rows: Iterable[Sequence[str]]) -> None:
     """Print rows of text as columns; on a terminal the titles are dim and the first column bold."""
-    from rich.cells import cell_len
-    from rich.text import Text
-
     rows = list(rows)
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     lines = []
     for i, row in enumerate(rows):
-        cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
-        line = Text("  ".join(cells).rstrip(), "" if i else "dim")
-        line.stylize("bold" if i else "", 0, len(cells[0]))
-        lines.append(line)
-    console().print(Text("\n").join(lines))
+        cells = [cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
+        line, first = "  ".join(cells).rstrip(), len(cells[0])
+        lines.append(click.style(line[:first], bold=True) + line[first:] if i else click.style(line, dim=True))
+    click.echo("\n".join(lines), color=False if os.environ.get("TERM") == "dumb" else None)
+
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)

@@ -8,11 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from click.exceptions import Exit
 
 from ..errors import ClipNotFoundError, FormatError, OptionError, listed
+from .commands import command, operand
 from .console import BAD_FILE, NOT_DONE, print_columns, print_json, say
-from .options import AsJson, ClipName, EditOptions, MoverName, SaveOptions, command, operand
+from .options import AsJson, ClipName, EditOptions, MoverName, SaveOptions
 from .parsing import is_file
 from .reading import FileOptions
 
@@ -93,7 +94,7 @@ def doctor(
         if not as_json:
             raise
         print_json({"file": file, "readable": False, "error": str(error), "line": error.line, "remarks": []})
-        raise typer.Exit(BAD_FILE) from None
+        raise Exit(BAD_FILE) from None
     if as_json:
         data = {"file": file, "readable": True, **_summary(content)}
         print_json(data | {"remarks": [asdict(remark) for remark in remarks]})
@@ -108,7 +109,7 @@ def doctor(
         else:
             print("nothing odd")
     if remarks:
-        raise typer.Exit(NOT_DONE)
+        raise Exit(NOT_DONE)
 
 
 # What both ask for

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ..errors import OptionError
+from .commands import command, flag, takes, writes
 from .console import print_json, progress, say, writing
-from .options import AsJson, ClipName, FrameCount, MotionOperand, MoverName, Size, View, command, flag, takes, writes
+from .options import AsJson, ClipName, FrameCount, MotionOperand, MoverName, Size, View
 from .output import save_clip
 from .parsing import read_size, read_view
 from .reading import FileOptions

@@ -9,9 +9,10 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from click.exceptions import Exit
 
 from ..errors import OptionError
+from .commands import command, flag, operand, takes, writes
 from .console import NOT_DONE, print_columns, print_json, progress, say, writing
 from .options import (
     AsJson,
@@ -23,12 +24,7 @@ from .options import (
     Picture,
     Seed,
     SolverOptions,
-    command,
-    flag,
     given,
-    operand,
-    takes,
-    writes,
 )
 from .output import (
     motion_data,
@@ -85,7 +81,7 @@ def solve(
     else:
         raise OptionError("a goal stands in --position and --orientation or in GOALS, not in both")
     settings, begin = options.read() | given(method=method, stay=stay or None), options.read_start(linkage)
-    with progress("solving") as report:
+    with progress("solving", shown=many) as report:
         solutions = []
         for k, problem in enumerate(problems):
             solutions.append(solvers.solve(linkage, problem, start=begin, **settings))
@@ -99,7 +95,7 @@ def solve(
         for k, result in enumerate(results):
             print_solution(linkage, result, f"goal {k}:\n" if many else "")
     if not all(solution.success for solution in solutions):
-        raise typer.Exit(NOT_DONE)
+        raise Exit(NOT_DONE)
 
 
 @command(
@@ -157,7 +153,7 @@ def track(
     elif str(output) != "-":
         print_motion(clip, data)
     if steps is None and data["missed"]:
-        raise typer.Exit(NOT_DONE)
+        raise Exit(NOT_DONE)
 
 
 @command("workspace planar:15,10,5 -o workspace.png", "workspace ur5 --samples 5000 --json")
@@ -260,7 +256,7 @@ def race(
     elif str(output) != "-":
         print_laps(laps)
     if not any(lap.success for lap in laps):
-        raise typer.Exit(NOT_DONE)
+        raise Exit(NOT_DONE)
 
 
 @command("figure 5.20", "figure 5.21 -o slow.gif", "figure 5.22 --json")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from .commands import command, flag, operand, takes, writes
 from .console import print_json, writing
-from .options import AsJson, JointNames, PartNames, command, flag, operand, split_words, takes, writes
+from .options import AsJson, JointNames, PartNames, split_words
 from .output import save_clip
 from .reading import FileOptions
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import FormatError, OptionError
+from .commands import command, operand, takes, writes
 from .console import print_json, say, writing
-from .options import AsJson, To, command, operand, takes, writes
+from .options import AsJson, To
 from .output import save_clip
 from .reading import FileOptions
 

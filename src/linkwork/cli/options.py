@@ -1,21 +1,17 @@
 """The options of commands: each that several commands share is written once, alone or in a group that is read as one.
 
-A group is a dataclass; a command that is `grouped` takes it as one parameter, and people give its fields one by one.
+A group is a dataclass: a command takes it as one parameter, and people give its fields one by one.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
-from functools import wraps
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import OptionError, listed
+from .commands import flag, operand, takes, writes
 from .parsing import (
     read_frame,
     read_model,
@@ -40,39 +36,6 @@ ARGUMENTS = (  # of a solve, not of a method
 )  # fmt: skip
 
 
-# How the program and its groups of commands look
-PROGRAM: dict[str, Any] = {
-    "add_completion": False,
-    "rich_markup_mode": None,
-    "context_settings": {"help_option_names": ["-h", "--help"]},
-}
-
-
-def examples(*lines: str) -> str:
-    """Return the end of a command's help: lines that can be typed as they stand."""
-    return "\b\nExample:\n" + "\n".join(f"  $ linkwork {line}" for line in lines)
-
-
-def flag(name: str, text: str) -> Any:
-    """Return an option that is given or not."""
-    return typer.Option(name, help=text)
-
-
-def takes(metavar: str, text: str, *names: str, **rules: Any) -> Any:
-    """Return an option with a value."""
-    return typer.Option(*names, metavar=metavar, help=text, **rules)
-
-
-def writes(text: str, metavar: str = "FILE") -> Any:
-    """Return the option that says where to write."""
-    return takes(metavar, text, "--output", "-o")
-
-
-def operand(metavar: str, text: str) -> Any:
-    """Return what stands without a name."""
-    return typer.Argument(metavar=metavar, help=text)
-
-
 # Single options, and what stands without a name
 
 ModelOperand = Annotated[str, operand("MODEL", "A file, or a ready-made model.")]
@@ -87,52 +50,14 @@ PartNames = Annotated[
 ]
 JointNames = Annotated[str | None, takes("JOINT,...", "Joints by name.", "--joints")]
 FrameCount = Annotated[int | None, takes("N", "How many frames.", "--frames")]
-Seed = Annotated[int, takes("N", "Where random numbers come from.", "--seed", min=0)]
+Seed = Annotated[int, takes("N", "Where random numbers come from.", "--seed", least=0)]
 Picture = Annotated[Path | None, writes("Draw it: .png, .svg or .pdf.")]
 View = Annotated[str | None, takes("VIEW", "front, side, top, or elevation and azimuth: 20,-60.", "--view")]
 Size = Annotated[str | None, takes("WxH", "Width and height in pixels: 960x540.", "--size")]
 To = Annotated[str, takes("MODEL", "Who should move so: a file, or a ready-made model.", "--to")]
 
 
-# Commands and their groups of options
-
-EXAMPLES: dict[Callable[..., None], str] = {}  # how the help of each command ends
-
-
-def command(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return the decorator of a command: its groups are taken apart, and its help ends with lines to type."""
-
-    def made(function: Callable[..., None]) -> Callable[..., None]:
-        result = grouped(function)
-        EXAMPLES[result] = examples(*lines)
-        return result
-
-    return made
-
-
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that is given the fields of its groups one by one, as typer reads them."""
-    hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
-    parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command).parameters.values():
-        name, kind = parameter.name, inspect.Parameter.KEYWORD_ONLY
-        if name not in groups:
-            parameters.append(parameter.replace(kind=kind, annotation=hints[name]))
-            continue
-        types = get_type_hints(groups[name], include_extras=True)
-        for field in fields(groups[name]):
-            parameters.append(inspect.Parameter(field.name, kind, default=field.default, annotation=types[field.name]))
-
-    @wraps(command)
-    def run(**given: Any) -> None:
-        for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        command(**given)
-
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
+# Groups of options
 
 
 @dataclass(frozen=True)
@@ -338,7 +263,7 @@ class SaveOptions:
 class RunOptions:
     """How a long run is done and continued."""
 
-    workers: Annotated[int | None, takes("N", "Threads, or workers of Ray; by default one a core.", min=1)] = None
+    workers: Annotated[int | None, takes("N", "Threads, or workers of Ray; by default one a core.", least=1)] = None
     address: Annotated[str | None, takes("ADDRESS", "The Ray cluster: auto, host:port; else Ray here.")] = None
     resume: Annotated[bool, flag("--resume", "Continue a run that was interrupted.")] = False
 

@@ -136,9 +136,8 @@ def limit_text(joint: Joint) -> str:
 
 def placements(linkage: Linkage, poses: FloatArray, names: Iterable[str], *, matrix: bool) -> Iterator[dict[str, Any]]:
     """Yield, for each pose of (n, nq), its values and where the named frames are."""
-    from scipy.spatial.transform import Rotation
-
     from ..linkage import swing_twist as cones
+    from ..transforms import matrix_quaternion
 
     world = {name: linkage.forward(poses, frame=name) for name in names}
     outside = (poses < linkage.lower) | (poses > linkage.upper)
@@ -148,8 +147,7 @@ def placements(linkage: Linkage, poses: FloatArray, names: Iterable[str], *, mat
         frames: dict[str, Any] = {}
         for name, matrices in world.items():
             m = matrices[k]
-            turn = Rotation.from_matrix(m[:3, :3]).as_quat(scalar_first=True, canonical=True)
-            place = {"position": m[:3, 3].tolist(), "quaternion_wxyz": turn.tolist()}
+            place = {"position": m[:3, 3].tolist(), "quaternion_wxyz": matrix_quaternion(m[:3, :3]).tolist()}
             frames[name] = {"matrix": m.tolist()} if matrix else place
         beyond = [name for name, out in zip(linkage.coordinates, outside[k], strict=True) if out]
         yield {"pose": by_coordinate(linkage, q), "outside_limits": beyond, "frames": frames}

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import OptionError, listed
-from .options import flag, given, takes
+from .commands import flag, takes
+from .options import given
 from .parsing import read_model, read_motion
 
 if TYPE_CHECKING:

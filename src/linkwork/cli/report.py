@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from click.exceptions import Exit
 
 from ..errors import OptionError
+from .commands import command, flag, operand, takes, writes
 from .console import NOT_DONE, print_columns, print_json, writing
-from .options import AsJson, ClipName, FrameName, MoverName, command, flag, operand, takes, writes
+from .options import AsJson, ClipName, FrameName, MoverName
 from .output import save_clip
 from .parsing import read_frame, read_goals, read_limits
 from .reading import FileOptions
@@ -30,8 +31,8 @@ def inspect(
     frame: FrameName = None,
     ground: Annotated[float | None, takes("M", "Height of the ground; by default that of the feet.")] = None,
     feet: Annotated[list[str] | None, takes("NAME", "A foot; may be repeated. By default by name.", "--foot")] = None,
-    slide: Annotated[float | None, takes("M", "How far a planted foot may move.", min=0.0)] = None,
-    depth: Annotated[float | None, takes("M", "How far below the ground things may be.", min=0.0)] = None,
+    slide: Annotated[float | None, takes("M", "How far a planted foot may move.", least=0.0)] = None,
+    depth: Annotated[float | None, takes("M", "How far below the ground things may be.", least=0.0)] = None,
     fix: Annotated[bool, flag("--fix", "Put right what can be, and write it to -o.")] = False,
     output: Annotated[Path | None, writes("The motion put right.")] = None,
     picture: Annotated[Path | None, takes("FILE", "Draw the report: .png, .svg or .pdf.")] = None,
@@ -73,7 +74,7 @@ def inspect(
             print("\n".join(["\ndone:", *repaired.words, "\nwhat remains:"]))
             _print(str(output), repaired.after)
     if not left.ok:
-        raise typer.Exit(NOT_DONE)
+        raise Exit(NOT_DONE)
 
 
 def _print(title: str, report: Report) -> None:

@@ -6,11 +6,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from click.exceptions import Exit
 
 from ..errors import MappingError, OptionError, listed
+from .commands import command, flag, takes, writes
 from .console import NOT_DONE, print_columns, print_json, progress, say
-from .options import AsJson, ClipName, MotionOperand, RetargetOptions, SaveOptions, To, command, flag, takes, writes
+from .options import AsJson, ClipName, MotionOperand, RetargetOptions, SaveOptions, To
 from .reading import FileOptions
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def retarget(
     for words in (wrong := outcome.report.wrong()):
         say(words)
     if wrong:
-        raise typer.Exit(NOT_DONE)
+        raise Exit(NOT_DONE)
 
 
 def _path(output: Path | None, motion: str, target: Linkage, *, bare: bool) -> Path:

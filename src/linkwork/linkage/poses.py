@@ -23,8 +23,12 @@ from ..transforms import (
     as_rotation,
     as_transform,
     as_vector,
+    matrix_quaternion,
+    quaternion_product,
+    quaternion_vector,
     reraised_as,
     transform,
+    vector_quaternion,
 )
 from .joints import Joint
 from .swing_twist import beyond, clamped_turns, sampled
@@ -38,6 +42,7 @@ PoseLike: TypeAlias = ArrayLike | str | Mapping[str, Any]
 UNIT = 4e-16
 APART = 1e-2  # poses that differ by less, in every value, are found as one pose by searches [rad, m]
 FASTEST = 1e100
+CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])  # times a quaternion: the rotation back
 
 
 def as_poses(linkage: Linkage, q: PoseLike) -> FloatArray:
@@ -155,13 +160,13 @@ def _joint_values(joint: Joint, value: Any) -> FloatArray:
     what = f"value of {joint.name!r}"
     try:
         if kind == "ball" and count == 4:
-            return _quaternion(as_rotation(value, what))
+            return matrix_quaternion(as_rotation(value, what))
         if kind == "floating" and count == 7:
             if isinstance(value, Mapping):  # a position and an orientation by name
                 spec = dict(value)
                 value = transform(spec.pop("position", (0.0, 0.0, 0.0)), spec or None, what)
             place = as_transform(value, what)
-            return np.concatenate([place[:3, 3], _quaternion(place[:3, :3])])
+            return np.concatenate([place[:3, 3], matrix_quaternion(place[:3, :3])])
         given = () if isinstance(value, str) else list(value)
         if len(given) != count:
             raise TypeError(f"{len(given)} values are not {count}")
@@ -172,13 +177,6 @@ def _joint_values(joint: Joint, value: Any) -> FloatArray:
         raise PoseValueError(f"joint {joint.name!r} takes {count} values ({names}), got {value!r}.") from error
     except TransformError as error:
         raise PoseValueError(str(error)) from error
-
-
-def _quaternion(rotation: FloatArray) -> FloatArray:
-    from scipy.spatial.transform import Rotation
-
-    quaternion: FloatArray = Rotation.from_matrix(rotation).as_quat(scalar_first=True, canonical=True)
-    return quaternion
 
 
 def difference(linkage: Linkage, start: PoseLike, end: PoseLike, *, wrap: bool = True) -> FloatArray:
@@ -198,8 +196,8 @@ def between(linkage: Linkage, start: FloatArray, end: FloatArray, *, wrap: bool 
         step = np.where(wraps, wrapped(step), step)
     result[..., v] = step
     for k, j in linkage.table.quaternions:
-        turn = _rotation(a[..., k : k + 4]).inv() * _rotation(b[..., k : k + 4])
-        result[..., j : j + 3] = turn.as_rotvec().reshape(*a.shape[:-1], 3)
+        back = a[..., k : k + 4] * CONJUGATE
+        result[..., j : j + 3] = quaternion_vector(quaternion_product(back, b[..., k : k + 4]))
     return result
 
 
@@ -284,8 +282,8 @@ def advance(linkage: Linkage, q: FloatArray, rates: FloatArray) -> FloatArray:
     i, v, _ = linkage.table.plain
     result[..., i] += rates[..., v]
     for k, j in linkage.table.quaternions:
-        turned = _rotation(result[..., k : k + 4]) * _rotation(rates[..., j : j + 3])
-        result[..., k : k + 4] = turned.as_quat(scalar_first=True).reshape(*shape, 4)
+        turned = quaternion_product(result[..., k : k + 4], vector_quaternion(rates[..., j : j + 3]))
+        result[..., k : k + 4] = turned / np.linalg.norm(turned, axis=-1, keepdims=True)
     return result
 
 
@@ -315,14 +313,6 @@ def wrapped(angle: FloatArray) -> FloatArray:
     """
     turn = 2.0 * np.pi
     return np.where(np.abs(angle) < np.pi, angle, (angle + np.pi) % turn - np.pi)
-
-
-def _rotation(values: FloatArray) -> Any:
-    """Return SciPy rotations from quaternions (..., 4) or rotation vectors (..., 3), as one flat batch."""
-    from scipy.spatial.transform import Rotation
-
-    flat = np.array(values.reshape(-1, values.shape[-1]))  # SciPy wants to own its memory
-    return Rotation.from_quat(flat, scalar_first=True) if flat.shape[1] == 4 else Rotation.from_rotvec(flat)
 
 
 def clamped(linkage: Linkage, q: FloatArray) -> FloatArray:

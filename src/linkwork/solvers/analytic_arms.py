@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..errors import GoalError
 from ..goals import Reach
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, axis_rotation, plane_basis, quaternion_matrix
+from ..transforms import FloatArray, axis_rotation, matrix_quaternion, plane_basis, quaternion_matrix
 from .closed_forms import ELBOWS, elbow_bend, last_link, two_link
 
 ROUND = 1e-9
@@ -323,9 +323,7 @@ def values_for(lines: Sequence[Line], turned: FloatArray, start: FloatArray) -> 
     """
     if lines[0].axis is None:
         own = lines[0].frame.T @ turned @ lines[0].frame
-        from scipy.spatial.transform import Rotation
-
-        return [[Rotation.from_matrix(own).as_quat(scalar_first=True, canonical=True)]]
+        return [[matrix_quaternion(own)]]
     a, b, c = (np.asarray(line.axis) for line in lines)
     there = turned @ c
     cosine, sine = float(a @ (c - b * (b @ c))), float(a @ np.cross(b, c))

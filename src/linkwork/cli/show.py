@@ -1,0 +1,130 @@
+"""The commands that show a linkage: info, pose and draw."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+from ..errors import OptionError
+from .commands import command, flag, takes, writes
+from .console import print_columns, print_json, say, writing
+from .options import AsJson, ModelOperand, PoseOptions, Size, View
+from .output import add_torques, description, placements, print_placement, tree_rows
+from .parsing import read_size, read_view
+from .reading import FileOptions
+
+
+@command("info panda", "info planar:15,10,5 --json")
+def info(model: ModelOperand, *, reading: FileOptions, as_json: AsJson = False) -> None:
+    """Show a linkage: tree, joints, limits, frames, stored poses."""
+    from ..explain.mobility import degrees_of_freedom
+
+    linkage = reading.model(model)
+    if as_json:
+        print_json(description(linkage))
+        return
+    kinds = Counter(linkage.joint(name).articulation.kind for name in linkage.joints)
+    counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    frames = [f"{frame.name} (on {frame.link})" for frame in linkage.extra_frames]
+    freedom = degrees_of_freedom(linkage)
+    print(f"{linkage.name}: {freedom} DOF, {len(linkage.links)} links, {len(linkage.joints)} joints ({counts})\n")
+    print_columns(tree_rows(linkage, unicode=sys.stdout.encoding.lower().startswith("utf")))
+    print(f"\nframes: {', '.join(frames) or 'none'}")
+    if linkage.loops:
+        print(f"loops: {', '.join(f'{loop.name} ({loop.first}, {loop.second})' for loop in linkage.loops)}")
+    if linkage.groups:
+        print(f"groups: {', '.join(linkage.groups)}")
+    print(f"poses: {', '.join(linkage.poses) or 'none'}")
+
+
+@command(
+    "pose panda panda_joint1=30deg panda_joint4=-1.5 --frame tip",
+    "pose panda --pose ready --all --json",
+    "pose planar:2,1 j1=90deg --matrix",
+)
+def pose(
+    model: ModelOperand,
+    *,
+    given: PoseOptions,
+    frame: Annotated[list[str] | None, takes("NAME", "A frame to show; may be repeated.")] = None,
+    every: Annotated[bool, flag("--all", "Show all frames, those of the links too.")] = False,
+    matrix: Annotated[bool, flag("--matrix", "Print 4x4 matrices in place of quaternions.")] = False,
+    torques: Annotated[bool, flag("--torques", "Show what joints bear to hold the pose, too.")] = False,
+    reading: FileOptions,
+    as_json: AsJson = False,
+) -> None:
+    """Show where frames are for given joint values.
+
+    Prints positions [m] and quaternions w, x, y, z. Without --frame and --all, the frames are those that the linkage
+    names besides its links, or else all links.
+
+    Values are in radians or metres, angles also in degrees: 30deg. A joint with several takes hip=0.1,0.2,0.3; a
+    rotation says its form: hip=wxyz:1,0,0,0 or hip=euler:xyz:10deg,0,0. What is not given is neutral, or as in --pose.
+
+    On stdin, a JSON object of joint values gives one result, and a list of them gives a list of results.
+    """
+    linkage = reading.model(model)
+    extra = [frame.name for frame in linkage.extra_frames]
+    names = linkage.frames if every else frame or extra or linkage.links
+    q = given.read(linkage)
+    results = list(placements(linkage, q.reshape(-1, linkage.nq), names, matrix=matrix))
+    if torques:
+        add_torques(linkage, q.reshape(-1, linkage.nq), results)
+    for k, result in enumerate(results):
+        which = f"pose {k}" if q.ndim > 1 else "the pose"
+        if result["outside_limits"]:
+            say(f"{which} is outside the limits of {', '.join(result['outside_limits'])}")
+        if result.get("too_heavy"):
+            say(f"the motors of {', '.join(result['too_heavy'])} cannot hold {which}")
+        if not as_json:
+            print_placement(result, f"{which}:\n" if q.ndim > 1 else "")
+    if as_json:
+        print_json(results if q.ndim > 1 else results[0])
+
+
+@command(
+    "draw human --pose wave -o wave.png",
+    "draw panda panda_joint2=40deg --show-frames --show-limits -o panda.svg",
+    "draw planar:15,10,5 --strip 5 -o strip.pdf",
+    "draw snake:9 -o snake.gif",
+)
+def draw(
+    model: ModelOperand,
+    *,
+    given: PoseOptions,
+    output: Annotated[Path | None, writes("A .png, .svg or .pdf, or a .gif of the motion.")] = None,
+    frames: Annotated[bool, flag("--show-frames", "Show all frames, their axes x, y, z in red, green, blue.")] = False,
+    limits: Annotated[bool, flag("--show-limits", "Show the ranges of the joints.")] = False,
+    labels: Annotated[bool, flag("--labels", "Write the names of joints and frames.")] = False,
+    strip: Annotated[int | None, takes("N", "Draw N pictures of the motion in a row.", least=1)] = None,
+    view: View = None,
+    size: Size = None,
+    reading: FileOptions,
+) -> None:
+    """Draw a pose, or a motion as a strip of pictures or a film.
+
+    Writes NAME.png if no file is given, and a PNG to stdout for -o -. Values are as in the command pose. The motion is
+    the model's own; that of a file is the first it holds, or goes through its stored poses.
+    """
+    from .. import draw as pictures
+
+    linkage = reading.model(model)
+    film = output is not None and output.suffix.lower() == ".gif"
+    with writing(output or Path(f"{linkage.name}.png"), (*pictures.IMAGES, ".gif")) as path:
+        look: dict[str, Any] = {"view": read_view(view), "size": read_size(size, path.suffix.lower()), "path": path}
+        if not film and strip is None:
+            ready = next((name for name in ("ready", *linkage.poses) if name in linkage.poses), None)
+            pictures.pose(linkage, given.read(linkage, ready), frames=frames, limits=limits, labels=labels, **look)
+            return
+        if given != PoseOptions() or frames or (film and (strip or limits or labels)):
+            raise OptionError(
+                "a strip or film shows the motion: give no pose, no --show-frames, and for a film no --show-limits"
+            )
+        clip = reading.motion(model, poses=True)
+        if strip is None:
+            pictures.film(clip, **look)
+        else:
+            panels = [round(k * (len(clip) - 1) / max(1, strip - 1)) for k in range(strip)]
+            pictures.strip(clip, frames=panels, limits=limits, labels=labels, **look)

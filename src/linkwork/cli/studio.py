@@ -1,0 +1,78 @@
+"""The commands to see what there is: demo and studio."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from .commands import command, flag, operand, takes, writes
+from .console import print_json, progress, say
+from .options import AsJson, ModelOperand
+from .parsing import is_file
+from .reading import FileOptions
+
+TRY_NEXT = """Try next:
+  linkwork info human
+  linkwork pose panda --pose ready
+  linkwork draw human --pose wave -o wave.png
+And drag a hand in the browser:
+  linkwork studio human"""
+
+
+@command("demo", "demo panda snake:9 -o small")
+def demo(
+    models: Annotated[list[str] | None, operand("MODEL", "Ready-made models; by default all.")] = None,
+    output: Annotated[Path, writes("Where to write.", "FOLDER")] = Path("gallery"),
+    show: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a gallery of models and figures in motion.
+
+    It is one page, index.html, that opens from disk and needs no network.
+    """
+    from ..draw import gallery
+
+    with progress("drawing") as shown:
+        page = gallery.build(output, models, progress=shown)
+    if as_json:
+        print_json({"page": str(page.resolve()), "bytes": page.stat().st_size})
+    else:
+        print(f"The gallery is at {page} ({page.stat().st_size / 1e6:.1f} MB); open it in a browser.")
+        print(TRY_NEXT, file=sys.stderr)
+    if show:
+        import webbrowser
+
+        webbrowser.open(page.resolve().as_uri())
+
+
+@command("studio", "studio human --port 8123 --no-browser")
+def studio(
+    model: ModelOperand = "panda",
+    port: Annotated[int, takes("N", "The port; the next free one if it is taken.", least=0, most=65535)] = 8080,
+    no_browser: Annotated[bool, flag("--no-browser", "Serve only; open no browser.")] = False,
+    host: Annotated[str, takes("ADDRESS", "The address to bind; others than this machine's open it to a network.")] = (
+        "127.0.0.1"
+    ),
+    *,
+    reading: FileOptions,
+) -> None:
+    """Open the studio, a page in the browser to pose and animate.
+
+    It serves until interrupted with Ctrl-C. Everything stays on this machine, and it works without a network.
+    """
+    from ..studio import open_studio
+    from ..studio.serving import HERE
+
+    thing, how = (model, vars(reading.read())) if is_file(model) else (reading.model(model), {})
+    with open_studio(thing, host=host, port=port, **how) as opened:
+        print(f"The studio is at {opened.url}; Ctrl-C ends it.", flush=True)
+        if host not in HERE:
+            say(f"whoever reaches {host} can use the studio: there is no password.")
+        if not no_browser:
+            import webbrowser
+
+            webbrowser.open(opened.url)
+        with contextlib.suppress(KeyboardInterrupt):  # the way to end it
+            opened.wait()
