@@ -10,7 +10,7 @@ import linkwork as lw
 from captures import recorded
 from conventions import BODY, step_from
 from linkwork.retargeting import recognise, retarget_with_report
-from linkwork.retargeting.plans import MOST_RAISED, _raised
+from linkwork.retargeting.feet import MOST_RAISED, _raised
 
 
 def figure(

@@ -32,6 +32,16 @@ def turns_smoothed(rotations: FloatArray, times: FloatArray, width: float) -> Fl
     return np.stack([ahead, np.cross(up, ahead), up], axis=-1)
 
 
+def smooth_cover(values: FloatArray, times: FloatArray, within: float) -> FloatArray:
+    """Return a smooth curve that is nowhere below values (frames,), which are zero or more; it rises within a time."""
+    from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+
+    width = max(1, round(within / float(np.median(np.diff(times))))) if len(times) > 1 else 1
+    above = maximum_filter1d(np.maximum(values, 0.0), 2 * width + 1, mode="nearest")
+    result: FloatArray = gaussian_filter1d(above, width / 3.0, mode="nearest", truncate=3.0)
+    return result
+
+
 def faded(values: FloatArray, mask: Mask, blend: int) -> FloatArray:
     """Return corrections that hold where a mask does and fade away smoothly elsewhere, shape (frames, n).
 

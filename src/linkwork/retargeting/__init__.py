@@ -9,13 +9,13 @@ from .arm import HandPlan
 from .body import Plan
 from .clearance import Capsule, Clearance
 from .contact_files import read_contacts, write_contacts
+from .feet import FootPlan
 from .gaits import GaitPlan, Paw
 from .likeness import LimbError
 from .maps import read_map, write_map
 from .names import FINGERS, ROLES
 from .parts import PARTS, joints_of, layer
 from .pipeline import Outcome, RetargetOptions, retarget, retarget_file, retarget_with_report
-from .plans import FootPlan
 from .quadrupeds import QUADRUPED_ROLES, Quadruped, find_quadruped
 from .recognition import recognise
 from .report import Report

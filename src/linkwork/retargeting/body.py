@@ -16,10 +16,11 @@ from ..motion.clips import Clip
 from ..motion.contacts import Contacts
 from ..motion.derivatives import jerk
 from ..motion.frame_goals import GoalTrack, Progress, follow
-from ..motion.smoothing import smoothed, turns_smoothed
+from ..motion.smoothing import smooth_cover, smoothed, turns_smoothed
 from ..transforms import FloatArray
 from . import plans, transfer
 from .clearance import Clearance
+from .feet import LIFTING, FootPlan, plan_foot, plan_toes, widened, within_reach
 from .names import SIDES
 from .skeletons import ARMS, LEGS, Skeleton
 from .strides import astride, strides
@@ -55,7 +56,7 @@ class Plan:
     target: Skeleton
     motion: Clip
     poses: FloatArray
-    feet: Mapping[str, plans.FootPlan]
+    feet: Mapping[str, FootPlan]
     hands: Mapping[str, FloatArray]
     gaze: FloatArray | None
     scale: float
@@ -123,19 +124,22 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smoo
     if not free:
         axes, places = _seen_from_hips(target, axes, places)
     wanted = transfer.wanted_rotations(target, axes)
-    feet: dict[str, plans.FootPlan] = {}
+    feet: dict[str, FootPlan] = {}
     scale = _scale(source, target)
     if legs and free:
         steps = strides(motion, source, rules, smooth)
         steps = astride(steps, axes["hips"], _hip_width(target) / scale - _hip_width(source))
         for side in SIDES:
-            foot = plans.plan_foot(target, side, steps[side], axes[f"{side}_ankle"], scale, times)
+            foot = plan_foot(target, side, steps[side], axes[f"{side}_ankle"], scale, times)
             feet[side] = foot
             wanted[f"{side}_ankle"] = foot.rotation
             if f"{side}_toe" in target:
                 bend = np.swapaxes(axes[f"{side}_ankle"], -1, -2) @ axes.get(f"{side}_toe", axes[f"{side}_ankle"])
-                wanted[f"{side}_toe"] = plans.plan_toes(target, side, foot, bend, times)
+                wanted[f"{side}_toe"] = plan_toes(target, side, foot, bend, times)
     poses = transfer.joint_values(target, wanted)
+    for side, foot in feet.items():
+        reached = target.linkage.forward(poses, frame=foot.sole.body)[:, :3, :3]
+        feet[side] = within_reach(foot, reached, times)
     if feet:
         middle = (places["left_hip"] + places["right_hip"]) / 2.0
         centre = scale * middle
@@ -193,13 +197,13 @@ def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
     for side, foot in plan.feet.items():
         depth = -foot.sole.reached(plan.target.linkage, poses)
         if depth.max() > TOUCHING:
-            higher = plans.smooth_cover(depth, times, plans.LIFTING)
+            higher = smooth_cover(depth, times, LIFTING)
             feet[side], touched = foot.lifted(higher), touched | (higher > 0.0)
     hands = plan.clearance.kept(plan.hands, poses, times)
     for side, places in hands.items():
         touched |= np.linalg.norm(places - plan.hands[side], axis=1) > TOUCHING
     again = replace(plan, feet=feet, hands=hands)
-    for first, last in runs(plans.widened(touched, times)):
+    for first, last in runs(widened(touched, times)):
         part = slice(first, last + 1)
         cuts = {frame - first: pose for frame, pose in _cuts(plan, poses).items() if first < frame <= last}
         tracks = [track.between(part) for track in again.goals]

@@ -17,11 +17,12 @@ from ..motion import root_motion
 from ..motion.clips import Clip
 from ..motion.contacts import Contacts, Mask, Thresholds, branch, find_contacts, ground_level, mask_of
 from ..motion.frame_goals import GoalTrack, Progress, follow
-from ..motion.smoothing import faded, over_spans, smoothed, turns_smoothed
+from ..motion.smoothing import faded, over_spans, smooth_cover, smoothed, turns_smoothed
 from ..transforms import FloatArray, axis_rotation, inverse, translation
 from .anatomy import levelled
+from .feet import BLEND
 from .names import ENDS, SIDES
-from .plans import BLEND, smooth_cover
+from .plans import SETTLING
 from .quadrupeds import LEGS, Quadruped, trunk_axes
 from .skeletons import Point
 
@@ -212,7 +213,7 @@ class Crossing:
             reach = LONGEST_LEG * self.own.figure.reach(*leg)
             room = np.sqrt(np.maximum(reach**2 - way[:, 0] ** 2 - way[:, 1] ** 2, 0.0))
             drop = np.maximum(drop, np.clip(way[:, 2] - room, 0.0, 0.2 * reach))
-        return result - smooth_cover(drop, self.times)[:, None] * (0.0, 0.0, 1.0)
+        return result - smooth_cover(drop, self.times, SETTLING)[:, None] * (0.0, 0.0, 1.0)
 
     @cached_property
     def paws(self) -> dict[tuple[str, str], Paw]:
