@@ -12,6 +12,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.formats import Content
+from linkwork.models.characters import LIMBS, TUBES, write_character
 from linkwork.studio import saving
 
 pytest.importorskip("viser")
@@ -307,6 +308,25 @@ def test_a_motion_is_exported(fresh, page, tmp_path):
 
 
 # Safety
+
+
+def test_a_skin_has_the_colour_of_every_corner(fresh, page, tmp_path):
+    write_character(tmp_path / "character.glb")
+    body = lw.load(tmp_path / "character.glb")
+    fresh.do(lambda: fresh.open_scene(saving.scene_of(Content(body))))
+    painted = """() => {
+      const viewer = window.__viserMutable;
+      const name = Object.keys(viewer.nodeRefFromName).find((one) => one.endsWith("/skin"));
+      let colors = null;
+      if (name) viewer.nodeRefFromName[name]?.traverse((one) => {
+        if (one.isSkinnedMesh && one.material.vertexColors) colors = Array.from(one.geometry.attributes.color.array);
+      });
+      return colors;
+    }"""
+    light = np.reshape(until(lambda: page.evaluate(painted), "the colours"), (-1, 3))
+    shades = np.array(sorted({tube.color for tube in (*TUBES, *LIMBS)}))  # in linear light, as three.js has them
+    assert {int(np.abs(shades - one).sum(axis=1).argmin()) for one in light} == set(range(len(shades)))
+    assert np.abs(light[:, None] - shades).sum(axis=2).min(axis=1).max() < 0.03
 
 
 def test_two_tabs_show_one_session_and_do_not_corrupt_it(fresh, page):

@@ -13,7 +13,7 @@ from gltf_files import dressed
 from linkwork.draw.sketch import Sketch
 from linkwork.draw.triangles import of_meshes
 from linkwork.formats.skins import skin_of
-from linkwork.studio.skins import MOST_COLORS, SkinView, few_colors
+from linkwork.studio.skins import SkinView
 from linkwork.transforms import transform
 
 
@@ -21,12 +21,15 @@ class Scene:
     """What remembers the meshes it is given."""
 
     def __init__(self):
-        self.meshes = []
+        self.meshes, self.clouds = [], []
 
     def add_mesh_skinned(self, name, vertices, faces, **look):
         bones = [SimpleNamespace(wxyz=None, position=None) for _ in look["bone_wxyzs"]]
         self.meshes.append(SimpleNamespace(name=name, vertices=vertices, faces=faces, bones=bones, **look))
         return self.meshes[-1]
+
+    def add_point_cloud(self, name, points, colors, *, visible):
+        self.clouds.append((name, points, colors, visible))
 
 
 def places(mesh):
@@ -60,8 +63,16 @@ def test_corners_stand_where_films_draw_them(tmp_path):
     assert mesh.bones[0].wxyz == "as it was"  # nothing has moved, so nothing is sent
 
 
-def test_many_colours_become_a_few():
-    rng = np.random.default_rng(0)
-    which, few = few_colors(rng.uniform(size=(500, 3)))
-    assert len(few) == MOST_COLORS
-    assert set(which.tolist()) == set(range(MOST_COLORS))
+def test_every_corner_has_its_colour(tmp_path):
+    """The mesh has the mean colour, and points below it, which are not shown, those of its corners."""
+    file, _ = dressed()
+    rng = np.random.default_rng(1)
+    file.document["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"] = file.numbers(rng.uniform(size=(30, 3)))
+    body, scene = lw.load(file.save(tmp_path)), Scene()
+    skin = skin_of(body)
+    SkinView(scene, "/body", body, skin)
+    (mesh,), ((name, points, colors, visible),) = scene.meshes, scene.clouds
+    used = np.unique(skin.triangles)
+    assert (name, visible, len(points)) == ("/body/skin/colors", False, len(mesh.vertices))
+    np.testing.assert_allclose(colors / 255.0, skin.colors[used], atol=0.5 / 255.0 + 1e-9)
+    np.testing.assert_allclose(mesh.color, 255.0 * skin.colors[used].mean(axis=0), atol=1.0)

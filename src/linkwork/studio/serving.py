@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from ..errors import MissingExtraError, OptionError, VersionError
 from . import viser_privates
+from .skins import PAINTING
 
 # A file dropped anywhere on the page is handed to the button for uploads, whose tab is opened first if need be.
 DROPPING = """
@@ -90,7 +91,8 @@ def make_server(host: str, port: int, *, label: str, upload_limit: int) -> Any:
             server.stop()
         raise
     _guard(server, messages, host, upload_limit)
-    viser_privates.connections(server).queue_message(messages.RunJavascriptMessage(source=DROPPING))
+    for script in (DROPPING, PAINTING):
+        viser_privates.connections(server).queue_message(messages.RunJavascriptMessage(source=script))
     return server
 
 

@@ -1,4 +1,4 @@
-"""The skin of a character on the stage: one mesh for each of a few colours, moved by the links as bones."""
+"""The skin of a character on the stage: one mesh, moved by the links as bones, every corner in its colour."""
 
 from __future__ import annotations
 
@@ -7,12 +7,39 @@ from typing import Any
 import numpy as np
 
 from ..linkage.linkage import Linkage
-from ..linkage.skin import IntArray, Skin
+from ..linkage.skin import Skin
 from ..transforms import FloatArray
 
-MOST_COLORS = 6  # a skinned mesh of viser has one colour
-ROUNDS = 8  # of looking for colours that suit
 STILL = 1e-7
+# A skinned mesh of viser has one colour. Those of its corners travel as points that are not shown, below its own node,
+# and the page puts them on. Where it cannot, as in a viser whose page keeps its nodes to itself, the mesh has its mean.
+PAINTING = """
+if (!window.linkworkPaints) {
+  window.linkworkPaints = true;
+  const light = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+  const first = (node, kind) => {
+    let found = null;
+    node.traverse((one) => { if (found === null && one[kind]) found = one; });
+    return found;
+  };
+  setInterval(() => {
+    const viewer = window.__viserMutable;
+    for (const [name, node] of Object.entries(viewer ? viewer.nodeRefFromName : {})) {
+      const mesh = node && name.endsWith("/skin") ? first(node, "isSkinnedMesh") : null;
+      const paint = mesh && !mesh.material.vertexColors ? viewer.nodeRefFromName[name + "/colors"] : null;
+      const colors = paint ? first(paint, "isPoints")?.geometry.attributes.color : null;
+      const places = mesh ? mesh.geometry.attributes.position : null;
+      if (!colors || colors.count !== places.count) continue;
+      const values = Float32Array.from(colors.array, (value) => light(value / 255));
+      mesh.geometry.setAttribute("color", new places.constructor(values, 3));
+      mesh.material.vertexColors = true;
+      mesh.material.color.set(1, 1, 1);
+      mesh.material.needsUpdate = true;
+      viewer.requestRender();
+    }
+  }, 200);
+}
+"""
 
 
 class SkinView:
@@ -44,29 +71,26 @@ class SkinView:
         rigid, scales = _split(skin.binds)
         corners = skin.corners * scales[skin.bones[:, 0], None]
         first = np.linalg.inv(rigid)
-        groups = np.zeros(len(skin.triangles), np.int64)
-        shades = np.zeros((1, 3))
+        used, indices = np.unique(skin.triangles, return_inverse=True)
+        bones, places = np.unique(skin.bones[used], return_inverse=True)
+        weights = np.zeros((len(used), len(bones)))
+        np.add.at(weights, (np.arange(len(used))[:, None], places.reshape(len(used), -1)), skin.weights[used])
+        shades = np.round(255.0 * skin.colors[used]).astype(np.uint8)
+        self._handle = scene.add_mesh_skinned(
+            f"{name}/skin",
+            corners[used].astype(np.float32),
+            indices.reshape(-1, 3).astype(np.uint32),
+            bone_wxyzs=_quaternions(first[bones]),
+            bone_positions=first[bones, :3, 3],
+            skin_weights=weights,
+            color=color or tuple(shades.mean(axis=0).round().astype(int).tolist()),
+            opacity=opacity,
+            side="double",
+            cast_shadow=opacity is None,
+        )
+        self._links = links[bones].tolist()
         if color is None:
-            groups, shades = few_colors(skin.colors[skin.triangles].mean(axis=1))
-        self._handles: list[tuple[Any, IntArray]] = []
-        for k, shade in enumerate(shades):
-            used, indices = np.unique(skin.triangles[groups == k], return_inverse=True)
-            bones, places = np.unique(skin.bones[used], return_inverse=True)
-            weights = np.zeros((len(used), len(bones)))
-            np.add.at(weights, (np.arange(len(used))[:, None], places.reshape(len(used), -1)), skin.weights[used])
-            handle = scene.add_mesh_skinned(
-                f"{name}/skin{k}",
-                corners[used].astype(np.float32),
-                indices.reshape(-1, 3).astype(np.uint32),
-                bone_wxyzs=_quaternions(first[bones]),
-                bone_positions=first[bones, :3, 3],
-                skin_weights=weights,
-                color=color or tuple(round(255 * channel) for channel in shade),
-                opacity=opacity,
-                side="double",
-                cast_shadow=opacity is None,
-            )
-            self._handles.append((handle, links[bones]))
+            scene.add_point_cloud(f"{name}/skin/colors", np.zeros((len(used), 3)), shades, visible=False)
         self._last: FloatArray | None = None
 
     def pose(self, frames: FloatArray) -> None:
@@ -74,10 +98,9 @@ class SkinView:
         turns = _quaternions(frames)
         before = np.full_like(frames, np.nan) if self._last is None else self._last
         moved = np.atleast_1d(~(np.abs(frames - before) <= STILL).all(axis=(1, 2)))
-        for handle, links in self._handles:
-            for bone, link in zip(handle.bones, links.tolist(), strict=True):
-                if moved[link]:
-                    bone.wxyz, bone.position = turns[link], frames[link, :3, 3]
+        for bone, link in zip(self._handle.bones, self._links, strict=True):
+            if moved[link]:
+                bone.wxyz, bone.position = turns[link], frames[link, :3, 3]
         self._last = frames.copy()
 
 
@@ -95,27 +118,3 @@ def _quaternions(matrices: FloatArray) -> FloatArray:
     from scipy.spatial.transform import Rotation
 
     return np.asarray(Rotation.from_matrix(matrices[:, :3, :3]).as_quat(scalar_first=True))
-
-
-def few_colors(colors: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return a few colours (k, 3) that stand for many (n, 3), and which of them each is.
-
-    It begins with the colours that differ most from each other, and goes on to the means of those nearest to each.
-
-    Example:
-        >>> which, few = few_colors(np.array([[1.0, 0, 0], [0, 0, 1.0], [1.0, 0, 0]]))
-        >>> which.tolist(), few.tolist()
-        ([0, 1, 0], [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    """
-    chosen = colors[:1]
-    while len(chosen) < MOST_COLORS:
-        away = ((colors[:, None] - chosen) ** 2).sum(axis=2).min(axis=1)
-        if away.max() < 1e-3:
-            break
-        chosen = np.concatenate([chosen, colors[[int(away.argmax())]]])
-    for _ in range(ROUNDS):
-        which = ((colors[:, None] - chosen) ** 2).sum(axis=2).argmin(axis=1)
-        counts = np.bincount(which, minlength=len(chosen))
-        sums = np.stack([np.bincount(which, colors[:, k], len(chosen)) for k in range(3)], axis=1)
-        chosen = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], chosen)
-    return which, chosen
