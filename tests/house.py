@@ -33,7 +33,11 @@ PACKAGES = {
 ORDER = ("__init__", "errors", "transforms", *PACKAGES, "__main__")
 
 # Two conveniences look ahead, inside functions: `Clip.save` writes a file, and a solution explains itself.
-DOORS = {("motion.clips", "formats"), ("solvers.solution", "explain.diagnosis")}
+DOORS = {
+    ("linkage.linkage", "formats.packed"),
+    ("motion.clips", "formats"),
+    ("solvers.solution", "explain.diagnosis"),
+}
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -72,6 +72,7 @@ PUBLIC = [
     "OnLine",
     "OnPlane",
     "Origin",
+    "PackedLinkage",
     "Pin",
     "Planar",
     "Polyline",
@@ -312,6 +313,7 @@ OPERANDS = {
     "Linkage.add_frame": {"placement"},  # the link's own
     "Linkage.as_dh": {"frame"},  # the last frame
     "Linkage.random_pose": {"size"},  # one pose
+    "Linkage.pack": {"solvers"},  # none
     "Builder.pose": {"values"},  # the neutral pose
     "DHTable.build": {"name"},  # "dh"
     "Clip.plant": {"contacts"},  # those that are found

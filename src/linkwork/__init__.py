@@ -79,6 +79,7 @@ _NAMES = {
     "motion.tracking": "track",
     "formats": "load load_clip loads loads_clip save",
     "formats.markers": "load_markers",
+    "formats.packed": "PackedLinkage",
     "retargeting": "layer retarget",
     "scale.datasets": "DatasetResult MissingRows solve_dataset",
     "scale.folders": "retarget_library",
@@ -119,6 +120,7 @@ if TYPE_CHECKING:
         save as save,
     )
     from .formats.markers import load_markers as load_markers
+    from .formats.packed import PackedLinkage as PackedLinkage
     from .goals import (
         GOALS as GOALS,
         Align as Align,

@@ -28,7 +28,7 @@ INTERRUPTED, BROKEN_PIPE = 130, 141
 MODULES = {
     **dict.fromkeys(("info", "pose", "draw"), "show"),
     **dict.fromkeys(("solve", "track", "workspace", "race", "figure"), "ik"),
-    **dict.fromkeys(("convert", "doctor"), "file"),
+    **dict.fromkeys(("convert", "pack", "doctor"), "file"),
     "animate": "film",
     **dict.fromkeys(("inspect", "retime"), "report"),
     "retarget": "retarget",

@@ -1,4 +1,4 @@
-"""The commands about files: convert and doctor."""
+"""The commands about files: convert, pack and doctor."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from click.exceptions import Exit
 
 from ..errors import ClipNotFoundError, FormatError, OptionError, listed
-from .commands import command, operand
+from .commands import command, flag, operand, takes
 from .console import BAD_FILE, NOT_DONE, print_columns, print_json, say
-from .options import AsJson, ClipName, EditOptions, MoverName, SaveOptions
-from .parsing import is_file
+from .options import AsJson, ClipName, EditOptions, ModelOperand, MoverName, SaveOptions, given
+from .parsing import is_file, read_frame
 from .reading import FileOptions
 
 if TYPE_CHECKING:
@@ -70,6 +70,43 @@ def convert(
         print(f"{target}: {_described(content)}")
         for remark in (*_shortened(content.remarks, MOST_SAID), *_shortened(dropped, MOST_SAID)):
             say(f"{remark.kind}: {remark.text}" + ("" if remark.line is None else f" (line {remark.line})"))
+
+
+@command(
+    "pack panda panda.linkwork.json",
+    "pack human human.linkwork --frame left_hand --frame right_hand --position-only",
+)
+def pack(
+    model: ModelOperand,
+    target: Annotated[Path, operand("TARGET", "The file to write: .json is text, .linkwork bytes.")],
+    frames: Annotated[
+        list[str] | None, takes("NAME", "A frame to solve for: tip, or the last one; may be repeated.", "--frame")
+    ] = None,
+    position_only: Annotated[bool, flag("--position-only", "Solve for positions alone.")] = False,
+    tolerance: Annotated[float | None, takes("M", "Position error that counts as reached.")] = None,
+    rotation_tolerance: Annotated[float | None, takes("RAD", "Rotation error that does.")] = None,
+    *,
+    reading: FileOptions,
+    as_json: AsJson = False,
+) -> None:
+    """Pack a linkage and its solvers for a web page.
+
+    linkwork.js reads the file. Any frame can be asked where it is; each --frame can also be solved for.
+    """
+    from ..goals import Reach
+
+    linkage = reading.model(model)
+    asked: list[str | None] = [*frames] if frames else [None]
+    names = list(dict.fromkeys(read_frame(linkage, name) for name in asked))
+    point = (0.0, 0.0, 0.0)
+    solvers: Any = {name: Reach(name, position=point) if position_only else name for name in names}
+    packed = linkage.pack(solvers, **given(tolerance=tolerance, rotation_tolerance=rotation_tolerance))
+    packed.save(target)
+    size = target.stat().st_size
+    if as_json:
+        print_json({"source": model, "target": str(target), "bytes": size, "solvers": list(packed.data["solvers"])})
+    else:
+        print(f"{target}: {linkage.name}, solvers {', '.join(packed.data['solvers'])}, {size / 1000:.0f} kB")
 
 
 @command("doctor panda", "doctor human --json")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,9 @@ from .swing_twist import Cone, cones_of, neutral_turn
 from .tree import ROOT, WORLD, Drive, Frame, Link, Loop
 
 if TYPE_CHECKING:
+    from ..formats.packed import PackedLinkage
+    from ..solvers.options import PackOptions
+    from ..solvers.packing import Wanted
     from .kinematics import Evaluator, FrameMap, Visit
 
 __all__ = ["ROOT", "WORLD", "Drive", "Frame", "Link", "Linkage", "Loop"]
@@ -320,6 +323,28 @@ class Linkage(Structure):
         from . import kinematics
 
         return kinematics.traverse(self, pose_vectors.as_poses(self, q))
+
+    # For programs without Python
+
+    def pack(self, solvers: Wanted | Mapping[str, Wanted] = (), **options: Unpack[PackOptions]) -> PackedLinkage:
+        """Return the linkage as plain data for ``linkwork.js``: what a web page needs to pose and to solve it.
+
+        Args:
+            solvers: What the page may solve for: the name of a frame, or several; a goal, whose target means nothing; a
+                list of goals for a whole body; or a mapping that gives each of these a name. None by default: frames
+                and Jacobians need no solver.
+            **options: As `prepare` takes them, for all solvers: ``tolerance``, ``rotation_tolerance``, ``limits``,
+                ``restarts``, ``seed``.
+
+        Example:
+            >>> import linkwork as lw
+            >>> arm = lw.models.panda()
+            >>> arm.pack({"hand": "tip", "point": lw.Reach("tip", position=(0, 0, 0))})
+            <PackedLinkage 'panda': 7 values, solvers hand, point>
+        """
+        from ..formats import packed  # the one import of a later package
+
+        return packed.pack(self, solvers, **options)
 
     # Edits: each gives a new linkage
 

@@ -104,13 +104,13 @@ class BodySolver:
         self.linkage, self.problem, self.settings = problem.linkage, problem, settings
         self.restarts, self.seed = min(restarts, TRIES), seed
         self.program = BodyProgram(problem, settings)
-        self._carried = carried_goal(problem)
+        self.carried = carried_goal(problem)
         levels = self.program.levels
         strict = [EMPHASIS[levels[goal.priority]] for goal in problem.goals]
         wishes = [goal.tolerance is not None and np.isinf(goal.tolerance).any() for goal in problem.goals]
         alike = [max(factor, WISH) if wish else 1.0 for factor, wish in zip(strict, wishes, strict=True)]
-        self._emphasis = [strict] if len(levels) == 1 else [strict, alike]
-        self._stride = len(self._emphasis) * self.program.size
+        self.emphasis = [strict] if len(levels) == 1 else [strict, alike]
+        self._stride = len(self.emphasis) * self.program.size
         self._kinds = [_kind(goal) for goal in problem.goals]
         self._arm = metres_per_radian(self.linkage)
         self._width = REPORT.size + len(problem.blocks)
@@ -124,7 +124,7 @@ class BodySolver:
             has_wishes=any(wishes),
         )
 
-        self._turning = self._free_turns()
+        self.turning = self._free_turns()
 
     def _free_turns(self) -> NDArray[np.int64]:
         """Return the places of angles that have room for a whole turn, which changes nothing: no goal is about them."""
@@ -151,7 +151,7 @@ class BodySolver:
                 f"this was prepared for {len(self._kinds)} goals of other kinds, frames or tolerances; prepare it anew."
             )
         numbers, at, weights = np.empty(self._stride), 0, self._weights(goals)
-        for emphasis in self._emphasis:
+        for emphasis in self.emphasis:
             for goal, factor, weight in zip(goals, emphasis, weights, strict=True):
                 at = write_goal(self.linkage, goal, factor * weight, self._arm, numbers, at)
         return numbers
@@ -197,7 +197,7 @@ class BodySolver:
 
     def _turn_back(self, q: FloatArray, starts: FloatArray, chained: bool) -> None:
         """Bring every angle of answers to its copy, whole turns away, that is nearest to the start within limits."""
-        places, keep = self._turning, self.settings.keeps_limits
+        places, keep = self.turning, self.settings.keeps_limits
         if not len(places):
             return
         before = np.concatenate([starts[:1], q[:-1]]) if chained else starts
@@ -287,8 +287,8 @@ class BodySolver:
         numbers, starts = self.goal_numbers(known)[None], start.reshape(-1, self.linkage.nq)
         if len(starts) != 1:
             numbers = np.repeat(numbers, len(starts), axis=0)
-        if self._carried is not None:
-            starts = aimed_starts(self.linkage, known, self._carried, starts, self.settings)
+        if self.carried is not None:
+            starts = aimed_starts(self.linkage, known, self.carried, starts, self.settings)
         found, late = self._search_within(time_budget, numbers, starts)
         if start.ndim == 1 or not late:
             found = self._firm([known] * len(starts), starts, found, self.restarts)
@@ -307,7 +307,7 @@ class BodySolver:
         self, known: Sequence[tuple[Goal, ...]], starts: FloatArray, found: SearchResult, tries: int
     ) -> SearchResult:
         """Return what a search found, with no level worse off than it is without the last one."""
-        if len(self._emphasis) > 1:
+        if len(self.emphasis) > 1:
             tolerances = self.settings.tolerances(self.problem)
             for k in np.flatnonzero(found.status == MISSED).tolist():
                 q, residuals = self._no_worse(known[k], starts[k], found.q[k], found.residuals[k], tries)
@@ -352,7 +352,7 @@ class BodySolver:
         pose, frames = self._start(start), list(frames)
         known, numbers = self._numbers(frames, pose)
         tries = self.restarts if restarts else 0
-        at_once = FRAMES if len(self._emphasis) == 1 else 1  # levels go on from where those above are as well off
+        at_once = FRAMES if len(self.emphasis) == 1 else 1  # levels go on from where those above are as well off
         parts: list[SearchResult] = []
         for k in range(0, len(frames), at_once):
             part = numbers[k : k + at_once]
@@ -378,9 +378,9 @@ class BodySolver:
             raise OptionError(f"start has one pose or {count}, got shape {poses.shape}.")
         starts = np.broadcast_to(poses, (count, self.linkage.nq))
         known, numbers = self._numbers(problems, starts)
-        if self._carried is not None:
+        if self.carried is not None:
             each = zip(known, starts, strict=True)
-            aimed = [aimed_starts(self.linkage, k, self._carried, q[None], self.settings)[0] for k, q in each]
+            aimed = [aimed_starts(self.linkage, k, self.carried, q[None], self.settings)[0] for k, q in each]
             starts = np.array(aimed)
 
         def solved(rows: NDArray[np.int64]) -> tuple[int, SearchResult]:

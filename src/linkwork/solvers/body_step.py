@@ -72,18 +72,18 @@ class BodyFollower:
     def __init__(self, solver: BodySolver) -> None:
         linkage, program = solver.linkage, solver.program
         self.solver = solver
-        self._joints = [linkage.table.velocity_joints[v] for v in program.columns.tolist()]
-        self._unit = np.where(linkage.table.slides[program.columns], metres_per_radian(linkage), 1.0)
-        self._balls = program.places < 0
+        self.joints = [linkage.table.velocity_joints[v] for v in program.columns.tolist()]
+        self.unit = np.where(linkage.table.slides[program.columns], metres_per_radian(linkage), 1.0)
+        self.balls = program.places < 0
         self._units = tuple(block.unit for block in solver.problem.blocks)
-        self._settings = solver.steering.copy()
-        own = SETTINGS.view(self._settings)
+        self.settings = solver.steering.copy()
+        own = SETTINGS.view(self.settings)
         own.finest, own.finish = FINE * solver.settings.tolerance, FINISH
         self._own = joint_speeds(linkage, None, 1.0)[program.columns]
-        self._calm = self._calm_travel()
+        self.calm = self._calm_travel()
         self._travel = self._travelled(1.0, self._own)
-        stride = np.where(self._balls, STRIDE / math.sqrt(3.0), STRIDE * self._unit)
-        self._staying = self._rates(stride, np.full(len(self._units), np.inf))
+        stride = np.where(self.balls, STRIDE / math.sqrt(3.0), STRIDE * self.unit)
+        self.staying = self._rates(stride, np.full(len(self._units), np.inf))
 
     def _calm_travel(self) -> FloatArray:
         """Return how many radians a column may travel in a cycle for each unit that a block is off.
@@ -97,14 +97,14 @@ class BodyFollower:
         return np.where(wished, WISHED * units / arm, units / (2.0 * SLOW * 4.0 * arm))
 
     def _rates(self, reach: FloatArray, calm: FloatArray) -> FloatArray:
-        return np.concatenate([RATE.pack(shape=reach.shape, reach=reach, radian=self._unit).ravel(), calm])
+        return np.concatenate([RATE.pack(shape=reach.shape, reach=reach, radian=self.unit).ravel(), calm])
 
     def _travelled(self, dt: float, speeds: FloatArray) -> Travel:
         """Return how far columns of some speeds come in a cycle."""
-        most = MOST * self._unit
+        most = MOST * self.unit
         reach = np.minimum(speeds * dt, most)
-        reach[self._balls] *= 1.0 - 2.0 * reach[self._balls]  # turns about several axes add up to a little more
-        return Travel(dt, self._rates(reach, self._calm), speeds * dt > most)
+        reach[self.balls] *= 1.0 - 2.0 * reach[self.balls]  # turns about several axes add up to a little more
+        return Travel(dt, self._rates(reach, self.calm), speeds * dt > most)
 
     def _within(self, pose: FloatArray) -> bool:
         """Return whether a pose need not be brought within limits: they are ignored, or it plainly keeps them."""
@@ -119,7 +119,7 @@ class BodyFollower:
         out = pose.copy() if self._within(pose) else np.array(within_limits(solver.linkage, pose, solver.problem.group))
         report = np.empty(CYCLE.size + len(solver.problem.blocks))
         numbers, memory = solver.goal_numbers(known), np.empty(program.scratch_size)
-        given = program.codes, program.numbers, self._settings, numbers, rates
+        given = program.codes, program.numbers, self.settings, numbers, rates
         reached = step_body(*given, cycles, leap, memory, out, report)
         return out, bool(reached), report
 
@@ -144,7 +144,7 @@ class BodyFollower:
             q=q,
             status=status,
             residuals=report[CYCLE.size :],
-            joint=self._joints[column] if column >= 0 else "",
+            joint=self.joints[column] if column >= 0 else "",
             limit=LIMIT[bound],
             units=self._units,
             share=_share(report[CYCLE.before], report[CYCLE.after]),
@@ -154,7 +154,7 @@ class BodyFollower:
 
     def stay(self, known: tuple[Goal, ...], pose: FloatArray, leap: float = LEAP) -> Stay:
         """Return where cycles without time lead, no joint by more than a leap [rad]."""
-        q, reached, report = self._call(known, pose, self._staying, CYCLES, leap / STRIDE)
+        q, reached, report = self._call(known, pose, self.staying, CYCLES, leap / STRIDE)
         far = int(report[CYCLE.bound]) == AT_SPEED
         status: Status = "reached" if reached else "following" if far else "held"
         return Stay(q, reached, report[CYCLE.size :], int(report[CYCLE.steps]), status)

@@ -267,10 +267,14 @@ class Chain:
 
     def goals(self, targets: FloatArray) -> FloatArray:
         """Return targets (..., 4, 4) of the frame as the kernels' goals, shape (..., 12)."""
-        turned = self.ends[1][:3, :3].T if self.free is None else plane_basis(self.free)
         goals = targets.copy()
-        goals[..., :3, :3] = targets[..., :3, :3] @ turned
+        goals[..., :3, :3] = targets[..., :3, :3] @ self.goal_rotation
         return steps.transform(goals)
+
+    @property
+    def goal_rotation(self) -> FloatArray:
+        """The turn (3, 3) from a target's axes to those of the kernels' goals."""
+        return self.ends[1][:3, :3].T if self.free is None else plane_basis(self.free)
 
     @cached_property
     def table(self) -> tuple[FloatArray, FloatArray]:

@@ -69,15 +69,19 @@ def weighted_frames(chain: Chain, goal: Reach) -> FloatArray:
 
     Where a base takes them does not count: it is aimed.
     """
-    goals = chain.table[1].copy()
+    goals, (asked, weights) = chain.table[1].copy(), frame_weights(chain, goal)
     origins = TRANSFORM.view(goals).origin
     origins -= origins @ chain.travel.T @ chain.travel
-    turned = (chain.length / 4.0) ** 2 if len(goal.rows) > goal.coordinates else 0.0
-    asked = np.array([float(k in goal.rows) for k in range(3)])
-    weights = TRANSFORM.pack(axes=np.repeat([0.0 if goal.free is not None else turned, turned], [6, 3]), origin=asked)
-    factors = TRANSFORM.pack(axes=1.0, origin=2.0)
     return memory.FRAME.pack(
         shape=(len(goals),),
         constant=(asked * TRANSFORM.view(goals).origin ** 2).sum(axis=1),
-        factors=goals * -weights * factors,
+        factors=goals * weights,
     )
+
+
+def frame_weights(chain: Chain, goal: Reach) -> tuple[FloatArray, FloatArray]:
+    """Return which axes of a position a goal asks for, shape (3,), and what the numbers of frames are weighed by."""
+    turned = (chain.length / 4.0) ** 2 if len(goal.rows) > goal.coordinates else 0.0
+    asked = np.array([float(k in goal.rows) for k in range(3)])
+    weights = TRANSFORM.pack(axes=np.repeat([0.0 if goal.free is not None else turned, turned], [6, 3]), origin=asked)
+    return asked, -weights * TRANSFORM.pack(axes=1.0, origin=2.0)

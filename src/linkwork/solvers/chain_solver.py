@@ -77,7 +77,7 @@ class Prepared:
         self.chain = Chain(linkage, goal.frame, goal.free, group, self.rest)
         self.codes = self.chain.codes
         self.cache = Cache()
-        self._turn = None if goal.free is None else plane_basis(goal.free)
+        self.turn = None if goal.free is None else plane_basis(goal.free)
         self.numbers = self.packed(np.float64)
         self.search_settings = memory.SETTINGS.view(self.numbers[: memory.SETTINGS.size])
         inside, outside = self.chain.plain
@@ -86,7 +86,7 @@ class Prepared:
         )
         limits = memory.LIMITS.view(self.chain.limits)
         self.open = np.flatnonzero(np.isinf(limits.lower) & np.isinf(limits.upper) & self.chain.turning)
-        self._open_places = outside[np.isin(inside, self.open)]
+        self.open_places = outside[np.isin(inside, self.open)]
         self._plain = self.whole and not len(self.open)
         self.rows = len(self.codes) // memory.CODE.size
         self.answer = answer = Answer(self.rows, self.chain.values)
@@ -99,7 +99,7 @@ class Prepared:
         loose[outside] = False
         for _, q in self.chain.balls:
             loose[q : q + 4] = False
-        self._strays = settings.keeps_limits and bool(loose.any())
+        self.strays = settings.keeps_limits and bool(loose.any())
 
     def __repr__(self) -> str:
         return f"<Prepared {self.goal.frame!r} of {self.linkage.name!r}: {self.chain.values} values>"
@@ -284,7 +284,7 @@ class Prepared:
             if self.stiff is not None and not self.fits(pose):
                 return self._elsewhere(target, pose, seed, tries)
             out[self._start_at] = pose if self.whole else self.chain.values_of(pose)
-        aim = target if self._turn is None else self.spun(target)
+        aim = target if self.turn is None else self.spun(target)
         outcome = search_one(self.codes, self.known, room, aim, seed, tries, given, out)
         self._rooms.append(room)
         if outcome != REACHED:
@@ -298,7 +298,7 @@ class Prepared:
         known["prepared"], known["out"], known["outcome"], known["success"] = self, out, outcome, outcome == REACHED
         values = out[self._values_at]
         known["q"] = values if self._plain else self.pose(values, pose if given else self.rest)
-        if self._turn is not None:
+        if self.turn is not None:
             known["target"] = target.copy()
         if not given:
             known["start"] = self.rest
@@ -355,7 +355,7 @@ class Prepared:
     def put(self, values: FloatArray, base: FloatArray) -> FloatArray:
         """Return whole poses from the chain's values, the rest as in `base`."""
         q = self.chain.put(values, np.array(np.broadcast_to(base, (*values.shape[:-1], self.linkage.nq))))
-        if self._strays:  # joints outside the chain may have begun beyond theirs
+        if self.strays:  # joints outside the chain may have begun beyond theirs
             q = within_limits(self.linkage, q, self.group)
         return q
 
@@ -364,10 +364,10 @@ class Prepared:
         if self._plain:
             return values
         q = values.copy() if self.whole else self.put(values, base)  # the search has kept all limits of a whole pose
-        if len(self._open_places):
-            there = q[..., self._open_places]
-            turns = np.rint((there - base[..., self._open_places]) / TURN)
-            q[..., self._open_places] = there - TURN * turns
+        if len(self.open_places):
+            there = q[..., self.open_places]
+            turns = np.rint((there - base[..., self.open_places]) / TURN)
+            q[..., self.open_places] = there - TURN * turns
         return q
 
     def residuals(self, report: FloatArray) -> FloatArray:
@@ -456,10 +456,10 @@ class Prepared:
 
     def spun(self, targets: FloatArray) -> FloatArray:
         """Return targets whose z axis is the one that must agree, where an axis is free."""
-        if self._turn is None:
+        if self.turn is None:
             return targets
         result = targets.copy()
-        result[..., :3, :3] = targets[..., :3, :3] @ self._turn
+        result[..., :3, :3] = targets[..., :3, :3] @ self.turn
         return result
 
     def as_target(self, target: ArrayLike) -> FloatArray:

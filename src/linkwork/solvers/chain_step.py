@@ -166,9 +166,9 @@ class Follower:
         self.prepared = prepared
         table, joints = prepared.linkage.table, [""] * values
         inside, outside = chain.plain
-        self._rates = np.full(values, -1)  # the velocity of every value; those of balls are left alone
+        self.rates = np.full(values, -1)  # the velocity of every value; those of balls are left alone
         for k, q in zip(inside.tolist(), outside.tolist(), strict=True):
-            joints[k], self._rates[k] = table[q].joint, table[q].v
+            joints[k], self.rates[k] = table[q].joint, table[q].v
         for k, q in chain.balls:
             joints[k : k + 3] = [table[q].joint] * 3
         self.names = tuple(joints)
@@ -199,7 +199,7 @@ class Follower:
     def pace(self, velocity: ArrayLike | None, scale: float) -> FloatArray:
         """Return what the kernel reads of speeds: those of the linkage, or others, times a scale."""
         speeds = joint_speeds(self.prepared.linkage, velocity, scale)
-        of_values = np.where(self._rates >= 0, np.append(speeds, np.inf)[self._rates], np.inf)
+        of_values = np.where(self.rates >= 0, np.append(speeds, np.inf)[self.rates], np.inf)
         return self._packed(of_values, MOST, 0.0)
 
     def step(self, target: FloatArray, pose: FloatArray, pace: FloatArray, dt: float, last: Any) -> ChainStep:

@@ -59,16 +59,21 @@ class SolveOptions(LoopOptions, AnalyticOptions, total=False):
     stay: bool
 
 
-class SearchOptions(TypedDict, total=False):
-    """What `prepare` takes for a list of goals."""
+class PackOptions(TypedDict, total=False):
+    """What `Linkage.pack` takes for all its solvers."""
 
-    joints: Joints | None
-    weights: Weights | None
     tolerance: float
     rotation_tolerance: float
     limits: Limits
     restarts: int
     seed: int
+
+
+class SearchOptions(PackOptions, total=False):
+    """What `prepare` takes for a list of goals."""
+
+    joints: Joints | None
+    weights: Weights | None
 
 
 class PrepareOptions(SearchOptions, total=False):

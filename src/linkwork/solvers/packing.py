@@ -1,0 +1,365 @@
+"""A linkage and solvers of it as plain data: what a program without Python needs to run the same kernels.
+
+Every array is as the kernels read it, every size is written out, and places in records are given by name: who reads it
+knows nothing of how kernels lay out their memory. `docs/web.md` has the format; `formats.packed` writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import GoalError, OptionError, listed
+from ..goals import Balance, Goal, Hold, Reach, Relate
+from ..goals.base import metres_per_radian
+from ..kernels import body_search, body_step, chain_memory as memory, follow
+from ..kernels.ccd import SLIDE, TURN
+from ..kernels.closest import closest_room
+from ..kernels.goal_layout import AIM, AIMS, BALANCE, BALL_REST, REST, REST_ITEM, REST_NUMBERS
+from ..kernels.layout import Layout
+from ..kernels.search_many import INVALID, UNSOLVED
+from ..linkage.linkage import Linkage
+from ..linkage.program import tree_program
+from .body_solver import BodySolver, body_solver_for, can_compile
+from .body_step import LIMIT as BODY_LIMIT
+from .ccd import column_kinds
+from .chain import NARROW, TABLE_SEED, WIDE
+from .chain_closest import INSIDE
+from .chain_settings import frame_weights
+from .chain_solution import NAMES
+from .chain_solver import RESTARTS, Prepared, prepared_for
+from .chain_step import LIMIT, STATUS
+from .goal_arrays import PackedGoal
+from .options import Limits, Settings, whole
+from .problem import RANK, Problem, with_closings
+from .step import CYCLES, LEAP, MOST, STRIDE
+
+Data = dict[str, Any]
+Wanted = str | Goal | Sequence[Goal] | Sequence[str]
+BODY = "body"  # what a solver of a list of goals is called where no name is given
+
+
+# The linkage
+
+
+def linkage_data(linkage: Linkage) -> Data:
+    """Return names, limits, stored poses and the tree of frames of a linkage."""
+    program, parents = tree_program(linkage)
+    table = linkage.table
+    return {
+        "name": linkage.name,
+        "nq": linkage.nq,
+        "nv": linkage.nv,
+        "coordinates": list(linkage.coordinates),
+        "units": list(table.units),
+        "joints": [row.joint for row in table],
+        "velocity_joints": list(table.velocity_joints),
+        "lower": linkage.lower,
+        "upper": linkage.upper,
+        "velocity": linkage.velocity,
+        "periodic": table.periodic,
+        "pose_index": table.pose_index,
+        "quaternions": np.array(table.quaternions, np.int64).reshape(-1, 2),
+        "neutral": linkage.neutral(),
+        "poses": dict(linkage.poses),
+        "length": float(linkage.length),
+        "frames": list(linkage.frames),
+        "links": len(linkage.links),
+        "tree": {"parents": parents} | program._asdict(),
+    }
+
+
+def layouts() -> Data:
+    """Return the names, in order, of records that kernels write, and what their codes mean."""
+    return {
+        "search_report": list(memory.REPORT.names),
+        "search_status": {str(code): name for code, name in NAMES.items()},
+        "search_errors": {"target": INVALID, "start": UNSOLVED},
+        "cycle_report": list(follow.CYCLE.names),
+        "cycle_status": {str(code): name for code, name in STATUS.items()},
+        "cycle_limits": list(LIMIT),
+        "cycle_errors": {"target": follow.INVALID, "start": follow.UNFIT},
+        "body_report": list(body_search.REPORT.names),
+        "body_cycle": list(body_step.CYCLE.names),
+        "body_limits": {str(code): name for code, name in BODY_LIMIT.items()},
+        "body_speed": body_step.AT_SPEED,
+        "body_slowed": body_step.SLOWED,
+    }
+
+
+# Solvers of one frame
+
+
+def chain_data(prepared: Prepared) -> Data:
+    """Return a solver of one frame as data."""
+    chain, goal = prepared.chain, prepared.goal
+    lanes, books, notes = closest_room(prepared.rows, chain.values, int(INSIDE[0, 0]))
+    answer, free = prepared.answer, goal.free
+    return {
+        "kind": "chain",
+        "frame": goal.frame,
+        "axes": [k in goal.rows for k in range(3)],
+        "orientation": len(goal.rows) > goal.coordinates,
+        "free": None if free is None else np.asarray(free),
+        "turn": np.eye(3) if free is None else prepared.turn,
+        "tolerance": prepared.settings.tolerance,
+        "rotation_tolerance": prepared.settings.rotation_tolerance,
+        "keeps_limits": prepared.settings.keeps_limits,
+        "restarts": prepared.restarts,
+        "seed": prepared.seed,
+        "values": chain.values,
+        "joints": list(prepared.follower.names),
+        "plain": np.stack(chain.plain),
+        "balls": np.array(chain.balls, np.int64).reshape(-1, 2),
+        "open": prepared.open_places,
+        "strays": prepared.strays,
+        "rest": prepared.rest,
+        "codes": prepared.codes,
+        "numbers": prepared.numbers,
+        "rough": prepared.packed(np.float32),
+        "starts": _starts_data(prepared),
+        "answer": _places(answer) | {"room": list(answer.room)},
+        "closest": {"memory": list(lanes), "books": books, "notes": notes, "stages": INSIDE.ravel()},
+        "follow": _follow_data(prepared),
+        "textbook": _textbook_data(prepared.linkage, goal),
+    }
+
+
+def _places(record: Any) -> Data:
+    """Return where the parts of an answer begin, and its size."""
+    return {name: getattr(record, name).start for name in ("values", "report", "start", "target")} | {
+        "size": record.size
+    }
+
+
+def _starts_data(prepared: Prepared) -> Data:
+    """Return how the table of starts is made: it is hundreds of times as large as all the rest.
+
+    Poses are drawn by PCG-64 from its state, row by row, in shares of the range from `low` to `high`; then their frames
+    are worked out and weighted.
+    """
+    chain, limits = prepared.chain, memory.LIMITS.view(prepared.chain.limits)
+    state: Any = np.random.default_rng(TABLE_SEED).bit_generator.state["state"]
+    asked, weights = frame_weights(chain, prepared.goal)
+    return {
+        "state": str(state["state"]),
+        "increment": str(state["inc"]),
+        "shares": [NARROW, WIDE],
+        "counts": [memory.NARROW, memory.WIDE],
+        "low": limits.start_low,
+        "high": limits.start_high,
+        "rotation": chain.goal_rotation,
+        "travel": chain.travel,
+        "asked": asked,
+        "weights": weights,
+        "size": memory.FRAME.size,
+    }
+
+
+def _follow_data(prepared: Prepared) -> Data:
+    follower = prepared.follower
+    return _places(follower) | {
+        "room": follower.room,
+        "rates": follower.rates,
+        "own": follower.own,
+        "staying": follower.staying,
+        "speeds": follow.PACE.size + follow.RATE.speed,
+        "stride": follow.RATE.size,
+        "cycles": CYCLES,
+    }
+
+
+def _textbook_data(linkage: Linkage, goal: Reach) -> Data:
+    """Return what one step of a textbook method needs: the rows that joints can change, and their weights."""
+    problem = Problem(linkage, goal)
+    kinds, _ = column_kinds(problem)
+    odd = [kind for kind in kinds if kind not in ("turn", "slide")]
+    odd += ["ball"] * len(linkage.table.quaternions) + ["free axis"] * (goal.free is not None)
+    odd += [goal.partial] if goal.partial else []
+    return {
+        "rows": goal.rows[problem.rows],
+        "scale": problem.scale[problem.rows],
+        "rank": RANK,
+        "radius": metres_per_radian(linkage),
+        "coordinates": goal.coordinates,
+        "kinds": np.array([SLIDE if kind == "slide" else TURN for kind in kinds], np.int64),
+        "no_descent": listed(list(dict.fromkeys(odd))) if odd else "",
+    }
+
+
+# Solvers of a list of goals
+
+
+def body_data(solver: BodySolver, goals: Sequence[Goal]) -> Data:
+    """Return a solver of a list of goals as data; the goals are as they were given, not resolved."""
+    linkage, program, problem = solver.linkage, solver.program, solver.problem
+    follower, start = solver.follower, linkage.neutral()
+    ranks = [int(problem.priorities[block.rows.start]) for block in problem.blocks]
+    return {
+        "kind": "body",
+        "goals": _goals_data(solver, goals),
+        "units": [block.unit for block in problem.blocks],
+        "ranks": ranks,
+        "tolerances": solver.settings.tolerances(problem),
+        "keeps_limits": solver.settings.keeps_limits,
+        "restarts": solver.restarts,
+        "seed": solver.seed,
+        "codes": program.codes,
+        "numbers": program.numbers,
+        "settings": solver.steering,
+        "follow_settings": follower.settings,
+        "aims": solver.goal_numbers([goal.resolve(linkage, start) for goal in goals]),
+        "size": program.size,
+        "scratch": program.scratch_size,
+        "joints": list(follower.joints),
+        "turning": solver.turning,
+        "pace": {
+            "unit": follower.unit,
+            "balls": follower.balls,
+            "rates": program.columns,
+            "reach": body_step.RATE.reach,
+            "stride": body_step.RATE.size,
+            "calm": follower.calm,
+            "most": MOST,
+            "staying": follower.staying,
+            "leap": LEAP / STRIDE,
+            "cycles": CYCLES,
+        },
+        "above": _above_data(solver, goals),
+        "carried": _carried_data(solver),
+    }
+
+
+def _goals_data(solver: BodySolver, goals: Sequence[Goal]) -> list[Data]:
+    """Return, for each goal, its name, its frames, and where its numbers stand in each set of them."""
+    sets = len(solver.emphasis)
+    names: list[str] = []
+    found: list[Data] = []
+    at = 0
+    for packed, goal in zip(solver.program.goals, goals, strict=True):
+        kind = type(goal).__name__
+        name = getattr(goal, "frame", None) or kind.lower()
+        names.append(name)
+        own = name if names.count(name) == 1 else f"{name} {names.count(name)}"
+        found.append(
+            {
+                "name": own,
+                "kind": kind,
+                "frames": list(packed.frames) if packed.kind != BALANCE else [],
+                "fields": _fields(AIMS[packed.kind]),
+                "at": [at + k * solver.program.size for k in range(sets)],
+                "size": packed.size,
+                "weights": AIM.size,
+                "items": _rest_places(packed),
+                "from_start": _from_start(goal),
+            }
+        )
+        at += packed.size
+    return found
+
+
+def _fields(layout: Layout) -> dict[str, list[int]]:
+    """Return where each field of a record begins and how many numbers it has, weights aside."""
+    ends = {name: item for name, item in layout.items.items() if name not in ("metres", "radians")}
+    slices = {name: item if isinstance(item, slice) else slice(item, item + 1) for name, item in ends.items()}
+    return {name: [item.start, item.stop - item.start] for name, item in slices.items()}
+
+
+def _rest_places(goal: PackedGoal) -> list[list[int]]:
+    """Return, for each joint of a Rest, where its values are in a pose, how many, and where in the goal's numbers."""
+    if goal.kind != REST:
+        return []
+    items, first = REST_ITEM.rows(goal.items), AIMS[REST].size + REST_NUMBERS.pose
+    widths = np.where(items.kind == BALL_REST, 4, 1).tolist()
+    pairs = zip(items.value.tolist(), widths, strict=True)
+    return [[place, width, first + k * REST_NUMBERS.size] for k, (place, width) in enumerate(pairs)]
+
+
+def _from_start(goal: Goal) -> str:
+    """Return what a goal takes from the pose that a solve begins with: a place, a relation, or nothing."""
+    if isinstance(goal, Balance) and (goal.over is None or goal.margin):
+        raise GoalError(
+            "a Balance goal that takes its place or its margin from the start of a solve cannot be packed; give over=, "
+            "the feet or points that the body stands on, and no margin."
+        )
+    if isinstance(goal, Hold) and goal.pose is None:
+        return "place"
+    return "relation" if isinstance(goal, Relate) and goal.target is None else ""
+
+
+def _above_data(solver: BodySolver, goals: Sequence[Goal]) -> Data | None:
+    """Return the solver of all levels but the last, which answers that miss a goal are compared with."""
+    if len(solver.emphasis) == 1:
+        return None
+    last = max(goal.priority for goal in goals)
+    above = [goal for goal in goals if goal.priority < last]
+    other = body_solver_for(Problem(solver.linkage, above), solver.settings, solver.restarts, solver.seed)
+    return body_data(other, above) | {"which": [k for k, goal in enumerate(goals) if goal.priority < last]}
+
+
+def _carried_data(solver: BodySolver) -> Data | None:
+    """Return the chain that brings a travelling base to goals that are far away, and which goal it is for."""
+    if solver.carried is None:
+        return None
+    goal: Any = solver.problem.goals[solver.carried]
+    place = Reach(goal.frame, position=np.zeros(3))
+    chain = prepared_for(solver.linkage, place, solver.settings, 1, 0)
+    return {"goal": solver.carried, "chain": chain_data(chain)}
+
+
+# All of them
+
+
+def solvers_data(
+    linkage: Linkage,
+    solvers: Wanted | Mapping[str, Wanted],
+    *,
+    tolerance: float = 1e-4,
+    rotation_tolerance: float = 1e-3,
+    limits: Limits = "clamp",
+    restarts: int = RESTARTS,
+    seed: int = 0,
+) -> Data:
+    """Return solvers as data by their names; see `Linkage.pack`."""
+    restarts, seed = whole("restarts", restarts, least=1), whole("seed", seed)
+    settings = Settings(tolerance, rotation_tolerance, limits=limits)
+    named = solvers if isinstance(solvers, Mapping) else _named(solvers)
+    return {name: _solver_data(linkage, wanted, settings, restarts, seed) for name, wanted in named.items()}
+
+
+def _named(wanted: Any) -> dict[str, Wanted]:
+    if isinstance(wanted, str):
+        return {wanted: wanted}
+    if isinstance(wanted, Goal):
+        return {getattr(wanted, "frame", BODY): wanted}
+    several = list(wanted)
+    if several and all(isinstance(goal, Goal) for goal in several):
+        return {BODY: several}
+    if all(isinstance(name, str) for name in several):
+        return {name: name for name in several}
+    raise OptionError(
+        f"pack takes the name of a frame, names of frames, goals, or solvers by name such as {{'hand': 'tip'}}, "
+        f"got {wanted!r}."
+    )
+
+
+def _solver_data(linkage: Linkage, wanted: Any, settings: Settings, restarts: int, seed: int) -> Data:
+    goal: Any = Reach(wanted, pose=np.eye(4)) if isinstance(wanted, str) else wanted
+    if isinstance(goal, Reach) and goal.ranges is None:
+        own = settings
+        if goal.tolerance is not None and np.isfinite(goal.tolerance).all():
+            own = replace(settings, tolerance=goal.tolerance[0], rotation_tolerance=goal.tolerance[1])
+        prepared = prepared_for(linkage, goal, own, restarts, seed)
+        if prepared.chain.values:
+            return chain_data(prepared)
+    goals = with_closings(linkage, goal)
+    problem = Problem(linkage, goals)
+    if not can_compile(problem):
+        raise GoalError("only goals of linkwork's own kinds, on three levels of priority at most, can be packed.")
+    solver = body_solver_for(problem, settings, restarts, seed)
+    if not solver.program.moving:
+        raise GoalError(f"nothing moves what the goals are about in linkage {linkage.name!r}.")
+    return body_data(solver, goals)
