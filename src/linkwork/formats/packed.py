@@ -7,6 +7,7 @@ import os
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Unpack
 
 import numpy as np
@@ -86,9 +87,8 @@ def pack(
     linkage: Linkage, solvers: Wanted | Mapping[str, Wanted] = (), **options: Unpack[PackOptions]
 ) -> PackedLinkage:
     """Return a linkage packed with solvers; see `Linkage.pack`."""
-    from .. import __version__
-
-    head = {"format": "linkwork", "version": VERSION, "linkwork": __version__}
+    own_version = import_module("linkwork").__version__  # by name: the package imports this module for its types
+    head = {"format": "linkwork", "version": VERSION, "linkwork": own_version}
     own = {"solvers": solvers_data(linkage, solvers, **options), "layouts": layouts()}
     return PackedLinkage(head | linkage_data(linkage) | own)
 
