@@ -7,6 +7,9 @@ import pytest
 
 import linkwork as lw
 from humanoids import STANDINS, humanoid
+from linkwork.draw.sketch import Sketch
+from linkwork.draw.triangles import of_meshes
+from linkwork.models.characters import write_character
 from linkwork.retargeting import recognise, retarget_with_report
 from linkwork.retargeting.clearance import kept_out
 from linkwork.retargeting.outlines import outline
@@ -125,6 +128,17 @@ def test_the_sole_is_the_shape_of_the_foot():
     turned = np.eye(3)[[0, 2, 1]] * (1, -1, 1)  # a quarter turn about x: the box stands on its side
     low = foot.planned(np.zeros((1, 3)), turned[None])
     assert low[0] == pytest.approx(((foot.shapes[foot.body] - foot.ankle) @ turned[2]).min())
+
+
+def test_the_skin_of_a_character_stands_on_the_ground(walk, tmp_path):
+    """Its joints end two centimetres above the soles of its shoes."""
+    write_character(tmp_path / "character.glb")
+    body = lw.load(tmp_path / "character.glb")
+    made = lw.retarget(walk, body)
+    triangles = of_meshes(Sketch(made.linkage))
+    lowest = [triangles.placed(frames)[0][:, 2].min() for frames in made.linkage.forward(made.poses).array[::3]]
+    assert min(lowest) > -0.005
+    assert abs(np.median(lowest)) < 0.002
 
 
 def test_outlines_hold_what_is_fixed_to_a_link():

@@ -1,4 +1,4 @@
-"""The outline of a link: points of its shapes and of all that is fixed to it, in the coordinates of the link."""
+"""The outline of a link: points of its shapes or skin and of what is fixed to it, in the coordinates of the link."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
+from ..errors import FormatError, MissingExtraError
 from ..formats.mesh_export import facets_of
+from ..formats.skins import skin_of
 from ..linkage.geometry import Mesh, Shape
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
 
 CELL = 2e-4  # [m]: of points nearer than that to each other, one is enough
+MOSTLY = 0.5  # of a corner's weight: less, and it goes with another link as well
 DIRECTIONS = 400  # in which the outermost points are kept: enough for a millimetre on a foot
 
 
@@ -45,6 +48,33 @@ def _outline(linkage: Linkage, link: int) -> FloatArray:
         if (found := _points(visual.shape)) is not None
         for placed in (place @ linkage.nodes[index].matrix @ visual.placement,)
     ]
+    return _outermost(np.concatenate(points)) if points else np.zeros((0, 3))
+
+
+def skin_outline(linkage: Linkage, link: str) -> FloatArray:
+    """Return the outermost points of a character's skin that a link and what is fixed to it move, shape (points, 3).
+
+    None if its file shows no skin, or one that cannot be read.
+    """
+    return linkage.cache.get("skin outline", link, lambda: _skin_outline(linkage, linkage.link_index(link)))
+
+
+def _skin_outline(linkage: Linkage, link: int) -> FloatArray:
+    try:
+        skin = skin_of(linkage)
+    except (FormatError, MissingExtraError):  # whoever draws it will say so
+        skin = None
+    if skin is None:
+        return np.zeros((0, 3))
+    group = rigid_group(linkage, link)
+    places = [group.get(linkage.link_index(name)) for name in skin.links]
+    owners = np.where(skin.weights[:, 0] > MOSTLY, skin.bones[:, 0], -1)
+    points = []
+    for bone, place in enumerate(places):
+        corners = skin.corners[owners == bone]
+        if place is not None and len(corners):
+            moved = place @ skin.binds[bone]
+            points.append(corners @ moved[:3, :3].T + moved[:3, 3])
     return _outermost(np.concatenate(points)) if points else np.zeros((0, 3))
 
 

@@ -1,4 +1,4 @@
-"""Soles: where a foot touches the ground, from the shapes of the foot, its toes and frames, or of usual size."""
+"""Soles: where a foot touches the ground, from shapes or skin of the foot, its toes and frames, or of usual size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
-from .outlines import outline
+from .outlines import outline, skin_outline
 from .skeletons import LEGS, Skeleton
 
 TOE, SOLE = 0.18, 0.09  # of the leg: how long and how high a foot is that nothing tells the size of
@@ -86,8 +86,11 @@ def _shapes(linkage: Linkage, body: str) -> dict[str, FloatArray]:
     first = linkage.link_index(body)
     below = [i for i in range(len(linkage.links)) if first in linkage.path_to(linkage.links[i])[0]]
     moving = [linkage.links[i] for i in below if i == first or linkage.arcs[i].articulation.nv]
-    found = {link: points for link in moving if len(points := outline(linkage, link))}
-    return found if body in found else {}
+    for points_of in (outline, skin_outline):
+        found = {link: points for link in moving if len(points := points_of(linkage, link))}
+        if body in found:
+            return found
+    return {}
 
 
 def _ends(skeleton: Skeleton, side: str) -> FloatArray:
