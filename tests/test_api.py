@@ -209,7 +209,9 @@ def test_every_error_is_an_error_of_ours_with_its_own_words() -> None:
         assert cls.__name__ in (lw.errors.__doc__ or "")
 
 
-@pytest.mark.parametrize("package", [lw, lw.explain, lw.solvers, lw.studio], ids=lambda package: package.__name__)
+@pytest.mark.parametrize(
+    "package", [lw, lw.explain, lw.formats, lw.solvers, lw.studio], ids=lambda package: package.__name__
+)
 def test_type_checkers_are_told_the_same_names(package: Any) -> None:
     """What a checker reads from the imports is what is found by name."""
     told: dict[str, str] = {}
@@ -217,9 +219,10 @@ def test_type_checkers_are_told_the_same_names(package: Any) -> None:
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name):  # if TYPE_CHECKING
             for imported in node.body:
                 assert isinstance(imported, ast.ImportFrom)
-                for name in imported.names if package is lw or imported.level == 1 else ():
-                    assert name.asname is not None, name.name
-                    told[name.asname] = f"{imported.module or ''}.{name.name}".removeprefix(".")
+                for name in imported.names:
+                    home = "." * (imported.level - 1) + (imported.module or "")
+                    if name.asname is not None:
+                        told[name.asname] = f"{home}.{name.name}" if home else name.name
     found = {name: f"{home}.{name}" for home, names in package._NAMES.items() for name in names.split()}
     assert told == found | (lw._MODULES if package is lw else {})
 

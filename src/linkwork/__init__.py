@@ -58,7 +58,7 @@ _NAMES = {
     "solvers": "METHODS BodySolver Prepared Solution solve",
     "solvers.batch": "Batch solve_batch solve_blocks",
     "solvers.loops": "close",
-    "solvers.prepare": "prepare",
+    "solvers.preparing": "prepare",
     "solvers.step": "Step",
     "explain.all_solutions": "Branches count_solutions solve_all",
     "explain.diagnosis": "Diagnosis diagnose",
@@ -204,7 +204,7 @@ if TYPE_CHECKING:
     )
     from .solvers.batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
     from .solvers.loops import close as close
-    from .solvers.prepare import prepare as prepare
+    from .solvers.preparing import prepare as prepare
     from .solvers.step import Step as Step
 
 __all__ = sorted((*_MODULES, *" ".join(_NAMES.values()).split(), "__version__"))

@@ -25,17 +25,6 @@ _NAMES = {
     "diagnosis": "Diagnosis",
     "workspaces": "Manipulability Workspace is_singular joint_map manipulability workspace",
 }
+__all__ = sorted(" ".join(_NAMES.values()).split())
 if not TYPE_CHECKING:
     __getattr__ = found_later(__name__, _NAMES)
-
-__all__ = [
-    "Conflict",
-    "Count",
-    "Diagnosis",
-    "Manipulability",
-    "Workspace",
-    "is_singular",
-    "joint_map",
-    "manipulability",
-    "workspace",
-]

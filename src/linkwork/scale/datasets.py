@@ -24,7 +24,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..solvers.batch import Batch, solve_batch
 from ..solvers.options import BatchOptions, precision, whole
-from ..solvers.prepare import prepare
+from ..solvers.preparing import prepare
 from ..solvers.threads import cores, dealt
 from ..transforms import FloatArray
 from .answer_files import part_path, read_counts, schema_of, write_part

@@ -1,126 +1,50 @@
-"""Inverse kinematics: one table of methods, one way to call them.
+"""Inverse kinematics: one table of methods, one way to call them. What is asked for is imported, and nothing else.
 
-One goal of one frame, which is what most ask for, is solved without the table: its other methods, whole bodies and
-batches are imported when they are used.
+A new method is one class with a `step` and one row of `METHODS` in `methods`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Unpack
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from .. import found_later
-from ..goals import Goal, Reach
-from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import PoseLike, start_pose
-from .chain_solver import RESTARTS, Prepared, prepared_for
-from .groups import Group, Joints, Weights, group_of
-from .options import BatchOptions, LoopOptions, PrepareOptions, Settings, SolveOptions
-from .prepare import prepare
-from .problem import Problem, with_closings
-from .solution import Record, Solution
 
 if TYPE_CHECKING:
     from .body_solver import BodyAnswers as BodyAnswers, BodySolver as BodySolver
+    from .chain_solver import Prepared as Prepared
+    from .groups import Group as Group, group_of as group_of
     from .iterate import run as run
     from .jacobian import Damped as Damped
     from .method import Method as Method
     from .methods import METHODS as METHODS, configure as configure
+    from .options import (
+        BatchOptions as BatchOptions,
+        LoopOptions as LoopOptions,
+        PrepareOptions as PrepareOptions,
+        Settings as Settings,
+        SolveOptions as SolveOptions,
+    )
+    from .preparing import prepare as prepare
+    from .problem import Problem as Problem
     from .robust import Robust as Robust
+    from .solution import Record as Record, Solution as Solution
+    from .solving import solve as solve
 
 _NAMES = {
     "body_solver": "BodyAnswers BodySolver",
+    "chain_solver": "Prepared",
+    "groups": "Group group_of",
     "iterate": "run",
     "jacobian": "Damped",
     "method": "Method",
     "methods": "METHODS configure",
+    "options": "BatchOptions LoopOptions PrepareOptions Settings SolveOptions",
+    "preparing": "prepare",
+    "problem": "Problem",
     "robust": "Robust",
+    "solution": "Record Solution",
+    "solving": "solve",
 }
+__all__ = sorted(" ".join(_NAMES.values()).split())
 if not TYPE_CHECKING:
     __getattr__ = found_later(__name__, _NAMES)
-
-DEFAULTS = Settings()
-
-__all__ = [
-    "METHODS",
-    "BatchOptions",
-    "BodyAnswers",
-    "BodySolver",
-    "Damped",
-    "Group",
-    "LoopOptions",
-    "Method",
-    "PrepareOptions",
-    "Prepared",
-    "Problem",
-    "Record",
-    "Robust",
-    "Settings",
-    "Solution",
-    "SolveOptions",
-    "configure",
-    "group_of",
-    "prepare",
-    "run",
-    "solve",
-]
-
-
-def solve(
-    linkage: Linkage,
-    goals: Goal | Sequence[Goal],
-    *,
-    start: PoseLike | None = None,
-    method: str | Method = "robust",
-    joints: Joints | None = None,
-    weights: Weights | None = None,
-    loop_tolerance: float | None = None,
-    **options: Unpack[SolveOptions],
-) -> Solution:
-    """Return a pose that brings a linkage to its goals, or the closest one found and why.
-
-    Args:
-        linkage: The linkage.
-        goals: One goal or several.
-        start: Pose to begin with, shape (nq,) or (..., nq) for many problems at once; or the name of a stored pose, or
-            values by joint. By default the neutral pose; ``"robust"`` then takes whatever start serves best.
-        method: One of `METHODS` by name.
-        joints: Names of the joints that may move, or of a group of them; the rest stays where the start has it, or in
-            the neutral pose, within its limits or not.
-        weights: What moving each joint costs, so that a heavy joint moves less: a mapping from joints to positive
-            numbers (one for those not named), or a number for each velocity. Steps are those shortest by the weights,
-            ``W^-1 J^T (J W^-1 J^T)^-1 V``.
-        loop_tolerance: Largest gap of a closed loop that counts as none [m, rad]; each loop's own by default. It makes
-            no gap larger: loops are closed as far as they can be.
-        **options: What every method takes (`Settings`: tolerance, rotation_tolerance, max_iterations, time_budget,
-            max_step, limits, halvings, stray, trace) and what this one takes.
-
-    Example:
-        >>> import linkwork as lw
-        >>> arm = lw.models.planar([15, 10, 5])
-        >>> solution = lw.solve(arm, lw.Reach("tip", position=(-20, 5)), start=[0.39, 0.79, 0.79], method="damped")
-        >>> solution.success, arm.forward(solution.q, frame="tip")[:2, 3].round(3).tolist()
-        (True, [-20.0, 5.0])
-    """
-    if linkage.__class__ is not Linkage:
-        check_linkage(linkage)
-    if loop_tolerance is not None and linkage.loops:
-        goals = with_closings(linkage, goals, loop_tolerance)
-    goal: Any = goals[0] if goals.__class__ in (list, tuple) and len(goals) == 1 else goals
-    group = None if joints is None and weights is None else group_of(linkage, joints, weights)
-    quick = method == "robust" and not options and group is None and goal.__class__ is Reach
-    if quick and goal.tolerance is None and goal.ranges is None:
-        # What `Robust` does with one Reach and its defaults, without the objects on the way: microseconds count.
-        found = prepared_for(linkage, goal, DEFAULTS, RESTARTS, 0)
-        begin: Any = start
-        if found.chain.values and (start is None or np.ndim(begin) < 2):
-            return found.solve(goal.target, start=begin)
-    from .methods import configure
-
-    chosen, settings = configure(method, options)
-    if start is None:
-        return chosen.solve_without_start(Problem(linkage, goals, group=group), settings)
-    pose = start_pose(linkage, start)
-    return chosen.solve(Problem(linkage, goals, pose, group), pose, settings)

@@ -27,7 +27,7 @@ from .chain_closest import NO_STARTS, bring_closer
 from .chain_solution import NAMES
 from .chain_solver import Prepared
 from .options import PrepareOptions, positive, precision, refuse_unknown, whole
-from .prepare import prepare
+from .preparing import prepare
 from .solution import ending, errors_in_words
 from .threads import cores, dealt
 

@@ -1,0 +1,287 @@
+"""Linkages and motions from a file and to a file, the format chosen by the suffix of the name."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import fields, replace
+from typing import Literal, Unpack
+
+import numpy as np
+
+from ..errors import ClipNotFoundError, FormatError, LinkageError, OptionError, Remark, listed, meant
+from ..linkage.linkage import Linkage
+from ..linkage.origin import Origin
+from ..motion.clips import Clip, SaveOptions
+from . import learning
+from .atomic_files import located
+from .content import Content, carried, file_errors
+from .hosts import host_of
+from .options import DEFAULTS, FilePath, Options, ReadOptions, as_options
+from .registry import FORMATS, Format, format_in, format_of, suffixes
+from .texts import TextFile, guessed_kind
+
+Root = Literal["fixed", "planar", "floating"]
+ROOTS: tuple[Root, ...] = ("fixed", "planar", "floating")
+CLIP = "clip"  # what a motion is called in a file that names its motions
+_LOG = logging.getLogger("linkwork")
+
+
+# What Python users call
+
+
+def load(path: FilePath, *, root: Root | None = None, **options: Unpack[ReadOptions]) -> Linkage:
+    """Return the linkage in a file.
+
+    Args:
+        path: The file; its suffix says what it is.
+        root: Give the linkage another first joint, ``"fixed"``, ``"planar"`` or ``"floating"``, in the place where the
+            file has its own. By default the file's is kept.
+        **options: How to read it: `packages`, `folders`, `units`, `up`, `positions`, `limits`, `strict`,
+            `loop_tolerance`, `arguments`, `srdf`, `joint_limits`, `max_values`, `body_model`; see `formats.Options`.
+
+    Raises:
+        FormatError: If the file cannot be read; with its name and, where there is one, the line.
+    """
+    if root is not None and root not in ROOTS:
+        raise LinkageError(f"root is {listed([repr(name) for name in ROOTS])}, got {root!r}.")
+    content = read(path, as_options(options))
+    say_guesses(path, content)
+    missing = [remark for remark in content.remarks if remark.kind == "missing-mesh"]
+    if missing:
+        first, more = missing[0].text.partition(";")[0], f", and {len(missing) - 1} more" * (len(missing) > 1)
+        beside = isinstance(path, TextFile) and not path.has_folder
+        advice = "folder=... says where they are" if beside else "linkwork doctor says where it was looked for"
+        _LOG.warning("%s: %s%s; %s.", path, first.rstrip("."), more, advice)
+    linkage = content.linkage
+    return linkage if root in (None, linkage.root.articulation.kind) else linkage.replace(root=root)
+
+
+def loads(
+    text: str | bytes,
+    kind: str,
+    *,
+    folder: FilePath | None = None,
+    root: Root | None = None,
+    **options: Unpack[ReadOptions],
+) -> Linkage:
+    """Return the linkage that a text describes: what `load` returns for a file with this text.
+
+    Args:
+        text: The content of a file, as text or bytes; binary formats take bytes.
+        kind: What it is: ``"urdf"``, ``"mjcf"``, ``"bvh"``, ``"yaml"``, ... as the suffix of the file would be.
+        folder: The folder that names of meshes and of other files start from. By default none of those is read.
+        root: Another first joint, as in `load`.
+        **options: How to read it, as in `load`.
+
+    Raises:
+        FormatError: If the text cannot be read; with the line, where there is one.
+
+    Example:
+        >>> loads("<robot name='arm'><link name='base'/></robot>", "urdf")
+        <Linkage 'arm': 1 link, 0 joints, nq=0, nv=0>
+    """
+    return load(_as_file(text, kind, folder), root=root, **options)
+
+
+def _as_file(text: str | bytes, kind: str, folder: FilePath | None) -> TextFile:
+    """Return the file that a text could have come from."""
+    kinds = {suffix.removeprefix("."): suffix for suffix, row in FORMATS.items() if row.reads} | {"mjcf": ".xml"}
+    name = kind.lower().removeprefix(".") if isinstance(kind, str) else ""
+    if name not in kinds:
+        raise OptionError(f"no format {kind!r}{meant(name, kinds)} Known are {', '.join(kinds)}.")
+    if not isinstance(text, str | bytes | bytearray | memoryview):
+        raise OptionError(f"a text or bytes are read, got {type(text).__name__}; lw.load takes the name of a file.")
+    if FORMATS[kinds[name]].binary and isinstance(text, str):
+        raise OptionError(f"{FORMATS[kinds[name]].title} files are binary: give bytes.")
+    return TextFile(text, name, kinds[name], folder)
+
+
+def say_guesses(path: FilePath, content: Content) -> None:
+    """Log what the file left open and was guessed, its unit and the axis that points up, and options without a use."""
+    guesses = [remark.text for remark in content.remarks if remark.kind in ("units", "up-axis")]
+    guesses = [text.partition(";")[0] for text in guesses if "says otherwise" in text]
+    if guesses:
+        _LOG.warning("%s: %s.", path, ". ".join(guesses))
+    for remark in content.remarks:
+        if remark.kind == "ignored-option":
+            _LOG.warning("%s: %s", path, remark.text)
+
+
+def load_clip(
+    path: FilePath, *, name: str | None = None, linkage: Linkage | None = None, **options: Unpack[ReadOptions]
+) -> Clip:
+    """Return a motion in a file.
+
+    Args:
+        path: The file; its suffix says what it is.
+        name: Which motion, where the file holds several by name; the first by default.
+        linkage: The linkage that moves. A table of numbers needs it, unless it holds the linkage too; other files
+            bring their own, and here the motion is carried over to another one with the same coordinates.
+        **options: How to read it, as in `load`.
+
+    Raises:
+        FormatError: If the file cannot be read, or holds no motion.
+    """
+    content = read(path, as_options(options), linkage=linkage)
+    if not content.clips:
+        raise FormatError(path, "holds no motion.")
+    if name is None:
+        return next(iter(content.clips.values()))
+    if name not in content.clips:
+        raise ClipNotFoundError(name, str(path), content.clips)
+    return content.clips[name]
+
+
+def loads_clip(
+    text: str | bytes,
+    kind: str,
+    *,
+    name: str | None = None,
+    linkage: Linkage | None = None,
+    folder: FilePath | None = None,
+    **options: Unpack[ReadOptions],
+) -> Clip:
+    """Return a motion that a text describes: what `load_clip` returns for a file with this text.
+
+    Args:
+        text: The content of a file, as text or bytes; binary formats take bytes.
+        kind: What it is: ``"bvh"``, ``"csv"``, ``"gltf"``, ... as the suffix of the file would be.
+        name: Which motion, as in `load_clip`.
+        linkage: The linkage that moves, as in `load_clip`.
+        folder: The folder that names of other files start from. By default none of those is read.
+        **options: How to read it, as in `load`.
+
+    Raises:
+        FormatError: If the text cannot be read, or holds no motion.
+    """
+    return load_clip(_as_file(text, kind, folder), name=name, linkage=linkage, **options)
+
+
+def save(thing: Linkage | Clip | Content, path: FilePath, **options: Unpack[SaveOptions]) -> tuple[Remark, ...]:
+    """Write a linkage or a motion to a file: all of it, or nothing and the old file stays.
+
+    A linkage that came from a file with a mesh (glTF, USD) goes back into it: what is written is that file with the
+    motions added, and its skin, materials, textures and other motions as they were.
+
+    Args:
+        thing: What to write.
+        path: The file; its suffix says what it will be.
+        **options: See `SaveOptions`: into, bare, layout, fps, roles.
+
+    Returns:
+        Remarks on what a file of this kind cannot hold or says in its own way; what is dropped is logged as a warning.
+
+    Raises:
+        FormatError: If the file cannot be written.
+    """
+    row = format_of(path)
+    if isinstance(thing, Clip):
+        if not row.clips:
+            raise FormatError(path, f"{row.title} files hold no motion; {', '.join(suffixes('clips'))} do.")
+        thing = Content(thing.linkage, {thing.name or CLIP: thing})
+    elif isinstance(thing, Linkage):
+        thing = Content(thing)
+    elif not isinstance(thing, Content):
+        raise OptionError(f"a Linkage or a Clip can be saved, got {type(thing).__name__}.")
+    remarks = write(thing, path, **options)
+    for remark in remarks:
+        _LOG.log(logging.WARNING if remark.kind == "dropped" else logging.INFO, "%s: %s", path, remark.text)
+    return remarks
+
+
+# Everything in a file
+
+
+def read(path: FilePath, options: Options = DEFAULTS, *, linkage: Linkage | None = None) -> Content:
+    """Return all that is in a file: its linkage, its motions, and remarks on what was assumed or odd.
+
+    Args:
+        path: The file; its suffix says what it is.
+        options: How to read it.
+        linkage: The linkage whose motions the file holds; by default the file's own.
+    """
+    _check_name(path)
+    row = format_in(path)
+    if not row.reads:
+        raise FormatError(path, f"files of this kind are written, not read; {', '.join(suffixes('reads'))} are read.")
+    with file_errors(path):
+        if linkage is None or row.linkages:
+            content: Content = row.load_module().read(path, options)
+            content = content if linkage is None else carried(content, linkage)
+        else:
+            content = row.load_module().read_for(linkage, path)
+        clips = {name: clip.named(name, source=str(path)) for name, clip in content.clips.items()}
+        return replace(content, clips=clips, remarks=content.remarks + _unused(row, options))
+
+
+def _check_name(path: object) -> None:
+    """Say what to do with a text that is given where the name of a file belongs."""
+    if not isinstance(path, str | os.PathLike):
+        raise OptionError(f"the name of a file is a text or a path, got {type(path).__name__}; lw.loads takes content.")
+    kind = guessed_kind(path) if isinstance(path, str) else None
+    if kind is not None:
+        advice = f"use lw.loads(text, {kind!r}), or lw.loads_clip for its motion"
+        raise FormatError("<text>", f"this looks like the text of a {kind.upper()} file, not its name: {advice}.")
+
+
+def _unused(row: Format, options: Options) -> tuple[Remark, ...]:
+    """Return a remark on options that a format has no use for, if some are given."""
+    others = [option.name for option in fields(Options) if option.name not in (*row.options, "strict")]
+    spare = [name for name in others if getattr(options, name) != getattr(DEFAULTS, name)]
+    used = f"it takes {listed(row.options)}" if row.options else "it takes none"
+    text = f"{row.title} has no use for {listed(spare)}; {used}."
+    return (Remark("ignored-option", text, where=spare[0]),) if spare else ()
+
+
+def write(content: Content, path: FilePath, **options: Unpack[SaveOptions]) -> tuple[Remark, ...]:
+    """Write content to a file and return remarks on what a file of this kind cannot hold; see `save`."""
+    row = format_of(path)
+    fps, layout = options.get("fps"), options.get("layout")
+    if fps is not None:
+        content = replace(content, clips={name: clip.resample(fps=fps) for name, clip in content.clips.items()})
+    if not row.writes:
+        raise FormatError(path, f"{row.title} files are read, not written; {', '.join(suffixes('writes'))} are.")
+    if not row.linkages and not content.clips:
+        raise FormatError(path, f"{row.title} files hold motions, and there is none.")
+    content, dropped = fit(content, path)
+    if layout is not None:
+        if not content.clips:
+            raise FormatError(path, f"layout {layout!r} holds a motion, and there is none.")
+        return dropped + learning.write(next(iter(content.clips.values())), path, layout)
+    content = replace(content, roles=options.get("roles") or content.roles)
+    host, said = host_of(content.linkage, path, row, options.get("into"), options.get("bare", False))
+    try:
+        if host is not None:
+            return dropped + tuple(row.load_module().write_into(_new_in(content, host), path, host))
+        return dropped + said + tuple(row.load_module().write(content, path))
+    except UnicodeEncodeError as error:
+        bad = error.object[error.start]
+        raise FormatError(path, f"a name holds {bad!r}, which is not a character; rename it.") from error
+
+
+def _new_in(content: Content, host: Origin) -> Content:
+    """Return content without the motions that a file has already, frame for frame: they are not put into it again."""
+    sources = {clip.source for clip in content.clips.values()}
+    if str(host.file) not in sources | {str(located(source)) for source in sources}:
+        return content
+    known = read(host.file, Options(units=host.units, up=host.up, folders=host.folders)).clips
+
+    def is_there(name: str, clip: Clip) -> bool:
+        other = known.get(name)
+        return other is not None and np.array_equal(other.times, clip.times) and np.array_equal(other.poses, clip.poses)
+
+    return replace(content, clips={name: clip for name, clip in content.clips.items() if not is_there(name, clip)})
+
+
+def fit(content: Content, path: FilePath) -> tuple[Content, tuple[Remark, ...]]:
+    """Return content with as many motions as a file of this kind can hold, and remarks on those that it cannot."""
+    row = format_of(path)
+    count = len(content.clips) if row.several else int(row.clips)
+    names = list(content.clips)
+    if len(names) <= count:
+        return content, ()
+    held = f"one motion, {names[0]!r}" if count else "no motion"
+    text = f"{row.title} holds {held}: {listed([repr(name) for name in names[count:]])} left out."
+    clips = {name: content.clips[name] for name in names[:count]}
+    return replace(content, clips=clips), (Remark("dropped", text, where="clips"),)
