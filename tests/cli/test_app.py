@@ -577,29 +577,12 @@ def test_control_c_is_quiet(monkeypatch):
     assert (result.exit_code, result.output) == (130, "")
 
 
-def test_warmup_says_how_long_it_took():
-    assert json.loads(run("warmup", "--json").stdout)["seconds"] > 0.0
-
-
-def test_warmup_compiles_every_kernel():
-    code = """
-import importlib, pkgutil
-from linkwork import kernels
-from linkwork.cli.app import app
-try:
-    app(["warmup"])
-except SystemExit:
-    pass
-for module in pkgutil.iter_modules(kernels.__path__):
-    for name, value in vars(importlib.import_module(f"linkwork.kernels.{module.name}")).items():
-        if isinstance(getattr(value, "_cache", None), kernels.KernelCache):
-            print(name, len(value.signatures))
-"""
-    first, *rows = python(code=code).stdout.decode().splitlines()
-    compiled = {name: int(count) for name, count in map(str.split, rows)}
-    assert re.fullmatch(r"kernels are ready; it took \d+\.\d s", first)
-    assert {"tip_one", "tip_many", "frames_many"} <= compiled.keys()
-    assert [name for name, count in compiled.items() if count == 0] == []
+def test_warmup_says_where_machine_code_comes_from():
+    said = json.loads(run("warmup", "--json").stdout)
+    assert said["seconds"] >= 0.0
+    assert said["from"] in ("pack", "compiler")
+    assert said["kept"]
+    assert run("warmup").stdout.startswith("kernels are ready: ")
 
 
 def test_pose_shows_what_joints_bear_and_which_motors_are_too_weak(tmp_path):

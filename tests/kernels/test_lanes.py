@@ -19,10 +19,10 @@ from numpy.testing import assert_array_equal
 
 import children
 import linkwork
-from linkwork.kernels import OPTIONS
+from linkwork.kernels.compiler import ARITHMETIC
+from linkwork.kernels.emission import WIDTH
 from linkwork.kernels.joint_step import LARGE_ANGLE, LARGE_ANGLE_32, sine_cosine
 from linkwork.kernels.lanes import (
-    WIDTH,
     beyond,
     bits,
     by_precision,
@@ -33,7 +33,6 @@ from linkwork.kernels.lanes import (
     fill,
     flat,
     gather,
-    hold,
     load,
     lowest,
     mantissa_bit,
@@ -51,9 +50,9 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 2.0, -7.25, 1e30, -1e-30, np.inf, -np
 @cache
 def elementwise(function: Callable[..., Any]) -> Any:
     """Return a kernel that applies a function of two numbers, or of two lanes, to every item of two arrays."""
-    inner = njit(**OPTIONS)(function)
+    inner = njit(**ARITHMETIC)(function)
 
-    @njit(**OPTIONS)
+    @njit(**ARITHMETIC)
     def run(x, y, out):
         a, b, c = cells(x), cells(y), cells(out)
         for k in range(x.shape[0]):
@@ -121,10 +120,10 @@ def all_at_once(dtype: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     calls = [f"        store(c, {k} * n + i, f{k}(p, q))" for k in range(len(EXPRESSIONS))]
     lines = ["def run(x, y, out):", "    a, b, c, n = cells(x), cells(y), cells(out), x.shape[0]"]
     lines += ["    for i in range(n):", "        p, q = load(a, i), load(b, i)", *calls]
-    names = {f"f{k}": njit(**OPTIONS)(function) for k, (function, _) in enumerate(EXPRESSIONS.values())}
+    names = {f"f{k}": njit(**ARITHMETIC)(function) for k, (function, _) in enumerate(EXPRESSIONS.values())}
     names |= {"cells": cells, "load": load, "store": store}
     exec("\n".join(lines), names)
-    run, (x, y) = njit(**OPTIONS)(names["run"]), operands(dtype)
+    run, (x, y) = njit(**ARITHMETIC)(names["run"]), operands(dtype)
     found = []
     for shape in ((-1, WIDTHS[dtype]), (-1,)):
         out = np.empty((len(EXPRESSIONS), x.size), dtype)
@@ -185,7 +184,7 @@ def test_a_number_becomes_lanes_where_a_loop_needs_it() -> None:
 
 @dtypes
 def test_bits_hold_one_bit_a_lane(dtype: str) -> None:
-    @njit(**OPTIONS)
+    @njit(**ARITHMETIC)
     def run(x, out):
         for k in range(x.shape[0]):
             out[k] = bits(load(cells(x), k) > 0.0)
@@ -203,7 +202,7 @@ def test_bits_hold_one_bit_a_lane(dtype: str) -> None:
 
 @dtypes
 def test_the_lowest_of_all_lanes(dtype: str) -> None:
-    @njit(**OPTIONS)
+    @njit(**ARITHMETIC)
     def run(x, out):
         for k in range(x.shape[0]):
             out[k] = lowest(load(cells(x), k))
@@ -243,7 +242,7 @@ def test_constants_are_chosen_by_precision(dtype: str) -> None:
 
 @dtypes
 def test_memory_that_is_flat_holds_numbers_whatever_the_axes(dtype: str) -> None:
-    @njit(**OPTIONS)
+    @njit(**ARITHMETIC)
     def run(x, out):
         memory = flat(x)
         for k in range(x.size):
@@ -260,7 +259,7 @@ def test_memory_that_is_flat_holds_numbers_whatever_the_axes(dtype: str) -> None
 
 @dtypes
 def test_memory_further_on_begins_whole_items_later(dtype: str) -> None:
-    @njit(**OPTIONS)
+    @njit(**ARITHMETIC)
     def run(x, items, out):
         store(cells(out), 0, load(beyond(cells(x), items), 1))
 
@@ -276,7 +275,7 @@ def test_memory_further_on_begins_whole_items_later(dtype: str) -> None:
 
 @dtypes
 def test_gather_and_scatter_step_by_their_stride(dtype: str) -> None:
-    @njit(**OPTIONS)
+    @njit(**ARITHMETIC)
     def run(x, first, stride, out):
         scatter(cells(out), first, stride, gather(cells(x), first, stride))
 
@@ -293,7 +292,7 @@ def test_gather_and_scatter_step_by_their_stride(dtype: str) -> None:
 
 @dtypes
 def test_scatter_spreads_one_number_over_all_lanes(dtype: str) -> None:
-    @njit(**OPTIONS)
+    @njit(**ARITHMETIC)
     def run(out):
         scatter(cells(out), 1, 2, 5)
 
@@ -305,7 +304,7 @@ def test_scatter_spreads_one_number_over_all_lanes(dtype: str) -> None:
 
 @dtypes
 def test_fill_gives_what_the_memory_holds(dtype: str) -> None:
-    @njit(**OPTIONS)
+    @njit(**ARITHMETIC)
     def run(out, number):
         memory = cells(out)
         for k in range(out.shape[0]):
@@ -319,7 +318,7 @@ def test_fill_gives_what_the_memory_holds(dtype: str) -> None:
 
 @dtypes
 def test_load_and_store_touch_nothing_beside_their_item(dtype: str) -> None:
-    @njit(**OPTIONS)
+    @njit(**ARITHMETIC)
     def run(x, out, k):
         store(cells(out), k, load(cells(x), k))
 
@@ -343,7 +342,7 @@ def test_lanes_need_no_alignment_beyond_that_of_one_number() -> None:
     "array", [np.zeros((2, 2, 8)), np.zeros((8, 8)).T, np.zeros(16)[::2], np.asfortranarray(np.zeros((2, 8)))]
 )
 def test_cells_are_of_one_or_two_contiguous_axes(array: np.ndarray) -> None:
-    @njit(**OPTIONS)
+    @njit(**ARITHMETIC)
     def run(x):
         return load(cells(x), 0)
 
@@ -351,30 +350,10 @@ def test_cells_are_of_one_or_two_contiguous_axes(array: np.ndarray) -> None:
         run(array)
 
 
-def test_an_array_that_is_held_lives_as_long_as_its_cells_are_used() -> None:
-    @njit(**OPTIONS)
-    def run(n, rounds):
-        bad = 0
-        for k in range(rounds):
-            work = np.empty(n)
-            memory = cells(work)
-            for i in range(n):
-                store(memory, i, float(k))
-            other = np.full(n, -1.0)  # takes the memory of `work` if that was given back too early
-            for i in range(n):
-                if load(memory, i) != float(k):
-                    bad += 1
-            hold(work)
-            hold(other)
-        return bad
-
-    assert run(64, 20_000) == 0
-
-
 # Sine and cosine
 
 
-@njit(**OPTIONS)
+@njit(**ARITHMETIC)
 def sines(x, sine, cosine):
     a, b, c = cells(x), cells(sine), cells(cosine)
     for k in range(x.shape[0]):

@@ -16,7 +16,7 @@ def test_places_follow_one_another():
     assert SETTINGS.size == 5
 
 
-@kernel
+@kernel("f8[] -> f8")
 def sum_of_axis(settings):
     return settings[SETTINGS.axis] + settings[SETTINGS.axis + 1] + settings[SETTINGS.damping - 1]
 

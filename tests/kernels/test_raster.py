@@ -47,7 +47,7 @@ def test_triangles_that_share_edges_leave_no_gap_and_cover_what_they_should():
     assert (owners >= 0).sum() == 32 * 32
     pixels = np.empty((20, 20, 4), np.uint8)
     colors = np.tile([200.0, 100.0, 50.0], (2, 5, 1))
-    raster.averaged(corners, triangles, colors, owners, 2, pixels)
+    raster.averaged(corners, triangles, colors, owners, 2, pixels, np.empty(3))
     assert (pixels[2:18, 2:18] == [200, 100, 50, 255]).all()
     assert pixels[..., 3].sum() == 255 * 16 * 16
 
@@ -63,7 +63,8 @@ def test_what_is_behind_the_eye_is_not_drawn():
     points = np.array([[0.0, 0.0, 2.0], [1.0, 0.0, 4.0], [0.0, 1.0, -1.0]])
     projection = np.array([[8.0, 0, 0, 0], [0, 8.0, 0, 0], [0, 0, 1.0, -0.1], [0, 0, 1.0, 0]])
     pages = np.empty((3, 3))
-    assert raster.projected(points, projection, pages) == (0.0, 0.0, 2.0, 0.0)
+    raster.projected(points, projection, pages, bounds := np.empty(4))
+    assert bounds.tolist() == [0.0, 0.0, 2.0, 0.0]
     assert pages[:2] == pytest.approx(np.array([[0, 0, 0.95], [2, 0, 0.975]]))
     assert np.isnan(pages[2]).all()
     assert (filled(pages, np.array([[0, 1, 2]]), 8)[1] < 0).all()
@@ -75,7 +76,7 @@ def test_corners_are_moved_by_the_mean_of_their_bones():
     bones, weights, moves = rng.integers(0, 6, (50, 4)), rng.dirichlet(np.ones(4), 50), rng.normal(size=(6, 3, 4))
     weights[:10] = [1.0, 0.0, 0.0, 0.0]
     places, facing = np.empty((2, 50, 3))
-    raster.skinned(corners, normals, bones, weights, moves, places, facing)
+    raster.skinned(corners, normals, bones, weights, moves, places, facing, np.empty((3, 4)))
     blend = np.einsum("nk,nkij->nij", weights, moves[bones])
     assert places == pytest.approx(np.einsum("nij,nj->ni", blend[..., :3], corners) + blend[..., 3])
     turned = np.einsum("nij,nj->ni", blend[..., :3], normals)

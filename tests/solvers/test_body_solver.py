@@ -25,7 +25,7 @@ from linkwork.solvers.body_solver import EMPHASIS, BodySolver, body_solver_for, 
 from linkwork.solvers.goal_arrays import PACKERS
 
 
-@kernel
+@kernel("i8[] f8[] f8[] i8 f8[] f8[] f8[] f8[] f8[]")
 def body_normal(codes, numbers, aims, level, q, memory, matrix, gradient, errors):
     """Write the normal matrix, the gradient and the errors at one pose."""
     c = cells(codes)

@@ -16,7 +16,7 @@ import linkwork as lw
 from linkages import JOINTS, one_joint, random_rotation
 from linkwork.errors import GoalError, OptionError
 from linkwork.goals import Goal
-from linkwork.kernels import OPTIONS
+from linkwork.kernels.compiler import ARITHMETIC
 from linkwork.kernels.lanes import flat
 from linkwork.kernels.rotations import best_rotation
 from linkwork.solvers import Settings
@@ -348,7 +348,7 @@ def test_branches_keep_their_bones_apart() -> None:
     assert [[k for k, _ in bone.effectors] for bone in bones] == [[], [], [0], [], [1]]
 
 
-@njit(**OPTIONS)
+@njit(**ARITHMETIC)
 def fit_rotation(M, room, out):
     """Call what only kernels call."""
     best_rotation(flat(M), flat(room), flat(out))

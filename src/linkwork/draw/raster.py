@@ -36,9 +36,9 @@ def drawn(
     """
     from ..kernels.raster import averaged, fill, projected
 
-    pages = np.empty_like(places)
-    bounds = np.array(projected(places, projection, pages)).reshape(2, 2)
-    low, high = np.floor(bounds[0].clip(0, size)).astype(int), np.ceil(bounds[1].clip(0, size)).astype(int)
+    pages, bounds = np.empty_like(places), np.empty(4)
+    projected(places, projection, pages, bounds)
+    low, high = np.floor(bounds[:2].clip(0, size)).astype(int), np.ceil(bounds[2:].clip(0, size)).astype(int)
     width, height = np.maximum(high - low, 1).tolist()
     grain = COARSE if size[0] * size[1] > LARGE else FINE
     pages[:, 0] = (pages[:, 0] - low[0]) * grain
@@ -47,7 +47,7 @@ def drawn(
     owners = np.full(depth.shape, -1, np.int32)
     fill(pages, triangles.indices, triangles.shells, depth, owners)
     pixels = np.empty((height, width, 4), np.uint8)
-    averaged(pages, triangles.indices, colors, owners, grain, pixels)
+    averaged(pages, triangles.indices, colors, owners, grain, pixels, np.empty(3))
     return pixels, int(low[0]), int(low[1])
 
 

@@ -57,7 +57,7 @@ class Triangles:
 
         places, facing = np.empty_like(self.corners), np.empty_like(self.normals)
         moves = np.ascontiguousarray(self.moves(frames)[:, :3])
-        skinned(self.corners, self.normals, self.bones, self.weights, moves, places, facing)
+        skinned(self.corners, self.normals, self.bones, self.weights, moves, places, facing, np.empty((3, 4)))
         return places, facing
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -28,7 +27,6 @@ MAX_LINE = 10_000  # characters, in the hierarchy
 LARGEST = 1e50  # no length or angle is beyond it, and its square is still a number
 CHUNK = 2**20
 LONG = 2**19  # characters that are worth a compiled kernel
-COMPILED = "linkwork.kernels"
 
 _STATEMENT = re.compile(r"\s*+([{}]|[^\s{}][^\n{}]*)")
 _MOTION = re.compile(r"\s*+frames\s*+:\s*+(\S++)\s++frame\s++time\s*+:\s*+(\S++)", re.IGNORECASE)
@@ -281,11 +279,8 @@ def _numbers(path: FilePath, text: str, start: int, line: int, most: int) -> Flo
 
 
 def _fast(words: str) -> FloatArray | None:
-    """Return the numbers of a text in one call, or None if a word is no number that may stand there.
-
-    The compiled kernel is several times as fast. Loading Numba costs more than that saves, unless it is there already.
-    """
-    values = _compiled(words) if len(words) >= LONG and COMPILED in sys.modules else _plain(words)
+    """Return the numbers of a text in one call, or None if a word is no number that may stand there."""
+    values = _compiled(words) if len(words) >= LONG else _plain(words)
     return values if values is not None and (np.abs(values) <= LARGEST).all() else None  # NaN is not, either
 
 

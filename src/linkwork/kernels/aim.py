@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from numba import float64, int64
+import numpy as np
 
 from . import inner, part
 from .chain_memory import CODE, ENDS, SETTINGS
@@ -46,7 +46,7 @@ def turned(p, origin, axis, angle):
 def slide_there(chain, row, value, axis, there, tip, pose):
     """Move a slide to where the tip is nearest to the goal, and return where the tip is then."""
     at = ENDS.size + ROW_NUMBERS.size * row
-    rate = float64(load(chain.numbers, at + ROW_NUMBERS.multiplier) * load(chain.numbers, at + ROW_NUMBERS.advance))
+    rate = np.float64(load(chain.numbers, at + ROW_NUMBERS.multiplier) * load(chain.numbers, at + ROW_NUMBERS.advance))
     x = load(pose, value)
     new = within(chain.limits, value, x + dot(axis, minus(there, tip)) / rate)
     store(pose, value, new)
@@ -56,7 +56,7 @@ def slide_there(chain, row, value, axis, there, tip, pose):
 @part
 def turn_there(chain, row, value, axis, origin, there, tip, pose):
     """Turn a joint to where the tip is nearest to the goal, and return where the tip is then."""
-    rate = float64(load(chain.numbers, ENDS.size + ROW_NUMBERS.size * row + ROW_NUMBERS.multiplier))
+    rate = np.float64(load(chain.numbers, ENDS.size + ROW_NUMBERS.size * row + ROW_NUMBERS.multiplier))
     u, v = minus(tip, origin), minus(there, origin)
     u, v = minus(u, times(dot(axis, u), axis)), minus(v, times(dot(axis, v), axis))
     if dot(u, u) < LEVER or dot(v, v) < LEVER:
@@ -75,10 +75,10 @@ def aim(chain, rows, values, goal, given, room, q, lane, width):
     only then. `room` has `aim_room` numbers.
     """
     codes, numbers, settings, _ = chain
-    carriers, arm = int64(load(settings, SETTINGS.carriers)), load(settings, SETTINGS.arm)
+    carriers, arm = np.int64(load(settings, SETTINGS.carriers)), load(settings, SETTINGS.arm)
     weights, pose, work = vector(settings, SETTINGS.position_weights), room, beyond(room, values)
     for value in range(values):
-        store(pose, value, float64(load(q, width * value + lane)))
+        store(pose, value, np.float64(load(q, width * value + lane)))
     for cycle in range(CYCLES):
         _, _, _, tip = sweep_tip(codes, numbers, rows, load(settings, SETTINGS.spin), pose, work)
         goal_at = vector(goal, TRANSFORM.origin)

@@ -452,7 +452,7 @@ def search_body(codes, numbers, settings, aims, size, seed, problem, tries, scra
     return reached
 
 
-@kernel(nogil=True)
+@kernel("i8[] f8[] f8[] f8[] i8 i8 b1 i8 i8 f8[] f8[] f8[] i8[]", nogil=True)
 def search_bodies(codes, numbers, settings, aims, size, start, chained, seed, tries, memory, out, report, status):
     """Solve problems; poses (n * nq,) in `out` are starts and become answers.
 

@@ -80,7 +80,7 @@ def put_box(codes, rates, wide, scratch):
         scratch.reach[v] = min(wide * rate[RATE.reach], calm * rate[RATE.radian])
 
 
-@kernel
+@kernel("i8[] f8[] f8[] f8[] f8[] i8 f8 f8[] f8[] f8[] -> b1")
 def step_body(codes, numbers, settings, aims, rates, cycles, leap, memory, out, report):
     """Move the pose in `out` towards goals: in each cycle every column by its reach at most, in all by `leap` of them.
 

@@ -151,7 +151,7 @@ def add(memory, at, stride, v):
     memory[at], memory[at + stride], memory[at + 2 * stride] = plus(down(memory, at, stride), v)
 
 
-@kernel(nogil=True)
+@kernel("Goals(i8 f8[,,] i8[] i8[] f8[] f8) f8[,,,] f8[,,,] i8[] f8[,] f8[,] b1 f8[,] f8[,]", nogil=True)
 def sweep_inward(goals, world, jacobian, kinds, low, high, together, change, gain):
     """Write the best change of every joint and what it gains, (n, nv), for n problems, the outermost joint first.
 

@@ -143,7 +143,7 @@ def give(lanes, size, out, first, width):
         scatter(out, first * width + k, width, load(lanes, k))
 
 
-@kernel
+@kernel("i8[] f8[] f8[] f8[,] -> b1")
 def tip_one(codes, numbers, q, out):
     """Write world_from_frame (4, 4) for a pose (nq,); return whether pose and frame are finite."""
     x, y, z, p = sweep(cells(codes), cells(numbers), codes.size // ROW_CODES.size, cells(q))
@@ -151,7 +151,7 @@ def tip_one(codes, numbers, q, out):
     return flaw(cells(q), q.size) + flaw(flat(out), 16) == 0.0
 
 
-@kernel(nogil=True)
+@kernel("i8[] f8[] f8[] i8 f8[,] f8[] -> i8", nogil=True)
 def tip_many(codes, numbers, q, nq, room, out):
     """Write world_from_frame (n * 16,) for poses (n * nq,), n >= LANES; return the index of a bad pose, or n.
 
@@ -171,7 +171,7 @@ def tip_many(codes, numbers, q, nq, room, out):
     return count
 
 
-@kernel
+@kernel("i8[] f8[] i8[] f8[] b1 f8[] f8[,] -> b1")
 def jacobian_one(codes, numbers, rates, q, local, room, out):
     """Write the Jacobian (6, nv) for a pose (nq,); return whether pose and Jacobian are finite.
 
@@ -185,7 +185,7 @@ def jacobian_one(codes, numbers, rates, q, local, room, out):
     return flaw(cells(q), q.size) + flaw(jac, 6 * nv) == 0.0
 
 
-@kernel(nogil=True)
+@kernel("i8[] f8[] i8[] f8[] i8 b1 f8[,] f8[] -> i8", nogil=True)
 def jacobian_many(codes, numbers, rates, q, nq, local, room, out):
     """Write Jacobians (n * 6 nv,) for poses (n * nq,), n >= LANES, nq > 0; return the index of a bad pose, or n.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import namedtuple
 
-from numba import float64
+import numpy as np
 
 from . import inner, kernel, part
 from .aim import aim, aim_room, travels
@@ -70,14 +70,14 @@ def put_starts(chain, tables, rows, values, starts, given, start, pose, goal, ro
 def put_back(values, flow, books, own, lane, width):
     """Write the pose of a lane back into its slot, if it is closer than what stands there."""
     slot = slot_at(books, values, load(own, LANE.slot))
-    store(slot, SLOT.steps, load(slot, SLOT.steps) + float64(load(own, LANE.taken)))
+    store(slot, SLOT.steps, load(slot, SLOT.steps) + np.float64(load(own, LANE.taken)))
     store(own, LANE.taken, 0)
     if load(flow.error, lane) < load(slot, SLOT.error):
-        store(slot, SLOT.error, float64(load(flow.error, lane)))
-        store(slot, SLOT.position, float64(load(flow.moved, lane)))
-        store(slot, SLOT.rotation, float64(load(flow.turned, lane)))
+        store(slot, SLOT.error, np.float64(load(flow.error, lane)))
+        store(slot, SLOT.position, np.float64(load(flow.moved, lane)))
+        store(slot, SLOT.rotation, np.float64(load(flow.turned, lane)))
         for value in range(values):
-            store(slot, SLOT.size + value, float64(load(flow.q, width * value + lane)))
+            store(slot, SLOT.size + value, np.float64(load(flow.q, width * value + lane)))
 
 
 @part
@@ -231,7 +231,7 @@ def write_closest(chain, values, problem, books, notes, starts, count, given, st
     store(report, REPORT.rotation_error, r)
     store(report, REPORT.steps, load(report, REPORT.steps) + taken)
     if load(report, REPORT.starts) == 0.0:  # it was not searched for
-        store(report, REPORT.starts, float64(starts))
+        store(report, REPORT.starts, np.float64(starts))
     for value in range(values):
         store(pose, value, load(found, SLOT.size + value))
     if given:
@@ -254,7 +254,7 @@ def take_goals(chain, targets, status, count, at, books, problems):
     return found, at
 
 
-@kernel(nogil=True)
+@kernel("i8[] f8[] f4[] f8[,] f8[] f8[] i8[] f8[,] f4[,] f8[] i8[] f8[] f8[] i8[]", nogil=True)
 def closest_many(
     codes, numbers, rough, table, targets, given, stages, memory, rough_memory, books, notes, poses, report, status
 ):

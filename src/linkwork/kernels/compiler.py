@@ -1,7 +1,8 @@
-"""Whether Numba may be changed as `patches` does, which reaches into its private classes.
+"""Kernels and their parts through Numba's front end to LLVM's language; importing it imports Numba.
 
-It is done where Numba is a tested version and has everything that is touched. Elsewhere, and with
-``LINKWORK_PLAIN_NUMBA=1``, kernels compile as Numba compiles anything: more slowly, to the same answers.
+Numba is changed as `patches` does, which reaches into its private classes, where it is a tested version and has
+everything that is touched. Elsewhere, and with ``LINKWORK_PLAIN_NUMBA=1``, functions compile as Numba compiles
+anything: more slowly, to the same answers.
 """
 
 from __future__ import annotations
@@ -10,9 +11,19 @@ import importlib
 import inspect
 import logging
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba import njit
+from numba.core import types
+from numba.core.registry import cpu_target
+from numba.extending import intrinsic, typeof_impl
+from numba.np.arrayobj import populate_array
+
+from . import Intrinsic, Kernel, Part, calling, emission
+from .objects import ENTRY
+from .signatures import Group, Item, Signature
 
 TESTED = ("0.68.",)
 NEEDED: dict[str, tuple[str, ...] | None] = {  # what is overridden or called, and its parameters where they matter
@@ -22,16 +33,26 @@ NEEDED: dict[str, tuple[str, ...] | None] = {  # what is overridden or called, a
     "numba.core.codegen:JITCodeLibrary._ensure_finalized": ("self",),
     "numba.core.codegen:JITCodeLibrary.get_pointer_to_function": ("self", "name"),
     "numba.core.codegen:JITCodeLibrary.codegen": None,
-    "numba.core.codegen:JITCodeLibrary.enable_object_caching": ("self",),
-    "llvmlite.binding:Linkage.linkonce_odr": None,
     "numba.core.compiler:Compiler.__init__": ("self", "typingctx", "targetctx", "library"),
-    "numba.core.caching:FunctionCache._index_key": ("self", "sig", "codegen"),
-    "numba.core.caching:FunctionCache.load_overload": ("self", "sig", "target_context"),
     "numba.core.dispatcher:Dispatcher.get_call_template": ("self", "args", "kws"),
     "numba.core.dispatcher:Dispatcher.add_overload": ("self", "cres"),
-    "numba.core.dispatcher:Dispatcher._compile_for_args": None,
-    "numba.core.dispatcher:Dispatcher.enable_caching": ("self",),
 }
+ARITHMETIC: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract", "nsz"}}
+OPTIONS: dict[str, Any] = {
+    **ARITHMETIC,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "_nrt": False,  # no arrays are made in kernels, so no references are counted
+}
+DTYPES = {
+    "f8": types.float64,
+    "f4": types.float32,
+    "i8": types.int64,
+    "i4": types.int32,
+    "u1": types.uint8,
+    "b1": types.boolean,
+}
+BLOCK = types.CPointer(types.int64)  # type: ignore[attr-defined,unused-ignore]
 
 
 def missing(needed: dict[str, tuple[str, ...] | None]) -> str:
@@ -65,3 +86,135 @@ def why_plain() -> str:
 PLAIN = why_plain()
 if PLAIN:
     logging.getLogger("linkwork").debug("kernels are compiled by plain Numba: %s", PLAIN)
+
+    def only_for_kernels(dispatcher: Any) -> Any:
+        """Return a part of kernels as Numba has it."""
+        return dispatcher
+
+else:
+    from .patches import PartCompiler, only_for_kernels
+
+    OPTIONS["pipeline_class"] = PartCompiler
+
+
+# What Numba sees when a kernel names a part, or a function that only compiled code knows
+
+
+def dispatcher_of(function: Callable[..., Any], *, inline: bool = False) -> Any:
+    """Return Numba's dispatcher for a function that kernels call."""
+    return only_for_kernels(njit(**OPTIONS, forceinline=inline)(function))
+
+
+@typeof_impl.register(Part)
+def _type_of_part(part: Part, _context: Any) -> Any:
+    if part.compiled is None:
+        part.compiled = dispatcher_of(part.py_func, inline=part.inline)
+    return numba.typeof(part.compiled)
+
+
+@typeof_impl.register(Intrinsic)
+def _type_of_intrinsic(declared: Intrinsic, _context: Any) -> Any:
+    return cpu_target.typing_context.resolve_value_type(declared.compiled)
+
+
+# Entry points
+
+
+def kernel_text(kernel: Kernel, number: int) -> str:
+    """Return a kernel in LLVM's language, not optimised, with the entry point for one of its signatures."""
+    signature, names = kernel.signatures[number], kernel.function.__globals__
+    function, arguments, outcome = dispatcher_of(kernel.function), _arguments(signature, names), _outcome(signature)
+
+    def entry(block):  # type: ignore[no-untyped-def]
+        return outcome(function(*arguments(block)))
+
+    return _module(entry, (BLOCK,), ("ptr",))
+
+
+def call_text(head: int) -> str:
+    """Return `calling.call` in LLVM's language for objects with a head of so many bytes."""
+    call = calling.call
+
+    def entry(owner, arguments, count):  # type: ignore[no-untyped-def]
+        return call(head, owner, arguments, count)
+
+    return _module(entry, (types.int64,) * 3, ("i64",) * 3)
+
+
+def _module(entry: Callable[..., Any], takes: tuple[Any, ...], llvm_types: tuple[str, ...]) -> str:
+    """Return the text of a function with all that it calls; the C function ENTRY calls it."""
+    dispatcher = dispatcher_of(entry)
+    dispatcher.compile(takes)
+    (compiled,) = dispatcher.overloads.values()
+    given = ", ".join(f"{kind} %{k}" for k, kind in enumerate(llvm_types))
+    return (
+        f"{compiled.library._final_module}\ndefine i64 @{ENTRY}({given}) {{\n"
+        "  %result = alloca i64\n  %error = alloca ptr\n  store i64 0, ptr %result\n"
+        f'  %status = call i32 @"{compiled.fndesc.llvm_func_name}"(ptr %result, ptr %error, {given})\n'
+        "  %value = load i64, ptr %result\n  ret i64 %value\n}\n"
+    )
+
+
+def _type(argument: Item | Group, names: dict[str, Any]) -> Any:
+    if isinstance(argument, Group):
+        return types.NamedTuple([_type(item, names) for item in argument.items], names[argument.name])
+    dtype = DTYPES[argument.dtype]
+    return dtype if argument.axes < 0 else types.Array(dtype, argument.axes, "C")
+
+
+def _arguments(signature: Signature, names: dict[str, Any]) -> Any:
+    """Return an intrinsic that turns a block of slots into the tuple of a kernel's arguments."""
+    kinds = [_type(argument, names) for argument in signature.arguments]
+
+    def read(context: Any, builder: Any, block: Any, slot: int, kind: Any) -> tuple[Any, int]:
+        """Return a value and the next slot."""
+        if isinstance(kind, types.NamedTuple):
+            members = []
+            for member in kind.types:
+                value, slot = read(context, builder, block, slot, member)
+                members.append(value)
+            return context.make_tuple(builder, kind, members), slot
+        word = builder.load(builder.gep(block, [emission.INT64(slot)]))
+        if not isinstance(kind, types.Array):
+            if kind == types.float64:
+                return builder.bitcast(word, context.get_value_type(kind)), slot + 1
+            return context.cast(builder, word, types.int64, kind), slot + 1
+        shape = [builder.load(builder.gep(block, [emission.INT64(slot + 1 + k)])) for k in range(kind.ndim)]
+        array = context.make_array(kind)(context, builder)
+        size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+        strides = [emission.INT64(size)]
+        for length in reversed(shape[1:]):
+            strides.insert(0, builder.mul(strides[0], length))
+        data = builder.inttoptr(word, context.get_data_type(kind.dtype).as_pointer())
+        populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
+        return array._getvalue(), slot + 1 + kind.ndim
+
+    @intrinsic
+    def arguments(typing_context: Any, block: Any) -> Any:
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            slot, values = 0, []
+            for kind in kinds:
+                value, slot = read(context, builder, args[0], slot, kind)
+                values.append(value)
+            return context.make_tuple(builder, sig.return_type, values)
+
+        return types.Tuple(kinds)(block), emit
+
+    return arguments
+
+
+def _outcome(signature: Signature) -> Any:
+    """Return an intrinsic that turns what a kernel returns into a slot."""
+
+    @intrinsic
+    def outcome(typing_context: Any, value: Any) -> Any:
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            if not signature.returns:
+                return emission.INT64(0)
+            if signature.returns == "f8":
+                return builder.bitcast(context.cast(builder, args[0], value, types.float64), emission.INT64)
+            return context.cast(builder, args[0], value, types.int64)
+
+        return types.int64(value), emit
+
+    return outcome

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from . import inner, kernel, part
-from .fabrik_layout import slice_memory
+from .fabrik_layout import Goals, Skeleton, slice_memory  # noqa: F401 - the signature names two of them
 from .lanes import all_flat, beyond, flat
 from .pose_error import turn_between
 from .rotations import (
@@ -396,7 +396,11 @@ def best_trial(s, goals, q, trials, count, bodies, work, change):
     return best
 
 
-@kernel(nogil=True)
+@kernel(
+    "Skeleton(i8 i8 i8 i8[] i8[] i8[] i8[,] f8[,] i8[] i8[] f8[,,] f8[,] f8[] f8[] i8[] f8[,,] f8[,]) "
+    "Goals(i8[] i8[] f8[,,] f8[,] f8[] f8[] f8[] f8 f8) f8[,] f8[,] f8[] f8[,] i8[]",
+    nogil=True,
+)
 def reach(skeleton, goals, q, trials, memory, change, chosen):
     """Write the change of pose (n, nv) that the best of several trials (foresight, overshoot) of both passes asks for.
 

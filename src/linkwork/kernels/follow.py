@@ -338,7 +338,7 @@ def walk_nearby(chain, rows, values, pace, dt, cycles, span, start, s):
     return 0.0, 0.0, HELD, -1, NO_LIMIT, 0, 0.0
 
 
-@kernel
+@kernel("i8[] f8[,] f8[] f8[,] f8[] f8 i8 b1 f8[] f8[] -> i8")
 def follow_one(codes, packed, room, target, pace, dt, cycles, moving, last, out):
     """Follow a target (4, 4) from a start; write the pose and a report, see `CYCLE`, into `out`; return how it ended.
 

@@ -39,7 +39,7 @@ def turn_between(a, b, width):
     return rotation_vector(w, x, y, z)
 
 
-@kernel
+@kernel("f8[,,] f8[,] f8[,]")
 def pose_errors(frames, target, out):
     """Write the errors (n, 6) of frames (n, 4, 4) against one target (4, 4): metres along, then radians about, xyz."""
     a, b, errors = flat(frames), flat(target), flat(out)

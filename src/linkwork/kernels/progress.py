@@ -14,7 +14,7 @@ PROGRESS = 0.999  # a cost that has not fallen by a thousandth is no progress
 RUNAWAY = 1.0e3
 
 
-@kernel
+@kernel("f8[,] f8[] i8[,] f8[] f8[] f8[,] b1[]")
 def measure(error, scale, blocks, tolerances, cost, residuals, reached):
     """Write the weighted cost (n,), the norm of each block (n, blocks) and whether all are within tolerance (n,)."""
     for i in range(error.shape[0]):
@@ -33,7 +33,7 @@ def measure(error, scale, blocks, tolerances, cost, residuals, reached):
                 reached[i] = False
 
 
-@kernel
+@kernel("f8[,] f8[] b1[] f8[,] f8[] f8[] f8[] i8[] i8[] i8[] i8")
 def judge(q, cost, reached, best_q, best_cost, first_cost, mark, waiting, count, status, patience):
     """Update the best pose, the patience left and the status of every problem that is still going."""
     for i in range(q.shape[0]):

@@ -16,8 +16,10 @@ from . import inner, kernel
 HALF = 0.5 + 1e-9  # of a pixel, and a little: two triangles that share an edge leave no gap
 
 
-@kernel(nogil=True)
-def skinned(corners: Any, normals: Any, bones: Any, weights: Any, moves: Any, places: Any, facing: Any) -> None:
+@kernel("f8[,] f8[,] i8[,] f8[,] f8[,,] f8[,] f8[,] f8[,]", nogil=True)
+def skinned(
+    corners: Any, normals: Any, bones: Any, weights: Any, moves: Any, places: Any, facing: Any, blend: Any
+) -> None:
     """Move corners and normals by the weighted mean of their bones' transforms (linear blend skinning).
 
     Args:
@@ -28,8 +30,8 @@ def skinned(corners: Any, normals: Any, bones: Any, weights: Any, moves: Any, pl
         moves: world_from_bound of every bone, shape (bones, 3, 4).
         places: Takes the corners in the world, shape (n, 3).
         facing: Takes the unit normals there.
+        blend: Room for a transform, shape (3, 4).
     """
-    blend = np.empty((3, 4))
     for i in range(corners.shape[0]):
         blend[:] = 0.0
         for j in range(bones.shape[1]):
@@ -52,14 +54,15 @@ def skinned(corners: Any, normals: Any, bones: Any, weights: Any, moves: Any, pl
                 facing[i, row] /= math.sqrt(length)
 
 
-@kernel(nogil=True)
-def projected(points: Any, projection: Any, pages: Any) -> Any:
-    """Project points onto a page and return the lowest and highest x and y there.
+@kernel("f8[,] f8[,] f8[,] f8[]", nogil=True)
+def projected(points: Any, projection: Any, pages: Any, bounds: Any) -> None:
+    """Project points onto a page.
 
     Args:
         points: Points of the world, shape (n, 3).
         projection: Homogeneous projection, shape (4, 4).
         pages: Takes x, y and depth of each, shape (n, 3); not numbers behind the eye.
+        bounds: Takes the lowest x and y on the page, then the highest.
     """
     left, top, right, bottom = np.inf, np.inf, -np.inf, -np.inf
     for i in range(points.shape[0]):
@@ -72,10 +75,10 @@ def projected(points: Any, projection: Any, pages: Any) -> Any:
         if w > 0.0:
             left, right = min(left, pages[i, 0]), max(right, pages[i, 0])
             top, bottom = min(top, pages[i, 1]), max(bottom, pages[i, 1])
-    return left, top, right, bottom
+    bounds[0], bounds[1], bounds[2], bounds[3] = left, top, right, bottom
 
 
-@kernel(nogil=True)
+@kernel("f8[,] f8[,] f8[] f8[,,]", nogil=True)
 def lit(colors: Any, facing: Any, light: Any, shown: Any) -> None:
     """Light both sides of corners, as `surfaces.shaded` does one.
 
@@ -105,7 +108,7 @@ def _bounded(low: float, high: float, level: float, slope: float, inverse: float
     return low, high if level >= 0.0 else -np.inf
 
 
-@kernel(nogil=True)
+@kernel("f8[,] i8[,] b1[] f4[,] i4[,]", nogil=True)
 def fill(pages: Any, triangles: Any, shells: Any, depth: Any, owners: Any) -> None:
     """Find which triangle each pixel of a page shows: the nearest.
 
@@ -170,8 +173,8 @@ def _blended(pages: Any, corners: Any, t: int, colors: Any, x: float, y: float, 
         color[channel] = u * first + v * second + (1.0 - u - v) * third
 
 
-@kernel(nogil=True)
-def averaged(pages: Any, triangles: Any, colors: Any, owners: Any, grain: int, pixels: Any) -> None:
+@kernel("f8[,] i8[,] f8[,,] i4[,] i8 u1[,,] f8[]", nogil=True)
+def averaged(pages: Any, triangles: Any, colors: Any, owners: Any, grain: int, pixels: Any, color: Any) -> None:
     """Average squares of a fine page into the pixels of a picture, with how much of each is covered.
 
     Args:
@@ -181,9 +184,10 @@ def averaged(pages: Any, triangles: Any, colors: Any, owners: Any, grain: int, p
         owners: The triangle that each fine pixel shows, or -1.
         grain: How many fine pixels there are along the side of a pixel.
         pixels: Takes red, green, blue and cover from 0 to 255, shape (height, width, 4).
+        color: Room for a colour, shape (3,).
     """
     height, width = pixels.shape[:2]
-    color, cover = np.zeros(3), 255.0 / (grain * grain)
+    cover = 255.0 / (grain * grain)
     for row in range(height):
         for column in range(width):
             red, green, blue, count, last = 0.5, 0.5, 0.5, 0, -1

@@ -79,7 +79,7 @@ def memory_size(count: int) -> int:
     return int(sum(sizes.py_func(count)))
 
 
-@kernel
+@kernel("f8[,,] f8[,] f8[] f8[] f8[,,] f8[,] f8[] f8 f8")
 def fit_revolute(constants, axes, lower, upper, wanted, angles, memory, damping, stride):
     """Fit angles (frames, n), whose first row is the start, to rotations wanted (frames, 3, 3).
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import namedtuple
 
-from numba import float64, int64
+import numpy as np
 
 from . import inner, kernel, part
 from .aim import aim, aim_room, travels
@@ -39,7 +39,7 @@ def keep_best(lane, width, values, moved, turned, weight, q, best):
     store(best, BEST.position, moved)
     store(best, BEST.rotation, turned)
     for value in range(values):
-        store(best, BEST.size + value, float64(load(q, width * value + lane)))
+        store(best, BEST.size + value, np.float64(load(q, width * value + lane)))
     return True
 
 
@@ -50,8 +50,8 @@ def write_best(values, best, starts, steps, pose, report):
         store(pose, value, load(best, BEST.size + value))
     store(report, REPORT.position_error, load(best, BEST.position))
     store(report, REPORT.rotation_error, load(best, BEST.rotation))
-    store(report, REPORT.starts, float64(starts))
-    store(report, REPORT.steps, float64(steps))
+    store(report, REPORT.starts, np.float64(starts))
+    store(report, REPORT.steps, np.float64(steps))
 
 
 @part
@@ -142,12 +142,12 @@ def begin_descent(chain, tables, batch, flow, books, state, best, lane, width, r
             store(after, width * value + lane, load(best, BEST.size + value))
         store(steps, lane, -CLOSING)
         store(state, LANE.open, -1)
-        store(state, LANE.taken, load(state, LANE.taken) + int64(CLOSING))
+        store(state, LANE.taken, load(state, LANE.taken) + np.int64(CLOSING))
         return
     store(state, LANE.start, start + 1)
     store(steps, lane, 0.0)
     for k in range(TRANSFORM.size):
-        store(one, k, float64(load(flow.goal, width * k + lane)))
+        store(one, k, np.float64(load(flow.goal, width * k + lane)))
     if start < 0:
         for value in range(values):
             store(after, width * value + lane, within(chain.limits, value, load(batch.given, values * problem + value)))
@@ -170,13 +170,13 @@ def refill_lane(chain, tables, batch, flow, books, states, out, lane, width, row
     state, change, then = beyond(states, LANE.size * lane), 0, AGAIN
     problem = load(state, LANE.problem)
     if problem >= 0:
-        taken, arrived = load(state, LANE.taken) + int64(load(steps, lane)), (near >> lane) & 1 == 1
+        taken, arrived = load(state, LANE.taken) + np.int64(load(steps, lane)), (near >> lane) & 1 == 1
         if arrived:  # whatever came close before it
             store(best, BEST.error, math.inf)
             taken -= 1  # the last one was only looked at
         store(state, LANE.taken, taken)
-        p, r = float64(load(moved, lane)), float64(load(turned, lane))
-        weight = float64(load(chain.settings, SETTINGS.rotation_weight))
+        p, r = np.float64(load(moved, lane)), np.float64(load(turned, lane))
+        weight = np.float64(load(chain.settings, SETTINGS.rotation_weight))
         closer = keep_best(lane, width, values, p, r, weight, q, best)
         then = judge_end(chain.settings, arrived, closer, batch.tries, state, best)
         if then < AGAIN:
@@ -203,7 +203,11 @@ def swapped(memory):
     return Lanes(goal, steps, moved, turned, after, q, work, ranks)
 
 
-@kernel(nogil=True)
+@kernel(
+    "i8[] f8[] f8[,] f8[] f8[] i8 i8 i8 b1 f8[,] f8[] i8[] f8[] f8[] i8[]",
+    "i8[] f4[] f4[,] f8[] f8[] i8 i8 i8 b1 f4[,] f8[] i8[] f8[] f8[] i8[]",
+    nogil=True,
+)
 def search_many(
     codes, numbers, table, targets, given, first, seed, tries, leave, memory, books, state, poses, report, status
 ):
@@ -247,7 +251,7 @@ def gather_goals(numbers, spin, targets, first, goal):
         put_row(numbers, spin, row, axes, gather(targets, item + 3, 16), goal)
 
 
-@kernel(nogil=True)
+@kernel("i8[] f8[] f8[] f8[] f8[,] f8[]", nogil=True)
 def check_many(codes, numbers, targets, poses, memory, report):
     """Bring poses (m * values,) within limits and write their squared errors into their reports; all targets are rigid.
 

@@ -151,7 +151,7 @@ def keep_goal(target, one, kept, goals):
         store(goals, k, load(one, k))
 
 
-@kernel
+@kernel("i8[] f8[,] f8[,] f8[,] i8 i8 b1 f8[] -> i8")
 def search_one(codes, packed, room, target, seed, tries, given, out):
     """Search for one target (4, 4); write the pose, its errors, the starts and the steps into `out`.
 

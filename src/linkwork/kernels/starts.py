@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from numba import float64, int64, uint64
+import numpy as np
 
 from . import inner, part
 from .chain_memory import ENDS, FRAME, LIMITS, NARROW, SETTINGS, WIDE
@@ -26,17 +26,17 @@ RIGID = 1e-11  # sum of the squared flaws from which on a matrix is not a rotati
 @inner
 def mixed(key):
     """Return 64 well-mixed bits (splitmix64)."""
-    z = key + uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return z ^ (z >> uint64(31))
+    z = key + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
 
 
 @inner
 def uniform(seed, problem, start, value):
     """Return a number from 0 to 1 that depends on these four alone."""
-    key = mixed(uint64(seed) ^ mixed(uint64(problem) ^ mixed(uint64(start) ^ mixed(uint64(value)))))
-    return float64(key >> uint64(11)) * 2.0**-53
+    key = mixed(np.uint64(seed) ^ mixed(np.uint64(problem) ^ mixed(np.uint64(start) ^ mixed(np.uint64(value)))))
+    return np.float64(key >> np.uint64(11)) * 2.0**-53
 
 
 @inner
@@ -46,7 +46,7 @@ def random_value(limits, seed, problem, start, value):
     if start < MIDDLE:
         u = 0.5 + SPREAD * (u - 0.5)
     at = LIMITS.size * value
-    low, high = float64(load(limits, at + LIMITS.start_low)), float64(load(limits, at + LIMITS.start_high))
+    low, high = np.float64(load(limits, at + LIMITS.start_low)), np.float64(load(limits, at + LIMITS.start_high))
     return low + (high - low) * u
 
 
@@ -104,7 +104,7 @@ def rank(table, first, blocks, goal, ranks, at):
         for k in range(TRANSFORM.size):
             away = away + load(table, row + FRAME.factors + k) * load(goal, k)
         nearer = away < best
-        best, where = select(nearer, away, best), select(nearer, float64(block), where)
+        best, where = select(nearer, away, best), select(nearer, np.float64(block), where)
     store(ranks, at, best)
     store(ranks, at + 1, where)
 
@@ -118,7 +118,7 @@ def take_best(scores, at, width):
         nearer = score < best
         best, lane = select(nearer, score, best), select(nearer, k, lane)
     store(scores, at + lane, math.inf)
-    return int64(load(scores, at + width + lane)) * width + lane
+    return np.int64(load(scores, at + width + lane)) * width + lane
 
 
 @part
@@ -136,7 +136,7 @@ def put_start(chain, values, tables, goal, row, seed, problem, start, q, lane, w
     frame = take_best(scores, row * width, width) if start < FIRST_STARTS else 0
     for value in range(values):
         if start < FIRST_STARTS:
-            x = float64(load(poses, frame * values + value))
+            x = np.float64(load(poses, frame * values + value))
         else:
             x = random_value(chain.limits, seed, problem, start, value)
         store(q, width * value + lane, x)
@@ -151,4 +151,4 @@ def starts_worth_trying(settings, error, tries):
     goals at the very edge of reach, where the best pose is almost there.
     """
     bound = load(settings, SETTINGS.start_bound) / math.sqrt(max(error, 1e-300))
-    return int64(min(max(min(bound, PLENTY), EDGE * bound, FIRST_STARTS), tries))
+    return np.int64(min(max(min(bound, PLENTY), EDGE * bound, FIRST_STARTS), tries))

@@ -35,7 +35,7 @@ def put_transposed(jac, error, m, n, out):
         out[j] = total
 
 
-@kernel
+@kernel("f8[,] f8[] f8 f8[] -> f8")
 def transpose_step(jacobian, error, scale, change):
     """Write ``alpha J^T V`` and return alpha: the scale or, where that is 0, the one that best fits V.
 
@@ -83,7 +83,7 @@ def eliminate(matrix, x, n):
     return True
 
 
-@kernel
+@kernel("f8[,] f8[] f8 f8[] f8[] -> b1")
 def damped_step(jacobian, error, squared_damping, room, change):
     """Write ``J^T (J J^T + lambda² I)^-1 V``, or the equal ``(J^T J + lambda² I)^-1 J^T V`` where that is smaller.
 
@@ -140,7 +140,7 @@ def turn_rows(one, two, width, c, s):
         one[k], two[k] = c * x - s * y, s * x + c * y
 
 
-@kernel
+@kernel("f8[,] f8[] f8 f8[] f8[] -> i8")
 def pseudoinverse_step(jacobian, error, rank, room, change):
     """Write ``J^+ V`` through the singular values, those below `rank` of the largest left out; return how many are not.
 

@@ -31,14 +31,14 @@ def sweep_tree(starts, parents, frames, codes, numbers, q, world):
         keep(world, frame, x, y, z, p)
 
 
-@kernel
+@kernel("i8[] i8[] i8[] f8[] f8[] f8[] -> b1")
 def frames_one(starts, parents, codes, numbers, q, out):
     """Write all frames (frames * 16,) for a pose (nq,); return whether pose and frames are finite."""
     sweep_tree(cells(starts), cells(parents), parents.size, cells(codes), cells(numbers), cells(q), cells(out))
     return flaw(cells(q), q.size) + flaw(cells(out), out.size) == 0.0
 
 
-@kernel(nogil=True)
+@kernel("i8[] i8[] i8[] f8[] f8[] i8 f8[,] f8[] -> i8", nogil=True)
 def frames_many(starts, parents, codes, numbers, q, nq, room, out):
     """Write all frames (n * frames * 16,) for poses (n * nq,), n >= LANES; return the index of a bad pose, or n.
 

@@ -104,10 +104,10 @@ class Evaluator:
         if x.dtype.kind not in "fiu":
             x = as_poses(self._linkage, q)  # a stored pose, values by joint; or it says what is wrong
         shape = x.shape  # a contiguous array has at least one axis
-        x = np.ascontiguousarray(x, np.float64)
+        x = np.require(x, np.float64, ("C", "A"))
         if not shape or shape[-1] != self._nq:
             raise PoseShapeError(self._nq, shape, self._linkage.name)
-        return x if x.flags.writeable else x.copy()  # Numba would compile every kernel again for a read-only array
+        return x
 
     def one_frame(self, q: PoseLike, frame: str) -> FloatArray:
         """Return world_from_frame, shape (..., 4, 4)."""

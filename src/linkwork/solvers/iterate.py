@@ -191,7 +191,7 @@ class _Walk:
         self._growths, self._grew = np.zeros(count, np.int64), np.zeros(count, np.bool_)
 
     def _measured(self, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:
-        error = self.problem.error(q)
+        error = np.ascontiguousarray(self.problem.error(q))
         cost, residuals = np.empty(len(q)), np.empty((len(q), len(self._blocks)))
         reached = np.empty(len(q), np.bool_)
         measure(error, self.scale, self._blocks, self.tolerances, cost, residuals, reached)

@@ -1,0 +1,65 @@
+"""``python -m linkwork.kernels``: build packs of machine code, for this machine or for all."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from .build import build
+from .pack import HOME, Pack, PackError
+from .targets import TARGETS, host
+
+
+def main() -> int:
+    """Build what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m linkwork.kernels", description=__doc__)
+    parser.add_argument("targets", nargs="*", help=f"of {', '.join(TARGETS)}; this machine's by default")
+    parser.add_argument("-o", "--output", type=Path, help="a folder; by default the pack is put beside the kernels")
+    parser.add_argument("--all", action="store_true", help="all targets")
+    parser.add_argument("--levels", nargs="*", help="instruction sets, such as v3; all by default")
+    parser.add_argument("--if-needed", action="store_true", help="do nothing if the pack beside the kernels is good")
+    given = parser.parse_args()
+    unknown = [name for name in given.targets if name not in TARGETS]
+    own = host()
+    if unknown:
+        parser.error(f"{unknown[0]} is no target; there are {', '.join(TARGETS)}.")
+    if given.if_needed and usable():
+        return 0
+    names = [*TARGETS] if given.all else given.targets or ([own.name] if own else [])
+    if not names or (given.output is None and (own is None or names != [own.name])):
+        parser.error("a pack for another machine needs --output.")
+    began = time.perf_counter()
+    output = given.output or HOME.with_name("pack.building")
+    made = build([TARGETS[name] for name in names], output, levels=given.levels, progress=show)
+    if given.output is None and own is not None:
+        shutil.rmtree(HOME, ignore_errors=True)
+        shutil.move(made[own.name], HOME)
+        shutil.rmtree(output)
+        made = {own.name: HOME}
+    for name, folder in made.items():
+        size = (folder / TARGETS[name].file).stat().st_size
+        print(f"{name}: {folder / TARGETS[name].file}, {size / 1e6:.1f} MB")
+    print(f"built in {time.perf_counter() - began:.0f} s")
+    return 0
+
+
+def usable() -> bool:
+    """Return whether the pack beside the kernels can be used."""
+    try:
+        Pack()
+    except PackError:
+        return False
+    return True
+
+
+def show(count: int, total: int, name: str) -> None:
+    """Show progress on a terminal."""
+    if sys.stderr.isatty():
+        print(f"\rcompiled {count} of {total}: {name:24}", end="\n" if count == total else "", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

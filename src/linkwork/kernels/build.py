@@ -1,0 +1,102 @@
+"""Packs are built: every kernel through Numba's front end once, then to object code for each target, then linked."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+from . import Kernel, all_kernels, in_order
+from .calling import HEADS
+from .linker import link
+from .pack import write_listing
+from .targets import Level, Target
+
+Progress = Callable[[int, int, str], None]
+
+
+def build(
+    targets: Sequence[Target],
+    output: Path,
+    *,
+    levels: Iterable[str] | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Path]:
+    """Build packs, and return their folders by target.
+
+    Args:
+        targets: What for.
+        output: A folder; each pack has one of its target's name in it.
+        levels: Names of the instruction sets that are wanted; all by default.
+        workers: How many processes compile; as many as there are cores by default.
+        progress: Told how many functions of how many are compiled, and the name of the last.
+    """
+    wanted = [(target, level) for target in targets for level in target.levels if not levels or level.name in levels]
+    kernels = all_kernels()
+    symbols = in_order({symbol for target in targets for symbol in symbols_of(target, kernels)})
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        context = get_context("spawn")
+        with ProcessPoolExecutor(workers or os.cpu_count(), mp_context=context) as pool:
+            work = {pool.submit(compile_symbol, symbol, wanted, folder): symbol for symbol in symbols}
+            for count, done in enumerate(as_completed(work), start=1):
+                done.result()
+                if progress is not None:
+                    progress(count, len(symbols), work[done])
+        return {target.name: _pack(target, wanted, kernels, folder, output / target.name) for target in targets}
+
+
+def _pack(
+    target: Target, wanted: Sequence[tuple[Target, Level]], kernels: dict[str, Kernel], objects: Path, to: Path
+) -> Path:
+    """Link the objects of a target into its pack."""
+    from .. import __version__
+
+    there = tuple(level for one, level in wanted if one == target)
+    names = [(symbol, level) for level in there for symbol in sorted(symbols_of(target, kernels))]
+    to.mkdir(parents=True, exist_ok=True)
+    link(
+        [_object(objects, target, level, symbol) for symbol, level in names],
+        [target.symbol(symbol, level) for symbol, level in names],
+        target,
+        to / target.file,
+    )
+    own = [one for one in kernels.values() if set(one.symbols) <= symbols_of(target, kernels)]
+    write_listing(to, target, there, own, __version__)
+    return to
+
+
+def symbols_of(target: Target, kernels: dict[str, Kernel]) -> set[str]:
+    """Return the names of all functions that a target's pack has, for each level."""
+    found = {symbol for one in kernels.values() for symbol in one.symbols}
+    if target.name != "wasm":
+        found |= {f"call_{head}" for head in HEADS}
+    return found if "x86_64" in target.name else found - {"processor_level"}
+
+
+def compile_symbol(symbol: str, wanted: Sequence[tuple[Target, Level]], folder: Path) -> None:
+    """Compile one function for targets and levels into objects below a folder: the work of one process."""
+    from .compiler import call_text, kernel_text
+    from .objects import compile_object
+
+    kernels = all_kernels()
+    if symbol.startswith("call_"):
+        text = call_text(int(symbol.removeprefix("call_")))
+    else:
+        owner = next(one for one in kernels.values() if symbol in one.symbols)
+        text = kernel_text(owner, owner.symbols.index(symbol))
+    for target, level in wanted:
+        if symbol in symbols_of(target, kernels):
+            name = target.symbol(symbol, level)
+            code = compile_object(text, target.triple, level.cpu, level.features, name, reloc=target.relocation)
+            path = _object(folder, target, level, symbol)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(code)
+
+
+def _object(folder: Path, target: Target, level: Level, symbol: str) -> Path:
+    return folder / target.name / (level.name or "base") / f"{symbol}.o"

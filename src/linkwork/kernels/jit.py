@@ -1,0 +1,152 @@
+"""Kernels compiled on the fly, by Numba's front end and LLVM, at their first call; object code is kept on disk."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
+from multiprocessing import get_context
+from typing import Any
+
+from ..errors import MissingExtraError
+from . import Kernel, all_kernels, in_order, store
+from .binding import HEAD, builtin
+from .sources import source_hash
+
+Progress = Callable[[int, int, str], None]
+_lock = threading.RLock()
+_engines: list[Any] = []  # machine code lasts as long as they do
+
+
+class Compiled:
+    """A kernel that is compiled when it is first called.
+
+    Args:
+        kernel: The kernel.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.__name__, self.__doc__ = kernel.name, kernel.function.__doc__
+        self._function: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the kernel."""
+        if self._function is None:
+            self._function = compiled(self.kernel)
+        return self._function(*arguments)
+
+
+def compiled(kernel: Kernel) -> Any:
+    """Return a builtin function for a kernel, compiled now or kept from before.
+
+    Raises:
+        MissingExtraError: If Numba is not installed.
+    """
+    if importlib.util.find_spec("numba") is None:
+        from .runtime import the_pack
+
+        raise MissingExtraError(
+            "numba", "jit", f"compiling kernels, since no pack of machine code is used ({the_pack()})"
+        )
+    with _lock:
+        entries = [_loaded(symbol, _object(symbol, kernel)) for symbol in kernel.symbols]
+        return builtin(kernel, _call(), entries)
+
+
+@cache
+def _call() -> int:
+    """Return the address of the function that stands between Python and kernels."""
+    symbol = f"call_{HEAD}"
+    return _loaded(symbol, _object(symbol))
+
+
+def _object(symbol: str, kernel: Kernel | None = None) -> bytes:
+    """Return the object code of a kernel's symbol, or of the call; it is compiled by one process, once."""
+    key = f"{symbol} {' '.join(_host())} {source_hash()} {_versions()}"
+    code = store.find(key) if _can_be_kept(kernel) else None
+    if code is not None:
+        return code
+    with store.alone(key):
+        code = store.find(key) if _can_be_kept(kernel) else None
+        if code is None:
+            _announce()
+            from .compiler import call_text, kernel_text
+            from .objects import compile_object
+
+            text = call_text(HEAD) if kernel is None else kernel_text(kernel, kernel.symbols.index(symbol))
+            code = compile_object(text, *_host(), symbol)
+            if _can_be_kept(kernel):
+                store.keep(key, code)
+    return code
+
+
+def _can_be_kept(kernel: Kernel | None) -> bool:
+    """Return whether the hash of the sources knows a kernel; one that is declared elsewhere is compiled each time."""
+    return kernel is None or kernel.function.__module__.startswith(f"{__package__}.")
+
+
+def _loaded(symbol: str, code: bytes) -> int:
+    """Return the address of a symbol of object code that is put into this process."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    triple, cpu, features = _host()
+    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, jit=True)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(f'target triple = "{triple}"'), machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    _engines.append(engine)
+    return int(engine.get_function_address(symbol))
+
+
+@cache
+def _host() -> tuple[str, str, str]:
+    """Return LLVM's names of this machine, its processor and what that has besides."""
+    import llvmlite.binding as llvm
+
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+@cache
+def _versions() -> str:
+    """Return which compiler object code comes from; Numba is not imported for it."""
+    from importlib.metadata import version
+
+    return f"numba {version('numba')} llvmlite {version('llvmlite')} {os.environ.get('LINKWORK_PLAIN_NUMBA', '')}"
+
+
+@cache
+def _announce() -> None:
+    """Say on a terminal, once, that something must be compiled."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print("linkwork: compiling kernels (once; kept for later runs) ...", file=sys.stderr)
+
+
+# All at once
+
+
+def warm(progress: Progress | None = None) -> str:
+    """Compile all kernels that are not kept yet, in as many processes as there are cores.
+
+    Return why they could not be kept; nothing where they were.
+    """
+    names = {symbol: one.name for one in all_kernels().values() for symbol in one.symbols}
+    trouble = _warm_one(None, f"call_{HEAD}")
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        work = {pool.submit(_warm_one, names[symbol], symbol): symbol for symbol in in_order(names)}
+        for count, done in enumerate(as_completed(work), start=1):
+            trouble = trouble or done.result()
+            if progress is not None:
+                progress(count, len(work), work[done])
+    return trouble
+
+
+def _warm_one(name: str | None, symbol: str) -> str:
+    _object(symbol, None if name is None else all_kernels()[name])
+    return store.kept().trouble

@@ -1,0 +1,42 @@
+"""Object code from LLVM's language, for this processor or for another; importing it imports llvmlite."""
+
+from __future__ import annotations
+
+import re
+
+import llvmlite.binding as llvm
+
+TRIPLE = re.compile(r'^target triple = ".*"$', re.M)
+LAYOUT = re.compile(r'^target datalayout = ".*"$', re.M)
+ENTRY = "linkwork_entry"  # the function that is called from outside
+COMMON = re.compile(r"= common (local_unnamed_addr )?global")
+
+llvm.initialize_all_targets()
+llvm.initialize_all_asmprinters()
+llvm.initialize_native_asmparser()
+
+
+def compile_object(text: str, triple: str, cpu: str, features: str, symbol: str, *, reloc: str = "pic") -> bytes:
+    """Return the object code of a module for a target; only one symbol of it is visible.
+
+    Args:
+        text: The module, not optimised.
+        triple: LLVM's name of the target.
+        cpu: LLVM's name of the processor.
+        features: What it has besides, as LLVM writes it.
+        symbol: What the function that is called from outside is named; all others belong to it.
+        reloc: How addresses are written: ``"pic"`` for libraries, ``"static"`` for WebAssembly.
+    """
+    text = text.replace(f"@{ENTRY}(", f"@{symbol}(")
+    plain = COMMON.sub("= global", LAYOUT.sub("", TRIPLE.sub(f'target triple = "{triple}"', text)))
+    module = llvm.parse_assembly(plain)
+    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=3, reloc=reloc)
+    module.data_layout = str(machine.target_data)
+    for one in (*module.functions, *module.global_variables):
+        if not one.is_declaration and one.name != symbol:
+            one.linkage = "internal"
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization, options.slp_vectorization, options.loop_unrolling = True, False, True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
