@@ -9,7 +9,7 @@ from .options import AsJson
 
 @command("warmup")
 def warmup(as_json: AsJson = False) -> None:
-    """Compile all kernels now, not at their first use, where they are not there already."""
+    """Compile all kernels now, not at their first use."""
     from ..kernels import runtime
 
     with progress("compiling") as shown:
