@@ -275,6 +275,17 @@ def test_a_disk_that_takes_no_more_is_said_once_and_is_no_error(name, folder, mo
     assert store.keep(KEY, CODE)  # there is room again
 
 
+def test_what_another_process_kept_meanwhile_is_as_good(monkeypatch):
+    store.keep(KEY, CODE)
+
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, "Permission denied")  # as Windows does while someone reads the file
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    assert store.keep(KEY, b"other")
+    assert (store.find(KEY), store.kept().trouble) == (CODE, "")
+
+
 MOUNT = """
 import os, subprocess, sys, pathlib
 import store

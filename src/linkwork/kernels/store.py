@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 PACKAGE = Path(__file__).parent
 NAMED = "LINKWORK_CACHE_DIR"
@@ -94,6 +94,8 @@ def keep(key: str, code: bytes) -> bool:
         else:
             _trim(folder, spare=_name(key))
             return True
+    if find(key) is not None:  # another process has kept it; Windows replaces no file that someone reads
+        return True
     _troubles.update(troubles or {PACKAGE: "there is no folder to write to"})
     if not told:
         logging.getLogger("linkwork").warning(
@@ -114,10 +116,8 @@ def alone(key: str) -> Iterator[None]:
         yield
     finally:
         if lock is not None:
-            handle, path = lock
-            with suppress(OSError):  # Windows keeps a file that is open
-                path.unlink()
-            os.close(handle)
+            with lock, suppress(OSError):  # Windows keeps a file that is open
+                Path(lock.name).unlink()
 
 
 def forget() -> int:
@@ -256,35 +256,35 @@ def _write(path: Path, key: str, code: bytes) -> None:
 # Locks
 
 
-def _first_lock(key: str) -> tuple[int, Path] | None:
-    """Return a lock in the first folder that can be written to: an open file and its path."""
+def _first_lock(key: str) -> BinaryIO | None:
+    """Return a locked file in the first folder that can be written to; it is let go when it is closed."""
     for folder in folders():
-        try:
+        with suppress(OSError, ValueError):
             _make(folder)
-            path = (folder / _name(key)).with_suffix(LOCK)
-            handle = _locked(path)
-        except (OSError, ValueError):
-            continue
-        return None if handle is None else (handle, path)
+            return _locked((folder / _name(key)).with_suffix(LOCK))
     return None
 
 
-def _locked(path: Path) -> int | None:
-    """Return an open file that no one else has locked, once there is one, or None after a while."""
+def _locked(path: Path) -> BinaryIO | None:
+    """Return a file, locked, once no one else has it, or None after a while."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | OPEN, 0o644)
+        file = open(path, "ab", opener=_opened)  # noqa: SIM115
         try:
-            if _lock(handle) and os.path.samestat(os.fstat(handle), path.stat()):
-                return handle
+            if _lock(file.fileno()) and os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return file
         except FileNotFoundError:  # who held it has removed it
             pass
         except BaseException:
-            os.close(handle)
+            file.close()
             raise
-        os.close(handle)
+        file.close()
         time.sleep(PAUSE)
     return None
+
+
+def _opened(name: str, flags: int) -> int:
+    return os.open(name, flags | OPEN, 0o644)
 
 
 def _lock(handle: int) -> bool:
