@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import functools
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,18 +16,33 @@ import captures
 import children
 import linkwork as lw
 from gltf_files import UP, character, wandering
+from linkwork.models.exercises import EXERCISES
+from linkwork.models.humans import human
 
 FINER = 10  # times between two frames
 
 
-def played(three: Path, file: Path, number: int, times: np.ndarray) -> dict[str, np.ndarray]:
-    """Return where three.js has the nodes of a file at times, z up."""
+@dataclass(frozen=True)
+class Play:
+    """An animation of a file, by its number, and the times at which it is looked at."""
+
+    file: Path
+    number: int
+    times: np.ndarray
+
+
+def played(three: Path, plays: list[Play]) -> list[dict[str, np.ndarray]]:
+    """Return where three.js has the nodes of files at times, z up."""
     script = Path(__file__).parent / "three_player.mjs"
-    command = ["node", str(script), str(three), str(file), str(number)]
-    done = children.run(command, text=True, stdin=json.dumps(times.tolist()))
+    wanted = [{"file": str(one.file), "number": one.number, "times": one.times.tolist()} for one in plays]
+    done = children.run(["node", str(script), str(three)], text=True, stdin=json.dumps(wanted))
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    return {name: np.array(places) @ UP.T for name, places in found.items()}
+    found = []
+    for one, line in zip(plays, done.stdout.splitlines(), strict=True):
+        answer = json.loads(line)
+        places = np.frombuffer(base64.b64decode(answer["places"]), np.float32).reshape(len(one.times), -1, 3) @ UP.T
+        found.append(dict(zip(answer["names"], np.swapaxes(places, 0, 1), strict=True)))
+    return found
 
 
 def finer(clip: lw.Clip) -> np.ndarray:
@@ -60,17 +78,29 @@ def spinning() -> lw.Clip:
     return lw.Clip(body, np.arange(40) / 30.0, np.concatenate([np.zeros((40, 3)), wrapped], axis=1))
 
 
-CLIPS = {"spinning": spinning, "dance": lambda: captures.recorded("dance")}
+CLIPS = {
+    "spinning": spinning,
+    **{name: functools.partial(captures.recorded, name) for name in captures.CAPTURES},
+    **{f"{name}, a model": functools.partial(lw.models.motion, name) for name in lw.models.MODELS},
+    **{f"{name}, an exercise": functools.partial(make, human(root="floating")) for name, make in EXERCISES.items()},
+}
+
+
+@pytest.fixture(scope="module")
+def written(three, tmp_path_factory) -> dict[str, tuple[lw.Clip, dict[str, np.ndarray]]]:
+    """Every clip that there is, and where three.js has its links between the frames too: in one process for all."""
+    folder, clips = tmp_path_factory.mktemp("three"), {name: make() for name, make in CLIPS.items()}
+    for k, clip in enumerate(clips.values()):
+        clip.save(folder / f"{k}.glb")
+    plays = [Play(folder / f"{k}.glb", 0, finer(clip)) for k, clip in enumerate(clips.values())]
+    return dict(zip(clips, zip(clips.values(), played(three, plays), strict=True), strict=True))
 
 
 @pytest.mark.parametrize("name", CLIPS)
-def test_joints_go_the_short_way_between_frames(tmp_path, three, name):
-    clip = CLIPS[name]()
+def test_joints_go_the_short_way_between_frames(written, name):
+    clip, found = written[name]
     assert np.abs(np.diff(clip.poses, axis=0)).max() > np.pi or name != "spinning"  # its angles do wrap
-    clip.save(tmp_path / "clip.glb")
-    times = finer(clip)
-    found, expected = played(three, tmp_path / "clip.glb", 0, times), between(clip, times)
-    for link, places in expected.items():
+    for link, places in between(clip, finer(clip)).items():
         np.testing.assert_allclose(found[link], places, atol=1e-4 * (1.0 + clip.linkage.length), err_msg=link)
 
 
@@ -81,7 +111,7 @@ def test_a_character_moves_as_its_clip_does(tmp_path, three, validator):
     clip = wandering(lw.load(file.save(tmp_path)))
     clip.save(tmp_path / "out.glb")
     times = finer(clip)
-    found, expected = played(three, tmp_path / "out.glb", 1, times), between(clip, times)
+    (found,), expected = played(three, [Play(tmp_path / "out.glb", 1, times)]), between(clip, times)
     for link in (f"bone{k}" for k in range(2, 7)):
         np.testing.assert_allclose(found[link][::FINER], clip.forward()[link][:, :3, 3], atol=1e-4, err_msg=link)
     assert np.abs(found["bone2"] - expected["bone2"]).max() < 0.2  # the way of the armature, said by the top joint
