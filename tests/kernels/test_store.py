@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import logging
 import os
 import shutil
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import children
+from command_line import run
 from linkwork.kernels import store
 
 KEY, CODE = "search_one 1a2b x86_64-unknown-linux-gnu znver4 +avx2", bytes(range(256)) * 40
@@ -573,3 +575,18 @@ def test_windows_locks_are_asked_for_there(monkeypatch):
 def test_nothing_slow_is_imported(tmp_path):
     script = "import sys, store; print(*{name.split('.')[0] for name in sys.modules} & {'numba', 'numpy', 'fcntl'})"
     assert child(tmp_path, script).stdout == "\n"
+
+
+def test_warmup_says_where_code_is_kept_or_why_it_is_not(folder, monkeypatch):
+    from linkwork.kernels import jit, runtime
+
+    monkeypatch.setattr(runtime, "the_pack", lambda: "there is none")
+    monkeypatch.setattr(jit, "warm", lambda _progress: [store.keep(KEY, CODE), store.kept().trouble][1])
+    said = run("warmup").stdout
+    assert f"kept in {folder}; no pack: there is none" in said
+    shutil.rmtree(folder)
+    folder.write_text("not a folder")
+    said = run("warmup").stdout
+    assert "nothing could be kept" in said
+    assert f": {folder}: " in said
+    assert json.loads(run("warmup", "--json").stdout)["kept"] is False
