@@ -20,9 +20,9 @@ import numpy as np
 from numba import config, cuda, float32, float64
 
 from ..errors import DeviceError
-from . import SOURCES
 from .compiler import PLAIN, missing
 from .damped import nearest_copy
+from .sources import source_hash
 from .symbolic import Trace, compiled
 
 KINDS = {"float32": float32, "float64": float64}
@@ -181,11 +181,9 @@ def _cache_of(function: Callable[..., Any], key: str) -> Any:
     """Return numba-cuda's cache on disk, keyed by all sources; the closure's own values say nothing that lasts."""
     from numba.cuda.dispatcher import CUDACache
 
-    from .patches import Announced
-
-    class KernelCache(Announced, CUDACache):  # type: ignore[misc,unused-ignore]
+    class KernelCache(CUDACache):  # type: ignore[misc,unused-ignore]
         def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-            return sig, codegen.magic_tuple(), SOURCES, key
+            return sig, codegen.magic_tuple(), source_hash(cards=True), key
 
     return KernelCache(function)
 

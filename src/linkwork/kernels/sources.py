@@ -14,11 +14,14 @@ HOST = {  # nothing in them is compiled, or says how
 
 
 @cache
-def source_hash(folder: Path = FOLDER) -> str:
-    """Return a number, as text, that changes with the sources in a folder, those of `HOST` and of cards aside."""
+def source_hash(folder: Path = FOLDER, *, cards: bool = False) -> str:
+    """Return a number, as text, that changes with the sources in a folder, those of `HOST` aside.
+
+    Only `cards` are interested in what is written for them.
+    """
     check, size = 0, 0
     for path in sorted((*folder.glob("*.py"), *folder.glob("*.zig"))):
-        if path.name not in HOST and not path.name.startswith("cuda"):
+        if path.name not in HOST and (cards or not path.name.startswith("cuda")):
             content = path.name.encode() + b"\0" + path.read_bytes().replace(b"\r\n", b"\n") + b"\0"
             check, size = zlib.crc32(content, check), size + len(content)
     return f"{size:x}-{check:08x}"
