@@ -10,7 +10,7 @@ SECONDS ?= 60
 # A quick run is two processes side by side, each with rooms of its own: none collects what the other runs.
 HALF := cli draw explain formats goals kernels linkage motion retargeting sixty
 
-.PHONY: demo test quick coverage check lint format types bench fuzz docs build clean
+.PHONY: demo test quick coverage check lint format types bench fuzz docs build kernels wheels clean
 
 demo: $(VENV)/studio.stamp
 	$(BIN)/linkwork demo
@@ -66,6 +66,14 @@ docs: $(VENV)/docs.stamp
 build: $(VENV)/dev.stamp
 	$(BIN)/python -m build --no-isolation
 
+# Machine code of the kernels for every platform, then wheels; what runs in an emulator here is run.
+kernels: $(VENV)/dev.stamp
+	$(BIN)/python -m linkwork.kernels --all --output build/packs
+
+wheels: kernels
+	$(BIN)/python release/wheels.py build/packs dist
+	$(BIN)/python -m pytest -q tests/kernels/test_other_platforms.py
+
 clean:
 	rm -rf $(VENV) build dist site .coverage .mypy_cache .pytest_cache .ruff_cache gallery
 
@@ -76,5 +84,5 @@ $(VENV)/bin/python:
 
 # One stamp for each set of extras: installed again when the project's own description changes.
 $(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$*]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[jit,$*]"
 	@touch $@

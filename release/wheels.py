@@ -1,0 +1,123 @@
+"""Builds the wheels and looks into each: one for every platform with its pack of kernels, and one for all others.
+
+    python release/wheels.py build/packs dist
+
+takes the packs that ``python -m linkwork.kernels --all --output build/packs`` has made. Every wheel is built twice, and
+both must be the same bytes. What is wrong is said, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import csv
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZipFile
+
+from linkwork.kernels.calling import HEADS
+from linkwork.kernels.sources import source_hash
+
+from linkwork.kernels.inspection import inspect
+from linkwork.kernels.targets import TARGETS, Target
+
+ROOT = Path(__file__).parents[1]
+PACK = "linkwork/kernels/pack"
+LARGEST = 8_000_000  # bytes of a wheel: a light download is half of why packs exist
+PLATFORMS: tuple[Target | None, ...] = (None, *(target for target in TARGETS.values() if target.tag))
+
+
+def main() -> int:
+    """Build and check all wheels."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("packs", type=Path, help="a folder with a pack for each target")
+    parser.add_argument("output", type=Path, help="the folder for the wheels")
+    given = parser.parse_args()
+    given.output.mkdir(parents=True, exist_ok=True)
+    faults: list[str] = []
+    wheels: list[Path] = []
+    for target in PLATFORMS:
+        with TemporaryDirectory() as first, TemporaryDirectory() as second:
+            wheel, again = build(given.packs, Path(first), target), build(given.packs, Path(second), target)
+            if wheel.read_bytes() != again.read_bytes():
+                faults.append(f"{wheel.name}: built twice, it is not the same")
+            wheels.append(Path(shutil.copy(wheel, given.output)))
+    for wheel, target in zip(wheels, PLATFORMS, strict=True):
+        print(f"{wheel.stat().st_size / 1e6:5.2f} MB  {wheel.name}")
+        faults += [f"{wheel.name}: {fault}" for fault in wheel_faults(wheel, target, plain=wheels[0])]
+    twine = subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *map(str, wheels)], check=False)
+    print(*faults, sep="\n")
+    return 1 if faults or twine.returncode else 0
+
+
+def build(packs: Path, output: Path, target: Target | None) -> Path:
+    """Build the wheel for a target, or for any platform, and return its file."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LINKWORK_")}
+    if target is not None:
+        environment |= {"LINKWORK_PACK": str((packs / target.name).resolve()), "LINKWORK_TAG": target.tag}
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(output)]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return next(output.glob("*.whl"))
+
+
+def wheel_faults(wheel: Path, target: Target | None, plain: Path) -> Iterator[str]:
+    """Yield what is wrong with the wheel of a target; `plain` is the wheel for any platform."""
+    added = {f"{PACK}/{target.file}", f"{PACK}/pack.json"} if target else set()
+    tags = [f"py3-none-{tag}" for tag in target.tag.split(".")] if target else ["py3-none-any"]
+    if wheel.stat().st_size > LARGEST:
+        yield f"has {wheel.stat().st_size} bytes, more than {LARGEST}"
+    with ZipFile(wheel) as archive, ZipFile(plain) as other:
+        names, info = set(archive.namelist()), next(n for n in other.namelist() if n.endswith("/METADATA"))
+        yield from (f"has no {name}" for name in sorted((set(other.namelist()) | added) - names))
+        yield from (f"has {name} too" for name in sorted(names - set(other.namelist()) - added))
+        if archive.read(info) != other.read(info):
+            yield "has metadata of its own"
+        described = archive.read(info.replace("METADATA", "WHEEL")).decode().splitlines()
+        if sorted(line[5:] for line in described if line.startswith("Tag: ")) != sorted(tags):
+            yield f"is not tagged {' '.join(tags)}"
+        if f"Root-Is-Purelib: {str(target is None).lower()}" not in described:
+            yield "says wrongly whether it is for any platform"
+        yield from record_faults(archive, info.replace("METADATA", "RECORD"))
+        if target is not None and added <= names:
+            yield from pack_faults(archive, target)
+
+
+def record_faults(archive: ZipFile, record: str) -> Iterator[str]:
+    """Yield which files of a wheel are not what its record says."""
+    rows = {name: digest for name, digest, _ in csv.reader(io.StringIO(archive.read(record).decode()))}
+    for name in archive.namelist():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(archive.read(name)).digest()).rstrip(b"=").decode()
+        if name != record and rows.get(name) != f"sha256={digest}":
+            yield f"has another {name} than its record says"
+
+
+def pack_faults(archive: ZipFile, target: Target) -> Iterator[str]:
+    """Yield what is wrong with the pack in a wheel."""
+    with TemporaryDirectory() as name:
+        archive.extractall(name)
+        kernels = Path(name) / "linkwork/kernels"
+        listing, library = json.loads((kernels / "pack/pack.json").read_text()), kernels / "pack" / target.file
+        content = library.read_bytes()
+        if (listing["size"], listing["crc32"]) != (len(content), zlib.crc32(content)):
+            yield "has a library that is not the one of its listing"
+        if listing["sources"] != source_hash(kernels):
+            yield "has a pack of other sources than its own"
+        if (listing["target"], listing["levels"]) != (target.name, [level.name for level in target.levels]):
+            yield f"has a pack for {listing['target']}, {' '.join(listing['levels'])}"
+        symbols = {symbol for function in listing["functions"].values() for symbol in function["symbols"]}
+        symbols |= {f"call_{head}" for head in HEADS}
+        exports = [target.symbol(symbol, level) for symbol in symbols for level in target.levels]
+        yield from (f"{target.file} {fault}" for fault in inspect(library, exports, target))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""Records what Python calls of the kernels, so that packs of other platforms can be called with the same.
+
+    python tests/recording.py FOLDER [GOALS]
+
+solves goals of an arm and of a body, one by one and in batches, and writes `calls`, which replay.c reads, and
+`results.json`: what each answer is. `read_answers` reads what replay.c has written.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import struct
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROOM = {"room", "memory", "rough_memory", "books", "notes", "blend", "trials"}  # to work in: what it holds is no matter
+DTYPES = {"f8": np.float64, "f4": np.float32, "i8": np.int64, "i4": np.int32, "u1": np.uint8, "b1": np.bool_}
+DATA, FILL, CALL, WRITE = 1, 2, 3, 4
+
+
+class Recorder:
+    """Writes calls of kernels into a file.
+
+    Args:
+        folder: Where `calls` and `results.json` go.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.file = folder, (folder / "calls").open("wb")
+        self.results: list[tuple[str, str, str, list[int]]] = []
+        self.lock = threading.RLock()
+        self.contents: dict[int, bytes] = {}  # of buffers that no kernel writes to
+        self.buffers: dict[Any, int] = {}
+
+    def around(self, kernel: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a kernel that is recorded when it is called."""
+        names = list(inspect.signature(kernel.function).parameters)
+
+        def call(*arguments: Any) -> Any:
+            with self.lock:
+                return self._call(kernel, function, names, arguments)
+
+        return call
+
+    def _call(self, kernel: Any, function: Any, names: list[str], arguments: tuple[Any, ...]) -> Any:
+        named = [
+            (name, value)
+            for name, argument in zip(names, arguments, strict=True)
+            for value in (argument if isinstance(argument, tuple) else (argument,))
+        ]
+        before = [value.tobytes() if isinstance(value, np.ndarray) else b"" for _, value in named]
+        result = function(*arguments)
+        arrays = [value for _, value in named if isinstance(value, np.ndarray)]
+        number = next(k for k, one in enumerate(kernel.signatures) if fits(one.items, arrays))
+        slots: list[int] = []
+        changed: list[tuple[str, int, NDArray[Any]]] = []
+        for k, (name, value) in enumerate(named):
+            if not isinstance(value, np.ndarray):
+                slots += [0, bits(value)]
+                continue
+            same = value.tobytes() == before[k] and name not in ROOM
+            buffer = self._put((kernel.name, k, value.nbytes), name, before[k], same=same)
+            slots += [1, buffer, *(part for length in value.shape for part in (0, length))]
+            if not same and name not in ROOM:
+                changed.append((name, buffer, value))
+        symbol = kernel.symbols[number].encode()
+        self._write(CALL, len(symbol), text=symbol)
+        self._write(len(slots) // 2, *slots)
+        self.results.append((kernel.name, "", kernel.signatures[number].returns or "i8", []))
+        for name, buffer, value in changed:
+            self._write(WRITE, buffer)
+            self.results.append((kernel.name, name, value.dtype.str[1:], list(value.shape)))
+        return result
+
+    def _put(self, place: tuple[Any, ...], name: str, content: bytes, *, same: bool) -> int:
+        """Put content into a buffer, and return its number. What no kernel changes has a buffer of its own."""
+        key = content if same and len(content) > 256 else place
+        buffer = self.buffers.setdefault(key, len(self.buffers))
+        if same and self.contents.get(buffer) == content:
+            return buffer
+        self.contents.pop(buffer, None)
+        if same:
+            self.contents[buffer] = content
+        first = content[:8].ljust(8, b"\0")
+        if name in ROOM:
+            self._write(FILL, buffer, len(content), 0)
+        elif content == first * (len(content) // 8):
+            self._write(FILL, buffer, len(content), *struct.unpack("<q", first))
+        else:
+            self._write(DATA, buffer, len(content), text=content)
+        return buffer
+
+    def _write(self, *numbers: int, text: bytes = b"") -> None:
+        self.file.write(struct.pack(f"<{len(numbers)}q", *numbers) + text + bytes(-len(text) % 8))
+
+    def close(self) -> None:
+        """Write what is left."""
+        self.file.close()
+        (self.folder / "results.json").write_text(json.dumps(self.results))
+
+
+def fits(items: Any, arrays: list[NDArray[Any]]) -> bool:
+    """Return whether arrays are of the dtypes that a signature asks for."""
+    wanted = [item.dtype for item in items if item.axes >= 0]
+    return wanted == [array.dtype.str[1:] for array in arrays]
+
+
+def bits(value: Any) -> int:
+    """Return a number as a slot holds it."""
+    if isinstance(value, float | np.floating):
+        return int(struct.unpack("<q", struct.pack("<d", value))[0])
+    return int(value)
+
+
+def read_answers(folder: Path, answers: Path) -> Iterator[tuple[str, str, NDArray[Any]]]:
+    """Yield kernel, name and content of every answer; the name of what a kernel returns is empty."""
+    content, place = answers.read_bytes(), 0
+    for kernel, name, dtype, shape in json.loads((folder / "results.json").read_text()):
+        count = int(np.prod(shape))
+        size = count * np.dtype(dtype).itemsize if name else 8
+        kind = np.float64 if not name and dtype == "f8" else np.int64 if not name else DTYPES[dtype]
+        yield kernel, name, np.frombuffer(content, kind, count, place).reshape(shape)
+        place += size
+    if place != len(content):
+        raise ValueError(f"{answers} has {len(content)} bytes; the recording makes {place}.")
+
+
+def solve_goals(count: int) -> None:
+    """Solve goals of an arm, one by one and in batches of both precisions, and of a body; compute frames, Jacobians."""
+    import linkwork as lw
+
+    arm = lw.models.panda()
+    tip = arm.frames[-1]
+    poses = np.random.default_rng(7).uniform(arm.lower, arm.upper, (count, arm.nq))
+    targets = arm.forward(poses, frame=tip)
+    ik = lw.prepare(arm, tip)
+    for target in targets:
+        ik(target)
+    for dtype in (np.float64, np.float32):
+        lw.solve_batch(arm, tip, targets, dtype=dtype, threads=1)
+    arm.jacobian(poses[:1000], tip)
+    q = poses[0]
+    for pose in poses[:200]:
+        arm.jacobian(pose, tip)
+        q = ik.step(arm.forward(pose, frame=tip), q, dt=0.01)
+    body = lw.models.human()
+    hand, foot = "right_hand", "left_foot"
+    for pose in np.random.default_rng(8).uniform(-0.3, 0.3, (count // 50, 3)):
+        start = body.neutral()
+        place = body.forward(start, frame=hand)[:3, 3] + pose
+        lw.solve(body, [lw.Reach(hand, position=place), lw.Hold(foot)], start=start)
+
+
+def main(folder: Path, goals: int) -> None:
+    """Record."""
+    from linkwork.kernels import runtime
+
+    folder.mkdir(parents=True, exist_ok=True)
+    recorder, plain = Recorder(folder), runtime.callable_of
+    runtime.callable_of = lambda kernel: recorder.around(kernel, plain(kernel))
+    solve_goals(goals)
+    recorder.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 10_000)
