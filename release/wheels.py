@@ -25,9 +25,8 @@ from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
 from linkwork.kernels.calling import HEADS
-from linkwork.kernels.sources import source_hash
-
 from linkwork.kernels.inspection import inspect
+from linkwork.kernels.sources import source_hash
 from linkwork.kernels.targets import TARGETS, Target
 
 ROOT = Path(__file__).parents[1]

@@ -92,7 +92,8 @@ def compile_symbol(symbol: str, wanted: Sequence[tuple[Target, Level]], folder: 
     for target, level in wanted:
         if symbol in symbols_of(target, kernels):
             name = target.symbol(symbol, level)
-            code = compile_object(text, target.triple, level.cpu, level.features, name, reloc=target.relocation)
+            kind = target.triple, level.cpu, level.features
+            code = compile_object(text, *kind, name, reloc=target.relocation, model="default")
             path = _object(folder, target, level, symbol)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(code)

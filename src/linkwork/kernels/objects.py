@@ -16,7 +16,9 @@ llvm.initialize_all_asmprinters()
 llvm.initialize_native_asmparser()
 
 
-def compile_object(text: str, triple: str, cpu: str, features: str, symbol: str, *, reloc: str = "pic") -> bytes:
+def compile_object(
+    text: str, triple: str, cpu: str, features: str, symbol: str, *, reloc: str = "pic", model: str = "jitdefault"
+) -> bytes:
     """Return the object code of a module for a target; only one symbol of it is visible.
 
     Args:
@@ -26,15 +28,18 @@ def compile_object(text: str, triple: str, cpu: str, features: str, symbol: str,
         features: What it has besides, as LLVM writes it.
         symbol: What the function that is called from outside is named; all others belong to it.
         reloc: How addresses are written: ``"pic"`` for libraries, ``"static"`` for WebAssembly.
+        model: How far things may be apart: anywhere in memory, or ``"default"``, side by side in one library.
     """
     text = text.replace(f"@{ENTRY}(", f"@{symbol}(")
     plain = COMMON.sub("= global", LAYOUT.sub("", TRIPLE.sub(f'target triple = "{triple}"', text)))
     module = llvm.parse_assembly(plain)
-    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=3, reloc=reloc)
+    machine = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=cpu, features=features, opt=3, reloc=reloc, codemodel=model
+    )
     module.data_layout = str(machine.target_data)
     for one in (*module.functions, *module.global_variables):
         if not one.is_declaration and one.name != symbol:
-            one.linkage = "internal"
+            one.linkage = "private"  # its long name is in no library
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization, options.slp_vectorization, options.loop_unrolling = True, False, True
     builder = llvm.create_pass_builder(machine, options)
