@@ -197,7 +197,6 @@ def print_pose(linkage: Linkage, pose: dict[str, float]) -> None:
 
 def solution_data(solution: Solution, *, explain: bool) -> dict[str, Any]:
     """Return one solution as plain data, with a paragraph on why if it is asked for."""
-    from ..explain.diagnosis import diagnose
     from ..goals import Reach
 
     linkage = solution.linkage
@@ -206,7 +205,11 @@ def solution_data(solution: Solution, *, explain: bool) -> dict[str, Any]:
     blocks = [
         (getattr(goal, "frame", type(goal).__name__), block.unit) for goal in solution.goals for block in goal.blocks
     ]
-    found = diagnose(solution) if explain else None
+    found = None
+    if explain:
+        from ..explain.diagnosis import diagnose
+
+        found = diagnose(solution)
     return {
         "success": solution.success,
         "reason": solution.reason,

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import solvers
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage
 from ..linkage.program import chain_motions
-from ..solvers import Problem, Robust, Solution
+from ..solvers import Problem, Solution
 from ..solvers.options import Limits
 
 SECONDS = 10.0  # for all experiments about one solve
@@ -248,7 +249,7 @@ class Experiments:
         self.settings = replace(solution.settings, trace=False, max_iterations=None, limits=limits)
         self.goals = [goal for goal in solution.goals if is_judged(goal)]
         for some in (self.goals[:1], self.goals) if self.goals else ():  # compiles what is needed, outside of the time
-            Robust(restarts=1).solve(self._problem(some), solution.q, self.settings)
+            solvers.Robust(restarts=1).solve(self._problem(some), solution.q, self.settings)
         self.deadline = time.perf_counter() + seconds
 
     @property
@@ -260,7 +261,7 @@ class Experiments:
         """Return a solve of some goals, in what time there is left; with settings changed."""
         left = max(self.deadline - time.perf_counter(), 1e-3)
         settings = replace(self.settings, time_budget=left, **changes)
-        return Robust(restarts=TRIES).solve(self._problem(goals, linkage), self.solution.q, settings)
+        return solvers.Robust(restarts=TRIES).solve(self._problem(goals, linkage), self.solution.q, settings)
 
     def _problem(self, goals: Sequence[Goal], linkage: Linkage | None = None) -> Problem:
         return Problem(linkage or self.linkage, list(goals), self.solution.start, self.solution.group)

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import solvers  # its methods, for experiments, are imported when one is made
 from ..errors import OptionError
 from ..goals import Block, Reach
 from ..linkage.linkage import Linkage
 from ..linkage.poses import mid_range, wrapped
 from ..linkage.program import chain_motions
-from ..solvers import METHODS, Damped, Group, Method, Problem, Robust, Solution, run
+from ..solvers import Group, Problem, Solution
 from ..solvers.groups import random_poses
 from ..solvers.solution import ending, errors_in_words
 from ..transforms import FloatArray
 from .conflicts import Conflict, Experiments, amount, apart, called, joined, levels, missed_blocks
 from .lost_directions import NEARLY, SINGULAR, bent_starts, lost_direction
+
+if TYPE_CHECKING:
+    from ..solvers import Method
 
 STARTS = 128
 MORE = 1.01  # times what cannot be less: what counts as more
@@ -156,7 +160,7 @@ def _of_a_group(solution: Solution, found: Diagnosis) -> Diagnosis:
     group: Any = solution.group
     everyone = Problem(solution.linkage, solution.goals, solution.start)
     settings = replace(solution.settings, trace=False, max_iterations=None)
-    reached = bool(Robust(restarts=ALL_JOINTS).solve(everyone, solution.q, settings).success)
+    reached = bool(solvers.Robust(restarts=ALL_JOINTS).solve(everyone, solution.q, settings).success)
     told = f"Only {group.words} might move"
     text = f"{found.sentence} {told}; with all joints {'it is' if reached else 'it is not'} reached."
     advice = "Give joints= more of them, or start with the others elsewhere." if reached else found.advice
@@ -285,7 +289,7 @@ def _experiments(solution: Solution) -> Diagnosis:
     others = random_poses(solution.linkage, 0, STARTS, solution.group, solution.start)
     starts = np.concatenate([solution.q[None], others])
     project = replace(settings, limits="project" if settings.keeps_limits else "ignore")
-    tried = run(Damped(), problem, starts, project)
+    tried = solvers.run(solvers.Damped(), problem, starts, project)
     if tried.success.any():
         singular = _singular(solution, problem, base)
         if singular is not None:
@@ -293,7 +297,7 @@ def _experiments(solution: Solution) -> Diagnosis:
         if solution.status == "diverged" and solution.method != "robust":
             return _diverged(solution, problem, base)
         return _local_minimum(solution, base, tried)
-    free = run(Damped(), problem, starts, replace(settings, limits="ignore"))
+    free = solvers.run(solvers.Damped(), problem, starts, replace(settings, limits="ignore"))
     if settings.keeps_limits and free.success.any():
         return _limits(trials, base, free.q[free.success])
     found = _nowhere(problem, base, tried if settings.keeps_limits else free)
@@ -321,7 +325,7 @@ def _several(trials: Experiments, base: str) -> Diagnosis:
 
 def _continued(solution: Solution, problem: Problem) -> Diagnosis | None:
     """Go on from where the budget ran out."""
-    if solution.status not in ("iterations", "time") or solution.method not in METHODS:
+    if solution.status not in ("iterations", "time") or solution.method not in solvers.METHODS:
         return None
     settings = replace(solution.settings, trace=False, time_budget=None, max_iterations=2000)
     further = _method(solution).solve(problem, solution.q, settings)
@@ -338,7 +342,7 @@ def _continued(solution: Solution, problem: Problem) -> Diagnosis | None:
 
 def _method(solution: Solution) -> Method:
     """Return the method of a solution, with its options, to solve again."""
-    return METHODS[solution.method](**solution.options)
+    return solvers.METHODS[solution.method](**solution.options)
 
 
 def _diverged(solution: Solution, problem: Problem, base: str) -> Diagnosis:
@@ -369,7 +373,7 @@ def _singular(solution: Solution, problem: Problem, base: str) -> Diagnosis | No
     text += " It is no lack of reach: other starts get there."
     settings = replace(solution.settings, trace=False, time_budget=None)
     starts = bent_starts(problem, solution.start, keep_limits=settings.keeps_limits)
-    for bent in starts[:BENDS] if solution.method in METHODS else ():
+    for bent in starts[:BENDS] if solution.method in solvers.METHODS else ():
         if _method(solution).solve(problem, bent.q, settings).success:
             evidence |= {"joint": bent.joint, "start": bent.q}
             way = f"Start from a bent pose: with {bent.joint!r} at {bent.value:.3g}, {solution.method!r} reaches it."
