@@ -18,6 +18,7 @@ import pytest
 
 import children
 import linkwork as lw
+from linkwork.kernels.runtime import the_pack
 
 PUBLIC = [
     "Align",
@@ -422,11 +423,54 @@ lw.from_dh([(0, 0, 1, 0)])
     assert loaded(script) == set()
 
 
-def test_forward_kinematics_loads_numba_and_no_picture() -> None:
-    script = "import linkwork as lw\nlw.models.planar([2, 1]).forward([0, 0], frame='tip')"
-    packages = loaded(script)
-    assert "numba" in packages
-    assert not packages & {"matplotlib", "click", "viser"}
+FIRST_ANSWERS = """
+import linkwork as lw
+
+arm = lw.models.panda()
+target = arm.forward("ready", frame="tip")
+arm.jacobian("ready", "tip")
+assert lw.solve(arm, lw.Reach("tip", pose=target)).reason.startswith("reached")
+ik = lw.prepare(arm, "tip")
+assert ik.step(target, ik(target).q, dt=0.01).status == "reached"
+turned = lw.Reach("tip", position=target[:3, 3], orientation={"euler": ("xyz", [180, 0, 0])})
+assert turned.orientation.shape == (3, 3)
+
+body = lw.models.human(root="floating")
+hands = [lw.Reach(f"{side}_hand", position=(0.3, y, 1.2)) for side, y in (("left", 0.2), ("right", -0.2))]
+assert lw.solve(body, [*hands, lw.Hold("left_foot"), lw.Balance()], start="stand")
+
+b = lw.Builder("kite", root="floating").ball("wrist", "hand").frame("tip", at=(0, 0, 0.1))
+kite = b.build()
+q = kite.integrate(kite.neutral(), [0.1] * kite.nv)
+assert lw.solve(kite, [lw.Reach("tip", pose=kite.forward(q, frame="tip")), lw.Rest()], start=kite.neutral())
+kite.interpolate(q, kite.neutral(), 0.5)
+"""
+
+FIRST_COMMANDS = """
+from linkwork.cli.app import app
+
+for words in (["info", "panda"], ["solve", "panda", "--position", "0.4,0.2,0.5", "--start", "ready"], ["pose", "ur5"]):
+    try:
+        app(words)
+    except SystemExit as end:
+        assert end.code == 0
+"""
+
+
+@pytest.mark.parametrize(("script", "allowed"), [(FIRST_ANSWERS, set()), (FIRST_COMMANDS, {"click"})])
+def test_first_answers_need_nothing_heavy_and_little_memory(script: str, allowed: set[str]) -> None:
+    """They are had where nothing heavy can be imported at all; Numba only where there is no pack."""
+    packed = not isinstance(the_pack(), str)
+    compiler = set() if packed else {"numba", "llvmlite", "asyncio", "concurrent.futures"}
+    forbidden = sorted({*HEAVY, "concurrent.futures", "asyncio", "pydantic", "trimesh"} - allowed - compiler)
+    code = f"import sys\nsys.modules |= dict.fromkeys({forbidden!r})\n{script}"
+    if sys.platform == "linux":
+        code += "\nfrom pathlib import Path\nprint(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0])"
+    environment = os.environ | {"PYTHONPATH": str(Path(lw.__file__).parents[1])}
+    done = children.run([sys.executable, "-W", "error", "-c", code], env=environment, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    if packed and sys.platform == "linux":
+        assert int(done.stdout.split()[-1]) < 80_000  # kB
 
 
 def test_the_typed_package_says_so() -> None:
