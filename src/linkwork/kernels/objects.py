@@ -41,7 +41,7 @@ def compile_object(
         if not one.is_declaration and one.name != symbol:
             one.linkage = "private"  # its long name is in no library
     options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization, options.slp_vectorization, options.loop_unrolling = True, False, True
+    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return bytes(machine.emit_object(module))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import zlib
 from pathlib import Path
 from typing import Any
@@ -59,9 +60,10 @@ class Pack:
         found = self.listing["functions"].get(kernel.name)
         if found is None or found["signatures"] != [*map(str, kernel.signatures)] or found["nogil"] != kernel.nogil:
             return None
-        return builtin(kernel, self._address(f"call_{HEAD}"), [self._address(symbol) for symbol in kernel.symbols])
+        return builtin(kernel, self.address(f"call_{HEAD}"), [self.address(symbol) for symbol in kernel.symbols])
 
-    def _address(self, symbol: str, level: str | None = None) -> int:
+    def address(self, symbol: str, level: str | None = None) -> int:
+        """Return where a function is, of the level that is used or of another."""
         level = self.level if level is None else level
         try:
             function = getattr(self.library, f"{symbol}__{level}" if level else symbol)
@@ -70,12 +72,17 @@ class Pack:
         return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
     def _best_level(self, target: Target) -> str:
-        """Return the name of the highest level that the pack and the processor have."""
+        """Return the name of the highest level that the pack and the processor have, or that LINKWORK_LEVEL names."""
         there: list[str] = self.listing["levels"]
+        chosen = os.environ.get("LINKWORK_LEVEL", "")
+        if chosen:
+            if chosen not in there:
+                raise PackError(f"LINKWORK_LEVEL={chosen} is none of its instruction sets: {', '.join(there)}")
+            return chosen
         if len(target.levels) == 1:
             return there[0]
         prototype = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-        number = int(prototype(self._address("processor_level", there[0]))(None))
+        number = int(prototype(self.address("processor_level", there[0]))(None))
         fit = [name for name in there if int(name[1:]) <= number]
         if not fit:
             raise PackError(f"the processor has less than its least instruction set, x86-64-{there[0]}")
