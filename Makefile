@@ -10,17 +10,26 @@ SECONDS ?= 60
 # A quick run is two processes side by side, each with rooms of its own: none collects what the other runs.
 HALF := cli draw explain formats goals kernels linkage motion retargeting sixty
 
+# Kernels come from a pack that is built once, or from the compiler where it cannot be; `make test KERNELS=jit` leaves it alone.
+ifdef KERNELS
+export LINKWORK_KERNELS := $(KERNELS)
+endif
+PACK = $(BIN)/python -m linkwork.kernels --if-needed
+
 .PHONY: demo test quick coverage check lint format types bench fuzz docs build kernels wheels clean
 
-demo: $(VENV)/studio.stamp
+demo: $(VENV)/demo.stamp
+	@$(PACK) --levels host || true
 	$(BIN)/linkwork demo
 
 test: $(VENV)/dev.stamp
-	@$(BIN)/linkwork warmup  # kernels are compiled once, not in every process of the tests
+	@$(PACK) || true
+	@$(BIN)/linkwork warmup  # says where kernels come from; compiles them where there is no pack
 	@$(BIN)/python tests/parts.py --workers $(WORKERS) $(TESTFLAGS)
 
 quick: $(VENV)/dev.stamp
-	@$(BIN)/linkwork warmup
+	@$(PACK) || true
+	@$(BIN)/linkwork warmup  # says where kernels come from; compiles them where there is no pack
 	@half="$(HALF:%=tests/%)"; $(BIN)/python -m pytest -q --quick $$half & one=$$!; \
 	$(BIN)/python -m pytest -q --quick tests $(HALF:%=--ignore=tests/%); rest=$$?; wait $$one && exit $$rest
 

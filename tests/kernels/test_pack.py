@@ -23,7 +23,9 @@ from linkwork.kernels.pack import HOME, LISTING, Pack, PackError
 from linkwork.kernels.targets import TARGETS, Target, host
 
 TARGET = host()
-built = pytest.mark.skipif(TARGET is None or not (HOME / LISTING).exists(), reason="no pack is built here: make kernels")
+built = pytest.mark.skipif(
+    TARGET is None or not (HOME / LISTING).exists(), reason="no pack is built here: make kernels"
+)
 
 
 @pytest.fixture
@@ -95,7 +97,7 @@ def test_a_pack_that_cannot_be_used_is_refused_with_a_sentence(pack: Path, damag
 @built
 def test_a_library_without_its_functions_is_refused(pack: Path) -> None:
     rewrite(pack, levels=["v9"])
-    with pytest.raises(PackError, match="is not in its library|has less than"):
+    with pytest.raises(PackError, match=r"is not in its library|has less than"):
         Pack(pack)
 
 
@@ -134,9 +136,7 @@ print("numba" in sys.modules)
 def run(code: str, **environment: str) -> Any:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LINKWORK_")}
     here = str(Path(lw.__file__).parents[1])
-    return children.run(
-        [sys.executable, "-c", code], env=kept | {"PYTHONPATH": here} | environment, text=True
-    )
+    return children.run([sys.executable, "-c", code], env=kept | {"PYTHONPATH": here} | environment, text=True)
 
 
 @built
@@ -205,7 +205,8 @@ ones = np.array([lw.prepare(arm, "tip")(target).q for target in targets[:300]])
 whole = lw.solve(figure, [lw.Reach("left_hand", position=(0.3, 0.4, 1.2)), lw.Rest()])
 frames = figure.forward(figure.random_pose(0, 50)).array
 single = lw.solve_batch(arm, "tip", targets, dtype="float32")
-np.savez(sys.argv[1], batch=batch.q, success=batch.success, ones=ones, whole=whole.q, frames=frames, single=single.success)
+found = {"batch": batch.q, "success": batch.success, "ones": ones, "whole": whole.q, "frames": frames}
+np.savez(sys.argv[1], single=single.success, **found)
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 import time
@@ -10,7 +11,9 @@ from pathlib import Path
 
 from .build import build
 from .pack import HOME, Pack, PackError
-from .targets import TARGETS, host
+from .targets import TARGETS, Target, host
+
+TOLD_BY = {"v2": "sse4.2", "v3": "avx2", "v4": "avx512vl"}  # a feature that tells an instruction set
 
 
 def main() -> int:
@@ -19,21 +22,31 @@ def main() -> int:
     parser.add_argument("targets", nargs="*", help=f"of {', '.join(TARGETS)}; this machine's by default")
     parser.add_argument("-o", "--output", type=Path, help="a folder; by default the pack is put beside the kernels")
     parser.add_argument("--all", action="store_true", help="all targets")
-    parser.add_argument("--levels", nargs="*", help="instruction sets, such as v3; all by default")
+    parser.add_argument(
+        "--levels",
+        nargs="*",
+        help="instruction sets, such as v3, or host: the best that this machine has; all by default",
+    )
     parser.add_argument("--if-needed", action="store_true", help="do nothing if the pack beside the kernels is good")
     given = parser.parse_args()
     unknown = [name for name in given.targets if name not in TARGETS]
     own = host()
     if unknown:
         parser.error(f"{unknown[0]} is no target; there are {', '.join(TARGETS)}.")
-    if given.if_needed and usable():
+    if given.levels == ["host"] and own is not None:
+        given.levels = [best_level(own)]
+    if given.if_needed and not needed(given.levels):
         return 0
     names = [*TARGETS] if given.all else given.targets or ([own.name] if own else [])
     if not names or (given.output is None and (own is None or names != [own.name])):
         parser.error("a pack for another machine needs --output.")
     began = time.perf_counter()
     output = given.output or HOME.with_name("pack.building")
-    made = build([TARGETS[name] for name in names], output, levels=given.levels, progress=show)
+    try:
+        made = build([TARGETS[name] for name in names], output, levels=given.levels, progress=show)
+    except ImportError as error:
+        print(f"no pack is built, and kernels are compiled as they are needed: {error}", file=sys.stderr)
+        return 1
     if given.output is None and own is not None:
         shutil.rmtree(HOME, ignore_errors=True)
         shutil.move(made[own.name], HOME)
@@ -46,13 +59,24 @@ def main() -> int:
     return 0
 
 
-def usable() -> bool:
-    """Return whether the pack beside the kernels can be used."""
-    try:
-        Pack()
-    except PackError:
+def best_level(target: Target) -> str:
+    """Return the name of the highest instruction set that this machine has."""
+    import llvmlite.binding as llvm
+
+    there = llvm.get_host_cpu_features()
+    return [level.name for level in target.levels if there.get(TOLD_BY.get(level.name, ""), True)][-1]
+
+
+def needed(levels: list[str] | None) -> bool:
+    """Return whether the pack beside the kernels is missing, out of date or without some levels."""
+    if os.environ.get("LINKWORK_KERNELS") == "jit":
         return False
-    return True
+    try:
+        there, own = Pack(), host()
+    except PackError:
+        return True
+    wanted = levels or [level.name for level in own.levels] if own else []
+    return not set(wanted) <= set(there.listing["levels"])
 
 
 def show(count: int, total: int, name: str) -> None:

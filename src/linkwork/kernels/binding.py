@@ -97,19 +97,18 @@ def _record(kernel: Kernel, number: int, entry: int, text: bytes) -> Any:
             kinds += [GROUP | len(argument.items) << 8, *map(_kind, argument.items)]
         else:
             kinds.append(_kind(argument))
-    head = RECORD.pack(
-        dtype=np.int64,
-        entry=entry,
-        other=0,
-        count=len(signature.arguments),
-        returns=NUMBERS[signature.returns],
-        release=kernel.nogil,
-        takes=ctypes.cast(text, ctypes.c_void_p).value or 0,
-        array=id(np.ndarray),
-        type_error=id(TypeError),
-        none=id(None),
-        **_addresses(),
-    )
+    fields: dict[str, Any] = {
+        "entry": entry,
+        "other": 0,
+        "count": len(signature.arguments),
+        "returns": NUMBERS[signature.returns],
+        "release": kernel.nogil,
+        "takes": _address(ctypes.c_char_p(text)),
+        "array": id(np.ndarray),
+        "type_error": id(TypeError),
+        "none": id(None),
+    }
+    head = RECORD.pack(dtype=np.int64, **fields, **_addresses())
     return np.concatenate([head, np.array(kinds, np.int64)])
 
 
@@ -120,12 +119,13 @@ def _kind(item: Item) -> int:
 
 
 @cache
-def _addresses() -> dict[str, int]:
+def _addresses() -> dict[str, Any]:
     """Return the addresses of Python's functions."""
-    return {
-        name: ctypes.cast(getattr(ctypes.pythonapi, function), ctypes.c_void_p).value or 0
-        for name, function in FUNCTIONS.items()
-    }
+    return {name: _address(getattr(ctypes.pythonapi, function)) for name, function in FUNCTIONS.items()}
+
+
+def _address(pointer: Any) -> int:
+    return int(ctypes.cast(pointer, ctypes.c_void_p).value or 0)
 
 
 @cache

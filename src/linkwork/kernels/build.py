@@ -13,6 +13,7 @@ from . import Kernel, all_kernels, in_order
 from .calling import HEADS
 from .linker import link
 from .pack import write_listing
+from .sources import source_hash
 from .targets import Level, Target
 
 Progress = Callable[[int, int, str], None]
@@ -35,6 +36,7 @@ def build(
         workers: How many processes compile; as many as there are cores by default.
         progress: Told how many functions of how many are compiled, and the name of the last.
     """
+    source_hash()  # of what is compiled from here on, whatever is edited meanwhile
     wanted = [(target, level) for target in targets for level in target.levels if not levels or level.name in levels]
     kernels = all_kernels()
     symbols = in_order({symbol for target in targets for symbol in symbols_of(target, kernels)})

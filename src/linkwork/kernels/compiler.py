@@ -16,7 +16,7 @@ from typing import Any
 
 import numba
 from numba import njit
-from numba.core import types
+from numba.core import types as numba_types
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic, typeof_impl
 from numba.np.arrayobj import populate_array
@@ -25,6 +25,7 @@ from . import Intrinsic, Kernel, Part, call_emission, calling, emission  # noqa:
 from .objects import ENTRY
 from .signatures import Group, Item, Signature
 
+types: Any = numba_types  # its stubs miss half of it
 TESTED = ("0.68.",)
 NEEDED: dict[str, tuple[str, ...] | None] = {  # what is overridden or called, and its parameters where they matter
     "numba.core.codegen:JITCodeLibrary._optimize_functions": ("self", "ll_module"),
@@ -52,7 +53,7 @@ DTYPES = {
     "u1": types.uint8,
     "b1": types.boolean,
 }
-BLOCK = types.CPointer(types.int64)  # type: ignore[attr-defined,unused-ignore]
+BLOCK = types.CPointer(types.int64)
 
 
 def missing(needed: dict[str, tuple[str, ...] | None]) -> str:
@@ -125,7 +126,7 @@ def kernel_text(kernel: Kernel, number: int) -> str:
     signature, names = kernel.signatures[number], kernel.function.__globals__
     function, arguments, outcome = dispatcher_of(kernel.function), _arguments(signature, names), _outcome(signature)
 
-    def entry(block):  # type: ignore[no-untyped-def]
+    def entry(block):
         return outcome(function(*arguments(block)))
 
     return _module(entry, (BLOCK,), ("ptr",))
@@ -135,7 +136,7 @@ def call_text(head: int) -> str:
     """Return `calling.call` in LLVM's language for objects with a head of so many bytes."""
     call = calling.call
 
-    def entry(owner, arguments, count):  # type: ignore[no-untyped-def]
+    def entry(owner, arguments, count):
         return call(head, owner, arguments, count)
 
     return _module(entry, (types.int64,) * 3, ("i64",) * 3)
