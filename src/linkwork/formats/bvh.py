@@ -1,7 +1,7 @@
 """BVH, the motion capture file: a skeleton with Euler joints, and the clip that comes with it.
 
-`bvh_text` has the grammar, `bvh_scale` what the file does not say. BVH has degrees, no unit and y up; what comes out
-has radians, metres and z up.
+`bvh_text` has the grammar, `bvh_scale` and `bvh_flight` what the file does not say. BVH has degrees, no unit and y up;
+what comes out has radians, metres and z up.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from ..linkage.joints import (
 from ..linkage.linkage import Frame, Link, Linkage
 from ..motion.clips import Clip
 from ..transforms import FloatArray, transform
-from .bvh_scale import channel_values, guess_unit, guess_up, look, positions_replace, stature
+from .bvh_flight import flight
+from .bvh_scale import Flight, channel_values, guess_unit, guess_up, look, positions_replace, stature
 from .bvh_text import BvhJoint, Text, parse
 from .bvh_writer import write
 from .content import Content, Remarks, UniqueNames, file_errors
@@ -79,7 +80,12 @@ def _scale(
         said = f"Lengths are taken as {unit.name}, since by its bones the skeleton is about {size:.4g} of them tall"
         remarks.add("units", f"{said}, {size * scale:.3g} m; units=... (--units) says otherwise.")
     if up is None:
-        up, why = guess_up(look(text.bones, parents, columns, replaces))
+        metres, values = scale, text.values
+
+        def fall() -> Flight | None:
+            return None if values is None else flight(text.bones, parents, values, text.frame_time, replaces, metres)
+
+        up, why = guess_up(look(text.bones, parents, columns, replaces), fall)
         remarks.add("up-axis", f"The {up} axis is taken to point up, {why}; up=... (--up) says otherwise.")
     return scale, up
 

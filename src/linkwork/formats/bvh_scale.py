@@ -8,7 +8,7 @@ will find again.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,6 +24,8 @@ NEAR_NOTHING, MOST, ENOUGH = 0.1, 0.9, 5  # of an offset; of the joints that hav
 STRETCHED = 1.45  # how much longer a person is from a fingertip to the toes, along the bones, than tall
 HEAD = re.compile(r"head|neck|skull", re.IGNORECASE)
 USUAL, ON_FLOOR = 0.3, 0.08  # how much speaks for y; how near to zero a floor is, in sizes of the skeleton
+CLEAR = 0.5  # how much more must speak for an axis than for the next, unless the way a body falls decides
+FALLING = 2.0  # how much that speaks
 TALLER = 1.5  # how much larger than along y a skeleton must be along z for z to point up
 FLOOR = 0.3  # of its size: how near to zero the lowest part of a skeleton that stands is
 
@@ -58,6 +60,14 @@ class Bone(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Flight:
+    """What a body does in the air: the direction against which it falls, in the file's axes, and for how long [s]."""
+
+    up: FloatArray
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
 class Seen:
     """Joints and ends of a skeleton in the axes of its file, over some frames of its motion.
 
@@ -72,10 +82,12 @@ class Seen:
     size: float
 
 
-def channel_values(bones: Sequence[Bone], values: FloatArray | None) -> list[FloatArray]:
+def channel_values(
+    bones: Sequence[Bone], values: FloatArray | None, chosen: NDArray[np.intp] | None = None
+) -> list[FloatArray]:
     """Return values of the channels of each joint, angles in radians, (frames, channels), in some frames of a file."""
     if values is not None and len(values):
-        values = values[_some_frames(len(values))]
+        values = values[_some_frames(len(values)) if chosen is None else chosen]
     result, first = [], 0
     for bone in bones:
         last = first + len(bone.channels)
@@ -123,7 +135,13 @@ def stature(bones: Sequence[Bone], parents: Sequence[int]) -> float:
     return max(longest / STRETCHED, float(reach[0]))
 
 
-def look(bones: Sequence[Bone], parents: Sequence[int], columns: Sequence[FloatArray], replaces: bool) -> Seen:
+def look(
+    bones: Sequence[Bone],
+    parents: Sequence[int],
+    columns: Sequence[FloatArray],
+    replaces: bool,
+    chosen: NDArray[np.intp] | None = None,
+) -> Seen:
     """Return what is seen of a skeleton over its motion, or as it rests if it has none.
 
     Args:
@@ -131,9 +149,10 @@ def look(bones: Sequence[Bone], parents: Sequence[int], columns: Sequence[FloatA
         parents: The joint above each, or -1.
         columns: Values of the channels of each joint, [rad] and in the file's lengths, (frames, channels).
         replaces: Whether position channels stand for the offset, or are added to it.
+        chosen: Frames to look at; by default some of all.
     """
     frames = len(columns[0]) if len(columns) else 0
-    chosen = _some_frames(frames)
+    chosen = _some_frames(frames) if chosen is None else chosen
     count = max(len(chosen), 1)
     turns = np.empty((len(bones), count, 3, 3))
     places = np.empty((len(bones), count, 3))
@@ -176,11 +195,16 @@ def choose_unit(size: float) -> Unit:
     return next((unit for unit in WRITTEN if guess_unit(size / unit.metres) is unit), WRITTEN[0])
 
 
-def guess_up(seen: Seen) -> tuple[str, str]:
+def guess_up(seen: Seen, flight: Callable[[], Flight | None] = lambda: None) -> tuple[str, str]:
     """Return the axis that points up, and why it is thought so.
 
     A head is over its feet, and the feet are on a floor that is at zero, unless the body was left at the origin. Where
-    names tell neither, y is up, or z where the skeleton is tall along it and stands on the floor there.
+    that is not clear, as for who turns cartwheels, the way a body falls in the air tells. Where nothing does, y is up,
+    or z where a skeleton without these names is tall along it and stands on the floor there.
+
+    Args:
+        seen: What is seen of a skeleton.
+        flight: Gives what its motion tells of gravity, if that is asked for; see `bvh_flight`.
     """
     heads = [k for k, name in enumerate(seen.names) if HEAD.search(name)]
     feet = [k for k, name in enumerate(seen.names) if FOOT.search(name)]
@@ -191,11 +215,22 @@ def guess_up(seen: Seen) -> tuple[str, str]:
         over = way.mean(axis=0)
         floor = np.percentile(seen.places[:, feet].min(axis=1), 5.0, axis=0)
         stands = np.exp(-((floor / max(ON_FLOOR * seen.size, 1e-12)) ** 2)) if travels else np.zeros(3)
-        axis = int((over + stands + np.array([0.0, USUAL, 0.0])).argmax())
-        return "xyz"[axis], f"since the head is over the feet along it ({over[axis]:.0%} of the way between them)"
+        likely = over + stands + np.array([0.0, USUAL, 0.0])
+        axis = int(likely.argmax())
+        if likely[axis] - np.sort(likely)[-2] >= CLEAR or (fall := flight()) is None:
+            return "xyz"[axis], f"since the head is over the feet along it ({over[axis]:.0%} of the way between them)"
+        return _against(fall, likely)
+    if (fall := flight()) is not None:
+        return _against(fall, np.array([0.0, USUAL, 0.0]))
     if travels and _stands_along_z(seen):
         return "z", "since the skeleton stands and moves along it"
     return "y", "as BVH has it"
+
+
+def _against(fall: Flight, likely: FloatArray) -> tuple[str, str]:
+    """Return the axis against which a body falls, with what else speaks for each, and why."""
+    axis = int((likely + FALLING * fall.up).argmax())
+    return "xyz"[axis], f"since the body falls against it in the air ({fall.seconds:.2g} s of the motion)"
 
 
 def _stands_along_z(seen: Seen) -> bool:
