@@ -13,7 +13,7 @@ from ..linkage.joints import Floating
 from ..linkage.linkage import Linkage
 from ..motion.checks import runs
 from ..motion.clips import Clip
-from ..motion.contacts import Contacts
+from ..motion.contacts import Contacts, Mask
 from ..motion.derivatives import jerk
 from ..motion.frame_goals import GoalTrack, Progress, follow
 from ..motion.smoothing import smooth_cover, smoothed, turns_smoothed
@@ -26,10 +26,11 @@ from .skeletons import ARMS, LEGS, Skeleton
 from .strides import astride, strides
 
 # How much each goal counts: metres and radians, times these.
-PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 20.0, 4.0, 3.0, 1.0, 0.3, 0.3, 0.3, 0.1
+PLANTED, HANDS, ANKLES, HIPS, UPRIGHT, TOES, GAZE, STYLE = 40.0, 8.0, 6.0, 2.0, 1.0, 0.3, 0.3, 0.2
 SOLES, FLAT, FIRM = 0.1, 2.0, 6.0
 TOUCHING = 0.002  # [m]: feet less deep in the ground, and hands less deep in the body, stay there
-JUMP = 0.6  # [rad]: hips that turn by more in a frame have been cut
+CORRECTIONS = 2  # how often feet that are in the ground, and hands that are in the body, are moved out of it
+JUMP, LEAP = 0.6, 1.0  # [rad]: hips, and joints, that turn by more in a frame have been cut
 CALM = 1.2  # hips that shake more than planned by this factor are smoothed
 
 
@@ -44,6 +45,7 @@ class Plan:
         poses: Poses with the source's orientations, as nearly as joints and limits let them, (frames, nq).
         feet: Foot by side.
         hands: Places of the hands by side, (frames, 3).
+        reaches: Places of the hands before they were kept out of the body, by side, (frames, 3).
         gaze: Where the face of the target should point, (frames, 3), or None.
         scale: Length of the target's legs (or arms) over that of the source's.
         hips: Where the hips should be, (frames, 4, 4).
@@ -58,6 +60,7 @@ class Plan:
     poses: FloatArray
     feet: Mapping[str, FootPlan]
     hands: Mapping[str, FloatArray]
+    reaches: Mapping[str, FloatArray]
     gaze: FloatArray | None
     scale: float
     hips: FloatArray
@@ -153,10 +156,10 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smoo
     for side, goal in hands.items() if feet else ():
         goal[:, 2] = plans.above_ground(goal[:, 2], scale * (places[f"{side}_hand"][:, 2] - level) + ankles)
     clearance = Clearance.of(source, target, places)
-    hands = clearance.kept(hands, poses, times)
+    kept = clearance.kept(hands, poses, times)
     gaze = axes["head"][:, :, 0] if "head" in axes and "head" in target else None
     hips = target.linkage.forward(poses, frame=target.roles["hips"])
-    return Plan(source, target, motion, poses, feet, hands, gaze, scale, hips, clearance, wanted.get("chest"))
+    return Plan(source, target, motion, poses, feet, kept, hands, gaze, scale, hips, clearance, wanted.get("chest"))
 
 
 def _hip_width(skeleton: Skeleton) -> float:
@@ -192,23 +195,28 @@ def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
     about them are solved again.
     """
     plan, poses = _calm(plan, progress)
-    times = plan.motion.times
-    feet, touched = dict(plan.feet), np.zeros(len(poses), np.bool_)
+    for _ in range(CORRECTIONS):
+        plan, touched = _corrected(plan, poses)
+        for first, last in runs(widened(touched, plan.motion.times)):
+            part = slice(first, last + 1)
+            cuts = {frame - first: pose for frame, pose in _cuts(plan, poses).items() if first < frame <= last}
+            tracks = [track.between(part) for track in plan.goals]
+            poses[part] = follow(plan.linkage, tracks, poses[first], anew=cuts)
+    return poses
+
+
+def _corrected(plan: Plan, poses: FloatArray) -> tuple[Plan, Mask]:
+    """Return a plan whose feet and hands are moved out of the ground and the body as they are in poses, and when."""
+    times, feet, touched = plan.motion.times, dict(plan.feet), np.zeros(len(poses), np.bool_)
     for side, foot in plan.feet.items():
-        depth = -foot.sole.reached(plan.target.linkage, poses)
-        if depth.max() > TOUCHING:
+        depth = -foot.sole.reached(plan.target.linkage, poses) - TOUCHING
+        if depth.max() > 0.0:
             higher = smooth_cover(depth, times, LIFTING)
             feet[side], touched = foot.lifted(higher), touched | (higher > 0.0)
-    hands = plan.clearance.kept(plan.hands, poses, times)
+    hands = plan.clearance.kept(plan.reaches, poses, times)
     for side, places in hands.items():
         touched |= np.linalg.norm(places - plan.hands[side], axis=1) > TOUCHING
-    again = replace(plan, feet=feet, hands=hands)
-    for first, last in runs(widened(touched, times)):
-        part = slice(first, last + 1)
-        cuts = {frame - first: pose for frame, pose in _cuts(plan, poses).items() if first < frame <= last}
-        tracks = [track.between(part) for track in again.goals]
-        poses[part] = follow(again.linkage, tracks, poses[first], anew=cuts)
-    return poses
+    return replace(plan, feet=feet, hands=hands), touched
 
 
 def _calm(plan: Plan, progress: Progress | None) -> tuple[Plan, FloatArray]:
@@ -240,14 +248,16 @@ def _calm(plan: Plan, progress: Progress | None) -> tuple[Plan, FloatArray]:
 
 
 def _cuts(plan: Plan, poses: FloatArray) -> dict[int, FloatArray]:
-    """Return the frames to which the hips jump, as after a T-pose that the motion does not begin with, and poses there.
+    """Return the frames to which hips or limbs jump, as after a T-pose before the motion itself, and poses there.
 
     A body that was to turn by half a turn from one frame to the next would not find the way.
     """
     from scipy.spatial.transform import Rotation
 
-    steps = Rotation.from_matrix(plan.hips[:-1, :3, :3].swapaxes(1, 2) @ plan.hips[1:, :3, :3]).magnitude()
-    return {int(frame): poses[frame] for frame in np.flatnonzero(steps > JUMP) + 1}
+    turns = Rotation.from_matrix(plan.hips[:-1, :3, :3].swapaxes(1, 2) @ plan.hips[1:, :3, :3]).magnitude()
+    root = plan.target.linkage.root.articulation.nv
+    bends = np.abs(plan.target.linkage.difference(plan.poses[:-1], plan.poses[1:]))[:, root:].max(axis=1, initial=0.0)
+    return {int(frame): poses[frame] for frame in np.flatnonzero((turns > JUMP) | (bends > LEAP)) + 1}
 
 
 def _calmed(turned: FloatArray, planned: FloatArray, times: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..motion.contacts import Mask
-from ..motion.smoothing import faded, over_spans, smooth_cover
+from ..motion.smoothing import faded, over_spans, smooth_cover, smoothed
 from ..motion.splines import smooth as smooth_step
 from ..transforms import FloatArray
 from .anatomy import levelled
@@ -20,6 +20,8 @@ from .strides import Stride
 
 BLEND = 0.15  # [s]: time in which the correction of a planted foot fades away
 LIFTING = 0.05  # [s]: within which a swinging foot is lifted off a ground it would enter
+YIELDING = 0.05  # [s]: over which time feet give way to the limits of their joints
+LIFTED, FIRM = 0.005, 0.3  # [m]: a foot that was lifted by as much has at least this grip on its path
 TOE_TIPS = 0.5  # of the toes' length: points farther ahead are raised out of the ground by the toes, others by the foot
 MOST_RAISED = 1.5  # [rad] that toes are bent up
 SHORT = 1e-6  # [m]
@@ -56,9 +58,10 @@ class FootPlan:
     strain: FloatArray
 
     def lifted(self, higher: FloatArray) -> FootPlan:
-        """Return a foot that goes higher by so much, (frames,)."""
+        """Return a foot that goes higher by so much, (frames,), and keeps more firmly to its path there."""
         up = higher[:, None] * (0.0, 0.0, 1.0)
-        return replace(self, ankle=self.ankle + up, toe=self.toe + up)
+        grips = [np.maximum(grip, FIRM * np.minimum(higher / LIFTED, 1.0)) for grip in (self.toe_grip, self.heel_grip)]
+        return replace(self, ankle=self.ankle + up, toe=self.toe + up, toe_grip=grips[0], heel_grip=grips[1])
 
 
 def plan_foot(
@@ -112,12 +115,14 @@ def within_reach(foot: FootPlan, reached: FloatArray, times: FloatArray) -> Foot
 
     kept = over_spans(reached, foot.still & ~foot.flat, _mean_turn)
     kept = np.where(foot.flat[:, None, None], foot.rotation, kept)
-    excess = Rotation.from_matrix(kept @ np.swapaxes(reached, -1, -2)).as_rotvec()
-    strain = Rotation.from_rotvec(faded(excess, foot.still, _blend(times))).as_matrix()
-    rotation = strain @ reached
+    short = Rotation.from_matrix(kept @ np.swapaxes(foot.rotation, -1, -2)).as_rotvec()
+    softly = smoothed(short, times, YIELDING)  # limits put kinks into it
+    softly = softly + faded(short - softly, foot.still, _blend(times))
+    rotation = Rotation.from_rotvec(softly).as_matrix() @ foot.rotation
     way = foot.sole.toe - foot.sole.ankle
     ankle = foot.ankle + foot.toe_grip[:, None] * ((foot.rotation - rotation) @ way)  # planted toes stay
     ankle[:, 2] += lift(-foot.sole.planned(ankle, rotation), foot.toe_grip, times)
+    strain = rotation @ np.swapaxes(reached, -1, -2)
     return replace(foot, ankle=ankle, toe=ankle + rotation @ way, rotation=rotation, strain=strain)
 
 
