@@ -500,3 +500,15 @@ def test_documents_with_odd_values_are_read_or_refused(which, data):
     text += b" " * (-len(text) % 4)
     chunks = struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(binary), 0x4E4942) + binary
     read_or_refused(b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks)
+
+
+@pytest.mark.parametrize(("quarter", "lies"), [(0.0, False), (0.5**0.5, True)])
+def test_a_body_that_lies_all_the_time_is_remarked(tmp_path, quarter, lies):
+    """Some programs write z up, against glTF: the body is read as it stands there, and what to do is said."""
+    nodes = [{"name": "Hips", "children": [1, 2]}, {"name": "Head", "translation": [0, 0.7, 0]}]
+    file = File([*nodes, {"name": "LeftFoot", "translation": [0, -0.9, 0.1]}], skins=[{"joints": [0, 1, 2]}])
+    file.document["nodes"][0]["rotation"] = [quarter, 0.0, 0.0, (1.0 - quarter**2) ** 0.5]
+    path = file.save(tmp_path)
+    remarks = [remark.text for remark in gltf.read(path).remarks if "over the feet" in remark.text]
+    assert [text.endswith("up='z' (--up z) reads it so.") for text in remarks] == [True] * lies
+    assert not [remark for remark in gltf.read(path, Options(up="z")).remarks if "over the feet" in remark.text]

@@ -20,6 +20,7 @@ UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # z up from
 JOINTS = ["hips", "hips/spine", "hips/spine/head"]
 RED, PAINT = (1.0, 0.0, 0.0), [(255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)]
 SQUARES = 3
+GREY = 0.735  # half of the light, as screens show it
 
 
 def turned(axis: tuple[float, float, float], degrees: float, at: tuple[float, float, float]) -> Gf.Matrix4d:
@@ -156,6 +157,16 @@ def test_colours_are_those_of_materials_and_pictures(figure):
     along = skin.corners[skin.triangles]
     out = np.cross(along[:, 1] - along[:, 0], along[:, 2] - along[:, 0])
     assert (out[:, 2] > 0.0).all()  # counter-clockwise, as the file has them
+
+
+def test_pictures_outside_the_folder_are_not_opened(figure, tmp_path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "paint.png").write_bytes(figure.with_name("paint.png").read_bytes())
+    (inner / "figure.usda").write_text(figure.read_text().replace("./paint.png", "../paint.png"))
+    for folders, last in (((), GREY), ((tmp_path,), 1.0)):
+        skin = skin_of(lw.load(inner / "figure.usda", folders=folders))
+        np.testing.assert_allclose(skin.colors[skin.triangles[-1]], last, atol=0.01)
 
 
 def test_the_pose_of_the_bind_is_known(figure):

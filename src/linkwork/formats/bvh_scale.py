@@ -87,7 +87,7 @@ def channel_values(
 ) -> list[FloatArray]:
     """Return values of the channels of each joint, angles in radians, (frames, channels), in some frames of a file."""
     if values is not None and len(values):
-        values = values[_some_frames(len(values)) if chosen is None else chosen]
+        values = values[some_frames(len(values)) if chosen is None else chosen]
     result, first = [], 0
     for bone in bones:
         last = first + len(bone.channels)
@@ -113,7 +113,7 @@ def positions_replace(bones: Sequence[Bone], columns: Sequence[FloatArray]) -> b
     return len(nothing) < ENOUGH or sum(nothing) < MOST * len(nothing)
 
 
-def _some_frames(count: int) -> NDArray[np.intp]:
+def some_frames(count: int) -> NDArray[np.intp]:
     """Return some frames of so many, evenly over all of them."""
     return np.unique(np.linspace(0, count - 1, SAMPLES).astype(np.intp)) if count else np.zeros(0, np.intp)
 
@@ -152,7 +152,7 @@ def look(
         chosen: Frames to look at; by default some of all.
     """
     frames = len(columns[0]) if len(columns) else 0
-    chosen = _some_frames(frames) if chosen is None else chosen
+    chosen = some_frames(frames) if chosen is None else chosen
     count = max(len(chosen), 1)
     turns = np.empty((len(bones), count, 3, 3))
     places = np.empty((len(bones), count, 3))

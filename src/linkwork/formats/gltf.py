@@ -7,7 +7,7 @@ has metres and y up.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -18,12 +18,15 @@ from ..linkage.joints import Articulation, Ball, Fixed, Floating
 from ..linkage.linkage import Link, Linkage
 from ..linkage.origin import Origin
 from ..motion.clips import Clip
+from ..motion.contacts import FOOT
 from ..transforms import FloatArray, transform
 from . import gltf_extras
 from .atomic_files import located
+from .bvh_scale import HEAD, some_frames
 from .content import Content, Remarks, UniqueNames, counted, file_errors
 from .gltf_append import write_into
 from .gltf_data import COMPRESSED, GltfSource
+from .gltf_draco import EXTENSION as DRACO
 from .gltf_motion import Tracks, frame_times, moved, read_tracks
 from .gltf_nodes import NodeTree, Placement, Step
 from .gltf_vrm import roles_of
@@ -36,6 +39,8 @@ __all__ = ["read", "write", "write_into"]
 STILL = 1e-6  # of the size of the skeleton: what moves less than that stands still
 LARGE = 50.0  # metres: larger skeletons are not in metres, most of them
 NOTABLE = 1e-4  # a change of scale that is worth a remark
+STANDS = 0.9  # of the way from feet to head along one axis: the body stands along it, or lies
+READ = (*COMPRESSED, DRACO)  # extensions without which a file cannot be read, and that are
 MAX_VALUES = 12_000_000  # numbers in the poses of all clips together
 
 
@@ -91,6 +96,7 @@ class _GltfReader:
         linkage = self._linkage()
         clips = {motion.name: self._clip(linkage, motion) for motion in motions}
         self._say()
+        self._say_lying(motions)
         return Content(linkage, clips, tuple(self.remarks))
 
     # Animations
@@ -202,7 +208,7 @@ class _GltfReader:
         if self.options.units is None and self.extent > LARGE:
             text = f"from its root to its end it is {self.extent:.4g} m long; if those are centimetres, give"
             self.remarks.add("units", f"{text} units=0.01 (--units cm).")
-        unread = [name[:60] for name in source.document.extensions_required if name not in COMPRESSED]
+        unread = [name[:60] for name in source.document.extensions_required if name not in READ]
         if unread:
             self.remarks.add("extensions", f"it requires {listed(unread)}, which linkwork does not read.")
         counts = [
@@ -224,6 +230,38 @@ class _GltfReader:
         if source.spare:
             self.remarks.add("length", f"{source.spare} bytes after the end that the header announces are not read.")
         self._say_scales()
+
+    def _say_lying(self, motions: Sequence[Motion]) -> None:
+        """Say where a body lies all through its first motion, as in files that were written with another axis up."""
+        names = list(enumerate(self.skeleton.names))
+        heads, feet = ([k for k, name in names if part.search(name)] for part in (HEAD, FOOT))
+        if self.options.up is not None or not heads or not feet:
+            return
+        known: dict[int, tuple[FloatArray, FloatArray]] = {}
+        ends = [np.mean([self._followed(k, motions, known)[1] for k in own], axis=0) for own in (heads, feet)]
+        way = np.atleast_2d(ends[0] - ends[1])
+        way = (way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-12)).mean(axis=0)
+        axis = "xyz"[int(way.argmax())]
+        if axis != "y" and way.max() > STANDS:
+            text = f"the head is over the feet along {axis}, not along y, which points up in glTF"
+            self.remarks.add("up-axis", f"{text}; if the body should stand, up={axis!r} (--up {axis}) reads it so.")
+
+    def _followed(
+        self, k: int, motions: Sequence[Motion], known: dict[int, tuple[FloatArray, FloatArray]]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return how a node is turned and where it is in some frames of the first motion, or at rest without one."""
+        if k not in known:
+            step, parent = self.skeleton.steps[k], self.skeleton.parents[k]
+            turn, offset = step.rotation, step.offset
+            if motions and k in motions[0].steps:
+                moving = motions[0].steps[k]
+                turn, offset = (values[some_frames(len(values))] if values.ndim > least else values
+                                for values, least in ((moving.rotation, 2), (moving.offset, 1)))  # fmt: skip
+            if parent >= 0:
+                above, place = self._followed(parent, motions, known)
+                turn, offset = above @ turn, place + (above @ offset[..., None])[..., 0]
+            known[k] = turn, offset
+        return known[k]
 
     def _say_scales(self) -> None:
         skeleton, uneven = self.skeleton, dict[int, float]()

@@ -107,8 +107,9 @@ class _SkinReader:
         self.left = MAX_CORNERS
 
     def skin(self) -> Skin | None:
-        worn = {self.shown.nodes[node].mesh for node in self.tree.order} & set(range(len(self.shown.meshes)))
-        supply(self.source, [one for mesh in sorted(worn) for one in self.shown.meshes[mesh].primitives])
+        worn = {self.shown.nodes[node].mesh for node in self.tree.order}
+        meshes = [mesh for k, mesh in enumerate(self.shown.meshes) if k in worn]
+        supply(self.source, [primitive for mesh in meshes for primitive in mesh.primitives])
         pieces = [piece for node in self.tree.order for piece in self._pieces(self.shown.nodes[node], node)]
         return joined(pieces, self.links, self.binds)
 

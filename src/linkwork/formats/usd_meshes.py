@@ -128,7 +128,7 @@ class SkinnedMeshes:
         shader = material.ComputeSurfaceSource()[0]
         if not shader or shader.GetIdAttr().Get() != SURFACE:
             return None
-        said = {"color": GREY, "texture": None, "uv": "st", "scale": (1.0, 1.0), "shift": (0.0, 0.0)}
+        said: dict[str, Any] = {"color": GREY, "texture": None, "uv": "st", "scale": (1.0, 1.0), "shift": (0.0, 0.0)}
         value, source = _input(shader, "diffuseColor")
         if source is not None and source.GetIdAttr().Get() == TEXTURE:
             said["texture"] = self._texture(_input(source, "file")[0])
@@ -208,5 +208,6 @@ def _at_corners(prim: Any, name: str, width: int, counts: Any, indices: Any) -> 
         "varying": indices,
         "faceVarying": np.arange(len(indices)),
     }.get(str(primvar.GetInterpolation()))
-    fits = places is not None and rows.shape[1] == width and places.max(initial=0) < len(rows)
-    return rows[places] if fits and places.min(initial=0) >= 0 else None
+    if places is None or rows.shape[1] != width or places.min(initial=0) < 0 or places.max(initial=0) >= len(rows):
+        return None
+    return rows[places]

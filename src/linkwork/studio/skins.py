@@ -8,7 +8,7 @@ import numpy as np
 
 from ..linkage.linkage import Linkage
 from ..linkage.skin import Skin
-from ..transforms import FloatArray
+from ..transforms import FloatArray, inverse
 
 STILL = 1e-7
 # A skinned mesh of viser has one colour. Those of its corners travel as points that are not shown, below its own node,
@@ -70,7 +70,7 @@ class SkinView:
         links = np.array([linkage.link_index(link) for link in skin.links])
         rigid, scales = _split(skin.binds)
         corners = skin.corners * scales[skin.bones[:, 0], None]
-        first = np.linalg.inv(rigid)
+        first = inverse(rigid)
         used, indices = np.unique(skin.triangles, return_inverse=True)
         bones, places = np.unique(skin.bones[used], return_inverse=True)
         weights = np.zeros((len(used), len(bones)))
