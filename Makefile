@@ -53,6 +53,7 @@ types: $(VENV)/dev.stamp
 	$(BIN)/mypy
 
 bench: $(VENV)/bench.stamp
+	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/forward.py
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/ik.py

@@ -446,6 +446,16 @@ assert lw.solve(kite, [lw.Reach("tip", pose=kite.forward(q, frame="tip")), lw.Re
 kite.interpolate(q, kite.neutral(), 0.5)
 """
 
+FROM_A_FILE = """
+import linkwork as lw
+
+links = '<link name="base"/><link name="upper"/><link name="hand"/>'
+joint = '<joint name="{}" type="revolute"><parent link="{}"/><child link="{}"/><limit lower="-2" upper="2"/></joint>'
+joints = joint.format("shoulder", "base", "upper") + joint.format("elbow", "upper", "hand")
+arm = lw.loads(f'<robot name="arm">{links}{joints}</robot>', "urdf")
+assert lw.solve(arm, lw.Reach("hand", pose=arm.forward([0.1, 0.2], frame="hand")))
+"""
+
 FIRST_COMMANDS = """
 from linkwork.cli.app import app
 
@@ -457,12 +467,12 @@ for words in (["info", "panda"], ["solve", "panda", "--position", "0.4,0.2,0.5",
 """
 
 
-@pytest.mark.parametrize(("script", "allowed"), [(FIRST_ANSWERS, set()), (FIRST_COMMANDS, {"click"})])
+@pytest.mark.parametrize(("script", "allowed"), [(FIRST_ANSWERS + FROM_A_FILE, set()), (FIRST_COMMANDS, {"click"})])
 def test_first_answers_need_nothing_heavy_and_little_memory(script: str, allowed: set[str]) -> None:
     """They are had where nothing heavy can be imported at all; Numba only where there is no pack."""
     packed = not isinstance(the_pack(), str)
-    compiler = set() if packed else {"numba", "llvmlite", "asyncio", "concurrent.futures"}
-    forbidden = sorted({*HEAVY, "concurrent.futures", "asyncio", "pydantic", "trimesh"} - allowed - compiler)
+    compiler = set() if packed else {"numba", "llvmlite", "asyncio", "concurrent.futures", "urllib.request"}
+    forbidden = sorted({*HEAVY, "concurrent.futures", "asyncio", "urllib.request", "trimesh"} - allowed - compiler)
     code = f"import sys\nsys.modules |= dict.fromkeys({forbidden!r})\n{script}"
     if sys.platform == "linux":
         code += "\nfrom pathlib import Path\nprint(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0])"

@@ -11,7 +11,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import FormatError, MissingExtraError, OptionError, VersionError
-from linkwork.formats import urdf, xacro
+from linkwork.formats import child, urdf, xacro
 from linkwork.formats.options import Options
 from robots import kinds
 
@@ -197,7 +197,7 @@ def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
         ({"missing": "xacro"}, MissingExtraError, r"pip install 'linkwork\[xacro\]'"),
         ({"version": "1.0"}, VersionError, "xacro 1.0 has no safe_eval"),
     ):
-        monkeypatch.setattr(xacro, "ask", lambda *_, answer=answer: json.dumps(answer).encode())
+        monkeypatch.setattr(child, "ask", lambda *_, answer=answer: json.dumps(answer).encode())
         with pytest.raises(error, match=said):
             lw.load(written(tmp_path, ARM))
 

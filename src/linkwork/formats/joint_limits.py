@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 from ..errors import FormatError, LimitError
 from ..linkage.joints import Continuous, Revolute
 from ..linkage.linkage import Linkage
-from . import yaml_json
 from .atomic_files import read_text
 from .content import Remarks
 from .options import FilePath, Options
@@ -57,6 +56,8 @@ class _Reader:
 
     def _joints(self) -> Mapping[str, Any]:
         """Return what the file says of each joint."""
+        from . import yaml_json
+
         data: Any = yaml_json.read(self.text, self.path, "yaml")
         for key in (*AROUND, KEY):
             if isinstance(data, dict) and key in data:
@@ -109,6 +110,8 @@ class _Reader:
     # What is said
 
     def _line(self, *place: str) -> int | None:
+        from . import yaml_json
+
         return yaml_json.line_of(self.text, (*self.place, *place))
 
     def _fail(self, text: str, *place: str) -> NoReturn:

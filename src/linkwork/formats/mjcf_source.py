@@ -10,12 +10,11 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from xml.sax.saxutils import quoteattr
 
 from ..errors import FormatError, Remark
 from .mjcf_files import MAX_DEPTH, ModelFiles
 from .options import FilePath, Options
-from .xml import XmlElement
+from .xml import XmlElement, quoted
 
 LEAST_MASS = 1e-14  # what MuJoCo is told to give bodies without mass, which it would refuse [kg]
 BOUNDS = ("boundmass", "boundinertia")  # its words for that
@@ -214,7 +213,7 @@ def _lines(root: XmlElement) -> Iterator[tuple[str, XmlElement]]:
         if closing:
             yield f"</{node.tag}>", node
             continue
-        attributes = "".join(f" {name}={quoteattr(value)}" for name, value in node.attributes.items())
+        attributes = "".join(f" {name}={quoted(value)}" for name, value in node.attributes.items())
         if not node.children:
             yield f"<{node.tag}{attributes}/>", node
             continue

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from . import atomic_files, meshes
 from .content import Content
 from .options import DEFAULTS, FilePath
 from .urdf_source import UNLIMITED, turn
+from .xml import quoted
 
 WORLD = "world"  # the link that a root arc is written below
 NONE = (math.inf,)  # the limit of motion of a joint that has none
@@ -202,7 +202,7 @@ class _Writer:
     def quoted(self, text: str) -> str:
         if bad := _UNWRITABLE.search(text):
             raise FormatError(self.path, f"the name {text!r} holds {bad[0]!r}, which XML cannot; rename it.")
-        return quoteattr(text, {'"': "&quot;"})
+        return quoted(text)
 
     def origin(self, placement: FloatArray) -> str:
         """Return the origin element for a placement."""

@@ -14,7 +14,6 @@ from typing import Any
 from ..errors import FormatError, MissingExtraError, OptionError, VersionError, listed
 from . import meshes
 from .atomic_files import read_bytes
-from .child import ask
 from .options import FilePath, Options
 
 SECONDS, MEMORY = 10.0, 512 * 2**20  # of computing, and bytes, for one expansion
@@ -49,6 +48,8 @@ def expand(path: FilePath, options: Options) -> Expanded:
         OptionError: If an argument is given that the file does not have.
         MissingExtraError: If xacro is not installed.
     """
+    from .child import ask  # what starts a process is not loaded for files without macros
+
     try:
         text = read_bytes(path, MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:

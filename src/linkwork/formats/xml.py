@@ -1,7 +1,7 @@
 """XML as a tree of elements that know their line, read with limits and without trust.
 
-The parser is defusedxml's: no document types, no entities, no other files. Names keep their prefixes as they are
-written, declared or not, as robot files have both.
+The parser is Python's Expat, told to refuse document types: without one there are no entities and no other files. Names
+keep their prefixes as they are written, declared or not, as robot files have both.
 """
 
 from __future__ import annotations
@@ -9,11 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
-from xml.sax import SAXParseException
-
-from defusedxml.common import DefusedXmlException
-from defusedxml.expatreader import DefusedExpatParser
+from typing import NoReturn
+from xml.parsers import expat
 
 from ..errors import FormatError
 from . import atomic_files
@@ -25,7 +22,20 @@ MAX_ELEMENTS = 50_000
 MAX_ATTRIBUTES = 250_000
 LONGEST_TAG = 2**20
 
+_ESCAPES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+)
 _LONG_TAG = re.compile(rb"<[^<]{%d}" % LONGEST_TAG)  # "<" cannot stand inside a tag
+
+
+def quoted(text: str) -> str:
+    """Return a text as the value of an attribute, with its quotes.
+
+    Example:
+        >>> quoted('3" & more')
+        '"3&quot; &amp; more"'
+    """
+    return f'"{text.translate(_ESCAPES)}"'
 
 
 class XmlElement:
@@ -97,17 +107,13 @@ def read(
         raise FormatError(path, f"more than {LONGEST_TAG // 2**10} KiB without a tag.", line=line)
     tree, rest = _Tree(path, skipped, hollow, depth, elements), None
     try:
-        tree.feed(text)
-        tree.close()
+        tree.parser.Parse(text, True)
     except FormatError:
         raise
-    except DefusedXmlException as error:
-        what = "a document type (<!DOCTYPE>), and with it perhaps entities, stands here"
-        raise FormatError(path, f"{what}; neither is read, take it out.", line=tree.line) from error
-    except SAXParseException as error:
-        line = (error.getLineNumber() or 1) + skipped
+    except expat.ExpatError as error:
+        line = error.lineno + skipped
         if not tree.ended:
-            raise FormatError(path, f"not XML: {error.getMessage()}.", line=line) from error
+            raise FormatError(path, f"not XML: {expat.ErrorString(error.code)}.", line=line) from error
         rest = line
     except (LookupError, ValueError) as error:  # it says that it is in an encoding that there is not
         raise FormatError(path, f"not XML: {error}.", line=tree.line) from error
@@ -117,13 +123,15 @@ def read(
     return Document(tree.root, text, blanks, tree.elements, rest)
 
 
-class _Tree(DefusedExpatParser):
+class _Tree:
     """Keeps the elements that the parser finds."""
 
-    _parser: Any
-
     def __init__(self, path: FilePath, skipped: int, hollow: Collection[str], deepest: int, most: int) -> None:
-        super().__init__(forbid_dtd=True)
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler, self.parser.EndElementHandler = self.start_element, self.end_element
+        self.parser.StartDoctypeDeclHandler = self.parser.EntityDeclHandler = self.refuse
+        self.parser.ExternalEntityRefHandler = self.refuse
         self.path, self.skipped, self.hollow = path, skipped, hollow
         self.deepest, self.most = deepest, most
         self.root: XmlElement | None = None
@@ -132,10 +140,6 @@ class _Tree(DefusedExpatParser):
         self.depth = 0
         self.hidden = deepest  # depth below which nothing is kept
 
-    def reset(self) -> None:
-        super().reset()
-        self._parser.CharacterDataHandler = None  # only elements and attributes say something
-
     @property
     def ended(self) -> bool:
         """Whether the outermost element has come to its end."""
@@ -143,7 +147,11 @@ class _Tree(DefusedExpatParser):
 
     @property
     def line(self) -> int:
-        return int(self._parser.CurrentLineNumber) + self.skipped
+        return int(self.parser.CurrentLineNumber) + self.skipped
+
+    def refuse(self, *_: object) -> NoReturn:
+        what = "a document type (<!DOCTYPE>), and with it perhaps entities, stands here"
+        raise FormatError(self.path, f"{what}; neither is read, take it out.", line=self.line)
 
     def start_element(self, name: str, attrs: Mapping[str, str]) -> None:
         self.depth += 1
