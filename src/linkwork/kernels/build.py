@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from . import Kernel, all_kernels, in_order
@@ -15,8 +12,7 @@ from .linker import link
 from .pack import write_listing
 from .sources import source_hash
 from .targets import Level, Target
-
-Progress = Callable[[int, int, str], None]
+from .workers import Progress, work_on
 
 
 def build(
@@ -42,13 +38,7 @@ def build(
     symbols = in_order({symbol for target in targets for symbol in symbols_of(target, kernels)})
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        context = get_context("spawn")
-        with ProcessPoolExecutor(workers or os.cpu_count(), mp_context=context) as pool:
-            work = {pool.submit(compile_symbol, symbol, wanted, folder): symbol for symbol in symbols}
-            for count, done in enumerate(as_completed(work), start=1):
-                done.result()
-                if progress is not None:
-                    progress(count, len(symbols), work[done])
+        work_on(symbols, compile_symbol, wanted, folder, workers=workers, progress=progress)
         return {target.name: _pack(target, wanted, kernels, folder, output / target.name) for target in targets}
 
 

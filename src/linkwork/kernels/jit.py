@@ -6,18 +6,15 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
-from multiprocessing import get_context
 from typing import Any
 
 from ..errors import MissingExtraError
 from . import Kernel, all_kernels, in_order, store
 from .binding import HEAD, builtin
 from .sources import source_hash
+from .workers import Progress, work_on
 
-Progress = Callable[[int, int, str], None]
 _lock = threading.RLock()
 _engines: list[Any] = []  # machine code lasts as long as they do
 
@@ -137,16 +134,10 @@ def warm(progress: Progress | None = None) -> str:
     Return why they could not be kept; nothing where they were.
     """
     names = {symbol: one.name for one in all_kernels().values() for symbol in one.symbols}
-    trouble = _warm_one(None, f"call_{HEAD}")
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        work = {pool.submit(_warm_one, names[symbol], symbol): symbol for symbol in in_order(names)}
-        for count, done in enumerate(as_completed(work), start=1):
-            trouble = trouble or done.result()
-            if progress is not None:
-                progress(count, len(work), work[done])
-    return trouble
+    troubles = work_on(in_order((*names, f"call_{HEAD}")), _warm_one, names, progress=progress)
+    return next(filter(None, troubles), "")
 
 
-def _warm_one(name: str | None, symbol: str) -> str:
-    _object(symbol, None if name is None else all_kernels()[name])
+def _warm_one(symbol: str, names: dict[str, str]) -> str:
+    _object(symbol, all_kernels()[names[symbol]] if symbol in names else None)
     return store.kept().trouble

@@ -1,0 +1,56 @@
+"""Processes that compile kernels side by side."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context, parent_process
+from typing import Any
+
+Progress = Callable[[int, int, str], None]
+
+
+def work_on(
+    symbols: Iterable[str],
+    work: Callable[..., Any],
+    *arguments: Any,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> list[Any]:
+    """Return what some work gives for each symbol, in no order; it is done in as many processes as there are cores.
+
+    Args:
+        symbols: Names of functions, those that take long first.
+        work: Called with a symbol and the arguments, in another process.
+        *arguments: What else it is called with.
+        workers: How many processes.
+        progress: Told how many symbols of how many are done, and the last of them.
+    """
+    with ProcessPoolExecutor(
+        workers or os.cpu_count(), mp_context=get_context("spawn"), initializer=_end_with_parent
+    ) as pool:
+        under_way = {pool.submit(work, symbol, *arguments): symbol for symbol in symbols}
+        found = []
+        try:
+            for count, done in enumerate(as_completed(under_way), start=1):
+                found.append(done.result())
+                if progress is not None:
+                    progress(count, len(under_way), under_way[done])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return found
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is killed: no one waits for its work."""
+
+    def wait() -> None:
+        parent = parent_process()
+        if parent is not None:
+            parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
