@@ -46,8 +46,7 @@ ARMS: dict[str, tuple[Callable[[], lw.Linkage], str, bool]] = {  # model, frame,
 JUMP = 0.2  # change of a joint between two frames that counts as a flip [rad]; the path itself needs a tenth of it
 READY = [[1.0, 0.0, 0.0, 0.4], [0.0, -1.0, 0.0, 0.1], [0.0, 0.0, -1.0, 0.4], [0.0, 0.0, 0.0, 1.0]]
 FIRST_ANSWER = f"import linkwork as lw; print(lw.solve(lw.models.panda(), lw.Reach('tip', pose={READY})).success)"
-# The name alone would leave Numba the features of this machine, AVX-512 among them.
-NARROW = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma,+bmi,+bmi2,+sse4.2,+popcnt,-avx512f"}
+NARROW = {"LINKWORK_KERNELS": "pack", "LINKWORK_LEVEL": "v3"}
 COMPILE = f"""
 import json, time
 import numpy as np
@@ -300,11 +299,10 @@ def other_processes(sizes: Sizes, full: bool) -> dict[str, Any]:
     found: dict[str, Any] = {"first_answer": first_answer(max(5, sizes.rounds))}
     say("a first compile ...")
     with tempfile.TemporaryDirectory() as folder:
-        found["compile"] = json.loads(child("-c", COMPILE, NUMBA_CACHE_DIR=folder))
+        found["compile"] = json.loads(child("-c", COMPILE, LINKWORK_KERNELS="jit", LINKWORK_CACHE_DIR=folder))
     say("the same under AVX2 ...")
-    with tempfile.TemporaryDirectory() as folder:
-        options = ("--child", "--goals", str(sizes.goals), "--rounds", str(sizes.rounds))
-        found["avx2"] = json.loads(child(__file__, *options, NUMBA_CACHE_DIR=folder, **NARROW))
+    options = ("--child", "--goals", str(sizes.goals), "--rounds", str(sizes.rounds))
+    found["avx2"] = json.loads(child(__file__, *options, **NARROW))
     if full:
         say("ten million goals ...")
         found["memory"] = json.loads(child("-c", MEMORY))
