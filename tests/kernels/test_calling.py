@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwork.kernels import all_kernels, kernel
+from linkwork.kernels import kernel
 from linkwork.kernels.binding import check_arrays
-from linkwork.kernels.call_emission import SLOTS
 from linkwork.kernels.chain import tip_one
 from linkwork.kernels.decimals import read_decimals
+from linkwork.kernels.declarations import all_kernels
+from linkwork.kernels.machine_emission import SLOTS
 from linkwork.kernels.search_many import search_many
 from linkwork.kernels.signatures import parse, symbols
 

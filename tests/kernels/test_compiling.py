@@ -19,7 +19,8 @@ from numpy.testing import assert_array_equal
 import children
 import linkwork as lw
 from linkages import JOINTS, one_joint, random_tree
-from linkwork.kernels import Kernel, compiler, part
+from linkwork.kernels import compiler, part
+from linkwork.kernels.declarations import Kernel
 from linkwork.kernels.objects import compile_object
 from linkwork.kernels.signatures import parse
 from linkwork.kernels.sources import source_hash

@@ -17,8 +17,9 @@ import pytest
 
 import children
 import linkwork as lw
-from linkwork.kernels import all_kernels, runtime
+from linkwork.kernels import runtime
 from linkwork.kernels.build import symbols_of
+from linkwork.kernels.declarations import Kernel, all_kernels
 from linkwork.kernels.pack import HOME, LISTING, Pack, PackError
 from linkwork.kernels.targets import TARGETS, Target, host
 
@@ -116,7 +117,6 @@ def test_the_pack_has_every_kernel_for_every_level() -> None:
 
 @built
 def test_a_kernel_that_was_declared_otherwise_is_not_taken_from_the_pack() -> None:
-    from linkwork.kernels import Kernel
     from linkwork.kernels.signatures import parse
 
     function = all_kernels()["tip_one"].function
@@ -199,7 +199,7 @@ import sys
 import numpy as np
 import linkwork as lw
 arm, figure = lw.models.panda(), lw.models.human()
-targets = arm.forward(arm.random_pose(0, 3000), frame="tip")
+targets = arm.forward(arm.random_pose(0, 10_000), frame="tip")
 batch = lw.solve_batch(arm, "tip", targets)
 ones = np.array([lw.prepare(arm, "tip")(target).q for target in targets[:300]])
 whole = lw.solve(figure, [lw.Reach("left_hand", position=(0.3, 0.4, 1.2)), lw.Rest()])
@@ -228,7 +228,8 @@ def test_all_levels_and_the_compiler_give_the_same_answers(tmp_path: Path) -> No
     first = found.pop("jit")
     for level, other in found.items():
         for name, values in first.items():
-            np.testing.assert_allclose(other[name], values, rtol=0, atol=1e-9, err_msg=f"{name} of {level}")
+            near = 1e-7 if name == "whole" else 1e-9  # a body is moved until that changes little
+            np.testing.assert_allclose(other[name], values, rtol=0, atol=near, err_msg=f"{name} of {level}")
 
 
 @built

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from . import Kernel
 from .calling import (
     ARRAY,
     AXES,
@@ -34,6 +33,7 @@ from .calling import (
     TRUTH,
     WHOLE,
 )
+from .declarations import Kernel
 from .signatures import Group, Item
 
 HEAD = object.__basicsize__

@@ -6,8 +6,8 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from . import Kernel, all_kernels, in_order
 from .calling import HEADS
+from .declarations import Kernel, all_kernels, in_order
 from .linker import link
 from .pack import write_listing
 from .sources import source_hash

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import struct
 
-from . import inner, intrinsic, part
+from .declarations import inner, part
 from .layout import Layout
+from .machine import block_of_slots, invoke, invoke_for_real, invoke_with_real, peek, poke
 
 RECORD = Layout(
     "entry",  # the kernel's entry point
@@ -49,36 +50,6 @@ SWAPPED = ord(">")  # the order of bytes, which stands two bytes behind the kind
 UNFIT, FAILED = -1, -2  # an argument is not what is wanted; Python has raised an error
 MINUS_ONE = struct.unpack("q", struct.pack("d", -1.0))[0]  # what Python's conversions return with an error
 BYTE, HALF = 0xFF, 0xFFFFFFFF
-
-
-@intrinsic
-def peek(address):
-    """Return the 8 bytes at an address."""
-
-
-@intrinsic
-def poke(address, value):
-    """Put 8 bytes at an address."""
-
-
-@intrinsic
-def block_of_slots():
-    """Return the address of room for a kernel's arguments, which is there until the function returns."""
-
-
-@intrinsic
-def invoke(function, first, second):
-    """Call the C function at an address with whole numbers, and return one; a function of fewer leaves the rest."""
-
-
-@intrinsic
-def invoke_for_real(function, argument):
-    """Call the C function at an address with a whole number, and return the bits of the real number it returns."""
-
-
-@intrinsic
-def invoke_with_real(function, bits):
-    """Call the C function at an address with the real number of some bits, and return a whole number."""
 
 
 @inner

@@ -21,7 +21,8 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic, typeof_impl
 from numba.np.arrayobj import populate_array
 
-from . import Intrinsic, Kernel, Part, call_emission, calling, emission  # noqa: F401 - two of them teach Numba
+from . import calling, emission, machine_emission  # noqa: F401 - two of them teach Numba
+from .declarations import Intrinsic, Kernel, Part
 from .objects import ENTRY
 from .signatures import Group, Item, Signature
 

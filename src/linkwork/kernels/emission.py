@@ -15,7 +15,8 @@ from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
-from . import Intrinsic, lanes
+from . import lanes
+from .declarations import Intrinsic
 
 WIDTH: dict[Any, int] = {types.float64: 8, types.float32: 16}
 SCALARS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType(), types.boolean: ir.IntType(1)}

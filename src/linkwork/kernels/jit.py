@@ -10,8 +10,9 @@ from functools import cache
 from typing import Any
 
 from ..errors import MissingExtraError
-from . import Kernel, all_kernels, in_order, store
+from . import store
 from .binding import HEAD, builtin
+from .declarations import Kernel, all_kernels, in_order
 from .sources import source_hash
 from .workers import Progress, work_on
 
@@ -24,32 +25,29 @@ class Compiled:
 
     Args:
         kernel: The kernel.
+        reason: Why no pack is used, as the end of a sentence.
     """
 
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: Kernel, reason: str) -> None:
+        self.kernel, self.reason = kernel, reason
         self.__name__, self.__doc__ = kernel.name, kernel.function.__doc__
         self._function: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the kernel."""
         if self._function is None:
-            self._function = compiled(self.kernel)
+            self._function = compiled(self.kernel, self.reason)
         return self._function(*arguments)
 
 
-def compiled(kernel: Kernel) -> Any:
+def compiled(kernel: Kernel, reason: str) -> Any:
     """Return a builtin function for a kernel, compiled now or kept from before.
 
     Raises:
         MissingExtraError: If Numba is not installed.
     """
     if importlib.util.find_spec("numba") is None:
-        from .runtime import the_pack
-
-        raise MissingExtraError(
-            "numba", "jit", f"compiling kernels, since no pack of machine code is used ({the_pack()})"
-        )
+        raise MissingExtraError("numba", "jit", f"compiling kernels, since no pack of machine code is used ({reason}),")
     with _lock:
         entries = [_loaded(symbol, _object(symbol, kernel)) for symbol in kernel.symbols]
         return builtin(kernel, _call(), entries)

@@ -9,7 +9,7 @@ Here is what kernels say; `emission` is what it becomes.
 
 from __future__ import annotations
 
-from . import intrinsic
+from .declarations import intrinsic
 
 # Functions that serve numbers and lanes alike
 

@@ -13,8 +13,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from . import Kernel
 from .binding import HEAD, builtin
+from .declarations import Kernel
 from .sources import FOLDER, source_hash
 from .targets import Level, Target, host
 

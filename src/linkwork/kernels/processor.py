@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from . import inner, intrinsic, kernel
+from . import inner, kernel
+from .machine import ask, saved_state
 
 # Bits of what the processor answers: question 1, register C; question 7, register B; question 0x80000001, register C
 SECOND = (1 << 0) | (1 << 9) | (1 << 13) | (1 << 19) | (1 << 20) | (1 << 23)  # SSE3, SSSE3, CX16, SSE4.1, 4.2, POPCNT
@@ -12,16 +13,6 @@ THIRD_LATE = 1 << 5  # LZCNT
 FOURTH = (1 << 16) | (1 << 17) | (1 << 28) | (1 << 30) | (1 << 31)  # AVX-512 F, DQ, CD, BW, VL
 SAVED = 0b110  # the system saves the registers of AVX when it switches tasks
 SAVED_WIDE = 0b11100110  # and those of AVX-512
-
-
-@intrinsic
-def ask(question, register):
-    """Return what the processor answers to a question (cpuid): register B (1) or C (2); `register` is a literal."""
-
-
-@intrinsic
-def saved_state():
-    """Return which registers the system saves (xgetbv)."""
 
 
 @inner

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from . import Kernel
+from .declarations import Kernel
 from .pack import Pack, PackError
 
 CHOICES = ("", "pack", "jit")
@@ -27,7 +27,7 @@ def callable_of(kernel: Kernel) -> Any:
         return function
     from .jit import Compiled
 
-    return Compiled(kernel)
+    return Compiled(kernel, pack if isinstance(pack, str) else f"the pack has no {kernel.name}")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What the functions of `calling` become: loads, stores and calls of C functions by address."""
+"""What `machine` becomes: loads, stores, calls of C functions by address, and questions to the machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import types
 
-from . import calling, processor
+from . import machine
 from .emission import INT64, emits
 
 SLOTS = 160  # of a block: more than any kernel takes, which a test knows
@@ -18,7 +18,7 @@ def _pointer(builder: Any, address: Any, kind: Any = INT64) -> Any:
     return builder.inttoptr(address, kind.as_pointer())
 
 
-@emits(calling.peek)
+@emits(machine.peek)
 def _peek(typing_context: Any, address: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         value = builder.load(_pointer(builder, args[0]))
@@ -28,7 +28,7 @@ def _peek(typing_context: Any, address: Any) -> Any:
     return types.int64(types.int64), emit
 
 
-@emits(calling.poke)
+@emits(machine.poke)
 def _poke(typing_context: Any, address: Any, value: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         builder.store(args[1], _pointer(builder, args[0]))
@@ -37,7 +37,7 @@ def _poke(typing_context: Any, address: Any, value: Any) -> Any:
     return types.void(types.int64, types.int64), emit
 
 
-@emits(calling.block_of_slots)
+@emits(machine.block_of_slots)
 def _block_of_slots(typing_context: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         with builder.goto_entry_block():
@@ -47,7 +47,7 @@ def _block_of_slots(typing_context: Any) -> Any:
     return types.int64(), emit
 
 
-@emits(calling.invoke)
+@emits(machine.invoke)
 def _invoke(typing_context: Any, function: Any, first: Any, second: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.call(_pointer(builder, args[0], ir.FunctionType(INT64, [INT64] * 2)), args[1:])
@@ -55,7 +55,7 @@ def _invoke(typing_context: Any, function: Any, first: Any, second: Any) -> Any:
     return types.int64(types.int64, types.int64, types.int64), emit
 
 
-@emits(calling.invoke_for_real)
+@emits(machine.invoke_for_real)
 def _invoke_for_real(typing_context: Any, function: Any, argument: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         real = builder.call(_pointer(builder, args[0], ir.FunctionType(DOUBLE, [INT64])), [args[1]])
@@ -64,7 +64,7 @@ def _invoke_for_real(typing_context: Any, function: Any, argument: Any) -> Any:
     return types.int64(types.int64, types.int64), emit
 
 
-@emits(calling.invoke_with_real)
+@emits(machine.invoke_with_real)
 def _invoke_with_real(typing_context: Any, function: Any, bits: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         real = builder.bitcast(args[1], DOUBLE)
@@ -76,7 +76,7 @@ def _invoke_with_real(typing_context: Any, function: Any, bits: Any) -> Any:
 # The processor
 
 
-@emits(processor.ask)
+@emits(machine.ask)
 def _ask(typing_context: Any, question: Any, register: Any) -> Any:
     if not isinstance(register, types.IntegerLiteral):
         return None
@@ -93,7 +93,7 @@ def _ask(typing_context: Any, question: Any, register: Any) -> Any:
     return types.int64(types.int64, register), emit
 
 
-@emits(processor.saved_state)
+@emits(machine.saved_state)
 def _saved_state(typing_context: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         half = ir.IntType(32)
