@@ -19,6 +19,7 @@ from .gltf import read
 from .gltf_packing import Packing, key_frames, quaternions, write_document
 from .gltf_vrm import ANIMATION, BONES
 from .options import UP, FilePath
+from .skins import bind_pose
 
 __all__ = ["read", "write"]
 
@@ -73,7 +74,8 @@ class _Figure:
     """The bones of a linkage, and how they stand with arms stretched out, legs straight and facing along z of glTF.
 
     Attributes:
-        upright: Whether the trunk goes up and the feet go forward as it rests; arms and legs may be anywhere.
+        upright: Whether the trunk goes up and the feet go forward as its skin was bound, or as it rests; arms and legs
+            may be anywhere.
     """
 
     def __init__(self, clip: Clip, bones: dict[str, str]) -> None:
@@ -92,7 +94,8 @@ class _Figure:
 
     def _stand(self) -> None:
         """Work out the T-pose: world rotations and positions of the bones, y up."""
-        turned, placed = self._worlds(rest_pose(self.linkage)[None])
+        bound = bind_pose(self.linkage)
+        turned, placed = self._worlds((rest_pose(self.linkage) if bound is None else bound)[None])
         turned, placed = turned[:, 0], placed[:, 0]
         k = {bone: i for i, bone in enumerate(self.bones)}
         across = placed[k["leftUpperLeg"]] - placed[k["rightUpperLeg"]]
