@@ -16,7 +16,7 @@ export LINKWORK_KERNELS := $(KERNELS)
 endif
 PACK = $(BIN)/python -m linkwork.kernels --if-needed
 
-.PHONY: demo test quick coverage check lint format types bench fuzz docs build kernels wheels clean
+.PHONY: demo test matrix quick coverage check lint format types bench fuzz docs build kernels wheels clean
 
 demo: $(VENV)/demo.stamp
 	@$(PACK) --levels host || true
@@ -26,6 +26,12 @@ test: $(VENV)/dev.stamp
 	@$(PACK) || true
 	@$(BIN)/linkwork warmup  # says where kernels come from; compiles them where there is no pack
 	@$(BIN)/python tests/parts.py --workers $(WORKERS) $(TESTFLAGS)
+
+# Every test of kernels and solvers through the pack and through the compiler.
+matrix: $(VENV)/dev.stamp
+	@$(PACK)
+	for way in pack jit; do for room in kernels solvers linkage goals; do \
+	  LINKWORK_KERNELS=$$way $(BIN)/python -m pytest -q tests/$$room || exit 1; done; done
 
 quick: $(VENV)/dev.stamp
 	@$(PACK) || true
@@ -65,6 +71,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/datasets.py
 	$(BIN)/python benchmarks/retarget.py
 	$(BIN)/python benchmarks/timing.py
+	$(BIN)/python benchmarks/machine_code.py
 
 fuzz: $(VENV)/fuzz.stamp
 	$(BIN)/python tests/fuzz_bvh.py -max_total_time=$(SECONDS)
