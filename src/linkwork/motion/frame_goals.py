@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..goals import Align, Goal, Reach, Rest
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray
+
+if TYPE_CHECKING:
+    from ..solvers.body_solver import BodySolver
 
 Progress = Callable[[int, int], None]
 
@@ -75,15 +79,11 @@ def follow(
         anew: Frames that are not found from the one before, and the poses to begin with there.
     """
     from ..goals.base import metres_per_radian
-    from ..solvers import Problem, Settings
-    from ..solvers.body_solver import BodySolver, Pace
     from ..solvers.goal_arrays import goal_records, write_poses
 
     arm = metres_per_radian(linkage)
-    problem = Problem(linkage, [track.goal(0, arm) for track in tracks], start)
-    pace = Pace(floor=FLOOR / arm**2, patience=PATIENCE, stalled=STALLED, settled=SETTLED)
-    ik = BodySolver(problem, Settings(limits="project"), restarts=0, seed=0, pace=pace)
-    first = ik.goal_numbers(problem.goals)
+    key = tuple((track.kind, track.frame, None if track.axis is None else track.axis.tobytes()) for track in tracks)
+    ik, first = linkage.cache.get("follow", key, lambda: _prepared(linkage, tracks, start))
     frames = len(tracks[0].values)
     poses = np.empty((frames, linkage.nq))
     anew = anew or {}
@@ -111,3 +111,16 @@ def follow(
         if progress is not None:
             progress(part.stop, frames)
     return poses
+
+
+def _prepared(linkage: Linkage, tracks: Sequence[GoalTrack], start: FloatArray) -> tuple[BodySolver, FloatArray]:
+    """Return a solver of goals of the tracks' kinds, and their numbers, in which targets and weights are still open."""
+    from ..goals.base import metres_per_radian
+    from ..solvers import Problem, Settings
+    from ..solvers.body_solver import BodySolver, Pace
+
+    arm = metres_per_radian(linkage)
+    problem = Problem(linkage, [track.goal(0, arm) for track in tracks], start)
+    pace = Pace(floor=FLOOR / arm**2, patience=PATIENCE, stalled=STALLED, settled=SETTLED)
+    ik = BodySolver(problem, Settings(limits="project"), restarts=0, seed=0, pace=pace)
+    return ik, ik.goal_numbers(problem.goals)

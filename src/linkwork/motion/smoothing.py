@@ -82,10 +82,11 @@ def _bridge(
     t: FloatArray, start: tuple[FloatArray, FloatArray], end: tuple[FloatArray, FloatArray], length: float
 ) -> FloatArray:
     """Return a cubic from one value and velocity to another, at fractions of its length."""
-    from scipy.interpolate import CubicHermiteSpline
-
     (a, u), (b, v) = start, end
-    return np.asarray(CubicHermiteSpline([0.0, 1.0], [a, b], [length * u, length * v])(t))
+    t = t[:, None]
+    part = t * t * (3.0 - 2.0 * t)
+    leaves, arrives = t * (1.0 - t) ** 2, t * t * (t - 1.0)
+    return np.asarray((1.0 - part) * a + part * b + length * (leaves * u + arrives * v))
 
 
 def over_spans(values: FloatArray, mask: Mask, choose: Callable[[FloatArray], FloatArray]) -> FloatArray:

@@ -120,8 +120,11 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smoo
         )
     times = motion.times
     axes = transfer.anatomical_motion(motion, source)
-    axes = {role: turns_smoothed(turn, times, smooth) for role, turn in transfer.without_torsion(target, axes).items()}
-    places = {role: smoothed(source.path(role, motion.poses), times, smooth) for role in source.roles}
+    axes = transfer.without_torsion(target, axes)
+    turns = turns_smoothed(np.stack(list(axes.values()), axis=1), times, smooth)
+    paths = smoothed(np.stack([source.path(role, motion.poses) for role in source.roles], axis=1), times, smooth)
+    axes = {role: np.ascontiguousarray(turns[:, k]) for k, role in enumerate(axes)}
+    places = {role: np.ascontiguousarray(paths[:, k]) for k, role in enumerate(source.roles)}
     legs = all(skeleton.has_legs and skeleton.length(*LEGS["left"]) > plans.SHORTEST for skeleton in (source, target))
     free = isinstance(target.linkage.root.articulation, Floating)
     if not free:

@@ -48,7 +48,8 @@ def recognise(
     given = said | mapped
     shape = Shape.of(linkage)
     meanings = meanings_of(linkage)
-    roles, reasons, joints = _limbs(shape, meanings)
+    limbs = _limbs(shape, meanings)
+    roles, reasons, joints = dict(limbs[0]), dict(limbs[1]), dict(limbs[2])
     for role, link in given.items():
         if role in ROLES:
             roles[role], reasons[role] = link, "map" if role in mapped else "file"
@@ -74,7 +75,7 @@ def recognise(
 
 def limbs_of(shape: Shape, meanings: Sequence[Meaning]) -> dict[str, int | None]:
     """Return the joints of what names and shape say are arms and legs, by role."""
-    return _limbs(shape, meanings)[0]
+    return dict(_limbs(shape, meanings)[0])
 
 
 def _check_legs(
@@ -102,6 +103,10 @@ def meanings_of(linkage: Linkage) -> list[Meaning]:
     Nodes that never move although others do (meshes beside their skeleton) say nothing, and neither do the controls of
     a rig that keeps its deforming bones apart.
     """
+    return linkage.cache.get("meanings", "", lambda: _meanings(linkage))
+
+
+def _meanings(linkage: Linkage) -> list[Meaning]:
     result = [meaning_of_both(arc.name, link) for arc, link in zip(linkage.arcs, linkage.links, strict=True)]
     moved = [False] * len(result)
     for i, arc in enumerate(linkage.arcs[1:], start=1):
@@ -152,7 +157,16 @@ def _checked(linkage: Linkage, given: Mapping[str, Any], what: str) -> dict[str,
 def _limbs(
     shape: Shape, meanings: Sequence[Meaning]
 ) -> tuple[dict[str, int | None], dict[str, str], dict[str, RobotJoint]]:
-    """Return the joints of arms and legs, how they were found, and where they are in limbs of revolute joints."""
+    """Return the joints of arms and legs, how they were found, and where they are in limbs of revolute joints.
+
+    They are kept with the linkage, which is asked whether it is a person and whether it stands on four legs.
+    """
+    return shape.linkage.cache.get("limbs", "", lambda: _find_limbs(shape, meanings))
+
+
+def _find_limbs(
+    shape: Shape, meanings: Sequence[Meaning]
+) -> tuple[dict[str, int | None], dict[str, str], dict[str, RobotJoint]]:
     roles: dict[str, int | None] = {}
     reasons: dict[str, str] = {}
     joints: dict[str, RobotJoint] = {}
