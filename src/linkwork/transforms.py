@@ -39,6 +39,7 @@ IDENTITY.setflags(write=False)
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 EULER_ORDER = re.compile(r"(?:([xyz])(?!\1)){1,3}|(?:([XYZ])(?!\2)){1,3}")
 ANGLE_UNITS = {"deg": math.pi / 180.0, "rad": 1.0}
+_YZX, _ZXY = np.array([1, 2, 0]), np.array([2, 0, 1])
 SHORTEST, LONGEST = 1e-101, 1e101  # largest entries of quaternions that still have a direction
 
 
@@ -322,6 +323,12 @@ def axis_rotation(axis: FloatArray, angle: ArrayLike) -> FloatArray:
     return result
 
 
+def cross(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the cross products of vectors (..., 3): those of ``np.cross``, in a third of its time for short arrays."""
+    result: FloatArray = first[..., _YZX] * second[..., _ZXY] - first[..., _ZXY] * second[..., _YZX]
+    return result
+
+
 def cross_matrix(vectors: FloatArray) -> FloatArray:
     """Return the matrices (..., 3, 3) that take the cross product of vectors (..., 3) with something.
 
@@ -412,6 +419,11 @@ def quaternion_vector(quaternion: FloatArray) -> FloatArray:
     share = np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 1e-150)  # where it vanishes, it is 2 / w
     result: FloatArray = np.where(w < 0.0, -share, share) * vector
     return result
+
+
+def rotation_vector(matrix: FloatArray) -> FloatArray:
+    """Return the rotation vectors (..., 3), no longer than pi, of rotation matrices (..., 3, 3)."""
+    return quaternion_vector(matrix_quaternion(matrix))
 
 
 def steady(quaternions: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError, LinkageError, TransformError
 from ..linkage.linkage import Linkage
-from ..transforms import FloatArray, as_array, as_axis, as_transform, as_vector, inverse, is_number, read_only
+from ..transforms import FloatArray, as_array, as_axis, as_transform, as_vector, cross, inverse, is_number, read_only
 
 SAME = 1e-9  # of the linkage's length: places that differ by less are one place
 
@@ -257,9 +257,9 @@ def unit(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def turn_between(directions: FloatArray, wanted: FloatArray) -> FloatArray:
     """Return the shortest rotation vectors (..., 3) that turn unit directions (..., 3) onto wanted ones (..., 3)."""
-    normal, cosine = np.cross(directions, wanted), (directions * wanted).sum(axis=-1, keepdims=True)
+    normal, cosine = cross(directions, wanted), (directions * wanted).sum(axis=-1, keepdims=True)
     sine = np.linalg.norm(normal, axis=-1, keepdims=True)
-    aside = np.cross(directions, np.eye(3)[np.abs(directions).argmin(axis=-1)])  # half a turn has any normal
+    aside = cross(directions, np.eye(3)[np.abs(directions).argmin(axis=-1)])  # half a turn has any normal
     aside *= np.pi / np.linalg.norm(aside, axis=-1, keepdims=True)
     turn = normal * (np.arctan2(sine, cosine) / np.where(sine > 0.0, sine, 1.0))
     return np.where((sine < 1e-12) & (cosine < 0.0), aside, turn)

@@ -6,9 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..transforms import FloatArray
+from ..transforms import FloatArray, cross
 from .checks import runs
 from .contacts import Mask
+
+
+def frame_time(times: FloatArray) -> float:
+    """Return the time from a frame to the next [s], the median of them; 1 for a single frame."""
+    steps = np.diff(times)
+    return float(np.partition(steps, len(steps) // 2)[len(steps) // 2]) if len(steps) else 1.0
 
 
 def smoothed(values: FloatArray, times: FloatArray, width: float) -> FloatArray:
@@ -17,7 +23,7 @@ def smoothed(values: FloatArray, times: FloatArray, width: float) -> FloatArray:
 
     if len(times) < 2 or width <= 0.0:
         return values
-    result: FloatArray = gaussian_filter1d(values, width / float(np.median(np.diff(times))), axis=0, mode="nearest")
+    result: FloatArray = gaussian_filter1d(values, width / frame_time(times), axis=0, mode="nearest")
     return result
 
 
@@ -27,16 +33,16 @@ def turns_smoothed(rotations: FloatArray, times: FloatArray, width: float) -> Fl
         return rotations
     mixed = smoothed(rotations, times, width)
     ahead = mixed[..., 0] / np.linalg.norm(mixed[..., 0], axis=-1, keepdims=True)
-    up = np.cross(ahead, mixed[..., 1])  # square to each other again
+    up = cross(ahead, mixed[..., 1])  # square to each other again
     up /= np.linalg.norm(up, axis=-1, keepdims=True)
-    return np.stack([ahead, np.cross(up, ahead), up], axis=-1)
+    return np.stack([ahead, cross(up, ahead), up], axis=-1)
 
 
 def smooth_cover(values: FloatArray, times: FloatArray, within: float) -> FloatArray:
     """Return a smooth curve that is nowhere below values (frames,), which are zero or more; it rises within a time."""
     from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
-    width = max(1, round(within / float(np.median(np.diff(times))))) if len(times) > 1 else 1
+    width = max(1, round(within / frame_time(times)))
     above = maximum_filter1d(np.maximum(values, 0.0), 2 * width + 1, mode="nearest")
     result: FloatArray = gaussian_filter1d(above, width / 3.0, mode="nearest", truncate=3.0)
     return result

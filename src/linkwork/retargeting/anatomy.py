@@ -17,7 +17,7 @@ import numpy as np
 
 from ..goals import turn_between
 from ..motion.contacts import Mask
-from ..transforms import FloatArray
+from ..transforms import FloatArray, cross
 from .names import LEG, SIDES
 
 UPRIGHT = 8  # how much more frames count in which it stands upright on straight legs: a power of both
@@ -96,7 +96,7 @@ class Sight:
     @cached_property
     def ahead(self) -> FloatArray:
         """Where the body faces, (frames, 3)."""
-        return np.cross(self.across("hip", "knee", "ankle", "shoulder", "elbow"), self.trunk)
+        return cross(self.across("hip", "knee", "ankle", "shoulder", "elbow"), self.trunk)
 
     def across(self, *parts: str) -> FloatArray:
         """Return unit ways (frames, 3) from right to left, by the first of some parts that both sides have."""
@@ -128,7 +128,7 @@ def local_axes(sight: Sight) -> dict[str, FloatArray]:
     if "head" in sight.turns:
         level = _headed(chest[..., 0], sight.up, chest)
         turned = np.swapaxes(sight.turns["head"], -1, -2)
-        axes["head"] = _nearest((turned @ (sight.standing[:, None, None] * level + BENT * chest)).sum(axis=0))
+        axes["head"] = nearest_rotation((turned @ (sight.standing[:, None, None] * level + BENT * chest)).sum(axis=0))
     slope = _slope(sight)
     for side in SIDES:
         _arm(sight, side, chest, weights, axes)
@@ -149,7 +149,7 @@ def _arm(sight: Sight, side: str, chest: FloatArray, weights: FloatArray, axes: 
         return
     if side in sight.palms:
         out, ahead = (_mean(sight.turns[hand], way) for way in sight.palms[side])
-        axes[hand] = _placed(out, np.cross(out, ahead), sign * ARM_OUT, sign * ARM_FOLD)
+        axes[hand] = _placed(out, cross(out, ahead), sign * ARM_OUT, sign * ARM_FOLD)
     else:
         axes[hand] = mean_axes(sight.turns[hand], before)
 
@@ -169,7 +169,7 @@ def _leg(sight: Sight, side: str, hips: FloatArray, slope: float, axes: dict[str
     hip, knee, ankle, toe = (f"{side}_{part}" for part in ("hip", "knee", "ankle", "toe"))
     aside = None  # of a straight leg, the foot says where the knee points
     if side in sight.toes and knee in sight.places:
-        aside = np.cross(_unit(sight.toes[side]), sight.way(knee, ankle))
+        aside = cross(_unit(sight.toes[side]), sight.way(knee, ankle))
     shank = _limb(sight, (hip, knee, ankle), LEG_OUT, LEG_FOLD, hips, axes, aside)
     if ankle not in sight.turns:
         return
@@ -179,7 +179,7 @@ def _leg(sight: Sight, side: str, hips: FloatArray, slope: float, axes: dict[str
         level = _headed(shank[..., 0] if ahead is None else ahead, sight.up, shank)
     else:  # never on the ground: square to the shank, or as steep as feet are
         flat = np.ones_like(flat)
-        level = shank if ahead is None else _sloping(_unit(ahead), np.cross(shank[..., 2], ahead), slope)
+        level = shank if ahead is None else _sloping(_unit(ahead), cross(shank[..., 2], ahead), slope)
     axes[ankle] = mean_axes(sight.turns[ankle], level, flat)
     if toe in sight.turns:
         axes[toe] = mean_axes(sight.turns[toe], sight.turns[ankle] @ axes[ankle], flat)
@@ -188,7 +188,7 @@ def _leg(sight: Sight, side: str, hips: FloatArray, slope: float, axes: dict[str
 def _sloping(toes: FloatArray, left: FloatArray, slope: float) -> FloatArray:
     """Return axes (frames, 3, 3) of feet whose toes, along unit ways, are below what is level by an angle."""
     left = _unit(left)
-    up = np.cross(toes, left)
+    up = cross(toes, left)
     return _frame(left, np.cos(slope) * up - np.sin(slope) * toes)
 
 
@@ -226,9 +226,9 @@ def _limb(
     expected = expected + ASIDE * _mean(sight.turns[first], base @ fold)
     hinge = expected
     if last in sight.places:
-        cross = np.cross(upper, sight.way(middle, last))
-        size = np.linalg.norm(cross, axis=1)
-        hinge = _mean(sight.turns[first], cross * size[:, None])
+        bend = cross(upper, sight.way(middle, last))
+        size = np.linalg.norm(bend, axis=1)
+        hinge = _mean(sight.turns[first], bend * size[:, None])
         if hinge @ expected < 0.0 and np.percentile(size, 95.0) < OVERSTRETCHED:
             hinge = -hinge  # as knees are that were fitted badly
         hinge = hinge + FOLDED * np.exp(-float((size**2).mean()) / FOLDED) * expected
@@ -255,7 +255,7 @@ def levelled(axes: FloatArray) -> FloatArray:
     length = np.linalg.norm(ahead, axis=-1, keepdims=True)
     ahead = np.where(length > 1e-6, ahead / np.maximum(length, 1e-6), (1.0, 0.0, 0.0))
     up = np.broadcast_to((0.0, 0.0, 1.0), ahead.shape)
-    return np.stack([ahead, np.cross(up, ahead), up], axis=-1)
+    return np.stack([ahead, cross(up, ahead), up], axis=-1)
 
 
 def _untwisted(base: FloatArray, way: FloatArray, out: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -275,7 +275,7 @@ def _mean(turns: FloatArray, ways: FloatArray, weights: FloatArray | None = None
 
 def mean_axes(turns: FloatArray, axes: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     """Return axes in the world (frames, 3, 3) as they are in a link on average, (3, 3)."""
-    return _nearest(np.average(np.swapaxes(turns, -1, -2) @ axes, axis=0, weights=_some(weights)))
+    return nearest_rotation(np.average(np.swapaxes(turns, -1, -2) @ axes, axis=0, weights=_some(weights)))
 
 
 def _some(weights: FloatArray | None) -> FloatArray | None:
@@ -283,7 +283,7 @@ def _some(weights: FloatArray | None) -> FloatArray | None:
     return None if weights is None or not weights.any() else weights
 
 
-def _nearest(matrix: FloatArray) -> FloatArray:
+def nearest_rotation(matrix: FloatArray) -> FloatArray:
     """Return the rotation nearest to a matrix (3, 3)."""
     u, _, vt = np.linalg.svd(matrix)
     return np.asarray(u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt)
@@ -295,18 +295,18 @@ def _unit(ways: FloatArray) -> FloatArray:
 
 def _frame(left: FloatArray, up: FloatArray) -> FloatArray:
     """Return axes (..., 3, 3) whose third points up, and whose second points left as nearly as that allows."""
-    ahead, up = np.cross(left, up), _unit(up)
+    ahead, up = cross(left, up), _unit(up)
     length = np.linalg.norm(ahead, axis=-1, keepdims=True)
-    aside = np.cross(np.eye(3)[np.abs(up).argmin(axis=-1)], up)
+    aside = cross(np.eye(3)[np.abs(up).argmin(axis=-1)], up)
     ahead = _unit(np.where(length > SHORT, ahead, aside))
-    return np.stack([ahead, np.cross(up, ahead), up], axis=-1)
+    return np.stack([ahead, cross(up, ahead), up], axis=-1)
 
 
 def _headed(ahead: FloatArray, up: FloatArray, otherwise: FloatArray) -> FloatArray:
     """Return upright axes (frames, 3, 3) that point ahead; others where the way ahead is vertical."""
     level = ahead - (ahead @ up)[:, None] * up
     steep = np.linalg.norm(level, axis=1) < 0.05 * np.linalg.norm(ahead, axis=1)
-    made = _frame(np.cross(up, level), np.broadcast_to(up, level.shape))
+    made = _frame(cross(up, level), np.broadcast_to(up, level.shape))
     return np.where(steep[:, None, None], otherwise, made)
 
 
@@ -315,7 +315,7 @@ def _placed(bone: FloatArray, hinge: FloatArray, out: FloatArray, fold: FloatArr
     x = _unit(bone)
     y = hinge - x * (x @ hinge)
     if np.linalg.norm(y) < SHORT:
-        y = np.cross(x, np.eye(3)[np.abs(x).argmin()])
+        y = cross(x, np.eye(3)[np.abs(x).argmin()])
     y = _unit(y)
-    here, there = np.stack([x, y, np.cross(x, y)], axis=1), np.stack([out, fold, np.cross(out, fold)], axis=1)
+    here, there = np.stack([x, y, cross(x, y)], axis=1), np.stack([out, fold, cross(out, fold)], axis=1)
     return np.asarray(here @ there.T)

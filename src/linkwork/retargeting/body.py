@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,7 +17,7 @@ from ..motion.contacts import Contacts, Mask
 from ..motion.derivatives import jerk
 from ..motion.frame_goals import GoalTrack, Progress, follow
 from ..motion.smoothing import smooth_cover, smoothed, turns_smoothed
-from ..transforms import FloatArray
+from ..transforms import FloatArray, rotation_vector
 from . import plans, transfer
 from .clearance import Clearance
 from .feet import LIFTING, FootPlan, plan_foot, plan_toes, widened, within_reach
@@ -197,14 +197,17 @@ def solve(plan: Plan, progress: Progress | None = None) -> FloatArray:
     Where feet are still in the ground, or hands in the body, their goals are moved by as much as that, and the frames
     about them are solved again.
     """
-    plan, poses = _calm(plan, progress)
+    cuts = _cuts(plan)
+    plan, poses = _calm(plan, cuts, progress)
     for _ in range(CORRECTIONS):
         plan, touched = _corrected(plan, poses)
+        if not touched.any():
+            break
         for first, last in runs(widened(touched, plan.motion.times)):
             part = slice(first, last + 1)
-            cuts = {frame - first: pose for frame, pose in _cuts(plan, poses).items() if first < frame <= last}
+            begins = {frame - first: poses[frame] for frame in cuts if first < frame <= last}
             tracks = [track.between(part) for track in plan.goals]
-            poses[part] = follow(plan.linkage, tracks, poses[first], anew=cuts)
+            poses[part] = follow(plan.linkage, tracks, poses[first], anew=begins)
     return poses
 
 
@@ -222,13 +225,13 @@ def _corrected(plan: Plan, poses: FloatArray) -> tuple[Plan, Mask]:
     return replace(plan, feet=feet, hands=hands), touched
 
 
-def _calm(plan: Plan, progress: Progress | None) -> tuple[Plan, FloatArray]:
+def _calm(plan: Plan, cuts: Sequence[int], progress: Progress | None) -> tuple[Plan, FloatArray]:
     """Return a plan with a calm trunk, and the poses that serve its goals best.
 
     Where limits do not let the trunk go as planned, it leaves its path at one frame and comes back at another. Then the
     way it went is smoothed, and all is solved again with a trunk that keeps to it.
     """
-    poses = follow(plan.linkage, plan.goals, plan.poses[0], progress, _cuts(plan, plan.poses))
+    poses = follow(plan.linkage, plan.goals, plan.poses[0], progress, {frame: plan.poses[frame] for frame in cuts})
     if not plan.feet or len(poses) < 4:
         return plan, poses
     linkage, roles, times = plan.target.linkage, plan.target.roles, plan.motion.times
@@ -247,26 +250,25 @@ def _calm(plan: Plan, progress: Progress | None) -> tuple[Plan, FloatArray]:
     if chest is not None:
         chest = _calmed(linkage.forward(poses, frame=roles["chest"])[:, :3, :3], chest, times)
     firm = replace(plan, hips=calm, chest=chest, firmness=FIRM)
-    return firm, follow(plan.linkage, firm.goals, poses[0], progress, _cuts(plan, poses))
+    return firm, follow(plan.linkage, firm.goals, poses[0], progress, {frame: poses[frame] for frame in cuts})
 
 
-def _cuts(plan: Plan, poses: FloatArray) -> dict[int, FloatArray]:
-    """Return the frames to which hips or limbs jump, as after a T-pose before the motion itself, and poses there.
+def _cuts(plan: Plan) -> list[int]:
+    """Return the frames to which hips or limbs jump, as after a T-pose before the motion itself.
 
     A body that was to turn by half a turn from one frame to the next would not find the way.
     """
-    from scipy.spatial.transform import Rotation
-
-    turns = Rotation.from_matrix(plan.hips[:-1, :3, :3].swapaxes(1, 2) @ plan.hips[1:, :3, :3]).magnitude()
+    hips = plan.hips[:, :3, :3]
+    turns = np.linalg.norm(rotation_vector(hips[:-1].swapaxes(1, 2) @ hips[1:]), axis=1)
     root = plan.target.linkage.root.articulation.nv
     bends = np.abs(plan.target.linkage.difference(plan.poses[:-1], plan.poses[1:]))[:, root:].max(axis=1, initial=0.0)
-    return {int(frame): poses[frame] for frame in np.flatnonzero((turns > JUMP) | (bends > LEAP)) + 1}
+    return [int(frame) for frame in np.flatnonzero((turns > JUMP) | (bends > LEAP)) + 1]
 
 
 def _calmed(turned: FloatArray, planned: FloatArray, times: FloatArray) -> FloatArray:
     """Return planned rotations (frames, 3, 3) that give way, smoothly, towards those that were possible."""
     from scipy.spatial.transform import Rotation
 
-    away = Rotation.from_matrix(turned @ np.swapaxes(planned, -1, -2)).as_rotvec()
+    away = rotation_vector(turned @ np.swapaxes(planned, -1, -2))
     result: FloatArray = Rotation.from_rotvec(smoothed(away, times, plans.GIVING_WAY)).as_matrix() @ planned
     return result

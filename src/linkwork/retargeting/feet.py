@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..motion.contacts import Mask
-from ..motion.smoothing import faded, over_spans, smooth_cover, smoothed
+from ..motion.smoothing import faded, frame_time, over_spans, smooth_cover, smoothed
 from ..motion.splines import smooth as smooth_step
-from ..transforms import FloatArray
-from .anatomy import levelled
+from ..transforms import FloatArray, rotation_vector
+from .anatomy import levelled, mean_axes, nearest_rotation
 from .skeletons import Skeleton
 from .soles import Sole, sole
 from .strides import Stride
@@ -82,11 +82,10 @@ def plan_foot(
     foot, local = sole(target, side), target.anatomy[f"{side}_ankle"]
     blend = _blend(times)
     if steps.flat.any():  # what the source shows while its sole is on the ground is level
-        tilt = Rotation.from_matrix(np.swapaxes(axes, -1, -2)[steps.flat] @ levelled(axes[steps.flat])).mean()
-        axes = axes @ tilt.as_matrix()
+        axes = axes @ mean_axes(axes[steps.flat], levelled(axes[steps.flat]))
     kept = over_spans(axes, steps.still, _mean_turn)
     kept = np.where(steps.flat[:, None, None], levelled(kept), kept)
-    turns = Rotation.from_matrix(kept @ np.swapaxes(axes, -1, -2)).as_rotvec()
+    turns = rotation_vector(kept @ np.swapaxes(axes, -1, -2))
     axes = Rotation.from_rotvec(faded(turns, steps.still, blend)).as_matrix() @ axes
     rotation = axes @ local.T
     ankle = scale * steps.ankle
@@ -115,7 +114,7 @@ def within_reach(foot: FootPlan, reached: FloatArray, times: FloatArray) -> Foot
 
     kept = over_spans(reached, foot.still & ~foot.flat, _mean_turn)
     kept = np.where(foot.flat[:, None, None], foot.rotation, kept)
-    short = Rotation.from_matrix(kept @ np.swapaxes(foot.rotation, -1, -2)).as_rotvec()
+    short = rotation_vector(kept @ np.swapaxes(foot.rotation, -1, -2))
     softly = smoothed(short, times, YIELDING)  # limits put kinks into it
     softly = softly + faded(short - softly, foot.still, _blend(times))
     rotation = Rotation.from_rotvec(softly).as_matrix() @ foot.rotation
@@ -128,14 +127,12 @@ def within_reach(foot: FootPlan, reached: FloatArray, times: FloatArray) -> Foot
 
 def _mean_turn(rotations: FloatArray) -> FloatArray:
     """Return the mean of rotations (frames, 3, 3), (1, 3, 3)."""
-    from scipy.spatial.transform import Rotation
-
-    return np.asarray(Rotation.from_matrix(rotations).mean().as_matrix()[None])
+    return nearest_rotation(rotations.mean(axis=0))[None]
 
 
 def _blend(times: FloatArray) -> int:
     """Return in how many frames corrections of planted feet fade."""
-    return max(2, round(BLEND / float(np.median(np.diff(times))))) if len(times) > 1 else 2
+    return max(2, round(BLEND / frame_time(times)))
 
 
 def _grip(mask: Mask, blend: int) -> FloatArray:
@@ -171,7 +168,7 @@ def plan_toes(target: Skeleton, side: str, foot: FootPlan, bend: FloatArray, tim
     local = target.anatomy
     ankle = foot.rotation @ local[f"{side}_ankle"]
     axes = ankle @ bend
-    flat = Rotation.from_matrix(levelled(axes) @ np.swapaxes(axes, -1, -2)).as_rotvec()
+    flat = rotation_vector(levelled(axes) @ np.swapaxes(axes, -1, -2))
     axes = Rotation.from_rotvec(foot.toes_down[:, None] * flat).as_matrix() @ axes
     points = foot.sole.shapes.get(target.body(f"{side}_toe"), np.zeros((0, 3))) @ local[f"{side}_toe"]
     raised = smooth_cover(_raised(axes, points, foot.toe[:, 2]), times, LIFTING)
@@ -206,5 +203,5 @@ def widened(mask: Mask, times: FloatArray) -> Mask:
     """Return a mask that begins earlier and ends later, by the time in which corrections fade."""
     from scipy.ndimage import binary_dilation
 
-    width = max(1, round(BLEND / float(np.median(np.diff(times))))) if len(times) > 1 else 1
+    width = _blend(times)
     return np.asarray(binary_dilation(mask, iterations=width)) if mask.any() else mask

@@ -15,7 +15,7 @@ from ..goals import turn_between
 from ..linkage.linkage import Linkage
 from ..linkage.poses import clamped, rest_pose
 from ..motion.clips import Clip
-from ..transforms import FloatArray, steady
+from ..transforms import FloatArray, quaternion_matrix, quaternion_product, steady, vector_quaternion
 from .names import DIGITS, PHALANGES, SIDES
 from .skeletons import Skeleton
 
@@ -71,7 +71,7 @@ def move_fingers(clip: Clip, source: Skeleton, target: Skeleton, poses: FloatArr
     """
     result, world = poses.copy(), clip.forward()
     for side in SIDES:
-        one, other = hand_of(source, side), hand_of(target, side)
+        one, other = _hand(source, side), _hand(target, side)
         if one is None or other is None:
             continue
         palm = world[clip.linkage.links[one.palm]][:, :3, :3] @ one.axes
@@ -84,6 +84,11 @@ def move_fingers(clip: Clip, source: Skeleton, target: Skeleton, poses: FloatArr
             wanted = _matched(seen, [bone.length for bone in one.fingers[found]], len(bones))
             _point(target.linkage, bones, [way @ other.axes.T for way in wanted], result)
     return clamped(target.linkage, result)
+
+
+def _hand(skeleton: Skeleton, side: str) -> Hand | None:
+    """Return the hand of a side as `hand_of` does; what is found is kept with the skeleton."""
+    return skeleton.cache.get("hand", side, lambda: (hand_of(skeleton, side),))[0]
 
 
 def hand_of(skeleton: Skeleton, side: str) -> Hand | None:
@@ -209,8 +214,6 @@ def _turn(linkage: Linkage, arc: int, poses: FloatArray) -> FloatArray:
 
 def _turn_ball(linkage: Linkage, bone: Bone, ball: int, wanted: FloatArray, poses: FloatArray) -> None:
     """Turn a ball joint the short way from where it rests, so that a bone points along directions (frames, 3)."""
-    from scipy.spatial.transform import Rotation
-
     joint, drive = linkage.arcs[ball], linkage.drives[ball]
     element = next(element for element in joint.articulation.elements if element.kind == "ball")
     column = drive.q + element.value
@@ -221,9 +224,9 @@ def _turn_ball(linkage: Linkage, bone: Bone, ball: int, wanted: FloatArray, pose
     for arc in bone.path[: bone.path.index(ball)]:
         before = before @ _turn(linkage, arc, poses)
     local = np.einsum("tji,tj->ti", before @ joint.placement[:3, :3], wanted)
-    rest = Rotation.from_quat(poses[:, column : column + 4], scalar_first=True)
-    turn = Rotation.from_rotvec(turn_between(rest.apply(way), local)) * rest
-    poses[:, column : column + 4] = steady(turn.as_quat(scalar_first=True))
+    rest = poses[:, column : column + 4]
+    turn = vector_quaternion(turn_between(quaternion_matrix(rest) @ way, local))
+    poses[:, column : column + 4] = steady(quaternion_product(turn, rest))
 
 
 def _turn_hinges(linkage: Linkage, bone: Bone, wanted: FloatArray, poses: FloatArray) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..motion.clips import Clip
-from ..transforms import FloatArray
+from ..transforms import FloatArray, cross
 from .names import SIDES
 from .skeletons import Skeleton
 
@@ -45,7 +45,7 @@ class LimbError:
 
 def apart(one: FloatArray, other: FloatArray) -> LimbError:
     """Return how far directions (frames, 3) are from others."""
-    angles = np.arctan2(np.linalg.norm(np.cross(one, other), axis=1), (one * other).sum(axis=1))
+    angles = np.arctan2(np.linalg.norm(cross(one, other), axis=1), (one * other).sum(axis=1))
     worst = int(angles.argmax())
     return LimbError(float(angles.mean()), float(angles[worst]), worst)
 

@@ -306,7 +306,8 @@ def _four_legged(
     """Return two figures that stand on four legs, or None where neither does; one alone is refused."""
     source = clip.linkage
     beast = find_quadruped(source, given["source"], seen=sampled(clip))
-    other = find_quadruped(target, given["target"])
+    key = tuple(given["target"].items())
+    (other,) = target.cache.get("four legs", key, lambda: (find_quadruped(target, given["target"]),))
     if beast is not None and other is not None:
         return beast, other
     if beast is None and other is None:
@@ -357,7 +358,7 @@ def _check(clip: Any, linkage: Any, role: Any, root: Any, smooth: Any, first: An
 def _body(linkage: Linkage, given: Mapping[str, Any]) -> Skeleton | None:
     """Return the roles of a body, or None for a single arm."""
     try:
-        return recognise(linkage, given, what="target")
+        return linkage.cache.get("body", tuple(given.items()), lambda: recognise(linkage, given, what="target"))
     except MappingError:
         turning = sum(linkage.arcs[arc].articulation.nv > 0 for arc in arm_of(linkage))
         if given or turning < LEAST_JOINTS or linkage.root.articulation.nv:  # no chain of joints that ends in one tool

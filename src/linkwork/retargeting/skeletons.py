@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import MappingError
+from ..linkage.caching import Cache
 from ..linkage.linkage import Linkage
 from ..linkage.poses import rest_pose
 from ..motion.clips import Clip
@@ -74,6 +75,7 @@ class Skeleton:
     seen: Clip | None = None
     posed: FloatArray | None = None
     fingers: Mapping[str, str] = field(default_factory=dict)
+    cache: Cache = field(default_factory=Cache, init=False, repr=False)
 
     def __contains__(self, role: str) -> bool:
         return role in self.roles
@@ -157,6 +159,9 @@ class Skeleton:
 
         A shoulder of three revolute joints has three links; the upper arm is the last of them.
         """
+        return self.cache.get("body", role, lambda: self._body(role))
+
+    def _body(self, role: str) -> str:
         linkage, link = self.linkage, self.roles[role]
         if role in ("hips", "chest") or (role in self.points and role.endswith(("elbow", "knee"))):
             return link  # behind an elbow of a robot, twists belong to the hand

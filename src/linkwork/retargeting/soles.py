@@ -63,6 +63,10 @@ def sole(skeleton: Skeleton, side: str) -> Sole:
     The shapes of the foot and of its toes say where its sole is. Without shapes, the ends of its links and its frames
     do; without these it has the usual size. Toes are where the file has them, or at the front of the sole.
     """
+    return skeleton.cache.get("sole", side, lambda: _sole(skeleton, side))
+
+
+def _sole(skeleton: Skeleton, side: str) -> Sole:
     role = f"{side}_ankle"
     body, ankle = skeleton.body(role), skeleton.place(role)
     ahead, _, up = skeleton.foot_axes(side).T
@@ -84,7 +88,7 @@ def sole(skeleton: Skeleton, side: str) -> Sole:
 def _shapes(linkage: Linkage, body: str) -> dict[str, FloatArray]:
     """Return the outlines of a foot and of all that moves below it, by link; nothing if the foot itself has none."""
     first = linkage.link_index(body)
-    below = [i for i in range(len(linkage.links)) if first in linkage.path_to(linkage.links[i])[0]]
+    below = _below(linkage, first)
     moving = [linkage.links[i] for i in below if i == first or linkage.arcs[i].articulation.nv]
     for points_of in (outline, skin_outline):
         found = {link: points for link in moving if len(points := points_of(linkage, link))}
@@ -93,11 +97,21 @@ def _shapes(linkage: Linkage, body: str) -> dict[str, FloatArray]:
     return {}
 
 
+def _below(linkage: Linkage, first: int) -> list[int]:
+    """Return a link and all that hang on it."""
+    result = [first]
+    for link in result:
+        result += linkage.children[link]
+    return sorted(result)
+
+
 def _ends(skeleton: Skeleton, side: str) -> FloatArray:
     """Return where the links and frames below an ankle are at rest, (points, 3)."""
     linkage, role = skeleton.linkage, f"{side}_ankle"
-    index, body = linkage.link_index(skeleton.roles[role]), skeleton.body(role)
-    names = [name for name in linkage.frames if index in linkage.path_to(name)[0] and name != body]
+    body = skeleton.body(role)
+    links = {linkage.links[i] for i in _below(linkage, linkage.link_index(skeleton.roles[role]))}
+    names = [name for name in linkage.links if name in links and name != body]
+    names += [frame.name for frame in linkage.extra_frames if frame.link in links]
     return np.stack([skeleton.world[name][:3, 3] for name in names]) if names else _NONE
 
 

@@ -55,7 +55,8 @@ def strides(clip: Clip, skeleton: Skeleton, rules: Contacts, smooth: float) -> d
     ankles = {side: places[f"{side}_ankle"] for side in SIDES}
     flat, still, planted = {}, {}, {}
     if isinstance(rules, Thresholds):
-        flat = flat_soles(places, clip.times, legs, rules)
+        known = rules == Thresholds() and clip is skeleton.seen and skeleton.posed is None
+        flat = dict(skeleton.sight.flat) if known else flat_soles(places, clip.times, legs, rules)
         for side, leg in legs.items():
             still[side] = _also(flat[side], find_contacts(ankles[side], clip.times, leg=leg, rules=rules))
             planted[side] = still[side]

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
-from ..transforms import FloatArray, axis_rotation, steady
+from ..transforms import FloatArray, axis_rotation, matrix_quaternion, rotation_vector, steady
 from .anatomy import mean_axes
 from .names import SIDES, TRUNK
 from .skeletons import Skeleton
@@ -114,11 +114,7 @@ def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> FloatA
         base = reached[bone.above]
         local = np.swapaxes(base, -1, -2) @ bone.wanted
         _fit(linkage, bone, local, poses)
-        turned = base
-        for arc in bone.path:
-            joint, values = linkage.arcs[arc], poses[:, linkage.drives[arc].columns]
-            turned = turned @ joint.placement[:3, :3] @ joint.articulation.matrix(values)[:, :3, :3]
-        reached[bone.link] = turned
+        reached[bone.link] = linkage.forward(poses, frame=linkage.links[bone.link])[:, :3, :3]
     return poses
 
 
@@ -159,20 +155,24 @@ def _share(
     if low not in path:
         return
     balls = [arc for arc in path[path.index(low) + 1 :] if _turns(linkage, arc) == 3]
-    own = skeleton.anatomy
-    seen = {role: skeleton.worlds[skeleton.body(role)][:, :3, :3] @ own[role] for role in (start, end)}
-    axes = {role: wanted[role] @ own[role] for role in (start, end)}
-    for k, arc in enumerate(balls[:-1], start=1):
-        share = k / len(balls)
-        local = mean_axes(skeleton.worlds[linkage.links[arc]][:, :3, :3], _between(seen[start], seen[end], share))
-        targets.setdefault(arc, (arc, _between(axes[start], axes[end], share) @ local.T))
+    first, last = (wanted[role] @ skeleton.anatomy[role] for role in (start, end))
+    locals_of = skeleton.cache.get("shares", (start, end), lambda: _shares(skeleton, start, end, balls))
+    for k, (arc, local) in enumerate(zip(balls[:-1], locals_of, strict=True), start=1):
+        targets.setdefault(arc, (arc, _between(first, last, k / len(balls)) @ local.T))
+
+
+def _shares(skeleton: Skeleton, start: str, end: str, balls: Sequence[int]) -> list[FloatArray]:
+    """Return axes of the links of all ball joints but the last that are their share of the way between two roles'."""
+    seen = [skeleton.worlds[skeleton.body(role)][:, :3, :3] @ skeleton.anatomy[role] for role in (start, end)]
+    worlds = [skeleton.worlds[skeleton.linkage.links[arc]][:, :3, :3] for arc in balls[:-1]]
+    return [mean_axes(world, _between(*seen, k / len(balls))) for k, world in enumerate(worlds, start=1)]
 
 
 def _between(first: FloatArray, second: FloatArray, share: float) -> FloatArray:
     """Return rotations (frames, 3, 3) a share of the way from some to others."""
     from scipy.spatial.transform import Rotation
 
-    turn = Rotation.from_matrix(np.swapaxes(first, -1, -2) @ second).as_rotvec()
+    turn = rotation_vector(np.swapaxes(first, -1, -2) @ second)
     result: FloatArray = first @ Rotation.from_rotvec(share * turn).as_matrix()
     return result
 
@@ -187,8 +187,6 @@ def _turns(linkage: Linkage, arc: int) -> int:
 
 def _fit(linkage: Linkage, bone: OrientedLink, local: FloatArray, poses: FloatArray) -> None:
     """Write the values of the joints of a bone that turn it nearest to local rotations (frames, 3, 3)."""
-    from scipy.spatial.transform import Rotation
-
     from ..kernels.revolute_fit import fit_revolute, memory_size
 
     constants: list[FloatArray] = [np.eye(3)]
@@ -214,8 +212,7 @@ def _fit(linkage: Linkage, bone: OrientedLink, local: FloatArray, poses: FloatAr
                 constants[-1] = constants[-1] @ element.matrix(values)[:3, :3]
     if ball is not None:
         column, before = ball
-        turn = Rotation.from_matrix(before.T @ local @ constants[-1].T)
-        poses[:, column : column + 4] = steady(turn.as_quat(scalar_first=True))
+        poses[:, column : column + 4] = steady(matrix_quaternion(before.T @ local @ constants[-1].T))
     elif columns:
         lower, upper, count = linkage.lower[columns], linkage.upper[columns], len(columns)
         stride = np.inf if count >= 3 and np.isinf(upper).all() else STRIDE
