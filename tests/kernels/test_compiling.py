@@ -303,6 +303,7 @@ def test_numbers_are_taken_however_they_are_held() -> None:
         np.repeat(poses, 2, 0)[::2],
         crooked,
         swapped,
+        poses.view(np.ma.MaskedArray),
     ):
         for got, want in zip(
             (linkage.forward(q, frame="tip"), linkage.forward(q).array, linkage.jacobian(q, "tip")),

@@ -104,7 +104,7 @@ class Evaluator:
         if x.dtype.kind not in "fiu":
             x = as_poses(self._linkage, q)  # a stored pose, values by joint; or it says what is wrong
         shape = x.shape  # a contiguous array has at least one axis
-        x = np.require(x, np.float64, ("C", "A"))
+        x = np.require(x, np.float64, ("C", "A", "E"))  # no subclass
         if not shape or shape[-1] != self._nq:
             raise PoseShapeError(self._nq, shape, self._linkage.name)
         return x
