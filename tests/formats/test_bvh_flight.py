@@ -60,6 +60,13 @@ def test_who_tumbles_falls_down(up):
     assert said(tumbling(up, 9.81)).startswith(words)
 
 
+def test_the_writer_knows_what_the_reader_will_take_for_up(tmp_path):
+    """Written with y up, the same motion is read with y up, and no remark says otherwise."""
+    clip = lw.loads_clip(tumbling("z", 9.81), "bvh")
+    assert [remark for remark in clip.save(tmp_path / "tumbling.bvh") if remark.kind == "up-axis"] == []
+    assert said((tmp_path / "tumbling.bvh").read_text()).startswith("The y axis is taken to point up, since the body")
+
+
 def test_what_falls_slower_does_not_fall_freely():
     """On the moon, or in slow motion: nothing is concluded, and y is up as in most files."""
     assert said(tumbling("z", 1.62)).startswith("The y axis is taken to point up, since the head")

@@ -80,10 +80,11 @@ def _scale(
         said = f"Lengths are taken as {unit.name}, since by its bones the skeleton is about {size:.4g} of them tall"
         remarks.add("units", f"{said}, {size * scale:.3g} m; units=... (--units) says otherwise.")
     if up is None:
-        metres, values = scale, text.values
+        metres = scale
 
         def fall() -> Flight | None:
-            return None if values is None else flight(text.bones, parents, values, text.frame_time, replaces, metres)
+            every = channel_values(text.bones, text.values, slice(None))
+            return flight(text.bones, parents, every, text.frame_time, replaces, metres)
 
         up, why = guess_up(look(text.bones, parents, columns, replaces), fall)
         remarks.add("up-axis", f"The {up} axis is taken to point up, {why}; up=... (--up) says otherwise.")

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..transforms import FloatArray
-from .bvh_scale import Bone, Flight, channel_values, look
+from .bvh_scale import Bone, Flight, look
 
 GRAVITY = 9.81  # [m/s²]
 LONG = 0.2  # [s] of a parabola: shorter ones fit anything
 FEWEST = 7  # frames of one
+SHORTEST = 1e-4  # [s] from frame to frame: nothing is captured faster
 LIKE = 0.12  # how far its acceleration may be from gravity, of that
 NEAR = 0.004  # [m] how far frames may be off it
 STILL = 0.06  # [m] within half the time of a parabola: what goes less far stands on something
@@ -25,23 +26,30 @@ ENOUGH = 0.12  # [s] in the air, besides the beginnings and ends of flights
 
 
 def flight(
-    bones: Sequence[Bone], parents: Sequence[int], values: FloatArray, step: float, replaces: bool, metres: float
+    bones: Sequence[Bone],
+    parents: Sequence[int],
+    columns: Sequence[FloatArray],
+    step: float,
+    replaces: bool,
+    metres: float = 1.0,
 ) -> Flight | None:
     """Return what a motion tells of gravity; None where the body does not fly, or falls in no one direction.
 
     Args:
         bones: Joints, parents before children.
         parents: The joint above each, or -1.
-        values: Values of all channels in the file's units, (frames, channels).
+        columns: Values of the channels of each joint, [rad] and in the file's lengths, (frames, channels).
         step: From frame to frame [s].
-        replaces: Whether position channels stand for offsets.
-        metres: In a unit of the file.
+        replaces: Whether position channels stand for offsets, or are added to them.
+        metres: In a unit of length.
     """
-    width = max(FEWEST, 2 * round(LONG / step / 2.0) + 1) if step > 0.0 else 0
-    if not width or len(values) < width:
+    if not columns or not SHORTEST < step < LONG:
         return None
-    chosen = np.arange(min(len(values), MOST))
-    places = look(bones, parents, channel_values(bones, values, chosen), replaces, chosen).places
+    chosen = np.arange(min(len(columns[0]), MOST))
+    width = max(FEWEST, 2 * round(LONG / step / 2.0) + 1)
+    if len(chosen) < width:
+        return None
+    places = look(bones, parents, columns, replaces, chosen).places
     ways, falling = falls(metres * _middle(places, parents), step, width)
     found = ways[falling & ~_standing(metres * places, width)]
     seconds = len(found) * step

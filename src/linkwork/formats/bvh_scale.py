@@ -82,10 +82,14 @@ class Seen:
     size: float
 
 
-def channel_values(
-    bones: Sequence[Bone], values: FloatArray | None, chosen: NDArray[np.intp] | None = None
-) -> list[FloatArray]:
-    """Return values of the channels of each joint, angles in radians, (frames, channels), in some frames of a file."""
+def channel_values(bones: Sequence[Bone], values: FloatArray | None, chosen: slice | None = None) -> list[FloatArray]:
+    """Return values of the channels of each joint, angles in radians, (frames, channels), in some frames of a file.
+
+    Args:
+        bones: The joints.
+        values: Those of all channels, angles in degrees, (frames, channels); None where there are none.
+        chosen: Which frames; by default some, over the whole motion.
+    """
     if values is not None and len(values):
         values = values[some_frames(len(values)) if chosen is None else chosen]
     result, first = [], 0

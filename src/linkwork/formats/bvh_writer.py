@@ -21,6 +21,7 @@ from ..linkage.poses import wrapped
 from ..motion.clips import sample
 from ..transforms import FloatArray
 from .atomic_files import write_text
+from .bvh_flight import flight
 from .bvh_scale import WRITTEN, Unit, choose_unit, guess_up, look, positions_replace, stature
 from .content import Content, Remarks, UniqueNames
 from .options import UP, FilePath
@@ -65,7 +66,8 @@ def write(content: Content, path: FilePath) -> tuple[Remark, ...]:
         why = f"a skeleton {size:.3g} m tall in centimetres would be taken for one in another unit"
         remarks.add("units", f"Lengths are written in {unit.name}: {why}.")
     columns = [np.stack(bone.columns, axis=1) if bone.columns else np.zeros((len(poses), 0)) for bone in bones]
-    guess, _ = guess_up(look(bones, linkage.parents, columns, True))
+    parents = linkage.parents
+    guess, _ = guess_up(look(bones, parents, columns, True), lambda: flight(bones, parents, columns, step, True))
     if guess != "y":
         text = f"The y axis points up; a reader may take {guess} for it, since the skeleton seems to stand along that"
         remarks.add("up-axis", f"{text}: up='y' (--up y) reads it right.")
