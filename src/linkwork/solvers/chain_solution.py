@@ -31,8 +31,9 @@ class Found(Solution):
     """A solution of the compiled search: what is seldom looked at is worked out when it is."""
 
     prepared: Prepared
-    outcome: int
     out: FloatArray
+    outcome = REACHED  # these two where nothing else is said
+    success = True
     method = "robust"
     trace = ()
     options = MappingProxyType[str, Any]({})

@@ -26,7 +26,7 @@ from .chain_closest import NO_STARTS, bring_closer
 from .chain_settings import search_settings, weighted_frames
 from .chain_solution import Found
 from .chain_step import ChainStep, Follower, is_ready
-from .chain_targets import read_targets
+from .chain_targets import read_targets, unsquared
 from .groups import Group, within_limits
 from .options import Settings
 from .solution import Solution
@@ -173,13 +173,14 @@ class Prepared:
             True
         """
         aim: Any = target
-        if (  # what `is_ready` asks: a call of it would be a thirtieth of the time of all
-            target.__class__ is not ARRAY or aim.shape != SQUARE or aim.dtype is not FLOAT64 or not aim.flags.carray
-        ):
+        if target.__class__ is not ARRAY or aim.shape != SQUARE:
             aim = self.as_target(target)
-        if stay:
-            return self.stay(aim, start)
-        return self._search_one(aim, start, self.seed, self.restarts)
+        try:
+            return self.stay(aim, start) if stay else self._search_one(aim, start, self.seed, self.restarts)
+        except TypeError:  # kernels refuse arrays of another kind or order: nobody else waits for a look at that
+            if is_ready(aim):
+                raise
+        return self(self.as_target(target), start=start, stay=stay)
 
     def stay(self, target: FloatArray, start: PoseLike | None) -> Solution:
         """Return the answer that a continuous motion from a start leads to; see `stay` in a call."""
@@ -222,14 +223,21 @@ class Prepared:
             'reached'
         """
         check_cycle(dt)
-        aim: Any = target if is_ready(target) else self.as_target(target)
+        aim: Any = target
+        if target.__class__ is not ARRAY or aim.shape != SQUARE:
+            aim = self.as_target(target)
         last: Any = q if q.__class__ is ChainStep else None
         pose: Any = q if last is None else last.q
         if not self._is_pose(pose):
             pose = self.checked_start(pose)
         follower = self.follower if self.stiff is None else self.held_at(pose).follower
         pace = follower.own if velocity is None and scale == 1.0 else follower.pace(velocity, scale)
-        return follower.step(aim, pose, pace, float(dt), last)
+        try:
+            return follower.step(aim, pose, pace, float(dt), last)
+        except TypeError:  # as in a call
+            if is_ready(aim):
+                raise
+        return self.step(self.as_target(target), q, dt, velocity=velocity, scale=scale)
 
     def nearest(self, target: ArrayLike, start: PoseLike, *, starts: int = 256) -> Solution:
         """Return, of the solutions that many starts find, the one nearest to a pose; more thorough than a call."""
@@ -287,15 +295,16 @@ class Prepared:
         aim = target if self.turn is None else self.spun(target)
         outcome = search_one(self.codes, self.known, room, aim, seed, tries, given, out)
         self._rooms.append(room)
+        solution: Found = NEW(Found)
+        known = solution.__dict__
         if outcome != REACHED:
             if outcome == INVALID:
                 raise GoalError(f"the target of {self.goal.frame!r} is no rigid transform of finite numbers.")
             if outcome == UNSOLVED:
                 self.checked_start(start)  # says what is wrong with it
             outcome = self._closest_one(aim, outcome, given, out)
-        solution: Found = NEW(Found)
-        known = solution.__dict__
-        known["prepared"], known["out"], known["outcome"], known["success"] = self, out, outcome, outcome == REACHED
+            known["outcome"], known["success"] = outcome, outcome == REACHED  # else as the class has them
+        known["prepared"], known["out"] = self, out
         values = out[self._values_at]
         known["q"] = values if self._plain else self.pose(values, pose if given else self.rest)
         if self.turn is not None:
@@ -373,16 +382,7 @@ class Prepared:
     def residuals(self, report: FloatArray) -> FloatArray:
         """Return position and rotation errors [m, rad], those asked for, from what the kernels report (..., 4)."""
         errors = memory.REPORT.view(report)
-        return self.unsquared(errors.position_error, errors.rotation_error)
-
-    def unsquared(self, position: Any, rotation: Any) -> FloatArray:
-        """Return position and rotation errors [m, rad], those asked for, from the squares that kernels know."""
-        parts = []
-        if self.goal.coordinates:
-            parts.append(np.sqrt(position))
-        if len(self.goal.rows) > self.goal.coordinates:
-            parts.append(2.0 * np.arcsin(np.minimum(np.sqrt(rotation) / 2.0, 1.0)))
-        return np.stack(parts, axis=-1)
+        return unsquared(self.goal, errors.position_error, errors.rotation_error)
 
     # Many targets
 

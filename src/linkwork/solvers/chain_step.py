@@ -17,6 +17,7 @@ from ..linkage.linkage import Linkage
 from ..linkage.poses import between
 from ..transforms import FloatArray
 from .chain_solution import Found
+from .chain_targets import unsquared
 from .solution import Status
 from .step import CYCLES, FAR, FINE, LEAP, LEVER, MOST, SLOW, STRIDE, LimitKind, Step, StepStatus, joint_speeds
 
@@ -69,7 +70,7 @@ class ChainStep(Step):
 
     @cached_property
     def residuals(self) -> FloatArray:
-        return self.prepared.unsquared(self._report.position_error, self._report.rotation_error)
+        return unsquared(self.prepared.goal, self._report.position_error, self._report.rotation_error)
 
     @cached_property
     def units(self) -> tuple[str, ...]:
@@ -122,7 +123,7 @@ class Stayed(Found):
     @cached_property
     def residuals(self) -> FloatArray:
         found = follow.CYCLE.view(self.report)
-        return self.prepared.unsquared(found.position_error, found.rotation_error)
+        return unsquared(self.prepared.goal, found.position_error, found.rotation_error)
 
     @cached_property
     def iterations(self) -> int:

@@ -1,6 +1,8 @@
-"""Targets of a chain as the kernels read them: 4x4 arrays in double precision, row by row."""
+"""Targets of a chain as the kernels read them, 4x4 arrays in double precision, row by row; and errors from their squares."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -25,3 +27,13 @@ def read_targets(goal: Reach, targets: FloatArray) -> FloatArray:
         kinds += "" if position else " or 3x3 rotations"
         raise GoalError(f"targets of {goal.frame!r} are {kinds}; got shape {shape} each.")
     return result
+
+
+def unsquared(goal: Reach, position: Any, rotation: Any) -> FloatArray:
+    """Return position and rotation errors [m, rad], those that a goal asks for, from the squares that kernels know."""
+    parts = []
+    if goal.coordinates:
+        parts.append(np.sqrt(position))
+    if len(goal.rows) > goal.coordinates:
+        parts.append(2.0 * np.arcsin(np.minimum(np.sqrt(rotation) / 2.0, 1.0)))
+    return np.stack(parts, axis=-1)
