@@ -1,4 +1,4 @@
-"""Targets of a chain as the kernels read them, 4x4 arrays in double precision, row by row; and errors from their squares."""
+"""Targets of a chain as kernels read them, 4x4 arrays in double precision, row by row; errors from their squares."""
 
 from __future__ import annotations
 
