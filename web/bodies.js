@@ -2,24 +2,10 @@
 /** Whole bodies: inverse kinematics of a list of goals. Importing this module lets `Linkage.solver` make such solvers. */
 
 import { ChainSolver, KINDS, TURN, named, readTarget, refuse } from "./linkwork.js";
+import { inverse, times } from "./rotations.js";
 
 /** @typedef {import("./linkwork.js").Numbers} Numbers */
 /** Targets by the names of goals, or in order. @typedef {Record<string, any> | any[]} Goals */
-
-/** @param {Numbers} a @param {Numbers} b matrices @returns {Float64Array} their product */
-function times(a, b) {
-  return Float64Array.from({ length: 16 }, (_, k) => {
-    const [row, column] = [k - (k % 4), k % 4];
-    return a[row] * b[column] + a[row + 1] * b[column + 4] + a[row + 2] * b[column + 8] + a[row + 3] * b[column + 12];
-  });
-}
-
-/** @param {Numbers} m a rigid transform @returns {number[]} its inverse */
-function inverse(m) {
-  const rows = [0, 1, 2].map((k) => [m[k], m[4 + k], m[8 + k]]);
-  const turned = rows.map((row) => [...row, -(row[0] * m[3] + row[1] * m[7] + row[2] * m[11])]);
-  return [...turned.flat(), 0, 0, 0, 1];
-}
 
 /** Inverse kinematics of a list of goals, for a whole body. */
 export class BodySolver {
@@ -90,7 +76,8 @@ export class BodySolver {
     const all = Object.entries(bare ? { [Object.keys(fields)[0]]: value } : value).map(([field, given]) => {
       const count = fields[field]?.[1] ?? refuse(`goal ${name} has ${Object.keys(fields).join(", ")}, not ${field}.`);
       const numbers = typeof given === "number" ? [given] : Array.from(given);
-      if (numbers.length !== count || numbers.some(Number.isNaN)) refuse(`${field} of ${name} is ${count} numbers, got ${given}.`);
+      const good = numbers.length === count && !numbers.some(Number.isNaN);
+      if (!good) refuse(`${field} of ${name} is ${count} numbers, got ${given}.`);
       return [field, numbers];
     });
     return Object.fromEntries(all);
@@ -119,7 +106,8 @@ export class BodySolver {
     const q = desk.view(this.out).slice();
     const report = desk.view(this.report);
     const turning = Array.from(data.turning);
-    if (turning.some((k) => Math.abs(q[k] - start[k]) > Math.PI)) turning.forEach((k) => (q[k] = this.turned(k, q[k], start[k])));
+    const far = turning.some((k) => Math.abs(q[k] - start[k]) > Math.PI);
+    if (far) turning.forEach((k) => (q[k] = this.turned(k, q[k], start[k])));
     const success = desk.home.i64[this.status.at / 8] === 1n;
     const { steps: iterations } = named(report, 0, names);
     return this.solution(Array.from(report.subarray(names.length)), "closest", { q, success, iterations });
@@ -153,7 +141,7 @@ export class BodySolver {
     return this.solution(residuals, far ? "following" : "held", { q, success, iterations: report.steps });
   }
 
-  /** @param {Float64Array} aims @param {Float64Array} start */
+  /** @param {Float64Array} aims @param {Float64Array} start @returns {import("./linkwork.js").Solution} */
   answer(aims, start) {
     const begin = this.carried(aims, start);
     return this.firm(aims, begin, this.find(aims, begin, this.data.restarts));
@@ -173,6 +161,7 @@ export class BodySolver {
   /**
    * Let no level be worse off than it is without the last one, which may have led elsewhere.
    * @param {Float64Array} aims @param {Float64Array} start @param {import("./linkwork.js").Solution} found
+   * @returns {import("./linkwork.js").Solution}
    */
   firm(aims, start, found) {
     const { above, data } = this;
@@ -186,7 +175,7 @@ export class BodySolver {
     return this.solution(residuals, "closest", { q, success, iterations: found.iterations });
   }
 
-  /** @param {Float64Array} aims of a solver of more levels @param {Record<string, any>} more its data @returns {Float64Array} of this */
+  /** Take the numbers of goals from a solver of more levels. @param {Float64Array} aims @param {Record<string, any>} more */
   taken(aims, more) {
     const result = Float64Array.from(this.data.aims);
     this.data.goals.forEach((/** @type {any} */ goal, /** @type {number} */ k) => {
@@ -206,7 +195,10 @@ export class BodySolver {
     return false;
   }
 
-  /** @param {Float64Array} aims @param {Float64Array} q @param {Numbers} rates @param {number} cycles @param {number} leap */
+  /**
+   * Run control cycles; none of them tells how far off a pose is.
+   * @param {Float64Array} aims @param {Float64Array} q @param {Numbers} rates @param {number} cycles @param {number} leap
+   */
   cycle(aims, q, rates, cycles, leap) {
     const { desk, data } = this.linkage;
     desk.view(this.aims).set(aims);
@@ -217,7 +209,8 @@ export class BodySolver {
     const success = this.following.run() === 1;
     const out = desk.view(this.cycled).slice();
     const report = named(out, 0, data.layouts.body_cycle);
-    return { q: desk.view(this.out).slice(), success, report, residuals: Array.from(out.subarray(data.layouts.body_cycle.length)) };
+    const residuals = Array.from(out.subarray(data.layouts.body_cycle.length));
+    return { q: desk.view(this.out).slice(), success, report, residuals };
   }
 
   /** @param {import("./linkwork.js").Pace} pace @returns {Float64Array} the speeds of columns */

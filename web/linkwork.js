@@ -7,9 +7,12 @@
  *     const arm = linkwork.linkage(await (await fetch("panda.linkwork.json")).text());
  *     const found = arm.solve({ position: [0.4, 0.1, 0.5], wxyz: [0, 1, 0, 0] }, { start: "ready" });
  *
- * The kernels are those of the Python library: they give the same answers. Metres, radians; matrices are 16 numbers row by
- * row. Whole bodies need bodies.js, textbook steps textbook.js. docs/web.md has the rest.
+ * The kernels are those of the Python library. Metres, radians; matrices are 16 numbers row by row. Whole bodies need
+ * bodies.js, textbook steps textbook.js. docs/web.md has the rest.
  */
+
+import { anglesOf, quaternionOf, rotation, withinCone } from "./rotations.js";
+import { startTable } from "./starts.js";
 
 const HERE = import.meta.url;
 export const VERSION = "0.1.0";
@@ -25,15 +28,18 @@ export const TURN = 2 * Math.PI;
  * @typedef {Numbers | {position?: Numbers, wxyz?: Numbers, xyzw?: Numbers, rotation?: Numbers}} Target
  */
 /**
- * What a solve gives: the pose, whether it serves its goals within limits, how it ended, how far off it is and in which
- * units, and steps.
- * @typedef {{q: Float64Array, success: boolean, status: string, residuals: number[], units: string[], iterations: number}} Solution
+ * What a solve gives: the pose, whether it serves its goals within limits, how it ended, how far off it is, and steps.
+ * @typedef {{q: Float64Array, success: boolean, status: string, residuals: number[], units: string[],
+ *   iterations: number}} Solution
  */
 /**
  * What a control cycle gives: as a solution; the joint in the way, by which limit, and the share of the way made.
  * @typedef {Solution & {joint: string, limit: string, share: number}} Step
  */
-/** Speeds at most, for all joints or each velocity, and what they are multiplied by. @typedef {{velocity?: number | Numbers, scale?: number}} Pace */
+/**
+ * Speeds at most, one for all joints or one for each velocity, and a factor.
+ * @typedef {{velocity?: number | Numbers, scale?: number}} Pace
+ */
 /** Where to begin, and whether to stay on its branch and never jump. @typedef {{start?: Pose, stay?: boolean}} Begin */
 /** Numbers in the memory of the kernels. @typedef {{at: number, size: number, shape: number[]}} Room */
 
@@ -69,7 +75,7 @@ export async function load(source = new URL("linkwork.wasm", HERE)) {
     const same = /** @type {any} */ (Math)[name.replace(/f$/, "")]; // sinf is sin in single precision
     env[name] = same ?? refuse(`linkwork.wasm asks for ${name}, which is no function of Math.`);
   }
-  return new Linkwork(await WebAssembly.instantiate(module, { env }));
+  return new Linkwork(await WebAssembly.instantiate(/** @type {WebAssembly.Module} */ (module), { env }));
 }
 
 /** The machine code and its memory: makes linkages. */
@@ -78,6 +84,9 @@ export class Linkwork {
   constructor(instance) {
     /** @type {Record<string, any>} */ this.kernels = instance.exports;
     /** @type {{at: number, bytes: number}[]} */ this.unused = [];
+    this.f64 = new Float64Array();
+    this.f32 = new Float32Array();
+    this.i64 = new BigInt64Array();
     this.look();
   }
 
@@ -99,7 +108,10 @@ export class Linkwork {
     return { at, bytes: pages * PAGE };
   }
 
-  /** @param {string | ArrayBuffer | Uint8Array | Record<string, any>} pack text or bytes of a packed linkage, or its JSON parsed */
+  /**
+   * Return a linkage that Python has packed.
+   * @param {string | ArrayBuffer | Uint8Array | Record<string, any>} pack its text or bytes, or its JSON parsed
+   */
   linkage(pack) {
     return new Linkage(this, decode(pack));
   }
@@ -251,18 +263,17 @@ export class Linkage {
 
   /**
    * Return where a frame is, or all of them by name: world_from_frame, 16 numbers row by row.
-   * @template {string | undefined} F
-   * @param {Pose} q
-   * @param {F} [frame]
-   * @returns {F extends string ? Float64Array : Record<string, Float64Array>}
+   * @overload @param {Pose} q @param {string} frame @returns {Float64Array}
    */
+  /** @overload @param {Pose} q @returns {Record<string, Float64Array>} */
+  /** @param {Pose} q @param {string} [frame] @returns {any} */
   forward(q, frame) {
     const chain = frame === undefined ? undefined : this.chain(frame);
     this.desk.view(this.pose).set(this.read(q));
     if (!(chain?.tip ?? this.sweep).run()) refuse(`the pose takes ${this.name} beyond the largest number.`);
     if (chain) return this.desk.view(chain.world).slice();
     const all = this.desk.view(this.everything);
-    return /** @type {any} */ (Object.fromEntries(this.frames.map((name, k) => [name, all.slice(16 * k, 16 * k + 16)])));
+    return Object.fromEntries(this.frames.map((name, k) => [name, all.slice(16 * k, 16 * k + 16)]));
   }
 
   /**
@@ -303,7 +314,9 @@ export class Linkage {
 
   /** @param {Numbers} q @returns {Float64Array} a pose brought within the limits of its joints */
   clamp(q) {
-    return Float64Array.from(q, (x, k) => Math.min(Math.max(x, this.lower[k]), this.upper[k]));
+    const result = Float64Array.from(q, (x, k) => Math.min(Math.max(x, this.lower[k]), this.upper[k]));
+    for (const cone of this.data.cones) result.set(withinCone(result.subarray(cone.q, cone.q + 4), cone), cone.q);
+    return result;
   }
 
   /** Names of the solvers that it was packed with. @returns {string[]} */
@@ -321,18 +334,15 @@ export class Linkage {
 
   /**
    * Solve, by the only solver or the one named: for a target of its frame, or for goals of a whole body by name.
-   * @param {any} target
-   * @param {Begin & {solver?: string}} [options]
-   * @returns {Solution}
+   * @param {any} target @param {Begin & {solver?: string}} [options] @returns {Solution}
    */
   solve(target, { solver, ...options } = {}) {
     return this.solver(solver).solve(target, options);
   }
 
   /**
-   * Follow targets, cycle by cycle: `const hand = arm.follow(q); hand.step(target, 0.01)`.
-   * @param {Pose} q where it begins
-   * @param {Pace & {solver?: string}} [options]
+   * Follow targets from a pose on: `const hand = arm.follow(q); hand.step(target, 0.01)`.
+   * @param {Pose} q @param {Pace & {solver?: string}} [options]
    */
   follow(q, { solver, ...options } = {}) {
     return new Follower(this.solver(solver), q, options);
@@ -340,7 +350,8 @@ export class Linkage {
 
   /** @param {Pace} pace @returns {Float64Array} speeds of all velocities */
   speeds({ velocity = this.data.velocity, scale = 1 }) {
-    const each = Float64Array.from(typeof velocity === "number" ? Array(this.nv).fill(velocity) : velocity, (x) => x * scale);
+    const given = typeof velocity === "number" ? Array(this.nv).fill(velocity) : velocity;
+    const each = Float64Array.from(given, (x) => x * scale);
     if (each.length !== this.nv || !each.every((x) => x >= 0) || !(scale > 0 && scale < Infinity)) {
       refuse(`velocity is one speed or ${this.nv}, zero or more, scale a positive number; got ${velocity} and ${scale}.`);
     }
@@ -355,15 +366,6 @@ export const KINDS = {};
 export function makeSolver(linkage, data) {
   const Kind = KINDS[data.kind] ?? refuse(`a solver of kind ${data.kind} needs its module: import "linkwork/bodies.js".`);
   return new Kind(linkage, data);
-}
-
-/** @param {Numbers} quaternion w, x, y, z @returns {number[]} nine numbers, row by row */
-function rotation(quaternion) {
-  const length = Math.hypot(...Array.from(quaternion));
-  const [w, x, y, z] = Array.from(quaternion, (part) => part / length);
-  const [xx, yy, zz] = [2 * x * x, 2 * y * y, 2 * z * z];
-  const [xy, xz, yz, wx, wy, wz] = [2 * x * y, 2 * x * z, 2 * y * z, 2 * w * x, 2 * w * y, 2 * w * z];
-  return [1 - yy - zz, xy - wz, xz + wy, xy + wz, 1 - xx - zz, yz - wx, xz - wy, yz + wx, 1 - xx - yy];
 }
 
 /**
@@ -387,24 +389,14 @@ export function readTarget(target, frame, asks) {
     }
   } else if ((asks.position && !position) || (asks.orientation && !turn) || !(position || turn)) {
     const wanted = [...(asks.position ? ["position"] : []), ...(asks.orientation ? ["wxyz, xyzw or rotation"] : [])];
-    refuse(`the target of ${frame} is a matrix of 16 numbers or has ${wanted.join(" and ")}; got ${JSON.stringify(target)}.`);
+    const got = JSON.stringify(target);
+    refuse(`the target of ${frame} is a matrix of 16 numbers or has ${wanted.join(" and ")}; got ${got}.`);
   } else {
     if (position) Array.from(position).forEach((x, k) => (result[4 * k + 3] = x));
     if (turn) Array.from(turn).forEach((x, k) => (result[4 * Math.floor(k / 3) + (k % 3)] = x));
   }
-  if (!result.every(Number.isFinite)) refuse(`the target of ${frame} is not of finite numbers: ${JSON.stringify(target)}.`);
+  if (!result.every(Number.isFinite)) refuse(`the target of ${frame} is not of finite numbers: ${result}.`);
   return result;
-}
-
-/** Random numbers as NumPy's PCG-64 draws them. @param {string} state @param {string} increment */
-function random(state, increment) {
-  const [mask, half, inc] = [(1n << 128n) - 1n, (1n << 64n) - 1n, BigInt(increment)];
-  let now = BigInt(state);
-  return () => {
-    now = (now * 47026247687942121848144207491837523525n + inc) & mask;
-    const [mixed, turn] = [(now >> 64n) ^ (now & half), now >> 122n];
-    return Number((((mixed >> turn) | (mixed << (64n - turn))) & half) >> 11n) / 2 ** 53;
-  };
 }
 
 /** Inverse kinematics of one frame. */
@@ -419,7 +411,7 @@ export class ChainSolver {
     this.asks = { position: data.axes.filter(Boolean).length, orientation: data.orientation };
     this.units = [...(this.asks.position ? ["m"] : []), ...(data.orientation ? ["rad"] : [])];
     this.codes = desk.wholes(data.codes);
-    const table = this.table();
+    const table = startTable(data, (values) => linkage.forward(this.put(values, data.rest), data.frame));
     const head = 8 * Math.ceil(data.numbers.length / 8);
     const packed = desk.room([(head + table.length) / 8, 8]);
     desk.view(packed).set(data.numbers);
@@ -440,53 +432,12 @@ export class ChainSolver {
     /** @type {Follower | undefined} */ this.follower = undefined;
   }
 
-  /** Poses to begin with, and before them the frames that they reach, weighted, eight side by side. */
-  table() {
-    const { starts, values: n, rest } = this.data;
-    const { shares, counts, low, high, size } = starts;
-    const draw = random(starts.state, starts.increment);
-    const count = counts[0] + counts[1];
-    const result = new Float64Array(count * (size + n));
-    for (let k = 0; k < count; k++) {
-      const values = Float64Array.from({ length: n }, (_, i) => {
-        return low[i] + (high[i] - low[i]) * (0.5 + shares[k < counts[0] ? 0 : 1] * (draw() - 0.5));
-      });
-      result.set(values, count * size + n * k);
-      const frame = this.weighted(this.linkage.forward(this.put(values, rest), this.frame));
-      frame.forEach((x, i) => (result[8 * (size * Math.floor(k / 8) + i) + (k % 8)] = x));
-    }
-    return result;
-  }
-
-  /** @param {Float64Array} m where the frame is @returns {number[]} what the table has of it */
-  weighted(m) {
-    const { rotation: r, travel, asked, weights } = this.data.starts;
-    const numbers = [];
-    for (const c of [0, 1, 2]) {
-      for (const i of [0, 4, 8]) numbers.push(m[i] * r[c] + m[i + 1] * r[3 + c] + m[i + 2] * r[6 + c]);
-    }
-    const [x, y, z] = [m[3], m[7], m[11]];
-    const origin = [x, y, z];
-    for (let k = 0; k < travel.length; k += 3) {
-      const along = x * travel[k] + y * travel[k + 1] + z * travel[k + 2];
-      origin.forEach((_, i) => (origin[i] -= along * travel[k + i]));
-    }
-    const constant = origin.reduce((sum, o, i) => sum + asked[i] * o * o, 0);
-    return [constant, ...[...numbers, ...origin].map((number, k) => number * weights[k])];
-  }
-
   /** @param {Float64Array} q @returns {Float64Array} the values of the chain in a pose */
   values(q) {
     const { plain, balls, values } = this.data;
     const [result, half] = [new Float64Array(values), plain.length / 2];
     for (let k = 0; k < half; k++) result[plain[k]] = q[plain[half + k]];
-    for (let k = 0; k < balls.length; k += 2) {
-      const m = rotation(q.subarray(balls[k + 1], balls[k + 1] + 4));
-      const first = Math.atan2(0 - m[5], m[8] + 0);
-      const [c, s] = [Math.cos(first), Math.sin(first)];
-      const third = Math.atan2(c * m[3] + s * m[6], c * m[4] + s * m[7]);
-      result.set([first, Math.atan2(m[2], Math.hypot(m[5], m[8])), third], balls[k]);
-    }
+    for (let k = 0; k < balls.length; k += 2) result.set(anglesOf(q.subarray(balls[k + 1], balls[k + 1] + 4)), balls[k]);
     return result;
   }
 
@@ -496,9 +447,7 @@ export class ChainSolver {
     const [q, half] = [Float64Array.from(base), plain.length / 2];
     for (let k = 0; k < half; k++) q[plain[half + k]] = values[plain[k]];
     for (let k = 0; k < balls.length; k += 2) {
-      const [x, y, z] = [0, 1, 2].map((i) => values[balls[k] + i] / 2);
-      const [a, b, c, d, e, f] = [Math.cos(x), Math.cos(y), Math.cos(z), Math.sin(x), Math.sin(y), Math.sin(z)];
-      q.set([a * b * c - d * e * f, d * b * c + a * e * f, a * e * c - d * b * f, d * e * c + a * b * f], balls[k + 1]);
+      q.set(quaternionOf([0, 1, 2].map((i) => values[balls[k] + i])), balls[k + 1]);
     }
     return strays ? this.linkage.clamp(q) : q;
   }

@@ -2,6 +2,7 @@
 /** One step of the textbook's methods, for pages that show how they move: transpose, pseudoinverse, damped and ccd. */
 
 import { ChainSolver, part, readTarget, refuse } from "./linkwork.js";
+import { quaternionOf, turned, vectorOf } from "./rotations.js";
 
 /** @typedef {import("./linkwork.js").Numbers} Numbers */
 /** @type {WeakMap<ChainSolver, any>} */
@@ -79,7 +80,10 @@ function run(solver, name, given) {
   call.run();
 }
 
-/** Put every joint at its best, the outermost first. @param {ChainSolver} solver @param {any} own @param {Float64Array} q @param {Numbers} jacobian */
+/**
+ * Put every joint at its best, the outermost first.
+ * @param {ChainSolver} solver @param {any} own @param {Float64Array} q @param {Numbers} jacobian
+ */
 function descend(solver, own, q, jacobian) {
   const { linkage, data } = solver;
   const { desk, lower, upper } = linkage;
@@ -88,12 +92,18 @@ function descend(solver, own, q, jacobian) {
   desk.view(own.moving).set(jacobian);
   const [low, high] = [desk.view(own.low), desk.view(own.high)];
   Array.from(linkage.data.pose_index).forEach((place, v) => {
-    low[v] = data.keeps_limits ? lower[place] - q[place] : -Infinity;
-    high[v] = data.keeps_limits ? upper[place] - q[place] : Infinity;
+    const bounded = data.keeps_limits && place >= 0;
+    low[v] = bounded ? lower[place] - q[place] : -Infinity;
+    high[v] = bounded ? upper[place] - q[place] : Infinity;
   });
   const goal = [1, { ...own.target, shape: [1, 4, 4] }, part(own.goal, 0, 1), part(own.goal, 1, 1), own.weight];
   const found = [own.kinds, own.low, own.high, 1, own.change, own.gain];
   run(solver, "sweep_inward", [...goal, { float: radius }, own.world, own.moving, ...found]);
+  const change = desk.view(own.change);
+  const balls = linkage.data.quaternions;
+  for (let k = 1; k < balls.length; k += 2) {
+    change.set(vectorOf(quaternionOf(change.subarray(balls[k], balls[k] + 3))), balls[k]);
+  }
 }
 
 /**
@@ -108,15 +118,7 @@ export function integrate(linkage, q, velocity) {
   });
   for (let k = 0; k < quaternions.length; k += 2) {
     const [at, v] = [quaternions[k], quaternions[k + 1]];
-    const [w, x, y, z] = result.subarray(at, at + 4);
-    const turn = [velocity[v], velocity[v + 1], velocity[v + 2]];
-    const angle = Math.hypot(...turn);
-    const share = angle ? Math.sin(angle / 2) / angle : 0.5;
-    const [c, [i, j, l]] = [Math.cos(angle / 2), turn.map((part) => share * part)];
-    const next = [w * c - x * i - y * j - z * l, w * i + x * c + y * l - z * j, w * j - x * l + y * c + z * i];
-    next.push(w * l + x * j - y * i + z * c);
-    const length = Math.hypot(...next);
-    result.set(next.map((part) => part / length), at);
+    result.set(turned(result.subarray(at, at + 4), [velocity[v], velocity[v + 1], velocity[v + 2]]), at);
   }
   return result;
 }

@@ -63,6 +63,7 @@ def linkage_data(linkage: Linkage) -> Data:
         "periodic": table.periodic,
         "pose_index": table.pose_index,
         "quaternions": np.array(table.quaternions, np.int64).reshape(-1, 2),
+        "cones": [{"q": c.q, "axis": c.axis, "swing": c.swing, "low": c.low, "high": c.high} for c in linkage.cones],
         "neutral": linkage.neutral(),
         "poses": dict(linkage.poses),
         "length": float(linkage.length),
@@ -177,7 +178,6 @@ def _textbook_data(linkage: Linkage, goal: Reach) -> Data:
     problem = Problem(linkage, goal)
     kinds, _ = column_kinds(problem)
     odd = [kind for kind in kinds if kind not in ("turn", "slide")]
-    odd += ["ball"] * len(linkage.table.quaternions) + ["free axis"] * (goal.free is not None)
     odd += [goal.partial] if goal.partial else []
     return {
         "rows": goal.rows[problem.rows],
