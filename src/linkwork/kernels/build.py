@@ -20,6 +20,7 @@ def build(
     output: Path,
     *,
     levels: Iterable[str] | None = None,
+    functions: Iterable[str] | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Path]:
@@ -29,12 +30,14 @@ def build(
         targets: What for.
         output: A folder; each pack has one of its target's name in it.
         levels: Names of the instruction sets that are wanted; all by default.
+        functions: Names of the kernels that are wanted; all by default.
         workers: How many processes compile; as many as there are cores by default.
         progress: Told how many functions of how many are compiled, and the name of the last.
     """
     source_hash()  # of what is compiled from here on, whatever is edited meanwhile
     wanted = [(target, level) for target in targets for level in target.levels if not levels or level.name in levels]
-    kernels = all_kernels()
+    chosen = None if functions is None else set(functions)
+    kernels = {name: one for name, one in all_kernels().items() if chosen is None or name in chosen}
     symbols = in_order({symbol for target in targets for symbol in symbols_of(target, kernels)})
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -23,6 +23,7 @@ from ..kernels.layout import Layout
 from ..kernels.search_many import INVALID, UNSOLVED
 from ..linkage.linkage import Linkage
 from ..linkage.program import tree_program
+from ..transforms import FloatArray
 from .body_solver import BodySolver, body_solver_for, can_compile
 from .body_step import LIMIT as BODY_LIMIT
 from .ccd import column_kinds
@@ -32,7 +33,7 @@ from .chain_settings import frame_weights
 from .chain_solution import NAMES
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .chain_step import LIMIT, STATUS
-from .goal_arrays import PackedGoal
+from .goal_arrays import PackedGoal, goal_records
 from .options import Limits, Settings, whole
 from .problem import RANK, Problem, with_closings
 from .step import CYCLES, LEAP, MOST, STRIDE
@@ -195,8 +196,7 @@ def _textbook_data(linkage: Linkage, goal: Reach) -> Data:
 
 def body_data(solver: BodySolver, goals: Sequence[Goal]) -> Data:
     """Return a solver of a list of goals as data; the goals are as they were given, not resolved."""
-    linkage, program, problem = solver.linkage, solver.program, solver.problem
-    follower, start = solver.follower, linkage.neutral()
+    program, problem, follower = solver.program, solver.problem, solver.follower
     ranks = [int(problem.priorities[block.rows.start]) for block in problem.blocks]
     return {
         "kind": "body",
@@ -211,7 +211,7 @@ def body_data(solver: BodySolver, goals: Sequence[Goal]) -> Data:
         "numbers": program.numbers,
         "settings": solver.steering,
         "follow_settings": follower.settings,
-        "aims": solver.goal_numbers([goal.resolve(linkage, start) for goal in goals]),
+        "aims": _aims(solver, goals),
         "size": program.size,
         "scratch": program.scratch_size,
         "joints": list(follower.joints),
@@ -231,6 +231,17 @@ def body_data(solver: BodySolver, goals: Sequence[Goal]) -> Data:
         "above": _above_data(solver, goals),
         "carried": _carried_data(solver),
     }
+
+
+def _aims(solver: BodySolver, goals: Sequence[Goal]) -> FloatArray:
+    """Return the numbers of goals from the neutral pose; what nobody reads of them is zero, and packs are the same."""
+    start = solver.linkage.neutral()
+    numbers = solver.goal_numbers([goal.resolve(solver.linkage, start) for goal in goals])
+    sets = numbers.reshape(len(solver.emphasis), -1)
+    for packed, (record, _) in zip(solver.program.goals, goal_records(solver.program.goals, sets), strict=True):
+        for name in set(AIMS[packed.kind].names) - set(AIM.names) - set(packed.values):
+            setattr(record, name, 0.0)
+    return numbers
 
 
 def _goals_data(solver: BodySolver, goals: Sequence[Goal]) -> list[Data]:

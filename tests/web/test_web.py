@@ -1,0 +1,129 @@
+"""linkwork.js: the answers of Python in node, the example page from disk in a browser, and what the package says."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+import web_cases
+
+ROOT = Path(__file__).parents[2]
+WEB = ROOT / "web"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+LARGEST = 30_000  # bytes of linkwork.js
+GOALS = 150  # of each chain, twice: with and without a start
+
+
+def built() -> Any:
+    """Return the script that builds what is not written by hand."""
+    spec: Any = importlib.util.spec_from_file_location("web_build", WEB / "build.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def wasm() -> Path:
+    """The machine code, compiled where the kernels have changed since it was."""
+    try:
+        return built().machine_code(ROOT / "build" / "web")
+    except ImportError as error:
+        pytest.skip(f"linkwork.wasm cannot be built: {error}")
+
+
+@pytest.mark.timeout(900)  # the machine code may have to be compiled
+def test_answers_in_node_are_those_of_python(wasm: Path, tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no node; try: apt-get install nodejs")
+    web_cases.write(tmp_path, GOALS)
+    names = {"LINKWORK_CASES": str(tmp_path), "LINKWORK_WASM": str(wasm)}
+    done = subprocess.run(
+        [node, "--test", WEB / "test"], env={**os.environ, **names}, capture_output=True, text=True, check=False
+    )
+    told = dict(re.findall(r"^(?:#|ℹ) (pass|fail|skipped) (\d+)$", done.stdout, re.MULTILINE))
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert told["fail"] == told["skipped"] == "0"
+    assert int(told["pass"]) > 50
+
+
+@pytest.fixture
+def page(wasm: Path, tmp_path: Path) -> Iterator[Any]:
+    """The example page, opened from disk."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip("there is no Chromium; try: apt-get install chromium")
+    built().write_page(wasm, tmp_path)
+    shutil.copy(WEB / "example.html", tmp_path)
+    with playwright.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": 1440, "height": 760})
+        page.trouble = []
+        page.on("pageerror", lambda error: page.trouble.append(str(error)))
+        page.goto((tmp_path / "example.html").as_uri())
+        page.wait_for_function("window.frames_drawn > 5")
+        yield page
+        browser.close()
+
+
+@pytest.mark.timeout(900)
+def test_the_example_opens_from_disk_and_follows_the_pointer(page: Any) -> None:
+    places = page.locator("canvas").all()
+    assert len(places) == 3
+    for name in ("planar", "panda", "human"):
+        page.wait_for_function(f"document.getElementById('{name}-says').innerText.startsWith('reached')")
+    box = page.locator("#planar").bounding_box()
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    for way in ("follow", "solve", "damped", "ccd"):
+        page.click(f"#methods >> text={way}")
+        page.mouse.move(*middle)
+        page.mouse.down()
+        page.mouse.move(middle[0] - 90, middle[1] + 60, steps=3)
+        page.mouse.up()
+        page.wait_for_function("document.getElementById('planar-says').innerText.startsWith('reached')")
+    page.click("#poses >> text=bend")
+    page.click("#ways >> text=solve")
+    page.wait_for_function("document.getElementById('human-says').innerText.startsWith('reached')")
+    assert page.trouble == []
+    assert not page.locator("#trouble").is_visible()
+
+
+@pytest.mark.timeout(900)
+def test_a_browser_solves_as_python_does(page: Any) -> None:
+    arm = lw.models.panda()
+    ik, poses = lw.prepare(arm, "tip"), arm.random_pose(3, 20)
+    targets = arm.forward(poses, frame="tip").reshape(-1, 16)
+    found = page.evaluate("targets => targets.map(t => [...linkages.panda.solve(t).q])", targets.tolist())
+    known = [ik(target.reshape(4, 4)).q for target in targets]
+    np.testing.assert_allclose(found, known, atol=1e-9)
+
+
+def test_the_package_says_what_it_is() -> None:
+    package = json.loads((WEB / "package.json").read_text())
+    text = (WEB / "linkwork.js").read_text()
+    assert package["version"] == lw.__version__
+    assert f'VERSION = "{lw.__version__}"' in text
+    assert package["license"] in (ROOT / "pyproject.toml").read_text()
+    made = {"linkwork.wasm", "linkwork.inline.js", "example.packs.js"}
+    assert all((WEB / name).exists() for name in set(package["files"]) - made)
+    assert set(package["files"]) >= made | set(built().MODULES)
+    assert len(text.encode()) < LARGEST
+
+
+def test_kernels_that_are_called_are_built() -> None:
+    called = {
+        name for path in WEB.glob("*.js") for name in re.findall(r'(?:call\(|run\(solver, )"(\w+)"', path.read_text())
+    }
+    assert called == set(built().KERNELS)
