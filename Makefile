@@ -16,7 +16,7 @@ export LINKWORK_KERNELS := $(KERNELS)
 endif
 PACK = $(BIN)/python -m linkwork.kernels --if-needed
 
-.PHONY: demo test matrix quick coverage check lint format types bench fuzz docs build kernels wheels clean
+.PHONY: demo test matrix quick coverage check lint format types bench fuzz docs build kernels wheels web clean
 
 demo: $(VENV)/demo.stamp
 	@$(PACK) --levels host || true
@@ -24,6 +24,7 @@ demo: $(VENV)/demo.stamp
 
 test: $(VENV)/dev.stamp
 	@$(PACK) || true
+	@$(BIN)/python web/build.py || true
 	@$(BIN)/linkwork warmup  # says where kernels come from; compiles them where there is no pack
 	@$(BIN)/python tests/parts.py --workers $(WORKERS) $(TESTFLAGS)
 
@@ -91,8 +92,13 @@ wheels: kernels
 	$(BIN)/python release/wheels.py build/packs dist
 	$(BIN)/python -m pytest -q tests/kernels/test_other_platforms.py
 
+# linkwork.js: its machine code, the script for pages that are opened from disk, and the linkages of web/example.html.
+web: $(VENV)/dev.stamp
+	$(BIN)/python web/build.py
+
 clean:
 	rm -rf $(VENV) build dist site .coverage .mypy_cache .pytest_cache .ruff_cache gallery
+	rm -f web/linkwork.wasm web/linkwork.inline.js web/example.packs.js
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \

@@ -45,6 +45,7 @@ WAITING = {
     "studio": "tests/studio",
     "scale": "tests/scale",
     "player": "tests/draw/test_player.py",
+    "web": "tests/web",
 }
 LIMIT, GRACE = 1800.0, 30.0  # s: for a part, and to end when it is asked to
 
