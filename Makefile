@@ -90,7 +90,7 @@ kernels: $(VENV)/dev.stamp
 
 wheels: kernels
 	$(BIN)/python release/wheels.py build/packs dist
-	$(BIN)/python -m pytest -q tests/kernels/test_other_platforms.py
+	LINKWORK_PACKS=build/packs $(BIN)/python -m pytest -q tests/kernels/test_other_platforms.py
 
 # linkwork.js: its machine code, the script for pages that are opened from disk, and the linkages of web/example.html.
 web: $(VENV)/dev.stamp

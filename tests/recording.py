@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROOM = {"room", "memory", "rough_memory", "books", "notes", "blend", "trials"}  # to work in: what it holds is no matter
+UNTOLD = ROOM | {"state"}  # no answers
 DTYPES = {"f8": np.float64, "f4": np.float32, "i8": np.int64, "i4": np.int32, "u1": np.uint8, "b1": np.bool_}
 DATA, FILL, CALL, WRITE = 1, 2, 3, 4
 
@@ -65,18 +66,18 @@ class Recorder:
             if not isinstance(value, np.ndarray):
                 slots += [0, bits(value)]
                 continue
-            same = value.tobytes() == before[k] and name not in ROOM
+            same = value.tobytes() == before[k] and name not in UNTOLD
             buffer = self._put((kernel.name, k, value.nbytes), name, before[k], same=same)
             slots += [1, buffer, *(part for length in value.shape for part in (0, length))]
-            if not same and name not in ROOM:
+            if not same and name not in UNTOLD:
                 changed.append((name, buffer, value))
-        symbol = kernel.symbols[number].encode()
-        self._write(CALL, len(symbol), text=symbol)
+        symbol = kernel.symbols[number]
+        self._write(CALL, len(symbol), text=symbol.encode())
         self._write(len(slots) // 2, *slots)
-        self.results.append((kernel.name, "", kernel.signatures[number].returns or "i8", []))
+        self.results.append((symbol, "", kernel.signatures[number].returns or "i8", []))
         for name, buffer, value in changed:
             self._write(WRITE, buffer)
-            self.results.append((kernel.name, name, value.dtype.str[1:], list(value.shape)))
+            self.results.append((symbol, name, value.dtype.str[1:], list(value.shape)))
         return result
 
     def _put(self, place: tuple[Any, ...], name: str, content: bytes, *, same: bool) -> int:
@@ -120,16 +121,40 @@ def bits(value: Any) -> int:
 
 
 def read_answers(folder: Path, answers: Path) -> Iterator[tuple[str, str, NDArray[Any]]]:
-    """Yield kernel, name and content of every answer; the name of what a kernel returns is empty."""
+    """Yield function, name and content of every answer; the name of what a function returns is empty."""
     content, place = answers.read_bytes(), 0
-    for kernel, name, dtype, shape in json.loads((folder / "results.json").read_text()):
+    for symbol, name, dtype, shape in json.loads((folder / "results.json").read_text()):
         count = int(np.prod(shape))
         size = count * np.dtype(dtype).itemsize if name else 8
         kind = np.float64 if not name and dtype == "f8" else np.int64 if not name else DTYPES[dtype]
-        yield kernel, name, np.frombuffer(content, kind, count, place).reshape(shape)
+        yield symbol, name, np.frombuffer(content, kind, count, place).reshape(shape)
         place += size
     if place != len(content):
         raise ValueError(f"{answers} has {len(content)} bytes; the recording makes {place}.")
+
+
+def flat_image(library: Path) -> bytes:
+    """Return a library of macOS as replay.c loads it on Linux: both call functions alike."""
+    import lief
+
+    functions = {"bzero": 0, "memset": 1, "memcpy": 2, "memmove": 3}
+    binary = lief.parse(library)
+    image = bytearray(max(one.virtual_address + one.virtual_size for one in binary.segments) + 7 & ~7)
+    for segment in binary.segments:
+        image[segment.virtual_address : segment.virtual_address + segment.file_size] = bytes(segment.content)
+    moved = [one.address for one in binary.relocations]
+    put_in = [
+        (one.address, functions[one.symbol.name.strip("_")])
+        for one in binary.dyld_info.bindings
+        if one.symbol.name != "dyld_stub_binder"
+    ]
+    shown = [(one.address, one.symbol.name[1:].encode()) for one in binary.dyld_info.exports]
+    parts = [b"flatpack", struct.pack("<q", len(image)), bytes(image)]
+    parts += [struct.pack(f"<{1 + len(moved)}q", len(moved), *moved), struct.pack("<q", len(put_in))]
+    parts += [struct.pack("<qq", *one) for one in put_in]
+    parts.append(struct.pack("<q", len(shown)))
+    parts += [struct.pack("<qq", place, len(name)) + name + bytes(-len(name) % 8) for place, name in shown]
+    return b"".join(parts)
 
 
 def solve_goals(count: int) -> None:

@@ -15,9 +15,10 @@
 #include <windows.h>
 #else
 #include <dlfcn.h>
+#include <sys/mman.h>
 #endif
 
-enum { BUFFERS = 1 << 20, SLOTS = 256, NAME = 256, ALIGNMENT = 64 };
+enum { BUFFERS = 1 << 20, SLOTS = 256, NAME = 256, SHOWN = 4096, ALIGNMENT = 64 };
 typedef int64_t (*Function)(int64_t *);
 static struct { char *data; int64_t bytes; } buffers[BUFFERS];
 static FILE *in, *out;
@@ -48,15 +49,51 @@ static char *room(int64_t buffer, int64_t bytes) {
     return buffers[buffer].data;
 }
 
-static Function function(void *library, const char *name) {
+/* Libraries: what the system loads, or an image of one that another system would load (`flat_image` of recording.py):
+   its content, the places of addresses to move, of addresses of C functions to put in, and of the functions in it. */
 #ifdef _WIN32
-    Function found = (Function)GetProcAddress((HMODULE)library, name);
+static void *load(const char *path) { return (void *)LoadLibraryA(path); }
+
+static Function function(void *library, const char *name) { return (Function)GetProcAddress((HMODULE)library, name); }
 #else
-    Function found = (Function)dlsym(library, name);
-#endif
-    if (!found) fail("there is no function", name);
-    return found;
+static const char FLAT[] = "flatpack";
+static char *image;
+static struct { char name[NAME]; int64_t place; } shown[SHOWN];
+static int64_t shown_count;
+
+static void zero(void *to, size_t bytes) { memset(to, 0, bytes); }
+
+static int load_image(const char *path) {
+    void *const functions[] = {(void *)zero, (void *)memset, (void *)memcpy, (void *)memmove};
+    char head[8];
+    in = fopen(path, "rb");
+    if (!in || fread(head, 8, 1, in) != 1 || memcmp(head, FLAT, 8)) return 0;
+    int64_t bytes = number();
+    image = mmap(0, bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (image == MAP_FAILED) fail("memory", "is used up");
+    text(image, bytes);
+    char *end = image + bytes;
+    for (int64_t k = number(); k > 0; k--) *(int64_t *)(image + number()) += (int64_t)image;
+    for (int64_t k = number(); k > 0; k--) {
+        int64_t place = number();
+        *(void **)(image + place) = functions[number()];
+    }
+    for (shown_count = 0, bytes = number(); shown_count < bytes; shown_count++) {
+        shown[shown_count].place = number();
+        text(shown[shown_count].name, number());
+    }
+    __builtin___clear_cache(image, end);
+    return 1;
 }
+
+static void *load(const char *path) { return load_image(path) ? image : dlopen(path, RTLD_NOW); }
+
+static Function function(void *library, const char *name) {
+    for (int64_t k = 0; k < shown_count; k++)
+        if (!strcmp(shown[k].name, name)) return (Function)(image + shown[k].place);
+    return image ? 0 : (Function)dlsym(library, name);
+}
+#endif
 
 static void call(void *library, const char *level) {
     char name[NAME];
@@ -68,17 +105,15 @@ static void call(void *library, const char *level) {
         int64_t is_buffer = number(), value = number();
         block[k] = is_buffer ? (int64_t)(intptr_t)buffers[value].data : value;
     }
-    int64_t result = function(library, name)(block);
+    Function found = function(library, name);
+    if (!found) fail("there is no function", name);
+    int64_t result = found(block);
     fwrite(&result, 8, 1, out);
 }
 
 int main(int count, char **words) {
     if (count != 5) fail("usage:", "replay LIBRARY LEVEL RECORDING ANSWERS");
-#ifdef _WIN32
-    void *library = LoadLibraryA(words[1]);
-#else
-    void *library = dlopen(words[1], RTLD_NOW);
-#endif
+    void *library = load(words[1]);
     if (!library) fail("cannot load", words[1]);
     in = fopen(words[3], "rb"), out = fopen(words[4], "wb");
     if (!in || !out) fail("cannot open", in ? words[4] : words[3]);
