@@ -137,22 +137,14 @@ def flat_image(library: Path) -> bytes:
     """Return a library of macOS as replay.c loads it on Linux: both call functions alike."""
     import lief
 
-    functions = {"bzero": 0, "memset": 1, "memcpy": 2, "memmove": 3}
     binary = lief.parse(library)
     image = bytearray(max(one.virtual_address + one.virtual_size for one in binary.segments) + 7 & ~7)
     for segment in binary.segments:
         image[segment.virtual_address : segment.virtual_address + segment.file_size] = bytes(segment.content)
     moved = [one.address for one in binary.relocations]
-    put_in = [
-        (one.address, functions[one.symbol.name.strip("_")])
-        for one in binary.dyld_info.bindings
-        if one.symbol.name != "dyld_stub_binder"
-    ]
     shown = [(one.address, one.symbol.name[1:].encode()) for one in binary.dyld_info.exports]
     parts = [b"flatpack", struct.pack("<q", len(image)), bytes(image)]
-    parts += [struct.pack(f"<{1 + len(moved)}q", len(moved), *moved), struct.pack("<q", len(put_in))]
-    parts += [struct.pack("<qq", *one) for one in put_in]
-    parts.append(struct.pack("<q", len(shown)))
+    parts.append(struct.pack(f"<{2 + len(moved)}q", len(moved), *moved, len(shown)))
     parts += [struct.pack("<qq", place, len(name)) + name + bytes(-len(name) % 8) for place, name in shown]
     return b"".join(parts)
 

@@ -50,7 +50,7 @@ static char *room(int64_t buffer, int64_t bytes) {
 }
 
 /* Libraries: what the system loads, or an image of one that another system would load (`flat_image` of recording.py):
-   its content, the places of addresses to move, of addresses of C functions to put in, and of the functions in it. */
+   its content, the places of addresses to move, and of the functions in it. */
 #ifdef _WIN32
 static void *load(const char *path) { return (void *)LoadLibraryA(path); }
 
@@ -61,10 +61,7 @@ static char *image;
 static struct { char name[NAME]; int64_t place; } shown[SHOWN];
 static int64_t shown_count;
 
-static void zero(void *to, size_t bytes) { memset(to, 0, bytes); }
-
 static int load_image(const char *path) {
-    void *const functions[] = {(void *)zero, (void *)memset, (void *)memcpy, (void *)memmove};
     char head[8];
     in = fopen(path, "rb");
     if (!in || fread(head, 8, 1, in) != 1 || memcmp(head, FLAT, 8)) return 0;
@@ -74,10 +71,6 @@ static int load_image(const char *path) {
     text(image, bytes);
     char *end = image + bytes;
     for (int64_t k = number(); k > 0; k--) *(int64_t *)(image + number()) += (int64_t)image;
-    for (int64_t k = number(); k > 0; k--) {
-        int64_t place = number();
-        *(void **)(image + place) = functions[number()];
-    }
     for (shown_count = 0, bytes = number(); shown_count < bytes; shown_count++) {
         shown[shown_count].place = number();
         text(shown[shown_count].name, number());

@@ -14,9 +14,9 @@ from typing import Any
 from ..errors import MissingExtraError
 from .targets import Target
 
-# What the linker adds to a library of macOS, and what such a library may take from the system: it is always there.
+# What the linker adds to a library of macOS: what is shown, what is wanted (and never called), and of whom.
 MACOS_SHOWS = {"__mh_dylib_header", "___dso_handle"}
-MACOS_WANTS = {"dyld_stub_binder", "_bzero", "___bzero", "_memset", "_memcpy", "_memmove"}
+MACOS_WANTS = {"dyld_stub_binder"}
 MACOS_LIBRARIES = {"@rpath/pack.dylib", "/usr/lib/libSystem.B.dylib"}
 
 Found = tuple[set[str], set[str], list[str]]  # what is shown, what is wanted, what else is wrong

@@ -1,7 +1,8 @@
 //! What kernels call of C's mathematics, for every target alike: answers do not depend on the platform's own library.
 //! Sine, cosine, tangent, exponentials, logarithms, rounding, memcpy and memset come with Zig's compiler-rt, which is
-//! linked in too; here are the rest. Both are ports of musl's functions (MIT licence; see NOTICE).
+//! linked in too; here are the rest, and what LLVM calls on macOS instead of others. All are ports (see NOTICE).
 
+const builtin = @import("builtin");
 const std = @import("std");
 
 pub const panic = std.debug.no_panic; // nothing here can fail, and no code to report failures is wanted
@@ -13,6 +14,31 @@ comptime {
         @export(&@field(double, name), .{ .name = name, .visibility = .hidden });
         @export(&@field(single, name), .{ .name = name ++ "f", .visibility = .hidden });
     }
+    if (builtin.os.tag == .macos) {
+        @export(&double.sincos, .{ .name = "__sincos_stret", .visibility = .hidden });
+        @export(&single.sincos, .{ .name = "__sincosf_stret", .visibility = .hidden });
+        @export(&zero, .{ .name = "bzero", .visibility = .hidden });
+        @export(&zero, .{ .name = "__bzero", .visibility = .hidden });
+        @export(&repeat, .{ .name = "memset_pattern16", .visibility = .hidden });
+    }
+}
+
+extern fn sin(f64) f64;
+extern fn cos(f64) f64;
+extern fn sinf(f32) f32;
+extern fn cosf(f32) f32;
+extern fn memset([*]u8, c_int, usize) [*]u8;
+
+fn zero(to: [*]u8, size: usize) callconv(.c) void {
+    _ = memset(to, 0, size);
+}
+
+/// Fill memory with 16 bytes, again and again.
+fn repeat(to: [*]u8, pattern: *const [16]u8, size: usize) callconv(.c) void {
+    const whole = size & ~@as(usize, 15);
+    var k: usize = 0;
+    while (k < whole) : (k += 16) to[k..][0..16].* = pattern.*;
+    for (whole..size) |rest| to[rest] = pattern[rest - whole];
 }
 
 const double = functions(f64);
@@ -34,6 +60,9 @@ fn functions(comptime Real: type) type {
         }
         fn hypot(x: Real, y: Real) callconv(.c) Real {
             return std.math.hypot(x, y);
+        }
+        fn sincos(x: Real) callconv(.c) extern struct { sin: Real, cos: Real } {
+            return if (Real == f64) .{ .sin = sin(x), .cos = cos(x) } else .{ .sin = sinf(x), .cos = cosf(x) };
         }
         fn pow(x: Real, y: Real) callconv(.c) Real {
             return std.math.pow(Real, x, y);

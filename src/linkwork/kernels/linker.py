@@ -83,8 +83,13 @@ def _libm(target: Target) -> bytes:
     """Return the mathematics as object code for a target's lowest level: one answer for all levels. It takes 3 s."""
     level = target.levels[0]
     cpu = (level.cpu + level.features.replace(",", "")).replace("-", "_")
-    options = ["-target", target.zig, "-mcpu", cpu, "-O", "fast", "-fcompiler-rt", "-fstrip", "-fno-unwind-tables"]
-    options += ["-ffunction-sections", "-fdata-sections", *(["-fPIC"] if target.relocation == "pic" else [])]
+    options = ["-target", target.zig, "-mcpu", cpu, "-O", "fast", "-fcompiler-rt", "-fstrip", "-fno-builtin"]
+    options += [
+        "-fno-unwind-tables",
+        "-ffunction-sections",
+        "-fdata-sections",
+        *(["-fPIC"] if target.relocation == "pic" else []),
+    ]
     with TemporaryDirectory() as folder:
         _zig(Path(folder), "build-obj", str(LIBM), *options, "--name", "libm", "-femit-bin=libm.o")
         return Path(folder, "libm.o").read_bytes()
