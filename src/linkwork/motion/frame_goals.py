@@ -24,7 +24,7 @@ Progress = Callable[[int, int], None]
 
 UNJUDGED = (np.inf, np.inf)  # no goal is judged: all of them together are served as well as can be
 FRAMES_AT_ONCE = 2000
-FLOOR, PATIENCE, STALLED, SETTLED = 1e-6, 30.0, 0.999, 1e-4  # hard frames need patience more than speed
+FLOOR, PATIENCE, STALLED, SETTLED = 1e-6, 60.0, 0.9998, 3e-6  # hard frames need patience more than speed
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,6 +32,7 @@ LEGS = {side: tuple(f"{side}_{part}" for part in ("hip", "knee", "ankle")) for s
 ARMS = {side: tuple(f"{side}_{part}" for part in ("shoulder", "elbow", "hand")) for side in SIDES}
 FINGERS = ("index", "mid", "middle", "ring", "pinky", "little")  # in their order across the palm
 SHORTEST = 1e-6  # [m]
+TIED = 1e-6  # ends of a foot that are as far ahead but for this share are alike: the first of them is taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +233,8 @@ class Skeleton:
             for frame in linkage.extra_frames
             if linkage.link_index(ankle) in linkage.path_to(frame.name)[0]
         }
-        return max(ends, key=lambda name: ends[name], default=None)
+        front = max(ends.values(), default=0.0)
+        return next((name for name, ahead in ends.items() if ahead >= front - TIED * abs(front)), None)
 
     def _palm(self, side: str) -> tuple[FloatArray, FloatArray] | None:
         """Return the ways from wrist to knuckles and from the little finger to the index, or None without fingers."""
