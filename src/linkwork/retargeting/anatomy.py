@@ -138,6 +138,13 @@ def local_axes(sight: Sight) -> dict[str, FloatArray]:
     return axes
 
 
+def limb_way(role: str) -> FloatArray:
+    """Return where the bone of a limb's role points in anatomical axes: out sideways of an arm, down of a leg."""
+    if role.endswith(LEG):
+        return LEG_OUT
+    return ARM_OUT if role.startswith("left") else -ARM_OUT
+
+
 def _arm(sight: Sight, side: str, chest: FloatArray, weights: FloatArray, axes: dict[str, FloatArray]) -> None:
     """Add the axes of collar bone, upper arm, forearm and hand of a side."""
     clavicle, shoulder, elbow, hand = (f"{side}_{part}" for part in ("clavicle", "shoulder", "elbow", "hand"))

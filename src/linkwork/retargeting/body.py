@@ -135,13 +135,8 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smoo
     if legs and free:
         steps = strides(motion, source, rules, smooth)
         steps = astride(steps, axes["hips"], _hip_width(target) / scale - _hip_width(source))
-        for side in SIDES:
-            foot = plan_foot(target, side, steps[side], axes[f"{side}_ankle"], scale, times)
-            feet[side] = foot
-            wanted[f"{side}_ankle"] = foot.rotation
-            if f"{side}_toe" in target:
-                bend = np.swapaxes(axes[f"{side}_ankle"], -1, -2) @ axes.get(f"{side}_toe", axes[f"{side}_ankle"])
-                wanted[f"{side}_toe"] = plan_toes(target, side, foot, bend, times)
+        feet = {side: plan_foot(target, side, steps[side], axes[f"{side}_ankle"], scale, times) for side in SIDES}
+        wanted |= _feet_wanted(target, feet, axes, times)
     poses = transfer.joint_values(target, wanted)
     for side, foot in feet.items():
         reached = target.linkage.forward(poses, frame=foot.sole.body)[:, :3, :3]
@@ -163,6 +158,18 @@ def plan(motion: Clip, source: Skeleton, target: Skeleton, rules: Contacts, smoo
     gaze = axes["head"][:, :, 0] if "head" in axes and "head" in target else None
     hips = target.linkage.forward(poses, frame=target.roles["hips"])
     return Plan(source, target, motion, poses, feet, kept, hands, gaze, scale, hips, clearance, wanted.get("chest"))
+
+
+def _feet_wanted(
+    target: Skeleton, feet: Mapping[str, FootPlan], axes: Mapping[str, FloatArray], times: FloatArray
+) -> dict[str, FloatArray]:
+    """Return how feet and toes should be turned, by role, (frames, 3, 3)."""
+    result = {f"{side}_ankle": foot.rotation for side, foot in feet.items()}
+    for side, foot in feet.items():
+        if f"{side}_toe" in target:
+            bend = np.swapaxes(axes[f"{side}_ankle"], -1, -2) @ axes.get(f"{side}_toe", axes[f"{side}_ankle"])
+            result[f"{side}_toe"] = plan_toes(target, side, foot, bend, times)
+    return result
 
 
 def _hip_width(skeleton: Skeleton) -> float:

@@ -18,7 +18,7 @@ from ..transforms import FloatArray, translation
 from .feet import FootPlan
 from .names import SIDES
 from .skeletons import ARMS, LEGS, Point, Skeleton
-from .transfer import place_root
+from .transfer import place_root, points_both
 
 LONGEST_LEG = 0.999  # of its length: a leg is never quite straight
 SETTLING = 0.25  # [s]: time over which the hips give way to legs that are too short
@@ -85,6 +85,8 @@ def plan_hands(
             bone = places[end] - places[start]
             length = np.maximum(np.linalg.norm(bone, axis=1, keepdims=True), SHORTEST)
             result[side] = result[side] + target.length(start, end) / length * bone
+        if not points_both(target, *roles[:2]):  # the hand is where the arm ends that points as it can
+            result[side] = target.path(roles[-1], poses)
     if len(result) == len(SIDES):
         apart = places["left_hand"] - places["right_hand"]
         arm = np.mean([source.length(*roles) for roles in arms])

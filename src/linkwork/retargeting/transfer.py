@@ -10,16 +10,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..goals import turn_between
 from ..linkage.linkage import Linkage
 from ..motion.clips import Clip
-from ..transforms import FloatArray, axis_rotation, matrix_quaternion, rotation_vector, steady
-from .anatomy import mean_axes
+from ..transforms import (
+    FloatArray,
+    axis_rotation,
+    matrix_quaternion,
+    quaternion_matrix,
+    rotation_vector,
+    steady,
+    vector_quaternion,
+)
+from .anatomy import limb_way, mean_axes
 from .names import SIDES, TRUNK
 from .skeletons import Skeleton
 
 MOST_TORSION = 1.0  # [rad] that a foot is turned below its shank
 TWISTING = 0.6  # cosine from which an axis runs along a bone, and twists what hangs on it
 DAMPING = 1e-3  # of the fit of revolute joints to rotations: near gimbal lock they move little
+BOTH_BONES = 4  # so many axes point an upper arm and its forearm, or a thigh and its shank, where they should
+POINTINGS, POINTED = 6, 0.005  # fits to a direction at most, and how near it is near enough [rad]
 STRIDE = 0.15  # [rad]: how far joints turn in a frame towards a better fit; three without limits may jump
 
 # The bone that stands in for one which a source does not have.
@@ -91,20 +102,31 @@ def _ankle_twists(skeleton: Skeleton, side: str) -> bool:
 
 @dataclass(frozen=True)
 class OrientedLink:
-    """A link with the orientation it should have, and the joints that can turn it."""
+    """A link with the orientation it should have, and the joints that can turn it.
+
+    Args:
+        link: The link.
+        above: The link before it that has an orientation too.
+        path: The joints from there to the link.
+        moving: Those of them that turn it.
+        wanted: The orientations, (frames, 3, 3).
+        way: Where a bone of a limb points, in the coordinates of the link; None of others.
+    """
 
     link: int
     above: int
     path: tuple[int, ...]
     moving: frozenset[int]
     wanted: FloatArray
+    way: FloatArray | None
 
 
 def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> FloatArray:
     """Return poses (frames, nq) whose bones have the wanted orientations, as nearly as joints and limits allow.
 
     Bones are fitted from the root outwards; each compensates for the errors of those above it. Between hips, chest and
-    head, ball joints share the turn evenly.
+    head, ball joints share the turn evenly. Bones of a limb with few axes point where they should, however they
+    are twisted.
     """
     linkage = skeleton.linkage
     frames = len(next(iter(wanted.values())))
@@ -114,15 +136,26 @@ def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> FloatA
         base = reached[bone.above]
         local = np.swapaxes(base, -1, -2) @ bone.wanted
         _fit(linkage, bone, local, poses)
-        reached[bone.link] = linkage.forward(poses, frame=linkage.links[bone.link])[:, :3, :3]
+        now = linkage.forward(poses, frame=linkage.links[bone.link])[:, :3, :3]
+        for _ in range(POINTINGS if bone.way is not None else 0):
+            off = turn_between(now @ bone.way, bone.wanted @ bone.way)
+            if np.abs(off).max() < POINTED:
+                break
+            pointed = quaternion_matrix(vector_quaternion(off)) @ now  # the least turn, whatever the twist
+            _fit(linkage, bone, np.swapaxes(base, -1, -2) @ pointed, poses)
+            now = linkage.forward(poses, frame=linkage.links[bone.link])[:, :3, :3]
+        reached[bone.link] = now
     return poses
 
 
 def _bones(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> list[OrientedLink]:
     linkage = skeleton.linkage
     targets: dict[int, tuple[int, FloatArray]] = {}
+    ways: dict[int, FloatArray] = {}
     for role, rotations in wanted.items():
         body = linkage.link_index(skeleton.body(role))
+        if body not in targets and _only_points(skeleton, role):
+            ways[body] = skeleton.anatomy[role] @ limb_way(role)
         targets.setdefault(body, (linkage.link_index(skeleton.roles[role]), rotations))
     for start, end in (("hips", "chest"), ("chest", "head")):
         if start in wanted and end in wanted:
@@ -137,7 +170,7 @@ def _bones(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> list[Oriente
         own = [arc for arc in path if arc >= first]
         moving = own if sum(_turns(linkage, arc) for arc in own) >= 3 else path
         above = linkage.parents[path[0]]
-        result.append(OrientedLink(link, above, tuple(path), frozenset(moving), rotations))
+        result.append(OrientedLink(link, above, tuple(path), frozenset(moving), rotations, ways.get(link)))
     return result
 
 
@@ -175,6 +208,29 @@ def _between(first: FloatArray, second: FloatArray, share: float) -> FloatArray:
     turn = rotation_vector(np.swapaxes(first, -1, -2) @ second)
     result: FloatArray = first @ Rotation.from_rotvec(share * turn).as_matrix()
     return result
+
+
+def points_both(skeleton: Skeleton, first: str, second: str) -> bool:
+    """Return whether the two bones of a limb can point where they should, each by itself."""
+    return _turning(skeleton, first, second) >= BOTH_BONES
+
+
+def _only_points(skeleton: Skeleton, role: str) -> bool:
+    """Return whether a bone belongs to a limb with so few axes that its direction is wanted and not its twist."""
+    side, _, part = role.partition("_")
+    pair = next((pair for pair in (("shoulder", "elbow"), ("hip", "knee")) if part in pair), None)
+    if pair is None:
+        return False
+    first, second = (f"{side}_{name}" for name in pair)
+    return skeleton.has(first, second) and not points_both(skeleton, first, second)
+
+
+def _turning(skeleton: Skeleton, start: str, end: str) -> int:
+    """Return how many axes turn a limb from the bone of one role to that of another; three for a ball joint."""
+    linkage = skeleton.linkage
+    path = linkage.path_to(skeleton.body(end))[0]
+    first = linkage.link_index(skeleton.roles[start])
+    return sum(_turns(linkage, arc) for arc in path if arc >= first)
 
 
 def _turns(linkage: Linkage, arc: int) -> int:
