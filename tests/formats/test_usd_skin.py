@@ -172,10 +172,17 @@ def test_pictures_outside_the_folder_are_not_opened(figure, tmp_path):
     np.testing.assert_allclose(skin.colors[skin.triangles[-1]], GREY, atol=0.01)
 
 
-def test_the_pose_of_the_bind_is_known(clip):
-    """The figure rests bent and was bound straight: retargeting is told so."""
-    body = clip.linkage
-    straight = body.forward(bind_pose(body))
-    up = [straight[name][:3, :3] @ [0, 1, 0] for name in body.links]
-    np.testing.assert_allclose(up, np.tile([0.0, 0.0, 1.0], (3, 1)), atol=1e-6)
-    assert abs(body.forward(body.neutral())["spine"][2, 1] - 1.0) > 0.05
+def test_the_pose_of_the_bind_is_known(figure, clip, tmp_path):
+    """The figure rests bent and was bound straight: retargeting is told so, also by a skeleton without meshes."""
+    stage = Usd.Stage.Open(str(figure))
+    for name in ("cloth", "loose", "unseen"):
+        stage.RemovePrim(f"/figure/{name}")
+    stage.Export(str(tmp_path / "bare.usda"))
+    bare = lw.load(tmp_path / "bare.usda")
+    assert not bare.origin.has_meshes
+    assert skin_of(bare) is None
+    for body in (clip.linkage, bare):
+        straight = body.forward(bind_pose(body))
+        up = [straight[name][:3, :3] @ [0, 1, 0] for name in body.links]
+        np.testing.assert_allclose(up, np.tile([0.0, 0.0, 1.0], (3, 1)), atol=1e-6)
+        assert abs(body.forward(body.neutral())["spine"][2, 1] - 1.0) > 0.05

@@ -65,6 +65,7 @@ def retarget(
     outcome.clip.save(path, **saving.read(), roles=retargeting.recognition.bones_for(outcome.clip.linkage, path))
     if (
         target.origin is not None
+        and target.origin.has_meshes
         and not saving.bare
         and formats.suffix_of(path) == formats.suffix_of(target.origin.file)
     ):

@@ -180,7 +180,7 @@ class Sketch:
             _LOG.warning("%s is drawn as bones: %s", self.linkage.name, error)
         if self.skin is not None:
             self.bare[:] = False
-        elif origin is not None:
+        elif origin is not None and origin.has_meshes:
             self.meshes.append(str(origin.file))
 
     def _skeleton(self) -> tuple[Points, Points]:

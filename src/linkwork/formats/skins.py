@@ -29,7 +29,7 @@ def skin_of(linkage: Linkage) -> Skin | None:
         FormatError: If the file is gone or cannot be read.
     """
     origin, reader = linkage.origin, _reader(linkage)
-    if origin is None or reader is None:
+    if origin is None or reader is None or not origin.has_meshes:
         return None
     return linkage.cache.get("skin", str(origin.file), lambda: _Kept(reader.read_skin(linkage, origin))).skin
 

@@ -189,11 +189,12 @@ class _UsdReader:
     # Both
 
     def _origin(self) -> Origin | None:
-        """Return the file, if it shows more than a skeleton."""
-        if not self.header["meshes"] or not self.header["skeletons"]:
+        """Return the file, if it shows more than a skeleton, or says how that was bound."""
+        meshes = bool(self.header["meshes"])
+        if not self.header["skeletons"] or not (meshes or "bind" in self.arrays):
             return None
         up = self.options.up or self.header["up"]
-        return Origin(located(self.path), self.unit, up, self.options.folders)
+        return Origin(located(self.path), self.unit, up, self.options.folders, has_meshes=meshes)
 
     def _content(
         self, links: list[Link], parents: list[int], rest: FloatArray, motions: list[_Motion], free: list[bool]
