@@ -1,53 +1,52 @@
-"""Goals: what a solve should bring about, one class a file and one table of them.
+"""Goals: what a solve should bring about, one class a file and one table of them; imported when they are asked for.
 
-A new goal is one class with `error` and `jacobian`, and one row in `GOALS`. `Close` is not in the table: nobody asks
-for it, it comes with the loops of a linkage.
+A new goal is one class with `error` and `jacobian`, and one row of `GOALS` in `table`.
 """
 
 from __future__ import annotations
 
-from .align import Align
-from .balance import Balance
-from .base import Block, Edges, Goal, turn_between
-from .bend import Bend
-from .close import Close, closings
-from .couple import Couple
-from .dexterity import Dexterity
-from .distance import Distance
-from .hold import Hold
-from .look_at import LookAt
-from .on_line import OnLine
-from .on_plane import OnPlane
-from .ranges import Ranges
-from .reach import Reach
-from .relate import Relate
-from .rest import Rest
+from typing import TYPE_CHECKING
 
-GOALS: dict[str, type[Goal]] = {
-    cls.__name__: cls
-    for cls in (Reach, Hold, LookAt, Align, Bend, Rest, Balance, Relate, Distance, OnPlane, OnLine, Couple, Dexterity)
+from .. import found_later
+
+if TYPE_CHECKING:
+    from .align import Align as Align
+    from .balance import Balance as Balance
+    from .base import Block as Block, Edges as Edges, Goal as Goal, turn_between as turn_between
+    from .bend import Bend as Bend
+    from .close import Close as Close, closings as closings
+    from .couple import Couple as Couple
+    from .dexterity import Dexterity as Dexterity
+    from .distance import Distance as Distance
+    from .hold import Hold as Hold
+    from .look_at import LookAt as LookAt
+    from .on_line import OnLine as OnLine
+    from .on_plane import OnPlane as OnPlane
+    from .ranges import Ranges as Ranges
+    from .reach import Reach as Reach
+    from .relate import Relate as Relate
+    from .rest import Rest as Rest
+    from .table import GOALS as GOALS
+
+_NAMES = {
+    "align": "Align",
+    "balance": "Balance",
+    "base": "Block Edges Goal turn_between",
+    "bend": "Bend",
+    "close": "Close closings",
+    "couple": "Couple",
+    "dexterity": "Dexterity",
+    "distance": "Distance",
+    "hold": "Hold",
+    "look_at": "LookAt",
+    "on_line": "OnLine",
+    "on_plane": "OnPlane",
+    "ranges": "Ranges",
+    "reach": "Reach",
+    "relate": "Relate",
+    "rest": "Rest",
+    "table": "GOALS",
 }
-
-__all__ = [
-    "GOALS",
-    "Align",
-    "Balance",
-    "Bend",
-    "Block",
-    "Close",
-    "Couple",
-    "Dexterity",
-    "Distance",
-    "Edges",
-    "Goal",
-    "Hold",
-    "LookAt",
-    "OnLine",
-    "OnPlane",
-    "Ranges",
-    "Reach",
-    "Relate",
-    "Rest",
-    "closings",
-    "turn_between",
-]
+__all__ = sorted(" ".join(_NAMES.values()).split())
+if not TYPE_CHECKING:
+    __getattr__ = found_later(__name__, _NAMES)
