@@ -46,7 +46,7 @@ def _parsed(library: Path, target: Target, form: str) -> tuple[Any, list[str]]:
     except ImportError as error:
         raise MissingExtraError("lief", "build", "looking into a library") from error
     lief.logging.disable()
-    binary = lief.parse(library)
+    binary: Any = lief.parse(library)
     if binary is None or binary.format.name != form:
         raise IndexError(f"it cannot be read as {form}")
     processor = binary.abstract.header.architecture.name
