@@ -32,7 +32,9 @@ class BodyMark(NamedTuple):
 def can_follow(method: Method, problem: Problem, settings: Settings) -> bool:
     """Return whether a method leaves it to compiled solvers how frames are reached, and one knows the goals."""
     plain = isinstance(method, Robust) or method == Damped()
-    return plain and settings.time_budget is None and _mark(problem, method, settings, problem.start) is not None
+    return (
+        plain and settings.time_budget is None and _mark(problem, _robust(method), settings, problem.start) is not None
+    )
 
 
 def follow_path(
@@ -49,11 +51,12 @@ def follow_path(
     another way is looked for that parts some frames before, if one `Reach` is all that frames ask for. If there is
     none, ``robust`` goes to another solution, a jump, if there is one; other methods come as near as they can.
     """
+    robust = _robust(method)
     aimed = [problem.aimed(wanted) for wanted in series]
-    marks = [_mark(one, method, settings, q) for one in aimed]
+    marks = [_mark(one, robust, settings, q) for one in aimed]
     chain = [mark for mark in marks if isinstance(mark, Mark)]
     poses: list[FloatArray] = []
-    robust, last, free = _robust(method), None, False
+    last, free = None, False
     tries, jumps = TRIES if len(chain) == len(marks) else 0, method is robust and not robust.stay
     while len(poses) < len(aimed):
         k, lost, mark = len(poses), last is not None and not last.success, marks[len(poses)]
@@ -80,12 +83,12 @@ def follow_path(
     return np.stack(poses), [one.residuals(one.error(pose)) for one, pose in zip(aimed, poses, strict=True)]
 
 
-def _mark(problem: Problem, method: Method, settings: Settings, q: FloatArray) -> Mark | BodyMark | None:
+def _mark(problem: Problem, robust: Robust, settings: Settings, q: FloatArray) -> Mark | BodyMark | None:
     """Return what follows a frame's goals: a chain for one `Reach`, a body for other goals, None for those of NumPy."""
-    robust, goal = _robust(method), problem.goals[0]
-    prepared: Any = robust.prepared(problem, settings)
+    goal: Any = problem.goals[0]
+    prepared = robust.prepared(problem, settings)
     if prepared is not None:
-        return Mark(prepared.held_at(q), np.array(goal.target))  # type: ignore[attr-defined]
+        return Mark(prepared.held_at(q), np.array(goal.target))
     body = robust.body(problem, settings)
     return None if body is None else BodyMark(body, problem)
 
