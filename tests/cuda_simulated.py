@@ -14,7 +14,7 @@ from numba import cuda
 
 import linkwork as lw
 from cuda_cases import CASES, FAR_STARTS, OTHERS, PANDA, TARGETS, TURNED, UR5, case_of, starts_of
-from linkwork.kernels.cuda_codegen import Parts
+from linkwork.kernels.cuda_codegen import WrittenParts
 from linkwork.kernels.devices import DeviceArray
 from linkwork.solvers import cuda_engine as search
 
@@ -36,14 +36,24 @@ def in_rounds(found: dict[str, Any]) -> None:
     kept(found, "starts", lw.solve_batch(PANDA, "tip", TARGETS[:4], start=starts_of(4), device="cuda"))
 
 
+def written_out(found: dict[str, Any]) -> None:
+    """Search in rounds with kernels that are written out for a chain, as after very many targets."""
+    search.COMPILING = 0.0
+    kept(found, "written rounds", lw.solve_batch(PANDA, "tip", TARGETS, device="cuda"))
+    kept(found, "written starts", lw.solve_batch(PANDA, "tip", TARGETS[:4], start=starts_of(4), device="cuda"))
+    for name in ("human", "positions"):
+        linkage, frame, targets, options = case_of(name)
+        kept(found, f"written {name}", lw.solve_batch(linkage, frame, targets, device="cuda", **options))
+
+
 def keys() -> Iterator[str]:
     """Yield the names under which kernels are kept, of searches that differ in one thing each."""
     for given in (False, True):
         for options in ({}, {"orientation": False}, {"position": False}, {"free": "z"}, {"limits": "ignore"}):
             prepared = lw.prepare(PANDA, "tip", **options)
             for dtype in (np.float32, np.float64):
-                yield Parts(search.Engine(prepared, (4, 4), given, dtype).task).key
-    yield Parts(search.Engine(lw.prepare(PANDA, "tip", orientation=False), (3,), False, np.float32).task).key
+                yield WrittenParts(search.Engine(prepared, (4, 4), given, dtype).task).key
+    yield WrittenParts(search.Engine(lw.prepare(PANDA, "tip", orientation=False), (3,), False, np.float32).task).key
 
 
 def main(path: str) -> None:
@@ -67,6 +77,7 @@ def main(path: str) -> None:
             found[f"{name}.{axes}"] = np.asarray(linkage.jacobian(q, frame, axes=axes))
     found["keys"] = np.array(list(keys()))
     in_rounds(found)
+    written_out(found)
     np.savez(path, **found)
 
 

@@ -68,26 +68,27 @@ def test_flags_are_those_of_the_processor_and_answers_hold(name: str, found: Any
 
 
 @simulated
-def test_rounds_take_the_starts_of_the_processor(found: Any) -> None:
+@pytest.mark.parametrize("rounds", ["rounds", "written rounds"])
+def test_rounds_take_the_starts_of_the_processor(rounds: str, found: Any) -> None:
     searched, expected = (lw.solve_batch(PANDA, "tip", TARGETS, closest=closest) for closest in (False, True))
-    assert_array_equal(found["rounds.codes"], searched.codes)
-    assert_array_equal(found["rounds.restarts"], searched.restarts)
+    assert_array_equal(found[f"{rounds}.codes"], searched.codes)
+    assert_array_equal(found[f"{rounds}.restarts"], searched.restarts)
     good = expected.success
-    assert_allclose(found["rounds.q"][good], expected.q[good], atol=2e-3)  # single precision, and another last step
+    assert_allclose(found[f"{rounds}.q"][good], expected.q[good], atol=2e-3)  # single precision, and another last step
     missed = ~good & np.isfinite(expected.residual)  # which the processor brings closer
     chords = np.array([1.0, Chain(PANDA, "tip").length / 4.0])
     card, processor = (
-        np.linalg.norm(x[missed] * chords, axis=1) for x in (found["rounds.residuals"], expected.residuals)
+        np.linalg.norm(x[missed] * chords, axis=1) for x in (found[f"{rounds}.residuals"], expected.residuals)
     )
     assert (card >= processor - 1e-4).all()
-    assert_array_equal(found["rounds.q"][2], PANDA.neutral())
-    assert np.isnan(found["rounds.residuals"][2]).all()
+    assert_array_equal(found[f"{rounds}.q"][2], PANDA.neutral())
+    assert np.isnan(found[f"{rounds}.residuals"][2]).all()
 
 
 @simulated
 def test_a_start_that_is_given_is_followed_first(found: Any) -> None:
     expected = lw.solve_batch(PANDA, "tip", TARGETS[:4], start=starts_of(4))
-    for name in ("starts", "starts there"):
+    for name in ("starts", "starts there", "written starts"):
         assert_array_equal(found[f"{name}.codes"], expected.codes)
         assert_array_equal(found[f"{name}.restarts"] == 0, expected.restarts == 0)
         first = expected.success & (expected.restarts == 0)
@@ -117,6 +118,14 @@ def test_answers_do_not_depend_on_where_targets_lie_or_how_they_are_split(other:
     same[:] |= other in ("single", "blocks")  # in the card's own arrays a miss stays as the search met it
     for part in PARTS:
         assert_array_equal(found[f"{other}.{part}"][same], found[f"race.{part}"][same], err_msg=part)
+
+
+@simulated
+@pytest.mark.parametrize("name", ["human", "positions"])
+def test_kernels_for_one_chain_reach_what_those_for_any_do(name: str, found: Any) -> None:
+    assert_array_equal(found[f"written {name}.codes"], found[f"{name}.codes"])
+    good = found[f"{name}.success"]
+    assert (found[f"written {name}.residuals"][good] <= [1e-4, 1e-3][: found[f"{name}.residuals"].shape[1]]).all()
 
 
 @simulated

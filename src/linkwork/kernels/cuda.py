@@ -1,4 +1,4 @@
-"""How functions become code for a graphics card: device functions, kernels, and the cache that keeps them.
+"""How functions become code for a graphics card: device functions, kernels, what keeps them and what launches them.
 
 This imports numba-cuda (the extra `cuda`), so it is imported only where a card was asked for. With
 ``NUMBA_ENABLE_CUDASIM=1`` all of it runs in numba-cuda's simulator, as plain Python.
@@ -9,45 +9,47 @@ from __future__ import annotations
 import ctypes
 import logging
 import math
+import re
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache, partial
 from importlib.metadata import version
+from inspect import signature
 from threading import Lock
 from typing import Any
 
 import numpy as np
-from numba import config, cuda, float32, float64
+from numba import config, cuda, float32, float64, types
 
 from ..errors import DeviceError
-from .compiler import PLAIN, missing
+from . import store
+from .compiler import missing
 from .damped import nearest_copy
 from .sources import source_hash
 from .symbolic import Trace, compiled
 
 KINDS = {"float32": float32, "float64": float64}
+DTYPES = {"f8": float64, "f4": float32, "i8": types.int64, "i4": types.int32, "i1": types.int8, "b1": types.boolean}
+PLACE = np.uint64  # a place in an array: Numba counts those that are negative from its end, which takes time
 PER_TURN, HALF = np.float32(0.5 / math.pi), np.float32(0.5)
 TURN = np.float32(6.28125)  # few enough bits that its products with a turn count are exact
 TURN_REST = np.float32(2.0 * math.pi - 6.28125)
 SIMULATED = bool(config.ENABLE_CUDASIM)
-# numba-cuda's private parts that are used for quick launches and for the cache: where they are as tested
-NEEDED: dict[str, tuple[str, ...] | None] = {
-    "numba.cuda.dispatcher:CUDACache._index_key": ("self", "sig", "codegen"),
-    "numba.cuda.dispatcher:CUDACache.load_overload": ("self", "sig", "target_context"),
-    "numba.cuda.dispatcher:LaunchConfig": None,
-    "numba.cuda.dispatcher:launch": None,
-    "numba.cuda.dispatcher:CUDADispatcher.typeof_pyval": ("self", "val"),
-    "numba.cuda.cudadrv.driver:_to_core_stream": None,
+NEEDED: dict[str, tuple[str, ...] | None] = {  # what is used of numba-cuda's private parts and of cuda-core
+    "numba.cuda:compile": ("pyfunc", "sig"),
     "numba.cuda.cudadrv.driver:driver": None,
-    "numba.cuda.codegen:CUDACodeLibrary.get_cufunc": ("self",),
+    "cuda.core:launch": None,
+    "cuda.core:LaunchConfig": None,
+    "cuda.core:Linker.link": None,
+    "cuda.core:ObjectCode.from_cubin": None,
+    "cuda.core:Stream.from_handle": None,
 }
-KNOWN = not SIMULATED and not PLAIN and version("numba-cuda").startswith("0.30.") and not missing(NEEDED)
+# how kernels are given their arguments is not promised from version to version
+KNOWN = not SIMULATED and version("numba-cuda").startswith("0.30.") and not missing(NEEDED)
 if not KNOWN:
-    logging.getLogger("linkwork").debug(
-        "kernels for cards are launched and kept as numba-cuda %s does", version("numba-cuda")
-    )
+    logging.getLogger("linkwork").debug("kernels for cards are launched as numba-cuda %s does", version("numba-cuda"))
 COMPILING, PACKED = Lock(), "_linkwork_packed"
 THREADS = 16 if SIMULATED else 128  # of a block
+ENTRY = re.compile(r"\.entry\s+([\w$]+)")  # of a kernel, in PTX
 device_array, pinned_array, to_device, stream = cuda.device_array, cuda.pinned_array, cuda.to_device, cuda.stream
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small batches are meant to be small
 
@@ -65,69 +67,124 @@ def shared(function: Callable[..., Any], *, fast: bool = False) -> Any:
     return device(function, fast=fast)
 
 
-def kernel(function: Callable[..., Any], key: str, *, fast: bool = False, blocks: int = 1) -> Any:
-    """Compile a function that the host launches in blocks of THREADS; keep the result on disk.
+def kernel(
+    function: Callable[..., Any], kinds: dict[str, Any], key: str, *, fast: bool = False, blocks: int = 1, ptx: str = ""
+) -> Any:
+    """Return a function as one that the host launches in blocks of THREADS: ``kernel[blocks, threads, stream](...)``.
 
     Args:
-        function: The function.
-        key: What the result depends on beside the sources of the kernels.
+        function: The function. Its arguments are flat arrays, named tuples of them, and whole numbers.
+        kinds: What its arguments hold, by their names; others are whole numbers.
+        key: What the code depends on beside the sources of the kernels.
         fast: Whether last bits may be traded for speed.
         blocks: How many blocks must fit on one multiprocessor: the more, the fewer registers for each thread.
+        ptx: The function as PTX, where it has been compiled before.
     """
     if SIMULATED:
         return cuda.jit(function)
-    dispatcher = cuda.jit(fastmath=fast, launch_bounds=(THREADS, blocks))(function)
-    if KNOWN:
-        with suppress(RuntimeError):  # no folder can be written to: compile in every process
-            dispatcher._cache = _cache_of(function, key)
-    return Kernel(dispatcher)
+    if not KNOWN:
+        return cuda.jit(fastmath=fast, launch_bounds=(THREADS, blocks))(function)
+    return Kernel(function, kinds, key, fast=fast, blocks=blocks, ptx=ptx)
 
 
 class Kernel:
-    """A kernel that is launched quickly, from any thread: ``kernel[blocks, threads, stream](*arrays, *numbers)``.
+    """A kernel that is compiled, or found where it was kept, when it is first launched; from any thread.
 
     Numba takes a tenth of a millisecond to look at twenty arguments, more than a small batch takes to solve. All arrays
-    of our kernels are flat, so there is little to look at. Where numba-cuda is not KNOWN, it launches them itself.
+    of our kernels are flat and of known kinds, so there is little to look at.
     """
 
-    def __init__(self, dispatcher: Any) -> None:
-        self.dispatcher = dispatcher
-        self._compiled: dict[tuple[Any, ...], Any] = {}
+    def __init__(
+        self, function: Callable[..., Any], kinds: dict[str, Any], key: str, *, fast: bool, blocks: int, ptx: str
+    ) -> None:
+        self.function, self.key, self.fast, self.blocks, self.ptx = function, key, fast, blocks, ptx
+        self.name = function.__name__
+        self.types = tuple(_type(kinds.get(name, "i8")) for name in signature(function).parameters)
+        self._chars = "".join(map(_chars, self.types))
+        self._ready: Any = None
 
     def __getitem__(self, configuration: tuple[Any, ...]) -> Callable[..., None]:
         blocks, threads, *stream = configuration
         return partial(self._launch, blocks, threads, stream[0] if stream else 0)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.dispatcher, name)
-
     def _launch(self, blocks: int, threads: int, stream: Any, *arguments: Any) -> None:
+        from cuda.core import LaunchConfig, Stream, launch
+
+        if self._ready is None:
+            self._load()
         kinds: list[str] = []
         packed: list[Any] = []
         for argument in arguments:
             _pack(argument, packed, kinds)
-        ready = self._compiled.get(tuple(kinds))
-        if ready is None:
-            self._launch_first(blocks, threads, stream, arguments, tuple(kinds))
-            return
-        from numba.cuda.cudadrv import driver
-        from numba.cuda.dispatcher import LaunchConfig, launch
+        if "".join(kinds) != self._chars:
+            raise TypeError(f"the kernel {self.name} takes {self._chars}, got {''.join(kinds)}.")
+        queue = Stream.from_handle(int(stream))
+        launch(queue, LaunchConfig(grid=(blocks, 1, 1), block=(threads, 1, 1)), self._ready, *packed)
 
-        launch(driver._to_core_stream(stream), LaunchConfig(grid=(blocks, 1, 1), block=(threads, 1, 1)), ready, *packed)
+    def _load(self) -> None:
+        """Bring the machine code to the card, for one thread at a time."""
+        from cuda.core import ObjectCode
 
-    def _launch_first(self, blocks: int, threads: int, stream: Any, arguments: Any, kinds: tuple[str, ...]) -> None:
-        """Compile and launch; Numba loads what it has compiled for one thread at a time."""
         with COMPILING:
-            try:
-                self.dispatcher[blocks, threads, stream](*arguments)
-            except unusable() as error:
-                raise DeviceError(
-                    f"kernels cannot be compiled for this graphics card: {str(error).strip().splitlines()[0]} "
-                    "Update the driver, or install CUDA's compiler library: pip install 'numba-cuda[cu13]'."
-                ) from error
-            if KNOWN:
-                types = tuple(self.dispatcher.typeof_pyval(a) for a in arguments)
-                self._compiled[kinds] = self.dispatcher.overloads[types]._codelibrary.get_cufunc().kernel
+            if self._ready is None:
+                self._ready = ObjectCode.from_cubin(self._cubin()).get_kernel(self.name)
+
+    def _cubin(self) -> bytes:
+        """Return the machine code for the current card, which is kept; one process at a time compiles it."""
+        own = cuda.current_context().device.compute_capability
+        driver = ".".join(map(str, cuda.cudadrv.driver.driver.get_version()))
+        key = (
+            f"{self.name} sm_{own[0]}{own[1]} driver {driver} numba-cuda {version('numba-cuda')} "
+            f"{source_hash(cards=True)} {self.key} {self.fast} {self.blocks} {self._chars}"
+        )
+        code = store.find(key)
+        if code is None:
+            with store.alone(key):
+                code = store.find(key)
+                if code is None:
+                    code = assembled(self.ptx or self.compiled((own[0], own[1])), f"sm_{own[0]}{own[1]}")
+                    store.keep(key, code)
+        return code
+
+    def compiled(self, capability: tuple[int, int]) -> str:
+        """Return the kernel as PTX, under its own name."""
+        how: dict[str, Any] = {"device": False, "abi": "numba", "fastmath": self.fast}
+        try:
+            ptx, _ = cuda.compile(self.function, self.types, cc=capability, launch_bounds=(THREADS, self.blocks), **how)
+        except unusable() as error:
+            raise DeviceError(
+                f"kernels cannot be compiled for this graphics card: {str(error).strip().splitlines()[0]} "
+                "Update the driver, or install CUDA's compiler library: pip install 'numba-cuda[cu13]'."
+            ) from error
+        found = ENTRY.search(ptx)
+        if found is None:
+            raise DeviceError(f"numba-cuda {version('numba-cuda')} has compiled {self.name} to no kernel.")
+        return str(ptx).replace(found[1], self.name)
+
+
+def assembled(ptx: str, arch: str) -> bytes:
+    """Return PTX as machine code for an architecture, such as ``"sm_90"``."""
+    from cuda.core import Linker, LinkerOptions, ObjectCode
+
+    return bytes(Linker(ObjectCode.from_ptx(ptx.encode()), options=LinkerOptions(arch=arch)).link("cubin").code)
+
+
+def _type(kind: Any) -> Any:
+    """Return Numba's type of an argument: of arrays, a named tuple of them, or a number."""
+    if isinstance(kind, tuple):
+        return types.NamedTuple([_type(one) for one in kind], type(kind))
+    if kind.endswith("[]"):
+        return types.Array(DTYPES[kind[:-2]], 1, "C")
+    return DTYPES[kind]
+
+
+def _chars(kind: Any) -> str:
+    """Return what `_pack` says of an argument."""
+    if isinstance(kind, types.NamedTuple):
+        return "".join(map(_chars, kind.types))
+    if isinstance(kind, types.Array):
+        return np.dtype(str(kind.dtype).replace("boolean", "bool")).char
+    return {float64: "D", float32: "F"}.get(kind, "I")
 
 
 def unusable() -> tuple[type[Exception], ...]:
@@ -140,16 +197,19 @@ def unusable() -> tuple[type[Exception], ...]:
 
 
 def _pack(argument: Any, packed: list[Any], kinds: list[str]) -> None:
-    """Add what a kernel is given for an argument: a flat array, a number, or a tuple of numbers."""
+    """Add what a kernel is given for an argument: a flat array, a named tuple of them, or a number."""
     if isinstance(argument, tuple):
         for item in argument:
             _pack(item, packed, kinds)
     elif isinstance(argument, int):
         packed.append(ctypes.c_int64(argument))
+        kinds.append("I")
     elif isinstance(argument, np.float32):
         packed.append(ctypes.c_float(float(argument)))
+        kinds.append("F")
     elif isinstance(argument, float):  # also of NumPy
         packed.append(ctypes.c_double(argument))
+        kinds.append("D")
     else:
         known = argument.__dict__.get(PACKED)
         if known is None:  # no owner, no parent; how many, how large, where; shape and strides
@@ -177,17 +237,6 @@ def fetch(memory: Any, host: Any, stream: Any) -> None:
     driver.cuMemcpyDtoH(host.ctypes.data, memory.device_ctypes_pointer.value, host.nbytes)
 
 
-def _cache_of(function: Callable[..., Any], key: str) -> Any:
-    """Return numba-cuda's cache on disk, keyed by all sources; the closure's own values say nothing that lasts."""
-    from numba.cuda.dispatcher import CUDACache
-
-    class KernelCache(CUDACache):  # type: ignore[misc,unused-ignore]
-        def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-            return sig, codegen.magic_tuple(), source_hash(cards=True), key
-
-    return KernelCache(function)
-
-
 # What written functions call
 
 
@@ -208,6 +257,14 @@ def both(angle):
     return math.sin(angle), math.cos(angle)
 
 
+def both_at_once(angle):
+    """Return sine and cosine in double precision."""
+    return cuda.libdevice.sincos(angle)
+
+
+EXACT = both if SIMULATED else both_at_once
+
+
 def both_of_any(angle):
     """Return sine and cosine in single precision of an angle that may be several turns: the quick ones want small."""
     turns = math.floor(angle * PER_TURN + HALF)
@@ -223,22 +280,22 @@ def written(trace: Trace, name: str, parameters: list[str], results: list[str], 
     fast = trace.dtype is np.float32
     source = trace.source(name, parameters, results)
     called = {"choose": choose, "wrapped": wrapped, "nearest_copy": nearest_copy.py_func}
-    called["sine_cosine"] = both_of_any if fast and turning else both
+    called["sine_cosine"] = EXACT if not fast else both_of_any if turning else both
     names = {word: shared(function, fast=fast) for word, function in called.items()} | trace.names
     function = device(compiled(name, source, {"sqrt": math.sqrt, "float64": float64, **names}), fast=fast)
     return function, f"{source} {sorted(trace.names.items())} {fast} {turning}"
 
 
-def items(name: str, count: int, kind: str = "") -> Any:
+def items(name: str, count: int) -> Any:
     """Return a device function that reads a tuple of numbers from an array, from a place on."""
-    listed = ", ".join(f"{kind}(memory[at + {k}])" for k in range(count))
-    return device(compiled(name, f"def {name}(memory, at):\n    return ({listed},)\n", dict(KINDS)))
+    listed = ", ".join(f"memory[place(at + {k})]" for k in range(count))
+    return device(compiled(name, f"def {name}(memory, at):\n    return ({listed},)\n", {"place": PLACE}))
 
 
 def put(name: str, count: int) -> Any:
     """Return a device function that writes a tuple of numbers into an array, from a place on."""
-    lines = "".join(f"    memory[at + {k}] = values[{k}]\n" for k in range(count))
-    return device(compiled(name, f"def {name}(memory, at, values):\n{lines}", {}))
+    lines = "".join(f"    memory[place(at + {k})] = values[{k}]\n" for k in range(count))
+    return device(compiled(name, f"def {name}(memory, at, values):\n{lines}", {"place": PLACE}))
 
 
 def cast(name: str, count: int, kind: str) -> Any:

@@ -10,12 +10,14 @@ from typing import Any
 
 from numba import cuda
 
+from . import lanes
 from .chain_memory import SETTINGS
-from .cuda import device
-from .cuda_codegen import Parts
+from .cuda import device, shared
+from .cuda_parts import Parts
 from .layout import Layout
 from .search_many import BEYOND, CLOSEST, CLOSING, INVALID, REACHED
-from .starts import FIRST_STARTS
+from .starts import FIRST_STARTS, starts_worth_trying
+from .symbolic import rebuilt
 
 # counters: descents taken, problems left by a judge, by closing in or a race, and by another race
 TALLY = Layout("taken", "left", "open", "last")
@@ -27,32 +29,31 @@ def polish_with(parts: Parts) -> Any:
     """Return the device function that looks at a pose in double precision."""
     error_of, step = parts.exact_error, parts.exact_step
 
-    def polish(q, aim, arrived, known):
+    def polish(card, q, aim, arrived, known):
         """Return a pose, brought closer where it had arrived but is not within tolerance; its errors; if it is now."""
-        near, aligned = known[SETTINGS.near], known[SETTINGS.aligned]
-        p, r = error_of(q, aim)
-        tries = 0
-        while arrived and tries < POLISH and not (p <= near and r <= aligned):
-            q, _, _ = step(q, aim, 0.0)
-            p, r = error_of(q, aim)
+        near, aligned, tries = known[SETTINGS.near], known[SETTINGS.aligned], 0
+        while True:
+            p, r = error_of(card, q, aim)
+            good = p <= near and r <= aligned
+            if good or not arrived or tries >= POLISH:
+                return q, p, r, good
+            q, _, _ = step(card, q, aim, 0.0)
             tries += 1
-        return q, p, r, p <= near and r <= aligned
 
     return device(polish)
 
 
 def finish_with(parts: Parts) -> Any:
     """Return the device function that writes an answer."""
-    answer, take_base, put_pose, nq = parts.answer, parts.take_base, parts.put_pose, parts.task.nq
-    given, (moved, turned) = parts.task.given, parts.task.asked
-    both = moved and turned
+    write, asked = parts.write, parts.asked
 
-    def finish(problem, q, p, r, starts, outcome, base, out):
+    def finish(card, problem, q, p, r, starts, outcome, base, out):
         """Write the answer to a problem."""
         answers, residuals, restarts, codes, reached = out
-        put_pose(answers, nq * problem, answer(q, take_base(base, nq * problem if given else 0)))
+        write(card, answers, problem, q, base)
         away, off = math.sqrt(p), 2.0 * math.asin(min(0.5 * math.sqrt(r), 1.0))
-        if both:
+        moved, turned = asked(card)
+        if moved and turned:
             residuals[2 * problem], residuals[2 * problem + 1] = away, off
         else:
             residuals[problem] = away if moved else off
@@ -63,13 +64,14 @@ def finish_with(parts: Parts) -> Any:
 
 def refuse_with(parts: Parts) -> Any:
     """Return the device function that writes the answer to what is no target."""
-    put_pose, take_base, nq, given = parts.put_pose, parts.take_base, parts.task.nq, parts.task.given
-    blocks = sum(parts.task.asked)
+    refuse_pose, asked = parts.refuse, parts.asked
 
-    def refuse(problem, base, out):
+    def refuse(card, problem, base, out):
         """Write the answer to a problem that is none."""
         answers, residuals, restarts, codes, reached = out
-        put_pose(answers, nq * problem, take_base(base, nq * problem if given else 0))
+        refuse_pose(card, answers, problem, base)
+        moved, turned = asked(card)
+        blocks = 2 if moved and turned else 1
         for k in range(blocks):
             residuals[blocks * problem + k] = math.nan
         restarts[problem], codes[problem], reached[problem] = 0, INVALID, False
@@ -79,24 +81,24 @@ def refuse_with(parts: Parts) -> Any:
 
 def accept_with(parts: Parts, finish: Any) -> Any:
     """Return the kernel `accept`."""
-    read, exact, within, error_of, take = parts.read, parts.exact, parts.within, parts.exact_error, parts.take_values
-    size, values, refuse = math.prod(parts.task.shape), parts.task.values, refuse_with(parts)
+    read, exact, within, error_of, take = parts.read, parts.exact, parts.within, parts.exact_error, parts.take
+    refuse = refuse_with(parts)
 
-    def accept(targets, known, base, following, pose, found, counters, out, count):
+    def accept(card, targets, known, base, following, pose, found, counters, out, count):
         problem = cuda.grid(1)
         if problem == 0:
             counters[TALLY.taken] = 0
         if problem >= count:
             return
         if found[problem] > 0:
-            aim, _, _ = read(targets, size * problem, known)
-            q = within(exact(take(pose, values * problem)))
-            p, r = error_of(q, aim)
+            aim, _, _ = read(card, targets, problem, known)
+            q = within(card, exact(take(card, pose, problem)))
+            p, r = error_of(card, q, aim)
             if p <= known[SETTINGS.near] and r <= known[SETTINGS.aligned]:
-                finish(problem, q, p, r, found[problem] - 1, REACHED, base, out)
+                finish(card, problem, q, p, r, found[problem] - 1, REACHED, base, out)
                 return
         if out.codes[problem] == INVALID:
-            refuse(problem, base, out)
+            refuse(card, problem, base, out)
         else:
             following[cuda.atomic.add(counters, TALLY.left, 1)] = problem
 
@@ -116,16 +118,13 @@ def winner_of(slot, racers, key, error):
 
 def judge_with(parts: Parts, finish: Any, polish: Any) -> Any:
     """Return the kernel `judge`."""
-    read, exact, within, take, put = parts.read, parts.exact, parts.within, parts.take_values, parts.put_values
-    size, values = math.prod(parts.task.shape), parts.task.values
-    weight = float(parts.task.settings[0][SETTINGS.rotation_weight]) ** 2
-    winner, refuse = device(winner_of), refuse_with(parts)
+    read, exact, within, take, put = parts.read, parts.exact, parts.within, parts.take, parts.put
+    error_of, winner, refuse, weight_of = parts.exact_error, device(winner_of), refuse_with(parts), parts.exact_weight
 
     def judge(
-        targets, known, base, listed, following, allowed, begun, keys, pose, error, found, counters, best, nearest,
-        out, numbers,
+        card, targets, known, base, listed, following, allowed, begun, keys, pose, error, found, counters, best,
+        nearest, out, count, racers, high, whole, fresh, last,
     ):  # fmt: skip
-        count, racers, high, whole, fresh, last = numbers
         place = cuda.grid(1)
         if place == 0:
             counters[TALLY.taken] = counters[TALLY.open] = 0
@@ -133,29 +132,30 @@ def judge_with(parts: Parts, finish: Any, polish: Any) -> Any:
             return
         problem = place if whole else listed[place]
         if out.codes[problem] == INVALID:
-            refuse(problem, base, out)
+            refuse(card, problem, base, out)
             return
-        slot = place
+        slot, weight = place, weight_of(card)
         if racers > 1:
             slot = winner(place * racers, racers, keys[place], error)
             keys[place] = NO_ONE
         if fresh:
             nearest[problem] = math.inf
         arrived, better = found[slot] > 0, False
-        aim, _, _ = read(targets, size * problem, known)
+        aim, _, _ = read(card, targets, problem, known)
         if arrived or error[slot] < math.inf:
-            q, p, r, good = polish(within(exact(take(pose, values * slot))), aim, arrived, known)
+            q, p, r, good = polish(card, within(card, exact(take(card, pose, slot))), aim, arrived, known)
             if arrived and good:
-                finish(problem, q, p, r, found[slot] - 1, REACHED, base, out)
+                finish(card, problem, q, p, r, found[slot] - 1, REACHED, base, out)
                 return
             better = p + r * weight < nearest[problem]
             if better:
                 nearest[problem] = p + r * weight
-                put(best, values * problem, q)
+                put(card, best, problem, q)
         begun[problem] = max(begun[problem], min(high, allowed[problem]))
         if last and not better:
-            q, p, r, _ = polish(take(best, values * problem), aim, False, known)
-            finish(problem, q, p, r, begun[problem], CLOSEST, base, out)
+            q = take(card, best, problem)
+            p, r = error_of(card, q, aim)
+            finish(card, problem, q, p, r, begun[problem], CLOSEST, base, out)
         else:
             following[cuda.atomic.add(counters, TALLY.left, 1)] = problem
 
@@ -164,49 +164,46 @@ def judge_with(parts: Parts, finish: Any, polish: Any) -> Any:
 
 def close_with(parts: Parts, finish: Any) -> Any:
     """Return the kernel `close`."""
-    read, error_of, step, take, put = (
-        parts.read,
-        parts.exact_error,
-        parts.exact_step,
-        parts.take_values,
-        parts.put_values,
-    )
-    starts_worth_trying = parts.starts_worth_trying
-    size, values = math.prod(parts.task.shape), parts.task.values
-    weight = float(parts.task.settings[0][SETTINGS.rotation_weight]) ** 2
-    caution, steps = float(parts.task.settings[0][SETTINGS.caution]), int(CLOSING)
+    read, error_of, step, take, put = parts.read, parts.exact_error, parts.exact_step, parts.take, parts.put
+    worth_trying = rebuilt(starts_worth_trying, {lanes.load: shared(item_of)}, device)
+    weight_of, caution_of, steps = parts.exact_weight, parts.caution, int(CLOSING)
 
     def close(
-        targets, known, base, listed, following, allowed, begun, counters, best, nearest,
-        out, count, tries,
+        card, targets, known, base, listed, following, allowed, begun, counters, best, nearest, out, count, tries
     ):  # fmt: skip
         place = cuda.grid(1)
         if place >= count:
             return
-        problem = listed[place]
+        problem, weight, caution = listed[place], weight_of(card), caution_of(card)
         near, aligned = known[SETTINGS.near], known[SETTINGS.aligned]
-        aim, _, _ = read(targets, size * problem, known)
-        kept = take(best, values * problem)
-        q, taken = kept, 0
-        p, r = error_of(q, aim)
-        while taken < steps and not (p <= near and r <= aligned):
-            q, _, _ = step(q, aim, caution)
-            p, r = error_of(q, aim)
+        aim, _, _ = read(card, targets, problem, known)
+        q, taken, first_p, first_r = take(card, best, problem), 0, 0.0, 0.0
+        while True:
+            p, r = error_of(card, q, aim)
+            if taken == 0:
+                first_p, first_r = p, r
+            if taken >= steps or (p <= near and r <= aligned):
+                break
+            q, _, _ = step(card, q, aim, caution)
             taken += 1
         if p + r * weight < nearest[problem]:
             nearest[problem] = p + r * weight
-            put(best, values * problem, q)
+            put(card, best, problem, q)
         else:
-            q = kept
-            p, r = error_of(q, aim)
+            q, p, r = take(card, best, problem), first_p, first_r
         starts, most, outcome = begun[problem], allowed[problem], REACHED
         if not (p <= near and r <= aligned):
             outcome = CLOSEST if most >= min(FIRST_STARTS, tries) else BEYOND
-            most = starts_worth_trying(known, nearest[problem], tries) if outcome == CLOSEST else starts
+            most = worth_trying(known, nearest[problem], tries) if outcome == CLOSEST else starts
             if starts < most:
                 allowed[problem] = most
                 following[cuda.atomic.add(counters, TALLY.open, 1)] = problem
                 return
-        finish(problem, q, p, r, starts, outcome, base, out)
+        finish(card, problem, q, p, r, starts, outcome, base, out)
 
     return close
+
+
+def item_of(memory, item):
+    """Return an item of memory."""
+    return memory[item]

@@ -1,9 +1,14 @@
-"""The device functions of a search on a graphics card, written out for one chain and one kind of target."""
+"""The device functions of a search on a graphics card, written out for one chain and one kind of target.
+
+`cuda_generic` has the same functions for any chain; both are handed what is known of a chain, `card`, which these do
+not look at.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,13 +17,20 @@ from numpy.typing import NDArray
 
 from . import lanes
 from .chain_memory import CODE, FRAME, LIMITS, SETTINGS
-from .cuda import KINDS, cast, choose, device, items, put, shared, written
+from .cuda import KINDS, PLACE, cast, choose, device, items, put, shared, written
+from .cuda_parts import Parts
 from .damped import TURN, damped_step, tip_error
 from .joint_step import TRANSFORM, xyz_quaternion
-from .starts import TABLE_STARTS, in_reach, random_value, read_goal, starts_worth_trying
+from .starts import TABLE_STARTS, in_reach, random_value, read_goal
 from .symbolic import Cells, Symbol, Trace, compiled, rebuilt
 
 NOTHING = 1e-15  # numbers below it are what is left of a zero
+PLACES: dict[tuple[int, ...], Sequence[int]] = {  # of a target's numbers in a 4x4 matrix, by its shape
+    (4, 4): range(16),
+    (3, 3): (0, 1, 2, 4, 5, 6, 8, 9, 10),
+    (3,): (3, 7, 11),
+    (2,): (3, 7),
+}
 SORTING = (  # which of eight to compare, so that they end in order
     (0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (1, 2), (5, 6),
     (0, 4), (1, 5), (2, 6), (3, 7), (2, 4), (3, 5), (1, 2), (3, 4), (5, 6),
@@ -76,7 +88,7 @@ class Task:
         return len(self.neutral)
 
 
-def _memory(numbers: NDArray[Any]) -> Cells:
+def _numbers(numbers: NDArray[Any]) -> Cells:
     """Return known numbers as memory, without what rounding has left of zeros and ones."""
     flat = np.asarray(numbers, np.float64).ravel().copy()
     for exact in (-1.0, 0.0, 1.0):
@@ -89,40 +101,28 @@ def _truth(value: Any) -> str:
 
 
 @dataclass
-class Parts:
-    """Device functions; `key` says what they were written from.
-
-    Attributes:
-        step: A step in the descents' precision: of a pose and a goal, the pose after it and the squared errors before.
-        exact_step: The same in double precision, with a caution.
-        exact_error: Squared errors of a pose, in double precision.
-        within: A pose brought within limits.
-        read: Of targets, a place and settings: a goal, whether it is one, whether it may be in reach.
-        answer: The whole pose, of a chain's values and the pose it started with.
-        ranked: Of a goal: the narrow table's nearest frames, four to a number, nearest first.
-        ranked_widely: The same of a goal, a table, and the range of its blocks.
-        random_start: Of settings and limits, seed, problem and start: a random start.
-        starts_worth_trying: How many starts are worth trying.
-    """
+class WrittenParts(Parts):
+    """The functions for one chain; `key` says what they were written from."""
 
     task: Task
     key: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        task = self.task
-        kind = np.dtype(task.dtype).name
+        task, kind = self.task, np.dtype(self.task.dtype).name
+        self.dtype = task.dtype
         self.step = self._step(task.dtype, task.settings[1], known_caution=True)
         self.exact_step = self._step(np.float64, task.settings[0], known_caution=False)
         self.exact_error, self.within = self._error(), self._within()
-        self.read, self.answer = self._read(), self._answer()
-        self.ranked, self.ranked_widely = self._ranked(task.table), self._ranked(None)
-        self.random_start = self._random_start(kind)
-        self.starts_worth_trying = rebuilt(starts_worth_trying, {lanes.load: shared(_item)}, device)
-        self.take_goal, self.put_goal = items("take_goal", TRANSFORM.size), put("put_goal", TRANSFORM.size)
-        self.take_values, self.put_values = items("take_values", task.values), put("put_values", task.values)
-        self.single = cast("single", task.values, kind)
-        self.take_base, self.put_pose = items("take_base", task.nq), put("put_pose", task.nq)
-        self.rounded, self.exact = cast("rounded", TRANSFORM.size, kind), cast("exact", task.values, "float64")
+        self.read, (self.write, self.refuse) = self._read(), self._write()
+        self.ranked, self.ranked_widely = self._ranked(), ranked_widely(task.dtype)
+        self.random_start, self.given_up = self._random_start(kind), self._given_up()
+        self.take, self.put = self._memory()
+        rough, exact = (settings[SETTINGS.rotation_weight] ** 2 for settings in task.settings)
+        self.weight, self.exact_weight = always(task.dtype(rough)), always(float(exact))
+        self.caution = always(float(task.settings[0][SETTINGS.caution]))
+        self.given, self.asked = always(task.given), always(task.asked)
+        self.single, self.exact = cast("single", task.values, kind), cast("exact", task.values, "float64")
+        self.rounded = cast("rounded", TRANSFORM.size, kind)
         read = ("rotation_weight", "most_steps", "check_after", "stalled", "close", "caution")
         rules = [float(settings[SETTINGS.items[name]]) for settings in task.settings for name in read]
         whole = f"{self.key} {task.given} {task.asked} {task.shape} {task.values} {task.nq} {kind} {rules}"
@@ -142,9 +142,9 @@ class Parts:
         caution: Any = 0.0 if known_caution else Symbol(trace, "caution")
         p, r = trace.of(damped_step)(
             Cells(task.codes.tolist()),
-            _memory(task.numbers),
+            _numbers(task.numbers),
             self._rows(),
-            _memory(settings),
+            _numbers(settings),
             Cells(task.limits.ravel().tolist()),
             n,
             trace.memory("goal", TRANSFORM.size),
@@ -153,7 +153,7 @@ class Parts:
             after,
             caution,
         )
-        parameters = ["q", "goal"] if known_caution else ["q", "goal", "caution"]
+        parameters = ["card", "q", "goal"] if known_caution else ["card", "q", "goal", "caution"]
         turning = bool(np.abs(task.limits[:, [LIMITS.lower, LIMITS.upper]]).max() > 7.0)
         results = [trace.tuple(after), trace.text(p), trace.text(r)]
         return self._written(trace, "step", parameters, results, turning=turning)
@@ -162,14 +162,14 @@ class Parts:
         task, trace, n = self.task, Trace(np.float64), self.task.values
         _, _, _, p, r = trace.of(tip_error)(
             Cells(task.codes.tolist()),
-            _memory(task.numbers),
+            _numbers(task.numbers),
             self._rows(),
-            _memory(task.settings[0]),
+            _numbers(task.settings[0]),
             trace.memory("goal", TRANSFORM.size),
             trace.memory("q", n),
             Cells([0.0] * 6 * self._rows()),
         )
-        return self._written(trace, "exact_error", ["q", "goal"], [trace.text(p), trace.text(r)])
+        return self._written(trace, "exact_error", ["card", "q", "goal"], [trace.text(p), trace.text(r)])
 
     def _within(self) -> Any:
         trace = Trace(np.float64)
@@ -178,14 +178,14 @@ class Parts:
             lower, upper = self.task.limits[k, [LIMITS.lower, LIMITS.upper]].tolist()
             at_least = trace.select(x > lower, x, lower)
             results.append(trace.select(at_least < upper, at_least, upper))
-        return self._written(trace, "within", ["q"], [trace.tuple(results)])
+        return self._written(trace, "within", ["card", "q"], [trace.tuple(results)])
 
     def _read(self) -> Any:
         task, trace = self.task, Trace(np.float64)
         matrix: list[Any] = np.eye(4).ravel().tolist()
-        places = {(4, 4): range(16), (3, 3): (0, 1, 2, 4, 5, 6, 8, 9, 10), (3,): (3, 7, 11), (2,): (3, 7)}[task.shape]
+        places = PLACES[task.shape]
         for k, place in enumerate(places):
-            matrix[place] = trace.line(f"float64(targets[at + {k}])")
+            matrix[place] = trace.line(f"targets[{len(places)} * problem + {k}]")
         if task.turn is not None:
             rows = [matrix[4 * i : 4 * i + 3] for i in range(3)]
             for i, row in enumerate(rows):
@@ -196,10 +196,44 @@ class Parts:
         shells = range(SETTINGS.centre, SETTINGS.point_shell + 2)
         settings = Cells(trace.line(f"settings[{k}]") if k in shells else x for k, x in enumerate(known))
         goal = Cells([0.0] * TRANSFORM.size)
-        valid = trace.of(read_goal)(_memory(task.numbers), known[SETTINGS.spin], Cells(matrix), 0, goal)
+        valid = trace.of(read_goal)(_numbers(task.numbers), known[SETTINGS.spin], Cells(matrix), 0, goal)
         reach = trace.of(in_reach)(settings, goal)
         results = [trace.tuple(goal), _truth(valid), _truth(reach)]
-        return self._written(trace, "read", ["targets", "at", "settings"], results)
+        return self._written(trace, "read", ["card", "targets", "problem", "settings"], results)
+
+    def _write(self) -> tuple[Any, Any]:
+        answer, nq, given = self._answer(), self.task.nq, self.task.given
+        take_base, put_pose = items("take_base", nq), put("put_pose", nq)
+
+        def write(_card, answers, problem, q, base):
+            put_pose(answers, nq * problem, answer(q, take_base(base, nq * problem if given else 0)))
+
+        def refuse(_card, answers, problem, base):
+            put_pose(answers, nq * problem, take_base(base, nq * problem if given else 0))
+
+        return device(write), device(refuse)
+
+    def _memory(self) -> tuple[Any, Any]:
+        values = self.task.values
+        take_values, put_values = items("take_values", values), put("put_values", values)
+
+        def take(_card, memory, place):
+            return take_values(memory, values * place)
+
+        def give(_card, memory, place, q):
+            put_values(memory, values * place, q)
+
+        return device(take), device(give)
+
+    def _given_up(self) -> Any:
+        settings, real = self.task.settings[1], self.task.dtype
+        close, stalled = real(settings[SETTINGS.close]), real(settings[SETTINGS.stalled])
+        most, check = int(settings[SETTINGS.most_steps]), int(settings[SETTINGS.check_after])
+
+        def given_up(_card, taken, now, before):
+            return taken >= most or (taken > check and now > close and now > before * stalled)
+
+        return device(given_up, fast=real is np.float32)
 
     def _answer(self) -> Any:
         task, trace = self.task, Trace(np.float64)
@@ -223,42 +257,58 @@ class Parts:
             q[k] = base[k] + trace.line(f"wrapped({trace.text(q[k] - base[k])})")
         return self._written(trace, "answer", ["values", "base"], [trace.tuple(q)])
 
-    def _ranked(self, table: NDArray[Any] | None) -> Any:
-        """Write the ranking of a table: its nearest frame for each of eight lanes, in order; see `starts.rank`.
-
-        A table that is known becomes part of the function; one that is not is an array, looked at from block to block.
-        """
-        names: dict[str, Any] = {"choose": shared(choose), "far": self.task.dtype(math.inf)}
-        lines = [f"b{k}, w{k} = far, 0" for k in range(TABLE_STARTS)]
-        if table is None:
-            lines.append("for block in range(first, end):")
-            lines.append(f"    at = {TABLE_STARTS * FRAME.size} * block")
-            for k in range(TABLE_STARTS):
-                terms = "".join(f" + table[at + {k * FRAME.size + 1 + m}] * goal[{m}]" for m in range(FRAME.size - 1))
-                lines += _nearer(f"table[at + {k * FRAME.size}]{terms}", f"{TABLE_STARTS} * block + {k}", k, "    ")
-        else:
-            terms = "".join(f" + goal[{m}] * frame[{m + 1}]" for m in range(FRAME.size - 1) if table[:, m + 1].any())
-            away = compiled("away", f"def away(goal, frame):\n    return frame[0]{terms}\n", {})
-            names["away"] = device(away, fast=self.task.dtype is np.float32)
-            for frame, row in enumerate(table):
-                names[f"k{frame}"] = tuple(row)
-                lines += _nearer(f"away(goal, k{frame})", f"{frame}", frame % TABLE_STARTS, "")
-        for a, b in SORTING:
-            lines.append(f"less = b{b} < b{a}")
-            for x in "bw":
-                lines.append(f"{x}{a}, {x}{b} = choose(less, {x}{b}, {x}{a}), choose(less, {x}{a}, {x}{b})")
-        words = [" | ".join(f"(w{4 * half + k} << {16 * k})" for k in range(4)) for half in range(2)]
-        body = "".join(f"    {line}\n" for line in lines)
-        parameters = "goal" if table is not None else "goal, table, first, end"
-        text = f"def ranked({parameters}):\n{body}    return {words[0]}, {words[1]}\n"
-        self.key += f"{text} {'' if table is None else table.tolist()}"
-        return device(compiled("ranked", text, names), fast=self.task.dtype is np.float32)
+    def _ranked(self) -> Any:
+        """Write the ranking of the narrow table, which becomes part of the function."""
+        table, names = self.task.table, {}
+        terms = "".join(f" + goal[{m}] * frame[{m + 1}]" for m in range(FRAME.size - 1) if table[:, m + 1].any())
+        away = compiled("away", f"def away(goal, frame):\n    return frame[0]{terms}\n", {})
+        names["away"] = device(away, fast=self.task.dtype is np.float32)
+        lines = []
+        for frame, row in enumerate(table):
+            names[f"k{frame}"] = tuple(row)
+            lines += _nearer(f"away(goal, k{frame})", f"{frame}", frame % TABLE_STARTS, "")
+        self.key += f"{terms} {table.tolist()}"
+        return _ranking("card, goal", lines, names, self.task.dtype)
 
     def _random_start(self, kind: str) -> Any:
-        one = rebuilt(random_value, {lanes.load: shared(_limit)}, device)
+        one = rebuilt(random_value, {lanes.load: shared(limit_of)}, device)
         listed = ", ".join(f"{kind}(one(known, seed, problem, start, {k}))" for k in range(self.task.values))
-        text = f"def random_start(known, seed, problem, start):\n    return ({listed},)\n"
+        text = f"def random_start(card, known, seed, problem, start):\n    return ({listed},)\n"
         return device(compiled("random_start", text, {"one": one, **KINDS}))
+
+
+def always(value: Any) -> Any:
+    """Return a device function of a card that returns a constant."""
+
+    def constant(_card):
+        return value
+
+    return device(constant)
+
+
+# The ranking of a table: its nearest frame for each of eight lanes, in order; see `starts.rank`
+
+
+def ranked_widely(dtype: Any) -> Any:
+    """Return the ranking of a table that is an array, looked at from block to block."""
+    lines = ["for block in range(first, end):", f"    at = {TABLE_STARTS * FRAME.size} * block"]
+    for k in range(TABLE_STARTS):
+        terms = "".join(f" + table[place(at + {k * FRAME.size + 1 + m})] * goal[{m}]" for m in range(FRAME.size - 1))
+        lines += _nearer(f"table[place(at + {k * FRAME.size})]{terms}", f"{TABLE_STARTS} * block + {k}", k, "    ")
+    return _ranking("goal, table, first, end", lines, {"place": PLACE}, dtype)
+
+
+def _ranking(parameters: str, search: list[str], names: dict[str, Any], dtype: Any) -> Any:
+    lines = [*(f"b{k}, w{k} = far, 0" for k in range(TABLE_STARTS)), *search]
+    for a, b in SORTING:
+        lines.append(f"less = b{b} < b{a}")
+        for x in "bw":
+            lines.append(f"{x}{a}, {x}{b} = choose(less, {x}{b}, {x}{a}), choose(less, {x}{a}, {x}{b})")
+    words = [" | ".join(f"(w{4 * half + k} << {16 * k})" for k in range(4)) for half in range(2)]
+    body = "".join(f"    {line}\n" for line in lines)
+    text = f"def ranked({parameters}):\n{body}    return {words[0]}, {words[1]}\n"
+    known = {"choose": shared(choose), "far": dtype(math.inf), **names}
+    return device(compiled("ranked", text, known), fast=dtype is np.float32)
 
 
 def _nearer(distance: str, frame: str, lane: int, indent: str) -> list[str]:
@@ -271,10 +321,6 @@ def _nearer(distance: str, frame: str, lane: int, indent: str) -> list[str]:
     return [indent + line for line in lines]
 
 
-def _item(memory, item):
-    return memory[item]
-
-
-def _limit(memory, item):
+def limit_of(memory, item):
     """Return one of the limits, which stand after the settings."""
     return memory[SETTINGS.size + item]

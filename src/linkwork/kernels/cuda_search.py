@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda, int32
 
-from .chain_memory import NARROW, SETTINGS, WIDE
-from .cuda import THREADS, device, kernel
+from .chain_memory import NARROW, WIDE
+from .cuda import THREADS, device, items, kernel, put
 from .cuda_answers import KEY, NO_ONE, TALLY, accept_with, close_with, finish_with, judge_with, polish_with, refuse_with
-from .cuda_codegen import Parts
+from .cuda_parts import Parts, arguments
 from .joint_step import TRANSFORM
 from .search_many import INVALID, REACHED, UNSOLVED
 from .starts import FIRST_STARTS, TABLE_STARTS
@@ -36,7 +36,7 @@ UNREACHABLE = 2  # starts for a goal out of reach
 
 
 class Kernels(NamedTuple):
-    """The kernels of one chain."""
+    """The kernels of a search."""
 
     race: Any
     prepare: Any
@@ -47,33 +47,35 @@ class Kernels(NamedTuple):
     close: Any
 
 
-def search_kernels(parts: Parts, *, blocks: int = 4) -> Kernels:
-    """Return the kernels for a chain; `blocks` of descents share a multiprocessor."""
-    key, fast = parts.key, parts.task.dtype is np.float32
+def search_kernels(parts: Parts, ptx: dict[str, str] | None = None, *, blocks: int = 4) -> Kernels:
+    """Return the kernels of some parts; `blocks` of descents share a multiprocessor. Some may be there as `ptx`."""
+    fast, done = parts.dtype is np.float32, ptx or {}
     begin, finish, polish = _begin(parts), finish_with(parts), polish_with(parts)
+    kinds = arguments("f4" if fast else "f8")
+
+    def made(function: Any, *, fast: bool = False, blocks: int = 1) -> Any:
+        return kernel(function, kinds, parts.key, fast=fast, blocks=blocks, ptx=done.get(function.__name__, ""))
+
     return Kernels(
-        kernel(_race(parts, finish, polish), key, fast=fast, blocks=2),
-        kernel(_prepare(parts), key, blocks=6),
-        kernel(_rank(parts), key),
-        kernel(_descend(parts, begin), f"{key} {blocks}", fast=fast, blocks=blocks),
-        kernel(accept_with(parts, finish), key, blocks=4),
-        kernel(judge_with(parts, finish, polish), key),
-        kernel(close_with(parts, finish), key),
+        made(_race(parts, finish, polish), fast=fast, blocks=2),
+        made(_prepare(parts), blocks=6),
+        made(_rank(parts)),
+        made(_descend(parts, begin), fast=fast, blocks=blocks),
+        made(accept_with(parts, finish), blocks=4),
+        made(judge_with(parts, finish, polish)),
+        made(close_with(parts, finish)),
     )
 
 
 def _race(parts: Parts, finish: Any, polish: Any) -> Any:
     read, ranked, rounded, step = parts.read, parts.ranked, parts.rounded, parts.step
-    take, random_start, exact, within = parts.take_values, parts.random_start, parts.exact, parts.within
-    size, values, given_up = math.prod(parts.task.shape), parts.task.values, _given_up(parts)
-    refuse, groups, weight = refuse_with(parts), THREADS // TABLE_STARTS or 1, _weight(parts)
+    take, random_start, exact, within = parts.take, parts.random_start, parts.exact, parts.within
+    given_up, refuse, groups, weight_of = parts.given_up, refuse_with(parts), THREADS // TABLE_STARTS or 1, parts.weight
 
     def race(
-        targets, known, poses, base, listed, following, counters, out,
-        numbers, tolerances,
+        card, targets, known, poses, base, listed, following, counters, out,
+        count, racers, low, high, seed, first, whole, tally, near_to, aligned_to,
     ):  # fmt: skip
-        count, racers, low, high, seed, first, whole, tally = numbers
-        near_to, aligned_to = tolerances
         keys = cuda.shared.array(groups, int32)
         group, racer = cuda.threadIdx.x // racers, cuda.threadIdx.x % racers
         if racer == 0:
@@ -84,22 +86,22 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
         place = cuda.blockIdx.x * (cuda.blockDim.x // racers) + group
         here = place < count
         problem = listed[place] if here and not whole else place if here else 0
-        goal, valid, reach = read(targets, size * problem, known)
+        goal, valid, reach = read(card, targets, problem, known)
         aim, key, start, total, taken, fresh = rounded(goal), NO_ONE, low + racer, 0, 0, True
-        order, q, before = ranked(aim), take(poses, 0), near_to
+        order, q, before, weight = ranked(card, aim), take(card, poses, 0), near_to, weight_of(card)
         while here and valid and reach and start < high and key == NO_ONE:
             if fresh and start < TABLE_STARTS:
-                q = take(poses, values * ((order[start // 4] >> (16 * (start % 4))) & 0xFFFF))
+                q = take(card, poses, (order[start // 4] >> (16 * (start % 4))) & 0xFFFF)
             elif fresh:
-                q = random_start(known, seed, first + problem, start + TABLE_STARTS)
+                q = random_start(card, known, seed, first + problem, start + TABLE_STARTS)
             if fresh:
                 fresh, taken = False, 0
-            after, p, r = step(q, aim)
+            after, p, r = step(card, q, aim)
             taken, total, now = taken + 1, total + 1, p + r * weight
             if p <= near_to and r <= aligned_to:
                 key = KEY * total + racer
                 cuda.atomic.min(keys, group, key)
-            elif given_up(taken, now, before):
+            elif given_up(card, taken, now, before):
                 start, fresh = start + racers, True
             else:
                 q, before = after, now
@@ -108,12 +110,12 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
         cuda.syncthreads()
         left = here and racer == 0 and keys[group] == NO_ONE
         if here and key < NO_ONE and keys[group] == key:
-            pose, moved, turned, done = polish(within(exact(q)), goal, True, known)
+            pose, moved, turned, done = polish(card, within(card, exact(q)), goal, True, known)
             left = not done
             if done:
-                finish(problem, pose, moved, turned, start + 1, REACHED, base, out)
+                finish(card, problem, pose, moved, turned, start + 1, REACHED, base, out)
         if left and not valid:
-            refuse(problem, base, out)
+            refuse(card, problem, base, out)
         elif left:
             out.codes[problem] = UNSOLVED
             following[cuda.atomic.add(counters, tally, 1)] = problem
@@ -121,37 +123,21 @@ def _race(parts: Parts, finish: Any, polish: Any) -> Any:
     return race
 
 
-def _weight(parts: Parts) -> Any:
-    return parts.task.dtype(parts.task.settings[1][SETTINGS.rotation_weight] ** 2)
-
-
-def _given_up(parts: Parts) -> Any:
-    settings, real = parts.task.settings[1], parts.task.dtype
-    close, stalled = real(settings[SETTINGS.close]), real(settings[SETTINGS.stalled])
-    most, check = int(settings[SETTINGS.most_steps]), int(settings[SETTINGS.check_after])
-
-    def given_up(taken, now, before):
-        """Return whether a descent has taken too many steps, or no longer comes closer."""
-        return taken >= most or (taken > check and now > close and now > before * stalled)
-
-    return device(given_up, fast=parts.task.dtype is np.float32)
-
-
 def _prepare(parts: Parts) -> Any:
-    read, ranked, rounded, put_goal = parts.read, parts.ranked, parts.rounded, parts.put_goal
-    size, unbegun = math.prod(parts.task.shape), -1 if parts.task.given else 0
+    read, ranked, rounded, given = parts.read, parts.ranked, parts.rounded, parts.given
+    put_goal = put("put_goal", TRANSFORM.size)
 
-    def prepare(targets, known, listed, goal, order, allowed, begun, codes, counters, count, tries, whole):
+    def prepare(card, targets, known, listed, goal, order, allowed, begun, codes, counters, count, tries, whole):
         i = cuda.grid(1)
         if i < TALLY.size:
             counters[i] = 0
         if i < count:
             problem = i if whole else listed[i]
-            exact, valid, reach = read(targets, size * problem, known)
+            exact, valid, reach = read(card, targets, problem, known)
             near = rounded(exact)
             put_goal(goal, TRANSFORM.size * problem, near)
-            order[2 * problem], order[2 * problem + 1] = ranked(near)
-            begun[problem] = unbegun
+            order[2 * problem], order[2 * problem + 1] = ranked(card, near)
+            begun[problem] = -1 if given(card) else 0
             allowed[problem] = min(FIRST_STARTS if reach else UNREACHABLE, tries) if valid else 0
             codes[problem] = UNSOLVED if valid else INVALID
 
@@ -159,7 +145,8 @@ def _prepare(parts: Parts) -> Any:
 
 
 def _rank(parts: Parts) -> Any:
-    ranked, take_goal, first = parts.ranked_widely, parts.take_goal, NARROW // TABLE_STARTS
+    ranked, take_goal = parts.ranked_widely, items("take_goal", TRANSFORM.size)
+    first = NARROW // TABLE_STARTS
 
     def rank(table, goal, listed, order, count):
         i = cuda.grid(1)
@@ -172,35 +159,32 @@ def _rank(parts: Parts) -> Any:
 
 
 def _begin(parts: Parts) -> Any:
-    take, within, single, random_start = parts.take_values, parts.within, parts.single, parts.random_start
-    values = parts.task.values
+    take, within, single, random_start = parts.take, parts.within, parts.single, parts.random_start
 
-    def begin(start, problem, order, poses, given, known, seed, first):
+    def begin(card, start, problem, order, poses, given, known, seed, first):
         if start < 0:
-            return single(within(take(given, values * problem)))
+            return single(within(card, take(card, given, problem)))
         if start < FIRST_STARTS:
             four = order[2 * problem + (start // 4) % 2]
-            return take(poses, values * ((four >> (16 * (start % 4))) & 0xFFFF))
-        return random_start(known, seed, first + problem, start)
+            return take(card, poses, (four >> (16 * (start % 4))) & 0xFFFF)
+        return random_start(card, known, seed, first + problem, start)
 
     return device(begin)
 
 
 def _descend(parts: Parts, begin: Any) -> Any:
-    step, take_goal, take_values, put_values = parts.step, parts.take_goal, parts.take_values, parts.put_values
-    values, infinity, weight, given_up = parts.task.values, parts.task.dtype(math.inf), _weight(parts), _given_up(parts)
+    step, take, put_values, take_goal = parts.step, parts.take, parts.put, items("take_goal", TRANSFORM.size)
+    infinity, weight_of, given_up = parts.dtype(math.inf), parts.weight, parts.given_up
 
     def descend(
-        goal, order, poses, given, known, listed, allowed, begun, keys, pose, error, found, counters, numbers,
-        tolerances,
+        card, goal, order, poses, given, known, listed, allowed, begun, keys, pose, error, found, counters,
+        count, racers, grain, low, high, seed, first, whole, near_to, aligned_to,
     ):  # fmt: skip
-        count, racers, grain, low, high, seed, first, whole = numbers
-        near_to, aligned_to = tolerances
         slot, end, busy, fresh, problem, start, last = 0, 0, False, False, 0, 0, 0
         taken, total, best, before = 0, 0, infinity, infinity
         if cuda.grid(1) == 0:
             counters[TALLY.left] = 0
-        aim, q = take_goal(goal, 0), take_values(poses, 0)
+        aim, q, weight = take_goal(goal, 0), take(card, poses, 0), weight_of(card)
         while True:
             if not busy:
                 if slot >= end:
@@ -216,20 +200,20 @@ def _descend(parts: Parts, begin: Any) -> Any:
                     continue
                 aim, busy, fresh, total, best = take_goal(goal, TRANSFORM.size * problem), True, True, 0, infinity
             if fresh:
-                q = begin(start, problem, order, poses, given, known, seed, first)
+                q = begin(card, start, problem, order, poses, given, known, seed, first)
                 fresh, taken = False, 0
-            after, p, r = step(q, aim)
+            after, p, r = step(card, q, aim)
             taken, total, now = taken + 1, total + 1, p + r * weight
             if p <= near_to and r <= aligned_to:
-                put_values(pose, values * slot, q)
+                put_values(card, pose, slot, q)
                 found[slot], error[slot] = start + 2, now  # a given start is -1
                 if racers > 1:
                     cuda.atomic.min(keys, slot // racers, KEY * total + slot % racers)
                 slot, busy = slot + 1, False
-            elif given_up(taken, now, before):
+            elif given_up(card, taken, now, before):
                 if now < best:
                     best = now
-                    put_values(pose, values * slot, q)
+                    put_values(card, pose, slot, q)
                 start, fresh = start + racers, True
                 if start >= last:
                     found[slot], error[slot], slot, busy = 0, best, slot + 1, False

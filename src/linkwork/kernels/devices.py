@@ -216,8 +216,28 @@ def free_memory() -> int:
     return int(cuda.current_context().get_memory_info()[0])
 
 
-def mapped(kernel: Any, poses: Any, shape: tuple[int, ...]) -> Any:
-    """Return what a kernel of `kernels.cuda_chain` gives for poses (n, nq) of a card, shape (n, *shape), there."""
+def as_doubles(memory: Any) -> Any:
+    """Return flat memory of a card in double precision; as it is where it is so."""
+    if memory.dtype == np.float64:
+        return memory
+    from numba import cuda
+
+    from .cuda import THREADS
+    from .cuda_pack import chain_kernel
+
+    if memory.dtype != np.float32:
+        return cuda.to_device(memory.copy_to_host().astype(np.float64))
+    out = cuda.device_array(memory.size, np.float64)
+    if memory.size:
+        chain_kernel("widen")[-(-memory.size // THREADS), THREADS](memory, out, memory.size)
+    return out
+
+
+def mapped(kernel: Any, program: tuple[Any, ...], numbers: tuple[int, ...], poses: Any, shape: tuple[int, ...]) -> Any:
+    """Return what a kernel of `kernels.cuda_chain` gives for poses (n, nq) of a card, shape (n, *shape), there.
+
+    It is handed the `program`, the poses, memory for what it gives, how many there are, and `numbers`.
+    """
     from numba import cuda
 
     from .cuda import THREADS
@@ -226,6 +246,6 @@ def mapped(kernel: Any, poses: Any, shape: tuple[int, ...]) -> Any:
     count = math.prod(given[:-1])
     out = cuda.device_array(count * math.prod(shape), np.float64)
     if count:
-        kernel[-(-count // THREADS), THREADS](memory, out, count)
+        kernel[-(-count // THREADS), THREADS](*program, as_doubles(memory), out, count, *numbers)
         cuda.synchronize()
     return as_library(DeviceArray(out, (*given[:-1], *shape)), poses)

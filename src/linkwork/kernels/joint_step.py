@@ -167,7 +167,7 @@ def transform(matrices: NDArray[Any]) -> NDArray[Any]:
     return np.swapaxes(matrices[..., :3, :], -1, -2).reshape(*matrices.shape[:-2], TRANSFORM.size)
 
 
-def xyz_quaternion(sines: Any, cosines: Any) -> list[Any]:
+def xyz_quaternion(sines: Any, cosines: Any) -> tuple[Any, ...]:
     """Return the quaternion, w first, of turns about moving x, y and z axes: sines and cosines of half their angles."""
     (a, b, c), (d, e, f) = cosines, sines
-    return [a * b * c - d * e * f, d * b * c + a * e * f, a * e * c - d * b * f, d * e * c + a * b * f]
+    return a * b * c - d * e * f, d * b * c + a * e * f, a * e * c - d * b * f, d * e * c + a * b * f

@@ -81,7 +81,7 @@ class Evaluator:
     def __init__(self, linkage: Linkage) -> None:
         self._linkage, self._nq, self._nv, self._shape = linkage, linkage.nq, linkage.nv, (linkage.nq,)
         self._chains: dict[str, tuple[Any, ...]] = {}
-        self._kernels: dict[tuple[str, str], Any] = {}
+        self._kernels: dict[tuple[str, str], tuple[Any, tuple[Any, ...], tuple[int, ...]]] = {}  # of a card
         self._moving: dict[str, NDArray[np.bool_]] = {}
         self._tree: tuple[Any, ...] | None = None
 
@@ -176,18 +176,14 @@ class Evaluator:
     def _there(self, q: Any, frame: str, what: str, shape: tuple[int, int]) -> FloatArray:
         """Return the frame or the Jacobian for poses on a graphics card, there; they are not looked at for NaNs."""
         require_card()
-        from ..kernels.cuda_chain import jacobian_kernel, tip_kernel
+        from ..kernels.cuda_pack import frame_kernel
 
         if not len(q.shape) or q.shape[-1] != self._nq or not self._nq:
             raise PoseShapeError(self._nq, tuple(q.shape), self._linkage.name)
         if (frame, what) not in self._kernels:
             codes, numbers, rates, _ = self._chain(frame)
-            self._kernels[frame, what] = (
-                tip_kernel(codes, numbers, self._nq)
-                if what == "tip"
-                else jacobian_kernel(codes, numbers, rates, self._nq, self._nv, what == "local")
-            )
-        result: FloatArray = mapped(self._kernels[frame, what], q, shape)
+            self._kernels[frame, what] = frame_kernel(codes, numbers, rates, self._nq, self._nv, what)
+        result: FloatArray = mapped(*self._kernels[frame, what], q, shape)
         return result
 
     def moving_rows(self, frame: str) -> NDArray[np.bool_]:

@@ -321,7 +321,7 @@ class _CardWork(_Work):
         if self.prepared.chain.carriers:
             raise DeviceError(TRAVELS)
         self.threads = CARD_BLOCKS
-        self.card.engine(targets.shape[1:], given)  # compiled once
+        self.card.engine(targets.shape[1:], given, len(targets))  # compiled once
 
     @property
     def card(self) -> Any:

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from ..errors import DeviceError, GoalError
 from ..kernels.cuda import device_array, pinned_array, stream, to_device
-from ..kernels.devices import DeviceArray, free_memory, from_device, on_card, to_host
+from ..kernels.cuda_parts import Answers
+from ..kernels.devices import DeviceArray, as_doubles, free_memory, from_device, on_card, to_host
 from .chain_solver import Prepared
-from .cuda_engine import ANSWERS, Answers, Engine
+from .cuda_engine import ANSWERS, Engine
 from .groups import within_limits
 
 SHAPES = ((4, 4), (3, 3), (3,), (2,))
@@ -64,13 +65,15 @@ class Card:
         self._engines: dict[tuple[tuple[int, ...], bool], Engine] = {}
         self._lock = Lock()
 
-    def engine(self, shape: tuple[int, ...], given: bool) -> Engine:
-        """Return the search for targets of a shape, with or without starts; it is kept."""
+    def engine(self, shape: tuple[int, ...], given: bool, coming: int = 0) -> Engine:
+        """Return the search for targets of a shape, with or without starts; it is kept. So many targets are to come."""
         with self._lock:
             if (shape, given) not in self._engines:
                 self.prepared.as_targets(np.zeros((0, *shape)))  # refuses a wrong shape
                 self._engines[shape, given] = Engine(self.prepared, shape, given, self.dtype)
-            return self._engines[shape, given]
+            engine = self._engines[shape, given]
+            engine.expect(coming)
+            return engine
 
     def solve(self, targets: NDArray[Any], start: NDArray[Any] | None, first: int) -> Answers:
         """Return answers, arrays of the host, to a block of its targets; `start` is a pose, or one for each."""
@@ -94,7 +97,8 @@ class Card:
         memory, shape = from_device(targets)
         if len(shape) < 2 or shape[1:] not in SHAPES or memory.dtype.kind != "f":
             raise GoalError(f"targets are floating-point numbers of shape (n, 4, 4), got {memory.dtype} {shape}.")
-        engine, count, size = self.engine(shape[1:], start is not None), shape[0], math.prod(shape[1:])
+        engine, count, size = self.engine(shape[1:], start is not None, shape[0]), shape[0], math.prod(shape[1:])
+        memory = as_doubles(memory)
         values, base = self._starts(engine, start, count)
         with _memory_for(count):
             (out, lease), room = engine.lent(count), engine.kept_room(count)
@@ -120,7 +124,7 @@ class Card:
         if start is None:
             return None, None
         if engine.task.whole and getattr(start, "shape", None) == (count, engine.task.nq) and on_card(start):
-            base, _ = from_device(start)
+            base = as_doubles(from_device(start)[0])
             return base, base
         values, poses = self._poses(engine, to_host(start), count)
         return tuple(to_device(np.ascontiguousarray(a).ravel()) for a in (values, poses))

@@ -10,7 +10,7 @@ import weakref
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,11 @@ from numpy.typing import NDArray
 from ..kernels import chain_memory as memory
 from ..kernels.cuda import THREADS, device_array, fetch, processors, to_device
 from ..kernels.cuda_answers import NO_ONE, TALLY
-from ..kernels.cuda_codegen import Parts, Task
-from ..kernels.cuda_search import search_kernels
+from ..kernels.cuda_codegen import Task, WrittenParts
+from ..kernels.cuda_generic import bound_of, card_of
+from ..kernels.cuda_pack import any_kernels
+from ..kernels.cuda_parts import Answers, CardChain
+from ..kernels.cuda_search import Kernels, search_kernels
 from ..kernels.devices import free_memory
 from ..kernels.joint_step import TRANSFORM
 from ..kernels.starts import FIRST_STARTS, TABLE_STARTS
@@ -35,21 +38,10 @@ GRAIN = 8  # descents that a thread takes at once where there are plenty
 ANSWERS = (np.float64, np.float64, np.int32, np.int8, np.bool_)
 SHARE, KEPT = 0.7, 0.2  # of the free memory: what a batch may take to work in, and what is kept for the next one
 LITTLE, SMALL = 1 << 26, 4096  # bytes, and problems, that need no thought
+# how long it takes to compile kernels for one chain, and how much longer those for any chain take: for each batch, and
+# for each of its targets on one multiprocessor; as measured on an H200 for an arm of seven joints [s]
+COMPILING, LOST_EACH_BATCH, LOST_EACH = 12.0, 5e-4, 5e-7
 FINEST = 2e-5  # error of single precision, as a share of the chain's length: below it, double precision takes over
-
-
-class Answers(NamedTuple):
-    """Memory for answers, flat, by problem: of a card, or of the host."""
-
-    q: Any
-    residuals: Any
-    restarts: Any
-    codes: Any
-    reached: Any
-
-    def rows(self, first: int, count: int, widths: tuple[int, ...]) -> Answers:
-        """Return the memory of some problems, each with so many numbers."""
-        return Answers(*(a[w * first : w * (first + count)] for a, w in zip(self, widths, strict=True)))
 
 
 class Lease:
@@ -71,7 +63,10 @@ class Engine:
         exact = prepared.packed(np.float64, bounded=True)[: memory.SETTINGS.size]
         frames, poses = prepared.frames.astype(self.dtype), prepared.chain.table[0].astype(self.dtype)
         self.task = _task(prepared, exact, frames[: memory.NARROW], shape, given, self.dtype.type)
-        self.kernels = search_kernels(Parts(self.task))
+        self.bound = bound_of(self.task)
+        self.kernels = any_kernels(self.dtype, self.bound) if self.bound else self._own_kernels()
+        self.lost = 0.0  # [s] by kernels for any chain
+        self.card = CardChain(*map(to_device, card_of(self.task, frames)))
         self.given, self.values = given, int(self.task.values)
         self.seats: list[Any] = []  # memory of blocks that come from the host: `cuda_batch` fills it
         self._room: Room | None = None
@@ -85,9 +80,21 @@ class Engine:
         self.tolerances = tuple(self.dtype.type(x) for x in rough)
         self.exacting = rough[0] > near or rough[1] > aligned
         known = np.concatenate([exact, prepared.chain.limits.ravel()])
-        self.known, self.table, self.poses, self.neutral = (
-            to_device(array.ravel()) for array in (known, frames, poses, prepared.rest)
-        )
+        self.known, self.poses, self.neutral = (to_device(array.ravel()) for array in (known, poses, prepared.rest))
+
+    def _own_kernels(self) -> Kernels:
+        return search_kernels(WrittenParts(self.task))
+
+    def expect(self, count: int) -> None:
+        """Say that so many targets are to come. When enough came, kernels are compiled for this chain alone.
+
+        That is when those for any chain have taken as much longer as compiling takes. How long they take is reckoned,
+        not measured, so that a program that runs again has the same answers.
+        """
+        if self.bound:
+            self.lost += LOST_EACH_BATCH + LOST_EACH * count / processors()
+            if self.lost > COMPILING:
+                self.bound, self.kernels = 0, self._own_kernels()
 
     @cached_property
     def threads(self) -> int:
@@ -238,10 +245,9 @@ class _Rounds:
     def _race(self, low: int, high: int, racers: int, tally: int) -> None:
         """Race for all problems that are left, with some of the starts."""
         e, room, count = self.engine, self.room, self.left
-        numbers = (count, racers, low, min(high, e.tries), e.prepared.seed, self.first, int(self.whole), tally)
         e.kernels.race[-(-count * racers // THREADS), THREADS, self.stream](
-            self.targets, e.known, e.poses, self.base, room.listed, room.following, room.counters, self.out, numbers,
-            e.tolerances,
+            e.card, self.targets, e.known, e.poses, self.base, room.listed, room.following, room.counters, self.out,
+            count, racers, low, min(high, e.tries), e.prepared.seed, self.first, int(self.whole), tally, *e.tolerances,
         )  # fmt: skip
         self.left = self._count(tally)
 
@@ -249,18 +255,18 @@ class _Rounds:
         """Read targets and rank the first starts."""
         e, room, count = self.engine, self.room, self.left
         e.kernels.prepare[self._grid(max(count, len(self.counters)))](
-            self.targets, e.known, room.listed, room.goal, room.order, room.allowed, room.begun, self.out.codes,
-            room.counters, count, e.tries, int(self.whole),
+            e.card, self.targets, e.known, room.listed, room.goal, room.order, room.allowed, room.begun,
+            self.out.codes, room.counters, count, e.tries, int(self.whole),
         )  # fmt: skip
 
     def _descend(self, low: int, high: int, racers: int) -> None:
         e, room, count = self.engine, self.room, self.left
         grain = GRAIN if count * racers > 4 * GRAIN * e.threads else 1
-        numbers = (count, racers, grain, low, high, e.prepared.seed, self.first, int(self.whole))
         blocks = min(-(-count * racers // THREADS), e.threads // THREADS)
         e.kernels.descend[blocks, THREADS, self.stream](
-            room.goal, room.order, e.poses, self.values, e.known, room.listed, room.allowed, room.begun, room.keys,
-            room.pose, room.error, room.found, room.counters, numbers, e.tolerances,
+            e.card, room.goal, room.order, e.poses, self.values, e.known, room.listed, room.allowed, room.begun,
+            room.keys, room.pose, room.error, room.found, room.counters,
+            count, racers, grain, low, high, e.prepared.seed, self.first, int(self.whole), *e.tolerances,
         )  # fmt: skip
 
     def sweep(self) -> None:
@@ -271,7 +277,16 @@ class _Rounds:
             return
         self._descend(0, TABLE_STARTS, 1)
         e.kernels.accept[self._grid(count)](
-            self.targets, e.known, self.base, room.following, room.pose, room.found, room.counters, self.out, count
+            e.card,
+            self.targets,
+            e.known,
+            self.base,
+            room.following,
+            room.pose,
+            room.found,
+            room.counters,
+            self.out,
+            count,
         )
         self.left = self._count(TALLY.left)
 
@@ -281,12 +296,12 @@ class _Rounds:
         most = CROWD if last else min(RACERS, high - low)
         racers = max(1, min(most, 2 ** int(math.log2(max(e.threads // count, 1)))))
         if low == TABLE_STARTS:
-            e.kernels.rank[self._grid(count)](e.table, room.goal, room.listed, room.order, count)
+            e.kernels.rank[self._grid(count)](e.card.table, room.goal, room.listed, room.order, count)
         self._descend(low, high, racers)
         e.kernels.judge[self._grid(count)](
-            self.targets, e.known, self.base, room.listed, room.following, room.allowed, room.begun, room.keys,
+            e.card, self.targets, e.known, self.base, room.listed, room.following, room.allowed, room.begun, room.keys,
             room.pose, room.error, room.found, room.counters, room.best, room.nearest, out,
-            (count, racers, high, int(self.whole), int(self.fresh), int(last)),
+            count, racers, high, int(self.whole), int(self.fresh), int(last),
         )  # fmt: skip
         self.fresh = False
         self.left = self._count(TALLY.left)
@@ -295,8 +310,8 @@ class _Rounds:
         """Close in on the best poses of the problems that are left; return how many of them get more starts."""
         e, room, out = self.engine, self.room, self.out
         e.kernels.close[self._grid(self.left)](
-            self.targets, e.known, self.base, room.listed, room.following, room.allowed, room.begun, room.counters,
-            room.best, room.nearest, out, self.left, e.tries,
+            e.card, self.targets, e.known, self.base, room.listed, room.following, room.allowed, room.begun,
+            room.counters, room.best, room.nearest, out, self.left, e.tries,
         )  # fmt: skip
         self.left = self._count(TALLY.open)
         return self.left
