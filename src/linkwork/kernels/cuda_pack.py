@@ -71,7 +71,7 @@ def ahead(group: str) -> dict[str, str]:
 
 
 def why_not() -> str:
-    """Return why kernels that were compiled ahead of time are not used, as the end of a sentence; nothing if they are."""
+    """Return why kernels compiled ahead of time are not used, as the end of a sentence; nothing if they are."""
     found = _read()
     return found if isinstance(found, str) else ""
 
