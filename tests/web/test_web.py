@@ -58,21 +58,22 @@ def test_answers_in_node_are_those_of_python(wasm: Path, tmp_path: Path) -> None
     assert int(told["pass"]) > 50
 
 
-@pytest.fixture
-def page(wasm: Path, tmp_path: Path) -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def page(wasm: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The example page, opened from disk."""
     playwright = pytest.importorskip("playwright.sync_api")
     found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         pytest.skip("there is no Chromium; try: apt-get install chromium")
-    built().write_page(wasm, tmp_path)
-    shutil.copy(WEB / "example.html", tmp_path)
+    folder = tmp_path_factory.mktemp("page")
+    built().write_page(wasm, folder)
+    shutil.copy(WEB / "example.html", folder)
     with playwright.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 1440, "height": 760})
         page.trouble = []
         page.on("pageerror", lambda error: page.trouble.append(str(error)))
-        page.goto((tmp_path / "example.html").as_uri())
+        page.goto((folder / "example.html").as_uri())
         page.wait_for_function("window.frames_drawn > 5")
         yield page
         browser.close()
