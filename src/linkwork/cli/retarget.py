@@ -47,7 +47,7 @@ def retarget(
     robot arm follows one hand. A character (.glb, .gltf) that is written to a file of its kind keeps its mesh, skin,
     materials and other animations; --bare writes the skeleton alone.
     """
-    from .. import formats, retargeting
+    from .. import retargeting
 
     source = _cut(reading.of_motion.motion(motion, clip=clip), frames)
     target = reading.of_model.model(to)
@@ -63,12 +63,7 @@ def retarget(
         )  # fmt: skip
     leading = options.role or retargeting.pipeline.LEADING
     outcome.clip.save(path, **saving.read(), roles=retargeting.recognition.bones_for(outcome.clip.linkage, path))
-    if (
-        target.origin is not None
-        and target.origin.has_meshes
-        and not saving.bare
-        and formats.suffix_of(path) == formats.suffix_of(target.origin.file)
-    ):
+    if not saving.bare and _is_kind_of(path, target):
         say(f"the motion is the last animation of {path}; --clip {outcome.clip.name!r} reads it")
     if as_json:
         sides = {"source": outcome.source, "target": outcome.target}
@@ -85,6 +80,14 @@ def retarget(
         say(words)
     if wrong:
         raise Exit(NOT_DONE)
+
+
+def _is_kind_of(path: Path, target: Linkage) -> bool:
+    """Return whether a file is of the kind of the one with a mesh that a character came from."""
+    from .. import formats
+
+    origin = target.origin
+    return origin is not None and origin.has_meshes and formats.suffix_of(path) == formats.suffix_of(origin.file)
 
 
 def _path(output: Path | None, motion: str, target: Linkage, *, bare: bool) -> Path:
