@@ -24,7 +24,7 @@ from results import arguments, publish
 
 import linkwork as lw
 import linkwork.kernels  # as after any forward kinematics
-from linkwork.formats import bvh, bvh_text, urdf
+from linkwork.formats import bvh, urdf
 from linkwork.formats.content import Content
 from linkwork.formats.options import UP
 from linkwork.transforms import transform, translation
@@ -73,15 +73,6 @@ def in_turns(actions: dict[str, Callable[[], Any]], rounds: int) -> tuple[Times,
     return spent, passed
 
 
-def without_kernels(path: Path) -> Content:
-    """Read a file as a process does that has computed nothing yet."""
-    loaded = sys.modules.pop(bvh_text.COMPILED)
-    try:
-        return bvh.read(path)
-    finally:
-        sys.modules[bvh_text.COMPILED] = loaded
-
-
 def compare(path: Path, clip: lw.Clip) -> None:
     """Compare the root's positions as both read them before anything is timed."""
     import bvhio
@@ -108,7 +99,6 @@ def run(*, rounds: int, frames: int) -> dict[str, Any]:
         report["megabytes"] = path.stat().st_size / 1e6
         actions: dict[str, Callable[[], Any]] = {
             OURS: lambda: bvh.read(path),
-            "linkwork, read before Numba is loaded": lambda: without_kernels(path),
             "linkwork, write": lambda: bvh.write(Content(linkage, {"figure": clip}), Path(folder) / "again.bvh"),
         }
         try:
