@@ -113,6 +113,17 @@ def test_a_robot_walks_as_the_source_does(walk, name):
     assert np.median(np.min(lowest, axis=0)) < 0.01  # and it does not float
 
 
+def test_an_arm_on_three_axes_points_where_it_can_and_leaves_the_legs_alone(walk):
+    """Two axes at the shoulder point the upper arm; its hand is no goal that would pull at the body."""
+    robot = humanoid("unitree_g1")
+    for side in SIDES:
+        robot = robot.freeze(f"{side}_shoulder_yaw", at=0.0)
+    limbs = retarget_with_report(walk, robot).report.limbs
+    for side in SIDES:
+        assert np.degrees(limbs[f"{side}_upper_arm"].mean) < 8.0
+        assert np.degrees(limbs[f"{side}_thigh"].mean) < 5.0
+
+
 def _corners(robot) -> np.ndarray:
     leg, low = -robot.sole, robot.sole - robot.leg[-1][2][2]
     signs = np.array(np.meshgrid(*([-1.0, 1.0],) * 3)).reshape(3, -1).T

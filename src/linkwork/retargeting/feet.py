@@ -97,9 +97,21 @@ def plan_foot(
     toe[steps.planted, 2] = foot.height + drop + tiptoe[steps.planted]
     ankle = ankle + faded(toe - way - ankle, steps.planted, blend)
     masks = (steps.planted, steps.still, steps.planted & (tiptoe == 0.0))
-    grips = [_grip(mask, blend) for mask in masks]
+    toe_grip, heel_grip, toes_down = (_grip(mask, blend) for mask in masks)
     strain = np.broadcast_to(np.eye(3), rotation.shape)
-    return FootPlan(foot, ankle, ankle + way, rotation, steps.planted, steps.flat, steps.still, *grips, strain)
+    return FootPlan(
+        foot,
+        ankle,
+        ankle + way,
+        rotation,
+        steps.planted,
+        steps.flat,
+        steps.still,
+        toe_grip,
+        heel_grip,
+        toes_down,
+        strain,
+    )
 
 
 def within_reach(foot: FootPlan, reached: FloatArray, times: FloatArray) -> FootPlan:

@@ -137,15 +137,24 @@ def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> FloatA
         local = np.swapaxes(base, -1, -2) @ bone.wanted
         _fit(linkage, bone, local, poses)
         now = linkage.forward(poses, frame=linkage.links[bone.link])[:, :3, :3]
-        for _ in range(POINTINGS if bone.way is not None else 0):
-            off = turn_between(now @ bone.way, bone.wanted @ bone.way)
-            if np.abs(off).max() < POINTED:
-                break
-            pointed = quaternion_matrix(vector_quaternion(off)) @ now  # the least turn, whatever the twist
-            _fit(linkage, bone, np.swapaxes(base, -1, -2) @ pointed, poses)
-            now = linkage.forward(poses, frame=linkage.links[bone.link])[:, :3, :3]
+        if bone.way is not None:
+            now = _pointed(linkage, bone, bone.way, base, now, poses)
         reached[bone.link] = now
     return poses
+
+
+def _pointed(
+    linkage: Linkage, bone: OrientedLink, way: FloatArray, base: FloatArray, now: FloatArray, poses: FloatArray
+) -> FloatArray:
+    """Fit the joints of a bone to the direction of its way, whatever its twist, and return how it is turned then."""
+    for _ in range(POINTINGS):
+        off = turn_between(now @ way, bone.wanted @ way)
+        if np.abs(off).max() < POINTED:
+            break
+        least = quaternion_matrix(vector_quaternion(off)) @ now
+        _fit(linkage, bone, np.swapaxes(base, -1, -2) @ least, poses)
+        now = linkage.forward(poses, frame=linkage.links[bone.link])[:, :3, :3]
+    return now
 
 
 def _bones(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> list[OrientedLink]:
@@ -196,9 +205,9 @@ def _share(
 
 def _shares(skeleton: Skeleton, start: str, end: str, balls: Sequence[int]) -> list[FloatArray]:
     """Return axes of the links of all ball joints but the last that are their share of the way between two roles'."""
-    seen = [skeleton.worlds[skeleton.body(role)][:, :3, :3] @ skeleton.anatomy[role] for role in (start, end)]
+    first, last = (skeleton.worlds[skeleton.body(role)][:, :3, :3] @ skeleton.anatomy[role] for role in (start, end))
     worlds = [skeleton.worlds[skeleton.linkage.links[arc]][:, :3, :3] for arc in balls[:-1]]
-    return [mean_axes(world, _between(*seen, k / len(balls))) for k, world in enumerate(worlds, start=1)]
+    return [mean_axes(world, _between(first, last, k / len(balls))) for k, world in enumerate(worlds, start=1)]
 
 
 def _between(first: FloatArray, second: FloatArray, share: float) -> FloatArray:
