@@ -17,6 +17,8 @@ comptime {
     if (builtin.os.tag == .macos) {
         @export(&double.sincos, .{ .name = "__sincos_stret", .visibility = .hidden });
         @export(&single.sincos, .{ .name = "__sincosf_stret", .visibility = .hidden });
+        @export(&double.exp10, .{ .name = "__exp10", .visibility = .hidden });
+        @export(&single.exp10, .{ .name = "__exp10f", .visibility = .hidden });
         @export(&zero, .{ .name = "bzero", .visibility = .hidden });
         @export(&zero, .{ .name = "__bzero", .visibility = .hidden });
         @export(&repeat, .{ .name = "memset_pattern16", .visibility = .hidden });
@@ -63,6 +65,9 @@ fn functions(comptime Real: type) type {
         }
         fn sincos(x: Real) callconv(.c) extern struct { sin: Real, cos: Real } {
             return if (Real == f64) .{ .sin = sin(x), .cos = cos(x) } else .{ .sin = sinf(x), .cos = cosf(x) };
+        }
+        fn exp10(x: Real) callconv(.c) Real {
+            return std.math.pow(Real, 10, x);
         }
         fn pow(x: Real, y: Real) callconv(.c) Real {
             return std.math.pow(Real, x, y);
