@@ -79,6 +79,7 @@ def _of_body(plan: Plan, result: Clip) -> tuple[dict[str, Any], Paths, Paths]:
         "heel_slide": max(heels),
         "penetration": float((lowest < -DEEP).mean()),
         "depth": max(0.0, -float(lowest.min())),
+        "shaped": any(foot.sole.shapes for foot in plan.feet.values()),
         "hands_in_body": hands_in_body(plan.target, result),
         "hands_in_body_before": hands_in_body(plan.source, plan.motion),
         "flips": _flips([plan.source.body(role) for role in plan.source.roles], plan.motion, result),

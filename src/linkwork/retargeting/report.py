@@ -35,6 +35,7 @@ class Report:
         jerk: Root mean square jerk of hips, head, hands and ankles over the source's, scaled.
         outside: How many values are outside their limits.
         flips: How many frames a joint flips in.
+        shaped: Whether feet have shapes; without them nothing tells how deep they are.
     """
 
     frames: int
@@ -54,6 +55,7 @@ class Report:
     jerk: float
     outside: int
     flips: int
+    shaped: bool = True
 
     @property
     def direction(self) -> float:
@@ -88,10 +90,12 @@ class Report:
                 f" {np.degrees(worst.mean):.1f} ({np.degrees(worst.worst):.0f} in frame {worst.frame})"
             )
         if self.contacts:
+            deep = (
+                f"feet at most {1000.0 * self.depth:.2g} mm below the ground" if self.shaped else "feet have no shapes"
+            )
             rows.append(
                 f"{self.contacts} footsteps that slide {1000.0 * self.slide:.2g} mm at most (toes"
-                f" {1000.0 * self.toe_slide:.2g}, heels {1000.0 * self.heel_slide:.2g}); feet at most"
-                f" {1000.0 * self.depth:.2g} mm below the ground"
+                f" {1000.0 * self.toe_slide:.2g}, heels {1000.0 * self.heel_slide:.2g}); {deep}"
             )
         rows.append(
             f"hands within {100.0 * self.hands:.2g} cm, in the body {self.hands_in_body:.0%} of the time (source"
