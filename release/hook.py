@@ -1,6 +1,7 @@
 """Puts a pack of kernels into a wheel and makes it one for that platform; without a pack the wheel is for any.
 
-`wheels.py` sets LINKWORK_PACK, a folder, and LINKWORK_TAG, the platform's tag.
+`wheels.py` sets LINKWORK_PACK, a folder, and LINKWORK_TAG, the platform's tag; and LINKWORK_CARDS, the file of kernels
+for graphics cards, which every wheel holds.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ class PackHook(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the pack to what is put into a wheel."""
         folder, tag = os.environ.get("LINKWORK_PACK"), os.environ.get("LINKWORK_TAG")
+        cards = os.environ.get("LINKWORK_CARDS")
+        if cards and version != "editable":
+            build_data["force_include"][cards] = f"linkwork/kernels/pack/{Path(cards).name}"
         if version == "editable" or not folder or not tag:
             return
         for path in sorted(Path(folder).iterdir()):

@@ -61,6 +61,9 @@ def main() -> int:
 def build(packs: Path, output: Path, target: Target | None) -> Path:
     """Build the wheel for a target, or for any platform, and return its file."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LINKWORK_")}
+    cards = packs / "cards.zip"  # for graphics cards; it could be built where CUDA's compiler is
+    if cards.exists():
+        environment["LINKWORK_CARDS"] = str(cards.resolve())
     if target is not None:
         environment |= {"LINKWORK_PACK": str((packs / target.name).resolve()), "LINKWORK_TAG": target.tag}
     command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(output)]

@@ -1,25 +1,28 @@
-"""``python -m linkwork.kernels``: build packs of machine code, for this machine or for all."""
+"""``python -m linkwork.kernels``: build packs of machine code, for this machine, for all, or for graphics cards."""
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import shutil
 import sys
 import time
 from pathlib import Path
 
+from ..errors import DeviceError
 from .build import build
 from .pack import HOME, Pack, PackError
 from .targets import TARGETS, Target, host
 
+CARDS = "cuda"  # not a target: one file serves all platforms
 TOLD_BY = {"v2": "sse4.2", "v3": "avx2", "v4": "avx512vl"}  # a feature that tells an instruction set
 
 
 def main() -> int:
     """Build what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m linkwork.kernels", description=__doc__)
-    parser.add_argument("targets", nargs="*", help=f"of {', '.join(TARGETS)}; this machine's by default")
+    parser.add_argument("targets", nargs="*", help=f"of {', '.join(TARGETS)}; this machine's by default; or {CARDS}")
     parser.add_argument("-o", "--output", type=Path, help="a folder; by default the pack is put beside the kernels")
     parser.add_argument("--all", action="store_true", help="all targets")
     parser.add_argument(
@@ -29,10 +32,12 @@ def main() -> int:
     )
     parser.add_argument("--if-needed", action="store_true", help="do nothing if the pack beside the kernels is good")
     given = parser.parse_args()
+    if given.targets == [CARDS]:
+        return build_for_cards(given.output or HOME)
     unknown = [name for name in given.targets if name not in TARGETS]
     own = host()
     if unknown:
-        parser.error(f"{unknown[0]} is no target; there are {', '.join(TARGETS)}.")
+        parser.error(f"{unknown[0]} is no target; there are {', '.join(TARGETS)}; and {CARDS}, alone.")
     if given.levels == ["host"] and own is not None:
         given.levels = [best_level(own)]
     if given.if_needed and not needed(given.levels):
@@ -48,13 +53,32 @@ def main() -> int:
         print(f"no pack is built, and kernels are compiled as they are needed: {error}", file=sys.stderr)
         return 1
     if given.output is None and own is not None:
-        shutil.rmtree(HOME, ignore_errors=True)
-        shutil.move(made[own.name], HOME)
+        HOME.mkdir(exist_ok=True)
+        for path in made[own.name].iterdir():  # what is there for cards stays
+            path.replace(HOME / path.name)
         shutil.rmtree(output)
         made = {own.name: HOME}
     for name, folder in made.items():
         size = (folder / TARGETS[name].file).stat().st_size
         print(f"{name}: {folder / TARGETS[name].file}, {size / 1e6:.1f} MB")
+    print(f"built in {time.perf_counter() - began:.0f} s")
+    return 0
+
+
+def build_for_cards(folder: Path) -> int:
+    """Build the kernels for any chain on any card into a folder, and return 0 if that could be done."""
+    began = time.perf_counter()
+    if importlib.util.find_spec("numba_cuda") is None:
+        print("no kernels for cards are built: numba-cuda is not installed.", file=sys.stderr)
+        return 1
+    from .cuda_pack import build as build_cards
+
+    try:
+        path = build_cards(folder)
+    except (PackError, DeviceError) as error:
+        print(f"no kernels for cards are built: {error}", file=sys.stderr)
+        return 1
+    print(f"{CARDS}: {path}, {path.stat().st_size / 1e6:.1f} MB")
     print(f"built in {time.perf_counter() - began:.0f} s")
     return 0
 

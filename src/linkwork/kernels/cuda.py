@@ -42,6 +42,7 @@ NEEDED: dict[str, tuple[str, ...] | None] = {  # what is used of numba-cuda's pr
     "cuda.core:Linker.link": None,
     "cuda.core:ObjectCode.from_cubin": None,
     "cuda.core:Stream.from_handle": None,
+    "cuda.core._utils.cuda_utils:CUDAError": None,
 }
 # how kernels are given their arguments is not promised from version to version
 KNOWN = not SIMULATED and version("numba-cuda").startswith("0.30.") and not missing(NEEDED)
@@ -142,9 +143,23 @@ class Kernel:
             with store.alone(key):
                 code = store.find(key)
                 if code is None:
-                    code = assembled(self.ptx or self.compiled((own[0], own[1])), f"sm_{own[0]}{own[1]}")
+                    code = self._assembled(own[0], own[1])
                     store.keep(key, code)
         return code
+
+    def _assembled(self, major: int, minor: int) -> bytes:
+        """Return the machine code of the PTX that is there or, if the driver refuses it, of what is compiled now."""
+        from cuda.bindings.nvjitlink import nvJitLinkError
+        from cuda.core._utils.cuda_utils import CUDAError
+
+        if self.ptx:
+            try:
+                return assembled(self.ptx, f"sm_{major}{minor}")
+            except (CUDAError, nvJitLinkError, RuntimeError) as error:
+                logging.getLogger("linkwork").warning(
+                    "%s is compiled by numba-cuda: the driver refuses what was compiled before (%s)", self.name, error
+                )
+        return assembled(self.compiled((major, minor)), f"sm_{major}{minor}")
 
     def compiled(self, capability: tuple[int, int]) -> str:
         """Return the kernel as PTX, under its own name."""

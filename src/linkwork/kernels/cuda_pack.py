@@ -33,6 +33,7 @@ from .sources import source_hash
 FORMAT, FILE, LISTING = 1, "cards.zip", "cards.json"
 CAPABILITY = (7, 5)  # of the oldest cards that CUDA 13 knows
 CHAIN = {"tip": any_tip, "jacobian": any_jacobian, "widen": any_widen}
+LEFT_OUT = r"(?m)^(//|\.common .*NumbaEnv).*\n"  # of PTX: remarks, and what Numba would tell Python, in any order
 PTX = "8.0"  # what drivers of CUDA 12.0 and newer read; the kernels use nothing that is newer
 
 
@@ -138,7 +139,7 @@ def compile_ahead(name: str) -> str:
     """Return one of the kernels of `everything` as PTX: the work of one process."""
     with _any_card():
         ptx = dict(everything())[name].compiled(CAPABILITY)
-    return re.sub(r"(?m)^//.*\n", "", re.sub(r"(?m)^\.version .*$", f".version {PTX}", ptx))
+    return re.sub(LEFT_OUT, "", re.sub(r"(?m)^\.version .*$", f".version {PTX}", ptx))
 
 
 def everything() -> Iterator[tuple[str, Kernel]]:
