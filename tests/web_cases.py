@@ -2,7 +2,7 @@
 
     python tests/web_cases.py FOLDER [--goals 250]
 
-writes them; ``node --test web/`` reads them from the folder that LINKWORK_CASES names.
+writes them; ``node --test`` in ``web/`` reads them from the folder that LINKWORK_CASES names.
 """
 
 from __future__ import annotations

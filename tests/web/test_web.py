@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-import web_cases
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
@@ -47,11 +47,10 @@ def test_answers_in_node_are_those_of_python(wasm: Path, tmp_path: Path) -> None
     node = shutil.which("node")
     if node is None:
         pytest.skip("there is no node; try: apt-get install nodejs")
-    web_cases.write(tmp_path, GOALS)
+    subprocess.run([sys.executable, ROOT / "tests" / "web_cases.py", tmp_path, "--goals", str(GOALS)], check=True)
     names = {"LINKWORK_CASES": str(tmp_path), "LINKWORK_WASM": str(wasm)}
-    done = subprocess.run(
-        [node, "--test", WEB / "test"], env={**os.environ, **names}, capture_output=True, text=True, check=False
-    )
+    words = [node, "--test", WEB / "test" / "linkwork.test.mjs"]
+    done = subprocess.run(words, env={**os.environ, **names}, capture_output=True, text=True, check=False)
     told = dict(re.findall(r"^(?:#|ℹ) (pass|fail|skipped) (\d+)$", done.stdout, re.MULTILINE))
     assert done.returncode == 0, done.stdout[-4000:]
     assert told["fail"] == told["skipped"] == "0"
