@@ -41,9 +41,8 @@ def written_out(found: dict[str, Any]) -> None:
     search.COMPILING = 0.0
     kept(found, "written rounds", lw.solve_batch(PANDA, "tip", TARGETS, device="cuda"))
     kept(found, "written starts", lw.solve_batch(PANDA, "tip", TARGETS[:4], start=starts_of(4), device="cuda"))
-    for name in ("human", "positions"):
-        linkage, frame, targets, options = case_of(name)
-        kept(found, f"written {name}", lw.solve_batch(linkage, frame, targets, device="cuda", **options))
+    linkage, frame, targets, options = case_of("balls")
+    kept(found, "written balls", lw.solve_batch(linkage, frame, targets, device="cuda", **options))
 
 
 def keys() -> Iterator[str]:

@@ -29,11 +29,12 @@ from .symbolic import Trace, compiled
 
 KINDS = {"float32": float32, "float64": float64}
 DTYPES = {"f8": float64, "f4": float32, "i8": types.int64, "i4": types.int32, "i1": types.int8, "b1": types.boolean}
-PLACE = np.uint64  # a place in an array: Numba counts those that are negative from its end, which takes time
 PER_TURN, HALF = np.float32(0.5 / math.pi), np.float32(0.5)
 TURN = np.float32(6.28125)  # few enough bits that its products with a turn count are exact
 TURN_REST = np.float32(2.0 * math.pi - 6.28125)
 SIMULATED = bool(config.ENABLE_CUDASIM)
+# a place in an array: Numba counts those that may be negative from its end, which takes time
+PLACE: Any = int if SIMULATED else np.uint64
 NEEDED: dict[str, tuple[str, ...] | None] = {  # what is used of numba-cuda's private parts and of cuda-core
     "numba.cuda:compile": ("pyfunc", "sig"),
     "numba.cuda.cudadrv.driver:driver": None,
