@@ -110,10 +110,10 @@ def _define_binary(
         lower_builtin(op, *pair)(lower)
 
 
-_define_binary(operator.add, lambda b, x, y: b.fadd(x, y, flags=("contract", "nsz")))
-_define_binary(operator.sub, lambda b, x, y: b.fsub(x, y, flags=("contract", "nsz")))
-_define_binary(operator.mul, lambda b, x, y: b.fmul(x, y, flags=("contract", "nsz")))
-_define_binary(operator.truediv, lambda b, x, y: b.fdiv(x, y, flags=("contract", "nsz")))
+_define_binary(operator.add, lambda b, x, y: b.fadd(x, y, flags=("nsz",)))
+_define_binary(operator.sub, lambda b, x, y: b.fsub(x, y, flags=("nsz",)))
+_define_binary(operator.mul, lambda b, x, y: b.fmul(x, y, flags=("nsz",)))
+_define_binary(operator.truediv, lambda b, x, y: b.fdiv(x, y, flags=("nsz",)))
 _define_binary(operator.lt, lambda b, x, y: b.fcmp_ordered("<", x, y), gives_mask=True)
 _define_binary(operator.le, lambda b, x, y: b.fcmp_ordered("<=", x, y), gives_mask=True)
 _define_binary(operator.gt, lambda b, x, y: b.fcmp_ordered(">", x, y), gives_mask=True)
