@@ -144,10 +144,10 @@ assert compiler.PLAIN == "LINKWORK_PLAIN_NUMBA is set"
 def test_kernels_run_on_numba_as_it_comes_for_one_pose_and_for_lanes(package: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     assert run(package, PLAIN.format(log=str(log)), LINKWORK_PLAIN_NUMBA="1") == "2.0 2.0"
-    assert log.read_text().splitlines() == [
+    assert set(log.read_text().splitlines()) == {
         "linkwork: kernels are compiled by Numba, not taken from a pack: there is none",
         "linkwork: kernels are compiled by plain Numba: LINKWORK_PLAIN_NUMBA is set",
-    ]
+    }
 
 
 def test_numba_is_left_alone_where_it_is_not_what_was_tested(monkeypatch: pytest.MonkeyPatch) -> None:
