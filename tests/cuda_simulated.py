@@ -5,6 +5,7 @@ It is started with ``NUMBA_ENABLE_CUDASIM=1``.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -81,5 +82,7 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
+    if hasattr(os, "sched_setaffinity"):  # on several, its threads fight over Python's lock
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     with np.errstate(over="ignore"):  # hashed numbers run over, as they should
         main(sys.argv[1])
