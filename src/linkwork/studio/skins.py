@@ -13,6 +13,8 @@ from ..transforms import FloatArray, inverse
 STILL = 1e-7
 # A skinned mesh of viser has one colour. Those of its corners travel as points that are not shown, below its own node,
 # and the page puts them on. Where it cannot, as in a viser whose page keeps its nodes to itself, the mesh has its mean.
+# And the page of viser 1.1 breaks when a skinned mesh is taken away: it looks for its node, which is null by then, and
+# minds only undefined.
 PAINTING = """
 if (!window.linkworkPaints) {
   window.linkworkPaints = true;
@@ -24,6 +26,10 @@ if (!window.linkworkPaints) {
   };
   setInterval(() => {
     const viewer = window.__viserMutable;
+    if (viewer && !viewer.linkworkGuards) {
+      viewer.linkworkGuards = true;
+      viewer.nodeRefFromName = new Proxy(viewer.nodeRefFromName, { get: (nodes, name) => nodes[name] ?? undefined });
+    }
     for (const [name, node] of Object.entries(viewer ? viewer.nodeRefFromName : {})) {
       const mesh = node && name.endsWith("/skin") ? first(node, "isSkinnedMesh") : null;
       const paint = mesh && !mesh.material.vertexColors ? viewer.nodeRefFromName[name + "/colors"] : null;
