@@ -24,7 +24,6 @@ demo: $(VENV)/demo.stamp
 
 test: $(VENV)/dev.stamp
 	@$(PACK) || true
-	@$(BIN)/python web/build.py || true
 	@$(BIN)/linkwork warmup  # says where kernels come from; compiles them where there is no pack
 	@$(BIN)/python tests/parts.py --workers $(WORKERS) $(TESTFLAGS)
 
@@ -93,8 +92,9 @@ wheels: kernels
 	$(BIN)/python release/wheels.py build/packs dist
 	LINKWORK_PACKS=build/packs $(BIN)/python -m pytest -q tests/kernels/test_other_platforms.py
 
-# linkwork.js: its machine code, the script for pages that are opened from disk, and the linkages of web/example.html.
+# linkwork.js: its machine code, the script for pages that are opened from disk, the linkages of web/example.html.
 web: $(VENV)/dev.stamp
+	@$(PACK)
 	$(BIN)/python web/build.py
 
 clean:

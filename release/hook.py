@@ -1,7 +1,8 @@
 """Puts a pack of kernels into a wheel and makes it one for that platform; without a pack the wheel is for any.
 
-`wheels.py` sets LINKWORK_PACK, a folder, and LINKWORK_TAG, the platform's tag; and LINKWORK_CARDS, the file of kernels
-for graphics cards, which every wheel holds.
+`wheels.py` sets LINKWORK_PACK, a folder, and LINKWORK_TAG, the platform's tag; and what every wheel holds:
+LINKWORK_CARDS, the file of kernels for graphics cards, and LINKWORK_WEB, the folder of those for web pages. The scripts
+of web pages are in every wheel, whoever builds it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+MADE = ("linkwork.inline", "example.", "test/", "node_modules/")  # what is built, or not for pages
+
 
 class PackHook(BuildHookInterface):  # type: ignore[type-arg]
     """Hatchling's hook."""
@@ -19,11 +22,19 @@ class PackHook(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the pack to what is put into a wheel."""
         folder, tag = os.environ.get("LINKWORK_PACK"), os.environ.get("LINKWORK_TAG")
-        cards = os.environ.get("LINKWORK_CARDS")
-        if cards and version != "editable":
-            build_data["force_include"][cards] = f"linkwork/kernels/pack/{Path(cards).name}"
-        if version == "editable" or not folder or not tag:
+        cards, web = os.environ.get("LINKWORK_CARDS"), os.environ.get("LINKWORK_WEB")
+        if version == "editable":
             return
-        for path in sorted(Path(folder).iterdir()):
-            build_data["force_include"][str(path)] = f"linkwork/kernels/pack/{path.name}"
+        included = build_data["force_include"]
+        for path in sorted((Path(self.root) / "web").rglob("*.js")):
+            name = path.relative_to(Path(self.root) / "web").as_posix()
+            if not name.startswith(MADE):
+                included[str(path)] = f"linkwork/draw/web/{name}"
+        if cards:
+            included[cards] = f"linkwork/kernels/pack/{Path(cards).name}"
+        if web:
+            included |= {str(path): f"linkwork/kernels/pack/web/{path.name}" for path in sorted(Path(web).iterdir())}
+        if not folder or not tag:
+            return
+        included |= {str(path): f"linkwork/kernels/pack/{path.name}" for path in sorted(Path(folder).iterdir())}
         build_data["tag"], build_data["pure_python"] = f"py3-none-{tag}", False

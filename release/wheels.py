@@ -31,6 +31,7 @@ from linkwork.kernels.targets import TARGETS, Target
 
 ROOT = Path(__file__).parents[1]
 PACK = "linkwork/kernels/pack"
+PAGES = {f"{PACK}/web/linkwork.wasm", f"{PACK}/web/pack.json", "linkwork/draw/web/linkwork.js"}
 LARGEST = 8_000_000  # bytes of a wheel: a light download is half of why packs exist
 PLATFORMS: tuple[Target | None, ...] = (None, *(target for target in TARGETS.values() if target.tag))
 
@@ -64,6 +65,7 @@ def build(packs: Path, output: Path, target: Target | None) -> Path:
     cards = packs / "cards.zip"  # for graphics cards; it could be built where CUDA's compiler is
     if cards.exists():
         environment["LINKWORK_CARDS"] = str(cards.resolve())
+    environment["LINKWORK_WEB"] = str((packs / "wasm").resolve())
     if target is not None:
         environment |= {"LINKWORK_PACK": str((packs / target.name).resolve()), "LINKWORK_TAG": target.tag}
     command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(output)]
@@ -79,7 +81,7 @@ def wheel_faults(wheel: Path, target: Target | None, plain: Path) -> Iterator[st
         yield f"has {wheel.stat().st_size} bytes, more than {LARGEST}"
     with ZipFile(wheel) as archive, ZipFile(plain) as other:
         names, info = set(archive.namelist()), next(n for n in other.namelist() if n.endswith("/METADATA"))
-        yield from (f"has no {name}" for name in sorted((set(other.namelist()) | added) - names))
+        yield from (f"has no {name}" for name in sorted((set(other.namelist()) | added | PAGES) - names))
         yield from (f"has {name} too" for name in sorted(names - set(other.namelist()) - added))
         if archive.read(info) != other.read(info):
             yield "has metadata of its own"

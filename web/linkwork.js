@@ -11,6 +11,7 @@
  * bodies.js, textbook steps textbook.js. docs/web.md has the rest.
  */
 
+import { code } from "./code.js";
 import { anglesOf, quaternionOf, rotation, withinCone } from "./rotations.js";
 import { startTable } from "./starts.js";
 
@@ -58,7 +59,7 @@ export function refuse(message) {
  * @param {string | URL | Response | BufferSource | WebAssembly.Module} [source] where linkwork.wasm is, or what is in it;
  *   by default the file beside this one
  */
-export async function load(source = new URL("linkwork.wasm", HERE)) {
+export async function load(source = code()) {
   /** @type {any} */ let module = source;
   if (typeof module === "string" || module instanceof URL) {
     const url = new URL(module, HERE || location.href);

@@ -30,6 +30,7 @@
     ├── FormatError (ValueError)          a file that cannot be read, with file and line
     │   └── BlockError                    some rows of a dataset cannot be
     ├── RunError (RuntimeError)           a run over a dataset cannot start, or go on
+    ├── PageError (RuntimeError)          no scripts or no machine code for web pages
     ├── MissingExtraError (ImportError)   an optional dependency is not installed
     └── VersionError (ImportError)        an installed dependency lacks a part that linkwork needs
 
@@ -229,6 +230,10 @@ class RunError(LinkworkError, RuntimeError):
 
 class DeviceError(LinkworkError, RuntimeError):
     """No graphics card can be used, its driver is too old, or its memory too small."""
+
+
+class PageError(LinkworkError, RuntimeError):
+    """A web page cannot be written: its scripts or their machine code are not there, or do not fit."""
 
 
 class MissingExtraError(LinkworkError, ImportError):

@@ -1,4 +1,4 @@
-"""``python -m linkwork.kernels``: build packs of machine code, for this machine, for all, or for graphics cards."""
+"""``python -m linkwork.kernels``: build packs of machine code: for this machine and web pages, for all, for cards."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import sys
 import time
 from pathlib import Path
 
-from ..errors import DeviceError
+from ..errors import DeviceError, PageError
 from .build import build
 from .pack import HOME, Pack, PackError
 from .targets import TARGETS, Target, host
+from .web import WEB_HOME, web_code
 
 CARDS = "cuda"  # not a target: one file serves all platforms
 TOLD_BY = {"v2": "sse4.2", "v3": "avx2", "v4": "avx512vl"}  # a feature that tells an instruction set
@@ -22,15 +23,17 @@ TOLD_BY = {"v2": "sse4.2", "v3": "avx2", "v4": "avx512vl"}  # a feature that tel
 def main() -> int:
     """Build what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m linkwork.kernels", description=__doc__)
-    parser.add_argument("targets", nargs="*", help=f"of {', '.join(TARGETS)}; this machine's by default; or {CARDS}")
-    parser.add_argument("-o", "--output", type=Path, help="a folder; by default the pack is put beside the kernels")
+    parser.add_argument(
+        "targets", nargs="*", help=f"of {', '.join(TARGETS)}; this machine's and wasm by default; or {CARDS}"
+    )
+    parser.add_argument("-o", "--output", type=Path, help="a folder; by default packs are put beside the kernels")
     parser.add_argument("--all", action="store_true", help="all targets")
     parser.add_argument(
         "--levels",
         nargs="*",
         help="instruction sets, such as v3, or host: the best that this machine has; all by default",
     )
-    parser.add_argument("--if-needed", action="store_true", help="do nothing if the pack beside the kernels is good")
+    parser.add_argument("--if-needed", action="store_true", help="leave out packs beside the kernels that are good")
     given = parser.parse_args()
     if given.targets == [CARDS]:
         return build_for_cards(given.output or HOME)
@@ -40,11 +43,14 @@ def main() -> int:
         parser.error(f"{unknown[0]} is no target; there are {', '.join(TARGETS)}; and {CARDS}, alone.")
     if given.levels == ["host"] and own is not None:
         given.levels = [best_level(own)]
-    if given.if_needed and not needed(given.levels):
-        return 0
-    names = [*TARGETS] if given.all else given.targets or ([own.name] if own else [])
-    if not names or (given.output is None and (own is None or names != [own.name])):
+    homes = {"wasm": WEB_HOME} | ({own.name: HOME} if own else {})
+    names = [*TARGETS] if given.all else given.targets or [*homes]
+    if given.output is None and not set(names) <= set(homes):
         parser.error("a pack for another machine needs --output.")
+    if given.if_needed:
+        names = [name for name in names if (web_needed() if name == "wasm" else needed(given.levels))]
+    if not names:
+        return 0
     began = time.perf_counter()
     output = given.output or HOME.with_name("pack.building")
     try:
@@ -52,17 +58,22 @@ def main() -> int:
     except ImportError as error:
         print(f"no pack is built, and kernels are compiled as they are needed: {error}", file=sys.stderr)
         return 1
-    if given.output is None and own is not None:
-        HOME.mkdir(exist_ok=True)
-        for path in made[own.name].iterdir():  # what is there for cards stays
-            path.replace(HOME / path.name)
+    if given.output is None:
+        made = {name: put(folder, homes[name]) for name, folder in made.items()}
         shutil.rmtree(output)
-        made = {own.name: HOME}
     for name, folder in made.items():
         size = (folder / TARGETS[name].file).stat().st_size
         print(f"{name}: {folder / TARGETS[name].file}, {size / 1e6:.1f} MB")
     print(f"built in {time.perf_counter() - began:.0f} s")
     return 0
+
+
+def put(built: Path, home: Path) -> Path:
+    """Move the files of a pack to where it is looked for; what else is there stays."""
+    home.mkdir(parents=True, exist_ok=True)
+    for path in built.iterdir():
+        path.replace(home / path.name)
+    return home
 
 
 def build_for_cards(folder: Path) -> int:
@@ -101,6 +112,15 @@ def needed(levels: list[str] | None) -> bool:
         return True
     wanted = levels or [level.name for level in own.levels] if own else []
     return not set(wanted) <= set(there.listing["levels"])
+
+
+def web_needed() -> bool:
+    """Return whether the machine code of web pages is missing or out of date."""
+    try:
+        web_code()
+    except PageError:
+        return True
+    return False
 
 
 def show(count: int, total: int, name: str) -> None:

@@ -12,6 +12,7 @@ from .linker import link
 from .pack import write_listing
 from .sources import source_hash
 from .targets import Level, Target
+from .web import FUNCTIONS
 from .workers import Progress, work_on
 
 
@@ -29,13 +30,18 @@ def build(
     Args:
         targets: What for.
         output: A folder; each pack has one of its target's name in it.
-        levels: Names of the instruction sets that are wanted; all by default.
-        functions: Names of the kernels that are wanted; all by default.
+        levels: Names of the instruction sets that are wanted; all by default, and where a target has one only.
+        functions: Names of the kernels that are wanted; by default all, or those of web pages.
         workers: How many processes compile; as many as there are cores by default.
         progress: Told how many functions of how many are compiled, and the name of the last.
     """
     source_hash()  # of what is compiled from here on, whatever is edited meanwhile
-    wanted = [(target, level) for target in targets for level in target.levels if not levels or level.name in levels]
+    wanted = [
+        (target, level)
+        for target in targets
+        for level in target.levels
+        if not levels or len(target.levels) == 1 or level.name in levels
+    ]
     chosen = None if functions is None else set(functions)
     kernels = {name: one for name, one in all_kernels().items() if chosen is None or name in chosen}
     symbols = in_order({symbol for target in targets for symbol in symbols_of(target, kernels)})
@@ -67,9 +73,9 @@ def _pack(
 
 def symbols_of(target: Target, kernels: dict[str, Kernel]) -> set[str]:
     """Return the names of all functions that a target's pack has, for each level."""
-    found = {symbol for one in kernels.values() for symbol in one.symbols}
-    if target.name != "wasm":
-        found |= {f"call_{head}" for head in HEADS}
+    if target.name == "wasm":
+        return {symbol for name in FUNCTIONS if name in kernels for symbol in kernels[name].symbols}
+    found = {symbol for one in kernels.values() for symbol in one.symbols} | {f"call_{head}" for head in HEADS}
     return found if "x86_64" in target.name else found - {"processor_level"}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 HOST = {  # nothing in them is compiled, or says how
     "__main__.py", "binding.py", "build.py", "devices.py", "inspection.py", "jit.py", "linker.py", "pack.py",
-    "runtime.py", "sources.py", "store.py", "workers.py",
+    "runtime.py", "sources.py", "store.py", "web.py", "workers.py",
 }  # fmt: skip
 
 
