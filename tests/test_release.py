@@ -45,9 +45,10 @@ def test_numba_is_asked_for_where_no_wheel_has_kernels() -> None:
 def test_the_wheel_of_a_platform_is_the_plain_one_and_its_pack(wheels: Any, tmp_path: Path) -> None:
     target = TARGETS["windows-x86_64"]
     packs, first, second = (tmp_path / name for name in ("packs", "first", "second"))
-    (packs / target.name).mkdir(parents=True)
-    for name in (target.file, "pack.json"):
-        (packs / target.name / name).write_text(LISTING)
+    for one in (target, TARGETS["wasm"]):
+        (packs / one.name).mkdir(parents=True)
+        for name in (one.file, "pack.json"):
+            (packs / one.name / name).write_text(LISTING)
     plain, built = wheels.build(packs, first, None), wheels.build(packs, second, target)
     assert plain.name.endswith("-py3-none-any.whl")
     assert built.name.endswith("-py3-none-win_amd64.whl")
