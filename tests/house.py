@@ -32,9 +32,11 @@ PACKAGES = {
 }
 ORDER = ("__init__", "errors", "transforms", *PACKAGES, "__main__")
 
-# Two conveniences look ahead, inside functions: `Clip.save` writes a file, and a solution explains itself.
+# Conveniences look ahead, inside functions: `Clip.save` and `Linkage.pack` write, a solution explains itself, and all
+# of them show themselves in a notebook.
 DOORS = {
     ("linkage.linkage", "formats.packed"),
+    ("linkage.showing", "draw.notebook"),
     ("motion.clips", "formats"),
     ("solvers.solution", "explain.diagnosis"),
 }
@@ -103,7 +105,7 @@ EVER = {name: imported(path, lazily=True) - {name} for name, path in MODULES.ite
 
 
 def arrows() -> set[tuple[str, str]]:
-    """Return which package imports which, the two doors aside."""
+    """Return which package imports which, the doors aside."""
     pairs = {(here, there) for here, modules in EVER.items() for there in modules} - DOORS
     return {(room(a), room(b)) for a, b in pairs if room(a) != room(b) and {room(a), room(b)} <= set(PACKAGES)}
 

@@ -79,6 +79,7 @@ PUBLIC = [
     "Polyline",
     "Prepared",
     "Prismatic",
+    "Race",
     "RaceResult",
     "Reach",
     "Relate",

@@ -63,7 +63,7 @@ _NAMES = {
     "explain.all_solutions": "Branches count_solutions solve_all",
     "explain.diagnosis": "Diagnosis diagnose",
     "explain.mobility": "SingularPosition degrees_of_freedom singular_positions",
-    "explain.races": "RaceResult race",
+    "explain.races": "Race RaceResult race",
     "explain.swivel": "Swivel swivel",
     "motion.checks": "Finding",
     "motion.contacts": "Contact",
@@ -109,7 +109,7 @@ if TYPE_CHECKING:
         degrees_of_freedom as degrees_of_freedom,
         singular_positions as singular_positions,
     )
-    from .explain.races import RaceResult as RaceResult, race as race
+    from .explain.races import Race as Race, RaceResult as RaceResult, race as race
     from .explain.swivel import Swivel as Swivel, swivel as swivel
     from .formats import (
         doctor as doctor,

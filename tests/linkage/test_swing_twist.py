@@ -11,10 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
-from linkwork.cli.output import joint_description, limit_text
+from linkwork.cli.output import joint_description
 from linkwork.errors import GoalError, LimitError
 from linkwork.linkage import swing_twist as cones
 from linkwork.linkage.poses import advance, keeps_limits
+from linkwork.linkage.tree_text import limit_text
 
 SWING, TWIST, AXIS = 0.7, (-0.3, 0.5), (1.0, 2.0, -1.0)
 METHODS = sorted(set(lw.METHODS) - {"inverse"})

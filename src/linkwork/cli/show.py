@@ -11,7 +11,7 @@ from ..errors import OptionError
 from .commands import command, flag, takes, writes
 from .console import print_columns, print_json, say, writing
 from .options import AsJson, ModelOperand, PoseOptions, Size, View
-from .output import add_torques, description, placements, print_placement, tree_rows
+from .output import add_torques, description, placements, print_placement
 from .parsing import read_size, read_view
 from .reading import FileOptions
 
@@ -20,6 +20,7 @@ from .reading import FileOptions
 def info(model: ModelOperand, *, reading: FileOptions, as_json: AsJson = False) -> None:
     """Show a linkage: tree, joints, limits, frames, stored poses."""
     from ..explain.mobility import degrees_of_freedom
+    from ..linkage.tree_text import tree_rows
 
     linkage = reading.model(model)
     if as_json:

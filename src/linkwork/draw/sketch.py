@@ -120,6 +120,7 @@ class Sketch:
     Args:
         linkage: The linkage.
         shapes: Draw shapes where links have them; False draws bones throughout.
+        meshes: Read the files of meshes and skins; False draws bones in their place.
 
     Attributes:
         parts: The shapes that can be drawn.
@@ -134,7 +135,7 @@ class Sketch:
         tips: Further frames.
     """
 
-    def __init__(self, linkage: Linkage, *, shapes: bool = True) -> None:
+    def __init__(self, linkage: Linkage, *, shapes: bool = True, meshes: bool = True) -> None:
         self.linkage = linkage
         self.parts: list[Part] = []
         self.mesh_parts: list[tuple[Part, Facets]] = []
@@ -145,7 +146,7 @@ class Sketch:
         for i, parent in enumerate(linkage.parents[1:], start=1):
             self.depth[i] = self.depth[parent] + 1
         if shapes:
-            self._take_shapes()
+            self._take_shapes(meshes)
         self._carriers: set[int] = set()  # links that show nothing: they carry a character about
         self.bones, self.rails = self._skeleton()
         kinds = [joint.articulation.kind for joint in linkage.arcs]
@@ -154,9 +155,10 @@ class Sketch:
         self.tips = origins(range(len(linkage.nodes), len(linkage.frames)))
         self.flat = is_flat(linkage) and not self.mesh_parts and self.skin is None
 
-    def _take_shapes(self) -> None:
+    def _take_shapes(self, meshes: bool) -> None:
         nodes = self.linkage.nodes
         shown = [(i, visual) for i, node in enumerate(nodes) for visual in node.visuals if visual.role == "visual"]
+        shown = [(i, visual) for i, visual in shown if meshes or not isinstance(visual.shape, Mesh)]
         detail = detail_of(sum(isinstance(visual.shape, Mesh) for _, visual in shown))
         for i, visual in shown:
             color = LINKS[self.depth[i] % len(LINKS)] if visual.color is None else visual.color
@@ -169,7 +171,8 @@ class Sketch:
                 self.meshes.append(visual.shape.path)
                 continue
             self.bare[i] = False
-        self._take_skin()
+        if meshes:
+            self._take_skin()
 
     def _take_skin(self) -> None:
         """Take the skin of the linkage's file: a character that wears one shows no bones."""

@@ -16,6 +16,7 @@ from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import APART, PoseLike, advance, distinct, same_pose, start_pose, wrapped
+from ..linkage.showing import Shown
 from ..solvers import Group, Prepared, Problem, Settings, configure, group_of, run
 from ..solvers.chain_solver import prepared_for
 from ..solvers.groups import Joints, within_limits
@@ -29,7 +30,7 @@ CONTINUUM = 1e-6  # smallest singular value, against the largest, of a Jacobian 
 
 
 @dataclass(frozen=True, eq=False)
-class Branches:
+class Branches(Shown):
     """The poses that reach a goal.
 
     Attributes:

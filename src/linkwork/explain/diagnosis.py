@@ -18,6 +18,7 @@ from ..goals import Block, Reach
 from ..linkage.linkage import Linkage
 from ..linkage.poses import mid_range, wrapped
 from ..linkage.program import chain_motions
+from ..linkage.showing import Shown
 from ..solvers import Group, Problem, Solution
 from ..solvers.groups import random_poses
 from ..solvers.solution import ending, errors_in_words
@@ -38,7 +39,7 @@ SLOWLY = 0.99  # of an error: what two thousand more iterations must make of it 
 
 
 @dataclass(frozen=True, eq=False)
-class Diagnosis:
+class Diagnosis(Shown):
     """What kept a solve from its goals.
 
     Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -14,6 +14,7 @@ from ..goals import Goal
 from ..linkage import swing_twist as cones
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose, turned_back
+from ..linkage.showing import Shown
 from ..solvers import METHODS, Solution, solve
 from ..solvers.options import LoopOptions
 from ..transforms import FloatArray
@@ -22,7 +23,7 @@ RUNS = 3  # that are timed
 
 
 @dataclass(frozen=True, eq=False)
-class RaceResult:
+class RaceResult(Shown):
     """How one method fared.
 
     Attributes:
@@ -83,6 +84,13 @@ class RaceResult:
         }
 
 
+class Race(Shown, list[RaceResult]):
+    """How several methods fared on the same problem: a list that shows itself as a table in a notebook."""
+
+    def __init__(self, laps: Iterable[RaceResult]) -> None:
+        super().__init__(laps)
+
+
 def race(
     linkage: Linkage,
     goals: Goal | Sequence[Goal],
@@ -90,7 +98,7 @@ def race(
     start: PoseLike | None = None,
     methods: Sequence[str] | None = None,
     **options: Unpack[LoopOptions],
-) -> list[RaceResult]:
+) -> Race:
     """Return how every method fares on the same problem.
 
     Args:
@@ -102,7 +110,7 @@ def race(
     """
     check_linkage(linkage)
     pose = start_pose(linkage, start)
-    return [_run(linkage, goals, pose, name, options) for name in (METHODS if methods is None else methods)]
+    return Race(_run(linkage, goals, pose, name, options) for name in (METHODS if methods is None else methods))
 
 
 def _run(linkage: Linkage, goals: Any, start: FloatArray, method: str, options: LoopOptions) -> RaceResult:

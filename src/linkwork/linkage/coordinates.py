@@ -17,6 +17,7 @@ from ..transforms import read_only
 from .elements import Element
 from .joints import Joint
 from .motion_limits import MOTION_LIMITS
+from .showing import Shown
 from .tree import Drive
 
 
@@ -68,7 +69,7 @@ class Plain(NamedTuple):
     wraps: NDArray[np.bool_]
 
 
-class CoordinateTable(tuple[Coordinate, ...]):
+class CoordinateTable(Shown, tuple[Coordinate, ...]):
     """The coordinates of a linkage, in the order of the pose, and views of them as arrays.
 
     Example:

@@ -32,6 +32,7 @@ from ..transforms import (
     reraised_as,
 )
 from .joints import Continuous, Fixed, Prismatic, Revolute
+from .showing import Shown
 
 if TYPE_CHECKING:
     from .linkage import Linkage
@@ -59,7 +60,7 @@ class DHRow:
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class DHTable(Value):
+class DHTable(Shown, Value):
     """A whole table: rows, convention, and the constant transforms before the first and after the last row.
 
     `linkwork.from_dh` makes a linkage of it.

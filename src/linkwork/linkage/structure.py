@@ -9,10 +9,11 @@ import numpy as np
 from ..errors import FrameNotFoundError, JointNotFoundError, LinkNotFoundError, NotFoundError
 from ..transforms import IDENTITY, FloatArray
 from .joints import Fixed, Joint
+from .showing import Shown
 from .tree import Drive, Frame, Link
 
 
-class Structure:
+class Structure(Shown):
     """What a linkage is made of. `Linkage` fills it in, once and checked.
 
     Attributes:

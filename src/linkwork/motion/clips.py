@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from ..errors import KeyFrameError, PoseShapeError, Remark
 from ..linkage import poses
 from ..linkage.linkage import Linkage, check_linkage
+from ..linkage.showing import Shown
 from ..transforms import FloatArray, as_array, read_only
 from . import blending, checks, contacts, derivatives, mirrors, root_motion, timing
 from .keys import Key, play_keys
@@ -52,7 +53,7 @@ class SaveOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, eq=False)
-class Clip:
+class Clip(Shown):
     """Poses of one linkage at rising times.
 
     Args:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import GoalError, KeyFrameError, OptionError
 from ..goals import Goal
+from ..linkage.showing import Shown
 from ..solvers import Problem, Settings
 from ..transforms import FloatArray, is_number
 from . import checks, contacts
@@ -35,7 +36,7 @@ class InspectOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Report(Shown):
     """What was found in a clip.
 
     Attributes:

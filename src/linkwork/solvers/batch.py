@@ -22,6 +22,7 @@ from ..kernels.devices import as_library, on_card, require_card, to_host
 from ..kernels.search_many import BEYOND, CLOSEST, INVALID, REACHED, UNSOLVED
 from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
+from ..linkage.showing import Shown
 from ..transforms import FloatArray
 from .chain_closest import NO_STARTS, bring_closer
 from .chain_solution import NAMES
@@ -38,7 +39,7 @@ Progress = bool | Callable[[int, int], None] | None
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class Batch(Shown):
     """What a batch of solves gives back, a row for each target.
 
     Attributes:

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import OptionError
 from ..goals import Goal
 from ..linkage.linkage import Linkage
+from ..linkage.showing import Shown
 from ..transforms import FloatArray
 from .problem import Problem
 
@@ -70,7 +71,7 @@ class Record:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Shown):
     """What a solve gives back; its truth is its success.
 
     Fields have the batch shape of the starts; one start gives plain values. Of several, ``solution[k]`` is one.

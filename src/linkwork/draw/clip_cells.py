@@ -1,0 +1,50 @@
+"""A clip in a notebook: the page of its film, playing, or stills where that page would be too large."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ..linkage.geometry import Mesh
+from ..linkage.linkage import Linkage
+from ..motion.clips import Clip
+from . import player
+from .embedding import embedded
+from .film_range import FilmRange, film_frames
+from .markup import Safe, card, side_by_side
+from .stills import still
+
+MOST_BYTES = 2_000_000  # of a page inside a notebook, which keeps it
+MOST_FRAMES = 600
+RATE = 30.0  # frames a second at most; the page fills in between
+PANELS, SMALL = 5, 170
+
+
+def cell(clip: Clip) -> str:
+    """Return what a notebook shows of a clip."""
+    note = f"{len(clip)} frames, {clip.duration:.3g} s"
+    page = None if _mesh_bytes(clip.linkage) > MOST_BYTES else _page(clip)
+    if page is not None:
+        return card(clip.name or clip.linkage.name, note, Safe(embedded(page, f"a film of {clip.linkage.name}", 380)))
+    numbers = np.linspace(0, len(clip) - 1, min(PANELS, len(clip))).round().astype(int)
+    pictures = [still(clip.linkage, clip.poses[k][None], width=SMALL) for k in numbers]
+    large = f'{note}; too large to play here: lw.draw.film(clip, "clip.html") writes a page that does'
+    return card(clip.name or clip.linkage.name, large, side_by_side(*pictures))
+
+
+def _page(clip: Clip) -> str | None:
+    """Return the page of a film that is small enough, or None; a long motion has fewer frames a second."""
+    rate = min(RATE, MOST_FRAMES / max(clip.duration, 1e-9))
+    part = FilmRange() if clip.fps <= rate else FilmRange(fps=rate)
+    shown = film_frames(clip, part, most=RATE, what="a page", even=False)
+    page = player.page(clip, shown)
+    return page if len(page) <= MOST_BYTES else None
+
+
+def _mesh_bytes(linkage: Linkage) -> int:
+    """Return how much is in the files of a linkage's meshes and skin, without reading them."""
+    origin = linkage.origin
+    paths = {v.shape.path for node in linkage.nodes for v in node.visuals if isinstance(v.shape, Mesh)}
+    paths |= {str(origin.file)} if origin is not None and origin.has_meshes else set()
+    return sum(Path(path).stat().st_size for path in paths if Path(path).is_file())

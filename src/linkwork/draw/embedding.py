@@ -1,0 +1,61 @@
+"""A page of HTML as a value: it is saved as a file, and shows itself in a notebook, inside a frame of its own."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from ..formats.atomic_files import write_text
+from .arguments import output_path
+
+HEIGHT = 480  # pixels, of a frame in a notebook
+
+
+@dataclass(frozen=True)
+class Page:
+    """One self-contained HTML page: no network, no server.
+
+    In a notebook, JupyterLab, VS Code or Colab alike, it shows itself as the result of a cell.
+
+    Attributes:
+        html: The page.
+        title: What it shows, in a few words.
+        height: Its height in a notebook [pixels]; its width is that of the cell.
+
+    Example:
+        >>> Page("<p>An arm.</p>", "arm")
+        <Page 'arm': 14 bytes; save("page.html") writes it>
+    """
+
+    html: str
+    title: str = "page"
+    height: int = HEIGHT
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page to a file that any browser opens, and return its path."""
+        target = output_path(path, (".html",), "a page")
+        write_text(target, self.html)
+        return target
+
+    def _repr_html_(self) -> str:
+        return embedded(self.html, self.title, self.height)
+
+    def __repr__(self) -> str:
+        size = len(self.html.encode())
+        text = f"{size} bytes" if size < 1000 else f"{size / 1e3:.0f} kB" if size < 1e6 else f"{size / 1e6:.1f} MB"
+        return f'<{type(self).__name__} {self.title!r}: {text}; save("page.html") writes it>'
+
+
+def embedded(html: str, title: str, height: int = HEIGHT) -> str:
+    """Return a frame that holds a whole page.
+
+    The page runs in a sandbox: its scripts cannot reach the notebook around it, whatever the file that its names come
+    from.
+    """
+    return (
+        f'<iframe srcdoc="{escape(html)}" title="{escape(title)}" width="100%" height="{height}" loading="lazy" '
+        'sandbox="allow-scripts allow-downloads" allowfullscreen '
+        'style="display:block;border:0;border-radius:6px;max-width:100%"></iframe>'
+    )

@@ -1,0 +1,12 @@
+"""What a notebook asks of a value that is the last line of a cell: its HTML. `draw` makes it, when it is asked."""
+
+from __future__ import annotations
+
+
+class Shown:
+    """Base of what shows itself in a notebook: a linkage with its tree, a clip that plays."""
+
+    def _repr_html_(self) -> str:
+        from ..draw import notebook  # pictures are made in a later package
+
+        return notebook.shown(self)
