@@ -23,7 +23,8 @@ export class BodySolver {
     this.cycled = desk.room([cycle.length + data.units.length]);
     this.status = desk.room([1]);
     this.rates = desk.room([data.pace.staying.length]);
-    const program = [desk.wholes(data.codes), desk.floats(data.numbers)];
+    this.constants = desk.floats(data.numbers);
+    const program = [desk.wholes(data.codes), this.constants];
     const scratch = desk.room([data.scratch]);
     const counts = [data.size, 0, 0, BigInt(data.seed), data.restarts];
     const found = [scratch, this.out, this.report, this.status];

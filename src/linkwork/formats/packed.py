@@ -89,7 +89,7 @@ def pack(
     """Return a linkage packed with solvers; see `Linkage.pack`."""
     own_version = import_module("linkwork").__version__  # by name: the package imports this module for its types
     head = {"format": "linkwork", "version": VERSION, "linkwork": own_version}
-    own = {"solvers": solvers_data(linkage, solvers, **options), "layouts": layouts()}
+    own = solvers_data(linkage, solvers, **options) | {"layouts": layouts()}
     return PackedLinkage(head | linkage_data(linkage) | own)
 
 

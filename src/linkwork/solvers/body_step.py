@@ -14,6 +14,7 @@ from ..goals import Goal
 from ..goals.base import metres_per_radian
 from ..kernels.body_search import SETTINGS
 from ..kernels.body_step import AT_LIMIT, AT_SPEED, CYCLE, NO_BOUND, RATE, SLOWED, step_body
+from ..linkage.linkage import Linkage
 from ..linkage.poses import between
 from ..transforms import FloatArray
 from .groups import within_limits
@@ -92,9 +93,9 @@ class BodyFollower:
         more. Goals that are not judged, such as a pose at rest, are never met: they would keep the body fast.
         """
         solver = self.solver
-        arm, wished = metres_per_radian(solver.linkage), np.isinf(solver.settings.tolerances(solver.problem))
-        units = np.array([arm if unit == "rad" else 1.0 for unit in self._units])
-        return np.where(wished, WISHED * units / arm, units / (2.0 * SLOW * 4.0 * arm))
+        wished = np.isinf(solver.settings.tolerances(solver.problem)).tolist()
+        pairs = zip(self._units, wished, strict=True)
+        return np.array([calm_travel(solver.linkage, unit, wish) for unit, wish in pairs])
 
     def _rates(self, reach: FloatArray, calm: FloatArray) -> FloatArray:
         return np.concatenate([RATE.pack(shape=reach.shape, reach=reach, radian=self.unit).ravel(), calm])
@@ -171,6 +172,13 @@ class BodyFollower:
         turn = max(off if unit == "rad" else off / arm for off, unit in zip(asked.tolist(), self._units, strict=True))
         further = self.stay(known, pose, LEAP + LEVER * max(turn - FAR, 0.0))
         return further if further.success else found
+
+
+def calm_travel(linkage: Linkage, unit: str, wished: bool) -> float:
+    """Return how many radians a column may travel in a cycle for each unit that a block of errors is off."""
+    arm = metres_per_radian(linkage)
+    size = arm if unit == "rad" else 1.0
+    return WISHED * size / arm if wished else size / (2.0 * SLOW * 4.0 * arm)
 
 
 def _share(before: float, after: float) -> float:

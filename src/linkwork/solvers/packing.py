@@ -24,6 +24,7 @@ from ..kernels.search_many import INVALID, UNSOLVED
 from ..linkage.linkage import Linkage
 from ..linkage.program import tree_program
 from ..transforms import FloatArray
+from .assembly import PACE, assembly_data, assembly_layouts, fields_of
 from .body_solver import BodySolver, body_solver_for, can_compile
 from .body_step import LIMIT as BODY_LIMIT
 from .ccd import column_kinds
@@ -36,7 +37,8 @@ from .chain_step import LIMIT, STATUS
 from .goal_arrays import PackedGoal, goal_records
 from .options import Limits, Settings, whole
 from .problem import RANK, Problem, with_closings
-from .step import CYCLES, LEAP, MOST, STRIDE
+from .solution import ENDINGS
+from .step import CYCLES
 
 Data = dict[str, Any]
 Wanted = str | Goal | Sequence[Goal] | Sequence[str]
@@ -89,6 +91,8 @@ def layouts() -> Data:
         "body_limits": {str(code): name for code, name in BODY_LIMIT.items()},
         "body_speed": body_step.AT_SPEED,
         "body_slowed": body_step.SLOWED,
+        "assembly": assembly_layouts(),
+        "endings": ENDINGS,
     }
 
 
@@ -220,13 +224,10 @@ def body_data(solver: BodySolver, goals: Sequence[Goal]) -> Data:
             "unit": follower.unit,
             "balls": follower.balls,
             "rates": program.columns,
-            "reach": body_step.RATE.reach,
             "stride": body_step.RATE.size,
             "calm": follower.calm,
-            "most": MOST,
             "staying": follower.staying,
-            "leap": LEAP / STRIDE,
-            "cycles": CYCLES,
+            **PACE,
         },
         "above": _above_data(solver, goals),
         "carried": _carried_data(solver),
@@ -274,9 +275,7 @@ def _goals_data(solver: BodySolver, goals: Sequence[Goal]) -> list[Data]:
 
 def _fields(layout: Layout) -> dict[str, list[int]]:
     """Return where each field of a record begins and how many numbers it has, weights aside."""
-    ends = {name: item for name, item in layout.items.items() if name not in ("metres", "radians")}
-    slices = {name: item if isinstance(item, slice) else slice(item, item + 1) for name, item in ends.items()}
-    return {name: [item.start, item.stop - item.start] for name, item in slices.items()}
+    return {name: place for name, place in fields_of(layout).items() if name not in AIM.names}
 
 
 def _rest_places(goal: PackedGoal) -> list[list[int]]:
@@ -334,11 +333,12 @@ def solvers_data(
     restarts: int = RESTARTS,
     seed: int = 0,
 ) -> Data:
-    """Return solvers as data by their names; see `Linkage.pack`."""
+    """Return solvers by their names, and what goals are put together from elsewhere; see `Linkage.pack`."""
     restarts, seed = whole("restarts", restarts, least=1), whole("seed", seed)
     settings = Settings(tolerance, rotation_tolerance, limits=limits)
     named = solvers if isinstance(solvers, Mapping) else _named(solvers)
-    return {name: _solver_data(linkage, wanted, settings, restarts, seed) for name, wanted in named.items()}
+    made = {name: _solver_data(linkage, wanted, settings, restarts, seed) for name, wanted in named.items()}
+    return {"solvers": made, "assembly": assembly_data(linkage, settings, restarts, seed)}
 
 
 def _named(wanted: Any) -> dict[str, Wanted]:
