@@ -1,0 +1,92 @@
+"""Goals that are put together in a page: the arrays are Python's own, and so are the answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkages import one_joint, random_tree
+from linkwork.kernels.web import WEB_HOME
+from linkwork.linkage.joints import Ball
+from linkwork.linkage.linkage import Linkage
+
+WEB = Path(__file__).parents[2] / "web"
+
+
+def wishes(linkage: Linkage) -> list[dict[str, Any]]:
+    """Return goals as a page has them: the last frame's place, and two links held, one with its turn."""
+    links = [name for name in linkage.links if linkage.path_to(name)[0] and linkage.evaluator.moving_rows(name).any()]
+    held = [{"frame": links[-1], "orientation": True}, {"frame": links[len(links) // 2]}]
+    return [{"frame": linkage.frames[-1]}, *(wish for wish in held if wish["frame"] != linkage.frames[-1])]
+
+
+def goal(linkage: Linkage, wish: dict[str, Any], q: Any) -> lw.Reach:
+    """Return such a goal in Python, where a pose has its frame."""
+    place = linkage.forward(q, frame=wish["frame"])
+    if wish.get("orientation"):
+        return lw.Reach(wish["frame"], pose=place)
+    return lw.Reach(wish["frame"], position=place[:3, 3])
+
+
+LINKAGES = {
+    "panda": lw.models.panda,
+    "human": lambda: lw.models.human(root="floating"),
+    "quadruped": lw.models.quadruped,
+    "hand": lw.models.hand,
+    "four-bar": lw.models.four_bar,
+    "jansen": lw.models.jansen_leg,
+    "engine": lw.models.engine,
+    "scara": lw.models.scara,
+    "pogo": lw.models.pogo_stick,
+    "cones": lambda: one_joint(Ball(swing=0.8, twist=(-0.5, 0.5))),
+    **{f"any joints {k}": partial(random_tree, np.random.default_rng(k), 12) for k in range(4)},
+}
+
+
+def write_cases(folder: Path) -> None:
+    """Write linkages with goals that Python has packed, and what it answers to some of them."""
+    for name, make in LINKAGES.items():
+        linkage = make()
+        wanted = wishes(linkage)
+        start = linkage.stored_pose(next(iter(linkage.poses))) if linkage.poses else linkage.neutral()
+        goals = [goal(linkage, wish, start) for wish in wanted]
+        moved = linkage.pose(start) + 0.05 * (linkage.random_pose(5) - start) if not linkage.loops else start
+        moved = linkage.clamp(moved)
+        ik = lw.prepare(linkage, goals)
+        aims = [goal(linkage, wish, moved) for wish in wanted]
+        found = ik(aims, start=start, stay=True)
+        case = {
+            "wishes": wanted,
+            "start": start.tolist(),
+            "targets": [aim.target.ravel().tolist() for aim in aims],
+            "known": {"q": found.q.tolist(), "success": bool(found.success), "status": found.status},
+        }
+        (folder / f"{name}.json").write_text(linkage.pack({"given": goals}).to_json())
+        (folder / f"{name}.case.json").write_text(json.dumps(case))
+
+
+def test_arrays_and_answers_of_goals_chosen_in_a_page_are_those_of_python(tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no node; try: apt-get install nodejs")
+    if not (WEB_HOME / "linkwork.wasm").exists():
+        pytest.skip("linkwork.wasm is not built: python -m linkwork.kernels wasm")
+    write_cases(tmp_path)
+    names = {"LINKWORK_GOALS": str(tmp_path), "LINKWORK_WASM": str(WEB_HOME / "linkwork.wasm")}
+    words = [node, "--test", WEB / "test" / "goals.test.mjs"]
+    done = subprocess.run(words, env={**os.environ, **names}, capture_output=True, text=True, check=False)
+    told = dict(re.findall(r"^(?:#|ℹ) (pass|fail|skipped) (\d+)$", done.stdout, re.MULTILINE))
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert told["fail"] == told["skipped"] == "0"
+    assert int(told["pass"]) >= 2 * len(LINKAGES)
+    assert np.isfinite(json.loads((tmp_path / "panda.case.json").read_text())["start"]).all()
