@@ -65,6 +65,8 @@ def assembly_data(linkage: Linkage, settings: Settings, restarts: int, seed: int
 def assembly_layouts() -> Data:
     """Return how the arrays of a body are made of tables and records: names in order, sizes, and codes."""
     shift = program_of([Motions(after=translation((1.0, 1.0, 1.0)))])  # a point on a link: a row that moves nothing
+    place = {"kind": goal_layout.PLACE, "any_spin": goal_layout.ANY_SPIN, "size": PLACE.size}
+    row = {"codes": list(ROW_CODES.names), "numbers": ROW_NUMBERS.size}
     return {
         "counts": list(body.COUNTS),
         "code_tables": list(body.CODE_TABLES),
@@ -74,13 +76,13 @@ def assembly_layouts() -> Data:
         "block": list(body.BLOCK.names),
         "quaternion": list(body.QUATERNION.names),
         "mass": body.MASS.size,
-        "place": {"kind": goal_layout.PLACE, "any_spin": goal_layout.ANY_SPIN, "size": PLACE.size, "fields": fields_of(PLACE)},
-        "row": {"codes": list(ROW_CODES.names), "numbers": ROW_NUMBERS.size, "ball": BALL, "first_cone": body.FIRST_CONE},
+        "place": place | {"fields": fields_of(PLACE)},
+        "row": row | {"ball": BALL, "first_cone": body.FIRST_CONE},
         "shift": {"codes": shift.codes, "numbers": shift.numbers, "origin": ROW_NUMBERS.transform + TRANSFORM.origin},
         "settings": list(SETTINGS.names),
         "emphasis": list(EMPHASIS),
         "rate": RATE.size,
-    }  # fmt: skip
+    }
 
 
 def fields_of(layout: Layout) -> dict[str, list[int]]:
