@@ -14,11 +14,11 @@ export function jacobianColumns(root, home) {
   const arm = home.linkage(home.option("linkage", "planar-3"));
   const n = arm.nq;
   const size = arm.data.length;
-  let q = Float64Array.from(home.numbers("pose", START));
+  /** @type {Float64Array} */ let q = Float64Array.from(home.numbers("pose", START));
   let shown = "all";
 
   const { stage, panel } = split(root);
-  const plane = new Plane(stage, { x: [-0.75 * size, 1.1 * size], y: [-0.45 * size, 1.15 * size], label: "An arm, and for each joint the way to the end effector and the change of the end effector when the joint turns" });
+  const plane = new Plane(stage, { x: [-0.6 * size, 1.08 * size], y: [-0.3 * size, 1.08 * size], label: "An arm, and for each joint the way to the end effector and the change of the end effector when the joint turns" });
   const body = plane.arm();
   const ways = COLORS.slice(0, n).map((color) => plane.vector({ color, dashed: true, width: 1.8 }));
   const changes = COLORS.slice(0, n).map((color) => plane.vector({ color, width: 3.2 }));
@@ -60,7 +60,8 @@ export function jacobianColumns(root, home) {
         ways[k].hide();
         changes[k].hide();
       }
-      names[k].show(joint, String(k + 1), -15, -13);
+      const away = Math.hypot(joint[0] - tip[0], joint[1] - tip[1]) || 1;
+      names[k].show(joint, String(k + 1), (17 * (joint[0] - tip[0])) / away, (-17 * (joint[1] - tip[1])) / away);
       sliders[k].put(wrap(q[k]) / DEGREE);
     }
     matrix.show(rowsOf(J, n, [0, 1]));
@@ -79,7 +80,7 @@ export function jacobianColumns(root, home) {
   return { state: () => ({ q: [...q], J: rowsOf(arm.jacobian(q, "tip"), n, [0, 1]), tip: places(arm, q, ["tip"])[0], shown }) };
 }
 
-const SHARE = 0.4;
+const SHARE = 0.5;
 
 /** @param {number} angle @returns {number} the same turn between minus and plus half a turn */
 function wrap(angle) {

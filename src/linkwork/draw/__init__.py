@@ -9,7 +9,21 @@ from __future__ import annotations
 from .arguments import IMAGES
 from .charts import figure, map, race, report, workspace  # noqa: A004 - draw.map
 from .films import FILMS, film
+from .live_figures import live
 from .pictures import pose, strip
 from .sketch import is_flat
 
-__all__ = ["FILMS", "IMAGES", "figure", "film", "is_flat", "map", "pose", "race", "report", "strip", "workspace"]
+__all__ = [
+    "FILMS",
+    "IMAGES",
+    "figure",
+    "film",
+    "is_flat",
+    "live",
+    "map",
+    "pose",
+    "race",
+    "report",
+    "strip",
+    "workspace",
+]

@@ -1,0 +1,102 @@
+"""Live figures: drawings of the course that a reader can take hold of, each as one page that opens from disk.
+
+The figures are modules of ``web/figures``; what they compute is computed by the machine code inside the page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import cache
+from html import escape
+
+from ..errors import OptionError
+from ..formats.atomic_files import write_text
+from ..models import figure_linkages
+from . import scripts
+from .arguments import output_path
+
+ENTRY = "figures/element.js"
+TABLE = "figures/index.js"
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: 0 auto; padding: 16px; max-width: 1180px; font-family: system-ui, sans-serif;
+  background: light-dark(#f6f7f8, #14171b); color: light-dark(#24313f, #e6eaee); }}
+h1 {{ font-size: 20px; font-weight: 600; margin: 0 0 12px; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<linkwork-figure {attributes}>This figure needs JavaScript.</linkwork-figure>
+<script>
+{script}</script>
+</body>
+</html>
+"""
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of all live figures.
+
+    Example:
+        >>> "jacobian-columns" in names()
+        True
+    """
+    text = (scripts.folder() / TABLE).read_text(encoding="utf-8")
+    table = text[text.index("FIGURES = {") :]
+    return tuple(re.findall(r'^  "?([a-z0-9-]+)"?:', table, re.MULTILINE))
+
+
+def live(
+    name: str, path: str | os.PathLike[str] | None = None, *, title: str | None = None, **attributes: object
+) -> str:
+    """Return a live figure as one page: no network, no server, no Python behind it.
+
+    Args:
+        name: One of `names`, such as ``"jacobian-columns"``.
+        path: Where to save the page as well, ending in ``.html``.
+        title: Its heading; made from the name by default.
+        attributes: Options of the figure, such as ``pose=(0.4, 0.8, 0.8)``; underscores stand for hyphens.
+
+    Raises:
+        OptionError: If there is no such figure.
+
+    Example:
+        >>> "<linkwork-figure" in live("jacobian-columns", pose=(0.4, 0.8, 0.8))
+        True
+    """
+    if name not in names():
+        raise OptionError(f"there is no live figure {name!r}; there are {', '.join(names())}.")
+    said = {"name": name} | {key.replace("_", "-"): _text(value) for key, value in attributes.items()}
+    words = " ".join(f'{key}="{escape(value)}"' for key, value in said.items())
+    heading = escape(title or name.replace("-", " ").capitalize())
+    page = PAGE.format(title=heading, attributes=words, script=script())
+    if path is not None:
+        write_text(output_path(path, (".html",), "a live figure"), page)
+    return page
+
+
+@cache
+def script() -> str:
+    """Return everything that pages with live figures need as one plain script, linkages and machine code inside."""
+    packs = {name: json.loads(text) for name, text in figure_linkages.packs().items()}
+    data = json.dumps(packs, separators=(",", ":")).replace("Infinity", "1e999").replace("</", "<\\/")
+    return f"var linkworkPacks = {data};\n{scripts.bundle([ENTRY], code=True)}"
+
+
+def _text(value: object) -> str:
+    """Return an option as the figure reads it: numbers separated by commas."""
+    if isinstance(value, str):
+        return value
+    try:
+        return ", ".join(repr(float(part)) for part in value)  # type: ignore[attr-defined]
+    except TypeError:
+        return str(value)
