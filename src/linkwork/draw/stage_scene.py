@@ -1,0 +1,147 @@
+"""A linkage for the stage of web pages: what links carry, where joints are, how much room there is; one writer for all.
+
+The reader is ``web/stage/stage.js``. Arrays are little-endian numbers in base64. Transforms of links are not in here
+but for the pose that is shown first: a film has its own, a live page computes them.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..linkage.geometry import Box, Capsule, Cylinder, Polyline, Shape, Sphere, bone
+from ..transforms import FloatArray
+from .arguments import View
+from .sketch import BONE, DEFAULT_VIEW, VIEWS, Part, Sketch, nice_step, outermost
+from .surfaces import path
+from .triangles import Triangles, of_meshes
+
+CAPSULE, CYLINDER, BOX = 0.0, 1.0, 2.0  # the shapes of the page
+LEAST_SIZE = 1e-9
+MOST_BONES = 4  # that move one corner of a mesh in the page
+AXES = {"revolute", "continuous", "prismatic", "screw"}  # joints that move along or about one axis
+
+
+def scene(
+    sketch: Sketch,
+    poses: FloatArray,
+    *,
+    view: View = None,
+    points: FloatArray | None = None,
+    way: FloatArray | None = None,
+) -> dict[str, Any]:
+    """Return what the stage shows of a linkage, to be written as JSON.
+
+    Args:
+        sketch: What there is to draw.
+        poses: Poses whose room the camera sees at first, the first of them shown, shape (n, nq).
+        view: Camera; None shows a flat linkage straight from above.
+        points: Further points (n, 3) that the camera sees.
+        way: Where a camera that goes along is at each pose, shape (n, 3).
+    """
+    extent = sketch.extent(poses, points) if way is None else sketch.extent(poses, camera=way)
+    scale, flat = max(extent.size, LEAST_SIZE), sketch.flat and view is None
+    own = max(sketch.extent(poses[:1]).size, LEAST_SIZE)  # the linkage itself, without its way
+    parts = [*sketch.parts, *sketch.joint_parts(own), *(_rod(*rod, BONE) for rod in sketch.rods(own))]
+    angles = VIEWS["top"] if flat else DEFAULT_VIEW if view is None else VIEWS[view] if isinstance(view, str) else view
+    span, mesh = extent.high - extent.low, of_meshes(sketch)
+    stands = -0.02 * extent.size <= extent.low[2] <= 0.5 * extent.size  # on z = 0; else the ground is below everything
+    links = len(sketch.linkage.links)
+    return {
+        "name": sketch.linkage.name,
+        "links": list(sketch.linkage.links),
+        "joints": list(_joints(sketch)),
+        "flat": flat,
+        "view": [float(angle) for angle in angles],
+        "low": extent.low.tolist(),
+        "high": extent.high.tolist(),
+        "scale": scale,
+        "own": own,
+        "ground": 0.0 if stands and not flat else float(extent.low[2] - 0.02 * extent.size),
+        "cell": nice_step(max(float(span[:2].max()), LEAST_SIZE) / 8.0),
+        "rest": numbers(sketch.frames(poses[0])[:links]),
+        "parts": numbers([row for part in parts for row in _rows(part, 0.0035 * own)]),
+        "rails": numbers(np.concatenate([sketch.rails.owners, sketch.rails.local.reshape(-1, 6)], axis=1)),
+        "hull": numbers(outermost(extent.points, fine=7)),
+        "mesh": _mesh(mesh) if len(mesh.indices) else None,
+    }
+
+
+def moving_links(sketch: Sketch) -> list[int]:
+    """Return the links whose transforms the stage needs: those that carry something, and the ends of rails."""
+    carrying = {part.link for part in (*sketch.parts, *sketch.joint_parts(1.0))}
+    carrying |= {int(link) for link in (*sketch.bones.owners[:, 0], *sketch.rails.owners.ravel())}
+    return sorted(carrying | set(of_meshes(sketch).links.tolist()))
+
+
+def numbers(values: ArrayLike, kind: str = "<f4") -> str:
+    """Return numbers as bytes, little end first, in base64."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
+
+
+def turns_and_places(matrices: FloatArray) -> FloatArray:
+    """Return rigid transforms (..., 4, 4) as w, x, y, z of their quaternions and x, y, z, shape (..., 7)."""
+    from scipy.spatial.transform import Rotation
+
+    turns = Rotation.from_matrix(matrices[..., :3, :3].reshape(-1, 3, 3)).as_quat()
+    turns = np.roll(turns, 1, axis=-1)
+    return np.concatenate([turns.reshape(*matrices.shape[:-2], 4), matrices[..., :3, 3]], axis=-1)
+
+
+def _joints(sketch: Sketch) -> Iterator[dict[str, Any]]:
+    """Yield the joints of one axis: name, kind, the link below, and the axis in its coordinates."""
+    for link, (name, joint) in enumerate(zip(sketch.linkage.joints, sketch.linkage.arcs[1:], strict=True), start=1):
+        if joint.articulation.kind in AXES:
+            axis = [float(x) for x in joint.articulation.elements[0].axis]
+            yield {"name": name, "kind": joint.articulation.kind, "link": link, "axis": axis}
+
+
+def _mesh(mesh: Triangles) -> dict[str, str]:
+    """Return triangles on bones as arrays for the page: four bones a corner, weights and colours as bytes."""
+    spare = ((0, 0), (0, MOST_BONES - mesh.bones.shape[1]))
+    weights = np.round(255.0 * np.pad(mesh.weights, spare))
+    weights[:, 0] += 255.0 - weights.sum(axis=1)  # rounding takes nothing from the whole
+    return {
+        "corners": numbers(mesh.corners),
+        "normals": numbers(np.round(127.0 * np.pad(mesh.normals, ((0, 0), (0, 1)))), "i1"),
+        "colors": numbers(np.round(255.0 * np.pad(mesh.colors, ((0, 0), (0, 1)))), "u1"),
+        "bones": numbers(np.pad(mesh.bones, spare), "<u2"),
+        "weights": numbers(weights, "u1"),
+        "indices": numbers(mesh.indices, "<u4"),
+        "links": numbers(mesh.links, "<u2"),
+        "binds": numbers(mesh.binds[:, :3]),
+    }
+
+
+# Solids
+
+
+def _rod(link: int, start: FloatArray, end: FloatArray, radius: float, color: tuple[float, float, float]) -> Part:
+    rod = bone(start, end, radius)
+    return Part(link, rod.placement, rod.shape, color)
+
+
+def _rows(part: Part, thin: float) -> Iterator[FloatArray]:
+    """Yield a part as rows for the page: link, shape, size, half its length, colour, turn and place."""
+    if isinstance(part.shape, Polyline):
+        for start, end in pairwise(part.placed(path(part.shape))):
+            if (start != end).any():
+                yield from _rows(_rod(part.link, start, end, thin, part.color), thin)
+        return
+    shape, size, half = _solid(part.shape)
+    yield np.array([part.link, shape, *size, half, *part.color, *turns_and_places(part.matrix)])
+
+
+def _solid(shape: Shape) -> tuple[float, tuple[float, ...], float]:
+    """Return a shape of the page, its size along x, y, z, and half its length."""
+    if isinstance(shape, Box):
+        return BOX, tuple(edge / 2.0 for edge in shape.size), 0.0
+    if isinstance(shape, Sphere | Cylinder | Capsule):
+        kind = CYLINDER if isinstance(shape, Cylinder) else CAPSULE
+        return kind, (shape.radius,) * 3, getattr(shape, "length", 0.0) / 2.0
+    raise TypeError(f"{type(shape).__name__} is not a solid")
