@@ -461,3 +461,11 @@ def test_the_command_serves_until_interrupted_and_leaves_nothing(heard, end):
     assert (process.returncode, rest, wrong) == (0, "", "")
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(url, timeout=PATIENCE)
+
+
+def test_it_shows_itself_in_a_notebook_until_it_is_closed(studio):
+    html = studio._repr_html_()
+    assert f'<iframe src="{studio.url}"' in html
+    with open_studio(lw.models.planar([1]), port=0) as other:
+        pass
+    assert "<iframe" not in other._repr_html_()

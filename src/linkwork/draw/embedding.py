@@ -11,6 +11,7 @@ from ..formats.atomic_files import write_text
 from .arguments import output_path
 
 HEIGHT = 480  # pixels, of a frame in a notebook
+STYLE = "display:block;border:0;border-radius:6px;max-width:100%"
 
 
 @dataclass(frozen=True)
@@ -57,5 +58,12 @@ def embedded(html: str, title: str, height: int = HEIGHT) -> str:
     return (
         f'<iframe srcdoc="{escape(html)}" title="{escape(title)}" width="100%" height="{height}" loading="lazy" '
         'sandbox="allow-scripts allow-downloads" allowfullscreen '
-        'style="display:block;border:0;border-radius:6px;max-width:100%"></iframe>'
+        f'style="{STYLE}"></iframe>'
     )
+
+
+def window(url: str, title: str, height: int = HEIGHT) -> str:
+    """Return a frame that shows a page which this machine serves, and a link for notebooks that refuse such frames."""
+    where, name = escape(url), escape(title)
+    frame = f'<iframe src="{where}" title="{name}" width="100%" height="{height}" style="{STYLE}"></iframe>'
+    return f'{frame}<div>{name}: <a href="{where}" target="_blank" rel="noopener">{where}</a></div>'

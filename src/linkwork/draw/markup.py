@@ -12,7 +12,7 @@ from html import escape
 BLUE, ORANGE, GREEN, RED = "#4a7fd0", "#e8710a", "#2f9e44", "#e03131"
 FAINT = "rgba(128,128,128,0.35)"
 MOST_ROWS = 60
-CELL = "text-align:left;padding:1px 12px 1px 0;border:0;white-space:nowrap;vertical-align:middle"
+CELL = "text-align:left;padding:1px 10px 1px 0;border:0;white-space:nowrap;vertical-align:middle"
 
 
 class Safe(str):
@@ -44,6 +44,11 @@ def muted(text: object) -> Safe:
 def code(text: object) -> Safe:
     """Return text in letters of one width, spaces kept."""
     return styled(text, "font-family:monospace;white-space:pre")
+
+
+def sentence(text: object) -> Safe:
+    """Return text for a cell that may take several lines."""
+    return styled(text, "display:inline-block;white-space:normal;min-width:160px;max-width:360px;opacity:0.65")
 
 
 def table(titles: Sequence[object], rows: Iterable[Sequence[object]], *, most: int = MOST_ROWS) -> Safe:

@@ -200,11 +200,11 @@ def _race_result(lap: RaceResult) -> str:
 
 def _lap(lap: RaceResult) -> tuple[object, ...]:
     if lap.solution is None:
-        return (lap.method, muted("refused"), "", "", "", "", "", muted(lap.refusal))
+        return (lap.method, muted("refused"), "", "", "", "", "", sentence(lap.refusal))
     found = lap.solution
     mark = badge(lap.success, "reached" if lap.success else found.status)
     numbers = (f"{found.residual:.2g}", found.iterations, f"{1e3 * lap.seconds:.2f}", f"{lap.largest_step:.3g}")
-    return (lap.method, mark, *numbers, curve(lap.errors), "" if lap.success else muted(found.reason))
+    return (lap.method, mark, *numbers, curve(lap.errors), "" if lap.success else sentence(found.reason))
 
 
 def curve(errors: FloatArray, width: int = 120, height: int = 22) -> Safe:
@@ -245,7 +245,7 @@ def _clip(clip: Clip) -> str:
 @shown.register
 def _report(report: Report) -> str:
     words = badge(report.ok, "nothing wrong" if report.ok else f"{len(report.findings)} findings")
-    rows = [(f.kind, f"{f.first} … {f.last}", f.where, f.text) for f in report.findings]
+    rows = [(f.kind, f"{f.first} … {f.last}", f.where, sentence(f.text)) for f in report.findings]
     return card(
         f"report of {report.clip.linkage.name}",
         joined([words, muted(f"{len(report.clip)} frames")], " "),

@@ -14,7 +14,7 @@ from . import surfaces
 from .markup import BLUE, ORANGE, Safe
 from .sketch import DEFAULT_VIEW, Extent, Points, Sketch
 
-WIDTH, HEIGHT, MARGIN = 260, 200, 14
+WIDTH, HEIGHT, MARGIN = 220, 190, 14
 MOST = 300  # pieces of a kind
 GHOST = 0.25  # opacity of other poses
 LEAST_SIZE = 1e-9

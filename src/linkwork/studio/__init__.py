@@ -32,6 +32,8 @@ def open_studio(
 ) -> Studio:
     """Open the studio and return it, serving: `url` says where, `wait` serves until interrupted, `close` ends it.
 
+    As the last line of a notebook's cell it shows itself below it.
+
     Args:
         thing: A linkage, a file, or the name of a ready-made model.
         host: The address to bind; by default only this machine can reach it.

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..draw import is_flat
+from ..draw.embedding import window
 from ..draw.sketch import Sketch
 from ..errors import LinkworkError
 from ..explain.mobility import degrees_of_freedom
@@ -39,6 +40,7 @@ from .worker import Worker
 FRAME = 1.0 / 50.0  # seconds between pictures at least: solves go on meanwhile
 SLOW = 0.12  # seconds between refreshes of what is not the stage: sliders, sentences, curves
 FOLLOWING = (PosingTab, InsideTab, TimelineTab)  # tabs whose controls follow the pose
+IN_NOTEBOOK = 640  # pixels: its height there
 TONES = {"good": "#2b8a3e", "bad": "#c92a2a", "plain": "#495057"}
 
 
@@ -297,6 +299,12 @@ class Studio:
         self.thinker.close()
         with quiet():
             viser_privates.stop(self.server)
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame, for a notebook."""
+        if self._closed.is_set():
+            return "<em>This studio is closed; lw.studio.open_studio(...) opens another.</em>"
+        return window(self.url, "linkwork studio", IN_NOTEBOOK)
 
     def __enter__(self) -> Studio:
         return self

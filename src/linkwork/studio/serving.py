@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import socket
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -151,6 +152,15 @@ def same_origin(headers: Any, host: str) -> bool:
     return host not in HERE or page.hostname in HERE  # a name that was made to lead here is refused
 
 
-def quiet() -> contextlib.redirect_stdout[io.StringIO]:
-    """Keep viser from writing to the terminal: what there is to say, the command line says."""
-    return contextlib.redirect_stdout(io.StringIO())
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Keep viser from writing to the terminal or a notebook: what there is to say, the command line says."""
+    import rich
+
+    console = rich.get_console()  # in a notebook it does not write to stdout
+    before, console.quiet = console.quiet, True
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        console.quiet = before
