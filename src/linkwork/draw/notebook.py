@@ -39,6 +39,7 @@ from .markup import (
     folded,
     joined,
     muted,
+    sentence,
     side_by_side,
     styled,
     table,
