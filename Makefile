@@ -78,6 +78,7 @@ fuzz: $(VENV)/fuzz.stamp
 	$(BIN)/python tests/fuzz_urdf.py -max_total_time=$(SECONDS)
 
 docs: $(VENV)/docs.stamp
+	@$(PACK) --levels host
 	$(BIN)/mkdocs build --strict
 
 build: $(VENV)/dev.stamp

@@ -20,7 +20,7 @@ export const LOOK = `
 .plane { display: block; width: 100%; height: auto; user-select: none; -webkit-user-select: none; }
 .plane text { font: 15px system-ui, sans-serif; fill: var(--c, var(--ink)); paint-order: stroke; stroke: var(--paper);
   stroke-width: 4px; stroke-linejoin: round; }
-.plane .letter, i { font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", "DejaVu Serif", Georgia, serif; font-style: italic; }
+.plane .letter, i { font-family: "Latin Modern Math", "STIX Two Text", Cambria, "DejaVu Serif", Georgia, serif; font-style: italic; }
 .plane .letter { font-size: 17px; }
 .plane .low, .plane .high { font-size: 11.5px; }
 .plane .tick { font-size: 12px; fill: var(--muted); stroke-width: 3px; }
@@ -58,9 +58,9 @@ button[aria-pressed="true"] { background: var(--blue); border-color: var(--blue)
 button:disabled { opacity: 0.45; cursor: default; }
 button:focus-visible, select:focus-visible, input:focus-visible { outline: 2.5px solid var(--blue); outline-offset: 2px; }
 .check { display: flex; gap: 8px; align-items: center; } .check input { width: 18px; height: 18px; margin: 0; accent-color: var(--blue); }
-.row { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; }
+.row { display: flex; align-items: center; gap: 8px; overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-td, th { padding: 2px 9px; text-align: right; font-weight: 500; color: var(--c, var(--ink)); white-space: nowrap; }
+td, th { padding: 2px 7px; text-align: right; font-weight: 500; color: var(--c, var(--ink)); white-space: nowrap; }
 .matrix tbody td:first-of-type { border-left: 2px solid var(--ink); } .matrix tbody td:last-of-type { border-right: 2px solid var(--ink); }
 .matrix tbody th, .values th { color: var(--muted); font-weight: 400; text-align: left; }
 .values th { padding-left: 0; }
