@@ -85,7 +85,8 @@ class Plan:
         result: list[GoalTrack] = []
         for side, foot in self.feet.items():
             names = self.points[1][side]
-            result.append(GoalTrack("place", names["ankle"], foot.ankle, ANKLES + (PLANTED - ANKLES) * foot.heel_grip))
+            ankle = ANKLES * foot.near_ground(target.length(*LEGS[side]))
+            result.append(GoalTrack("place", names["ankle"], foot.ankle, ankle + (PLANTED - ankle) * foot.heel_grip))
             result.append(GoalTrack("place", names["toe"], foot.toe, TOES + (PLANTED - TOES) * foot.toe_grip))
             result.append(GoalTrack("turn", foot.sole.body, foot.rotation, SOLES + (FLAT - SOLES) * foot.heel_grip))
         for side, places in self.hands.items():

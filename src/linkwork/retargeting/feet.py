@@ -25,6 +25,7 @@ LIFTED, FIRM = 0.005, 0.3  # [m]: a foot that was lifted by as much has at least
 TOE_TIPS = 0.5  # of the toes' length: points farther ahead are raised out of the ground by the toes, others by the foot
 MOST_RAISED = 1.5  # [rad] that toes are bent up
 SHORT = 1e-6  # [m]
+HIGH = 0.25  # of a leg's length: from there on the place of a foot counts little
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,18 @@ class FootPlan:
     heel_grip: FloatArray
     toes_down: FloatArray
     strain: FloatArray
+
+    def near_ground(self, leg: float) -> FloatArray:
+        """Return how much the place of the foot counts, (frames,): 1 at the ground, where a step is judged by places.
+
+        High above it, in a kick or a somersault, a leg is judged by how its bones are turned.
+
+        Args:
+            leg: Length of the leg [m].
+        """
+        height = np.maximum(self.ankle[:, 2] - self.sole.height, 0.0)
+        result: FloatArray = 1.0 / (1.0 + (height / (HIGH * leg)) ** 4)
+        return result
 
     def lifted(self, higher: FloatArray) -> FootPlan:
         """Return a foot that goes higher by so much, (frames,), and keeps more firmly to its path there."""

@@ -25,6 +25,7 @@ SETTLING = 0.25  # [s]: time over which the hips give way to legs that are too s
 LOW, SOFT = 0.2, 0.06  # [m]: hands lower than the first keep above the ground; how softly they do
 GIVING_WAY = 0.1  # [s]: over which time hands and hips give way where limits make them
 IN_THE_AIR = 0.01  # how much a leg that swings counts beside one that stands, where hips give way to legs
+STEEPEST = 3.0  # hips are lower by at most this many times what a leg lacks
 SHORTEST = 1e-6  # [m]: shorter limbs are ignored
 HANDS_MEET = 0.8  # of an arm: hands nearer than that are kept as far apart as they were
 
@@ -54,7 +55,9 @@ def plan_hips(
         leg = LONGEST_LEG * target.length(*LEGS[side])
         way = hip - foot.ankle
         room = np.sqrt(np.maximum(leg**2 - way[:, 0] ** 2 - way[:, 1] ** 2, 0.0))
-        drop = np.maximum(drop, np.minimum(way[:, 2] - room, 0.2 * leg))
+        lack = np.maximum(np.linalg.norm(way, axis=1) - leg, 0.0)
+        lower = np.minimum(way[:, 2] - room, STEEPEST * lack)  # a leg that is spread gains little by lower hips
+        drop = np.maximum(drop, foot.near_ground(leg) * np.minimum(lower, 0.2 * leg))
     place_root(target, poses, hips, places - smooth_cover(drop, times, SETTLING)[:, None] * (0.0, 0.0, 1.0))
 
 

@@ -6,7 +6,6 @@ A bone of the target is turned so that its anatomical axes (see `anatomy`) are t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,22 +15,19 @@ from ..motion.clips import Clip
 from ..transforms import (
     FloatArray,
     axis_rotation,
-    matrix_quaternion,
     quaternion_matrix,
     rotation_vector,
-    steady,
     vector_quaternion,
 )
 from .anatomy import limb_way, mean_axes
+from .bone_fit import OrientedLink, fit_bone
 from .names import SIDES, TRUNK
 from .skeletons import Skeleton
 
 MOST_TORSION = 1.0  # [rad] that a foot is turned below its shank
 TWISTING = 0.6  # cosine from which an axis runs along a bone, and twists what hangs on it
-DAMPING = 1e-3  # of the fit of revolute joints to rotations: near gimbal lock they move little
 BOTH_BONES = 4  # so many axes point an upper arm and its forearm, or a thigh and its shank, where they should
 POINTINGS, POINTED = 6, 0.005  # fits to a direction at most, and how near it is near enough [rad]
-STRIDE = 0.15  # [rad]: how far joints turn in a frame towards a better fit; three without limits may jump
 
 # The bone that stands in for one which a source does not have.
 ARM_ABOVE = {"clavicle": "chest", "shoulder": "chest", "elbow": "shoulder", "hand": "elbow"}
@@ -100,27 +96,6 @@ def _ankle_twists(skeleton: Skeleton, side: str) -> bool:
     return False
 
 
-@dataclass(frozen=True)
-class OrientedLink:
-    """A link with the orientation it should have, and the joints that can turn it.
-
-    Args:
-        link: The link.
-        above: The link before it that has an orientation too.
-        path: The joints from there to the link.
-        moving: Those of them that turn it.
-        wanted: The orientations, (frames, 3, 3).
-        way: Where a bone of a limb points, in the coordinates of the link; None of others.
-    """
-
-    link: int
-    above: int
-    path: tuple[int, ...]
-    moving: frozenset[int]
-    wanted: FloatArray
-    way: FloatArray | None
-
-
 def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> FloatArray:
     """Return poses (frames, nq) whose bones have the wanted orientations, as nearly as joints and limits allow.
 
@@ -135,7 +110,7 @@ def joint_values(skeleton: Skeleton, wanted: Mapping[str, FloatArray]) -> FloatA
     for bone in _bones(skeleton, wanted):
         base = reached[bone.above]
         local = np.swapaxes(base, -1, -2) @ bone.wanted
-        _fit(linkage, bone, local, poses)
+        fit_bone(linkage, bone, local, poses)
         now = linkage.forward(poses, frame=linkage.links[bone.link])[:, :3, :3]
         if bone.way is not None:
             now = _pointed(linkage, bone, bone.way, base, now, poses)
@@ -152,7 +127,7 @@ def _pointed(
         if np.abs(off).max() < POINTED:
             break
         least = quaternion_matrix(vector_quaternion(off)) @ now
-        _fit(linkage, bone, np.swapaxes(base, -1, -2) @ least, poses)
+        fit_bone(linkage, bone, np.swapaxes(base, -1, -2) @ least, poses)
         now = linkage.forward(poses, frame=linkage.links[bone.link])[:, :3, :3]
     return now
 
@@ -248,43 +223,6 @@ def _turns(linkage: Linkage, arc: int) -> int:
     if joint.mimic is not None:
         return 0
     return sum({"ball": 3, "revolute": 1}.get(element.kind, 0) for element in joint.articulation.elements)
-
-
-def _fit(linkage: Linkage, bone: OrientedLink, local: FloatArray, poses: FloatArray) -> None:
-    """Write the values of the joints of a bone that turn it nearest to local rotations (frames, 3, 3)."""
-    from ..kernels.revolute_fit import fit_revolute, memory_size
-
-    constants: list[FloatArray] = [np.eye(3)]
-    axes: list[FloatArray] = []
-    columns: list[int] = []
-    ball: tuple[int, FloatArray] | None = None
-    free = {arc for arc in bone.moving if linkage.arcs[arc].mimic is None}
-    turning = any(element.kind == "ball" for arc in free for element in linkage.arcs[arc].articulation.elements)
-    for arc in bone.path:
-        joint, drive = linkage.arcs[arc], linkage.drives[arc]
-        constants[-1] = constants[-1] @ joint.placement[:3, :3]
-        for element in joint.articulation.elements:
-            column = drive.q + element.value
-            if arc in free and element.kind == "ball" and ball is None:  # one ball joint is enough
-                ball = (column, constants[-1])
-                constants[-1] = np.eye(3)
-            elif arc in free and element.kind == "revolute" and not turning:
-                axes.append(element.axis)
-                columns.append(column)
-                constants.append(np.eye(3))
-            else:
-                values = poses[0, drive.columns]
-                constants[-1] = constants[-1] @ element.matrix(values)[:3, :3]
-    if ball is not None:
-        column, before = ball
-        poses[:, column : column + 4] = steady(matrix_quaternion(before.T @ local @ constants[-1].T))
-    elif columns:
-        lower, upper, count = linkage.lower[columns], linkage.upper[columns], len(columns)
-        stride = np.inf if count >= 3 and np.isinf(upper).all() else STRIDE
-        angles, memory = np.ascontiguousarray(poses[:, columns]), np.empty(memory_size(count))
-        turns = np.stack(constants), np.stack(axes)
-        fit_revolute(*turns, lower, upper, np.ascontiguousarray(local), angles, memory, DAMPING, stride)
-        poses[:, columns] = angles
 
 
 def place_root(skeleton: Skeleton, poses: FloatArray, roles: Sequence[str], wanted: FloatArray) -> None:

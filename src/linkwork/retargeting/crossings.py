@@ -1,0 +1,45 @@
+"""Two fits of one motion, each good where the other is not: when to cross from one to the other."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..transforms import FloatArray
+
+
+def crossings(first: FloatArray, second: FloatArray, apart: FloatArray, stride: float) -> FloatArray:
+    """Return the share of a second fit in every frame, between 0 and 1, shape (frames,).
+
+    The sum of squared errors and of squared crossings is the least (dynamic programming over frames); a crossing then
+    takes as many frames as its distance has strides.
+
+    Args:
+        first: How far off the first fit is in each frame [rad].
+        second: How far off the second one is.
+        apart: How far joints of the two are apart.
+        stride: How far they may go in a frame.
+
+    Example:
+        >>> off = np.array([0.0, 0.0, 0.5, 0.5, 0.5])
+        >>> crossings(off, off[::-1] * 0.1, np.full(5, 0.1), 0.15).tolist()
+        [0.0, 0.0, 1.0, 1.0, 1.0]
+    """
+    errors, frames = np.stack([first, second]) ** 2, len(first)
+    total, came = errors[:, 0].copy(), np.zeros((frames, 2), dtype=int)
+    for f in range(1, frames):
+        crossed = total[::-1] + apart[f] ** 2
+        came[f] = np.where(crossed < total, [1, 0], [0, 1])
+        total = np.minimum(total, crossed) + errors[:, f]
+    chosen = np.zeros(frames)
+    now = int(np.argmin(total))
+    for f in range(frames - 1, -1, -1):
+        chosen[f] = now
+        now = came[f, now]
+    result = chosen.copy()
+    for f in np.flatnonzero(np.diff(chosen)) + 1:  # the first frame of the other fit
+        half = math.ceil(apart[f] / stride) // 2
+        low, high = max(f - 1 - half, 0), min(f + half, frames - 1)
+        result[low : high + 1] = np.linspace(chosen[f - 1], chosen[f], high - low + 1)
+    return result
