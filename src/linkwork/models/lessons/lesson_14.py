@@ -1,0 +1,72 @@
+"""Lesson 14: cyclic coordinate descent."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...goals import Reach
+from ...solvers import solve
+from ..arms import planar
+from .lesson import Exercise, Lesson
+
+GOAL = (-20.0, 5.0)
+START = (math.pi / 8, math.pi / 4, math.pi / 4)
+
+
+def last_turn() -> float:
+    """Return the turn of joint 3, which comes first: from the end effector to the goal, seen from the joint [deg]."""
+    arm = planar([15, 10, 5])
+    joint = arm.forward(START, frame="link3")[:2, 3]
+    e, g = arm.forward(START, frame="tip")[:2, 3] - joint, np.array(GOAL) - joint
+    return math.degrees(math.atan2(e[0] * g[1] - e[1] * g[0], e @ g))
+
+
+def sweeps() -> float:
+    """Return how many sweeps bring the end effector within a tenth of a millimetre."""
+    return float(solve(planar([15, 10, 5]), Reach("tip", position=GOAL), start=START, method="ccd").iterations)
+
+
+def most_useful() -> float:
+    """Return the joint that brings the end effector nearest when it turns alone: its best distance is | |g| - |e| |."""
+    arm = planar([15, 10, 5])
+    tip = arm.forward(START, frame="tip")[:2, 3]
+    joints = [arm.forward(START, frame=f"link{k}")[:2, 3] for k in (1, 2, 3)]
+    left = [abs(np.linalg.norm(np.array(GOAL) - at) - np.linalg.norm(tip - at)) for at in joints]
+    return 1.0 + int(np.argmin(left))
+
+
+LESSON = Lesson(
+    number=14,
+    name="ccd",
+    title="Cyclic coordinate descent",
+    section="5.3.3",
+    figures=("ccd-turns",),
+    exercises=(
+        Exercise(
+            "Links of 15, 10 and 5, pose (π/8, π/4, π/4), goal (-20, 5). By which angle does joint 3 turn in the first "
+            "step of cyclic coordinate descent?",
+            last_turn,
+            unit="deg",
+            tolerance=0.5,
+            hint="Joint 3 is the origin of frame link3. Use atan2 of the cross product and the dot product of e and g.",
+            why="Joint 3 looks along its link to the end effector and then to the goal: 82.3 degrees further round.",
+        ),
+        Exercise(
+            "The same problem: how many sweeps does lw.solve with method 'ccd' need, at its default tolerance?",
+            sweeps,
+            tolerance=0.5,
+            hint="solution.iterations counts sweeps, not turns.",
+            why="Five sweeps are fifteen turns. The error shrinks by a factor of about thirty with each at the end.",
+        ),
+        Exercise(
+            "The same problem with 'ranked-ccd': which joint, 1, 2 or 3, turns first because it brings the end "
+            "effector nearest to the goal?",
+            most_useful,
+            tolerance=0.1,
+            hint="Turned alone, a joint brings the end effector onto the ray to the goal: what is left is | |g| - |e| |.",
+            why="Joint 1 sees end effector and goal at nearly the same distance, so it can bring them close together.",
+        ),
+    ),
+)
