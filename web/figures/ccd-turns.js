@@ -32,8 +32,7 @@ export function ccdTurns(root, home) {
   const order = panel.choice({ label: "Order", options: { inward: "outermost first", ranked: "most useful first" }, chosen: draw });
   const player = panel.player({ step: turn, reset, rate: 2 });
   panel.buttons({ Sweep: sweep, Straighten: straighten });
-  const columns = Array.from({ length: n }, (_, k) => `${k + 1}`);
-  const table = panel.matrix({ columns, rows: ["turn [°]", "nearer by"], digits: 1 });
+  const table = panel.table();
 
   /**
    * What each joint would do if it turned alone: e is the way from it to the end effector, g the way to the goal.
@@ -108,13 +107,13 @@ export function ccdTurns(root, home) {
     if (Math.abs(change) > 0.01) angle.show(at, from, from + change, `Δθ_${k + 1}`, 44);
     else angle.hide();
     lands.show([at[0] + reach * Math.cos(from + change), at[1] + reach * Math.sin(from + change)]);
-    here.show(at, String(k + 1), -12, -16);
-    table.show([all.map((one) => one.change / DEGREE), all.map((one) => one.gain)]);
+    const [ux, uy] = behind(e, g);
+    here.show(at, String(k + 1), 18 * ux, -18 * uy);
+    table.show(Object.fromEntries(all.map((one, i) => [`joint ${i + 1}`, `${number(one.change / DEGREE, 1)}°, nearer by ${number(one.gain, 1)}`])));
     const left = error();
     if (left <= NEAR) panel.say(`Reached after ${turns} turns.`, "green");
     else if (all.every((one) => Math.abs(Math.sin(one.change)) < 1e-9 && one.gain < 1e-9)) panel.say(`Stuck ${number(left, 2)} away: no joint can leave the line.`, "red");
     else panel.say(`Joint ${k + 1} is next and turns by ${number(change / DEGREE, 1)}°. The end effector is ${number(left, left < 0.1 ? 4 : 2)} away after ${turns} turns.`);
-    void g;
   }
 
   draw();
@@ -124,4 +123,12 @@ export function ccdTurns(root, home) {
       return { q: [...q], goal: [...goal.at], joint: chosen() + 1, turns, error: error(), changes: all.map((one) => one.change), gains: all.map((one) => one.gain) };
     },
   };
+}
+
+/** @param {number[]} e @param {number[]} g @returns {[number, number]} a direction that neither of two vectors takes */
+function behind(e, g) {
+  const [a, b] = [Math.hypot(e[0], e[1]) || 1, Math.hypot(g[0], g[1]) || 1];
+  const [x, y] = [e[0] / a + g[0] / b, e[1] / a + g[1] / b];
+  const length = Math.hypot(x, y);
+  return length < 0.2 ? [e[1] / a, -e[0] / a] : [-x / length, -y / length];
 }

@@ -38,12 +38,12 @@ export function fabrikPasses(root, home) {
   const plane = new Plane(stage, { x: [-1.1 * size, 1.1 * size], y: [-0.6 * size, 1.0 * size], label: "A chain of points whose links are repaired one by one" });
   plane.circle({ color: "muted", dashed: true }).show(base, size);
   const ghost = plane.arm({ color: "muted", faint: true, base: false });
-  const body = plane.arm();
+  plane.arm({ color: "muted" }).show([base, base]); // the ground stays where it is
+  const body = [plane.arm({ base: false }), plane.arm({ base: false })]; // before a link that is broken, and behind it
   const broken = plane.path({ color: "red", dashed: true, width: 3, layer: "marks" });
   const way = plane.path({ color: "teal", dashed: true, width: 2, layer: "marks" });
   const moved = plane.vector({ color: "teal", width: 3 });
   const ring = plane.point({ color: "teal", radius: 6 });
-  const home0 = plane.point({ color: "muted", radius: 4 });
   const goal = plane.goal({ at: home.numbers("goal", [-20, 5]), label: "goal", moved: anew });
   const player = panel.player({ step: pull, reset, rate: 2 });
   panel.buttons({ "Whole pass": pass, "Whole round": circuit });
@@ -102,8 +102,8 @@ export function fabrikPasses(root, home) {
   function draw(k, old, neighbour) {
     const now = lengths.map((_, i) => Math.hypot(p[i + 1][0] - p[i][0], p[i + 1][1] - p[i][1]));
     const wrong = now.findIndex((length, i) => Math.abs(length - lengths[i]) > 1e-9);
-    body.show(p);
-    home0.show(base);
+    body[0].show(wrong < 0 ? p : p.slice(0, wrong + 1));
+    body[1].show(wrong < 0 ? [p[n]] : p.slice(wrong + 1));
     if (moment) ghost.show(before);
     else ghost.hide();
     if (wrong >= 0) broken.show([p[wrong], p[wrong + 1]]);

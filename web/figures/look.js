@@ -32,7 +32,7 @@ export const LOOK = `
 .faint { opacity: 0.38; }
 .shaft { fill: none; stroke: var(--c); stroke-width: var(--width, 2.4px); stroke-linecap: round; }
 .head { fill: var(--c); stroke: none; }
-.dot circle { fill: var(--c); stroke: var(--paper); stroke-width: 1.5px; }
+.dot:not(.goal) circle { fill: var(--c); stroke: var(--paper); stroke-width: 1.5px; }
 .link { fill: var(--c); stroke: var(--paper); stroke-width: 1.2px; }
 .joint { fill: var(--paper); stroke: var(--c); stroke-width: 2px; }
 .base { fill: var(--muted); }

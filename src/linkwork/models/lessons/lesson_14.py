@@ -65,7 +65,7 @@ LESSON = Lesson(
             "effector nearest to the goal?",
             most_useful,
             tolerance=0.1,
-            hint="Turned alone, a joint brings the end effector onto the ray to the goal: what is left is | |g| - |e| |.",
+            hint="Turned alone, a joint brings the end effector onto the ray to the goal. | |g| - |e| | is left.",
             why="Joint 1 sees end effector and goal at nearly the same distance, so it can bring them close together.",
         ),
     ),

@@ -59,7 +59,7 @@ LESSON = Lesson(
             lambda: tuple(backward()[2]),
             unit="m",
             tolerance=0.05,
-            hint="The end effector is on the goal now. Joint 3 goes to distance 5 from it, on the line to where it was.",
+            hint="The end effector is on the goal now. Joint 3 goes to distance 5 from it, towards where it was.",
             why="It was far to the right of the goal and above it, so it ends up to the right of it, a little higher.",
         ),
         Exercise(

@@ -51,8 +51,8 @@ LESSON = Lesson(
             stop,
             unit="deg",
             tolerance=0.5,
-            hint="Coupler and rocker are in one line, 0.55 long. The law of cosines gives the angle at the crank's pivot.",
-            why="Coupler and rocker reach 0.55 when they are in line. Beyond that angle the crank's end is further away.",
+            hint="Coupler and rocker are in one line, 0.55 long. The law of cosines gives the crank's angle.",
+            why="In line, coupler and rocker reach 0.55. Beyond that angle the crank's end is further away.",
         ),
     ),
 )
