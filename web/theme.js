@@ -44,22 +44,26 @@ const declared = (palette) =>
 
 const { light, dark } = PALETTES;
 
-/** Variables for both schemes, and the ring around what has the focus. */
+/** Variables for both schemes; shadow roots inherit them. */
 export const CSS = `
-:root, :host { color-scheme: light dark; --lw-font: ${FONT}; ${declared(light)} }
-@media (prefers-color-scheme: dark) { :root, :host { ${declared(dark)} } }
-[data-theme="light"], :host([data-theme="light"]) { color-scheme: light; ${declared(light)} }
-[data-theme="dark"], :host([data-theme="dark"]) { color-scheme: dark; ${declared(dark)} }
-:focus-visible { outline: 2px solid var(--lw-goal-text); outline-offset: 2px; }
+:root { color-scheme: light dark; --lw-font: ${FONT}; ${declared(light)} }
+@media (prefers-color-scheme: dark) { :root { ${declared(dark)} } }
+[data-theme="light"] { color-scheme: light; ${declared(light)} }
+[data-theme="dark"] { color-scheme: dark; ${declared(dark)} }
 `;
 
-/** Give a page or a shadow root the variables, once. @param {Document | ShadowRoot} root */
+/** The ring around what has the focus. */
+export const FOCUS = ":focus-visible { outline: 2px solid var(--lw-goal-text); outline-offset: 2px; }";
+
+/** Give a page the variables, and the page or a shadow root in it the ring; once. @param {Document | ShadowRoot} root */
 export function adopt(root) {
-  if (root.querySelector("style[data-linkwork-theme]")) return;
-  const style = document.createElement("style");
-  style.dataset.linkworkTheme = "";
-  style.textContent = CSS;
-  ("head" in root ? root.head : root).prepend(style);
+  for (const [place, text] of /** @type {[Document | ShadowRoot, string][]} */ ([[document, CSS + FOCUS], [root, FOCUS]])) {
+    if (place.querySelector("style[data-linkwork-theme]")) continue;
+    const style = document.createElement("style");
+    style.dataset.linkworkTheme = "";
+    style.textContent = text;
+    ("head" in place ? place.head : place).prepend(style);
+  }
 }
 
 const night = () => matchMedia("(prefers-color-scheme: dark)");

@@ -35,7 +35,7 @@ const FINGER = 18; // CSS pixels around a finger in which a link is found
 const SHARPEST = 2; // pixels of the screen for one of CSS, at most
 
 export const STAGE_CSS = `
-.lw-stage { position: relative; overflow: hidden; background: var(--lw-page); }
+:where(.lw-stage) { position: relative; overflow: hidden; background: var(--lw-page); }
 .lw-stage canvas { position: absolute; inset: 0; width: 100%; height: 100%; display: block; touch-action: none; cursor: grab; }
 .lw-stage canvas:active { cursor: grabbing; }
 .lw-stage canvas:focus-visible { outline-offset: -3px; }

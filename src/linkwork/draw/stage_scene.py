@@ -95,10 +95,10 @@ def turns_and_places(matrices: FloatArray) -> FloatArray:
 
 def _joints(sketch: Sketch) -> Iterator[dict[str, Any]]:
     """Yield the joints of one axis: name, kind, the link below, and the axis in its coordinates."""
-    for link, (name, joint) in enumerate(zip(sketch.linkage.joints, sketch.linkage.arcs[1:], strict=True), start=1):
+    for link, joint in enumerate(sketch.linkage.arcs):
         if joint.articulation.kind in AXES:
             axis = [float(x) for x in joint.articulation.elements[0].axis]
-            yield {"name": name, "kind": joint.articulation.kind, "link": link, "axis": axis}
+            yield {"name": joint.name, "kind": joint.articulation.kind, "link": link, "axis": axis}
 
 
 def _mesh(mesh: Triangles) -> dict[str, str]:

@@ -1,0 +1,231 @@
+// @ts-check
+/**
+ * `<linkwork-film>`: plays a film that Python wrote, on the stage, with a bar to play, scrub, loop and change the speed.
+ *
+ *     <linkwork-film title="A walk"><script type="application/json">...</script></linkwork-film>
+ *
+ * `film.seek(seconds)`, `film.toggle()`, `film.time`; `film.show(data)` in place of the script inside.
+ */
+
+import { between, bytes } from "../stage/algebra.js";
+import { Stage } from "../stage/stage.js";
+import { adopt } from "../theme.js";
+import { Motion } from "./motion.js";
+
+const HTML = `
+<div class="stage"></div>
+<header>
+  <div><h1></h1><p></p></div>
+  <details><summary>Keys</summary><ul>
+    <li>Space: play or pause</li>
+    <li>Left, right: one frame; Home, End: first, last</li>
+    <li>Up, down: faster, slower</li>
+    <li>Drag: turn, or move a flat picture</li>
+    <li>Shift, right button or two fingers: move</li>
+    <li>Wheel, pinch, + and -: nearer, further</li>
+    <li>R or double click: the first view</li>
+  </ul></details>
+</header>
+<form aria-label="Playback">
+  <button type="button" id="play" aria-label="Pause">&#10074;&#10074;</button>
+  <input type="range" id="scrub" min="0" max="1" step="any" value="0" aria-label="Time">
+  <output id="clock" aria-hidden="true"></output>
+  <select id="speed" aria-label="Speed">
+    <option value="0.1">0.1&times;</option><option value="0.25">&frac14;&times;</option>
+    <option value="0.5">&frac12;&times;</option><option value="1" selected>1&times;</option>
+    <option value="2">2&times;</option><option value="4">4&times;</option>
+  </select>
+  <label><input type="checkbox" id="loop" checked>Loop</label>
+</form>
+<div id="failure" role="alert" hidden></div>`;
+
+const CSS = `
+* { box-sizing: border-box; }
+:host { position: relative; display: block; overflow: hidden; min-height: 12rem; background: var(--lw-page); color: var(--lw-ink);
+  font: 15px/1.4 var(--lw-font); }
+.stage { position: absolute; inset: 0; }
+header { position: absolute; top: 0; left: 0; right: 0; padding: .8rem 1rem; display: flex; justify-content: space-between;
+  align-items: flex-start; gap: 1rem; pointer-events: none; }
+h1 { margin: 0; font-size: 1.1rem; font-weight: 600; overflow-wrap: anywhere; }
+header p { margin: .1rem 0 0; color: var(--lw-soft); font-size: .85rem; }
+details { pointer-events: auto; text-align: right; color: var(--lw-soft); font-size: .85rem; flex: none; }
+summary { display: inline-block; padding: .3rem .8rem; border: 1px solid var(--lw-line); border-radius: 99px;
+  background: var(--lw-bar); cursor: pointer; list-style: none; }
+summary::-webkit-details-marker { display: none; }
+details ul { margin: .4rem 0 0; padding: .6rem .9rem; list-style: none; background: var(--lw-bar);
+  border: 1px solid var(--lw-line); border-radius: 10px; text-align: left; }
+form { position: absolute; left: 0; right: 0; bottom: 0; padding: .5rem max(.8rem, env(safe-area-inset-left))
+  max(.6rem, env(safe-area-inset-bottom)); display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .7rem;
+  background: var(--lw-bar); border-top: 1px solid var(--lw-line); }
+button, select, label { min-height: 2.75rem; font: inherit; color: var(--lw-ink); }
+form button, select { padding: 0 .7rem; border: 1px solid var(--lw-line); border-radius: 10px; background: var(--lw-page);
+  cursor: pointer; }
+#play { min-width: 2.75rem; font-size: 1.05rem; }
+label { display: flex; align-items: center; gap: .35rem; cursor: pointer; }
+input { accent-color: var(--lw-goal-text); }
+#scrub { flex: 1 1 12rem; min-width: 8rem; height: 2.75rem; margin: 0; cursor: pointer; }
+output { color: var(--lw-soft); font-size: .9rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
+@media (max-width: 40rem) { #scrub { order: -1; flex-basis: 100%; } output { margin-right: auto; font-size: .8rem; }
+  form { column-gap: .5rem; } select { padding: 0 .3rem; } }
+#failure { position: absolute; inset: 0; display: grid; place-items: center; padding: 2rem; text-align: center; }
+[hidden] { display: none !important; }
+`;
+
+const PLAY = "\u25B6\uFE0E";
+const PAUSE = "\u275A\u275A";
+
+export class LinkworkFilm extends HTMLElement {
+  connectedCallback() {
+    if (this.shadowRoot) return;
+    const root = this.attachShadow({ mode: "open" });
+    root.innerHTML = `<style>${CSS}</style>${HTML}`;
+    adopt(root);
+    const found = (/** @type {string} */ name) => /** @type {any} */ (root.querySelector(name));
+    [this.play, this.scrub, this.clock, this.speed, this.loop] = ["#play", "#scrub", "#clock", "#speed", "#loop"].map(found);
+    [this.heading, this.note, this.bar, this.failure] = ["h1", "header p", "form", "#failure"].map(found);
+    const data = this.querySelector('script[type="application/json"]');
+    if (data) this.show(JSON.parse(data.textContent ?? ""));
+  }
+
+  disconnectedCallback() {
+    cancelAnimationFrame(this.asked ?? 0);
+    this.stage?.free();
+  }
+
+  /** @param {any} film what Python's draw/player.py wrote */
+  show(film) {
+    this.heading.textContent = film.title;
+    this.note.textContent = film.note;
+    this.motion = new Motion(film);
+    this.film = film;
+    this.time = 0;
+    this.before = /** @type {number | null} */ (null);
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.playing = this.motion.duration > 0 && !calm;
+    try {
+      const place = /** @type {any} */ (this.shadowRoot).querySelector(".stage");
+      this.stage = new Stage(place, { label: film.label, keys: false });
+    } catch (error) {
+      this.failure.textContent = error instanceof Error ? error.message : String(error);
+      this.failure.hidden = false;
+      return;
+    }
+    this.stage.show(film.scene);
+    this.matrices = this.stage.matrices.slice();
+    const width = 0.0028 * Math.min(film.scene.scale / film.scene.own, 1.5);
+    this.trail = film.trail ? this.stage.trail(new Float32Array(bytes(film.trail)), { width }) : null;
+    this.scrub.max = this.motion.duration;
+    this.scrub.disabled = this.play.disabled = this.motion.duration === 0;
+    this.listen();
+    this.cover();
+    this.update();
+    this.asked = requestAnimationFrame((now) => this.tick(now));
+  }
+
+  listen() {
+    const { stage, scrub, play } = this;
+    const { signal } = /** @type {Stage} */ (stage).end;
+    play.addEventListener("click", () => this.toggle(), { signal });
+    scrub.addEventListener("input", () => this.scrubbed(), { signal });
+    this.bar.addEventListener("submit", (/** @type {Event} */ event) => event.preventDefault(), { signal });
+    const whole = document.body.children.length === 1 || this.hasAttribute("keys"); // the page is the film
+    (whole ? window : this).addEventListener("keydown", (event) => this.key(/** @type {any} */ (event)), { signal });
+    const sizes = new ResizeObserver(() => this.cover());
+    sizes.observe(this.bar);
+    signal.addEventListener("abort", () => sizes.disconnect());
+  }
+
+  /** Let the picture stand where title and bar do not cover it. */
+  cover() {
+    const { bottom } = this.heading.getBoundingClientRect();
+    const top = bottom - this.getBoundingClientRect().top + 24;
+    this.stage?.margins({ top, bottom: this.bar.offsetHeight + 12 });
+  }
+
+  scrubbed() {
+    this.playing = false;
+    this.seek(Number(this.scrub.value));
+  }
+
+  /** @param {number} time [s] */
+  seek(time) {
+    this.time = between(0, time, this.motion?.duration ?? 0);
+    this.update();
+  }
+
+  toggle() {
+    const duration = this.motion?.duration ?? 0;
+    this.playing = !this.playing && duration > 0;
+    if (this.playing && (this.time ?? 0) >= duration) this.time = 0;
+    this.update();
+  }
+
+  /** Go on by whole frames, or back. @param {number} count */
+  step(count) {
+    this.playing = false;
+    this.seek(this.motion?.stepped(this.time ?? 0, count) ?? 0);
+  }
+
+  /** Show the pose, the path and the clock of the time. */
+  update() {
+    const { motion, stage, matrices, film, time = 0, playing } = this;
+    if (!motion || !stage || !matrices) return;
+    const now = motion.moment(time);
+    motion.write(now, matrices);
+    stage.camera.gone = motion.gone(now);
+    stage.camera.changed();
+    stage.pose(matrices);
+    this.trail?.reached((now.low + now.share) / Math.max(motion.times.length - 1, 1));
+    const number = motion.numbers[now.share > 0.999 ? now.high : now.low];
+    this.clock.textContent = `frame ${number} of ${film.last} | ${time.toFixed(2)} of ${motion.duration.toFixed(2)} s`;
+    this.scrub.value = time;
+    this.scrub.setAttribute("aria-valuetext", `${time.toFixed(2)} seconds, frame ${number}`);
+    this.play.textContent = playing ? PAUSE : PLAY;
+    this.play.setAttribute("aria-label", playing ? "Pause" : "Play");
+  }
+
+  /** @param {number} now [ms] */
+  tick(now) {
+    const { before, motion } = this;
+    if (this.playing && motion && before !== null && before !== undefined) {
+      let next = (this.time ?? 0) + ((now - before) / 1000) * Number(this.speed.value);
+      if (next >= motion.duration) {
+        this.playing = this.loop.checked;
+        next = this.playing ? next % motion.duration : motion.duration;
+      }
+      this.seek(next);
+    }
+    this.before = now;
+    this.asked = requestAnimationFrame((later) => this.tick(later));
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const target = /** @type {Element} */ (event.composedPath()[0]);
+    const presses = event.key === " " && target.matches?.("button, summary, input[type=checkbox]");
+    if (presses || target === this.speed || event.ctrlKey || event.metaKey || event.altKey) return;
+    const act = this.keys()[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  /** @returns {Record<string, () => void>} */
+  keys() {
+    const count = this.motion?.times.length ?? 0;
+    const { stage, speed } = this;
+    const faster = (/** @type {number} */ way) => (speed.selectedIndex = between(0, speed.selectedIndex + way, speed.length - 1));
+    const zoom = (/** @type {number} */ factor) => {
+      stage?.camera.zoom(factor);
+      stage?.looked();
+    };
+    const home = () => stage?.home();
+    return {
+      " ": () => this.toggle(), ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), ArrowUp: () => faster(1),
+      ArrowDown: () => faster(-1), Home: () => this.step(-count), End: () => this.step(count), r: home, R: home,
+      "+": () => zoom(0.85), "-": () => zoom(1.18),
+    };
+  }
+}
+
+customElements.define("linkwork-film", LinkworkFilm);
