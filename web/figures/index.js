@@ -4,12 +4,24 @@
 import { ccdTurns } from "./ccd-turns.js";
 import { fabrikPasses } from "./fabrik-passes.js";
 import { fourBar } from "./four-bar.js";
+import { damping } from "./damping.js";
+import { eulerSteps } from "./euler-steps.js";
+import { follow } from "./follow.js";
 import { jacobianColumns } from "./jacobian-columns.js";
+import { nullSpace } from "./null-space.js";
+import { singularities } from "./singularities.js";
+import { twoLinks } from "./two-links.js";
 
 /** @type {Record<string, (root: HTMLElement, home: import("./element.js").Home) => {state(): Record<string, any>}>} */
 export const FIGURES = {
   "ccd-turns": ccdTurns,
   "fabrik-passes": fabrikPasses,
   "four-bar": fourBar,
+  damping: damping,
+  "euler-steps": eulerSteps,
+  follow: follow,
   "jacobian-columns": jacobianColumns,
+  "null-space": nullSpace,
+  singularities: singularities,
+  "two-links": twoLinks,
 };

@@ -1,0 +1,84 @@
+// @ts-check
+/** The control expression: a wish z that the joints follow as far as the tip does not feel it. */
+
+import { integrate, step } from "../textbook.js";
+import { places, rowsOf } from "./arms.js";
+import { times } from "./ellipse.js";
+
+/** @typedef {import("../linkwork.js").Linkage} Linkage */
+/**
+ * The angles to lean to, a gain for each, and which form of z: the gradient a (θ - θ_c), or its square as equation 5.27 prints it.
+ * @typedef {{desired: number[], gains: number[], form: "gradient" | "printed"}} Wish
+ */
+
+/** @param {ArrayLike<number>} q @param {Wish} wish @returns {number[]} z */
+export function wished(q, { desired, gains, form }) {
+  return gains.map((gain, k) => gain * (q[k] - desired[k]) ** (form === "printed" ? 2 : 1));
+}
+
+/**
+ * Return the pose after one step θ' = J⁺ (V + J z) - z. This is the pseudoinverse for a goal that is moved by J z, less z.
+ * @param {Linkage} arm @param {ArrayLike<number>} target @param {Float64Array} q @param {Wish} wish
+ */
+export function controlled(arm, target, q, wish) {
+  const z = wished(q, wish);
+  const moved = times(rowsOf(arm.jacobian(q, "tip"), arm.nv, [0, 1]), z);
+  const { velocity } = step(arm, "pseudoinverse", [target[0] + moved[0], target[1] + moved[1]], q);
+  return integrate(arm, q, velocity.map((rate, k) => rate - z[k]));
+}
+
+const STRIDES = [0.06, 0.015, 0.004, 0.001]; // radians along the curve; a short curve is walked in shorter strides
+const ENOUGH = 40; // poses on a curve, at least
+const MOST = 1500;
+
+/**
+ * Return all poses that the arm can pass through while its tip stays: a closed curve in the space of poses, from q to q again.
+ * @param {Linkage} arm of three joints @param {ArrayLike<number>} target @param {Float64Array} q
+ * @param {(J: number[][]) => number[]} direction of the null space
+ */
+export function selfMotion(arm, target, q, direction) {
+  /** @type {Float64Array[]} */ let poses = [];
+  for (const stride of STRIDES) {
+    poses = walk(arm, target, q, direction, stride);
+    if (poses.length >= ENOUGH) break;
+  }
+  return poses;
+}
+
+/** @param {Linkage} arm @param {ArrayLike<number>} target @param {Float64Array} start @param {(J: number[][]) => number[]} direction @param {number} stride */
+function walk(arm, target, start, direction, stride) {
+  const poses = [start];
+  let [q, before] = [start, along(arm, start, direction, null)];
+  for (let k = 1; k < MOST; k++) {
+    const middle = along(arm, q.map((angle, i) => angle + (stride / 2) * before[i]), direction, before);
+    q = back(arm, target, q.map((angle, i) => angle + stride * middle[i]));
+    before = along(arm, q, direction, before);
+    if (k > 2 && apart(q, start) < 0.75 * stride) break;
+    poses.push(q);
+  }
+  return poses;
+}
+
+/** The null space's direction, the same way on as before. @param {Linkage} arm @param {Float64Array} q @param {(J: number[][]) => number[]} direction @param {number[] | null} before */
+function along(arm, q, direction, before) {
+  const way = direction(rowsOf(arm.jacobian(q, "tip"), arm.nv, [0, 1]));
+  const same = !before || way.reduce((sum, value, k) => sum + value * before[k], 0) >= 0;
+  return same ? way : way.map((value) => -value);
+}
+
+/** Bring the tip back after a stride, by steps of the pseudoinverse. @param {Linkage} arm @param {ArrayLike<number>} target @param {Float64Array} q */
+export function back(arm, target, q) {
+  let pose = q;
+  for (let k = 0; k < 6; k++) {
+    const [x, y] = places(arm, pose, ["tip"])[0];
+    if (Math.hypot(x - target[0], y - target[1]) < 1e-12 * arm.data.length) break;
+    pose = step(arm, "pseudoinverse", target, pose).q;
+  }
+  return pose;
+}
+
+/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b @returns {number} how far two poses are apart, full turns not counted */
+export function apart(a, b) {
+  const turn = 2 * Math.PI;
+  return Math.hypot(...Array.from(a, (angle, k) => angle - b[k] - turn * Math.round((angle - b[k]) / turn)));
+}

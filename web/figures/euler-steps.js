@@ -1,0 +1,128 @@
+// @ts-check
+/** One Euler step at a time: where the Jacobian says that the tip goes, and where it really goes. */
+
+import { integrate, step } from "../textbook.js";
+import { jointFrames, places, rowsOf } from "./arms.js";
+import { split } from "./controls.js";
+import { DEGREE, number } from "./dom.js";
+import { times } from "./ellipse.js";
+import { Plane } from "./plane.js";
+
+const COLORS = ["violet", "teal", "gold"];
+const STARTS = { "planar-3": [Math.PI / 8, Math.PI / 4, Math.PI / 4], "planar-2": [Math.PI / 8, Math.PI / 2] };
+const PIECES = 24; // of the way that the tip really goes
+
+/** @param {HTMLElement} root @param {import("./element.js").Home} home */
+export function eulerSteps(root, home) {
+  const arms = { "planar-3": home.linkage("planar-3"), "planar-2": home.linkage("planar-2") };
+  /** @type {"planar-3" | "planar-2"} */ let name = "planar-3";
+  let arm = arms[name];
+  let q = Float64Array.from(STARTS[name]);
+  let [size, taken] = [home.numbers("step", [0.25])[0], 0];
+
+  const { stage, panel } = split(root);
+  const plane = new Plane(stage, { x: [-31, 31], y: [-17, 31], label: "An arm, its goal, the step that the Jacobian predicts and the way that the tip really goes" });
+  const trail = plane.trail({ color: "muted", width: 1.6 });
+  const next = plane.arm({ faint: true });
+  const body = plane.arm();
+  const wish = plane.vector({ color: "orange", width: 1.6, dashed: true });
+  const parts = COLORS.map((color) => plane.vector({ color, width: 3 }));
+  const real = plane.path({ color: "red", width: 2.6, layer: "marks" });
+  const ends = [plane.point({ color: "muted" }), plane.point({ color: "red" })];
+  const goal = plane.goal({ at: home.numbers("goal", [-20, 5]), label: "goal", moved: draw });
+
+  panel.choice({ label: "Arm", options: { "planar-3": "3 links", "planar-2": "2 links" }, chosen: (word) => choose(/** @type {any} */ (word)) });
+  panel.slider({ label: "Step size h", min: 0.05, max: 1, step: 0.05, value: size, digits: 2, moved: (value) => ((size = value), draw()) });
+  const player = panel.player({ step: take, reset, rate: home.still ? 1 : 4 });
+  const matrix = panel.matrix({ label: "J =", columns: ["g_1", "g_2", "g_3"], colors: COLORS });
+  const change = panel.matrix({ label: "h θ̇ =", colors: COLORS, digits: 1 });
+  const table = panel.table();
+
+  /** @param {"planar-3" | "planar-2"} word */
+  function choose(word) {
+    name = word;
+    arm = arms[name];
+    player.stop();
+    reset();
+  }
+
+  function reset() {
+    q = Float64Array.from(STARTS[name]);
+    taken = 0;
+    trail.clear();
+    draw();
+  }
+
+  /** What the next step is made of. */
+  function look() {
+    const [E, G] = [places(arm, q, ["tip"])[0], goal.at];
+    const V = [G[0] - E[0], G[1] - E[1]];
+    const J = rowsOf(arm.jacobian(q, "tip"), arm.nv, [0, 1]);
+    const method = name === "planar-2" ? "inverse" : "pseudoinverse";
+    const rates = Array.from(step(arm, "pseudoinverse", G, q).velocity, (rate) => size * rate);
+    const moved = times(J, rates);
+    const predicted = [E[0] + moved[0], E[1] + moved[1]];
+    const way = Array.from({ length: PIECES + 1 }, (_, k) => places(arm, integrate(arm, q, rates.map((rate) => (rate * k) / PIECES)), ["tip"])[0]);
+    const reached = way[PIECES];
+    const off = Math.hypot(reached[0] - predicted[0], reached[1] - predicted[1]);
+    return { E, G, V, J, method, rates, predicted, way, reached, off, distance: Math.hypot(...V) };
+  }
+
+  function take() {
+    const { rates, distance } = look();
+    if (distance < 1e-3) return false;
+    const before = places(arm, q, ["tip"])[0];
+    if (!trail.points.length) trail.add(before);
+    look().way.forEach((point) => trail.add(point));
+    q = integrate(arm, q, rates);
+    taken++;
+    draw();
+    return true;
+  }
+
+  function draw() {
+    const now = look();
+    const { E, G, J, rates, predicted, way, reached } = now;
+    body.show(places(arm, q, jointFrames(arm)));
+    next.show(places(arm, integrate(arm, q, rates), jointFrames(arm)));
+    wish.show(E, G, "V", 0.7);
+    let from = E;
+    parts.forEach((part, k) => {
+      if (k >= arm.nv) return part.hide();
+      const to = [from[0] + J[0][k] * rates[k], from[1] + J[1][k] * rates[k]];
+      part.show(from, to);
+      from = to;
+      return part;
+    });
+    real.show(way);
+    ends[0].show(predicted, "predicted", 0, -17);
+    ends[1].show(reached, "really", 0, 17);
+    tell(now);
+  }
+
+  /** @param {ReturnType<typeof look>} now */
+  function tell({ V, J, rates, off, reached, G, distance, method }) {
+    matrix.show(J);
+    change.show([rates.map((rate) => rate / DEGREE)]);
+    const after = Math.hypot(G[0] - reached[0], G[1] - reached[1]);
+    table.show({
+      method: method === "inverse" ? "inverse J⁻¹" : "pseudoinverse J⁺",
+      "V": `(${number(V[0], 1)}, ${number(V[1], 1)})`,
+      "off the prediction": number(off),
+      "distance to goal": number(distance),
+      "after this step": number(after),
+      "steps taken": String(taken),
+    });
+    if (distance < 1e-3) panel.say(`Reached after ${taken} steps.`, "green");
+    else if (after > distance) panel.say("This step leads away from the goal: it is too large.", "red");
+    else panel.say("The coloured arrows, column times change, add up to the prediction. Changes are in degrees.");
+  }
+
+  draw();
+  return {
+    state: () => {
+      const { J, V, rates, predicted, reached, off, distance } = look();
+      return { q: [...q], J, V, change: rates, predicted, reached, off, distance, taken, goal: [...goal.at] };
+    },
+  };
+}
