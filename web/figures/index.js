@@ -2,11 +2,11 @@
 /** The live figures by name, in alphabetical order; a new one is one file and two lines here. */
 
 import { ccdTurns } from "./ccd-turns.js";
-import { fabrikPasses } from "./fabrik-passes.js";
-import { fourBar } from "./four-bar.js";
 import { damping } from "./damping.js";
 import { eulerSteps } from "./euler-steps.js";
+import { fabrikPasses } from "./fabrik-passes.js";
 import { follow } from "./follow.js";
+import { fourBar } from "./four-bar.js";
 import { jacobianColumns } from "./jacobian-columns.js";
 import { nullSpace } from "./null-space.js";
 import { singularities } from "./singularities.js";
@@ -15,11 +15,11 @@ import { twoLinks } from "./two-links.js";
 /** @type {Record<string, (root: HTMLElement, home: import("./element.js").Home) => {state(): Record<string, any>}>} */
 export const FIGURES = {
   "ccd-turns": ccdTurns,
-  "fabrik-passes": fabrikPasses,
-  "four-bar": fourBar,
   damping: damping,
   "euler-steps": eulerSteps,
+  "fabrik-passes": fabrikPasses,
   follow: follow,
+  "four-bar": fourBar,
   "jacobian-columns": jacobianColumns,
   "null-space": nullSpace,
   singularities: singularities,
