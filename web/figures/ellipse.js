@@ -1,5 +1,7 @@
 // @ts-check
-/** What the two rows of a planar Jacobian say: its singular values, the ellipse of its velocities, and its null space. */
+/** What the two rows of a planar Jacobian say: the ellipse of its velocities, damped rates, and its null space. */
+
+import { singularValues } from "./spectrum.js";
 
 /** @typedef {number[][]} Rows two of them, a column for each joint */
 /**
@@ -20,24 +22,16 @@ export function times(J, rates) {
 }
 
 /**
- * The singular value decomposition of two rows, J = Σ σ u w^T.
- *
- * u are the eigenvectors of J J^T = [[a, b], [b, c]]: the first is turned from x by half the angle of (a - c, 2 b). The product
- * of both values is sqrt(det J J^T), a sum over pairs of columns (Cauchy and Binet) that loses no digits where it is small.
+ * The singular value decomposition of two rows, J = Σ σ u wᵀ: u are the eigenvectors of J Jᵀ = [[a, b], [b, c]], the first turned
+ * from x by half the angle of (a - c, 2 b).
  * @param {Rows} J @returns {Singular}
  */
-export function singular(J) {
-  const [x, y] = J;
-  const [a, b, c] = [dot(x, x), dot(x, y), dot(y, y)];
-  const turn = Math.atan2(2 * b, a - c) / 2;
+export function singular([x, y]) {
+  const turn = Math.atan2(2 * dot(x, y), dot(x, x) - dot(y, y)) / 2;
   const axes = [[Math.cos(turn), Math.sin(turn)], [-Math.sin(turn), Math.cos(turn)]];
-  let squares = 0;
-  for (let i = 0; i < x.length; i++) for (let k = 0; k < i; k++) squares += (x[i] * y[k] - x[k] * y[i]) ** 2;
-  const measure = Math.sqrt(squares);
-  const first = Math.sqrt((a + c) / 2 + Math.hypot((a - c) / 2, b));
-  const values = [first, first > 0 ? measure / first : 0];
+  const values = singularValues([...x, ...y], x.length);
   const rates = axes.map((u, k) => x.map((_, i) => (values[k] > 0 ? (u[0] * x[i] + u[1] * y[i]) / values[k] : 0)));
-  return { values, axes, rates, measure };
+  return { values, axes, rates, measure: values[0] * values[1] };
 }
 
 /** @param {number} sigma @param {number} lambda @returns {number} how much of a direction damping lets through */
