@@ -16,7 +16,7 @@ export LINKWORK_KERNELS := $(KERNELS)
 endif
 PACK = $(BIN)/python -m linkwork.kernels --if-needed
 
-.PHONY: demo test matrix quick coverage check lint format types bench fuzz docs build kernels wheels web clean
+.PHONY: demo test matrix quick coverage check lint format types bench fuzz docs notebooks build kernels wheels web clean
 
 demo: $(VENV)/demo.stamp
 	@$(PACK) --levels host || true
@@ -80,6 +80,10 @@ fuzz: $(VENV)/fuzz.stamp
 docs: $(VENV)/docs.stamp
 	@$(PACK) --levels host
 	$(BIN)/mkdocs build --strict
+
+# The lessons as notebooks; the same by hand: linkwork learn notebook all -o FOLDER
+notebooks: $(VENV)/docs.stamp
+	$(BIN)/linkwork learn notebook all --output build/notebooks --force
 
 build: $(VENV)/dev.stamp
 	$(BIN)/python -m build --no-isolation

@@ -2,7 +2,7 @@
 
 `wheels.py` sets LINKWORK_PACK, a folder, and LINKWORK_TAG, the platform's tag; and what every wheel holds:
 LINKWORK_CARDS, the file of kernels for graphics cards, and LINKWORK_WEB, the folder of those for web pages. The scripts
-of web pages are in every wheel, whoever builds it.
+of web pages and the lessons' pages are in every wheel, whoever builds it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ class PackHook(BuildHookInterface):  # type: ignore[type-arg]
             name = path.relative_to(Path(self.root) / "web").as_posix()
             if not name.startswith(MADE):
                 included[str(path)] = f"linkwork/draw/web/{name}"
+        for path in sorted((Path(self.root) / "docs" / "learn").glob("[0-9]*.md")):
+            included[str(path)] = f"linkwork/models/lessons/pages/{path.name}"
         if cards:
             included[cards] = f"linkwork/kernels/pack/{Path(cards).name}"
         if web:

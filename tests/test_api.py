@@ -115,6 +115,7 @@ PUBLIC = [
     "inspect",
     "interpolate",
     "layer",
+    "learn",
     "load",
     "load_clip",
     "load_markers",

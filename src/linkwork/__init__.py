@@ -86,7 +86,13 @@ _NAMES = {
 }
 _PACKAGES = "draw errors explain formats goals models retargeting solvers studio transforms"
 _MODULES = {name: name for name in _PACKAGES.split()}
-_MODULES |= {"doctor": "formats.doctor", "mass": "linkage.mass", "paths": "motion.paths", "textbook": "models.textbook"}
+_MODULES |= {
+    "doctor": "formats.doctor",
+    "learn": "models.learn",
+    "mass": "linkage.mass",
+    "paths": "motion.paths",
+    "textbook": "models.textbook",
+}
 
 if TYPE_CHECKING:
     from . import (
@@ -174,7 +180,7 @@ if TYPE_CHECKING:
     from .linkage.kinematics import FrameMap as FrameMap, Visit as Visit
     from .linkage.linkage import Frame as Frame, Link as Link, Linkage as Linkage, Loop as Loop
     from .linkage.origin import Origin as Origin
-    from .models import textbook as textbook
+    from .models import learn as learn, textbook as textbook
     from .motion import paths as paths
     from .motion.checks import Finding as Finding
     from .motion.clips import Clip as Clip, interpolate as interpolate

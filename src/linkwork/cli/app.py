@@ -35,6 +35,7 @@ MODULES = {
     "layer": "layer",
     "markers": "markers",
     **dict.fromkeys(("demo", "studio"), "studio"),
+    "learn": "learn",
     "warmup": "warmup",
     "batch": "batch",
 }

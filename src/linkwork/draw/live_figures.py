@@ -12,13 +12,13 @@ from functools import cache
 from html import escape
 
 from ..errors import OptionError
-from ..formats.atomic_files import write_text
 from ..models import figure_linkages
 from . import scripts
-from .arguments import output_path
+from .embedding import Page
 
 ENTRY = "figures/element.js"
 TABLE = "figures/index.js"
+HEIGHT = 560  # pixels, in a notebook
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -57,8 +57,8 @@ def names() -> tuple[str, ...]:
 
 def live(
     name: str, path: str | os.PathLike[str] | None = None, *, title: str | None = None, **attributes: object
-) -> str:
-    """Return a live figure as one page: no network, no server, no Python behind it.
+) -> Page:
+    """Return a live figure as one page: no network, no server, no Python behind it. A notebook shows it in its cell.
 
     Args:
         name: One of `names`, such as ``"jacobian-columns"``.
@@ -70,7 +70,7 @@ def live(
         OptionError: If there is no such figure.
 
     Example:
-        >>> "<linkwork-figure" in live("jacobian-columns", pose=(0.4, 0.8, 0.8))
+        >>> "<linkwork-figure" in live("jacobian-columns", pose=(0.4, 0.8, 0.8)).html
         True
     """
     if name not in names():
@@ -78,9 +78,9 @@ def live(
     said = {"name": name} | {key.replace("_", "-"): _text(value) for key, value in attributes.items()}
     words = " ".join(f'{key}="{escape(value)}"' for key, value in said.items())
     heading = escape(title or name.replace("-", " ").capitalize())
-    page = PAGE.format(title=heading, attributes=words, script=script())
+    page = Page(PAGE.format(title=heading, attributes=words, script=script()), name, HEIGHT)
     if path is not None:
-        write_text(output_path(path, (".html",), "a live figure"), page)
+        page.save(path)
     return page
 
 

@@ -19,6 +19,7 @@ from ..linkage.coordinates import Coordinate, CoordinateTable
 from ..linkage.dh_table import DHRow, DHTable
 from ..linkage.linkage import Linkage
 from ..linkage.tree_text import tree_rows
+from ..models.lessons.answers import Verdict
 from ..motion.clips import Clip
 from ..motion.inspection import Report
 from ..solvers import Solution
@@ -233,6 +234,16 @@ def _batch(batch: Batch) -> str:
 def _diagnosis(diagnosis: Diagnosis) -> str:
     cause = badge(diagnosis.cause == "reached", diagnosis.cause)
     return card("why", cause, *(styled(text, "", "div") for text in (diagnosis.sentence, muted(diagnosis.advice))))
+
+
+# Answers
+
+
+@shown.register
+def _verdict(verdict: Verdict) -> str:
+    return card(
+        f"Exercise {verdict.number}", badge(verdict.right, "right" if verdict.right else "not yet"), verdict.text
+    )
 
 
 # Motions

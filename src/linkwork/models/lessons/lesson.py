@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 Answer = float | Sequence[float]
 
@@ -36,10 +37,14 @@ class Exercise:
     hint: str = ""
     why: str = ""
 
-    def values(self) -> tuple[float, ...]:
-        """Return the answer's numbers."""
+    @cached_property
+    def _computed(self) -> tuple[float, ...]:
         answer = self.answer()
         return tuple(float(x) for x in (answer if isinstance(answer, Sequence) else [answer]))
+
+    def values(self) -> tuple[float, ...]:
+        """Return the answer's numbers; they are computed once."""
+        return self._computed
 
     def check(self, *given: float) -> bool:
         """Return whether these numbers are the answer, within tolerance."""
