@@ -101,7 +101,7 @@ def test_keys_step_play_and_pause(screen, arm):
         assert clock(page).startswith(f"frame {shown} of 10")
     assert page.get_by_role("button", name="Play").count() == 1
     page.keyboard.press("Space")
-    page.wait_for_function(f"() => !{FILM}.clock.textContent.startsWith('frame 0 ')")
+    page.wait_for_function(f"() => !{FILM}.player.clock.textContent.startsWith('frame 0 ')")
     page.keyboard.press("Space")
     held = clock(page)
     assert page.get_by_role("button", name="Play").count() == 1
@@ -114,7 +114,7 @@ def test_without_a_loop_the_film_ends_at_its_end_and_begins_again(screen, arm):
     page.get_by_label("Loop").uncheck()
     page.get_by_label("Speed").select_option("4")
     page.get_by_role("button", name="Play").click()
-    page.wait_for_function(f"() => {FILM}.clock.textContent.startsWith('frame 10 ')")
+    page.wait_for_function(f"() => {FILM}.player.clock.textContent.startsWith('frame 10 ')")
     page.get_by_role("button", name="Play").wait_for()
     page.get_by_label("Speed").select_option("0.1")
     page.get_by_role("button", name="Play").click()

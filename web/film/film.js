@@ -36,8 +36,7 @@ const HTML = `
     <option value="2">2&times;</option><option value="4">4&times;</option>
   </select>
   <label><input type="checkbox" id="loop" checked>Loop</label>
-</form>
-<div id="failure" role="alert" hidden></div>`;
+</form>`;
 
 const CSS = `
 * { box-sizing: border-box; }
@@ -68,53 +67,38 @@ output { color: var(--lw-soft); font-size: .9rem; font-variant-numeric: tabular-
 @media (max-width: 40rem) { #scrub { order: -1; flex-basis: 100%; } output { margin-right: auto; font-size: .8rem; }
   form { column-gap: .5rem; } select { padding: 0 .3rem; } }
 #failure { position: absolute; inset: 0; display: grid; place-items: center; padding: 2rem; text-align: center; }
-[hidden] { display: none !important; }
 `;
 
 const PLAY = "\u25B6\uFE0E";
 const PAUSE = "\u275A\u275A";
 
-export class LinkworkFilm extends HTMLElement {
-  connectedCallback() {
-    if (this.shadowRoot) return;
-    const root = this.attachShadow({ mode: "open" });
+/** A film, its stage and its bar, in a shadow root. */
+class Player {
+  /** @param {ShadowRoot} root @param {any} film what Python's draw/player.py wrote */
+  constructor(root, film) {
     root.innerHTML = `<style>${CSS}</style>${HTML}`;
-    adopt(root);
     const found = (/** @type {string} */ name) => /** @type {any} */ (root.querySelector(name));
-    [this.play, this.scrub, this.clock, this.speed, this.loop] = ["#play", "#scrub", "#clock", "#speed", "#loop"].map(found);
-    [this.heading, this.note, this.bar, this.failure] = ["h1", "header p", "form", "#failure"].map(found);
-    const data = this.querySelector('script[type="application/json"]');
-    if (data) this.show(JSON.parse(data.textContent ?? ""));
-  }
-
-  disconnectedCallback() {
-    cancelAnimationFrame(this.asked ?? 0);
-    this.stage?.free();
-  }
-
-  /** @param {any} film what Python's draw/player.py wrote */
-  show(film) {
-    this.heading.textContent = film.title;
-    this.note.textContent = film.note;
-    this.motion = new Motion(film);
+    /** @type {HTMLButtonElement} */ this.play = found("#play");
+    /** @type {HTMLInputElement} */ this.scrub = found("#scrub");
+    /** @type {HTMLSelectElement} */ this.speed = found("#speed");
+    /** @type {HTMLInputElement} */ this.loop = found("#loop");
+    /** @type {HTMLElement} */ this.clock = found("#clock");
+    /** @type {HTMLElement} */ this.heading = found("h1");
+    /** @type {HTMLElement} */ this.bar = found("form");
+    this.host = root.host;
     this.film = film;
+    this.motion = new Motion(film);
     this.time = 0;
-    this.before = /** @type {number | null} */ (null);
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.playing = this.motion.duration > 0 && !calm;
-    try {
-      const place = /** @type {any} */ (this.shadowRoot).querySelector(".stage");
-      this.stage = new Stage(place, { label: film.label, keys: false });
-    } catch (error) {
-      this.failure.textContent = error instanceof Error ? error.message : String(error);
-      this.failure.hidden = false;
-      return;
-    }
+    /** When the picture before was drawn [ms]. @type {number | null} */ this.last = null;
+    this.playing = this.motion.duration > 0 && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.heading.textContent = film.title;
+    found("header p").textContent = film.note;
+    this.stage = new Stage(found(".stage"), { label: film.label, keys: false });
     this.stage.show(film.scene);
     this.matrices = this.stage.matrices.slice();
     const width = 0.0028 * Math.min(film.scene.scale / film.scene.own, 1.5);
     this.trail = film.trail ? this.stage.trail(new Float32Array(bytes(film.trail)), { width }) : null;
-    this.scrub.max = this.motion.duration;
+    this.scrub.max = String(this.motion.duration);
     this.scrub.disabled = this.play.disabled = this.motion.duration === 0;
     this.listen();
     this.cover();
@@ -122,14 +106,18 @@ export class LinkworkFilm extends HTMLElement {
     this.asked = requestAnimationFrame((now) => this.tick(now));
   }
 
+  free() {
+    cancelAnimationFrame(this.asked);
+    this.stage.free();
+  }
+
   listen() {
-    const { stage, scrub, play } = this;
-    const { signal } = /** @type {Stage} */ (stage).end;
-    play.addEventListener("click", () => this.toggle(), { signal });
-    scrub.addEventListener("input", () => this.scrubbed(), { signal });
-    this.bar.addEventListener("submit", (/** @type {Event} */ event) => event.preventDefault(), { signal });
-    const whole = document.body.children.length === 1 || this.hasAttribute("keys"); // the page is the film
-    (whole ? window : this).addEventListener("keydown", (event) => this.key(/** @type {any} */ (event)), { signal });
+    const { signal } = this.stage.end;
+    this.play.addEventListener("click", () => this.toggle(), { signal });
+    this.scrub.addEventListener("input", () => this.scrubbed(), { signal });
+    this.bar.addEventListener("submit", (event) => event.preventDefault(), { signal });
+    const all = this.host.hasAttribute("keys"); // of the page
+    (all ? window : this.host).addEventListener("keydown", (event) => this.key(/** @type {any} */ (event)), { signal });
     const sizes = new ResizeObserver(() => this.cover());
     sizes.observe(this.bar);
     signal.addEventListener("abort", () => sizes.disconnect());
@@ -138,8 +126,8 @@ export class LinkworkFilm extends HTMLElement {
   /** Let the picture stand where title and bar do not cover it. */
   cover() {
     const { bottom } = this.heading.getBoundingClientRect();
-    const top = bottom - this.getBoundingClientRect().top + 24;
-    this.stage?.margins({ top, bottom: this.bar.offsetHeight + 12 });
+    const top = bottom - this.host.getBoundingClientRect().top + 24;
+    this.stage.margins({ top, bottom: this.bar.offsetHeight + 12 });
   }
 
   scrubbed() {
@@ -149,27 +137,26 @@ export class LinkworkFilm extends HTMLElement {
 
   /** @param {number} time [s] */
   seek(time) {
-    this.time = between(0, time, this.motion?.duration ?? 0);
+    this.time = between(0, time, this.motion.duration);
     this.update();
   }
 
   toggle() {
-    const duration = this.motion?.duration ?? 0;
+    const { duration } = this.motion;
     this.playing = !this.playing && duration > 0;
-    if (this.playing && (this.time ?? 0) >= duration) this.time = 0;
+    if (this.playing && this.time >= duration) this.time = 0;
     this.update();
   }
 
   /** Go on by whole frames, or back. @param {number} count */
   step(count) {
     this.playing = false;
-    this.seek(this.motion?.stepped(this.time ?? 0, count) ?? 0);
+    this.seek(this.motion.stepped(this.time, count));
   }
 
   /** Show the pose, the path and the clock of the time. */
   update() {
-    const { motion, stage, matrices, film, time = 0, playing } = this;
-    if (!motion || !stage || !matrices) return;
+    const { motion, stage, matrices, film, time, playing } = this;
     const now = motion.moment(time);
     motion.write(now, matrices);
     stage.camera.gone = motion.gone(now);
@@ -178,7 +165,7 @@ export class LinkworkFilm extends HTMLElement {
     this.trail?.reached((now.low + now.share) / Math.max(motion.times.length - 1, 1));
     const number = motion.numbers[now.share > 0.999 ? now.high : now.low];
     this.clock.textContent = `frame ${number} of ${film.last} | ${time.toFixed(2)} of ${motion.duration.toFixed(2)} s`;
-    this.scrub.value = time;
+    this.scrub.value = String(time);
     this.scrub.setAttribute("aria-valuetext", `${time.toFixed(2)} seconds, frame ${number}`);
     this.play.textContent = playing ? PAUSE : PLAY;
     this.play.setAttribute("aria-label", playing ? "Pause" : "Play");
@@ -186,16 +173,16 @@ export class LinkworkFilm extends HTMLElement {
 
   /** @param {number} now [ms] */
   tick(now) {
-    const { before, motion } = this;
-    if (this.playing && motion && before !== null && before !== undefined) {
-      let next = (this.time ?? 0) + ((now - before) / 1000) * Number(this.speed.value);
+    const { last, motion } = this;
+    if (this.playing && last !== null) {
+      let next = this.time + ((now - last) / 1000) * Number(this.speed.value);
       if (next >= motion.duration) {
         this.playing = this.loop.checked;
         next = this.playing ? next % motion.duration : motion.duration;
       }
       this.seek(next);
     }
-    this.before = now;
+    this.last = now;
     this.asked = requestAnimationFrame((later) => this.tick(later));
   }
 
@@ -212,19 +199,62 @@ export class LinkworkFilm extends HTMLElement {
 
   /** @returns {Record<string, () => void>} */
   keys() {
-    const count = this.motion?.times.length ?? 0;
+    const count = this.motion.times.length;
     const { stage, speed } = this;
     const faster = (/** @type {number} */ way) => (speed.selectedIndex = between(0, speed.selectedIndex + way, speed.length - 1));
     const zoom = (/** @type {number} */ factor) => {
-      stage?.camera.zoom(factor);
-      stage?.looked();
+      stage.camera.zoom(factor);
+      stage.looked();
     };
-    const home = () => stage?.home();
+    const home = () => stage.home();
     return {
       " ": () => this.toggle(), ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), ArrowUp: () => faster(1),
       ArrowDown: () => faster(-1), Home: () => this.step(-count), End: () => this.step(count), r: home, R: home,
       "+": () => zoom(0.85), "-": () => zoom(1.18),
     };
+  }
+}
+
+export class LinkworkFilm extends HTMLElement {
+  /** @type {Player | null} */ player = null;
+
+  connectedCallback() {
+    const data = this.querySelector('script[type="application/json"]');
+    if (!this.player && data) this.show(JSON.parse(data.textContent ?? ""));
+  }
+
+  disconnectedCallback() {
+    this.player?.free();
+    this.player = null;
+  }
+
+  /** Play a film. @param {any} film what Python's draw/player.py wrote */
+  show(film) {
+    this.player?.free();
+    const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
+    try {
+      this.player = new Player(root, film);
+    } catch (error) {
+      root.innerHTML = `<style>${CSS}</style><div id="failure" role="alert"></div>`;
+      adopt(root);
+      /** @type {Element} */ (root.firstElementChild?.nextElementSibling).textContent = error instanceof Error ? error.message : String(error);
+      throw error;
+    }
+  }
+
+  /** Go to a time. @param {number} seconds */
+  seek(seconds) {
+    this.player?.seek(seconds);
+  }
+
+  /** Play or pause. */
+  toggle() {
+    this.player?.toggle();
+  }
+
+  /** The time that is shown [s]. */
+  get time() {
+    return this.player?.time ?? 0;
   }
 }
 

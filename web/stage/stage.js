@@ -71,6 +71,11 @@ export class Stage {
     /** @type {Painter | null} */ this.painter = null;
     this.asked = 0;
     /** Whether the camera is where `home` has put it. */ this.atHome = true;
+    this.canvas = document.createElement("canvas");
+    this.tag = document.createElement("div");
+    /** A button for each handle, for keys and screen readers. @type {Map<any, HTMLButtonElement>} */ this.buttons = new Map();
+    /** Where the mouse is, over the stage. @type {{x: number, y: number} | null} */ this.under = null;
+    this.looking = 0;
     this.build(label);
     this.gl = this.canvas.getContext("webgl2", { antialias: true, alpha: false, powerPreference: "high-performance" });
     if (!this.gl) throw new Error("This page needs WebGL 2, which this browser does not offer.");
@@ -84,16 +89,13 @@ export class Stage {
     adopt(within instanceof ShadowRoot ? within : document);
     const style = document.createElement("style");
     style.textContent = STAGE_CSS;
-    this.canvas = document.createElement("canvas");
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", label);
-    this.tag = document.createElement("div");
     this.tag.className = "lw-name";
     this.tag.hidden = true;
     this.root.classList.add("lw-stage");
     this.root.prepend(style, this.canvas, this.tag);
-    /** A button for each handle, for keys and screen readers. @type {Map<any, HTMLButtonElement>} */ this.buttons = new Map();
   }
 
   /** @param {boolean} keys */
