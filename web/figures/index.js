@@ -1,6 +1,7 @@
 // @ts-check
 /** The live figures by name, in alphabetical order; a new one is one file and two lines here. */
 
+import { bodyGoals } from "./body-goals.js";
 import { ccdTurns } from "./ccd-turns.js";
 import { damping } from "./damping.js";
 import { eulerSteps } from "./euler-steps.js";
@@ -11,9 +12,11 @@ import { jacobianColumns } from "./jacobian-columns.js";
 import { nullSpace } from "./null-space.js";
 import { singularities } from "./singularities.js";
 import { twoLinks } from "./two-links.js";
+import { production } from "./production.js";
 
 /** @type {Record<string, (root: HTMLElement, home: import("./element.js").Home) => {state(): Record<string, any>}>} */
 export const FIGURES = {
+  "body-goals": bodyGoals,
   "ccd-turns": ccdTurns,
   damping: damping,
   "euler-steps": eulerSteps,
@@ -24,4 +27,5 @@ export const FIGURES = {
   "null-space": nullSpace,
   singularities: singularities,
   "two-links": twoLinks,
+  production: production,
 };

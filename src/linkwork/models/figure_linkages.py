@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..goals import Reach
-from .arms import planar
+import numpy as np
+
+from ..goals import Balance, Goal, Hold, Reach, Rest
+from ..linkage.mass import masses
+from .arms import panda, planar
+from .humans import human
 
 if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
@@ -25,11 +29,33 @@ def flat(*lengths: float) -> Callable[[], tuple[Linkage, Any]]:
     return lambda: (planar(list(lengths)), point())
 
 
+def robot() -> tuple[Linkage, Any]:
+    """Return a Panda with goals for its tip: its place, with its orientation or without."""
+    return panda(), {"tip": "tip", "point": Reach("tip", position=(0.0, 0.0, 0.0))}
+
+
+def standing_human() -> tuple[Linkage, Any]:
+    """Return a human on its feet with goals for its hands: after feet and balance, beside them, and without balance."""
+    soles = [f"{side}_{part}" for side in ("left", "right") for part in ("heel", "ball")]
+
+    def goals(level: int, *, balance: bool = True) -> list[Goal]:
+        feet = [Hold(f"{side}_foot") for side in ("left", "right")]
+        hands = [Reach(f"{side}_hand", position=(0.0, 0.0, 1.0), priority=level) for side in ("left", "right")]
+        return [*feet, *([Balance(over=soles)] if balance else []), *hands, Rest("stand", priority=level, weight=0.01)]
+
+    return human(root="floating"), {"first": goals(1), "alike": goals(0), "unbalanced": goals(1, balance=False)}
+
+
 LINKAGES: dict[str, Callable[[], tuple[Linkage, Any]]] = {
+    "human": standing_human,
+    "panda": robot,
     "planar-2": flat(15, 10),
     "planar-3": flat(15, 10, 5),  # the chapter's worked example
     "planar-4": flat(10, 8, 7, 5),
 }
+
+
+WEIGHED = {"human"}  # those that also tell where their mass is
 
 
 def linkage(name: str) -> Linkage:
@@ -44,5 +70,17 @@ def linkage(name: str) -> Linkage:
 
 def packs() -> dict[str, str]:
     """Return all linkages of the live figures, packed: JSON texts by name."""
-    made = {name: make() for name, make in LINKAGES.items()}
-    return {name: linkage.pack(goals).to_json() for name, (linkage, goals) in made.items()}
+    texts = {}
+    for name, make in LINKAGES.items():
+        linkage, goals = make()
+        packed = linkage.pack(goals)
+        texts[name] = (
+            type(packed)({**packed.data, "masses": shares(linkage)}).to_json() if name in WEIGHED else packed.to_json()
+        )
+    return texts
+
+
+def shares(linkage: Linkage) -> dict[str, Any]:
+    """Return the links that weigh something, their shares of the whole and the centres of their masses."""
+    heavy = masses(linkage)
+    return {"links": list(heavy.links), "shares": heavy.masses / heavy.total, "centers": np.ravel(heavy.centers)}
