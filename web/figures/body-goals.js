@@ -25,8 +25,8 @@ const HANDS = ["left_hand", "right_hand"];
 const FEET = ["left_foot", "right_foot"];
 const SOLVERS = { first: "feet and balance first", alike: "all alike", unbalanced: "feet first, no balance" };
 const HEAD = 0.105; // radius [m]
-const STILL = 1e-5; // a step that changes no value by more is the last
-const MOST = 90; // steps towards one goal
+const STILL = 1e-4; // a step that changes no value by more is the last
+const MOST = 60; // steps towards one goal
 
 /** @param {HTMLElement} root @param {import("./element.js").Home} home */
 export function bodyGoals(root, home) {
@@ -55,7 +55,7 @@ export function bodyGoals(root, home) {
   const head = plane.circle({ color: "muted", fill: true, layer: "arm" });
   const center = plane.point({ color: "violet", radius: 6 });
   const ties = HANDS.map(() => plane.path({ color: "orange", dashed: true, width: 1.6, layer: "marks" }));
-  const handles = HANDS.map((name) => plane.goal({ at: [0, 0], name: `goal of the ${name.replace("_", " ")}`, moved: (at) => drag(name, at) }));
+  const handles = HANDS.map((name) => plane.goal({ at: [0, 0], name: `goal of the ${name.replace("_", " ")}`, hold: above, moved: (at) => drag(name, at) }));
 
   const mode = panel.choice({ label: "Which goals count most", options: SOLVERS, chosen: follow });
   panel.slider({ label: "view", min: -90, max: 90, step: 5, value: 0, unit: "°", moved: (angle) => ((around = angle * DEGREE), draw()) });
@@ -64,6 +64,12 @@ export function bodyGoals(root, home) {
 
   /** @param {ArrayLike<number>} p @returns {[number, number]} a point as it is seen: to the right, and up */
   const seen = (p) => [-p[0] * Math.sin(around) + p[1] * Math.cos(around), p[2]];
+
+  /** @param {[number, number]} at @returns {[number, number]} a place of the picture, and above the floor */
+  function above(at) {
+    const [x, y] = plane.inside(at);
+    return [x, Math.max(y, 0.03)];
+  }
 
   /** A goal is dragged in the plane of the screen; how far away it is stays. @param {string} name @param {[number, number]} at */
   function drag(name, at) {

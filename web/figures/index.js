@@ -10,9 +10,9 @@ import { follow } from "./follow.js";
 import { fourBar } from "./four-bar.js";
 import { jacobianColumns } from "./jacobian-columns.js";
 import { nullSpace } from "./null-space.js";
+import { production } from "./production.js";
 import { singularities } from "./singularities.js";
 import { twoLinks } from "./two-links.js";
-import { production } from "./production.js";
 
 /** @type {Record<string, (root: HTMLElement, home: import("./element.js").Home) => {state(): Record<string, any>}>} */
 export const FIGURES = {
@@ -25,7 +25,7 @@ export const FIGURES = {
   "four-bar": fourBar,
   "jacobian-columns": jacobianColumns,
   "null-space": nullSpace,
+  production: production,
   singularities: singularities,
   "two-links": twoLinks,
-  production: production,
 };

@@ -6,6 +6,7 @@ A new one is one line of `LINKAGES`: how it is built, and the goals that its sol
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,8 +54,6 @@ LINKAGES: dict[str, Callable[[], tuple[Linkage, Any]]] = {
     "planar-3": flat(15, 10, 5),  # the chapter's worked example
     "planar-4": flat(10, 8, 7, 5),
 }
-
-
 WEIGHED = {"human"}  # those that also tell where their mass is
 
 
@@ -74,9 +73,8 @@ def packs() -> dict[str, str]:
     for name, make in LINKAGES.items():
         linkage, goals = make()
         packed = linkage.pack(goals)
-        texts[name] = (
-            type(packed)({**packed.data, "masses": shares(linkage)}).to_json() if name in WEIGHED else packed.to_json()
-        )
+        more = {"masses": shares(linkage)} if name in WEIGHED else {}
+        texts[name] = replace(packed, data={**packed.data, **more}).to_json()
     return texts
 
 

@@ -1,0 +1,83 @@
+"""Live figures of a whole body and of methods measured in the page, against Python's numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import linkwork as lw
+from linkwork.linkage.mass import masses
+from linkwork.models import figure_linkages
+
+SOLES = ["left_heel", "left_ball", "right_heel", "right_ball"]
+
+
+def settled(shown):
+    shown.page.wait_for_function("document.querySelector('linkwork-figure').state().settled")
+    return shown.state()
+
+
+def goals_of(state):
+    """Return the goals of the figure, feet and balance first."""
+    body, wanted = figure_linkages.standing_human()
+    standing = body.forward(body.stored_pose("stand"))
+    feet = [lw.Reach(name, pose=standing[name]) for name in ("left_foot", "right_foot")]
+    hands = [lw.Reach(name, position=place, priority=1) for name, place in state["goals"].items()]
+    return body, [
+        *feet,
+        *(goal for goal in wanted["first"] if isinstance(goal, lw.Balance)),
+        *hands,
+        wanted["first"][-1],
+    ]
+
+
+def test_a_body_keeps_its_feet_and_its_balance(figure):
+    """The hand that is dragged is reached as in Python; the centre of mass is Python's and stays over the soles."""
+    shown = figure("body-goals")
+    settled(shown)
+    shown.drag(120, 60)
+    now = settled(shown)
+    body, goals = goals_of(now)
+    step = lw.solve(body, goals, start=now["last"]["start"], stay=True)
+    np.testing.assert_allclose(now["last"]["q"], step.q, atol=1e-9)
+    frames, stand = body.forward(now["q"]), body.forward(body.stored_pose("stand"))
+    assert np.linalg.norm(now["goals"]["left_hand"] - stand["left_hand"][:3, 3]) > 0.3
+    np.testing.assert_allclose(frames["left_hand"][:3, 3], now["goals"]["left_hand"], atol=0.005)
+    for foot in ("left_foot", "right_foot"):
+        np.testing.assert_allclose(frames[foot], stand[foot], atol=1e-5)
+    center = masses(body).center(now["q"])
+    np.testing.assert_allclose(now["mass"], center, atol=1e-12)
+    across = [frames[sole][1, 3] for sole in SOLES]
+    assert min(across) - 1e-3 <= center[1] <= max(across) + 1e-3
+
+
+def test_who_gives_way(figure):
+    """Out of reach: with feet first the hand is short and the feet stay; all alike, a foot gives way."""
+    shown = figure("body-goals", screen={"width": 360})
+    shown.drag(140, 40)
+    settled(shown)
+    assert "a hand is short" in shown.page.locator(".say").inner_text()
+    shown.page.get_by_label("Which goals count most").select_option("alike")
+    now = settled(shown)
+    body, _ = figure_linkages.standing_human()
+    frames, stand = body.forward(now["q"]), body.forward(body.stored_pose("stand"))
+    slid = max(np.linalg.norm((frames[foot] - stand[foot])[:3, 3]) for foot in ("left_foot", "right_foot"))
+    assert slid > 0.005
+    assert "gives way" in shown.page.locator(".say").inner_text()
+
+
+def test_methods_are_measured(figure):
+    """The compiled search reaches all goals, as in Python; a textbook method those that plain steps in Python reach."""
+    shown = figure("production")
+    shown.press("Run")
+    shown.page.wait_for_function("document.querySelector('linkwork-figure').state().results.robust", timeout=60_000)
+    state = shown.state()
+    panda, results = lw.models.panda(), state["results"]
+    assert results["robust"]["which"] == [True] * 40
+    assert all(result["microseconds"] > 0 for result in results.values())
+    assert 10 < results["pseudoinverse"]["reached"] < 40
+    targets = panda.forward(state["poses"], frame="tip")
+    for target, reached in list(zip(targets, results["damped"]["which"], strict=True))[:8]:
+        goal, q = lw.Reach("tip", pose=target), panda.stored_pose("ready")
+        steps = lw.track(panda, [goal] * 2, start=q, method="damped", steps=200)
+        off = steps.residuals[-1]
+        assert bool((off <= [1e-4, 1e-3]).all()) == reached
