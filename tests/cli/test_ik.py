@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import math
+import zipfile
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 from linkwork.cli import app as cli
-from linkwork.draw import gallery
+from linkwork.draw.figure_films import figure_film
 from linkwork.explain.races import race
 from linkwork.models.textbook import FIGURES, FRAMES, START, largest_step
 from linkwork.solvers import METHODS
@@ -524,7 +525,8 @@ def test_a_race_that_nobody_wins_exits_with_1():
 def test_figure_gives_the_numbers_of_every_frame(number):
     got = data("figure", number)
     assert got == lw.textbook.figure(number).as_dict()
-    assert list(got) == ["figure", "caption", "panels"]
+    assert list(got) == ["figure", "caption", "panels", "diagrams"]
+    assert got["panels"] or got["diagrams"]
     for panel in got["panels"]:
         assert list(panel) == ["title", "method", "goal", "options", "poses", "effector"]
         assert len(panel["poses"]) == len(panel["effector"]) == FRAMES
@@ -553,10 +555,21 @@ def test_figure_as_text_says_what_it_shows_and_where_it_is(tmp_path, monkeypatch
 
 def test_all_figures_go_into_a_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("linkwork.models.textbook.FIGURES", {number: FIGURES[number] for number in ("5.23", "5.25")})
-    result = run("figure", "all", "-o", tmp_path / "new" / "folder")
+    result = run("figure", "all", "-o", tmp_path / "new" / "folder", "--format", "png")
     assert result.exit_code == 0
     names = sorted(path.name for path in (tmp_path / "new" / "folder").iterdir())
-    assert names == ["figure-5.23.png", "figure-5.25.png"]
+    assert names == ["captions.txt", "figure-5.23.png", "figure-5.25.png"]
+
+
+def test_all_figures_go_into_a_zip_in_three_formats(tmp_path, monkeypatch):
+    monkeypatch.setattr("linkwork.models.textbook.FIGURES", {"5.8": FIGURES["5.8"]})
+    result = run("figure", "all", "-o", tmp_path / "figures.zip")
+    assert result.exit_code == 0
+    with zipfile.ZipFile(tmp_path / "figures.zip") as pack:
+        assert pack.namelist() == ["figure-5.8.svg", "figure-5.8.png", "figure-5.8.pdf", "captions.txt"]
+    assert run("figure", "5.8", "-o", tmp_path / "a.gif").exit_code == 2
+    assert run("figure", "5.8", "--format", "png").exit_code == 2
+    assert run("figure", "all", "-o", "-").exit_code == 2
 
 
 PICTURES = [
@@ -586,9 +599,9 @@ def test_a_picture_goes_to_stdout_alone(words):
 
 
 def test_a_film_of_a_figure_shows_its_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr("linkwork.draw.gallery.FPS", 2)
+    monkeypatch.setattr("linkwork.draw.figure_films.FPS", 2)
     assert run("figure", "5.20", "-o", tmp_path / "a.gif").exit_code == 0
-    assert (tmp_path / "a.gif").read_bytes() == gallery.figure_film(lw.textbook.figure("5.20"))
+    assert (tmp_path / "a.gif").read_bytes() == figure_film(lw.textbook.figure("5.20"))
 
 
 # Exit statuses

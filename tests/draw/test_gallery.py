@@ -16,6 +16,8 @@ from PIL import Image
 
 import linkwork as lw
 from linkwork.draw import gallery
+from linkwork.draw.beside import BAND, beside
+from linkwork.draw.figure_films import figure_film
 from linkwork.errors import FormatError, ModelNotFoundError
 from linkwork.models import CATEGORIES, MODELS
 from linkwork.models.textbook import FIGURES
@@ -168,12 +170,12 @@ def test_every_figure_of_the_chapter_has_a_card(tmp_path, monkeypatch):
     assert (tmp_path / f"figure-{next(iter(FIGURES))}.png").exists()
     drawn = []
     monkeypatch.setattr(lw.draw, "figure", lambda figure, path: drawn.append((figure.number, path)))
-    for card, (number, (caption, _)) in zip(cards, FIGURES.items(), strict=True):
-        assert card.text == caption
+    for card, (number, entry) in zip(cards, FIGURES.items(), strict=True):
+        assert card.text == entry.caption
         assert f"# linkwork figure {number} -o" in card.code
         runs(card)
     assert drawn == [(number, f"figure-{number}.png") for number in FIGURES]
-    assert cards[0].picture == gallery.figure_film(lw.textbook.figure(next(iter(FIGURES))), fps=SLOW)
+    assert cards[0].picture == figure_film(lw.textbook.figure(next(iter(FIGURES))), fps=SLOW)
 
 
 def test_films_stand_side_by_side_in_step():
@@ -182,14 +184,14 @@ def test_films_stand_side_by_side_in_step():
         images[0].save(out, "GIF", save_all=True, append_images=images[1:], duration=durations)
         return out.getvalue()
 
-    whole = gallery.beside([film([0, 200], [100, 300]), film([0, 100, 200], [200, 100, 100])], ["a", "b"])
+    whole = beside([film([0, 200], [100, 300]), film([0, 100, 200], [200, 100, 100])], ["a", "b"])
     seen = []
     with Image.open(BytesIO(whole)) as image:
-        assert image.size == (80, 30 + gallery.BAND)
+        assert image.size == (80, 30 + BAND)
         for k in range(image.n_frames):
             image.seek(k)
             pixels = image.convert("RGB")
-            left, right = (pixels.getpixel((x, gallery.BAND + 15))[0] for x in (20, 60))
+            left, right = (pixels.getpixel((x, BAND + 15))[0] for x in (20, 60))
             seen.append((image.info["duration"], left, right))
     assert seen == [(100, 0, 0), (100, 200, 0), (100, 200, 100), (100, 200, 200)]
 

@@ -259,48 +259,71 @@ def race(
         raise Exit(NOT_DONE)
 
 
-@command("figure 5.20", "figure 5.21 -o slow.gif", "figure 5.22 --json")
+@command("figure 5.20", "figure 5.21 -o slow.gif", "figure 5.18 --json", "figure all -o figures.zip --format svg")
 def figure(
-    number: Annotated[str, operand("NUMBER", "5.1, 5.2, 5.14, 5.18 to 5.25, or all.")],
-    output: Annotated[Path | None, writes("A .png, .svg, .pdf or .gif; for all, a folder.")] = None,
+    number: Annotated[str, operand("NUMBER", "5.1 to 5.25, or all.")],
+    output: Annotated[Path | None, writes("A .png, .svg, .pdf or .gif; for all, a folder or a .zip.")] = None,
+    formats: Annotated[
+        list[str] | None,
+        takes("NAME", "For all: svg, png, pdf, gif; may be repeated. By default the first 3.", "--format"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Draw a figure of the chapter from its numbers.
 
-    Writes figure-NUMBER.png, or a folder figures with all of them, if no file is given. A .gif shows the motion. --json
-    prints the pose and the effector's place in all 21 frames of every row, and draws only into a file that is given.
+    Writes figure-NUMBER.png if no file is given. A .gif shows the motion of the figures that move. All figures go into
+    a folder, named figures by default, or into one ZIP, for slides. --json prints the numbers: poses and the effector's
+    places of every row, angles, lengths and vectors of every diagram; it draws only into a file that is given.
     """
-    from .. import draw
-    from ..draw import gallery
-    from ..formats.atomic_files import replacing
     from ..models import textbook as figures
 
     if number == "all":
-        folder = output or Path("figures")
-        targets = {one: folder / f"figure-{one}.png" for one in figures.FIGURES}
-    else:
-        targets = {number: output or Path(f"figure-{number}.png")}
-    drawn = output is not None or not as_json
-    made: list[figures.Figure] = []
-    with progress("computing") as report:
-        for one, target in targets.items():
-            report(len(made) / len(targets), f"figure {one}")
-            if number == "all" and drawn:
-                target.parent.mkdir(parents=True, exist_ok=True)
-            with _writing(target if drawn else None, (*draw.IMAGES, ".gif"), as_json) as path:
-                made.append(figures.figure(one))
-                if path is not None and path.suffix.lower() == ".gif":
-                    with replacing(path) as file:
-                        file.write(gallery.figure_film(made[-1]))
-                elif path is not None:
-                    draw.figure(made[-1], path=path)
+        _all_figures(output, formats, as_json)
+        return
+    if formats:
+        raise OptionError("--format is for all figures; one figure is drawn as its file is named, as in -o arm.svg")
+    from .. import draw
+    from ..draw import figure_films
+    from ..formats.atomic_files import replacing
+
+    target = output or Path(f"figure-{number}.png")
+    with (
+        progress("computing") as report,
+        _writing(target if output is not None or not as_json else None, (*draw.IMAGES, ".gif"), as_json) as path,
+    ):
+        report(0.0, f"figure {number}")
+        made = figures.figure(number)
+        if path is not None and path.suffix.lower() == ".gif":
+            film = figure_films.figure_film(made)
+            with replacing(path) as file:
+                file.write(film)
+        elif path is not None:
+            draw.figure(made, path=path)
     if as_json:
-        data = [one.as_dict() for one in made]
-        print_json(data if number == "all" else data[0])
+        print_json(made.as_dict())
     elif str(output) != "-":
-        for drawing in made:
-            print_figure(drawing)
-            say(f"figure {drawing.number} is in {targets[drawing.number]}")
+        print_figure(made)
+        say(f"figure {number} is in {target}")
+
+
+def _all_figures(output: Path | None, formats: list[str] | None, as_json: bool) -> None:
+    """Draw every figure into a folder or a ZIP, or print their numbers."""
+    from .. import draw
+    from ..draw.chapter import FORMATS
+    from ..models import textbook as figures
+
+    if str(output) == "-":
+        raise OptionError("all figures go into a folder or a .zip, not to stdout")
+    target = output or Path("figures")
+    if output is not None or not as_json:
+        with progress("drawing") as report:
+            draw.figures(target, formats=formats or FORMATS, progress=report)
+    if as_json:
+        print_json([figures.figure(one).as_dict() for one in figures.FIGURES])
+        return
+    for one, entry in figures.FIGURES.items():
+        print(f"Figure {one}: {entry.caption}")
+    say(f"all figures are in {target}")
 
 
 def _writing(output: Path | None, suffixes: Sequence[str], as_json: bool) -> AbstractContextManager[Path | None]:

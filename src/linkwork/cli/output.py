@@ -277,6 +277,8 @@ def print_figure(figure: Figure) -> None:
     from ..models.textbook import largest_step
 
     print(f"Figure {figure.number}: {figure.caption}")
+    if not figure.panels:
+        return
     rows = [("row", "method", "goal", "the last frame's effector", "largest step")]
     for panel in figure.panels:
         goal = "" if panel.goal is None else ", ".join(f"{x:.4g}" for x in panel.goal)

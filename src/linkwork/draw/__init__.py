@@ -7,7 +7,8 @@ no screen is needed. A linkage that moves in one plane parallel to xy is drawn i
 from __future__ import annotations
 
 from .arguments import IMAGES
-from .charts import figure, map, race, report, workspace  # noqa: A004 - draw.map
+from .chapter import figures
+from .charts import figure, map, race, report, tree, workspace  # noqa: A004 - draw.map
 from .films import FILMS, film
 from .live_figures import live
 from .pictures import pose, strip
@@ -17,6 +18,7 @@ __all__ = [
     "FILMS",
     "IMAGES",
     "figure",
+    "figures",
     "film",
     "is_flat",
     "live",
@@ -25,5 +27,6 @@ __all__ = [
     "race",
     "report",
     "strip",
+    "tree",
     "workspace",
 ]

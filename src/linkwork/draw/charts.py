@@ -12,8 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import OptionError
+from ..linkage.linkage import Linkage, check_linkage
 from ..transforms import as_array
 from .arguments import Target, goal_point, picture_path, saved
+
+MOST_NODES = 400
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,11 +28,11 @@ if TYPE_CHECKING:
 
 
 def figure(figure: ChapterFigure, *, path: Target = None) -> Figure:
-    """Draw a figure of the chapter: its rows of frames one below the other, the same limits in all.
+    """Draw a figure of the chapter: its diagrams, or its rows of frames one below the other, one scale for all.
 
-    The goal is a cross, the path of the effector a line: what lies behind in full colour, what lies ahead faintly.
-    Figure 5.14 shows the ring that the arm reaches, figures 5.18 and 5.19 the vectors of change that the joints give to
-    the tip.
+    In rows of frames the goal is a cross, the path of the effector a line: what lies behind in full colour, what lies
+    ahead faintly. Diagrams are linkages with their angles, lengths and vectors, trees of nodes and arcs, code and
+    formulas. Letters are paths in SVG, so that they look the same everywhere; PDF has the fonts inside.
 
     Args:
         figure: What `textbook.figure` computed.
@@ -44,12 +47,40 @@ def figure(figure: ChapterFigure, *, path: Target = None) -> Figure:
 
     if not isinstance(figure, Given):
         raise OptionError(f"a figure is what lw.textbook.figure('5.20') gives, got {type(figure).__name__}.")
-    if not figure.panels:
-        raise OptionError(f"figure {figure.number} has no rows to draw.")
+    if not figure.panels and not figure.plates:
+        raise OptionError(f"figure {figure.number} has no rows and no diagrams to draw.")
     target = picture_path(path)
-    from . import rows
+    from . import diagrams, rows
 
-    return saved(rows.sheet(figure), target)
+    page = diagrams.sheet(figure.title, figure.plates) if figure.plates else rows.sheet(figure)
+    return saved(page, target)
+
+
+def tree(linkage: Linkage, *, title: str | None = None, path: Target = None) -> Figure:
+    """Draw the hierarchy of a linkage as the chapter does: links as nodes, joints as arcs with their names and kinds.
+
+    Args:
+        linkage: The linkage; up to 400 links.
+        title: A line above the tree; the linkage's name by default.
+        path: Save it there too: .png, .svg or .pdf.
+
+    Example:
+        >>> import linkwork as lw
+        >>> page = lw.draw.tree(lw.models.planar([2, 1]))
+        >>> [text.get_text() for text in page.texts][:3]
+        ['planar', 'root', 'fixed']
+    """
+    check_linkage(linkage)
+    if len(linkage.nodes) > MOST_NODES:
+        raise OptionError(
+            f"linkage {linkage.name!r} has {len(linkage.nodes)} links; a tree of more than {MOST_NODES} cannot be "
+            "read. Draw a part of it: linkage.subtree(link)."
+        )
+    target = picture_path(path)
+    from ..models.textbook.diagrams import hierarchy
+    from . import diagrams
+
+    return saved(diagrams.sheet(linkage.name if title is None else title, [[hierarchy(linkage)]]), target)
 
 
 def race(laps: Sequence[RaceResult], *, goal: ArrayLike | None = None, path: Target = None) -> Figure:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import os
 import tempfile
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -17,14 +16,12 @@ from io import BytesIO
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
 
-import numpy as np
-
 from .. import models
 from ..errors import FormatError
 from ..explain.mobility import degrees_of_freedom
 from ..formats.atomic_files import write_text
 from ..models import textbook
-from ..motion.clips import Clip
+from . import charts
 from .films import film as write_film
 from .player import filled_page
 
@@ -43,7 +40,7 @@ FIGURE_CODE = """import linkwork as lw
 figure = lw.textbook.figure("{number}")
 lw.draw.figure(figure, path="figure-{number}.png")
 
-# linkwork figure {number} -o figure-{number}.gif"""
+# linkwork figure {number} -o figure-{number}{suffix}"""
 BODIES_SECTION = "One motion, many bodies"
 BODIES_TEXT = {
     "walk": "A human's walk, given to a child, to a character with a skin, and to a robot of 29 joints.",
@@ -60,9 +57,8 @@ lw.draw.film(clips["{body}"], "{name}.mp4", follow=True)
 
 # linkwork retarget walk.bvh --to character.glb -o walk.glb
 # linkwork animate walk.glb -o walk.mp4 --follow"""
-SHOWN_FPS = 12.0  # one frame of a figure at a time, slowly enough to follow
-STAY = 0.5  # seconds on the last frame
-BAND = 26  # pixels: room for a title
+
+STILL_DOTS = 80  # pixels an inch of a figure that stands still
 
 Progress = Callable[[float, str], None]
 
@@ -220,6 +216,7 @@ def model_cards(
 
 def body_cards(*, fps: float | None = None, progress: Progress | None = None) -> Iterator[Card]:
     """Yield a card for each of five motions, with a film of the bodies that make it; arguments as in `build`."""
+    from .beside import beside
     from .performances import films, performances
 
     for k, (name, clips) in enumerate(performances()):
@@ -240,14 +237,17 @@ def body_cards(*, fps: float | None = None, progress: Progress | None = None) ->
 
 
 def figure_cards(*, fps: float | None = None, progress: Progress | None = None) -> Iterator[Card]:
-    """Yield a card for each figure of the chapter, with a film of its rows; arguments as in `build`."""
+    """Yield a card for each figure of the chapter: a film of its rows, or its picture; arguments as in `build`."""
+    from .figure_films import figure_film
+
     for k, number in enumerate(textbook.FIGURES):
         figure = textbook.figure(number)
+        moves = not figure.plates
         yield Card(
             title=f"Figure {number}",
             text=figure.caption,
-            picture=figure_film(figure, fps=fps),
-            code=FIGURE_CODE.format(number=number),
+            picture=figure_film(figure, fps=fps) if moves else _still(figure),
+            code=FIGURE_CODE.format(number=number, suffix=".gif" if moves else ".svg"),
             section=FIGURE_SECTION,
             facts=" | ".join(dict.fromkeys(panel.method for panel in figure.panels)),
         )
@@ -255,49 +255,8 @@ def figure_cards(*, fps: float | None = None, progress: Progress | None = None) 
             progress((k + 1) / len(textbook.FIGURES), f"figure {number}")
 
 
-def figure_film(figure: textbook.Figure, *, fps: float | None = None) -> bytes:
-    """Return the motion of a figure as a GIF: its rows side by side, each under its title.
-
-    Args:
-        figure: What `textbook.figure` computed.
-        fps: Frames a second, `FPS` by default; the frames themselves follow each other at `SHOWN_FPS`.
-    """
-    films = []
-    with tempfile.TemporaryDirectory() as folder:
-        for panel in figure.panels:
-            path = Path(folder, "panel.gif")
-            times = np.arange(len(panel.clip)) / SHOWN_FPS
-            times, poses = np.append(times, times[-1] + STAY), np.vstack([panel.clip.poses, panel.clip.poses[-1:]])
-            clip = Clip(panel.clip.linkage, times, poses)
-            write_film(clip, path, fps=FPS if fps is None else fps, trail=panel.effector)
-            films.append(path.read_bytes())
-    return films[0] if len(films) == 1 else beside(films, [panel.title for panel in figure.panels])
-
-
-def beside(films: Sequence[bytes], titles: Sequence[str]) -> bytes:
-    """Return films as one GIF, side by side and each under its title."""
-    from PIL import Image, ImageDraw, ImageFont, ImageSequence  # comes with matplotlib, which drew the films
-
-    rows: list[list[Image.Image]] = []
-    ends: list[list[int]] = []  # when each frame ends [ms]; a GIF merges equal frames
-    for film in films:
-        with Image.open(BytesIO(film)) as image:
-            frames = [(frame.convert("RGB"), int(frame.info["duration"])) for frame in ImageSequence.Iterator(image)]
-        rows.append([frame for frame, _ in frames])
-        ends.append(list(accumulate(duration for _, duration in frames)))
-    moments = sorted({end for row in ends for end in row})
-    width, height = sum(row[0].width for row in rows), max(row[0].height for row in rows)
-    font = ImageFont.load_default(15)
-    sheets = []
-    for moment in moments:
-        sheet = Image.new("RGB", (width, BAND + height), "white")
-        pen, left = ImageDraw.Draw(sheet), 0
-        for row, times, title in zip(rows, ends, titles, strict=True):
-            frame = row[min(bisect_left(times, moment), len(row) - 1)]
-            sheet.paste(frame, (left, BAND + (height - frame.height) // 2))
-            pen.text((left + frame.width / 2, BAND / 2), title, fill="#333333", font=font, anchor="mm")
-            left += frame.width
-        sheets.append(sheet.quantize(128, dither=Image.Dither.NONE))
-    out, durations = BytesIO(), [end - start for start, end in pairwise([0, *moments])]
-    sheets[0].save(out, "GIF", save_all=True, append_images=sheets[1:], duration=durations, loop=0)
+def _still(figure: textbook.Figure) -> bytes:
+    """Return the picture of a figure as PNG, about as wide as a card."""
+    out = BytesIO()
+    charts.figure(figure).savefig(out, format="png", dpi=STILL_DOTS)
     return out.getvalue()

@@ -5,10 +5,13 @@ Sizes are in points (1/72 inch), so that a figure may be saved at any resolution
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.textpath import TextPath
 
@@ -18,7 +21,8 @@ from .sketch import INK, BoolArray
 FONT = "DejaVu Sans"
 DISTANCES = (0.0, 6.0, 13.0, 21.0, 30.0, 42.0, 56.0)
 DIRECTIONS = np.pi / 8.0 * np.array([2, 6, 0, 8, -2, -6, 4, -4, 1, 3, 5, 7, -1, -3, -5, -7])  # the nicest first
-ROOM = 1.5  # free space around a text
+ROOM, WIDE_ROOM = 1.5, 3.5  # free space around a name, and around a label
+BLOCKED = 1e4  # cost of a place where another text stands
 
 
 def text_width(text: str, size: float, weight: str = "normal") -> float:
@@ -70,6 +74,86 @@ def write_names(
     return len(names) - len(boxes)
 
 
+@dataclass(frozen=True, eq=False)
+class Label:
+    """A text that wants to be near a place.
+
+    Attributes:
+        text: What is written; mathtext between dollar signs.
+        anchors: Places on the page (n, 2) that it may stand beside, the nicest first.
+        color: Of the letters.
+        size: Font size.
+        clearance: Distance from the place to the text.
+        inside: Stand on the first place, not beside it.
+        leader: Draw a line from the place to the text.
+    """
+
+    text: str
+    anchors: FloatArray
+    color: Any = INK
+    size: float = 13.0
+    clearance: float = 3.0
+    inside: bool = False
+    leader: bool = False
+
+
+def text_size(text: str, size: float, weight: str = "normal", family: str = FONT) -> tuple[float, float]:
+    """Return the width and the height of a text of one or more lines [points]."""
+    properties = FontProperties(family=family, size=size, weight=weight)
+    width, height = 0.0, 0.0
+    for line in text.split("\n"):
+        box = TextPath((0.0, 0.0), line if line.strip() else "x", prop=properties).get_extents()
+        width, height = max(width, float(box.width)), height + max(1.25 * size, float(box.height) + 0.35 * size)
+    return width, height
+
+
+def write_labels(page: Any, labels: Sequence[Label], segments: FloatArray, room: FloatArray) -> FloatArray:
+    """Write labels on a page, each at the best free place beside its anchors, and return their boxes (n, 4).
+
+    Args:
+        page: The figure.
+        labels: What to write; the first choose first.
+        segments: Lines (n, 2, 2) on the page that texts should keep off.
+        room: The box (x0, y0, x1, y1) that texts stay in.
+    """
+    taken, boxes = _sampled(segments), np.zeros((0, 4))
+    points = np.concatenate([np.zeros((0, 2)), *(label.anchors[:1] for label in labels if not label.inside)])
+    for label in sorted(labels, key=lambda label: not label.inside):
+        extent = np.array(text_size(label.text, label.size))
+        if label.inside:
+            box = np.concatenate([label.anchors[0] - extent / 2.0, label.anchors[0] + extent / 2.0])
+        else:
+            box = _nicest(label, extent, boxes, taken, points, room)
+        boxes = np.concatenate([boxes, box[None]])
+        if label.leader:
+            lead = np.stack([np.clip(label.anchors[0], box[:2], box[2:]), label.anchors[0]])
+            style = {"color": label.color, "linewidth": 0.8, "alpha": 0.7, "zorder": 45}
+            page.add_artist(Line2D(*(lead.T / 72.0), transform=page.dpi_scale_trans, **style))
+            taken = np.concatenate([taken, _sampled(lead[None])])
+        x, y = (box[:2] + box[2:]) / 144.0
+        halo = [withStroke(linewidth=3.0, foreground="white", alpha=0.9)]
+        page.text(
+            x, y, label.text, transform=page.dpi_scale_trans, ha="center", va="center", fontfamily=FONT,
+            fontsize=label.size, color=label.color, zorder=50, path_effects=[] if label.inside else halo,
+        )  # fmt: skip
+    return boxes
+
+
+def _nicest(
+    label: Label, extent: FloatArray, boxes: FloatArray, taken: FloatArray, points: FloatArray, room: FloatArray
+) -> FloatArray:
+    """Return the box of the best place beside any anchor of a label: free ones first, then the least bad."""
+    best, least = np.zeros(4), np.inf
+    for rank, anchor in enumerate(label.anchors):
+        low, high, cost = _places(anchor, extent, label.clearance, boxes, taken, points, WIDE_ROOM)
+        inside: BoolArray = np.all((low > room[:2]) & (high < room[2:]), axis=1)
+        cost = cost + 2.0 * _inside(low, high, taken) + 3.0 * rank + np.where(inside, 0.0, 1e3)
+        k = int(cost.argmin())
+        if cost[k] < least:
+            best, least = np.concatenate([low[k], high[k]]), float(cost[k])
+    return best
+
+
 def _sampled(segments: FloatArray, spacing: float = 4.0) -> FloatArray:
     """Return points along lines, close enough to notice a text that lies across one."""
     if not len(segments):
@@ -92,19 +176,33 @@ def _best_place(
     points: FloatArray,
 ) -> tuple[FloatArray, bool] | None:
     """Return the box (x0, y0, x1, y1) of the best free place for a text and whether it needs a leader line."""
+    low, high, cost = _places(point, size, clearance, boxes, taken, points)
+    free: BoolArray = np.all((low > 0.0) & (high < page), axis=1) & (cost < BLOCKED)
+    if not free.any():
+        return None
+    best = int(np.where(free, cost, np.inf).argmin())
+    return np.concatenate([low[best], high[best]]), bool(DISTANCES[best // len(DIRECTIONS)] > DISTANCES[1])
+
+
+def _places(
+    point: FloatArray,
+    size: FloatArray,
+    clearance: float,
+    boxes: FloatArray,
+    taken: FloatArray,
+    points: FloatArray,
+    room: float = ROOM,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the boxes that a text may take around a point, low and high corners (n, 2), and how bad each is (n,)."""
     distance, angle = (grid.ravel() for grid in np.meshgrid(DISTANCES, DIRECTIONS, indexing="ij"))
     heading = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     centres = point + heading * ((clearance + distance)[:, None] + size / 2.0)
-    low, high = centres - size / 2.0 - ROOM, centres + size / 2.0 + ROOM
+    low, high = centres - size / 2.0 - room, centres + size / 2.0 + room
     overlap: BoolArray = np.all((low[:, None] < boxes[:, 2:]) & (high[:, None] > boxes[:, :2]), axis=2)
-    free: BoolArray = np.all((low > 0.0) & (high < page), axis=1) & ~overlap.any(axis=1)
-    if not free.any():
-        return None
     window = np.abs(taken - point).max(axis=1, initial=0.0) < size.max() + clearance + DISTANCES[-1]
     crossed = _inside(low, high, taken[window]) + 4.0 * _inside(low, high, points)
     cost = distance + 3.0 * crossed + 0.3 * np.tile(np.arange(len(DIRECTIONS)), len(DISTANCES))
-    best = int(np.where(free, cost, np.inf).argmin())
-    return np.concatenate([low[best], high[best]]), bool(distance[best] > DISTANCES[1])
+    return low, high, cost + BLOCKED * overlap.any(axis=1)
 
 
 def _inside(low: FloatArray, high: FloatArray, points: FloatArray) -> FloatArray:

@@ -116,6 +116,7 @@ class PanelOptions:
         ticks: Number the axes.
         fine: Draw solids as polygons, for print; False draws pixels, which is faster, for films.
         follows: Whether the camera goes along, so that the ground passes below.
+        ground: Draw the grid, and in space the ground and shadows; a diagram has none.
     """
 
     frames: tuple[str, ...] = ()
@@ -127,6 +128,7 @@ class PanelOptions:
     ticks: bool = True
     fine: bool = True
     follows: bool = False
+    ground: bool = True
 
 
 class Panel:
@@ -271,18 +273,18 @@ class Panel:
         named += [(name, frames[linkage.frame_index(name), :3, 3]) for name in self.options.frames]
         if not named:
             return 0
-        places = self._to_points(np.array([point for _, point in named]))
+        places = self.to_points(np.array([point for _, point in named]))
         sharing: dict[tuple[float, ...], list[str]] = {}
         for (text, _), place in zip(named, places.round(0).tolist(), strict=True):
             sharing.setdefault(tuple(place), []).append(text)
         names, points = [_joined(texts) for texts in sharing.values()], np.array(list(sharing))
         chosen = np.linspace(0, len(names) - 1, min(len(names), MOST_NAMES)).round().astype(np.int64)
         size = SMALL if len(chosen) <= 40 else 6.0
-        texts, lines, clearance = [names[k] for k in chosen], self._busy(frames), self.dot / 2.0 + 1.5
+        texts, lines, clearance = [names[k] for k in chosen], self.busy(frames), self.dot / 2.0 + 1.5
         left_out = write_names(self.ax, texts, points[chosen], lines, clearance=clearance, size=size)
         return left_out + len(names) - len(chosen)
 
-    def _busy(self, frames: FloatArray) -> FloatArray:
+    def busy(self, frames: FloatArray) -> FloatArray:
         """Return the lines (n, 2, 2) on the page, in points, that names should keep off."""
         linkage = self.sketch.linkage
         pairs = [(parent, i) for i, parent in enumerate(linkage.parents) if parent >= 0]
@@ -293,7 +295,7 @@ class Panel:
             lines.append(self._triad_lines(frames))
         for gauge in self._gauges:
             lines += [gauge.needle[None], *(np.stack([rim[:-1], rim[1:]], axis=1) for rim in gauge.rims)]
-        return self._to_points(np.concatenate(lines).reshape(-1, 3)).reshape(-1, 2, 2)
+        return self.to_points(np.concatenate(lines).reshape(-1, 3)).reshape(-1, 2, 2)
 
     def shape(self) -> float:
         """Return the width of the picture in units of its height."""
@@ -305,7 +307,7 @@ class Panel:
         """Return a note that tells how large things are where axes have no numbers."""
         return f"Grid: {self.step:g} m."
 
-    def _to_points(self, points: FloatArray) -> FloatArray:
+    def to_points(self, points: FloatArray) -> FloatArray:
         """Return world points (n, 3) as positions on the page (n, 2), in points of 1/72 inch."""
         self.ax.apply_aspect()
         return self._page_points(self._projected(points))
@@ -373,10 +375,15 @@ class FlatPanel(Panel):
         self._set_polygons(self._bodies, np.split(self._outlines.at(frames), self._cuts)[:-1])
         self._set_lines(self._wires, np.split(self._wire_points.at(frames), self._wire_cuts)[:-1])
 
-    def _busy(self, frames: FloatArray) -> FloatArray:
-        corners = np.split(self._to_points(self._outlines.at(frames)), self._cuts)[:-1]
+    def busy(self, frames: FloatArray) -> FloatArray:
+        """Return the lines on the page that names should keep off, outlines among them."""
+        corners = np.split(self.to_points(self._outlines.at(frames)), self._cuts)[:-1]
         edges = [np.stack([points, np.roll(points, -1, axis=0)], axis=1) for points in corners]
-        return np.concatenate([super()._busy(frames), *edges])
+        if len(corners) <= MOST_NAMES:  # the inside too, where there is room for better places
+            edges += [
+                np.stack([points, np.broadcast_to(points.mean(axis=0), points.shape)], axis=1) for points in corners
+            ]
+        return np.concatenate([super().busy(frames), *edges])
 
     def fit(self, region: Region | None) -> None:
         """Set equal aspect, limits that fill the place, ticks and labels."""
@@ -394,13 +401,16 @@ class FlatPanel(Panel):
 
     def window(self) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and highest x and y that the picture has to hold, margins included."""
-        margin = 0.07 * self.scale
+        margin = (0.07 if self.options.ground else 0.02) * self.scale
         low, high = self.low[:2] - margin, self.high[:2] + margin
         lacking = np.maximum(0.0, 0.25 * (high - low).max() - (high - low)) / 2.0
         return low - lacking, high + lacking
 
     def _decorate(self) -> None:
         ax = self.ax
+        if not self.options.ground:
+            ax.set_axis_off()
+            return
         ax.set_facecolor("white")
         style_axes(ax, sides=("left", "bottom") if self.options.ticks else ax.spines.keys())
         short, long = sorted((self.window()[1] - self.window()[0]).tolist())

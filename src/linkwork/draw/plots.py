@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
+from matplotlib.patches import Annulus, Circle
 from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
 
 from ..goals import Reach
@@ -37,7 +38,6 @@ from .panels import (
     style_axes,
     write,
 )
-from .rows import CORNERS, PURPLE, add_ring
 from .sheets import Stage
 from .sketch import DEFAULT_VIEW, INK, Extent, Sketch, nice_step
 
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from ..explain.workspaces import Workspace
     from ..solvers import Solution
 
+PURPLE, RING_FACE = "#AA3377", "#EAF2F8"
+CORNERS = np.array([(x, y, 0.0) for x in (-1.0, 1.0) for y in (-1.0, 1.0)])  # of the square about a ring
 COLORS = (BLUE, ORANGE, TEAL, PURPLE, "#CCAA22", "#66CCEE", INK)  # apart for colour-blind readers too
 STYLES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)))  # after the last colour, the first comes again in the next style
 FLOOR = 1e-16  # what an error of exactly zero is drawn as, below the frame of the plot
@@ -345,3 +347,15 @@ def new_axes(page: Picture, region: Region, *, grid: bool = True) -> Any:
     ax = page.add_axes(on_page(page, region))
     style_axes(ax, grid=grid)
     return ax
+
+
+def add_ring(ax: Any, center: FloatArray, least: float, most: float, fill: str = RING_FACE, edge: str = GREY) -> None:
+    """Draw the exact ring of positions an arm reaches: lightly filled, with both circles."""
+    x, y = (float(value) for value in center)
+    line = {"fill": False, "edgecolor": edge, "linewidth": 0.9, "linestyle": "--", "zorder": 4.0}
+    if least > 1e-9 * most:
+        ax.add_patch(Annulus((x, y), most, most - least, facecolor=fill, edgecolor="none", zorder=0.5))
+        ax.add_patch(Circle((x, y), least, **line))
+    else:
+        ax.add_patch(Circle((x, y), most, facecolor=fill, edgecolor="none", zorder=0.5))
+    ax.add_patch(Circle((x, y), most, **line))

@@ -148,7 +148,7 @@ class SpacePanel(Panel):
     def _show_bodies(self, frames: FloatArray) -> None:
         """Place the faces, and drop a shadow straight down to the ground: it tells where things stand."""
         self.faces.place(frames)
-        if isinstance(self.faces, Solid):
+        if isinstance(self.faces, Solid) or not self.options.ground:
             return
         shadows = []
         for points in self._casting:
@@ -226,21 +226,23 @@ class SpacePanel(Panel):
         """Return the lowest and highest place on the page, in inches, that shows something: content, ground or axis."""
         corners = np.array(np.meshgrid(*np.array(self.box).T)).reshape(3, -1).T
         low = corners[:, 2] == self.box[0][2]
-        places = self._to_points(np.concatenate([corners[low], self.points, corners[~low]])) / 72.0
+        places = self.to_points(np.concatenate([corners[low], self.points, corners[~low]])) / 72.0
         ground, rest, top = np.split(places, [4, len(places) - 4])
         upright = top[int(ground[:, 0].argmax())]  # the vertical axis stands on the corner furthest to the right
         shown = np.concatenate([ground, rest, upright[None]] if self.options.ticks else [ground, rest])
+        shown = shown if self.options.ground else rest
         return shown.min(axis=0), shown.max(axis=0)
 
-    def _busy(self, frames: FloatArray) -> FloatArray:
+    def busy(self, frames: FloatArray) -> FloatArray:
+        """Return the lines on the page that names should keep off, what is seen of the faces among them."""
         if isinstance(self.faces, Solid):
             corners = self.faces.corners[:: max(1, len(self.faces.corners) // 2000)]
-            seen = np.repeat(self._to_points(corners)[:, None], 2, axis=1)
+            seen = np.repeat(self.to_points(corners)[:, None], 2, axis=1)
         else:
             self.faces.do_3d_projection()
             seen = self._page_points(self.faces.pages[:, [0, -1]].reshape(-1, 2)).reshape(-1, 2, 2)
-        written = self._to_points(self._written.reshape(-1, 3)).reshape(-1, 2, 2)
-        return np.concatenate([super()._busy(frames), seen, written])
+        written = self.to_points(self._written.reshape(-1, 3)).reshape(-1, 2, 2)
+        return np.concatenate([super().busy(frames), seen, written])
 
     def _projected(self, points: FloatArray) -> FloatArray:
         return _projected(points, self.ax.get_proj())
@@ -256,7 +258,7 @@ class SpacePanel(Panel):
         ground = self.ground
         grid = [[(at, low[1], ground), (at, high[1], ground)] for at in _multiples(low[0], high[0], self.step)]
         grid += [[(low[0], at, ground), (high[0], at, ground)] for at in _multiples(low[1], high[1], self.step)]
-        if not self.options.follows:
+        if not self.options.follows and self.options.ground:
             self._set_lines(self._grid, grid)
         for name, axis, values in zip("xyz", (ax.xaxis, ax.yaxis, ax.zaxis), self._ticks, strict=True):
             axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
@@ -271,8 +273,8 @@ class SpacePanel(Panel):
         azimuth = math.radians(self.ax.azim)
         right = np.array([-math.sin(azimuth), math.cos(azimuth), 0.0])
         low, high = np.append(self.box[0][:2], self.ground), self.box[1]
-        found = edges(low, high, camera(self.ax.elev, self.ax.azim)[0], right, self._to_points)
-        lines = [number(self.ax, edge, high, self._ticks[edge.axis], self._to_points) for edge in found]
+        found = edges(low, high, camera(self.ax.elev, self.ax.azim)[0], right, self.to_points)
+        lines = [number(self.ax, edge, high, self._ticks[edge.axis], self.to_points) for edge in found]
         self._written = np.concatenate([self._written[:0], *lines])
 
 

@@ -1,12 +1,11 @@
 """The chapter's figures, from the chapter's numbers.
 
-A figure is rows of frames; each row is one motion, 21 frames, the worked example's with one step a frame as the book
-made them.
+A figure is rows of frames, diagrams, or both. Each row is one motion, 21 frames, the worked example's with one step a
+frame as the book made them. Diagrams are linkages with marks, trees, code and formulas.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,32 +13,79 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import GoalError, NotFoundError, listed
-from ..explain.races import RaceResult
-from ..goals import Reach
-from ..linkage.linkage import Linkage
-from ..motion.clips import Clip, interpolate
-from ..motion.tracking import track
-from ..transforms import FloatArray
-from .arms import planar, two_link
-from .humans import human
+from ...errors import GoalError, NotFoundError, listed
+from ...explain.races import RaceResult
+from ...goals import Reach
+from ...motion.clips import Clip, interpolate
+from ...motion.tracking import track
+from ...transforms import FloatArray
+from ..arms import two_link
+from ..humans import human
+from . import hierarchies, reaching
+from .diagrams import (
+    Angle,
+    Arrow,
+    Axes,
+    Diagram,
+    Formulas,
+    Length,
+    Listing,
+    Mark,
+    Plate,
+    RightAngle,
+    Ring,
+    Spot,
+    Stack,
+    Tree,
+    TreeNode,
+    hierarchy,
+)  # fmt: skip
+from .linkages import FAR, LENGTHS, NEAR, START, arm
+
+__all__ = [
+    "FAR",
+    "FIGURES",
+    "FRAMES",
+    "LENGTHS",
+    "NEAR",
+    "START",
+    "Angle",
+    "Arrow",
+    "Axes",
+    "Diagram",
+    "Entry",
+    "Figure",
+    "FigureNotFoundError",
+    "Formulas",
+    "Length",
+    "Listing",
+    "Mark",
+    "Panel",
+    "Plate",
+    "RightAngle",
+    "Ring",
+    "Spot",
+    "Stack",
+    "Tree",
+    "TreeNode",
+    "arm",
+    "figure",
+    "hierarchy",
+    "largest_step",
+    "of_race",
+]
 
 FRAMES = 21
-LENGTHS = (15.0, 10.0, 5.0)
-START = (math.pi / 8, math.pi / 4, math.pi / 4)
-NEAR, FAR = (-20.0, 5.0), (-35.0, 5.0)
 LATE = (0, 10, 18, 19, 20)  # the frames that figure 5.21 shows
 
 
 class FigureNotFoundError(NotFoundError):
-    """No figure of that number that is computed: the chapter has none, or one without numbers."""
+    """The chapter has no figure of that number."""
 
     def __init__(self, number: object) -> None:
         super().__init__(number, "the chapter", FIGURES)
         what = str(self).partition(" It has ")[0]
-        if number in DIAGRAMS:
-            what = f"figure {number} of the chapter ({DIAGRAMS[str(number)]}) is a diagram without numbers to compute."
-        self.args = (f"{what} Figures that are computed are {listed(self.known)}.",)
+        self.args = (f"{what} Its figures are {listed(self.known)}.",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +100,7 @@ class Panel:
         clip: The motion.
         effector: Name of the frame that should get there.
         shown: Numbers of the frames in the printed row.
+        view: Camera for a linkage in space, elevation and azimuth [deg].
     """
 
     title: str
@@ -63,6 +110,7 @@ class Panel:
     clip: Clip
     effector: str
     shown: tuple[int, ...] = (0, 5, 10, 15, 20)
+    view: tuple[float, float] | None = None
 
     @property
     def path(self) -> FloatArray:
@@ -84,11 +132,19 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A figure of the chapter: its number, what it shows, and its rows."""
+    """A figure of the chapter.
+
+    Attributes:
+        number: Such as ``"5.20"``; empty for a picture that is not of the chapter.
+        caption: What it shows.
+        panels: Rows of frames: the motion of the figure, if it has one.
+        plates: Rows of diagrams, which are drawn in place of the frames where there are any.
+    """
 
     number: str
     caption: str
     panels: tuple[Panel, ...] = ()
+    plates: tuple[tuple[Plate, ...], ...] = ()
 
     @property
     def title(self) -> str:
@@ -97,12 +153,18 @@ class Figure:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figure as plain numbers, for JSON."""
-        return {"figure": self.number, "caption": self.caption, "panels": [panel.as_dict() for panel in self.panels]}
+        plates = [plate.as_dict() for row in self.plates for plate in row]
+        panels = [panel.as_dict() for panel in self.panels]
+        return {"figure": self.number, "caption": self.caption, "panels": panels, "diagrams": plates}
 
 
-def arm() -> Linkage:
-    """Return the worked example's arm: planar, links of 15, 10 and 5."""
-    return planar(LENGTHS)
+@dataclass(frozen=True)
+class Entry:
+    """A row of `FIGURES`: the caption, what computes the motion, and what makes the diagrams."""
+
+    caption: str
+    panels: Callable[[], tuple[Panel, ...]] | None = None
+    plates: Callable[[], tuple[tuple[Plate, ...], ...]] | None = None
 
 
 def _row(
@@ -145,7 +207,7 @@ def _singular() -> tuple[Panel, ...]:
 def _damping(goal: tuple[float, float]) -> tuple[Panel, ...]:
     return (
         _row("(a) pseudoinverse", "pseudoinverse", goal),
-        _row("(b) damped least squares, lambda = 5", "damped", goal, damping=5.0),
+        _row("(b) damped least squares, λ = 5", "damped", goal, damping=5.0),
     )
 
 
@@ -156,36 +218,38 @@ def _control() -> tuple[Panel, ...]:
     )
 
 
-FIGURES: dict[str, tuple[str, Callable[[], tuple[Panel, ...]]]] = {
-    "5.1": ("Forward kinematics: the joints of a limb are turned.", _forward_sequence),
-    "5.2": ("Inverse kinematics: the hand goes to its goal and the joints follow.", _inverse_sequence),
-    "5.14": ("A two-link arm reaches a point with its elbow down and up.", _two_link),
-    "5.18": ("Instantaneous changes of the tip's position, one for each joint.", _changes),
-    "5.19": ("A singular configuration: every joint moves the tip across the way to the goal.", _singular),
-    "5.20": ("Pseudoinverse without and with damping, goal within reach.", lambda: _damping(NEAR)),
-    "5.21": ("The same, goal out of reach.", lambda: tuple(replace(row, shown=LATE) for row in _damping(FAR))),
-    "5.22": ("Control expression: stiffer joints stay straighter.", _control),
-    "5.23": ("Alternative Jacobian: the goal is pulled to the tip.", lambda: (_row("alternative", "alternative"),)),
-    "5.24": ("Transpose of the Jacobian, with the best-fitting scale.", lambda: (_row("transpose", "transpose"),)),
-    "5.25": ("Cyclic coordinate descent.", lambda: (_row("ccd", "ccd"),)),
-}
-
-
-DIAGRAMS = {  # the others, by what they show
-    "5.3": "the two basic joints of one degree of freedom",
-    "5.4": "complex joints as several simple ones",
-    "5.5": "a hierarchy as a tree",
-    "5.6": "arc and node",
-    "5.7": "a hierarchical model",
-    "5.8": "its tree",
-    "5.9": "variable rotations at the joints",
-    "5.10": "the hierarchy with joint rotations",
-    "5.11": "a hierarchy with two appendages",
-    "5.12": "its tree",
-    "5.13": "pseudocode of forward kinematics",
-    "5.15": "formulas of the two-link arm",
-    "5.16": "velocities that a joint's rotation induces",
-    "5.17": "a planar arm of three joints; it is that of 5.18",
+FIGURES: dict[str, Entry] = {
+    "5.1": Entry("Forward kinematics: the joints of a limb are turned.", _forward_sequence),
+    "5.2": Entry("Inverse kinematics: the hand goes to its goal and the joints follow.", _inverse_sequence),
+    "5.3": Entry("Two joints of one degree of freedom.", None, hierarchies.one_degree),
+    "5.4": Entry("Joints of several degrees of freedom.", None, hierarchies.several_degrees),
+    "5.5": Entry("A figure and the tree of its hierarchy.", None, hierarchies.figure_and_tree),
+    "5.6": Entry("What an arc holds and what a node holds.", None, hierarchies.arc_and_node),
+    "5.7": Entry("A hierarchical model: each link is placed relative to another.", None, hierarchies.three_links),
+    "5.8": Entry("Its tree, and where a vertex of each link is in the world.", None, hierarchies.tree_at_rest),
+    "5.9": Entry("Rotations at the joints.", None, hierarchies.turned),
+    "5.10": Entry("The tree with the rotations at its arcs.", None, hierarchies.tree_with_rotations),
+    "5.11": Entry("A hierarchy with two appendages.", None, hierarchies.two_appendages),
+    "5.12": Entry("Its tree branches at the root node.", None, hierarchies.branching_tree),
+    "5.13": Entry("Forward kinematics: the tree is walked depth first.", None, hierarchies.listing),
+    "5.14": Entry("A two-link arm, and what it can reach.", _two_link, reaching.two_links),
+    "5.15": Entry("The two-link arm solved by analysis.", None, reaching.analysis),
+    "5.16": Entry("Velocities that a joint gives to the end effector.", None, reaching.induced_velocities),
+    "5.17": Entry("A planar arm of three joints.", None, reaching.three_joints),
+    "5.18": Entry("Instantaneous changes of position, one for each joint.", _changes, reaching.changes),
+    "5.19": Entry(
+        "A singular configuration: every joint moves the end effector across the way to the goal.",
+        _singular,
+        reaching.singular,
+    ),
+    "5.20": Entry("Pseudoinverse without and with damping, goal within reach.", lambda: _damping(NEAR)),
+    "5.21": Entry("The same, goal out of reach.", lambda: tuple(replace(row, shown=LATE) for row in _damping(FAR))),
+    "5.22": Entry("Control expression: stiffer joints stay straighter.", _control),
+    "5.23": Entry(
+        "Alternative Jacobian: the goal is pulled to the tip.", lambda: (_row("alternative", "alternative"),)
+    ),
+    "5.24": Entry("Transpose of the Jacobian, with the best-fitting scale.", lambda: (_row("transpose", "transpose"),)),
+    "5.25": Entry("Cyclic coordinate descent.", lambda: (_row("cyclic coordinate descent", "ccd"),)),
 }
 
 
@@ -199,8 +263,9 @@ def figure(number: str) -> Figure:
     """
     if number not in FIGURES:
         raise FigureNotFoundError(number)
-    caption, make = FIGURES[number]
-    return Figure(number, caption, make())
+    entry = FIGURES[number]
+    panels, plates = (() if make is None else make() for make in (entry.panels, entry.plates))
+    return Figure(number, entry.caption, panels, plates)
 
 
 def of_race(laps: Sequence[RaceResult]) -> Figure:

@@ -1,0 +1,80 @@
+"""All figures of the chapter at once, into a folder or a ZIP: for slides, and for whoever prints them."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ..errors import OptionError
+from ..formats.atomic_files import replacing, write_text
+from ..models import textbook
+from .arguments import need_matplotlib, saved
+from .charts import figure as draw_figure
+
+FORMATS = ("svg", "png", "pdf")
+MOVING = "gif"
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same bytes every time
+
+Progress = Callable[[float, str], None]
+
+
+def figures(
+    path: str | os.PathLike[str], *, formats: Sequence[str] = FORMATS, progress: Progress | None = None
+) -> list[str]:
+    """Draw all figures of the chapter into a folder, or into one file whose name ends in ``.zip``.
+
+    Files are named ``figure-5.20.svg`` and so on; ``captions.txt`` says what each shows. A GIF is made of the figures
+    that move.
+
+    Args:
+        path: The folder, which is made if need be, or the ZIP.
+        formats: Any of ``"svg"``, ``"png"``, ``"pdf"`` and ``"gif"``.
+        progress: Called with the share of the work that is done, from 0 to 1, and what it is at.
+
+    Returns:
+        The names of the files.
+
+    Raises:
+        OptionError: If a format is unknown.
+    """
+    known = (*FORMATS, MOVING)
+    if isinstance(formats, str) or not formats or not set(formats) <= set(known):
+        raise OptionError(f"formats are some of {', '.join(known)}; got {formats!r}.")
+    need_matplotlib()
+    target = Path(path)
+    if target.suffix.lower() != ".zip":
+        target.mkdir(parents=True, exist_ok=True)
+        return _draw_all(target, formats, progress)
+    with TemporaryDirectory() as folder, replacing(target) as file:
+        names = _draw_all(Path(folder), formats, progress)
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as pack:
+            for name in names:
+                pack.writestr(zipfile.ZipInfo(name, LONG_AGO), Path(folder, name).read_bytes(), zipfile.ZIP_DEFLATED)
+    return names
+
+
+def _draw_all(folder: Path, formats: Sequence[str], progress: Progress | None) -> list[str]:
+    from .figure_films import figure_film
+
+    names, captions = [], []
+    for k, number in enumerate(textbook.FIGURES):
+        if progress is not None:
+            progress(k / len(textbook.FIGURES), f"figure {number}")
+        figure = textbook.figure(number)
+        captions.append(figure.title)
+        page = draw_figure(figure)
+        for kind in formats:
+            target = folder / f"figure-{number}.{kind}"
+            if kind != MOVING:
+                saved(page, target)
+            elif figure.panels:
+                with replacing(target) as file:
+                    file.write(figure_film(figure))
+            else:
+                continue
+            names.append(target.name)
+    write_text(folder / "captions.txt", "\n".join(captions) + "\n")
+    return [*names, "captions.txt"]
