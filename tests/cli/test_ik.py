@@ -662,7 +662,7 @@ WRONG_USAGE = [
     (["race", ARM], "there is no goal"),
     (["race", ARM, *GOAL, "--method", "dampd"], "did you mean 'damped'?"),
     (["race", ARM, *GOAL, "-o", "race.gif"], "must end in"),
-    (["figure", "5.3"], "figure 5.3 of the chapter (the two basic joints of one degree of freedom) is a diagram"),
+    (["figure", "5.3", "-o", "joints.gif"], "figure 5.3 stands still"),
     (["figure", "6.1"], "no figure '6.1' in the chapter"),
     (["figure", "5.20", "-o", "figure.txt"], "must end in"),
     (["figure"], "Missing argument"),

@@ -38,7 +38,10 @@ class Mark:
     def as_dict(self) -> dict[str, Any]:
         """Return the mark as plain numbers, for JSON."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+        plain = {
+            name: np.asarray(value).tolist() if isinstance(value, np.ndarray | tuple) else value
+            for name, value in values.items()
+        }
         return {"kind": self.kind} | plain
 
 
