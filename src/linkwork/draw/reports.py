@@ -15,8 +15,7 @@ from ..motion.contacts import planted
 from ..motion.inspection import errors
 from .labels import FONT
 from .panels import BLUE, GREEN, GREY, LARGE, ORANGE, RED, SMALL, TEAL, Picture, name_axes, new_figure, write
-from .plots import COLORS, new_axes
-from .rows import PURPLE
+from .plots import COLORS, PURPLE, new_axes
 from .sketch import INK
 
 if TYPE_CHECKING:
