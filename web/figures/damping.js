@@ -26,6 +26,8 @@ export function damping(root, home) {
   const area = plane.path({ color: "green", fill: true, width: 1.4, layer: "marks" });
   const wanted = plane.vector({ color: "orange", width: 2.6 });
   const got = plane.vector({ color: "red", width: 2.6 });
+  plane.text({ color: "orange", anchor: "start" }).show([plane.x[0], plane.y[1]], "V, wanted of the tip", 12, 18);
+  plane.text({ color: "red", anchor: "start" }).show([plane.x[0], plane.y[1]], "J θ̇, what it gets", 12, 40);
   const tip = plane.goal({ at: [0, 0], name: "tip", color: "blue", shape: "dot", moved: (at) => ((q = dragged(arm, at, q)), draw()) });
   const head = plane.goal({ at: [0, 0], name: "wanted velocity V", shape: "dot", moved: aim });
 
@@ -73,8 +75,8 @@ export function damping(root, home) {
     edge.show([0, 0], arm.data.length);
     body.show(points);
     area.show(outline(found, at, SCALE));
-    wanted.show(at, [at[0] + V[0], at[1] + V[1]], "V", 0.55);
-    got.show(at, [at[0] + achieved[0], at[1] + achieved[1]], "Jθ̇", 1);
+    wanted.show(at, [at[0] + V[0], at[1] + V[1]]);
+    got.show(at, [at[0] + achieved[0], at[1] + achieved[1]]);
     tip.put(at);
     head.put([at[0] + V[0], at[1] + V[1]]);
     curve.show(Array.from({ length: 145 }, (_, k) => [k / 4, lambda ? filterFactor(k / 4, lambda) : Number(k > 0)]));
@@ -99,7 +101,8 @@ export function damping(root, home) {
   function tell({ values }, factors) {
     if (!lambda && values[1] < 1) panel.say("No damping near a singular pose: the joints race.", "red");
     else if (factors[1] < 0.5) panel.say("σ₂ is below λ: its direction is mostly switched off. The tip lags there.");
-    else panel.say("Both singular values are above λ: damping changes little.", "green");
+    else if (factors[1] < 0.9) panel.say("σ₂ is not far above λ: its direction is held back.");
+    else panel.say("Both singular values are far above λ: damping changes little.", "green");
   }
 
   draw();

@@ -35,7 +35,7 @@ export function eulerSteps(root, home) {
   panel.slider({ label: "Step size h", min: 0.05, max: 1, step: 0.05, value: size, digits: 2, moved: (value) => ((size = value), draw()) });
   const player = panel.player({ step: take, reset, rate: home.still ? 1 : 4 });
   const matrix = panel.matrix({ label: "J =", columns: ["g_1", "g_2", "g_3"], colors: COLORS });
-  const change = panel.matrix({ label: "h θ̇ =", colors: COLORS, digits: 1 });
+  const change = panel.matrix({ label: "h θ̇ [°] =", colors: COLORS, digits: 1 });
   const table = panel.table();
 
   /** @param {"planar-3" | "planar-2"} word */
@@ -85,7 +85,7 @@ export function eulerSteps(root, home) {
     const { E, G, J, rates, predicted, way, reached } = now;
     body.show(places(arm, q, jointFrames(arm)));
     next.show(places(arm, integrate(arm, q, rates), jointFrames(arm)));
-    wish.show(E, G, "V", 0.7);
+    wish.show(E, G, "V", 0.6);
     let from = E;
     parts.forEach((part, k) => {
       if (k >= arm.nv) return part.hide();
@@ -115,7 +115,7 @@ export function eulerSteps(root, home) {
     });
     if (distance < 1e-3) panel.say(`Reached after ${taken} steps.`, "green");
     else if (after > distance) panel.say("This step leads away from the goal: it is too large.", "red");
-    else panel.say("The coloured arrows, column times change, add up to the prediction. Changes are in degrees.");
+    else panel.say("The coloured arrows, column times change, add up to the prediction.");
   }
 
   draw();

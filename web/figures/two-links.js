@@ -72,13 +72,14 @@ export function twoLinks(root, home) {
 
   /** The angles of the triangle, or of the joints. @param {ReturnType<typeof analysis>} found @param {number[][]} at @param {number[]} pose */
   function angles(found, at, pose) {
+    const [wide, small] = [Math.min(40, plane.width / 12), Math.min(30, plane.width / 16)]; // pixels
     if (shown === "triangle") {
-      inside[0].show(at[0], found.toGoal, pose[0], "α", 40);
-      inside[1].show(at[1], pose[0] + PI, pose[0] + PI + (pose[1] >= 0 ? -1 : 1) * found.gamma, "γ", 30);
+      inside[0].show(at[0], found.toGoal, pose[0], "α", wide);
+      inside[1].show(at[1], pose[0] + PI, pose[0] + PI + (pose[1] >= 0 ? -1 : 1) * found.gamma, "γ", small);
       triangle.show(at);
     } else {
-      turns[0].show(at[0], 0, pose[0], "θ_1", 40);
-      turns[1].show(at[1], pose[0], pose[0] + pose[1], "θ_2", 30);
+      turns[0].show(at[0], 0, pose[0], "θ_1", wide);
+      turns[1].show(at[1], pose[0], pose[0] + pose[1], "θ_2", small);
       straight.show([1, 1.4].map((share) => [share * at[1][0], share * at[1][1]]));
     }
   }
