@@ -126,8 +126,9 @@ export function follow(root, home) {
     table.show({
       "pose": [...poses[frame]].map((angle) => `${number(angle / DEGREE, 0)}°`).join("  "),
       "tip": `(${number(tips[frame][0], 1)}, ${number(tips[frame][1], 1)})`,
-      "largest step": `${number(largest)} rad, frame ${at}`,
-      "end, off the goal": number(residual),
+      "largest step": `${number(largest)} rad`,
+      "in frame": String(at),
+      "off the goal": number(residual),
     });
     if (largest > 1) panel.say(`A joint jumps by ${number(largest / DEGREE, 0)}° between two frames.`, "red");
     else if (residual > 1) panel.say(`The tip ends ${number(residual)} away from the goal.`, Math.hypot(...goal.at) > arm.data.length ? "ink" : "red");
