@@ -182,10 +182,10 @@ export class Panel {
     const body = html("tbody", {});
     this.node.append(html("div", { class: "row" }, ...(label ? [caption(label)] : []), html("table", { class: "values" }, body)));
     return {
-      /** @param {Record<string, string>} values */
+      /** @param {Record<string, string> | string[][]} values by name, or pairs of name and value */
       show(values) {
         body.replaceChildren(
-          ...Object.entries(values).map(([name, value]) => html("tr", {}, html("th", {}, caption(name, "")), html("td", {}, value))),
+          ...(Array.isArray(values) ? values : Object.entries(values)).map(([name, value]) => html("tr", {}, html("th", {}, caption(name, "")), html("td", {}, value))),
         );
       },
     };

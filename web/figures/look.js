@@ -1,13 +1,21 @@
 // @ts-check
 /** How figures and exercises look, on light ground and dark; `light-dark()` follows the page's color-scheme. */
 
+import { FONT, PALETTES } from "../theme.js";
+
+const { light, dark } = PALETTES;
+
+/** Names of colours in figures, and in the palettes of all pages: where letters are coloured, they must be read. */
+const COLORS = [
+  ["ink", "ink"], ["muted", "soft"], ["edge", "line"], ["paper", "card"], ["blue", "linkText"], ["orange", "goalText"],
+  ["green", "goodText"], ["red", "badText"],
+]; // prettier-ignore
+
 export const LOOK = `
-:host { display: block; container-type: inline-size; font: 15px/1.45 system-ui, sans-serif; color: var(--ink);
-  --ink: light-dark(#1d2733, #e6ebf2); --muted: light-dark(#5b6876, #9daabb); --grid: light-dark(#e7ebf0, #2b3340);
-  --axis: light-dark(#c3ccd6, #45505f); --paper: light-dark(#ffffff, #171c24); --raised: light-dark(#f4f6f9, #202733);
-  --edge: light-dark(#d5dbe3, #394352); --blue: light-dark(#2463c4, #74aaff); --orange: light-dark(#cf4a00, #ff9d57);
-  --green: light-dark(#1f7a37, #6fdc8a); --red: light-dark(#c22727, #ff8b86); --violet: light-dark(#7f35b5, #cb9df5);
-  --teal: light-dark(#087083, #56d3e6); --gold: light-dark(#8a6100, #f0c64a); }
+:host { display: block; container-type: inline-size; font: 15px/1.45 ${FONT}; color: var(--ink);
+  ${COLORS.map(([name, key]) => `--${name}: light-dark(${light[key]}, ${dark[key]});`).join(" ")}
+  --grid: color-mix(in srgb, var(--edge) 62%, var(--paper)); --axis: color-mix(in srgb, var(--muted) 45%, var(--paper)); --raised: light-dark(#f4f6f8, #262c34);
+  --violet: light-dark(#7f35b5, #cb9df5); --teal: light-dark(#087083, #56d3e6); --gold: light-dark(#8a6100, #f0c64a); }
 :host([hidden]) { display: none; }
 * { box-sizing: border-box; }
 .c-ink { --c: var(--ink); } .c-muted { --c: var(--muted); } .c-blue { --c: var(--blue); } .c-orange { --c: var(--orange); }
@@ -18,7 +26,7 @@ export const LOOK = `
 .panel { display: flex; flex-direction: column; gap: 9px; min-width: 0; }
 @container (min-width: 660px) { .split { grid-template-columns: minmax(0, 5fr) minmax(230px, 3fr); } }
 .plane { display: block; width: 100%; height: auto; user-select: none; -webkit-user-select: none; }
-.plane text { font: 15px system-ui, sans-serif; fill: var(--c, var(--ink)); paint-order: stroke; stroke: var(--paper);
+.plane text { font: 15px ${FONT}; fill: var(--c, var(--ink)); paint-order: stroke; stroke: var(--paper);
   stroke-width: 4px; stroke-linejoin: round; }
 .plane .letter, i { font-family: "Latin Modern Math", "STIX Two Text", Cambria, "DejaVu Serif", Georgia, serif; font-style: italic; }
 .plane .letter { font-size: 17px; }
@@ -27,8 +35,9 @@ export const LOOK = `
 .plane .tick .high { font-size: 9px; }
 .grid { stroke: var(--grid); } .axis, .frame { stroke: var(--axis); fill: none; }
 .path { fill: none; stroke: var(--c); stroke-width: var(--width, 2px); stroke-linejoin: round; stroke-linecap: round; }
-.area { fill: color-mix(in srgb, var(--c) 16%, transparent); stroke-width: var(--width, 1px); }
+.area { fill-rule: evenodd; fill: color-mix(in srgb, var(--c) 16%, transparent); stroke-width: var(--width, 1px); }
 .dashed .shaft, .dashed path, .dashed ellipse { stroke-dasharray: 6 5; }
+.solid { fill: color-mix(in srgb, var(--c) 55%, var(--paper)); }
 .faint { opacity: 0.38; }
 .shaft { fill: none; stroke: var(--c); stroke-width: var(--width, 2.4px); stroke-linecap: round; }
 .head { fill: var(--c); stroke: none; }
@@ -36,16 +45,18 @@ export const LOOK = `
 .link { fill: var(--c); stroke: var(--paper); stroke-width: 1.2px; }
 .joint { fill: var(--paper); stroke: var(--c); stroke-width: 2px; }
 .base { fill: var(--muted); }
+.space { cursor: grab; touch-action: none; } .space:focus-visible { outline: 2.5px solid var(--blue); outline-offset: 2px; border-radius: 6px; }
+.chosen td, .chosen th { background: color-mix(in srgb, var(--orange) 14%, transparent); }
 .goal { cursor: grab; touch-action: none; outline: none; }
 .goal.held { cursor: grabbing; }
 .touch { fill: transparent; }
 .focus { fill: none; stroke: none; }
 .goal:focus-visible .focus { stroke: var(--blue); stroke-width: 2.5px; }
 .goal .ring { fill: color-mix(in srgb, var(--c) 16%, transparent); stroke: var(--c); stroke-width: 2.6px; }
-.goal.dot .ring, .goal.square .ring { fill: var(--c); stroke: var(--paper); stroke-width: 2px; }
+.goal.as-dot .ring, .goal.as-square .ring { fill: var(--c); stroke: var(--paper); stroke-width: 2px; }
 .goal:hover .ring { fill: color-mix(in srgb, var(--c) 34%, transparent); }
-.goal.dot:hover .ring, .goal.square:hover .ring { fill: color-mix(in srgb, var(--c) 80%, var(--ink)); }
-.slider { display: grid; grid-template-columns: minmax(2.2em, max-content) 1fr 4.6em; align-items: center; gap: 8px; color: var(--c, var(--ink)); }
+.goal.as-dot:hover .ring, .goal.as-square:hover .ring { fill: color-mix(in srgb, var(--c) 80%, var(--ink)); }
+.slider { display: grid; grid-template-columns: minmax(2.8em, max-content) 1fr 4.2em; align-items: center; gap: 8px; color: var(--c, var(--ink)); }
 .slider output { text-align: right; font-variant-numeric: tabular-nums; color: var(--ink); }
 input[type="range"] { width: 100%; min-width: 0; height: 24px; margin: 0; accent-color: var(--c, var(--blue)); }
 .choice { display: flex; flex-wrap: wrap; align-items: center; gap: 6px 10px; }

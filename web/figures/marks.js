@@ -33,6 +33,14 @@ export class Mark {
     return this;
   }
 
+  /** Give it another colour. @param {string} name @param {boolean} [faint] */
+  paint(name, faint = false) {
+    for (const old of [...this.node.classList]) if (old.startsWith("c-")) this.node.classList.remove(old);
+    this.node.classList.add(`c-${name}`);
+    this.node.classList.toggle("faint", faint);
+    return this;
+  }
+
   redraw() {
     if (this.given) this.draw(...this.given);
   }
@@ -42,10 +50,16 @@ export class Mark {
     throw new Error("a mark says how it is drawn");
   }
 
-  /** @param {Point[]} points @param {boolean} [closed] @returns {string} the data of a path */
+  /** @param {(Point | null)[]} points null lifts the pen @param {boolean} [closed] @returns {string} the data of a path */
   data(points, closed = false) {
-    const parts = points.map((p) => this.plane.to(p).map((x) => x.toFixed(2)).join(","));
-    return parts.length ? `M${parts.join("L")}${closed ? "Z" : ""}` : "";
+    let text = "";
+    let pen = "M";
+    for (const p of points) {
+      if (p) text += `${pen}${this.plane.to(p).map((x) => x.toFixed(2))}`;
+      else if (closed) text += "Z";
+      pen = p ? "L" : "M";
+    }
+    return text && closed ? `${text}Z` : text;
   }
 }
 
@@ -58,12 +72,12 @@ export class Path extends Mark {
     this.line = svg("path", {}, this.node);
   }
 
-  /** @param {Point[]} points */
+  /** @param {(Point | null)[]} points null begins another piece */
   show(points) {
     return super.show(points);
   }
 
-  /** @param {Point[]} points */
+  /** @param {(Point | null)[]} points */
   draw(points) {
     this.line.setAttribute("d", this.data(points, this.closed));
   }
@@ -288,8 +302,10 @@ function bone([x1, y1], [x2, y2], r, s) {
 export class Goal extends Mark {
   /** @param {Plane} plane @param {any} options */
   constructor(plane, { at, label = "", name, color = "orange", moved, ended, hold, shape = "ring" }) {
-    super(plane, "handles", { color }, `goal ${shape}`);
+    super(plane, "handles", { color }, `goal as-${shape}`);
+    this.outline = SHAPES[/** @type {keyof typeof SHAPES} */ (shape)];
     /** @type {[number, number]} */ this.at = [at[0], at[1]];
+    /** Where it is held, beside the pointer. @type {number[] | null} */ this.grip = null;
     this.label = label;
     this.moved = moved;
     this.ended = ended;
@@ -318,26 +334,38 @@ export class Goal extends Mark {
     this.moved?.(this.at);
   }
 
+  /** Begin to drag it. @param {PointerEvent} event */
+  take(event) {
+    const node = /** @type {SVGGElement} */ (this.node);
+    const [x, y] = this.plane.from(event);
+    this.grip = [this.at[0] - x, this.at[1] - y];
+    node.setPointerCapture(event.pointerId);
+    node.classList.add("held");
+    node.focus({ preventScroll: true });
+  }
+
+  /** @param {PointerEvent} event @returns {number} how far it is from a pointer [px] */
+  far(event) {
+    const [[x, y], [u, v]] = [this.plane.to(this.at), this.plane.to(this.plane.from(event))];
+    return Math.hypot(x - u, y - v);
+  }
+
   listen() {
     const node = /** @type {SVGGElement} */ (this.node);
-    /** @type {number[] | null} */ let grip = null;
     node.addEventListener("pointerdown", (event) => {
-      const [x, y] = this.plane.from(event);
-      grip = [this.at[0] - x, this.at[1] - y];
-      node.setPointerCapture(event.pointerId);
-      node.classList.add("held");
-      node.focus({ preventScroll: true });
+      const all = /** @type {Goal[]} */ (this.plane.marks.filter((mark) => mark instanceof Goal && mark.given));
+      all.reduce((a, b) => (b.far(event) < a.far(event) ? b : a), this).take(event); // areas to touch overlap
       event.preventDefault();
     });
     node.addEventListener("pointermove", (event) => {
-      if (!grip) return;
+      if (!this.grip) return;
       const [x, y] = this.plane.from(event);
-      this.move([x + grip[0], y + grip[1]]);
+      this.move([x + this.grip[0], y + this.grip[1]]);
     });
     for (const kind of ["pointerup", "pointercancel", "lostpointercapture"]) {
       node.addEventListener(kind, () => {
-        if (grip) this.ended?.();
-        grip = null;
+        if (this.grip) this.ended?.();
+        this.grip = null;
         node.classList.remove("held");
       });
     }
@@ -359,7 +387,7 @@ export class Goal extends Mark {
       circle.setAttribute("cy", y.toFixed(2));
     }
     this.mark.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)})`);
-    this.mark.setAttribute("d", SHAPES[/** @type {keyof typeof SHAPES} */ (this.node.classList.contains("dot") ? "dot" : this.node.classList.contains("square") ? "square" : "ring")]);
+    this.mark.setAttribute("d", this.outline);
     this.text.setAttribute("x", (x + 15).toFixed(2));
     this.text.setAttribute("y", (y - 9).toFixed(2));
     writeSvg(this.text, this.label);

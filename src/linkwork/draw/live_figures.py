@@ -52,7 +52,7 @@ def names() -> tuple[str, ...]:
     """
     text = (scripts.folder() / TABLE).read_text(encoding="utf-8")
     table = text[text.index("FIGURES = {") :]
-    return tuple(re.findall(r'^  "?([a-z0-9-]+)"?:', table, re.MULTILINE))
+    return tuple(re.findall(r"^  \"?([a-z0-9-]+)\"?[:,]", table, re.MULTILINE))
 
 
 def live(
@@ -63,7 +63,7 @@ def live(
     Args:
         name: One of `names`, such as ``"jacobian-columns"``.
         path: Where to save the page as well, ending in ``.html``.
-        title: Its heading; made from the name by default.
+        title: Its heading; `title_of` the figure by default.
         attributes: Options of the figure, such as ``pose=(0.4, 0.8, 0.8)``; underscores stand for hyphens.
 
     Raises:
@@ -77,11 +77,23 @@ def live(
         raise OptionError(f"there is no live figure {name!r}; there are {', '.join(names())}.")
     said = {"name": name} | {key.replace("_", "-"): _text(value) for key, value in attributes.items()}
     words = " ".join(f'{key}="{escape(value)}"' for key, value in said.items())
-    heading = escape(title or name.replace("-", " ").capitalize())
+    heading = escape(title or title_of(name))
     page = Page(PAGE.format(title=heading, attributes=words, script=script()), name, HEIGHT)
     if path is not None:
         page.save(path)
     return page
+
+
+def title_of(name: str) -> str:
+    """Return what a figure shows, in a sentence: the first words of its module.
+
+    Example:
+        >>> title_of("frames")
+        'One point, measured in every frame of an arm that turns, slides and turns'
+    """
+    text = (scripts.folder() / "figures" / f"{name}.js").read_text(encoding="utf-8")
+    found = re.search(r"/\*\*\s*\*?\s*(.+?)\.?\s*(?:\*/|\n)", text)
+    return found[1] if found else name
 
 
 @cache

@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..goals import Balance, Goal, Hold, Reach, Rest
+from ..linkage.builder import Builder
 from ..linkage.mass import masses
+from ..transforms import transform
 from .arms import panda, planar
 from .humans import human
 
 if TYPE_CHECKING:
     from ..linkage.linkage import Linkage
+
+HALF_TURN = ((-1, 0, 0), (0, -1, 0), (0, 0, 1))  # about z
 
 
 def point(frame: str = "tip") -> Reach:
@@ -47,12 +51,36 @@ def standing_human() -> tuple[Linkage, Any]:
     return human(root="floating"), {"first": goals(1), "alike": goals(0), "unbalanced": goals(1, balance=False)}
 
 
+def two_arms() -> tuple[Linkage, Any]:
+    """Return a trunk with two arms of two links each, free to move in the plane: the chapter's figure 5.11."""
+    b = Builder("two-arms", base="link0", root="planar")
+    b.revolute("j1", "link1", at=(3, 6, 0))
+    b.revolute("j11", "link11", at=(7, 0, 0))
+    b.frame("tip1", at=(5, 0, 0))
+    b.revolute("j2", "link2", parent="link0", at=transform((-3, 6, 0), HALF_TURN))
+    b.revolute("j21", "link21", at=(7, 0, 0))
+    b.frame("tip2", at=(5, 0, 0))
+    return b.build(), ()
+
+
+def slide_arm() -> tuple[Linkage, Any]:
+    """Return a planar arm with both basic joints: it turns, slides and turns."""
+    b = Builder("slide-arm", base="link0")
+    b.revolute("j1", "link1")
+    b.prismatic("j2", "link2", at=(6, 0, 0), axis="x", limits=(0, 8))
+    b.revolute("j3", "link3", at=(4, 0, 0))
+    b.frame("tip", at=(6, 0, 0))
+    return b.build(), point()
+
+
 LINKAGES: dict[str, Callable[[], tuple[Linkage, Any]]] = {
     "human": standing_human,
     "panda": robot,
     "planar-2": flat(15, 10),
     "planar-3": flat(15, 10, 5),  # the chapter's worked example
     "planar-4": flat(10, 8, 7, 5),
+    "slide-arm": slide_arm,
+    "two-arms": two_arms,
 }
 WEIGHED = {"human"}  # those that also tell where their mass is
 
