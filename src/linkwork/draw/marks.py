@@ -39,14 +39,15 @@ class Marks:
     Args:
         page: The figure.
         panel: The panel, shown at its pose.
+        letters: Font size of the labels.
 
     Attributes:
         labels: What is to be written.
         lines: Lines (n, 2, 2) on the page that labels keep off [points].
     """
 
-    def __init__(self, page: Picture, panel: Panel) -> None:
-        self.page, self.panel = page, panel
+    def __init__(self, page: Picture, panel: Panel, letters: float = LETTERS) -> None:
+        self.page, self.panel, self.letters = page, panel, letters
         self.labels: list[Label] = []
         self.lines: list[FloatArray] = []
 
@@ -196,6 +197,6 @@ class Marks:
 
     def _label(self, text: str, anchors: FloatArray, color: str, clearance: float, *, look: str = "") -> None:
         if text:
-            size = LETTERS if look != "leader" else LETTERS - 1.5
+            size = self.letters if look != "leader" else self.letters - 1.5
             inside, leader = look == "inside", look == "leader"
             self.labels.append(Label(text, anchors, color, size, clearance, inside, leader))

@@ -14,7 +14,8 @@ from ..models.parts import BLUE as MODEL_BLUE, ORANGE as MODEL_ORANGE
 from ..models.textbook.linkages import LIGHT, MIDDLE
 from ..transforms import FloatArray
 from .arguments import goal_point
-from .panels import GREY, LARGE, NORMAL, SMALL, Panel as Drawing, PanelOptions, Picture, new_figure, write
+from .marks import AMBER, Marks
+from .panels import GREY, Panel as Drawing, PanelOptions, Picture, new_figure, write
 from .sheets import AREA, GAP, NOTE, Stage
 from .sketch import INK, Extent, Sketch
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from ..models.textbook import Figure, Panel
 
 PAGE = 11.0  # width at most [inch]
-CAPTION, TITLE, FRAME, BETWEEN = 0.36, 0.27, 0.24, 0.1
+HEADLINE, MEDIUM, NUMBERS = 16.0, 13.0, 11.0  # letters
+CAPTION, TITLE, FRAME, BETWEEN = 0.5, 0.36, 0.24, 0.14
 WIDEST, TALLEST = 2.3, 2.6
 
 
@@ -63,19 +65,27 @@ def sheet(figure: Figure) -> Picture:
     columns = max(len(row.panel.shown) for row in rows)
     width = min(WIDEST, TALLEST * first.shape(), (PAGE - GAP) / columns - GAP)
     height = width / first.shape()
-    tall = TITLE + height + FRAME
+    notes = FRAME * max((note.count("\n") + 1 for row in rows for note in row.panel.notes), default=0)
+    tall = TITLE + height + FRAME + notes
     size = (columns * (width + GAP) + GAP, CAPTION + len(rows) * tall + (len(rows) - 1) * BETWEEN + NOTE + 0.08)
     page.set_size_inches(*size)
     for k, (row, panels) in enumerate(zip(rows, drawings, strict=True)):
         bottom = size[1] - CAPTION - k * (tall + BETWEEN) - TITLE - height
-        write(page, GAP, bottom + height + 0.07, row.panel.title, NORMAL, INK, weight="bold")
+        write(page, GAP, bottom + height + 0.09, row.panel.title, MEDIUM, INK, weight="bold")
         for column, (panel, number) in enumerate(zip(panels, row.panel.shown, strict=True)):
             left = GAP + column * (width + GAP)
             panel.fit((left, bottom, width, height))
             panel.show(row.panel.clip.poses[number], frame=number)
-            write(page, left + width / 2.0, bottom - 0.05, f"frame {number}", SMALL, INK, ha="center", va="top")
-    write(page, GAP, size[1] - 0.1, figure.title, LARGE, INK, va="top")
-    write(page, GAP, 0.07, first.measure(), SMALL, GREY)
+            middle = left + width / 2.0
+            write(page, middle, bottom - 0.06, f"frame {number}", NUMBERS, INK, ha="center", va="top")
+            if row.panel.notes:
+                note = row.panel.notes[column]
+                write(page, middle, bottom - 0.06 - FRAME, note, NUMBERS, AMBER, ha="center", va="top", linespacing=1.4)
+        if row.panel.marks:
+            room = 72.0 * np.array([GAP, bottom, GAP + width, bottom + height])
+            Marks(page, panels[0], NUMBERS).draw(row.panel.marks, row.panel.clip.poses[:1], room)
+    write(page, GAP, size[1] - 0.12, figure.title, HEADLINE, INK, va="top")
+    write(page, GAP, 0.08, first.measure(), NUMBERS, GREY)
     return page
 
 

@@ -76,6 +76,10 @@ __all__ = [
 ]
 
 FRAMES = 21
+ARM = ("right_clavicle", "right_shoulder", "right_elbow", "right_forearm_roll", "right_wrist")
+RAISED, BENT = np.radians([-75.0, 70.0]).tolist()
+HAND = (0.55, -0.12, 1.5)  # where the hand of figure 5.2 goes
+VIEW = (12.0, -48.0)
 LATE = (0, 10, 18, 19, 20)  # the frames that figure 5.21 shows
 
 
@@ -101,6 +105,8 @@ class Panel:
         effector: Name of the frame that should get there.
         shown: Numbers of the frames in the printed row.
         view: Camera for a linkage in space, elevation and azimuth [deg].
+        notes: What is written below each of these frames, if anything.
+        marks: What is drawn over the first of them.
     """
 
     title: str
@@ -111,6 +117,8 @@ class Panel:
     effector: str
     shown: tuple[int, ...] = (0, 5, 10, 15, 20)
     view: tuple[float, float] | None = None
+    notes: tuple[str, ...] = ()
+    marks: tuple[Mark, ...] = ()
 
     @property
     def path(self) -> FloatArray:
@@ -174,19 +182,35 @@ def _row(
     clip = track(
         of or arm(), Reach("tip", position=goal), start=start, frames=FRAMES, method=method, steps=1, **options
     )
-    return Panel(title, method, goal, options, clip, "tip")
+    marks = reaching.lengths(clip.linkage, clip.poses[0]) if of is None else ()
+    return Panel(title, method, goal, options, clip, "tip", marks=marks)
 
 
 def _forward_sequence() -> tuple[Panel, ...]:
-    clip = interpolate(human(), [(0.0, "stand"), (1.0, "wave")], fps=FRAMES - 1, kind="ease")
-    return (Panel("turning a limb's joints, one value each", "forward", None, {}, clip, "right_hand"),)
+    """Return a limb whose joints are turned one after the other: first the shoulder, then the elbow."""
+    body = human()
+    raised = body.pose({"right_shoulder.ry": RAISED, "right_shoulder.rx": 0.0}, base="stand")
+    bent = body.pose({"right_elbow": BENT}, base=raised)
+    clip = interpolate(body, [(0.0, "stand"), (0.5, raised), (1.0, bent)], fps=FRAMES - 1, kind="ease")
+    row = Panel("the animator turns the shoulder, then the elbow", "forward", None, {}, clip, "right_hand", view=VIEW)
+    places = [body.coordinates.index(name) for name in ("right_shoulder.ry", "right_elbow")]
+    angles = np.abs(np.degrees(clip.poses[list(row.shown)][:, places])).round().astype(int).tolist()
+    return (replace(row, notes=tuple(f"shoulder {first}°\nelbow {second}°" for first, second in angles)),)
 
 
 def _inverse_sequence() -> tuple[Panel, ...]:
+    """Return the same limb, its hand on the way to a goal; every other joint keeps its place."""
     body = human()
-    goal = tuple(body.forward("wave", frame="right_hand")[:3, 3].tolist())
-    clip = track(body, Reach("right_hand", position=goal), start="stand", frames=FRAMES, method="damped")
-    return (Panel("bringing the hand to a place, joints found for it", "damped", goal, {}, clip, "right_hand"),)
+    rest = body.pose("stand")
+    for joint in [joint for joint in body.joints if joint not in ARM]:
+        held = [float(rest[row.q]) for row in human().table if row.joint == joint]
+        body = body.freeze(joint, at=held if len(held) > 1 else held[0])
+    clip = track(body, Reach("right_hand", position=HAND), start="stand", frames=FRAMES, method="damped")
+    row = Panel(
+        "the hand goes to the cross, its joints are solved for", "damped", HAND, {}, clip, "right_hand", view=VIEW
+    )
+    left = np.linalg.norm(row.path[list(row.shown)] - HAND, axis=1)
+    return (replace(row, notes=tuple(f"{100.0 * one:.0f} cm to go" for one in left)),)
 
 
 def _two_link() -> tuple[Panel, ...]:
@@ -212,10 +236,23 @@ def _damping(goal: tuple[float, float]) -> tuple[Panel, ...]:
 
 
 def _control() -> tuple[Panel, ...]:
-    return tuple(
-        _row(f"gains {gains}", "control", gains=list(gains), desired=[0.0, 0.0, 0.0])
-        for gains in ((0.1, 0.5, 0.1), (0.1, 0.1, 0.5))
-    )
+    """Return two rows that differ in the joint with the larger gain, with the angles of both joints."""
+    rows = []
+    for gains in ((0.1, 0.5, 0.1), (0.1, 0.1, 0.5)):
+        row = _row(f"gains {gains}", "control", gains=list(gains), desired=[0.0, 0.0, 0.0])
+        angles = np.degrees(row.clip.poses[list(row.shown), 1:]).round().astype(int).tolist()
+        rows.append(replace(row, notes=tuple(f"θ₂ = {second}°,  θ₃ = {third}°" for second, third in angles)))
+    return tuple(rows)
+
+
+def _out_of_reach() -> tuple[Panel, ...]:
+    """Return figure 5.20's rows with a goal out of reach, and how far a joint turns from one frame to the next."""
+    rows = []
+    for row in _damping(FAR):
+        turns = np.degrees(np.abs(np.diff(row.clip.poses, axis=0)).max(axis=1)).round().astype(int).tolist()
+        notes = tuple(f"turned by {turns[k - 1]}°" if k else "" for k in LATE)
+        rows.append(replace(row, shown=LATE, notes=notes))
+    return tuple(rows)
 
 
 FIGURES: dict[str, Entry] = {
@@ -243,7 +280,7 @@ FIGURES: dict[str, Entry] = {
         reaching.singular,
     ),
     "5.20": Entry("Pseudoinverse without and with damping, goal within reach.", lambda: _damping(NEAR)),
-    "5.21": Entry("The same, goal out of reach.", lambda: tuple(replace(row, shown=LATE) for row in _damping(FAR))),
+    "5.21": Entry("The same, goal out of reach: how far a joint turns in one frame.", _out_of_reach),
     "5.22": Entry("Control expression: stiffer joints stay straighter.", _control),
     "5.23": Entry(
         "Alternative Jacobian: the goal is pulled to the tip.", lambda: (_row("alternative", "alternative"),)

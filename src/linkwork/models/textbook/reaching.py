@@ -170,6 +170,14 @@ def columns(arm: Linkage, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatA
     return places, ways, np.cross(Z, ways)
 
 
+def lengths(arm: Linkage, q: FloatArray) -> tuple[Mark, ...]:
+    """Return the lengths of a planar arm's links, beside them at a pose."""
+    places, _, _ = columns(arm, q)
+    ends = [*places[1:], origin(arm, q, "tip")]
+    pairs = zip(places, ends, strict=True)
+    return tuple(Length(start, end, f"{np.linalg.norm(end - start):.3g}") for start, end in pairs)
+
+
 def three_joints() -> Rows:
     """Return figure 5.17: the planar arm of three joints, its end effector and its goal."""
     arm, q = linkages.arm(), np.array(linkages.START)
