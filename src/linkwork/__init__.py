@@ -57,12 +57,13 @@ _NAMES = {
     "Rest",
     "solvers": "METHODS BodySolver Prepared Solution solve",
     "solvers.batch": "Batch solve_batch solve_blocks",
-    "solvers.loops": "close",
+    "solvers.closing": "Assemblies assemble close",
     "solvers.preparing": "prepare",
     "solvers.step": "Step",
     "explain.all_solutions": "Branches count_solutions solve_all",
     "explain.diagnosis": "Diagnosis diagnose",
-    "explain.mobility": "SingularPosition degrees_of_freedom singular_positions",
+    "explain.mobility": "Mobility degrees_of_freedom mobility",
+    "explain.singular_positions": "SingularPosition singular_positions",
     "explain.races": "Race RaceResult race",
     "explain.swivel": "Swivel swivel",
     "motion.checks": "Finding",
@@ -111,11 +112,15 @@ if TYPE_CHECKING:
     from .explain.all_solutions import Branches as Branches, count_solutions as count_solutions, solve_all as solve_all
     from .explain.diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
     from .explain.mobility import (
-        SingularPosition as SingularPosition,
+        Mobility as Mobility,
         degrees_of_freedom as degrees_of_freedom,
-        singular_positions as singular_positions,
+        mobility as mobility,
     )
     from .explain.races import Race as Race, RaceResult as RaceResult, race as race
+    from .explain.singular_positions import (
+        SingularPosition as SingularPosition,
+        singular_positions as singular_positions,
+    )
     from .explain.swivel import Swivel as Swivel, swivel as swivel
     from .formats import (
         doctor as doctor,
@@ -209,7 +214,7 @@ if TYPE_CHECKING:
         solve as solve,
     )
     from .solvers.batch import Batch as Batch, solve_batch as solve_batch, solve_blocks as solve_blocks
-    from .solvers.loops import close as close
+    from .solvers.closing import Assemblies as Assemblies, assemble as assemble, close as close
     from .solvers.preparing import prepare as prepare
     from .solvers.step import Step as Step
 

@@ -14,6 +14,7 @@ from ..errors import ClipNotFoundError, FormatError, OptionError, listed
 from .commands import command, flag, operand, takes
 from .console import BAD_FILE, NOT_DONE, print_columns, print_json, say
 from .options import AsJson, ClipName, EditOptions, ModelOperand, MoverName, SaveOptions, given
+from .output import freedom_of
 from .parsing import is_file, read_frame
 from .reading import FileOptions
 
@@ -192,10 +193,8 @@ def _summary(content: Content) -> dict[str, Any]:
 
 def _described(content: Content) -> str:
     """Return in words what a file holds."""
-    from ..explain.mobility import degrees_of_freedom
-
-    linkage, freedom = content.linkage, degrees_of_freedom(content.linkage)
-    words = [f"{linkage.name}, {len(linkage.links)} links, {len(linkage.joints)} joints, {freedom} DOF"]
+    linkage, freedom = content.linkage, freedom_of(content.linkage)
+    words = [f"{linkage.name}, {len(linkage.links)} links, {len(linkage.joints)} joints, {freedom}"]
     if len(content.clips) > 1:
         words.append(f"{len(content.clips)} motions: {listed(list(content.clips))}")
     else:

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ..errors import LoopError
 from .console import print_columns, say
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..explain.mobility import Mobility
     from ..explain.races import RaceResult
     from ..goals import Reach
     from ..linkage.joints import Joint
@@ -31,13 +33,32 @@ LAP_TITLES = ("method", "success", "error", "iterations", "time [ms]", "largest 
 # Linkages and their frames
 
 
+def freedom_of(linkage: Linkage) -> str:
+    """Return in how many ways a linkage can move, in words."""
+    found = _mobility(linkage)
+    if isinstance(found, str):
+        return found
+    over = f", overconstrained by {found.overconstrained}" if found.overconstrained > 0 else ""
+    return f"{found.degrees} DOF{over}{' (shaky)' if found.shaky else ''}"
+
+
+def _mobility(linkage: Linkage) -> Mobility | str:
+    """Return how a linkage can move, or that its loops cannot be closed."""
+    from ..explain.mobility import mobility
+
+    try:
+        return mobility(linkage)
+    except LoopError as error:
+        return f"loops that stay {error.gap:.3g} m apart"
+
+
 def description(linkage: Linkage) -> dict[str, Any]:
     """Return a linkage as plain data: angles in radians, lengths in metres, null where there is no limit."""
-    from ..explain.mobility import degrees_of_freedom
-
+    found = _mobility(linkage)
     return {
         "name": linkage.name,
-        "dof": degrees_of_freedom(linkage),
+        "dof": None if isinstance(found, str) else found.degrees,
+        "gruebler": None if isinstance(found, str) else found.count,
         "nq": linkage.nq,
         "nv": linkage.nv,
         "coordinates": list(linkage.coordinates),

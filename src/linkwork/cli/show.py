@@ -11,7 +11,7 @@ from ..errors import OptionError
 from .commands import command, flag, takes, writes
 from .console import print_columns, print_json, say, writing
 from .options import AsJson, ModelOperand, PoseOptions, Size, View
-from .output import add_torques, description, placements, print_placement
+from .output import add_torques, description, freedom_of, placements, print_placement
 from .parsing import read_size, read_view
 from .reading import FileOptions
 
@@ -19,7 +19,6 @@ from .reading import FileOptions
 @command("info panda", "info planar:15,10,5 --json")
 def info(model: ModelOperand, *, reading: FileOptions, as_json: AsJson = False) -> None:
     """Show a linkage: tree, joints, limits, frames, stored poses."""
-    from ..explain.mobility import degrees_of_freedom
     from ..linkage.tree_text import tree_rows
 
     linkage = reading.model(model)
@@ -29,8 +28,9 @@ def info(model: ModelOperand, *, reading: FileOptions, as_json: AsJson = False) 
     kinds = Counter(linkage.joint(name).articulation.kind for name in linkage.joints)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     frames = [f"{frame.name} (on {frame.link})" for frame in linkage.extra_frames]
-    freedom = degrees_of_freedom(linkage)
-    print(f"{linkage.name}: {freedom} DOF, {len(linkage.links)} links, {len(linkage.joints)} joints ({counts})\n")
+    print(
+        f"{linkage.name}: {freedom_of(linkage)}, {len(linkage.links)} links, {len(linkage.joints)} joints ({counts})\n"
+    )
     print_columns(tree_rows(linkage, unicode=sys.stdout.encoding.lower().startswith("utf")))
     print(f"\nframes: {', '.join(frames) or 'none'}")
     if linkage.loops:

@@ -1,90 +1,87 @@
-"""How freely a mechanism with closed loops moves, and where it loses its drive: dead centres and change points.
-
-The closed poses of a mechanism with one degree of freedom form a curve. It is followed once around by its tangent, and
-searched for the places where a joint no longer drives the mechanism.
-"""
+"""How freely a linkage moves: its degrees of freedom, counted in a closed pose and by the rule of thumb."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import GoalError
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import PoseLike, between, clamped, distinct, start_pose, wrapped
-from ..solvers.loops import Closure, close, coordinate
+from ..linkage.poses import PoseLike, start_pose
 from ..transforms import FloatArray
 
-STEP = 0.03  # along the curve: the largest change of a value [rad, m]
-MOST = 8000  # steps along it
-SINGULAR = 1e-6  # of the largest singular value: below, the branches of a mechanism meet
-WITHIN = 1e-6  # beyond a limit by no more than this is at it
-HALVINGS, GOLDEN = 48, (5.0**0.5 - 1.0) / 2.0
+if TYPE_CHECKING:  # most linkages have no loops, and need no solver to be told how they move
+    from ..solvers.loops import Closure
+
+NUDGE = 1e-3  # how far a mechanism is pushed to see whether it moves: radians, or shares of its size
+FOLLOWED = 0.5  # of that: so far it must come
+POSES = 3  # closed poses that are looked at where none is given
 
 
-@dataclass(frozen=True, eq=False)
-class SingularPosition:
-    """A position in which the other joints do not follow from one joint.
+@dataclass(frozen=True)
+class Mobility:
+    """In how many ways a linkage can move.
 
     Attributes:
-        joint: The joint that drives.
-        value: Its value there [rad, m]; angles within half a turn of zero.
-        q: The pose.
-        kind: ``"dead-centre"``: the joint cannot go further and turns back; ``"change-point"``: branches meet, and the
-            mechanism may go on in another way.
-    """
-
-    joint: str
-    value: float
-    q: FloatArray
-    kind: str
-
-    def __repr__(self) -> str:
-        return f"<{self.kind} at {self.joint} = {self.value:.6g}>"
-
-
-def singular_positions(linkage: Linkage, joint: str, *, start: PoseLike | None = None) -> tuple[SingularPosition, ...]:
-    """Return the positions in which a joint cannot drive a mechanism: the others' part of the closure loses rank.
-
-    The curve of closed poses through the start is followed all the way round; of what is found there, the positions
-    within limits come back. A crank that turns round without any has none; a mechanism that can be put together in
-    another way has another curve.
-
-    Args:
-        linkage: A linkage with loops and one degree of freedom.
-        joint: Name of the driving joint, or of a coordinate.
-        start: Pose near which the curve begins; neutral by default.
-
-    Raises:
-        GoalError: If the mechanism has none, or more than one, degree of freedom.
-        LoopError: If it cannot be closed at the start.
+        degrees: Its degrees of freedom: its velocities less what its closed loops take away.
+        count: The same by the rule of Gruebler and Kutzbach, which counts joints and loops and looks at no lengths.
+        shaky: Whether it gives way at first, and then cannot move: a structure that is stiff only in theory.
 
     Example:
         >>> import linkwork as lw
-        >>> bars = lw.models.four_bar()
-        >>> [len(lw.singular_positions(bars, joint, start="start")) for joint in ("crank", "rocker")]
-        [0, 2]
+        >>> print(lw.mobility(lw.models.four_bar()))
+        1 degree of freedom
+    """
+
+    degrees: int
+    count: int
+    shaky: bool = False
+
+    @property
+    def overconstrained(self) -> int:
+        """How many constraints say nothing new."""
+        return self.degrees - self.count
+
+    def __str__(self) -> str:
+        text = f"{self.degrees} degree{'' if self.degrees == 1 else 's'} of freedom"
+        if self.overconstrained > 0:
+            text += f", overconstrained by {self.overconstrained} (Gruebler-Kutzbach counts {self.count})"
+        return text + (", shaky: it gives way and cannot move" if self.shaky else "")
+
+
+def mobility(linkage: Linkage, *, at: PoseLike | None = None) -> Mobility:
+    """Return in how many ways a linkage can move, its loops closed first.
+
+    Args:
+        linkage: The linkage.
+        at: A closed pose to look at, or the name of a stored one. By default the stored poses that are closed, or poses
+            in which the mechanism can be put together; of several, the least number counts, for others are singular.
+
+    Raises:
+        LoopError: If it cannot be put together.
+
+    Example:
+        >>> import linkwork as lw
+        >>> lw.mobility(lw.models.jansen_leg())
+        Mobility(degrees=1, count=1, shaky=False)
     """
     check_linkage(linkage)
-    place, rate = coordinate(linkage, joint)
-    first = close(linkage, linkage.neutral() if start is None else start)
-    curve = _Curve(Closure(linkage, keep_limits=False), rate)
-    found: list[SingularPosition] = []
-    for way in (1.0, -1.0):
-        q, tangent = first, way * curve.tangent(first)
-        trail = [(q, tangent, curve.sharpness(q))]
-        for count in range(MOST):
-            after = curve.ahead(q, STEP * tangent)
-            if after is None:
-                break
-            trail.append((after, curve.tangent(after, tangent), curve.sharpness(after)))
-            found += [_position(linkage, joint, place, *one) for one in _between(curve, trail[-3:])]
-            q, tangent = trail[-1][:2]
-            if count > 1 and np.abs(between(linkage, first, q)).max() < 0.75 * STEP and tangent @ trail[0][1] > 0.0:
-                return _distinct(linkage, found)
-    return _distinct(linkage, found)
+    if not linkage.loops:
+        return Mobility(linkage.nv, linkage.nv)
+    from ..solvers.loops import Closure
+
+    closure = Closure(linkage)
+    poses = _poses(closure, at)
+    sigma = np.linalg.svd(closure.jacobian(poses), compute_uv=False)
+    ranks = (sigma > closure.rank * sigma.max(axis=-1, keepdims=True, initial=1e-300)).sum(axis=-1)
+    best = int(np.argmax(ranks))
+    degrees = linkage.nv - int(ranks[best])
+    rows = sum(int(goal.changeable(linkage).sum()) for goal in closure.goals)
+    # Two axes brought together leave their turn about themselves: one of the three rows says nothing.
+    rows -= sum(goal.loop.kind == "axis" and bool(goal.changeable(linkage)[3:].all()) for goal in closure.goals)
+    moving = _moving(Closure(linkage, keep_limits=False), poses[best], degrees)
+    return Mobility(moving, linkage.nv - rows, shaky=moving < degrees)
 
 
 def degrees_of_freedom(linkage: Linkage, *, at: PoseLike | None = None) -> int:
@@ -92,103 +89,33 @@ def degrees_of_freedom(linkage: Linkage, *, at: PoseLike | None = None) -> int:
 
     Args:
         linkage: The linkage.
-        at: A closed pose to look at, or the name of a stored one. By default the stored poses that are closed, or where
-            there are none, random ones; of several, the least number counts, for others are singular.
+        at: A closed pose to look at; see `mobility`, which tells more.
 
     Example:
         >>> import linkwork as lw
         >>> [lw.degrees_of_freedom(lw.models.build(text)) for text in ("four_bar", "pantograph", "jansen_leg", "panda")]
         [1, 2, 1, 7]
     """
-    check_linkage(linkage)
-    if not linkage.loops:
-        return linkage.nv
-    closure = Closure(linkage)
+    return mobility(linkage, at=at).degrees
+
+
+def _poses(closure: Closure, at: PoseLike | None) -> FloatArray:
+    """Return closed poses to look at, (n, nq)."""
+    from ..solvers.closing import assemble
+
+    linkage = closure.linkage
     if at is not None:
-        poses = start_pose(linkage, at).reshape(-1, linkage.nq)
-    else:
-        closed = [pose for pose in linkage.poses.values() if closure.gap(pose) < WITHIN]
-        poses = np.array(closed) if closed else linkage.random_pose(0, 4)
-    sigma = np.linalg.svd(closure.jacobian(poses), compute_uv=False)
-    ranks = (sigma > closure.rank * sigma.max(axis=-1, keepdims=True, initial=1e-300)).sum(axis=-1)
-    return linkage.nv - int(ranks.max())
+        return start_pose(linkage, at).reshape(-1, linkage.nq)
+    closed = [pose for pose in linkage.poses.values() if closure.closed(pose)]
+    return np.array(closed or [assemble(linkage, most=1, seed=seed)[0] for seed in range(POSES)])
 
 
-class _Curve:
-    """The closed poses of a mechanism with one degree of freedom."""
-
-    def __init__(self, closure: Closure, rate: int) -> None:
-        self.closure, self.linkage, self.rate = closure, closure.linkage, rate
-        self.free = np.ones(self.linkage.nv, np.bool_)
-        self.rank = self.linkage.nv - 1
-
-    def tangent(self, q: FloatArray, before: FloatArray | None = None) -> FloatArray:
-        """Return the velocity along the curve, its largest entry one; in the sense of another one if given."""
-        _, sigma, Vt = np.linalg.svd(self.closure.jacobian(q))
-        rank = int((sigma > self.closure.rank * sigma.max(initial=1e-300)).sum())
-        if before is None and rank != self.rank:
-            raise GoalError(
-                f"linkage {self.linkage.name!r} has {self.linkage.nv - rank} degrees of freedom here, and singular "
-                "positions are those of a mechanism with one; freeze the joints that should not move."
-            )
-        way: FloatArray = before if before is not None and rank < self.rank else Vt[self.rank]  # or straight on
-        way = way / np.abs(way).max()
-        return -way if before is not None and way @ before < 0.0 else way
-
-    def sharpness(self, q: FloatArray) -> float:
-        """Return the ratio of singular values that is zero where branches meet."""
-        sigma = np.linalg.svd(self.closure.jacobian(q), compute_uv=False)
-        return float(sigma[self.rank - 1] / sigma[0]) if len(sigma) >= self.rank else 0.0
-
-    def ahead(self, q: FloatArray, change: FloatArray) -> FloatArray | None:
-        """Return the closed pose nearest to a small change of one, or None if there is none near."""
-        return self.closure.newton(self.closure.moved(q, change), self.free)
-
-
-def _between(curve: _Curve, trail: list[tuple[FloatArray, FloatArray, float]]) -> list[tuple[FloatArray, str]]:
-    """Return what lies along the last step, and about the pose before it."""
-    found: list[tuple[FloatArray, str]] = []
-    (q, tangent, _), (_, after, _) = trail[-2:]
-    if tangent[curve.rate] * after[curve.rate] < 0.0:
-        low, high = 0.0, 1.0
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2.0
-            pose = _or(curve.ahead(q, middle * STEP * tangent), q)
-            onward = curve.tangent(pose, tangent)[curve.rate] * tangent[curve.rate] > 0.0
-            low, high = (middle, high) if onward else (low, middle)
-        found.append((pose, "dead-centre"))
-    if len(trail) == 3 and trail[1][2] <= min(trail[0][2], trail[2][2]):
-        (pose, way, _) = trail[1]
-        s = _least(lambda s: curve.sharpness(_or(curve.ahead(pose, s * STEP * way), pose)), -1.0, 1.0)
-        near = curve.ahead(pose, s * STEP * way)
-        if near is not None and curve.sharpness(near) < SINGULAR:
-            found.append((near, "change-point"))
-    return found
-
-
-def _or(pose: FloatArray | None, other: FloatArray) -> FloatArray:
-    return other if pose is None else pose
-
-
-def _least(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function with one minimum has it, by golden section."""
-    for _ in range(HALVINGS):
-        width = GOLDEN * (high - low)
-        if function(high - width) < function(low + width):
-            high = low + width
-        else:
-            low = high - width
-    return (low + high) / 2.0
-
-
-def _position(linkage: Linkage, joint: str, place: int, q: FloatArray, kind: str) -> SingularPosition:
-    value = float(q[place])
-    wraps = linkage.table[place].wraps
-    return SingularPosition(joint, float(wrapped(np.array(value))) if wraps else value, q, kind)
-
-
-def _distinct(linkage: Linkage, found: list[SingularPosition]) -> tuple[SingularPosition, ...]:
-    """Return positions within limits by rising value, each once."""
-    inside = [one for one in found if np.abs(clamped(linkage, one.q) - one.q).max() < WITHIN]
-    places = distinct(linkage, np.array([one.q for one in inside]).reshape(-1, linkage.nq))
-    return tuple(sorted((inside[k] for k in places), key=lambda one: one.value))
+def _moving(closure: Closure, q: FloatArray, degrees: int) -> int:
+    """Return in how many of its directions a closed mechanism moves on when it is pushed, not only gives way."""
+    linkage, free = closure.linkage, np.ones(closure.linkage.nv, np.bool_)
+    if not degrees:
+        return 0
+    ways = np.linalg.svd(closure.jacobian(q))[2][linkage.nv - degrees :]
+    ends = [closure.newton(closure.moved(q, NUDGE * way), free) for way in ways]
+    gone = np.array([np.zeros(linkage.nv) if end is None else closure.way(q, end) for end in ends]) @ ways.T
+    return int((np.linalg.svd(gone, compute_uv=False) > FOLLOWED * NUDGE).sum())

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..linkage.linkage import Linkage, Loop
+from ..linkage.tree import CLOSED
 from ..transforms import FloatArray
 from .base import Block, Goal, blocks_of, moving_rows, pose_error, turn_between, without
 
@@ -88,5 +89,13 @@ class Close(Goal):
 
 
 def closings(linkage: Linkage, tolerance: float | None = None) -> tuple[Close, ...]:
-    """Return the goals that close the loops of a linkage, to a tolerance or to their own."""
-    return tuple(Close(loop, tolerance=tolerance) for loop in linkage.loops)
+    """Return the goals that close the loops of a linkage, to a tolerance or to their own.
+
+    A tolerance that nobody gave is measured by the size of the loops.
+    """
+    usual = CLOSED * linkage.loop_size, CLOSED
+    own = [usual if loop.tolerance == CLOSED else loop.tolerance for loop in linkage.loops]
+    return tuple(
+        Close(loop, tolerance=one if tolerance is None else tolerance)
+        for loop, one in zip(linkage.loops, own, strict=True)
+    )

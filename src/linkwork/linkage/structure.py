@@ -10,7 +10,7 @@ from ..errors import FrameNotFoundError, JointNotFoundError, LinkNotFoundError, 
 from ..transforms import IDENTITY, FloatArray
 from .joints import Fixed, Joint
 from .showing import Shown
-from .tree import Drive, Frame, Link
+from .tree import Drive, Frame, Link, Loop
 
 
 class Structure(Shown):
@@ -23,6 +23,7 @@ class Structure(Shown):
         parents: The position of the link above each; -1 for the root.
         drives: Where the values of each joint come from.
         extra_frames: The frames beside those of links.
+        loops: Where the mechanism closes.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Structure(Shown):
     parents: tuple[int, ...]
     drives: tuple[Drive, ...]
     extra_frames: tuple[Frame, ...]
+    loops: tuple[Loop, ...]
 
     @cached_property
     def links(self) -> tuple[str, ...]:
@@ -114,3 +116,14 @@ class Structure(Shown):
         """All placements of joints and frames laid end to end [m]: how large the linkage is, roughly."""
         placements = [arc.placement for arc in self.arcs[1:]] + [frame.placement for frame in self.extra_frames]
         return sum(float(np.linalg.norm(placement[:3, 3])) for placement in placements)
+
+    @cached_property
+    def loop_size(self) -> float:
+        """How large the loops are [m]: what links measure, laid end to end, of the longest; gaps are measured by it."""
+        sizes = [0.0]
+        for loop in self.loops:
+            (first, one), (second, two) = self.path_to(loop.first), self.path_to(loop.second)
+            below = set(first) ^ set(second)  # what hangs below the link that both paths share
+            placements = [self.arcs[arc].placement for arc in below] + [one, two]
+            sizes.append(sum(float(np.linalg.norm(placement[:3, 3])) for placement in placements))
+        return max(sizes) or self.length or 1.0

@@ -180,7 +180,7 @@ def running(linkage: Linkage) -> Clip:
 
 def cranking(linkage: Linkage) -> Clip:
     """Turn the crank of a mechanism with closed loops once round; where it cannot, to and fro between its ends."""
-    from ..explain.mobility import singular_positions
+    from ..explain.singular_positions import singular_positions
     from ..motion.drive import drive
 
     start = linkage.stored_pose("start")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import Any
 
@@ -10,16 +11,24 @@ from numpy.typing import ArrayLike
 
 from ..errors import LoopError, OptionError, TransformError
 from ..linkage.linkage import Linkage, check_linkage
-from ..linkage.poses import PoseLike, between
-from ..solvers.loops import LONGEST_STEP, Closure, close, coordinate, least_squares, one_pose
+from ..linkage.poses import PoseLike
+from ..solvers.closing import assemble, close
+from ..solvers.loops import LONGEST_STEP, Closure, coordinate, least_squares, one_pose
 from ..solvers.options import positive
 from ..transforms import FloatArray, as_angle, as_array
 from .clips import Clip
 
+_LOG = logging.getLogger("linkwork")
 STEADY = 0.2  # of a predicted step: how much of it may turn out wrong
+LEFT = 0.5  # of every singular value at least is left after a step: no zero is stepped over
+ROUGH = 1e-9  # how far off a closed pose is in any case
 MEETING = 1e-5  # of the largest singular value: nearer to zero, two branches meet
+ACROSS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # how many times a step it may take to get across one
+BLURRED = 1e-8  # of the largest singular value: nearer to zero, one side cannot be told from the other
 NEAR = 1e-6  # of a limit, when that is named as what is in the way
-FINEST = 1e-9  # the step of the driven joint at which it counts as stuck
+FINEST = 1e-13  # the step of the driven joint at which it counts as stuck
+DEAD = 1e-4  # how far joints are from a dead centre when it cannot be told from where they are
+BACK = 1e-6  # a pose this near to the first is the first again
 
 
 def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | None = None, fps: float = 24.0) -> Clip:
@@ -31,7 +40,8 @@ def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | 
         linkage: A linkage with loops.
         joint: Name of the joint that is driven, or of a coordinate.
         values: Its values in turn [rad, m], shape (n,).
-        start: Pose from which the loops are closed at the first value, or the name of a stored one; neutral by default.
+        start: Pose from which the loops are closed at the first value, or the name of a stored one. Without one, the
+            mechanism is put together near its neutral pose if it can be, and anyhow otherwise.
         fps: Frames a second.
 
     Returns:
@@ -53,63 +63,148 @@ def drive(linkage: Linkage, joint: str, values: ArrayLike, *, start: PoseLike | 
     closure, pose = Closure(linkage), one_pose(linkage, start)
     pose[q_index] = path[0]
     poses = np.empty((len(path), linkage.nq))
-    poses[0] = close(linkage, pose, keep=(linkage.coordinates[q_index],))
+    poses[0] = _closed(linkage, pose, linkage.coordinates[q_index], given=start is not None)
     follower = _Follower(closure, joint, q_index, v_index)
     for k in range(1, len(path)):
         poses[k] = follower.to(poses[k - 1], float(path[k]))
+    _say_if_elsewhere(closure, path, poses, joint, wraps=linkage.table[q_index].wraps)
     gaps = [np.linalg.norm(goal.error(linkage, poses), axis=-1) for goal in closure.goals]
     return Clip(linkage, np.arange(len(path)) / fps, poses, np.stack(gaps, axis=-1))
 
 
+def _say_if_elsewhere(closure: Closure, path: FloatArray, poses: FloatArray, joint: str, *, wraps: bool) -> None:
+    """Say so if whole turns of a joint do not bring the mechanism back to where it began."""
+    turns = (path[-1] - path[0]) / (2.0 * math.pi)
+    whole = wraps and len(path) > 1 and round(turns) != 0 and abs(turns - round(turns)) < BACK
+    away = float(np.abs(closure.way(poses[0], poses[-1])).max()) if whole else 0.0
+    if away > BACK:
+        _LOG.warning(
+            "%r is not where it began after %d turns of %r: a joint is %.3g off, of radians or of its size.",
+            closure.linkage.name, abs(round(turns)), joint, away,
+        )  # fmt: skip
+
+
+def _closed(linkage: Linkage, pose: FloatArray, driven: str, *, given: bool) -> FloatArray:
+    """Return the first pose: nearest to the one that was given, or however the mechanism can be put together."""
+    return close(linkage, pose, keep=driven) if given else assemble(linkage, start=pose, keep=driven, most=1)[0]
+
+
+class _Side:
+    """How a closed pose stands to the singular ones: the closure's Jacobian of the joints that follow, taken apart."""
+
+    def __init__(self, matrix: FloatArray) -> None:
+        self.matrix = matrix
+        self.U, self.sigma, self.Vt = np.linalg.svd(matrix, full_matrices=False)
+        self.shares = self.sigma / max(float(self.sigma.max(initial=0.0)), 1e-300)
+
+    def rank(self) -> int:
+        """Return how many of the singular values are not zero."""
+        return int((self.shares > MEETING).sum())
+
+    def left_at(self, other: _Side, rank: int) -> float:
+        """Return which part of its singular values is left at another pose, in the direction that loses most.
+
+        It is negative if the way there, taken as straight, leads across a singular pose.
+        """
+        there = self.U[:, :rank].T @ other.matrix @ self.Vt[:rank].T
+        return float(np.linalg.eigvals(there / np.maximum(self.sigma[:rank, None], 1e-300)).real.min(initial=1.0))
+
+    def crossed(self, other: _Side, rank: int) -> bool:
+        """Return whether another pose is as far beyond the meeting of branches as this one is before it, or farther."""
+        left = self.left_at(other, rank)
+        return left <= -1.0 or (abs(left) >= 1.0 and self.shares[rank - 1] < BLURRED)  # its sign is but noise here
+
+
 class _Follower:
-    """What carries the other joints along as one moves: a step along the tangent, then Newton's method."""
+    """What carries the other joints along as one moves: a step along the tangent, then Newton's method.
+
+    Their part of the closure is followed too: a step that loses more than half of a singular value is taken again by
+    halves, so that none leads across a singular pose, however narrow it is. Where branches truly meet, the mechanism
+    goes straight on.
+    """
 
     def __init__(self, closure: Closure, joint: str, q: int, v: int) -> None:
         self.closure, self.joint, self.q, self.v = closure, joint, q, v
         self.free = np.ones(closure.linkage.nv, np.bool_)
         self.free[v] = False
-        self.rates: FloatArray | None = None
         self.rank = 0  # the largest that the others' part of the closure has had
+        self.rates = np.zeros(closure.linkage.nv)  # of the last pose that was not singular
 
     def to(self, pose: FloatArray, value: float) -> FloatArray:
         """Return the pose with the joint at a value, in as many steps as it takes."""
         step = value - pose[self.q]
+        finest = FINEST * max(self.closure.units[self.v], abs(value))
         while pose[self.q] != value:
             step = math.copysign(min(abs(step), abs(value - pose[self.q])), step)
             target = value if abs(step) >= abs(value - pose[self.q]) else float(pose[self.q]) + step
-            after = self._ahead(pose, target)
+            after = self._ahead(pose, target, value)
             if after is None:
                 step /= 2.0
-                if abs(step) < FINEST * max(1.0, abs(value)):
-                    raise self._stuck(pose, value)
+                if abs(step) < finest:
+                    return self._at_the_end(pose, value)
                 continue
-            self.rates = between(self.closure.linkage, pose, after, wrap=False) / (target - pose[self.q])
             pose, step = after, 2.0 * step
         return pose
 
-    def _ahead(self, pose: FloatArray, target: float) -> FloatArray | None:
-        """Return the closed pose with the joint at a target near its value, or None if the step is too long for it."""
-        linkage, step = self.closure.linkage, target - float(pose[self.q])
+    def _ahead(self, pose: FloatArray, target: float, last: float) -> FloatArray | None:
+        """Return the closed pose with the joint at a target near its value, or None if the step is too long for it.
+
+        Where branches meet, the joint goes beyond that, but not beyond its last value.
+        """
         jacobian = self.closure.jacobian(pose)
-        sigma: Any = np.linalg.svd(jacobian[:, self.free], compute_uv=False)
-        change = np.zeros(linkage.nv)
-        rank = int((sigma > MEETING * sigma.max(initial=1e-300)).sum())
-        self.rank = max(self.rank, rank)
-        if rank < self.rank and self.rates is not None:  # two branches meet here: go straight on
-            change = self.rates * step
-        else:
-            change[self.free] = least_squares(
-                jacobian[:, self.free], -step * jacobian[:, self.v], rank=self.closure.rank
-            )
-            change[self.v] = step
+        side = _Side(jacobian[:, self.free])
+        step = (target - float(pose[self.q])) / self.closure.units[self.v]
+        self.rank = max(self.rank, side.rank())
+        if side.rank() < self.rank:
+            beyond = self._straight_on(pose, side, step, last)
+            if beyond is not None:
+                return beyond
+        rates = np.zeros(self.closure.linkage.nv)
+        rates[self.free] = least_squares(jacobian[:, self.free], -jacobian[:, self.v], rank=self.closure.rank)
+        rates[self.v] = 1.0
+        found = self._corrected(pose, step * rates, target)
+        if found is None or side.left_at(self._side(found), self.rank) < LEFT:
+            return None
+        if side.rank() == self.rank:
+            self.rates = rates
+        return found
+
+    def _straight_on(self, pose: FloatArray, side: _Side, step: float, last: float) -> FloatArray | None:
+        """Return a closed pose beyond the meeting of branches that a pose is at, by the rates before it; or None."""
+        for longer in ACROSS:
+            target = float(pose[self.q]) + longer * step * self.closure.units[self.v]
+            ended = abs(target - pose[self.q]) >= abs(last - pose[self.q])
+            target = last if ended else target
+            way = (target - float(pose[self.q])) / self.closure.units[self.v]
+            found = self._corrected(pose, way * self.rates, target)
+            if found is not None and side.crossed(self._side(found), self.rank):
+                return found
+            if ended:
+                break
+        return None
+
+    def _side(self, pose: FloatArray) -> _Side:
+        return _Side(self.closure.jacobian(pose)[:, self.free])
+
+    def _corrected(self, pose: FloatArray, change: FloatArray, target: float) -> FloatArray | None:
+        """Return the closed pose that a predicted change leads to, or None if that is not near."""
         size = float(np.abs(change).max())
         if size > LONGEST_STEP:
             return None
         guess = self.closure.moved(pose, change)
         guess[self.q] = target
         found = self.closure.newton(guess, self.free)
-        if found is None or np.abs(between(linkage, guess, found)).max() > STEADY * size + 1e-9:
+        if found is None or np.abs(self.closure.way(guess, found)).max() > STEADY * size + ROUGH:
             return None
+        return found
+
+    def _at_the_end(self, pose: FloatArray, value: float) -> FloatArray:
+        """Return the pose at a value where the mechanism turns back: a dead centre itself, but nothing beyond it."""
+        guess = pose.copy()
+        guess[self.q] = value
+        found = self.closure.newton(guess, self.free)
+        if found is None or np.abs(self.closure.way(guess, found)).max() > DEAD:
+            raise self._stuck(pose, value)
         return found
 
     def _stuck(self, pose: FloatArray, value: float) -> LoopError:

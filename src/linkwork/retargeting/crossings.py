@@ -36,7 +36,7 @@ def crossings(first: FloatArray, second: FloatArray, apart: FloatArray, stride: 
     now = int(np.argmin(total))
     for f in range(frames - 1, -1, -1):
         chosen[f] = now
-        now = came[f, now]
+        now = int(came[f, now])
     result = chosen.copy()
     for f in np.flatnonzero(np.diff(chosen)) + 1:  # the first frame of the other fit
         half = math.ceil(apart[f] / stride) // 2

@@ -1,34 +1,38 @@
-"""Closed loops: Newton's method on their gaps; where it cannot close them, it says so and where."""
+"""Closed loops: their gaps, measured by the size of the mechanism, and Newton's method on them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import GoalError, JointNotFoundError, LoopError, OptionError
+from ..errors import GoalError, JointNotFoundError, OptionError
 from ..goals import Close, closings
-from ..linkage.linkage import Linkage, check_linkage
+from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike, advance, between, clamped, start_pose
 from ..transforms import FloatArray
 
-ROUNDING = 2e-15  # of the linkage's length: a gap that no step makes smaller
+ROUNDING = 2e-15  # of the mechanism's size: a gap that no step makes smaller
 RANK = 1e-9  # of the largest singular value: below, a direction is lost
 BLUR = 10.0  # of the tolerance over the length: rows of loops that differ by so little say the same
-NEWTON, TRIES, PULLS = 30, 300, 60
-LONGEST_STEP = 0.3  # the largest change of a value in a step [rad, m]
+NEWTON, TRIES = 30, 300
+LONGEST_STEP = 0.3  # the largest change of a value in a step: radians, or shares of the mechanism's size
 
 
 class Closure:
     """The gaps of all loops of a linkage, and how joints change them.
 
+    Steps and gaps are measured by the size of the mechanism, so that it does not matter how large it is: metres are
+    divided by it, radians are left as they are.
+
     Attributes:
         linkage: The linkage.
         goals: A `Close` for each loop; those of the linkage by default.
         keep_limits: Whether joints keep within their limits.
+        size: How large the mechanism is [m].
+        units: What one is of every velocity, in radians and in metres: shape (nv,).
         rank: Singular values below this share of the largest count as none. A mechanism that holds itself more often
             than it must has rows that say the same; where they differ by what it is off, they would ask for wild steps.
     """
@@ -37,10 +41,12 @@ class Closure:
         if not linkage.loops:
             raise GoalError(f"linkage {linkage.name!r} has no loops to close; Builder.loop or loops= adds them.")
         self.linkage, self.goals, self.keep_limits = linkage, tuple(goals) or closings(linkage), keep_limits
-        self._least = ROUNDING * max(linkage.length, 1.0)
-        self._tolerances = np.concatenate(
-            [np.full(b.rows.stop - b.rows.start, goal.tolerance_of(b.unit)) for goal in self.goals for b in goal.blocks]
-        )
+        self.size = linkage.loop_size
+        blocks = [(goal, b.unit, b.rows.stop - b.rows.start) for goal in self.goals for b in goal.blocks]
+        self._tolerances = np.concatenate([np.full(count, goal.tolerance_of(unit)) for goal, unit, count in blocks])
+        scales = [np.full(count, 1.0 / self.size if unit == "m" else 1.0) for _, unit, count in blocks]
+        self._rows = np.concatenate(scales)
+        self.units = np.where([unit == "m" for unit in linkage.table.velocity_units], self.size, 1.0)
         self.rank = loop_rank(linkage, self.goals)
 
     def error(self, q: FloatArray) -> FloatArray:
@@ -48,7 +54,7 @@ class Closure:
         return np.concatenate([goal.error(self.linkage, q) for goal in self.goals], axis=-1)
 
     def gap(self, q: FloatArray) -> Any:
-        """Return the largest gap at poses (..., nq), shape (...)."""
+        """Return the largest gap at poses (..., nq), shape (...) [m, rad]."""
         return np.abs(self.error(q)).max(axis=-1)
 
     def closed(self, q: FloatArray) -> bool:
@@ -56,20 +62,27 @@ class Closure:
         return bool((np.abs(self.error(q)) <= self._tolerances).all())
 
     def jacobian(self, q: FloatArray) -> FloatArray:
-        """Return how velocities close the gaps, shape (..., rows, nv)."""
-        return np.concatenate([goal.jacobian(self.linkage, q) for goal in self.goals], axis=-2)
+        """Return how velocities close the gaps, both measured by the mechanism's size, shape (..., rows, nv)."""
+        rows = np.concatenate([goal.jacobian(self.linkage, q) for goal in self.goals], axis=-2)
+        scaled: FloatArray = rows * self._rows[:, None] * self.units
+        return scaled
 
     def moved(self, q: FloatArray, change: FloatArray) -> FloatArray:
         """Return the pose that a change leads to, within limits."""
-        after = advance(self.linkage, q, change)
+        after = advance(self.linkage, q, change * self.units)
         return clamped(self.linkage, after) if self.keep_limits else after
+
+    def way(self, q: FloatArray, to: FloatArray, *, wrap: bool = True) -> FloatArray:
+        """Return the change that leads from a pose to another, measured by the mechanism's size."""
+        change: FloatArray = between(self.linkage, q, to, wrap=wrap) / self.units
+        return change
 
     def step(self, q: FloatArray, free: NDArray[np.bool_], *, damping: float = 0.0) -> FloatArray:
         """Return the smallest change of the free joints that closes the gaps, to first order and within limits.
 
         Joints at a limit that would push against it are left out.
         """
-        jacobian, error = self.jacobian(q), self.error(q)
+        jacobian, error = self.jacobian(q), self.error(q) * self._rows
         at, rates, _ = self.linkage.table.plain
         low, high = q[at] <= self.linkage.lower[at], q[at] >= self.linkage.upper[at]
         moving = free.copy()
@@ -86,15 +99,15 @@ class Closure:
 
         It goes on as long as gaps shrink: where they cannot all be closed, to the least of their squares.
         """
-        gap = float(self.gap(q))
+        gap = self._off(q)
         for _ in range(NEWTON):
-            if gap <= self._least:
+            if gap <= ROUNDING:
                 break
             change = self.step(q, free)
             if np.abs(change).max() > LONGEST_STEP:
                 return None
             closer = self.moved(q, change)
-            less = float(self.gap(closer))
+            less = self._off(closer)
             if less >= gap and self.closed(q):
                 break
             q, gap = closer, less
@@ -102,13 +115,13 @@ class Closure:
 
     def approach(self, q: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
         """Return the pose that damped steps lead to from anywhere, closed or as near as they come."""
-        gap = float(np.linalg.norm(self.error(q)))
+        gap = float(np.linalg.norm(self.error(q) * self._rows))
         for _ in range(TRIES):
             change = self.step(q, free, damping=0.05 * gap * gap)
             change *= min(1.0, LONGEST_STEP / max(float(np.abs(change).max()), 1e-300))
             for halving in range(8):
                 closer = self.moved(q, change / 2**halving)
-                less = float(np.linalg.norm(self.error(closer)))
+                less = float(np.linalg.norm(self.error(closer) * self._rows))
                 if less < gap:
                     break
             if less >= gap * (1.0 - 1e-6):
@@ -116,11 +129,15 @@ class Closure:
             q, gap = closer, less
         return q
 
+    def _off(self, q: FloatArray) -> float:
+        """Return the largest gap at a pose, measured by the mechanism's size."""
+        return float(np.abs(self.error(q) * self._rows).max())
+
 
 def loop_rank(linkage: Linkage, goals: Iterable[Close]) -> float:
     """Return below which share of the largest singular value the loops of a linkage ask for nothing new."""
-    widest = float(max(max(goal.tolerance) for goal in goals))
-    return max(RANK, BLUR * widest / (linkage.length or 1.0))
+    widest = max(max(goal.tolerance[0] / linkage.loop_size, goal.tolerance[1]) for goal in goals)
+    return max(RANK, BLUR * float(widest))
 
 
 def least_squares(matrix: FloatArray, wanted: FloatArray, damping: float = 0.0, *, rank: float = RANK) -> FloatArray:
@@ -130,67 +147,6 @@ def least_squares(matrix: FloatArray, wanted: FloatArray, damping: float = 0.0, 
     weights = np.where(kept, sigma / (np.where(kept, sigma, 1.0) ** 2 + damping), 0.0)
     found: FloatArray = Vt.T @ (weights * (U.T @ wanted))
     return found
-
-
-def close(linkage: Linkage, q: PoseLike, *, keep: Iterable[str] = (), tolerance: float | None = None) -> FloatArray:
-    """Return the pose nearest to another in which all loops close, while the joints of some names stay as they are.
-
-    Nearest means that no small change brings it nearer; from far away there may be another assembly that is.
-
-    Args:
-        linkage: A linkage with loops.
-        q: The pose, or the name of a stored one.
-        keep: Names of joints that keep their values to the bit.
-        tolerance: The gap that counts as closed where it cannot be made smaller [m, rad]; each loop's own by default.
-
-    Raises:
-        LoopError: If the loops cannot be closed from there; it says how far apart they stay.
-
-    Example:
-        >>> import linkwork as lw
-        >>> bars = lw.models.four_bar()
-        >>> q = lw.close(bars, bars.pose(crank=0.7, base="start"), keep=("crank",))
-        >>> bool(abs(lw.Close(bars.loops[0]).error(bars, q)).max() < 1e-9)
-        True
-    """
-    check_linkage(linkage)
-    closure, pose = Closure(linkage, closings(linkage, tolerance)), one_pose(linkage, q)
-    free, names = _free(linkage, keep)
-    start, kept = clamped(linkage, pose), _places(linkage, ~free)
-    if np.abs(start - pose)[kept].max(initial=0.0) > 0.0:
-        raise OptionError(
-            f"of the joints to keep, {', '.join(map(repr, names))}, one is beyond its limits in this pose."
-        )
-    found = closure.newton(closure.approach(start, free), free)
-    if found is None:
-        nearest = closure.approach(start, free)
-        held = f" with {', '.join(map(repr, names))} kept" if names else ""
-        raise LoopError(
-            f"the loops of linkage {linkage.name!r} cannot be closed from this pose{held}: {_widest(closure, nearest)}",
-            gap=float(closure.gap(nearest)),
-        )
-    return np.where(kept, pose, _nearest(closure, found, pose, free))
-
-
-def _nearest(closure: Closure, q: FloatArray, wanted: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
-    """Return a closed pose drawn towards another along the closed ones, as long as that brings it nearer."""
-    linkage = closure.linkage
-    away = float(np.linalg.norm(between(linkage, q, wanted)))
-    for _ in range(PULLS):
-        jacobian, way = closure.jacobian(q)[:, free], between(linkage, q, wanted)[free]
-        pull = np.zeros(linkage.nv)
-        pull[free] = way - least_squares(jacobian, jacobian @ way, rank=closure.rank)
-        if np.abs(pull).max() < 1e-9:
-            break
-        for halving in range(6):
-            closer = closure.newton(closure.moved(q, pull / 2**halving), free)
-            left = math.inf if closer is None else float(np.linalg.norm(between(linkage, closer, wanted)))
-            if left < away:
-                break
-        if closer is None or left > away * (1.0 - 1e-7):
-            break
-        q, away = closer, left
-    return q
 
 
 def coordinate(linkage: Linkage, joint: str) -> tuple[int, int]:
@@ -211,7 +167,7 @@ def one_pose(linkage: Linkage, q: PoseLike | None) -> FloatArray:
     return pose
 
 
-def _free(linkage: Linkage, keep: Iterable[str]) -> tuple[NDArray[np.bool_], list[str]]:
+def free_velocities(linkage: Linkage, keep: Iterable[str]) -> tuple[NDArray[np.bool_], list[str]]:
     """Return which velocities are free when some joints, or coordinates, are kept, and the names of these."""
     names = [keep] if isinstance(keep, str) else list(keep)
     free = np.ones(linkage.nv, np.bool_)
@@ -222,7 +178,7 @@ def _free(linkage: Linkage, keep: Iterable[str]) -> tuple[NDArray[np.bool_], lis
     return free, names
 
 
-def _places(linkage: Linkage, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def pose_places(linkage: Linkage, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which entries of a pose belong to velocities."""
     result = np.zeros(linkage.nq, np.bool_)
     q, v, _ = linkage.table.plain
@@ -232,7 +188,7 @@ def _places(linkage: Linkage, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return result
 
 
-def _widest(closure: Closure, q: FloatArray) -> str:
+def widest(closure: Closure, q: FloatArray) -> str:
     """Return the loop with the largest gap, in words."""
     gaps = [float(np.linalg.norm(goal.error(closure.linkage, q)[:3])) for goal in closure.goals]
     goal = closure.goals[int(np.argmax(gaps))]

@@ -18,7 +18,7 @@ from ..linkage.linkage import Link, Linkage
 from ..linkage.poses import as_poses
 from ..motion import timeline
 from ..motion.clips import KINDS, Clip, sample
-from ..solvers.loops import close
+from ..solvers.closing import close
 from ..transforms import FloatArray, read_only
 from .targets import Target
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...explain.mobility import degrees_of_freedom
-from ...solvers.loops import close
+from ...solvers.closing import close
 from ..closed import four_bar, pantograph
 from .lesson import Exercise, Lesson
 

@@ -1,0 +1,244 @@
+"""Mechanisms put together: closed poses, the one nearest to another or any, and all the ways there are.
+
+From a pose nearby, Newton's method closes loops. From anywhere, the compiled search for bodies does, begun again at
+random; each way to put a mechanism together that it finds is an assembly mode.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import LoopError, OptionError
+from ..goals import Close, Couple, Goal, closings
+from ..linkage.linkage import Linkage, check_linkage
+from ..linkage.poses import PoseLike, clamped, distinct
+from ..transforms import FloatArray
+from .loops import Closure, free_velocities, least_squares, one_pose, pose_places, widest
+from .options import whole
+from .preparing import prepare
+
+PULLS = 60  # towards a pose along the closed ones
+TRIES, IDLE = 600, 60  # random starts at most, and in a row that find nothing new
+FEW = 60  # random starts of a search for one assembly
+
+
+class Assemblies(Sequence[FloatArray]):
+    """The ways in which a mechanism can be put together, the nearest to a start first: closed poses.
+
+    Attributes:
+        linkage: The linkage.
+        poses: The poses, shape (n, nq).
+        held: The coordinates that have the same value in all of them: those to keep, and others if they leave the
+            mechanism free to move.
+        complete: Whether the search ended because it found nothing new, not because it had found enough.
+
+    Example:
+        >>> import linkwork as lw
+        >>> bars = lw.models.four_bar()
+        >>> ways = lw.assemble(bars, start=bars.pose(crank=0.7), keep="crank")
+        >>> ways, ways[1].round(3).tolist()
+        (<2 assemblies of 'four_bar' with crank held>, [0.7, -1.92, -1.801])
+    """
+
+    def __init__(self, linkage: Linkage, poses: FloatArray, held: Sequence[str], *, complete: bool) -> None:
+        self.linkage, self.poses, self.held, self.complete = linkage, poses, tuple(held), complete
+
+    def __len__(self) -> int:
+        return len(self.poses)
+
+    @overload
+    def __getitem__(self, index: int) -> FloatArray: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[FloatArray]: ...
+    def __getitem__(self, index: int | slice) -> FloatArray | Sequence[FloatArray]:
+        return self.poses[index] if isinstance(index, slice) else self.poses[index].copy()
+
+    def __repr__(self) -> str:
+        ways = "1 assembly" if len(self) == 1 else f"{len(self)} assemblies"
+        held = f" with {', '.join(self.held)} held" if self.held else ""
+        return f"<{ways}{'' if self.complete else ' or more'} of {self.linkage.name!r}{held}>"
+
+
+def assemble(
+    linkage: Linkage,
+    *,
+    start: PoseLike | None = None,
+    keep: Iterable[str] = (),
+    tolerance: float | None = None,
+    most: int = 64,
+    seed: int = 0,
+) -> Assemblies:
+    """Return the ways to put a mechanism together: closed poses, found from anywhere.
+
+    A mechanism that is free to move has closed poses without end. Then as many of its coordinates as it has freedom are
+    held where the first pose found has them, and the ways that leave them there come back.
+
+    Args:
+        linkage: A linkage with loops.
+        start: A pose that the answers are sorted by, and that says where joints to keep are; neutral by default.
+        keep: Names of joints, or coordinates, that keep their values to the bit.
+        tolerance: The gap that counts as closed where it cannot be made smaller [m, rad]; each loop's own by default.
+        most: How many ways to look for; a mechanism of many loops has very many.
+        seed: Of the random starts.
+
+    Raises:
+        LoopError: If no way was found; it says how far apart the loops stay.
+
+    Example:
+        >>> import linkwork as lw
+        >>> leg = lw.models.jansen_leg()
+        >>> len(lw.assemble(leg, start="start", keep="crank"))
+        8
+    """
+    check_linkage(linkage)
+    limit = whole("most", most, least=1)
+    closure, pose = Closure(linkage, closings(linkage, tolerance)), clamped(linkage, one_pose(linkage, start))
+    free, names = free_velocities(linkage, keep)
+    rng = np.random.default_rng(seed)
+    first = _first(closure, pose, free, names, rng)
+    held = names
+    if limit > 1:
+        extra = _drivers(closure, first, free)
+        held = [*names, *extra]
+        free, _ = free_velocities(linkage, held)
+        pose = np.where(pose_places(linkage, ~free), first, pose)
+    found = [first]
+    idle = 0
+    for _ in range(TRIES):
+        if len(found) >= limit or idle >= IDLE:
+            break
+        other = _closed(closure, _elsewhere(linkage, pose, free, rng), free)
+        new = other is not None and len(distinct(linkage, np.array([*found, other]))) > len(found)
+        idle = 0 if new else idle + 1
+        if new and other is not None:
+            found.append(other)
+    away = [float(np.linalg.norm(closure.way(pose, one))) for one in found]
+    nearest_first = np.array(found)[np.argsort(away, kind="stable")]
+    return Assemblies(linkage, nearest_first, held, complete=idle >= IDLE)
+
+
+def _first(
+    closure: Closure, pose: FloatArray, free: NDArray[np.bool_], names: Sequence[str], rng: np.random.Generator
+) -> FloatArray:
+    """Return a closed pose: the nearest to a pose if it can be closed from there, else one from a random start."""
+    begin, nearest = pose, pose
+    for _ in range(FEW):
+        found = _closed(closure, begin, free)
+        if found is not None:
+            return _nearest(closure, found, pose, free) if begin is pose else found
+        begin = _elsewhere(closure.linkage, pose, free, rng)
+    nearest = closure.approach(pose, free)
+    held = f" with {', '.join(map(repr, names))} kept" if names else ""
+    raise LoopError(
+        f"no pose of linkage {closure.linkage.name!r} closes its loops{held}, tried from {FEW} places:"
+        f" {widest(closure, nearest)}",
+        gap=float(closure.gap(nearest)),
+    )
+
+
+def _elsewhere(linkage: Linkage, pose: FloatArray, free: NDArray[np.bool_], rng: np.random.Generator) -> FloatArray:
+    """Return a random pose whose joints to keep are where they are."""
+    return np.where(pose_places(linkage, ~free), pose, linkage.random_pose(rng))
+
+
+def _closed(closure: Closure, q: FloatArray, free: NDArray[np.bool_]) -> FloatArray | None:
+    """Return a closed pose that a search begun at a pose leads to, joints that are not free as they are; or None."""
+    linkage = closure.linkage
+    at, rates, _ = linkage.table.plain
+    held = [int(k) for k, v in zip(at, rates, strict=True) if not free[v]]
+    if len(held) == int((~free).sum()):  # the search knows how to hold them
+        goals: list[Goal] = [Couple({linkage.coordinates[k]: 1.0}, value=float(q[k])) for k in held]
+        goals += [Close(goal.loop, tolerance=goal.tolerance) for goal in closure.goals]
+        near = prepare(linkage, goals)(goals, start=q).q
+        q = np.where(pose_places(linkage, ~free), q, near)
+    else:
+        q = closure.approach(q, free)
+    return closure.newton(q, free)
+
+
+def _drivers(closure: Closure, q: FloatArray, free: NDArray[np.bool_]) -> list[str]:
+    """Return coordinates that drive a mechanism at a closed pose: as many as it has freedom."""
+    from scipy.linalg import qr
+
+    linkage = closure.linkage
+    _, sigma, Vt = np.linalg.svd(closure.jacobian(q)[:, free])
+    rank = int((sigma > closure.rank * sigma.max(initial=1e-300)).sum())
+    plain = {int(v): linkage.coordinates[k] for k, v in zip(*linkage.table.plain[:2], strict=True)}
+    columns = [k for k, v in enumerate(np.flatnonzero(free)) if int(v) in plain]
+    ways = Vt[rank:][:, columns]
+    if not ways.size:
+        return []
+    order = qr(ways, mode="r", pivoting=True)[1][: len(ways)]
+    return [plain[int(np.flatnonzero(free)[columns[k]])] for k in order]
+
+
+def close(
+    linkage: Linkage, q: PoseLike | None, *, keep: Iterable[str] = (), tolerance: float | None = None
+) -> FloatArray:
+    """Return the pose nearest to another in which all loops close, while the joints of some names stay as they are.
+
+    Nearest means that no small change brings it nearer; from far away there may be another assembly that is.
+
+    Args:
+        linkage: A linkage with loops.
+        q: The pose, or the name of a stored one. None puts the mechanism together from anywhere, see
+            `assemble`.
+        keep: Names of joints that keep their values to the bit.
+        tolerance: The gap that counts as closed where it cannot be made smaller [m, rad]; each loop's own by default.
+
+    Raises:
+        LoopError: If the loops cannot be closed from there; it says how far apart they stay.
+
+    Example:
+        >>> import linkwork as lw
+        >>> bars = lw.models.four_bar()
+        >>> q = lw.close(bars, bars.pose(crank=0.7, base="start"), keep=("crank",))
+        >>> bool(abs(lw.Close(bars.loops[0]).error(bars, q)).max() < 1e-9)
+        True
+    """
+    check_linkage(linkage)
+    if q is None:
+        return assemble(linkage, keep=keep, tolerance=tolerance, most=1)[0]
+    closure, pose = Closure(linkage, closings(linkage, tolerance)), one_pose(linkage, q)
+    free, names = free_velocities(linkage, keep)
+    start, kept = clamped(linkage, pose), pose_places(linkage, ~free)
+    if np.abs(start - pose)[kept].max(initial=0.0) > 0.0:
+        raise OptionError(
+            f"of the joints to keep, {', '.join(map(repr, names))}, one is beyond its limits in this pose."
+        )
+    found = closure.newton(closure.approach(start, free), free)
+    if found is None:
+        nearest = closure.approach(start, free)
+        held = f" with {', '.join(map(repr, names))} kept" if names else ""
+        raise LoopError(
+            f"the loops of linkage {linkage.name!r} cannot be closed from this pose{held}: {widest(closure, nearest)}"
+            " lw.assemble looks for poses elsewhere.",
+            gap=float(closure.gap(nearest)),
+        )
+    return np.where(kept, pose, _nearest(closure, found, pose, free))
+
+
+def _nearest(closure: Closure, q: FloatArray, wanted: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
+    """Return a closed pose drawn towards another along the closed ones, as long as that brings it nearer."""
+    linkage = closure.linkage
+    away = float(np.linalg.norm(closure.way(q, wanted)))
+    for _ in range(PULLS):
+        jacobian, way = closure.jacobian(q)[:, free], closure.way(q, wanted)[free]
+        pull = np.zeros(linkage.nv)
+        pull[free] = way - least_squares(jacobian, jacobian @ way, rank=closure.rank)
+        if np.abs(pull).max() < 1e-9:
+            break
+        for halving in range(6):
+            closer = closure.newton(closure.moved(q, pull / 2**halving), free)
+            left = math.inf if closer is None else float(np.linalg.norm(closure.way(closer, wanted)))
+            if left < away:
+                break
+        if closer is None or left > away * (1.0 - 1e-7):
+            break
+        q, away = closer, left
+    return q

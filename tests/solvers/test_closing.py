@@ -1,0 +1,190 @@
+"""Mechanisms are put together from anywhere, at any size, and driven without changing their circuit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import linkwork as lw
+from linkwork.errors import LoopError, OptionError
+from linkwork.goals import closings
+from linkwork.models.closed import direction, meeting, unit
+
+SIZES = (1e-4, 1.0, 250.0, 1e5)
+
+
+def gap(linkage: lw.Linkage, q: np.ndarray) -> float:
+    return max(float(np.abs(goal.error(linkage, q)).max()) for goal in closings(linkage))
+
+
+def slider_crank(crank: float, rod: float) -> lw.Linkage:
+    b = lw.Builder("slider_crank", base="block")
+    b.continuous("crank", "crank")
+    b.continuous("rod", "rod", at=(crank, 0, 0)).frame("rod_end", at=(rod, 0, 0))
+    b.prismatic("slide", "slider", axis="x", parent="block").frame("pin")
+    return b.loop("guide", "rod_end", "pin").build()
+
+
+def scissor(stages: int) -> lw.Linkage:
+    """Return bars that cross in pairs on one another; the first pair on the floor."""
+    b = lw.Builder("scissor", base="floor")
+    b.continuous("a1", "A1", parent="floor").frame("am1", at=(0.5, 0, 0))
+    b.prismatic("slide", "slider", axis="x", parent="floor", limits=(0.05, 0.99))
+    b.continuous("b1", "B1", parent="slider").frame("bm1", at=(0.5, 0, 0)).loop("pin1", "am1", "bm1")
+    for k in range(2, stages + 1):
+        b.continuous(f"a{k}", f"A{k}", parent=f"B{k - 1}", at=(1, 0, 0)).frame(f"am{k}", at=(0.5, 0, 0))
+        b.continuous(f"b{k}", f"B{k}", parent=f"A{k - 1}", at=(1, 0, 0)).frame(f"bm{k}", at=(0.5, 0, 0))
+        b.loop(f"pin{k}", f"am{k}", f"bm{k}")
+    return b.build()
+
+
+def ring(name: str, rows: list[tuple[float, float]]) -> lw.Linkage:
+    """Return a ring of revolute joints: each link has a length along x and a twist about it."""
+
+    def link(length: float, twist: float) -> np.ndarray:
+        c, s = np.cos(twist), np.sin(twist)
+        return np.array([[1, 0, 0, length], [0, c, -s, 0], [0, s, c, 0], [0, 0, 0, 1.0]])
+
+    b, parent, place = lw.Builder(name, base="ground"), "ground", np.eye(4)
+    for k, row in enumerate(rows[:-1], start=1):
+        b.continuous(f"j{k}", f"l{k}", parent=parent, at=place[:3, 3], rotation=place[:3, :3])
+        parent, place = f"l{k}", link(*row)
+    home = np.linalg.inv(link(*rows[-1]))
+    b.frame("end", link=parent, at=place[:3, 3], rotation=place[:3, :3])
+    b.frame("home", link="ground", at=home[:3, 3], rotation=home[:3, :3])
+    return b.loop("ring", "end", "home", kind="axis").build()
+
+
+# Putting together
+
+
+def test_both_ways_of_a_four_bar_are_found() -> None:
+    bars = lw.models.four_bar(0.4, 0.15, 0.35, 0.3)
+    ways = lw.assemble(bars, start=bars.pose(crank=0.7), keep="crank")
+    assert len(ways) == 2
+    assert ways.complete
+    assert ways.held == ("crank",)
+    pin, pivot = 0.15 * unit(0.7), np.array([0.4, 0.0])
+    known = [direction(meeting(pin, pivot, 0.35, 0.3, side) - pivot) for side in (1.0, -1.0)]
+    assert_allclose(sorted(ways.poses[:, 2]), sorted(known), atol=1e-12)
+    assert (ways.poses[:, 0] == 0.7).all()
+
+
+@pytest.mark.parametrize("name", ["four_bar", "pantograph", "jansen_leg", "engine:4"])
+def test_mechanisms_close_without_a_start(name: str) -> None:
+    linkage = lw.models.build(name)
+    assert gap(linkage, lw.close(linkage, None)) < 1e-10
+
+
+def test_a_tall_scissor_closes_from_anywhere() -> None:
+    linkage, rng = scissor(10), np.random.default_rng(0)
+    for seed in range(10):
+        pose = linkage.random_pose(rng)
+        found = lw.assemble(linkage, start=pose, keep="slide", most=1, seed=seed)[0]
+        assert gap(linkage, found) < 1e-10
+        assert found[linkage.coordinates.index("slide")] == pose[linkage.coordinates.index("slide")]
+
+
+def test_more_ways_than_asked_for_are_not_called_all() -> None:
+    ways = lw.assemble(scissor(6), keep="slide", most=5)
+    assert len(ways) == 5
+    assert not ways.complete
+    assert repr(ways) == "<5 assemblies or more of 'scissor' with slide held>"
+
+
+def test_what_cannot_be_put_together_says_so() -> None:
+    linkage = slider_crank(2.0, 0.5)
+    with pytest.raises(LoopError, match=r"no pose of linkage 'slider_crank' .* stay .* m apart") as caught:
+        lw.assemble(linkage, start=linkage.pose(crank=1.5), keep="crank")
+    assert_allclose(caught.value.gap, 2.0 * np.sin(1.5) - 0.5, rtol=1e-3)
+    with pytest.raises(OptionError, match="most"):
+        lw.assemble(slider_crank(1.0, 3.0), most=0)
+
+
+# Size
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_size_does_not_matter(size: float) -> None:
+    linkage = slider_crank(size, 3.0 * size)
+    found = lw.close(linkage, linkage.pose(crank=0.5, slide=3.4 * size), keep="crank")
+    assert_allclose(found[2], size * (np.cos(0.5) + np.sqrt(9.0 - np.sin(0.5) ** 2)), rtol=1e-12)
+    dead = lw.singular_positions(linkage, "slide", start=found)
+    assert_allclose([one.value for one in dead], [2.0 * size, 4.0 * size], rtol=1e-9)
+    assert [one.kind for one in dead] == ["dead-centre"] * 2
+    assert len(lw.assemble(linkage, start=linkage.pose(crank=0.5), keep="crank")) == 2
+    clip = lw.drive(linkage, "crank", np.linspace(0.5, 0.5 + 2 * np.pi, 13), start=found)
+    known = size * (np.cos(clip.poses[:, 0]) + np.sqrt(9.0 - np.sin(clip.poses[:, 0]) ** 2))
+    assert_allclose(clip.poses[:, 2], known, rtol=1e-10)
+
+
+def test_a_large_mechanism_closes_from_far_off() -> None:
+    linkage = slider_crank(500.0, 1500.0)
+    found = lw.close(linkage, linkage.pose(crank=0.4, slide=2100.0), keep="crank")
+    assert_allclose(found[2], 500.0 * np.cos(0.4) + np.sqrt(1500.0**2 - (500.0 * np.sin(0.4)) ** 2), rtol=1e-12)
+
+
+# Mobility
+
+
+def test_mechanisms_that_hold_themselves_too_often_move() -> None:
+    twist = 0.8
+    bennett = ring("bennett", [(1.0, twist), (0.6, np.arcsin(0.6 * np.sin(twist)))] * 2)
+    bricard = ring("bricard", [(1.0, np.pi / 2), (1.0, -np.pi / 2)] * 3)
+    assert lw.mobility(bennett) == lw.Mobility(1, -2)
+    assert str(lw.mobility(bennett)) == "1 degree of freedom, overconstrained by 3 (Gruebler-Kutzbach counts -2)"
+    assert lw.mobility(bricard) == lw.Mobility(1, 0)
+    assert (
+        lw.mobility(ring("six", [(1.0, 0.3), (0.7, 0.5), (0.9, -0.4), (1.1, 0.2), (0.8, 0.6), (1.0, -0.7)])).degrees
+        == 0
+    )
+    assert lw.mobility(scissor(4)) == lw.Mobility(1, 1)
+    assert lw.mobility(lw.models.panda()) == lw.Mobility(7, 7)
+
+
+# Driving
+
+
+def near_a_change_point(rng: np.random.Generator) -> tuple[float, float, float, float]:
+    """Return bars of which the shortest, a crank, turns round, by less than a hundredth of its length."""
+    while True:
+        crank = rng.uniform(0.1, 0.5)
+        one, two = crank + rng.uniform(0.05, 1.0, 2)
+        longest = one + two - crank - 10 ** rng.uniform(-7, -2) * crank
+        if longest >= max(one, two):
+            ground, coupler, rocker = rng.permutation([one, two, longest])
+            return ground, crank, coupler, rocker
+
+
+@pytest.mark.parametrize("frames", [12, 13, 73])
+def test_a_circuit_is_kept_however_it_is_sampled(frames: int) -> None:
+    rng = np.random.default_rng(frames)
+    for _ in range({12: 40, 13: 20, 73: 5}[frames]):
+        ground, crank, coupler, rocker = near_a_change_point(rng)
+        bars = lw.models.four_bar(ground, crank, coupler, rocker)
+        first = rng.uniform(0.0, 2.0 * np.pi)
+        path = np.linspace(first, first + rng.choice([-1.0, 1.0]) * 2.0 * np.pi, frames)
+        clip = lw.drive(bars, "crank", path, start=str(rng.choice(["start", "crossed"])))
+        pivot = np.array([ground, 0.0])
+        ends = pivot + rocker * np.stack([np.cos(clip.poses[:, 2]), np.sin(clip.poses[:, 2])], axis=1)
+        way, end = pivot - crank * unit(path[0]), ends[0] - crank * unit(path[0])
+        side = float(np.sign(way[0] * end[1] - way[1] * end[0]))
+        known = [meeting(crank * unit(angle), pivot, coupler, rocker, side) for angle in path]
+        assert_allclose(ends, known, atol=1e-9)
+
+
+def test_where_branches_meet_it_goes_straight_on() -> None:
+    bars = lw.models.four_bar(0.4, 0.2, 0.4, 0.2)
+    for frames in (5, 24, 73):
+        clip = lw.drive(bars, "crank", np.linspace(0.5, 0.5 + 2.0 * np.pi, frames), start="start")
+        assert_allclose(clip.poses[:, 2], clip.poses[:, 0], atol=1e-6)
+
+
+def test_a_dead_centre_itself_can_be_asked_for() -> None:
+    bars = lw.models.four_bar(0.4, 0.3, 0.3, 0.25)
+    end = np.arccos((0.3**2 + 0.4**2 - 0.55**2) / (2 * 0.3 * 0.4))
+    clip = lw.drive(bars, "crank", np.linspace(1.0, end, 7), start="start")
+    assert clip.residuals.max() < 1e-10
+    with pytest.raises(LoopError, match=r"cannot be closed beyond crank = 1\.791"):
+        lw.drive(bars, "crank", np.linspace(1.0, end + 1e-6, 7), start="start")
