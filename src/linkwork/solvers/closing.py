@@ -42,7 +42,7 @@ class Assemblies(Sequence[FloatArray]):
         >>> bars = lw.models.four_bar()
         >>> ways = lw.assemble(bars, start=bars.pose(crank=0.7), keep="crank")
         >>> ways, ways[1].round(3).tolist()
-        (<2 assemblies of 'four_bar' with crank held>, [0.7, -1.92, -1.801])
+        (<2 assemblies of 'four_bar' with crank held>, [0.7, -1.973, -2.225])
     """
 
     def __init__(self, linkage: Linkage, poses: FloatArray, held: Sequence[str], *, complete: bool) -> None:
