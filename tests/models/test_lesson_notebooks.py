@@ -101,7 +101,7 @@ def test_a_notebook_runs_in_jupyter(tmp_path):
     assert not [output for output in outputs if output.output_type == "error"]
     shown = [output.data["text/html"] for output in outputs if "text/html" in output.get("data", {})]
     assert sum("<iframe srcdoc" in html for html in shown) == 1
-    assert sum("not yet" in html for html in shown) == 3
+    assert sum("in place of the dots" in html for html in shown) == 3
 
 
 def test_a_notebook_with_answers_is_not_written_over(tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from .arguments import IMAGES
 from .chapter import figures
 from .charts import figure, map, race, report, tree, workspace  # noqa: A004 - draw.map
+from .embedding import Page
 from .films import FILMS, film
 from .live_figures import live
 from .pictures import pose, strip
@@ -17,6 +18,7 @@ from .sketch import is_flat
 __all__ = [
     "FILMS",
     "IMAGES",
+    "Page",
     "figure",
     "figures",
     "film",

@@ -18,7 +18,7 @@ from .embedding import Page
 
 ENTRY = "figures/element.js"
 TABLE = "figures/index.js"
-HEIGHT = 560  # pixels, in a notebook
+HEIGHT = 640  # pixels, in a notebook
 PAGE = """<!doctype html>
 <html lang="en">
 <head>

@@ -241,9 +241,8 @@ def _diagnosis(diagnosis: Diagnosis) -> str:
 
 @shown.register
 def _verdict(verdict: Verdict) -> str:
-    return card(
-        f"Exercise {verdict.number}", badge(verdict.right, "right" if verdict.right else "not yet"), verdict.text
-    )
+    words = badge(verdict.right, "right" if verdict.right else "not yet") if verdict.given else Safe("")
+    return card(f"Exercise {verdict.number}", words, verdict.text)
 
 
 # Motions

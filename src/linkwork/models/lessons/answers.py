@@ -33,11 +33,13 @@ class Verdict(Shown):
         number: The exercise, such as ``"8.1"``.
         right: Whether the answer is right.
         text: What there is to say: why it is right, or a hint.
+        given: Whether there was an answer at all.
     """
 
     number: str
     right: bool
     text: str
+    given: bool = True
 
     def __bool__(self) -> bool:
         return self.right
@@ -62,7 +64,7 @@ def check(number: str, *given: Any) -> Verdict:
     """
     asked = exercise(number)
     if not given or any(isinstance(part, EllipsisType) for part in given):
-        return Verdict(str(number), False, f"Put your answer in place of the dots: {wanted(asked)}.")
+        return Verdict(str(number), False, f"Put your answer in place of the dots: {wanted(asked)}.", given=False)
     values = [value for part in given for value in read_answer(part, asked)]
     count = len(asked.values())
     if len(values) != count:
