@@ -18,7 +18,7 @@ import { TURN, refuse } from "./linkwork.js";
  * plane, or none), and whether its turn does.
  * @typedef {{frame: string, name?: string, at?: boolean, position?: number, orientation?: boolean, weight?: number}} Wish
  */
-/** Joints that stay while others move. @typedef {{stays?: string[]}} Staying */
+/** Joints that stay while others move, and other starts at most. @typedef {{stays?: string[], restarts?: number}} Staying */
 
 const LOOP = -1; // the level of loops, before that of goals
 
@@ -61,14 +61,13 @@ class Assembly {
   /** @type {Map<string, number>} */ points = new Map();
 
   /** @param {Linkage} linkage @param {Wish[]} wishes @param {Staying} [staying] */
-  constructor(linkage, wishes, { stays = [] } = {}) {
+  constructor(linkage, wishes, { stays = [], restarts = Infinity } = {}) {
     const own = linkage.data.assembly ?? refuse(`nothing moves ${linkage.name}.`);
     this.linkage = linkage;
     this.own = own;
     this.layout = linkage.data.layouts.assembly;
-    const count = this.layout.counts.length + this.layout.code_tables.length + this.layout.number_tables.length;
-    this.headerSize = count;
     this.fixed = new Set(stays);
+    this.restarts = Math.min(own.restarts, restarts);
     /** @type {any[]} */ this.goals = wishes.map((wish) => this.goal(wish));
     for (const loop of own.loops) this.goals.push(this.closing(loop));
     const levels = [...new Set(this.goals.map((goal) => goal.level))].sort((a, b) => a - b);
@@ -290,9 +289,10 @@ class Assembly {
       at += given[name].length;
       return Array.from(given[name]);
     });
-    const codes = joined(layout.code_tables, this.headerSize);
+    const names = [...layout.counts, ...layout.code_tables, ...layout.number_tables];
+    const codes = joined(layout.code_tables, names.length);
     const numbers = joined(layout.number_tables, 0);
-    const first = record([...layout.counts, ...layout.code_tables, ...layout.number_tables], header);
+    const first = record(names, header);
     return { codes: [...first, ...codes], numbers, rowNumbers: header.row_numbers };
   }
 
@@ -368,7 +368,7 @@ class Assembly {
         name: named[k], kind: goal.kind, frames: goal.frames, fields, size: layout.place.size, weights: fields.target[0],
         at: sets.map((s) => s * size + k * layout.place.size), items: [], from_start: "",
       })),
-      keeps_limits: own.keeps_limits, restarts: own.restarts, seed: own.seed, settings: this.steered(own.settings),
+      keeps_limits: own.keeps_limits, restarts: this.restarts, seed: own.seed, settings: this.steered(own.settings),
       follow_settings: this.steered(own.follow_settings), joints: this.each(linkage.data.velocity_joints),
       turning: this.turning(), above: this.above(), carried: null,
       pace: this.pace(units),
@@ -385,7 +385,7 @@ class Assembly {
   /** The solver of loops alone, which answers that miss a goal are compared with. */
   above() {
     if (this.levels === 1) return null;
-    const alone = new Assembly(this.linkage, [], { stays: [...this.fixed] });
+    const alone = new Assembly(this.linkage, [], { stays: [...this.fixed], restarts: this.restarts });
     const which = this.goals.map((_, k) => k).filter((k) => this.goals[k].level === 0);
     return { ...alone.data(), which };
   }

@@ -263,17 +263,29 @@ export class Linkage {
   }
 
   /**
+   * Return where all frames are: 16 numbers for each, in their order, to be read before anything else is asked.
+   * @param {Pose} q @returns {Float64Array}
+   */
+  matrices(q) {
+    this.desk.view(this.pose).set(this.read(q));
+    if (!this.sweep.run()) refuse(`the pose takes ${this.name} beyond the largest number.`);
+    return this.desk.view(this.everything);
+  }
+
+  /**
    * Return where a frame is, or all of them by name: world_from_frame, 16 numbers row by row.
    * @overload @param {Pose} q @param {string} frame @returns {Float64Array}
    */
   /** @overload @param {Pose} q @returns {Record<string, Float64Array>} */
   /** @param {Pose} q @param {string} [frame] @returns {any} */
   forward(q, frame) {
-    const chain = frame === undefined ? undefined : this.chain(frame);
-    this.desk.view(this.pose).set(this.read(q));
-    if (!(chain?.tip ?? this.sweep).run()) refuse(`the pose takes ${this.name} beyond the largest number.`);
-    if (chain) return this.desk.view(chain.world).slice();
-    const all = this.desk.view(this.everything);
+    if (frame !== undefined) {
+      const { tip, world } = this.chain(frame);
+      this.desk.view(this.pose).set(this.read(q));
+      if (!tip.run()) refuse(`the pose takes ${this.name} beyond the largest number.`);
+      return this.desk.view(world).slice();
+    }
+    const all = this.matrices(q);
     return Object.fromEntries(this.frames.map((name, k) => [name, all.slice(16 * k, 16 * k + 16)]));
   }
 

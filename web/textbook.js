@@ -5,6 +5,8 @@ import { ChainSolver, part, readTarget, refuse } from "./linkwork.js";
 import { quaternionOf, turned, vectorOf } from "./rotations.js";
 
 /** @typedef {import("./linkwork.js").Numbers} Numbers */
+/** Names of the methods that `step` knows. */
+export const METHODS = ["pseudoinverse", "damped", "transpose", "ccd"];
 /** @type {WeakMap<ChainSolver, any>} */
 const rooms = new WeakMap();
 

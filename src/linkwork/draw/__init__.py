@@ -1,4 +1,4 @@
-"""Pictures of linkages: a pose, a strip of frames, a film, charts of inverse kinematics.
+"""Pictures of linkages: a pose, a strip of frames, a film, charts of inverse kinematics; and pages that solve.
 
 matplotlib (extra ``plot``) is loaded when the first picture is made, and never pyplot, so that no figure stays open and
 no screen is needed. A linkage that moves in one plane parallel to xy is drawn in two dimensions, any other in three.
@@ -12,6 +12,7 @@ from .charts import figure, map, race, report, tree, workspace  # noqa: A004 - d
 from .embedding import Page
 from .films import FILMS, film
 from .live_figures import live
+from .pages import page, page_data
 from .pictures import pose, strip
 from .sketch import is_flat
 
@@ -25,6 +26,8 @@ __all__ = [
     "is_flat",
     "live",
     "map",
+    "page",
+    "page_data",
     "pose",
     "race",
     "report",

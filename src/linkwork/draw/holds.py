@@ -1,0 +1,119 @@
+"""Where a person takes hold of a linkage: the ends of its limbs, and what stands on the ground while they do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..linkage.linkage import Linkage
+from ..transforms import FloatArray
+
+SHORT = 0.1  # of the linkage's size: fingers, toes and faces below it are part of the hand, foot or head they hang on
+MOST = 12  # ends that are marked; every link can be taken hold of
+LOW = 0.12  # of the height: what is that near to the lowest point stands on the ground
+FEET = 2  # feet that are held with their turn; of more, the places
+
+
+def limb_ends(linkage: Linkage) -> list[str]:
+    """Return a frame at the end of every limb, the longest limbs first; twelve at most.
+
+    A limb ends where nothing moves beyond it. Limbs shorter than a tenth of the linkage, such as fingers, belong to
+    what they hang on, and a frame that was named near the end is preferred to the last link.
+
+    Example:
+        >>> import linkwork as lw
+        >>> limb_ends(lw.models.panda())
+        ['tip']
+    """
+    moving = [k for k, arc in enumerate(linkage.arcs) if k and arc.articulation.nq]
+    places = linkage.forward(linkage.neutral()).array[:, :3, 3]
+    short_length = SHORT * float(np.linalg.norm(np.ptp(places, axis=0)))
+    above = {k: _moving_above(linkage, k) for k in moving}
+    lengths = {k: _length(linkage, places, k, above) for k in moving}
+    ends = {k for k in moving if k not in above.values()}
+    while True:
+        short = {k for k in ends if lengths[k] < short_length and above[k] >= 0 and len(ends) > 1}
+        if not short:
+            break
+        kept = ends - short
+        merged = {above[k] for k in short}
+        within = {top for k in kept for top in _all_above(above, k)}
+        ends = kept | {k for k in merged if k not in within}
+    ordered = sorted(ends, key=lambda k: (-lengths[k], k))[:MOST]
+    names = dict.fromkeys(_grasp(linkage, places, k, above, short_length) for k in ordered)
+    return [name for name in names if linkage.evaluator.moving_rows(name)[:3].any()]
+
+
+def _moving_above(linkage: Linkage, link: int) -> int:
+    """Return the nearest link above that a joint moves, -1 for none."""
+    link = linkage.parents[link]
+    while link > 0 and not linkage.arcs[link].articulation.nq:
+        link = linkage.parents[link]
+    return link if link > 0 else -1
+
+
+def _all_above(above: dict[int, int], link: int) -> list[int]:
+    found = []
+    while (link := above[link]) >= 0:
+        found.append(link)
+    return found
+
+
+def _length(linkage: Linkage, places: FloatArray, link: int, above: dict[int, int]) -> float:
+    """Return how long the limb is that ends with a link: from where the last of its siblings branched off."""
+    branches = {top for top in above.values() if list(above.values()).count(top) > 1}
+    end = places[linkage.frame_index(_frame(linkage, places, link))]
+    total = 0.0
+    while True:
+        total += float(np.linalg.norm(end - places[link]))
+        end, parent = places[link], above[link]
+        if parent < 0 or parent in branches:
+            return total
+        link = parent
+
+
+def _grasp(linkage: Linkage, places: FloatArray, link: int, above: dict[int, int], short: float) -> str:
+    """Return the frame to hold a limb by: at its end, or one that was named on the palm where fingers are short."""
+    while True:
+        end = _frame(linkage, places, link)
+        upper = above[link]
+        stub = np.linalg.norm(places[linkage.frame_index(end)] - places[link]) < short
+        if not stub or upper < 0 or not _named(linkage, _rigid(linkage, upper)):
+            return end
+        link = upper
+
+
+def _rigid(linkage: Linkage, link: int) -> set[int]:
+    """Return a link and all that is fixed to it below."""
+    found = {link}
+    for k in range(link + 1, len(linkage.links)):
+        if linkage.parents[k] in found and not linkage.arcs[k].articulation.nq:
+            found.add(k)
+    return found
+
+
+def _named(linkage: Linkage, links: set[int]) -> list[str]:
+    """Return the further frames on some links, but for those that loops are closed by."""
+    closing = {name for loop in linkage.loops for name in (loop.first, loop.second)}
+    frames = [extra for extra in linkage.extra_frames if extra.name not in closing]
+    return [extra.name for extra in frames if linkage.link_index(extra.link) in links]
+
+
+def _frame(linkage: Linkage, places: FloatArray, link: int) -> str:
+    """Return a frame at the end of a limb's last link: one that was named, else the furthest."""
+    rigid = _rigid(linkage, link)
+    if named := _named(linkage, rigid):
+        return named[0]
+    moved_on = any(linkage.parents[k] in rigid for k in range(len(linkage.links)) if k not in rigid)
+    far = link if moved_on else max(rigid, key=lambda k: (float(np.linalg.norm(places[k] - places[link])), -k))
+    return linkage.links[far]
+
+
+def standing(linkage: Linkage, q: FloatArray, ends: list[str]) -> list[str]:
+    """Return the ends that a linkage whose root moves stands on at a pose; its first link where nothing is low."""
+    if not linkage.arcs[0].articulation.nv:
+        return []
+    places = linkage.forward(q)
+    heights = places.array[:, 2, 3]
+    low, high = float(heights.min()), float(heights.max())
+    feet = [name for name in ends if places[name][2, 3] <= low + LOW * (high - low)]
+    return feet if feet and high > low else [linkage.links[0]]

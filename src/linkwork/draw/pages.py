@@ -1,0 +1,168 @@
+"""A page that solves: one HTML file in which a linkage is dragged by its ends, with the machine code inside."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from html import escape
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ..errors import LoopError
+from ..explain.diagnosis import reach
+from ..goals import Reach
+from ..linkage.linkage import Linkage, check_linkage
+from ..linkage.poses import PoseLike
+from ..solvers.closing import close
+from ..transforms import FloatArray
+from . import scripts
+from .arguments import View, checked_view, frame_names, one_pose, output_path
+from .embedding import Page
+from .holds import FEET, limb_ends, standing
+from .sketch import Sketch
+from .stage_scene import scene as stage_scene
+
+HEIGHT = 620  # pixels, in a notebook
+ROOM = 1.5  # times the size of the pose: what the camera sees at first
+TURNS = 6  # joints that an arm has at least whose hand keeps its turn while it is dragged
+HTML = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>html, body {{ height: 100%; margin: 0; }} linkwork-view {{ display: block; height: 100%; }}</style>
+</head>
+<body>
+<linkwork-view data="linkwork-scene"></linkwork-view>
+<noscript>This page needs JavaScript: it solves in the browser.</noscript>
+<script type="application/json" id="linkwork-scene">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def page(
+    linkage: Linkage,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    goals: Iterable[str] | None = None,
+    pins: Iterable[str] | None = None,
+    start: PoseLike | None = None,
+    title: str | None = None,
+    meshes: bool = False,
+    view: View = None,
+) -> Page:
+    """Make a page in which a person drags a linkage and it is solved at every picture, without Python or a network.
+
+    The frames at the ends of limbs are marked; any link can be taken hold of where the pointer is. Frames can be
+    pinned, joints turned by sliders, and the methods of the textbook watched step by step. What is dragged is solved by
+    the machine code of this library and gives the same poses.
+
+    Args:
+        linkage: The linkage; its loops are kept closed.
+        path: Where to write the page, a ``.html``; None returns it only.
+        goals: Frames to mark and to drag; the ends of limbs by default.
+        pins: Frames that are held at first; by default the feet of a figure whose root is free.
+        start: The pose to begin with: by default the stored pose ``"ready"``, else the first stored, else the neutral.
+        title: A line above the picture; the linkage's name by default.
+        meshes: Whether meshes and the skin of its file are shown; they make up most of a page that has them.
+        view: Camera, as in `draw.pose`.
+
+    Returns:
+        The page: it shows itself in a notebook, and `save` writes it.
+
+    Example:
+        >>> import linkwork as lw
+        >>> page(lw.models.planar([15, 10, 5]), title="An arm in the plane").title
+        'An arm in the plane'
+    """
+    check_linkage(linkage)
+    target = None if path is None else output_path(path, (".html",), "a page")
+    name = title or linkage.name
+    data = page_data(linkage, goals=goals, pins=pins, start=start, title=name, meshes=meshes, view=view)
+    script = scripts.bundle(["view/view.js"], code=True).replace("</", "<\\/")
+    made = Page(HTML.format(title=escape(name), data=data.replace("<", "\\u003c"), script=script), name, HEIGHT)
+    if target is not None:
+        made.save(target)
+    return made
+
+
+def page_data(
+    linkage: Linkage,
+    *,
+    goals: Iterable[str] | None = None,
+    pins: Iterable[str] | None = None,
+    start: PoseLike | None = None,
+    title: str | None = None,
+    meshes: bool = False,
+    view: View = None,
+) -> str:
+    """Return what ``<linkwork-view>`` shows, as JSON: the packed linkage, its looks, and what is taken hold of.
+
+    Arguments are those of `page`.
+    """
+    q = one_pose(linkage, start)
+    if linkage.loops:
+        q = close(linkage, q) if start is not None else _closed(linkage, q)
+    ends = limb_ends(linkage) if goals is None else list(frame_names(linkage, list(goals)))
+    held = standing(linkage, q, ends) if pins is None else list(frame_names(linkage, list(pins)))
+    sketch = Sketch(linkage, meshes=meshes)
+    flat = sketch.flat and view is None
+    single = len(ends) == 1 and not held and not flat
+    turned = [name for name in ends if single and _joints(linkage, name) >= TURNS]
+    solvers = {} if linkage.arcs[0].articulation.nv or linkage.loops else _solvers(ends, turned, 2 if flat else 3)
+    content = {
+        "title": title or linkage.name,
+        "start": q.tolist(),
+        "flat": flat,
+        "handles": [{"frame": name, "turn": name in turned} for name in ends],
+        "pins": [{"frame": name, "turn": len(held) <= FEET and not flat} for name in held],
+        "reach": {name: _reach(linkage, name) for name in ends},
+        "missing": len(sketch.meshes),
+        "stage": stage_scene(sketch, q[None], view=checked_view(view), points=_room(linkage, q, ends, flat)),
+    }
+    packed = linkage.pack(solvers).to_json()
+    return f'{json.dumps(content)[:-1]}, "pack": {packed}}}'
+
+
+def _closed(linkage: Linkage, q: FloatArray) -> FloatArray:
+    """Return a pose with its loops closed, or as it is: the page closes what it can when it is dragged."""
+    try:
+        return close(linkage, q)
+    except LoopError:
+        return q
+
+
+def _solvers(ends: list[str], turned: list[str], coordinates: int) -> dict[str, Any]:
+    """Return the solvers of single frames: for places, and for places and turns."""
+    points = {name: Reach(name, position=np.zeros(coordinates)) for name in ends}
+    return points | {f"{name}, turned": Reach(name, pose=np.eye(4)) for name in turned}
+
+
+def _joints(linkage: Linkage, frame: str) -> int:
+    path, _ = linkage.path_to(frame)
+    return sum(linkage.arcs[k].articulation.nv for k in path)
+
+
+def _reach(linkage: Linkage, frame: str) -> dict[str, Any] | None:
+    """Return where the chain of a frame begins, how near and how far it reaches; None where nothing bounds it."""
+    origin, least, most, joint = reach(linkage, frame)
+    return {"numbers": [*origin.tolist(), least, most], "joint": joint} if np.isfinite(most) else None
+
+
+def _room(linkage: Linkage, q: FloatArray, ends: list[str], flat: bool) -> FloatArray:
+    """Return points that the camera sees at first, besides the pose: there is room to drag to."""
+    places = linkage.forward(q).array[:, :3, 3]
+    middle, half = (places.max(axis=0) + places.min(axis=0)) / 2.0, np.ptp(places, axis=0) / 2.0
+    corners = np.array(list(product((-1.0, 1.0), repeat=3)))
+    if flat and len(ends) == 1 and not linkage.loops and (far := _reach(linkage, ends[0])) is not None:
+        x, y, z, _, most = far["numbers"]
+        return np.array([x, y, z]) + 1.03 * most * corners * [1.0, 1.0, 0.0]
+    points: FloatArray = middle + ROOM * corners * half
+    points[:, 2] = np.maximum(points[:, 2], min(0.0, float(places[:, 2].min())))
+    return points

@@ -1,0 +1,309 @@
+// @ts-check
+/**
+ * A linkage at work in a page, without the page: its pose, the hand that pulls at it, pins, the method. `view.js` shows it.
+ *
+ *     const session = new Session(linkwork.linkage(scene.pack), scene);
+ *     session.take("tip");                  // a hand takes hold of a frame, or of a point of a link
+ *     session.pull([0.4, 0.1, 0.5]);        // and pulls it somewhere
+ *     while (session.work()) draw(session.q);
+ *     session.drop();
+ *
+ * A drag never jumps: every solve goes on from the pose before (`stay` in Python). A frame that is let go where it could
+ * not follow is searched for once from other starts.
+ */
+
+import { goalSolver } from "../goals.js";
+import { refuse } from "../linkwork.js";
+import { METHODS, step } from "../textbook.js";
+import { atLimits } from "./words.js";
+
+/** @typedef {import("../linkwork.js").Linkage} Linkage */
+/** @typedef {ArrayLike<number>} Numbers */
+/**
+ * What Python writes for a page: the pose to begin with, frames that one takes hold of, those that are pinned, whether all
+ * is in one plane, and how far frames reach.
+ * @typedef {{start: number[], handles: {frame: string, turn: boolean}[], pins: {frame: string, turn: boolean}[], flat: boolean,
+ *   reach: Record<string, {numbers: number[], joint: string} | null>}} Scene
+ */
+/** A frame, or a point of a link, that is pulled or held somewhere; with its turn, or without.
+ * @typedef {{frame: string, point: number[] | null, turn: boolean, target: Float64Array, pinned: boolean}} Goal */
+/** What is told of a solve; `alone` if it had one goal and no loop.
+ * @typedef {{status: string, success: boolean, iterations: number, limits: string[], tolerance: number, alone: boolean,
+ *   endings: Record<string, string>, blocks: {value: number, unit: string, goal: string}[],
+ *   goals: {frame: string, target: Numbers, position: number, reach: {numbers: number[], joint: string} | null}[]}} Told */
+
+export const ROBUST = "robust";
+const RESTARTS = 24; // other starts where a frame was let go, so that the largest body takes no longer than a blink
+const MOST_STEPS = 600; // of a textbook method, for one place
+const STRIDE = 0.1; // radians, or lengths of the linkage, that a slider moves a joint by before pins and loops are asked
+const MOST_CYCLES = 20;
+const STILL = 1e-12; // a step that changes less has come to rest
+
+export class Session {
+  /** @param {Linkage} linkage @param {Scene} scene */
+  constructor(linkage, scene) {
+    this.linkage = linkage;
+    this.scene = scene;
+    /** @type {Float64Array} */ this.q = linkage.read(scene.start);
+    /** @type {Map<string, Goal>} */ this.pins = new Map();
+    /** @type {Goal | null} */ this.hand = null;
+    this.held = false; // whether the hand is still on it
+    this.method = ROBUST;
+    /** @type {Told | null} */ this.told = null;
+    /** The last solve: where it began, its goals, and what it gave. @type {any} */ this.last = null;
+    this.waiting = false; // whether there is something to solve
+    this.steps = 0;
+    /** @type {Map<string, any>} */ this.solvers = new Map();
+    this.pinFirst();
+  }
+
+  /** Pin what is pinned at the beginning. */
+  pinFirst() {
+    this.pins.clear();
+    for (const { frame, turn } of this.scene.pins) this.pin(frame, turn);
+  }
+
+  /** The methods that can be chosen: those of the textbook pull at single frames. @returns {string[]} */
+  get methods() {
+    return this.linkage.solvers.length ? [ROBUST, ...METHODS] : [ROBUST];
+  }
+
+  /** The loops that stay closed. @returns {{frames: string[], kind: string}[]} */
+  get loops() {
+    return this.linkage.data.assembly?.loops ?? [];
+  }
+
+  /** How many coordinates a place has. */
+  get coordinates() {
+    return this.scene.flat ? 2 : 3;
+  }
+
+  /** Whether a method can pull at a frame: the textbook's know single frames that were packed for them. @param {string} frame */
+  serves(frame) {
+    return this.method === ROBUST || frame in this.linkage.data.solvers;
+  }
+
+  /** Where a frame, or a point of it, is. @param {string} frame @param {number[] | null} [point] @returns {Float64Array} */
+  place(frame, point = null) {
+    const m = this.linkage.forward(this.q, frame);
+    if (point) for (const k of [0, 4, 8]) m[k + 3] += m[k] * point[0] + m[k + 1] * point[1] + m[k + 2] * point[2];
+    return m;
+  }
+
+  // Taking hold
+
+  /**
+   * Take hold of a frame, or of a point of a link; of a pinned frame, of its pin.
+   * @param {string} frame @param {{point?: number[] | null, turn?: boolean}} [options]
+   */
+  take(frame, { point = null, turn } = {}) {
+    const pin = this.pins.get(frame);
+    const own = turn ?? this.scene.handles.find((handle) => handle.frame === frame)?.turn ?? false;
+    this.hand = pin ?? { frame, point, turn: own && !point, target: this.place(frame, point), pinned: false };
+    this.held = true;
+    this.steps = 0;
+    return this.hand;
+  }
+
+  /** Pull what is held to a place, or to a matrix of 16 numbers. @param {Numbers} place */
+  pull(place) {
+    const { hand } = this;
+    if (!hand) return;
+    if (place.length === 16) hand.target.set(place);
+    else Array.from(place).forEach((x, k) => (hand.target[4 * k + 3] = x));
+    this.waiting = true;
+    this.steps = 0;
+  }
+
+  /** Let go: what could not follow is searched for, from other starts too. */
+  drop() {
+    const { hand } = this;
+    this.held = false;
+    if (!hand || this.waiting) return;
+    if (this.method === ROBUST && this.told && !this.told.success) this.search();
+    this.hand = null;
+  }
+
+  /** Hold a frame where it is, with its turn or its place alone. @param {string} frame @param {boolean} [turn] */
+  pin(frame, turn = true) {
+    this.pins.set(frame, { frame, point: null, turn, target: this.place(frame), pinned: true });
+  }
+
+  /** @param {string} frame */
+  unpin(frame) {
+    this.pins.delete(frame);
+  }
+
+  // Solving
+
+  /** The goals: what is pulled first, then what is pinned. @returns {Goal[]} */
+  goals() {
+    const pins = [...this.pins.values()].filter((pin) => pin !== this.hand);
+    return this.hand ? [this.hand, ...pins] : pins;
+  }
+
+  /** @param {Goal[]} goals @param {string[]} [stays] joints that stay @returns {any} the solver for them */
+  solver(goals, stays = []) {
+    const { linkage } = this;
+    const name = solverName(goals[0]);
+    const alone = goals.length === 1 && !goals[0].point && !this.loops.length && !stays.length;
+    if (alone && name in linkage.data.solvers) return linkage.solver(name);
+    const wishes = goals.map(({ frame, point, turn }, k) => ({
+      frame, name: `goal ${k}`, at: point !== null, position: this.coordinates, orientation: turn,
+    }));
+    const key = JSON.stringify([wishes, stays]);
+    if (!this.solvers.has(key)) this.solvers.set(key, goalSolver(linkage, wishes, { stays, restarts: RESTARTS }));
+    const solver = this.solvers.get(key);
+    goals.forEach(({ point }, k) => point && solver.hold(`goal ${k}`, point));
+    return solver;
+  }
+
+  /** @param {Goal[]} goals @param {any} solver @returns {any} their targets as the solver reads them */
+  targets(goals, solver) {
+    if (solver.goals) return goals.map(({ target }) => target);
+    return goals[0].turn ? goals[0].target : this.position(goals[0]);
+  }
+
+  /** @param {Goal} goal @returns {number[]} */
+  position({ target }) {
+    return [target[3], target[7], target[11]].slice(0, this.coordinates);
+  }
+
+  /** Work for one picture; whether the pose changed. @returns {boolean} */
+  work() {
+    if (!this.waiting) return false;
+    const goals = this.goals();
+    this.waiting = false;
+    if (!goals.length) return false;
+    if (this.method !== ROBUST && this.hand && this.serves(this.hand.frame)) this.advance(this.hand);
+    else this.follow(goals);
+    if (!this.held && !this.waiting) this.drop();
+    return true;
+  }
+
+  /** Go on towards the goals without a jump. @param {Goal[]} goals @param {string[]} [stays] */
+  follow(goals, stays = []) {
+    const [start, solver] = [this.q, this.solver(goals, stays)];
+    const found = solver.solve(this.targets(goals, solver), { start, stay: true });
+    this.q = found.q;
+    this.waiting = found.status === "following";
+    this.tell(goals, start, found);
+    return found;
+  }
+
+  /** Look for a pose from other starts, and take it if it serves the goals. */
+  search() {
+    const goals = this.goals();
+    const [start, solver] = [this.q, this.solver(goals)];
+    const found = solver.solve(this.targets(goals, solver), { start });
+    if (!found.success) return;
+    this.q = found.q;
+    this.tell(goals, start, found);
+  }
+
+  /** Take one step of a textbook method. @param {Goal} goal */
+  advance(goal) {
+    const { linkage, method } = this;
+    const [start, name] = [this.q, solverName(goal)];
+    const target = goal.turn ? goal.target : this.position(goal);
+    const taken = step(linkage, /** @type {any} */ (method), target, start, { solver: name });
+    const { tolerance, rotation_tolerance: turned } = linkage.data.solvers[name];
+    const units = goal.turn ? ["m", "rad"] : ["m"];
+    const success = taken.residuals.every((x, k) => x <= (units[k] === "rad" ? turned : tolerance));
+    const still = !success && taken.velocity.every((x) => Math.abs(x) < STILL);
+    if (!success) this.q = taken.q;
+    this.waiting = !success && !still && this.steps < MOST_STEPS;
+    const status = success ? "reached" : still ? "stalled" : this.waiting ? "following" : "iterations";
+    this.tell([goal], start, { q: this.q, success, status, residuals: taken.residuals, units, iterations: this.steps });
+    this.steps += 1;
+  }
+
+  /** Keep what a solve gave, and what is told of it. @param {Goal[]} goals @param {Float64Array} start @param {any} found */
+  tell(goals, start, found) {
+    const { linkage, scene } = this;
+    const names = goals.flatMap(({ frame, turn, pinned }) => {
+      const name = `${pinned ? "Hold" : "Reach"} '${frame}'`;
+      return turn ? [name, name] : [name];
+    });
+    for (const { frames, kind } of this.loops) {
+      const name = `the loop of '${frames[0]}' and '${frames[1]}'`;
+      names.push(name, ...(kind === "point" ? [] : [name]));
+    }
+    const kept = goals.map((goal) => ({ ...goal, target: goal.target.slice() }));
+    this.last = { start, goals: kept, found, method: this.method };
+    this.told = {
+      status: found.status, success: found.success, iterations: found.iterations, limits: atLimits(linkage, found.q),
+      alone: goals.length + this.loops.length === 1, endings: linkage.data.layouts.endings, tolerance: linkage.data.assembly.tolerance.m,
+      blocks: Array.from(found.residuals, (value, k) => ({ value, unit: found.units[k], goal: names[k] })),
+      goals: kept.map(({ frame, point, target }) => ({ frame, target, position: this.coordinates,
+        reach: point ? null : (scene.reach[frame] ?? null) })),
+    };
+  }
+
+  // Posing by hand
+
+  /**
+   * Give a value of the pose; pins and loops are kept on the way, as far as they can be. Whether it got there.
+   * @param {number} k @param {number} value
+   */
+  turn(k, value) {
+    const { linkage } = this;
+    const wanted = Math.min(Math.max(value, linkage.lower[k]), linkage.upper[k]);
+    this.hand = null;
+    const [goals, first] = [this.goals(), this.q[k]];
+    const alone = !goals.length && !this.loops.length;
+    const stride = STRIDE * (linkage.data.units[k] === "rad" ? 1 : linkage.data.length || 1);
+    const count = alone ? 1 : Math.max(1, Math.ceil(Math.abs(wanted - first) / stride));
+    for (let n = 1; n <= count; n++) {
+      const before = this.q;
+      this.q = Float64Array.from(before);
+      this.q[k] = n === count ? wanted : first + ((wanted - first) * n) / count;
+      if (alone) this.told = this.last = null;
+      else if (!this.kept(goals, linkage.data.joints[k])) {
+        this.q = before; // a loop that cannot be closed with the joint there
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Bring pins and loops back while a joint stays; whether loops are closed. @param {Goal[]} goals @param {string} joint */
+  kept(goals, joint) {
+    let found;
+    for (let n = 0; n < MOST_CYCLES && (n === 0 || this.waiting); n++) found = this.follow(goals, [joint]);
+    this.waiting = false;
+    return !this.loops.length || found.success || goals.length > 0;
+  }
+
+  /** Take a pose, by name or as numbers; pins hold what they have there. @param {import("../linkwork.js").Pose} pose */
+  pose(pose) {
+    this.q = this.linkage.read(pose);
+    this.rest();
+    for (const pin of this.pins.values()) pin.target.set(this.place(pin.frame));
+  }
+
+  /** Begin anew. */
+  reset() {
+    this.q = this.linkage.read(this.scene.start);
+    this.rest();
+    this.pinFirst();
+  }
+
+  /** Let go of everything, and forget what was told. */
+  rest() {
+    this.hand = this.told = this.last = null;
+    this.held = this.waiting = false;
+  }
+
+  /** @param {string} method */
+  choose(method) {
+    if (!this.methods.includes(method)) refuse(`methods are ${this.methods.join(", ")}, got ${method}.`);
+    this.method = method;
+    this.rest();
+  }
+}
+
+/** @param {Goal | undefined} goal @returns {string} the packed solver for it, if there is one */
+function solverName(goal) {
+  return !goal || goal.point ? "" : goal.turn ? `${goal.frame}, turned` : goal.frame;
+}

@@ -1,0 +1,338 @@
+// @ts-check
+/**
+ * `<linkwork-view>`: a linkage that one can drag, in any page.
+ *
+ *     <script type="application/json" id="arm">...</script>      what Python's lw.draw.page_data(arm) gives
+ *     <linkwork-view data="arm"></linkwork-view>
+ *
+ * In place of `data`, `src` names a file with it, or a script sets the property `scene`. `panel="none"` leaves the panel
+ * out. `view.q` is the pose; `pose` and `solved` are events that tell of it, and `view.ready` is kept when all is there.
+ */
+
+import "../bodies.js";
+import { code } from "../code.js";
+import { load } from "../linkwork.js";
+import { Stage } from "../stage/stage.js";
+import { adopt } from "../theme.js";
+import { Panel, node } from "./panel.js";
+import { ROBUST, Session } from "./session.js";
+import { CSS } from "./style.js";
+import { headline, sentence } from "./words.js";
+
+/** @typedef {import("../stage/handles.js").Handle} Handle */
+
+/** @type {Promise<import("../linkwork.js").Linkwork> | undefined} */
+let machine;
+
+/** @param {ArrayLike<number>} m a matrix of 16 numbers @returns {number[]} its origin */
+const origin = (m) => [m[3], m[7], m[11]];
+
+export class LinkworkView extends HTMLElement {
+  static observedAttributes = ["data", "src", "panel"];
+
+  constructor() {
+    super();
+    this.root = this.attachShadow({ mode: "open" });
+    /** @type {any} */ this.given = undefined;
+    /** @type {Session | undefined} */ this.session = undefined;
+    /** @type {Stage | undefined} */ this.stage = undefined;
+    /** @type {Map<string, Handle>} */ this.marks = new Map();
+    /** What is held without a mark of its own. @type {Handle | null} */ this.grip = null;
+    this.dragging = false;
+    this.begun = this.asked = 0;
+    this.pictures = 0; // that were solved for
+    /** Kept when the view can be used. @type {Promise<LinkworkView>} */
+    this.ready = new Promise((resolve, reject) => Object.assign(this, { kept: resolve, broken: reject }));
+    this.ready.catch(() => {}); // it is told in the page
+  }
+
+  connectedCallback() {
+    this.begin();
+  }
+
+  disconnectedCallback() {
+    cancelAnimationFrame(this.asked);
+    this.asked = 0;
+    this.stage?.free();
+    this.session?.linkage.free();
+    this.stage = this.session = undefined;
+    this.root.replaceChildren();
+  }
+
+  /** @param {string} name @param {string | null} before @param {string | null} now */
+  attributeChangedCallback(name, before, now) {
+    if (!this.isConnected || before === now) return;
+    if (name === "panel") this.frame?.classList.toggle("alone", now === "none");
+    else this.begin();
+  }
+
+  /** What is shown, as Python wrote it: text or parsed. */
+  get scene() {
+    return this.given;
+  }
+
+  set scene(scene) {
+    this.given = scene;
+    if (this.isConnected) this.begin();
+  }
+
+  /** Show what is named; once, however many attributes have changed. */
+  begin() {
+    const turn = (this.begun += 1);
+    this.found()
+      .then((scene) => scene && turn === this.begun && this.show(scene, turn))
+      .catch((error) => this.trouble(error));
+  }
+
+  /** @returns {Promise<any>} the scene, from where it is named */
+  async found() {
+    const [id, src] = [this.getAttribute("data"), this.getAttribute("src")];
+    let given = this.given;
+    if (given === undefined && id) given = document.getElementById(id)?.textContent ?? undefined;
+    if (given === undefined && src) given = await (await fetch(src)).text();
+    if (given === undefined && id) throw new Error(`there is no element "${id}" in this page.`);
+    return typeof given === "string" ? JSON.parse(given) : given;
+  }
+
+  /** @param {any} scene @param {number} turn */
+  async show(scene, turn) {
+    machine ??= load(code());
+    const linkwork = await machine;
+    if (!this.isConnected || turn !== this.begun) return;
+    this.stage?.free();
+    this.session?.linkage.free();
+    this.marks.clear();
+    this.grip = null;
+    this.session = new Session(linkwork.linkage(scene.pack), scene);
+    this.build(scene);
+    this.draw();
+    /** @type {any} */ (this).kept(this);
+    this.dispatchEvent(new CustomEvent("ready"));
+  }
+
+  /** @param {any} scene */
+  build(scene) {
+    const session = /** @type {Session} */ (this.session);
+    const room = node("div", { className: "room" });
+    const chip = node("div", { className: "chip", hidden: true });
+    const side = node("section", { className: "panel", "aria-label": "Controls" });
+    this.frame = node("div", { className: "frame" }, [node("div", { className: "scene" }, [room, chip]), side]);
+    this.frame.classList.toggle("alone", this.getAttribute("panel") === "none");
+    adopt(this.root);
+    this.root.replaceChildren(...this.root.querySelectorAll("style[data-linkwork-theme]"), node("style", { textContent: CSS }), this.frame);
+    this.stage = new Stage(room, { label: `${scene.title}: drag its ends`, quietWheel: this.hasAttribute("quiet") });
+    this.stage.show(scene.stage);
+    this.stage.grab = (picked) => this.grabbed(picked);
+    this.panel = new Panel(side, chip, session, scene, { changed: () => this.changed(), posed: () => this.posed() });
+    this.mark();
+  }
+
+  // Handles
+
+  /** Put a handle on every frame that is marked or pinned. */
+  mark() {
+    const [stage, session] = [this.stage, this.session];
+    if (!stage || !session) return;
+    const names = new Set([...session.scene.handles.map(({ frame }) => frame), ...session.pins.keys()]);
+    for (const [frame, handle] of this.marks) {
+      if (names.has(frame)) continue;
+      stage.handles.remove(handle);
+      this.marks.delete(frame);
+    }
+    for (const frame of names) {
+      const turn = session.pins.get(frame)?.turn ?? session.scene.handles.find((handle) => handle.frame === frame)?.turn;
+      let handle = this.marks.get(frame);
+      if (!handle) {
+        handle = stage.handles.add({ position: [0, 0, 0], label: frame, ...this.acts(frame, null) });
+        this.marks.set(frame, handle);
+      }
+      handle.grips = new Set(turn && names.size === 1 ? ["ball", "arrows", "rings"] : ["ball"]);
+      handle.color = session.pins.has(frame) ? "link" : "goal";
+      handle.visible = session.serves(frame) || session.pins.has(frame);
+      handle.axes = "world";
+    }
+    this.settle();
+  }
+
+  /** @param {string} frame @param {number[] | null} point of a link @returns {any} what happens when it is dragged */
+  acts(frame, point) {
+    const take = () => {
+      this.session?.take(frame, { point });
+      this.dragging = true;
+    };
+    return {
+      taken: take,
+      moved: (/** @type {Handle} */ handle) => {
+        const key = !this.dragging; // a key moves it a little, and lets go at once
+        if (key) take();
+        this.pull(handle);
+        if (key) this.release();
+      },
+      dropped: (/** @type {Handle} */ handle) => {
+        this.release();
+        if (handle === this.grip) {
+          this.stage?.handles.remove(handle);
+          this.grip = null;
+        }
+      },
+    };
+  }
+
+  /** Something other than a mark was pressed: the link that is there is held at that point. @param {any} picked */
+  grabbed({ name, point }) {
+    const [stage, session] = [this.stage, this.session];
+    if (!stage || !session || session.method !== ROBUST || !session.linkage.data.assembly) return null;
+    const m = session.place(name);
+    const away = point.map((/** @type {number} */ x, /** @type {number} */ k) => x - m[4 * k + 3]);
+    const local = [0, 1, 2].map((k) => m[k] * away[0] + m[4 + k] * away[1] + m[8 + k] * away[2]);
+    if (!this.moves(name)) return null;
+    if (this.grip) stage.handles.remove(this.grip);
+    this.grip = stage.handles.add({ position: session.scene.flat ? origin(session.place(name, local)) : point, label: name, ...this.acts(name, local) });
+    return this.grip;
+  }
+
+  /** @param {string} name of a link @returns {boolean} whether some joint moves it */
+  moves(name) {
+    const { data, frames, parents } = /** @type {Session} */ (this.session).linkage;
+    for (let k = frames.indexOf(name); k >= 0; k = parents[k]) if (data.tree.owned[k + 1] > data.tree.owned[k]) return true;
+    return false;
+  }
+
+  /** @param {Handle} handle */
+  pull(handle) {
+    const session = this.session;
+    if (!session?.hand) return;
+    const target = session.hand.target.slice();
+    if (session.hand.turn && handle.grips.has("rings")) turnInto(target, handle.wxyz);
+    handle.position.forEach((x, k) => (target[4 * k + 3] = x));
+    session.pull(target);
+    this.draw();
+  }
+
+  release() {
+    this.dragging = false;
+    this.session?.drop();
+    this.draw();
+  }
+
+  // Drawing
+
+  /** Ask for a picture. */
+  draw() {
+    this.asked ||= requestAnimationFrame(() => {
+      this.asked = 0;
+      this.picture();
+    });
+  }
+
+  picture() {
+    const [stage, session] = [this.stage, this.session];
+    if (!stage || !session) return;
+    const worked = session.work();
+    stage.pose(session.linkage.matrices(session.q));
+    this.settle();
+    this.panel?.tell();
+    this.panel?.show();
+    if (worked) this.told();
+    if (session.waiting) this.draw();
+  }
+
+  /** Put handles where their frames are, but for the one that is held. */
+  settle() {
+    const [stage, session] = [this.stage, this.session];
+    if (!stage || !session) return;
+    const busy = session.hand;
+    for (const [frame, handle] of this.marks) {
+      const m = session.place(frame);
+      const held = busy?.frame === frame && !busy.point;
+      if (!held) {
+        handle.position = origin(session.pins.get(frame)?.target ?? m);
+        if (handle.grips.has("rings")) handle.wxyz = quaternion(m);
+      }
+      const off = Math.hypot(...origin(m).map((x, k) => x - handle.position[k]));
+      handle.tie = off > 1e-3 * session.linkage.data.length ? origin(m) : null;
+    }
+    if (this.grip && busy?.point) this.grip.tie = origin(session.place(busy.frame, busy.point));
+    stage.render();
+  }
+
+  told() {
+    const session = /** @type {Session} */ (this.session);
+    this.pictures += 1;
+    this.dispatchEvent(new CustomEvent("pose", { detail: { q: Float64Array.from(session.q) } }));
+    const { told } = session;
+    if (told) {
+      const { status, success } = told;
+      this.dispatchEvent(new CustomEvent("solved", { detail: { status, success, headline: headline(told), sentence: sentence(told) } }));
+    }
+  }
+
+  /** A choice was made in the panel. */
+  changed() {
+    this.mark();
+    this.panel?.tell();
+    this.draw();
+  }
+
+  /** The pose was changed by hand. */
+  posed() {
+    this.panel?.listPins();
+    this.mark();
+    this.draw();
+    this.dispatchEvent(new CustomEvent("pose", { detail: { q: Float64Array.from(/** @type {Session} */ (this.session).q) } }));
+  }
+
+  /** The pose. */
+  get q() {
+    return this.session?.q;
+  }
+
+  set q(pose) {
+    if (!this.session || pose === undefined) return;
+    this.session.pose(pose);
+    this.posed();
+  }
+
+  /** Numbers of the view: the pose, the last solve and how it ended. */
+  state() {
+    const { q, last, told, method, waiting } = /** @type {Session} */ (this.session);
+    const plain = last && {
+      start: Array.from(last.start), q: Array.from(last.found.q), method: last.method,
+      goals: last.goals.map((/** @type {any} */ goal) => ({ ...goal, target: Array.from(goal.target) })),
+    };
+    const words = told && { status: told.status, success: told.success, headline: headline(told), sentence: sentence(told) };
+    return { q: Array.from(q), last: plain, told: words, method, waiting, pictures: this.pictures };
+  }
+
+  /** @param {any} error */
+  trouble(error) {
+    adopt(this.root);
+    this.root.replaceChildren(node("style", { textContent: CSS }), node("p", { className: "trouble", role: "alert", textContent: error.message ?? String(error) }));
+    adopt(this.root);
+    /** @type {any} */ (this).broken(error);
+  }
+}
+
+/** Write a turn into a matrix. @param {Float64Array} m @param {number[]} wxyz */
+function turnInto(m, [w, x, y, z]) {
+  m.set([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], 0);
+  m.set([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], 4);
+  m.set([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], 8);
+}
+
+/** @param {ArrayLike<number>} m @returns {number[]} its turn, w, x, y, z */
+function quaternion(m) {
+  const trace = m[0] + m[5] + m[10];
+  const all = [trace, m[0], m[5], m[10]];
+  const k = all.indexOf(Math.max(...all));
+  const parts = [
+    [1 + trace, m[9] - m[6], m[2] - m[8], m[4] - m[1]],
+    [m[9] - m[6], 1 + m[0] - m[5] - m[10], m[1] + m[4], m[2] + m[8]],
+    [m[2] - m[8], m[1] + m[4], 1 - m[0] + m[5] - m[10], m[6] + m[9]],
+    [m[4] - m[1], m[2] + m[8], m[6] + m[9], 1 - m[0] - m[5] + m[10]],
+  ][k];
+  const size = Math.hypot(...parts);
+  return parts.map((x) => x / size);
+}
+
+if (!customElements.get("linkwork-view")) customElements.define("linkwork-view", LinkworkView);
