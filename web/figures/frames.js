@@ -79,8 +79,7 @@ export function frames(root, home) {
     way.show([apply(matrix(fixed), [0, 0]), apply(matrix(fixed), [own[0], 0]), here]);
     point.put(here);
     table.show(FRAMES.map((name) => into(name, here)));
-    const stays = fixed === "world" ? "The arm moves away under it." : "Only its line in the table stays the same when joints before it move.";
-    panel.say(`P is fixed to ${/** @type {any} */ (WORDS)[fixed]}, at (${number(own[0], 1)}, ${number(own[1], 1)}). ${stays}`, "orange");
+    panel.say(`P is fixed to ${/** @type {any} */ (WORDS)[fixed]}, at (${number(own[0], 1)}, ${number(own[1], 1)}). There its coordinates stay the same, whatever moves.`, "orange");
   }
 
   draw();
