@@ -189,6 +189,15 @@ def test_a_clip_that_is_too_large_shows_stills(monkeypatch):
     assert "lw.draw.film" in reader.text
 
 
+def test_a_clip_with_large_meshes_plays_without_them(tmp_path):
+    mesh = tmp_path / "large.stl"
+    mesh.write_bytes(bytes(clip_cells.MOST_BYTES + 1))
+    linkage = arm().replace(links={"link1": {"visuals": (lw.Visual(lw.Mesh(str(mesh), file=str(mesh))),)}})
+    reader = read(lw.interpolate(linkage, [(0, [0, 0]), (1, [1, 1])])._repr_html_())
+    assert [tag for tag, _ in reader.tags].count("iframe") == 1
+    assert "too large to play here" in reader.text
+
+
 def test_a_long_clip_has_fewer_frames_a_second():
     poses = np.zeros((6001, 2))
     clip = lw.Clip(arm(), np.linspace(0.0, 100.0, 6001), poses)

@@ -19,32 +19,37 @@ MOST_BYTES = 2_000_000  # of a page inside a notebook, which keeps it
 MOST_FRAMES = 600
 RATE = 30.0  # frames a second at most; the page fills in between
 PANELS, SMALL = 5, 170
+TALL = 380  # pixels, of the film
 
 
 def cell(clip: Clip) -> str:
-    """Return what a notebook shows of a clip."""
-    note = f"{len(clip)} frames, {clip.duration:.3g} s"
-    page = None if _mesh_bytes(clip.linkage) > MOST_BYTES else _page(clip)
-    if page is not None:
-        return card(clip.name or clip.linkage.name, note, Safe(embedded(page, f"a film of {clip.linkage.name}", 380)))
+    """Return what a notebook shows of a clip: a film, one without its meshes where they are too large, or stills."""
+    linkage, note = clip.linkage, f"{len(clip)} frames, {clip.duration:.3g} s"
+    title = clip.name or linkage.name
+    film = _page(clip) if _mesh_bytes(linkage) <= MOST_BYTES else None
+    if film is None and (film := _page(clip, meshes=False)) is not None:
+        note += "; its meshes are too large to play here"
+    if film is not None:
+        return card(title, note, Safe(embedded(film, f"a film of {linkage.name}", TALL)))
     numbers = np.linspace(0, len(clip) - 1, min(PANELS, len(clip))).round().astype(int)
-    pictures = [still(clip.linkage, clip.poses[k][None], width=SMALL) for k in numbers]
-    large = f'{note}; too large to play here: lw.draw.film(clip, "clip.html") writes a page that does'
-    return card(clip.name or clip.linkage.name, large, side_by_side(*pictures))
+    pictures = [still(linkage, clip.poses[k][None], width=SMALL) for k in numbers]
+    note += '; too large to play here: lw.draw.film(clip, "clip.html") writes a page that does'
+    return card(title, note, side_by_side(*pictures))
 
 
-def _page(clip: Clip) -> str | None:
+def _page(clip: Clip, *, meshes: bool = True) -> str | None:
     """Return the page of a film that is small enough, or None; a long motion has fewer frames a second."""
     rate = min(RATE, MOST_FRAMES / max(clip.duration, 1e-9))
     part = FilmRange() if clip.fps <= rate else FilmRange(fps=rate)
     shown = film_frames(clip, part, most=RATE, what="a page", even=False)
-    page = player.page(clip, shown)
+    page = player.page(clip, shown, meshes=meshes)
     return page if len(page) <= MOST_BYTES else None
 
 
 def _mesh_bytes(linkage: Linkage) -> int:
     """Return how much is in the files of a linkage's meshes and skin, without reading them."""
     origin = linkage.origin
-    paths = {v.shape.path for node in linkage.nodes for v in node.visuals if isinstance(v.shape, Mesh)}
+    meshes = [v.shape for node in linkage.nodes for v in node.visuals if isinstance(v.shape, Mesh)]
+    paths = {mesh.file for mesh in meshes if mesh.file is not None}
     paths |= {str(origin.file)} if origin is not None and origin.has_meshes else set()
     return sum(Path(path).stat().st_size for path in paths if Path(path).is_file())

@@ -34,6 +34,7 @@ def page(
     trail: str | None = None,
     view: View = None,
     follow: bool | str = False,
+    meshes: bool = True,
 ) -> str:
     """Return the page that plays the frames of a film.
 
@@ -44,8 +45,9 @@ def page(
         trail: Name of a frame whose path to draw, or None.
         view: Camera; None shows a flat linkage straight from above.
         follow: Whether the camera goes along, or the name of the frame it goes along with.
+        meshes: Whether meshes and skins are in the page; bones stand for them if not.
     """
-    film = packed(clip, shown, title=title, trail=trail, view=view, follow=follow)
+    film = packed(clip, shown, title=title, trail=trail, view=view, follow=follow, meshes=meshes)
     words = {
         "title": escape(film["title"]),
         "script": bundle([SCRIPT]),
@@ -55,10 +57,17 @@ def page(
 
 
 def packed(
-    clip: Clip, shown: FilmFrames, *, title: str | None, trail: str | None, view: View, follow: bool | str
+    clip: Clip,
+    shown: FilmFrames,
+    *,
+    title: str | None,
+    trail: str | None,
+    view: View,
+    follow: bool | str,
+    meshes: bool,
 ) -> dict[str, Any]:
     """Return what the element of the page reads; arguments as in `page`."""
-    linkage, sketch = clip.linkage, Sketch(clip.linkage)
+    linkage, sketch = clip.linkage, Sketch(clip.linkage, meshes=meshes)
     _, fine = shown.refined(clip)
     trace = None if trail is None else fine.forward(frame=trail)[:, :3, 3]
     way = camera_way(linkage, shown.poses, shown.rate, follow)
