@@ -42,22 +42,22 @@ LESSON = Lesson(
             why="cos 60° = 0.5. A turn by 180° has w = 0.",
         ),
         Exercise(
-            "Order Z-Y-X, pitch 90°: the gimbal is locked. Yaw is 50° and roll is 20°. You set roll to 0°. Which yaw gives "
-            "the same orientation?",
+            "Order Z-Y-X, pitch 90°: the gimbal is locked. Yaw is 50° and roll is 20°. You set roll to 0°. Which yaw "
+            "gives the same orientation?",
             _yaw_at_lock,
             unit="deg",
             tolerance=0.5,
-            hint="At this pitch yaw and roll turn about the same line, in opposite directions. Only one number is left.",
+            hint="At this pitch yaw and roll turn about the same line, in opposite directions.",
             why="Only the difference yaw − roll counts: 50° − 20°.",
         ),
         Exercise(
-            "A plane yaws by 90° and then pitches by 90° about its own axis. The same orientation can be had by one single "
-            "turn about some axis. By which angle?",
+            "A plane yaws by 90° and then pitches by 90° about its own axis. The same orientation can be had by one "
+            "single turn about some axis. By which angle?",
             _angle,
             unit="deg",
             tolerance=0.5,
             hint="Multiply the two quaternions. Their w is cos 45° each, and their axes are at right angles.",
-            why="w of the product is cos² 45° = 0.5, so the half angle is 60°. Two turns of 90° make one of 120°, not of 180°.",
+            why="w of the product is cos² 45° = 0.5, so the half angle is 60°. Two turns of 90° make one of 120°.",
         ),
     ),
 )

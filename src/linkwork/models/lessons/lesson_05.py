@@ -31,8 +31,8 @@ LESSON = Lesson(
     ("keys",),
     (
         Exercise(
-            "A joint has a key of 20° at 0 seconds and one of 80° at 2 seconds. What is its angle at 1.5 seconds, if you go "
-            "linearly?",
+            "A joint has a key of 20° at 0 seconds and one of 80° at 2 seconds. What is its angle at 1.5 seconds, if "
+            "you go linearly?",
             lambda: _angle_at(1.5, "linear"),
             unit="deg",
             tolerance=0.2,
@@ -48,12 +48,12 @@ LESSON = Lesson(
             why="s = 0.156: a quarter of the time, but only a sixth of the way, because the joint starts from rest.",
         ),
         Exercise(
-            "An arm of one link of length 10 points to the right, at 0°. A second later it points to the left, at 180°. You "
-            "interpolate the pose linearly. How high above the base is the tip after half a second?",
+            "An arm of one link of length 10 points to the right, at 0°. One second later it is at 180°. "
+            "You interpolate the pose linearly. How high above the base is the tip after half a second?",
             _height,
             tolerance=0.05,
             hint="Which angle does the joint have then? It is the pose that is interpolated, not the place of the tip.",
-            why="At 90° the tip is 10 above the base. A straight line between the two places would go through the base.",
+            why="At 90° the tip is 10 above the base. A straight line between the places would go through the base.",
         ),
     ),
 )

@@ -50,11 +50,11 @@ LESSON = Lesson(
             why="One: the arm is stretched. On the edge the two elbows have become the same pose.",
         ),
         Exercise(
-            "A third link of 5 is added. At which distances from the base can the end effector point in every direction? "
-            "Type the smallest and the largest.",
+            "A third link of 5 is added. At which distances from the base can the end effector point in every "
+            "direction? Type the smallest and the largest.",
             _any_direction,
             tolerance=0.1,
-            hint="The wrist lies on a circle of radius 5 about the goal. All of it must be inside the ring of the first two.",
+            hint="The wrist lies on a circle of radius 5 about the goal. All of it must be within the two links' ring.",
             why="Between 5 + 5 and 25 − 5. This is the dexterous workspace.",
         ),
     ),
