@@ -15,7 +15,9 @@ import { jacobianColumns } from "./jacobian-columns.js";
 import { keys } from "./keys.js";
 import { nullSpace } from "./null-space.js";
 import { production } from "./production.js";
+import { race } from "./race.js";
 import { singularities } from "./singularities.js";
+import { transposeStep } from "./transpose-step.js";
 import { treeWalk } from "./tree-walk.js";
 import { twoLinks } from "./two-links.js";
 import { workspace } from "./workspace.js";
@@ -36,7 +38,9 @@ export const FIGURES = {
   keys: keys,
   "null-space": nullSpace,
   production: production,
+  race: race,
   singularities: singularities,
+  "transpose-step": transposeStep,
   "tree-walk": treeWalk,
   "two-links": twoLinks,
   workspace: workspace,
