@@ -222,11 +222,15 @@ def test_skins_and_meshes_are_drawn_and_picked(shown, tmp_path):
     assert page.evaluate(f"stage.pick({x}, {y})") is None
 
 
-def test_weights_of_a_skin_sum_to_one_in_the_page(tmp_path):
+def test_a_skin_is_packed_to_a_thirtieth_of_a_millimetre_and_its_weights_sum_to_one(tmp_path):
     write_character(tmp_path / "a.glb")
-    mesh = scene_of(lw.load(tmp_path / "a.glb"))["mesh"]
+    sketch = Sketch(lw.load(tmp_path / "a.glb"))
+    mesh = scene_of(sketch.linkage)["mesh"]
     weights = np.frombuffer(base64.b64decode(mesh["weights"]), "u1").reshape(-1, 4)
     assert (weights.sum(axis=1, dtype=int) == 255).all()
+    corners = np.frombuffer(base64.b64decode(mesh["corners"]), "<u2").reshape(-1, 3) * mesh["step"] + mesh["low"]
+    assert np.abs(corners - sketch.skin.corners).max() < 3.5e-5
+    assert mesh["closed"] == 0
 
 
 @pytest.mark.parametrize("name", models.MODELS)

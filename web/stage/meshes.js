@@ -4,9 +4,24 @@
 import { bytes } from "./algebra.js";
 import { plainTexture } from "./gl.js";
 
-/** What Python writes of them: arrays in base64, see `stage_scene.py`. @typedef {Record<string, string>} PackedMesh */
+/** What Python writes of them: arrays in base64 and a few numbers, see `stage_scene.py`. @typedef {Record<string, any>} PackedMesh */
 
 const ROW = 256;
+
+/**
+ * Return rows of some width with further numbers at their ends: cards want rows of four bytes.
+ * @template {Uint8Array | Int8Array | Uint16Array} T
+ * @param {T} numbers @param {number} width @param {number} wanted
+ * @returns {T}
+ */
+export function widened(numbers, width, wanted) {
+  const count = numbers.length / width;
+  const result = /** @type {T} */ (new /** @type {any} */ (numbers.constructor)(count * wanted));
+  for (let k = 0; k < count; k++) {
+    for (let i = 0; i < width; i++) result[wanted * k + i] = numbers[width * k + i];
+  }
+  return result;
+}
 
 export class Meshes {
   /** @param {WebGL2RenderingContext} gl @param {PackedMesh} packed */
@@ -14,16 +29,26 @@ export class Meshes {
     this.gl = gl;
     /** The link that each bone is. */ this.links = new Uint16Array(bytes(packed.links));
     /** Where corners are bound to it, three rows of four. */ this.binds = new Float32Array(bytes(packed.binds));
+    /** Corners are steps from the lowest. @type {number[]} */ this.low = packed.low;
+    /** @type {number[]} */ this.step = packed.step;
     /** @type {WebGLBuffer[]} */ this.buffers = [];
     this.array = gl.createVertexArray();
     gl.bindVertexArray(this.array);
-    this.attribute(0, packed.corners, 3, gl.FLOAT, false);
-    this.attribute(1, packed.normals, 4, gl.BYTE, true);
-    this.attribute(2, packed.colors, 4, gl.UNSIGNED_BYTE, true);
-    this.attribute(3, packed.bones, 4, gl.UNSIGNED_SHORT, false);
-    this.attribute(4, packed.weights, 4, gl.UNSIGNED_BYTE, true);
-    const indices = new Uint32Array(bytes(packed.indices));
+    const corners = new Uint16Array(bytes(packed.corners));
+    const bones = new Uint16Array(bytes(packed.bones));
+    const wide = (3 * bones.length) / corners.length; // one bone for each corner, or four
+    this.attribute(0, widened(corners, 3, 4), gl.UNSIGNED_SHORT, false);
+    this.attribute(1, widened(new Int8Array(bytes(packed.normals)), 3, 4), gl.BYTE, true);
+    this.attribute(2, widened(new Uint8Array(bytes(packed.colors)), 3, 4), gl.UNSIGNED_BYTE, true);
+    this.attribute(3, wide === 1 ? widened(bones, 1, 4) : bones, gl.UNSIGNED_SHORT, null);
+    if (packed.weights) this.attribute(4, new Uint8Array(bytes(packed.weights)), gl.UNSIGNED_BYTE, true);
+    this.rigid = !packed.weights;
+    const text = bytes(packed.indices);
+    const small = corners.length / 3 < 65536;
+    const indices = small ? new Uint16Array(text) : new Uint32Array(text);
+    this.kind = small ? gl.UNSIGNED_SHORT : gl.UNSIGNED_INT;
     this.count = indices.length;
+    /** How many of the indices are of closed surfaces. @type {number} */ this.closed = packed.closed;
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.buffer());
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, indices, gl.STATIC_DRAW);
     gl.bindVertexArray(null);
@@ -40,20 +65,26 @@ export class Meshes {
     return buffer;
   }
 
-  /** @param {number} index @param {string} text @param {number} count @param {number} kind @param {boolean} norm */
-  attribute(index, text, count, kind, norm) {
+  /** @param {number} index @param {ArrayBufferView} numbers four a corner @param {number} kind @param {boolean | null} norm null for whole numbers */
+  attribute(index, numbers, kind, norm) {
     const { gl } = this;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffer());
-    gl.bufferData(gl.ARRAY_BUFFER, bytes(text), gl.STATIC_DRAW);
+    gl.bufferData(gl.ARRAY_BUFFER, numbers, gl.STATIC_DRAW);
     gl.enableVertexAttribArray(index);
-    if (kind === gl.UNSIGNED_SHORT) gl.vertexAttribIPointer(index, count, kind, 0, 0);
-    else gl.vertexAttribPointer(index, count, kind, norm, 0, 0);
+    if (norm === null) gl.vertexAttribIPointer(index, 4, kind, 0, 0);
+    else gl.vertexAttribPointer(index, 4, kind, norm, 0, 0);
   }
 
-  draw() {
-    if (!this.count) return;
-    this.gl.bindVertexArray(this.array);
-    this.gl.drawElements(this.gl.TRIANGLES, this.count, this.gl.UNSIGNED_INT, 0);
+  /** Draw all; of closed surfaces only what faces the eye. @param {boolean} [culled] */
+  draw(culled = false) {
+    const { gl, closed, count, kind } = this;
+    const size = kind === gl.UNSIGNED_SHORT ? 2 : 4;
+    gl.bindVertexArray(this.array);
+    if (this.rigid) gl.vertexAttrib4f(4, 1, 0, 0, 0);
+    if (culled && closed) gl.enable(gl.CULL_FACE);
+    if (closed) gl.drawElements(gl.TRIANGLES, closed, kind, 0);
+    gl.disable(gl.CULL_FACE);
+    if (count > closed) gl.drawElements(gl.TRIANGLES, count - closed, kind, size * closed);
   }
 
   free() {

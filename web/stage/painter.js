@@ -207,8 +207,9 @@ export class Painter {
     gl.activeTexture(gl.TEXTURE2);
     gl.bindTexture(gl.TEXTURE_2D, meshes.owners);
     gl.activeTexture(gl.TEXTURE0);
-    gl.disable(gl.CULL_FACE);
-    meshes.draw();
+    gl.uniform3f(corners.at.low, meshes.low[0], meshes.low[1], meshes.low[2]);
+    gl.uniform3f(corners.at.grain, meshes.step[0], meshes.step[1], meshes.step[2]);
+    meshes.draw(gl.isEnabled(gl.CULL_FACE));
   }
 
   /** @param {import("./gl.js").Program} which @param {Float32Array} camera @param {(at: any) => void} settings */

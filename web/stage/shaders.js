@@ -32,16 +32,16 @@ void main() {
 
 /** Triangles whose corners are moved by up to four movers. */
 export const CORNERS = `${HEAD}
-layout(location = 0) in vec3 corner; layout(location = 1) in vec4 normal; layout(location = 2) in vec4 color;
+layout(location = 0) in vec4 corner; layout(location = 1) in vec4 normal; layout(location = 2) in vec4 color;
 layout(location = 3) in uvec4 bone; layout(location = 4) in vec4 weight;
-uniform mat4 camera; uniform int first; uniform highp usampler2D owners;
+uniform mat4 camera; uniform int first; uniform highp usampler2D owners; uniform vec3 low, grain;
 out vec3 facing, world; out vec4 paint; flat out int owner;
 ${MOVERS}
 void main() {
   mat3x4 move = mat3x4(0);
-  for (int k = 0; k < 4; k++) move += weight[k] * mover(first + int(bone[k]));
+  for (int k = 0; k < 4; k++) if (weight[k] > 0.0) move += weight[k] * mover(first + int(bone[k]));
   owner = int(texelFetch(owners, ivec2(int(bone[0]) & 255, int(bone[0]) >> 8), 0).r);
-  world = vec4(corner, 1) * move;
+  world = vec4(low + grain * corner.xyz, 1) * move;
   facing = vec4(normal.xyz, 0) * move;
   paint = vec4(color.rgb, 1);
   gl_Position = camera * vec4(world, 1);
@@ -49,16 +49,18 @@ void main() {
 
 const SHADOWS = `
 uniform highp sampler2DShadow depths; uniform mat4 sun; uniform float texel, depthBias;
-const vec2 DISC[12] = vec2[](vec2(-.326, -.406), vec2(-.840, -.074), vec2(-.696, .457), vec2(-.203, .621),
-  vec2(.962, -.195), vec2(.473, -.480), vec2(.519, .767), vec2(.185, -.893), vec2(.507, .064), vec2(.896, .412),
-  vec2(-.322, -.933), vec2(-.792, -.598));
-float lit(vec3 point, float spread) {  // the share of the light that comes through
+const vec2 DISC[12] = vec2[](vec2(-.840, -.374), vec2(.896, -.312), vec2(-.296, .887), vec2(.385, .893),
+  vec2(-.696, .457), vec2(-.203, .321), vec2(.473, -.480), vec2(.185, -.893), vec2(.507, .064), vec2(-.326, -.406),
+  vec2(-.322, -.933), vec2(.812, .398));  // the first four on the rim
+float lit(vec3 point, float spread, bool fine) {  // the share of the light that comes through
   vec3 at = (sun * vec4(point, 1)).xyz * 0.5 + 0.5;
   if (at != clamp(at, 0.0, 1.0)) return 1.0;
   float turn = 6.2832 * fract(52.9829 * fract(dot(gl_FragCoord.xy, vec2(0.06711, 0.00584))));
-  mat2 spin = mat2(cos(turn), sin(turn), -sin(turn), cos(turn));
+  mat2 spin = spread * texel * mat2(cos(turn), sin(turn), -sin(turn), cos(turn));
   float sum = 0.0;
-  for (int k = 0; k < 12; k++) sum += texture(depths, vec3(at.xy + spin * DISC[k] * spread * texel, at.z - depthBias));
+  for (int k = 0; k < 4; k++) sum += texture(depths, vec3(at.xy + spin * DISC[k], at.z - depthBias));
+  if (!fine || sum == 0.0 || sum == 4.0) return sum / 4.0;  // all light or all shadow
+  for (int k = 4; k < 12; k++) sum += texture(depths, vec3(at.xy + spin * DISC[k], at.z - depthBias));
   return sum / 12.0;
 }`;
 
@@ -74,7 +76,7 @@ void main() {
   vec3 normal = normalize(facing), look = parallel ? towards : normalize(eye - world);
   if (!gl_FrontFacing) normal = -normal;
   float faces = max(dot(normal, look), 0.0), sun = max(dot(normal, light), 0.0);
-  if (shaded && sun > 0.0) sun *= lit(world + lift * normal, 1.6);
+  if (shaded && sun > 0.0) sun *= lit(world + lift * normal, 1.6, false);
   vec3 base = pow(paint.rgb, vec3(2.2));
   vec3 color = base * (0.23 + 0.11 * normal.z + 0.22 * faces + 0.52 * sun);
   color += 0.10 * sun * pow(max(dot(normal, normalize(light + look)), 0.0), 30.0);
@@ -118,7 +120,7 @@ float grid(float size) {
 void main() {
   float far = length(at - middle.xy) / reach, fade = 1.0 - smoothstep(0.3, 1.0, far);
   float lines = fade * max(0.28 * grid(cell), 0.5 * grid(5.0 * cell));
-  float shadow = shaded ? strength * fade * (1.0 - lit(world, soft)) : 0.0;
+  float shadow = shaded ? strength * fade * (1.0 - lit(world, soft, true)) : 0.0;
   vec3 color = mix(mix(ground, line, lines), dark, shadow);
   float pool = 1.0 - smoothstep(0.0, 0.8, far);
   pixel = vec4(color, max(max(pool, lines), shadow));

@@ -101,21 +101,32 @@ def _joints(sketch: Sketch) -> Iterator[dict[str, Any]]:
             yield {"name": joint.name, "kind": joint.articulation.kind, "link": link, "axis": axis}
 
 
-def _mesh(mesh: Triangles) -> dict[str, str]:
-    """Return triangles on bones as arrays for the page: four bones a corner, weights and colours as bytes."""
-    spare = ((0, 0), (0, MOST_BONES - mesh.bones.shape[1]))
-    weights = np.round(255.0 * np.pad(mesh.weights, spare))
-    weights[:, 0] += 255.0 - weights.sum(axis=1)  # rounding takes nothing from the whole
-    return {
-        "corners": numbers(mesh.corners),
-        "normals": numbers(np.round(127.0 * np.pad(mesh.normals, ((0, 0), (0, 1)))), "i1"),
-        "colors": numbers(np.round(255.0 * np.pad(mesh.colors, ((0, 0), (0, 1)))), "u1"),
-        "bones": numbers(np.pad(mesh.bones, spare), "<u2"),
-        "weights": numbers(weights, "u1"),
-        "indices": numbers(mesh.indices, "<u4"),
+def _mesh(mesh: Triangles) -> dict[str, Any]:
+    """Return triangles on bones as arrays for the page.
+
+    Corners are whole numbers of steps from the lowest, 65535 to the highest: for a robot of one metre, 15 micrometres.
+    What one bone moves has no weights; triangles of closed surfaces come first, whose inside is never seen.
+    """
+    low, high = mesh.corners.min(axis=0), mesh.corners.max(axis=0)
+    step = np.maximum((high - low) / 65535.0, LEAST_SIZE)
+    order = np.argsort(~mesh.shells, kind="stable")
+    found = {
+        "low": low.tolist(),
+        "step": step.tolist(),
+        "corners": numbers(np.round((mesh.corners - low) / step), "<u2"),
+        "normals": numbers(np.round(127.0 * mesh.normals), "i1"),
+        "colors": numbers(np.round(255.0 * mesh.colors), "u1"),
+        "indices": numbers(mesh.indices[order], "<u2" if len(mesh.corners) < 65536 else "<u4"),
+        "closed": 3 * int(mesh.shells.sum()),
         "links": numbers(mesh.links, "<u2"),
         "binds": numbers(mesh.binds[:, :3]),
     }
+    if mesh.bones.shape[1] == 1:
+        return {**found, "bones": numbers(mesh.bones, "<u2")}
+    spare = ((0, 0), (0, MOST_BONES - mesh.bones.shape[1]))
+    weights = np.round(255.0 * np.pad(mesh.weights, spare))
+    weights[:, 0] += 255.0 - weights.sum(axis=1)  # rounding takes nothing from the whole
+    return {**found, "bones": numbers(np.pad(mesh.bones, spare), "<u2"), "weights": numbers(weights, "u1")}
 
 
 # Solids
