@@ -31,7 +31,7 @@ class PackHook(BuildHookInterface):  # type: ignore[type-arg]
             if not name.startswith(MADE):
                 included[str(path)] = f"linkwork/draw/web/{name}"
         for path in sorted((Path(self.root) / "docs" / "learn").glob("[0-9]*.md")):
-            included[str(path)] = f"linkwork/models/lessons/pages/{path.name}"
+            included[str(path)] = f"linkwork/models/lessons/texts/{path.name}"
         if cards:
             included[cards] = f"linkwork/kernels/pack/{Path(cards).name}"
         if web:

@@ -1,4 +1,4 @@
-"""Lessons as notebooks: valid, with the code of the page, and they run; one of them in a kernel of Jupyter."""
+"""Lessons as notebooks: valid, with the code of the page, and they run in a kernel of Jupyter."""
 
 from __future__ import annotations
 
@@ -91,17 +91,18 @@ def test_what_notebooks_add_to_a_page_runs(one):
             assert shown._repr_html_()
 
 
-def test_a_notebook_runs_in_jupyter(tmp_path):
-    """Every cell runs, and the figure and the exercises are shown as HTML."""
+@pytest.mark.slow
+def test_all_lessons_run_in_jupyter(tmp_path):
+    """One kernel runs the cells of all notebooks; figures and exercises are shown as HTML."""
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
-    path = lw.learn.save_notebook(8, tmp_path)
-    made = nbformat.read(path, as_version=4)
-    nbclient.NotebookClient(made, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    outputs = [output for cell in made.cells if cell.cell_type == "code" for output in cell.outputs]
-    assert not [output for output in outputs if output.output_type == "error"]
-    shown = [output.data["text/html"] for output in outputs if "text/html" in output.get("data", {})]
-    assert sum("<iframe srcdoc" in html for html in shown) == 1
-    assert sum("in place of the dots" in html for html in shown) == 3
+    made = [nbformat.read(lw.learn.save_notebook(one.number, tmp_path), as_version=4) for one in LESSONS]
+    cells = [cell for lesson in made for cell in lesson.cells if cell.cell_type == "code"]
+    whole = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(whole, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [output.data.get("text/html", "") for cell in cells for output in cell.outputs if "data" in output]
+    figures = sum("lw.draw.live(" in cell.source for cell in cells)
+    assert sum("<iframe srcdoc" in html for html in shown) >= figures >= len(LESSONS)
+    assert sum("in place of the dots" in html for html in shown) == sum(len(one.exercises) for one in LESSONS)
 
 
 def test_a_notebook_with_answers_is_not_written_over(tmp_path):

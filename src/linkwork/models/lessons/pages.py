@@ -13,7 +13,7 @@ from .lesson import Lesson
 def folder() -> Path:
     """Return the folder of the lessons' pages."""
     here = Path(__file__).resolve()
-    for place in (here.with_name("pages"), here.parents[4] / "docs" / "learn"):
+    for place in (here.with_name("texts"), here.parents[4] / "docs" / "learn"):
         if place.is_dir():
             return place
     raise LessonError("the lessons' pages are missing from this installation; install linkwork again.")
