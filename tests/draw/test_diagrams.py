@@ -13,8 +13,9 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import linkwork as lw
-from linkwork.draw import marks, trees
+from linkwork.draw import live_figures, marks, trees
 from linkwork.draw.labels import text_size
+from linkwork.draw.live_chapter import LIVE
 from linkwork.errors import OptionError
 from linkwork.models.textbook import FIGURES
 from linkwork.models.textbook.diagrams import Tree, TreeNode, hierarchy
@@ -89,8 +90,18 @@ def test_all_figures_as_a_zip_and_in_a_folder(tmp_path, monkeypatch):
         assert pack.read("captions.txt").decode().splitlines()[1] == lw.textbook.figure("5.23").title
     lw.draw.figures(tmp_path / "new" / "folder", formats=["png"])
     assert (tmp_path / "new" / "folder" / "figure-5.8.png").exists()
-    with pytest.raises(OptionError, match="svg, png, pdf, gif"):
+    with pytest.raises(OptionError, match="svg, png, pdf, gif, html"):
         lw.draw.figures(tmp_path, formats=["bmp"])
+
+
+def test_every_figure_has_a_live_one(tmp_path):
+    assert list(LIVE) == list(FIGURES)
+    assert {name for name, _ in LIVE.values()} <= set(live_figures.names())
+    page = lw.draw.live("5.21")
+    assert f"Figure 5.21. {FIGURES['5.21'].caption}" in page.html
+    assert '<linkwork-figure name="follow" method="damped" damping="5" goal="-35.0, 5.0">' in page.html
+    lw.draw.figures(tmp_path, formats=["html"])
+    assert len(list(tmp_path.glob("figure-5.*.html"))) == 25
 
 
 # Trees

@@ -259,21 +259,28 @@ def race(
         raise Exit(NOT_DONE)
 
 
-@command("figure 5.20", "figure 5.21 -o slow.gif", "figure 5.18 --json", "figure all -o figures.zip --format svg")
+@command(
+    "figure 5.20",
+    "figure 5.21 -o slow.gif",
+    "figure 5.18 -o live.html",
+    "figure 5.8 --json",
+    "figure all -o figures.zip --format svg",
+)
 def figure(
     number: Annotated[str, operand("NUMBER", "5.1 to 5.25, or all.")],
-    output: Annotated[Path | None, writes("A .png, .svg, .pdf or .gif; for all, a folder or a .zip.")] = None,
+    output: Annotated[Path | None, writes("A .png, .svg, .pdf, .gif or .html; for all, a folder or a .zip.")] = None,
     formats: Annotated[
         list[str] | None,
-        takes("NAME", "For all: svg, png, pdf, gif; may be repeated. By default the first 3.", "--format"),
+        takes("NAME", "For all: svg, png, pdf, gif, html; may be repeated. By default the first 3.", "--format"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Draw a figure of the chapter from its numbers.
 
-    Writes figure-NUMBER.png if no file is given. A .gif shows the motion of the figures that move. All figures go into
-    a folder, named figures by default, or into one ZIP, for slides. --json prints the numbers: poses and the effector's
-    places of every row, angles, lengths and vectors of every diagram; it draws only into a file that is given.
+    Writes figure-NUMBER.png if no file is given. A .gif shows the motion of the figures that move, a .html is the live
+    figure: one page to play with, from disk. All figures go into a folder, named figures by default, or into one ZIP,
+    for slides. --json prints the numbers: poses and the effector's places of every row, angles, lengths and vectors of
+    every diagram; it draws only into a file that is given.
     """
     from ..models import textbook as figures
 
@@ -287,16 +294,16 @@ def figure(
     from ..formats.atomic_files import replacing
 
     target = output or Path(f"figure-{number}.png")
-    with (
-        progress("computing") as report,
-        _writing(target if output is not None or not as_json else None, (*draw.IMAGES, ".gif"), as_json) as path,
-    ):
+    wanted, suffixes = None if as_json and output is None else target, (*draw.IMAGES, ".gif", ".html")
+    with progress("computing") as report, _writing(wanted, suffixes, as_json) as path:
         report(0.0, f"figure {number}")
         made = figures.figure(number)
         if path is not None and path.suffix.lower() == ".gif":
             film = figure_films.figure_film(made)
             with replacing(path) as file:
                 file.write(film)
+        elif path is not None and path.suffix.lower() == ".html":
+            draw.live(number, path)
         elif path is not None:
             draw.figure(made, path=path)
     if as_json:

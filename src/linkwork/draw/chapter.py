@@ -13,9 +13,10 @@ from ..formats.atomic_files import replacing, write_text
 from ..models import textbook
 from .arguments import need_matplotlib, saved
 from .charts import figure as draw_figure
+from .live_figures import live
 
 FORMATS = ("svg", "png", "pdf")
-MOVING = "gif"
+MOVING, PAGE = "gif", "html"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same bytes every time
 
 Progress = Callable[[float, str], None]
@@ -27,11 +28,11 @@ def figures(
     """Draw all figures of the chapter into a folder, or into one file whose name ends in ``.zip``.
 
     Files are named ``figure-5.20.svg`` and so on; ``captions.txt`` says what each shows. A GIF is made of the figures
-    that move.
+    that move; a page is the live figure, to play with in any browser.
 
     Args:
         path: The folder, which is made if need be, or the ZIP.
-        formats: Any of ``"svg"``, ``"png"``, ``"pdf"`` and ``"gif"``.
+        formats: Any of ``"svg"``, ``"png"``, ``"pdf"``, ``"gif"`` and ``"html"``.
         progress: Called with the share of the work that is done, from 0 to 1, and what it is at.
 
     Returns:
@@ -40,7 +41,7 @@ def figures(
     Raises:
         OptionError: If a format is unknown.
     """
-    known = (*FORMATS, MOVING)
+    known = (*FORMATS, MOVING, PAGE)
     if isinstance(formats, str) or not formats or not set(formats) <= set(known):
         raise OptionError(f"formats are some of {', '.join(known)}; got {formats!r}.")
     need_matplotlib()
@@ -65,10 +66,12 @@ def _draw_all(folder: Path, formats: Sequence[str], progress: Progress | None) -
             progress(k / len(textbook.FIGURES), f"figure {number}")
         figure = textbook.figure(number)
         captions.append(figure.title)
-        page = draw_figure(figure)
+        page = draw_figure(figure) if set(formats) & set(FORMATS) else None
         for kind in formats:
             target = folder / f"figure-{number}.{kind}"
-            if kind != MOVING:
+            if kind == PAGE:
+                live(number, target)
+            elif kind in FORMATS and page is not None:
                 saved(page, target)
             elif figure.panels:
                 with replacing(target) as file:

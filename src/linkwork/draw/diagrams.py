@@ -60,8 +60,8 @@ def sheet(title: str, rows: Sequence[Sequence[Plate]]) -> Picture:
     y = height - top
     for row, names, sizes, above, tall in zip(blocks, titles, widths, over, heights, strict=True):
         free = width - 2.0 * MARGIN - sum(sizes)
-        space = free / (len(row) + 1)
-        x = MARGIN + space
+        space = max(GAP, free / (len(row) + 1))
+        x = MARGIN + (free - space * (len(row) - 1)) / 2.0
         for block, name, wide in zip(row, names, sizes, strict=True):
             if name:
                 text(page, x + wide / 2.0, y, name, TITLE, ha="center", va="top", weight="bold")
@@ -132,8 +132,12 @@ class DiagramBlock:
         return panel
 
     def _size(self) -> tuple[float, float]:
-        shape = self._panel(new_figure((4.0, 4.0)), self.sketch).shape()
-        return self.diagram.height * shape + 2.0 * PAD, self.diagram.height + 2.0 * PAD
+        panel = self._panel(new_figure((4.0, 4.0)), self.sketch)
+        height = self.diagram.height
+        if self.diagram.scale is not None:
+            low, high = panel.window()
+            height = self.diagram.scale * float(high[1] - low[1])
+        return height * panel.shape() + 2.0 * PAD, height + 2.0 * PAD
 
     def draw(self, page: Picture, left: float, bottom: float) -> None:
         """Draw faint poses first, then the linkage, then its marks."""
@@ -182,6 +186,11 @@ class TreeBlock:
                 self._arc_words(page, node.arc, middle / 72.0 + move)
             box(page, (left + x - width / 2.0, bottom + y - height / 2.0), (width, height), node.tone)
             text(page, left + x, bottom + y, node.label, trees.NODE, ha="center", va="center", linespacing=1.2)
+            if node.arc_note:
+                _, middle = self.layout.arc(node.parent, k)
+                beside = max([text_size(line, trees.ARC)[0] for line in node.arc], default=0.0) / 2.0 + 14.0
+                place = move + (middle + np.array([beside, 0.0])) / 72.0
+                text(page, *place.tolist(), node.arc_note, trees.NOTE, va="center", color=SLATE, linespacing=1.3)
             if node.note:
                 at = left + x + width / 2.0 + 12.0 / 72.0
                 text(page, at, bottom + y, node.note, trees.NOTE, va="center", color=SLATE, linespacing=1.3)
@@ -265,7 +274,7 @@ class WordsBlock:
 
     def _wide(self, line: str, size: float, family: str) -> float:
         if family == MONOSPACE:  # blanks count
-            return len(line) * text_size("m" * 10, size, family=family)[0] / 9.9
+            return 1.05 * len(line) * text_size("m" * 10, size, family=family)[0] / 9.9  # hinted letters are wider
         return text_size(line or " ", size, family=family)[0]
 
     def draw(self, page: Picture, left: float, bottom: float) -> None:
@@ -279,7 +288,6 @@ class WordsBlock:
             words, mark, remark = line.partition("#") if self.code else (line, "", "")
             if words.strip():
                 text(page, left + self.pad, at, words, size, **style)
-            if mark:
-                one = self._wide("m", size, family) / 72.0
-                text(page, left + self.pad + one * len(words), at, mark + remark, size, color=AMBER, **style)
+            if mark:  # behind as many blanks, so that both are as wide whatever the resolution
+                text(page, left + self.pad, at, " " * len(words) + mark + remark, size, color=AMBER, **style)
             y -= step / 72.0

@@ -13,8 +13,10 @@ from html import escape
 
 from ..errors import OptionError
 from ..models import figure_linkages
+from ..models.textbook import FIGURES
 from . import scripts
 from .embedding import Page
+from .live_chapter import LIVE
 
 ENTRY = "figures/element.js"
 TABLE = "figures/index.js"
@@ -61,7 +63,7 @@ def live(
     """Return a live figure as one page: no network, no server, no Python behind it. A notebook shows it in its cell.
 
     Args:
-        name: One of `names`, such as ``"jacobian-columns"``.
+        name: One of `names`, such as ``"jacobian-columns"``, or a figure of the chapter by its number, ``"5.18"``.
         path: Where to save the page as well, ending in ``.html``.
         title: Its heading; `title_of` the figure by default.
         attributes: Options of the figure, such as ``pose=(0.4, 0.8, 0.8)``; underscores stand for hyphens.
@@ -73,6 +75,10 @@ def live(
         >>> "<linkwork-figure" in live("jacobian-columns", pose=(0.4, 0.8, 0.8)).html
         True
     """
+    if name in LIVE:
+        title = title or f"Figure {name}. {FIGURES[name].caption}"
+        name, options = LIVE[name]
+        attributes = options | attributes
     if name not in names():
         raise OptionError(f"there is no live figure {name!r}; there are {', '.join(names())}.")
     said = {"name": name} | {key.replace("_", "-"): _text(value) for key, value in attributes.items()}

@@ -74,9 +74,10 @@ def layout(tree: Tree, measure: Measure) -> Layout:
     sizes = np.array([measure(node.label, NODE) for node in tree.nodes])
     sizes += np.array([2.0 * PAD_X, 2.0 * PAD_Y])
     arcs = np.array([_arc_size(node.arc, measure) for node in tree.nodes])
+    beside = np.array([_arc_size((node.arc_note,), measure) if node.arc_note else (0.0, 0.0) for node in tree.nodes])
     notes = np.array([measure(node.note, NOTE)[0] + 12.0 if node.note else 0.0 for node in tree.nodes])
     left = np.maximum(sizes[:, 0], arcs[:, 0]) / 2.0
-    right = np.maximum(sizes[:, 0] / 2.0 + notes, arcs[:, 0] / 2.0)
+    right = np.maximum(sizes[:, 0] / 2.0 + notes, arcs[:, 0] / 2.0 + np.where(beside[:, 0], beside[:, 0] + 14.0, 0.0))
     x = _across(parents, left, right, arcs[:, 0])
     x -= (x - left).min()
     tops = np.zeros(count)
@@ -85,9 +86,8 @@ def layout(tree: Tree, measure: Measure) -> Layout:
     for level in range(levels):
         here = depth == level
         if level or tree.root_arc:
-            y -= max(
-                float(arcs[here, 1].max()) + 2.0 * BREATH if arcs[here, 1].any() else 0.0, DROP if level else ROOT_DROP
-            )
+            written = float(np.maximum(arcs[here, 1], beside[here, 1]).max())
+            y -= max(written + 2.0 * BREATH if written else 0.0, DROP if level else ROOT_DROP)
         tall = float(sizes[here, 1].max())
         tops[here] = y - tall / 2.0
         y -= tall
@@ -192,6 +192,12 @@ def svg(tree: Tree) -> str:
             'fill="#3d7fc1" fill-opacity=".16" stroke="#3d7fc1"/>'
         )
         parts += _svg_lines(node.label.split("\n"), x, y, NODE - 1.0)
+        if node.arc_note:
+            _, middle = found.arc(node.parent, k)
+            at = float(middle[0]) + _arc_size(node.arc, estimate)[0] / 2.0 + 14.0
+            parts += _svg_lines(
+                node.arc_note.split("\n"), at, found.height - float(middle[1]), NOTE - 1.0, anchor="start"
+            )
         if node.note:
             parts += _svg_lines(node.note.split("\n"), x + wide / 2.0 + 10.0, y, NOTE - 1.0, anchor="start")
     return "".join((*parts, "</svg>"))

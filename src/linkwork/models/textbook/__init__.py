@@ -263,11 +263,11 @@ FIGURES: dict[str, Entry] = {
     "5.5": Entry("A figure and the tree of its hierarchy.", None, hierarchies.figure_and_tree),
     "5.6": Entry("What an arc holds and what a node holds.", None, hierarchies.arc_and_node),
     "5.7": Entry("A hierarchical model: each link is placed relative to another.", None, hierarchies.three_links),
-    "5.8": Entry("Its tree, and where a vertex of each link is in the world.", None, hierarchies.tree_at_rest),
+    "5.8": Entry("The tree of figure 5.7, and where a vertex of each link is.", None, hierarchies.tree_at_rest),
     "5.9": Entry("Rotations at the joints.", None, hierarchies.turned),
-    "5.10": Entry("The tree with the rotations at its arcs.", None, hierarchies.tree_with_rotations),
+    "5.10": Entry("The tree with the rotations of figure 5.9 at its arcs.", None, hierarchies.tree_with_rotations),
     "5.11": Entry("A hierarchy with two appendages.", None, hierarchies.two_appendages),
-    "5.12": Entry("Its tree branches at the root node.", None, hierarchies.branching_tree),
+    "5.12": Entry("The tree of figure 5.11 branches at its root node.", None, hierarchies.branching_tree),
     "5.13": Entry("Forward kinematics: the tree is walked depth first.", None, hierarchies.listing),
     "5.14": Entry("A two-link arm, and what it can reach.", _two_link, reaching.two_links),
     "5.15": Entry("The two-link arm solved by analysis.", None, reaching.analysis),
@@ -280,12 +280,16 @@ FIGURES: dict[str, Entry] = {
         reaching.singular,
     ),
     "5.20": Entry("Pseudoinverse without and with damping, goal within reach.", lambda: _damping(NEAR)),
-    "5.21": Entry("The same, goal out of reach: how far a joint turns in one frame.", _out_of_reach),
+    "5.21": Entry("Goal out of reach: how far a joint turns in one frame.", _out_of_reach),
     "5.22": Entry("Control expression: stiffer joints stay straighter.", _control),
     "5.23": Entry(
-        "Alternative Jacobian: the goal is pulled to the tip.", lambda: (_row("alternative", "alternative"),)
+        "Alternative Jacobian: the goal is pulled to the end effector.",
+        lambda: (_row("alternative Jacobian", "alternative"),),
     ),
-    "5.24": Entry("Transpose of the Jacobian, with the best-fitting scale.", lambda: (_row("transpose", "transpose"),)),
+    "5.24": Entry(
+        "Transpose of the Jacobian, with the best-fitting scale.",
+        lambda: (_row("transpose of the Jacobian", "transpose"),),
+    ),
     "5.25": Entry("Cyclic coordinate descent.", lambda: (_row("cyclic coordinate descent", "ccd"),)),
 }
 

@@ -243,6 +243,7 @@ class Diagram:
         ghosts: Poses (n, nq) that are drawn faintly.
         view: Camera for a linkage in space, elevation and azimuth [deg].
         height: Of its picture on the page [inch].
+        scale: Inches for a metre in place of a height, for pictures in the plane that are compared.
     """
 
     title: str
@@ -252,6 +253,7 @@ class Diagram:
     ghosts: tuple[FloatArray, ...] = ()
     view: tuple[float, float] | None = None
     height: float = 3.4
+    scale: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the diagram as plain numbers, for JSON."""
@@ -273,6 +275,7 @@ class TreeNode:
         parent: Number of the node above, -1 for the root.
         arc: What is written at the arc, a line each.
         note: What is written beside it.
+        arc_note: What is written beside the arc.
         tone: ``"plain"``, ``"now"`` (where a walk is), ``"done"`` (where it has been) or ``"none"`` (no box at all).
     """
 
@@ -281,6 +284,7 @@ class TreeNode:
     arc: tuple[str, ...] = ()
     note: str = ""
     tone: str = "plain"
+    arc_note: str = ""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from .diagrams import (
     Arrow,
     Axes,
     Diagram,
-    Formulas,
     Length,
     Listing,
     Mark,
@@ -30,6 +29,7 @@ from .diagrams import (
 
 X, Y, Z = np.eye(3)
 SPACE = (24.0, -58.0)
+MODEL_SCALE = 1.1  # inches for a metre of figures 5.7 to 5.11
 TURNS = (0.6, -0.75)  # how far the joints of figure 5.9 have turned [rad]
 OTHER_TURNS = (-0.5, 0.8)  # and those of the second appendage
 LINK = r"$\mathrm{{Link}}_{{{}}}$"
@@ -108,7 +108,7 @@ def _gimbal_axes(rings: Linkage, q: FloatArray) -> tuple[Mark, ...]:
 
 def _split_tree(split: Linkage) -> Tree:
     """Return the tree of a ball joint that is split: two of its nodes are links of no length."""
-    labels = ["parent link", *["no length"] * (len(split.links) - 2), "child link"]
+    labels = ["parent link", *["zero length"] * (len(split.links) - 2), "child link"]
     arcs: list[tuple[str, ...]] = [(), *[(rf"$R(\theta_{k})$",) for k in range(1, len(split.links))]]
     return replace(hierarchy(split, labels, arcs, title="Its tree: 3 arcs, 2 links of zero length"), root_arc=False)
 
@@ -143,26 +143,18 @@ def _middle(linkage: Linkage, link: str) -> FloatArray:
 
 def arc_and_node() -> Rows:
     """Return figure 5.6: what an arc holds, and what a node holds."""
+    joint = (
+        "Arc $i$ holds a joint:\n"
+        "$T_i$, constant: where link $i$ is attached to its parent\n"
+        r"$R_i(\theta_i)$, variable: how far the joint has turned"
+    )
+    link = "Node $i$ holds a link: its geometry, and a matrix\nthat makes it ready to be articulated"
     nodes = (
-        TreeNode(
-            "$\\mathrm{Node}_i$",
-            -1,
-            ("$\\mathrm{Arc}_i$",),
-            "Node $i$ holds a link:\nits geometry, and a matrix that\nmakes it ready to be articulated",
-        ),
-        TreeNode("$\\mathrm{Node}_j$", 0, ("$\\mathrm{Arc}_j$",)),
+        TreeNode(r"$\mathrm{Node}_{i-1}$", -1, (r"$\mathrm{Arc}_{i-1}$",)),
+        TreeNode(r"$\mathrm{Node}_i$", 0, ("$T_i$", r"$R_i(\theta_i)$"), link, arc_note=joint),
+        TreeNode(r"$\mathrm{Node}_{i+1}$", 1, (r"$\mathrm{Arc}_{i+1}$",)),
     )
-    arc = Formulas(
-        "Arc $i$ holds a joint: two matrices",
-        (
-            "$T_i$, constant: where link $i$ is attached to its parent",
-            "$R_i(\\theta_i)$, variable: how far the joint has turned",
-            "",
-            "Both act on node $i$ and on everything below it:",
-            "$V' = \\cdots\\; T_i\\; R_i(\\theta_i)\\; V$",
-        ),
-    )
-    return ((Tree("An arc leads to a node", nodes), arc),)
+    return ((Tree("", nodes),),)
 
 
 def three_links() -> Rows:
@@ -176,18 +168,18 @@ def three_links() -> Rows:
     for before, after, label in zip(places, places[1:], ("$T_0$", "$T_1$", "$T_{1,1}$"), strict=False):
         marks += [Axes(after, 0.45), Arrow(before[:3, 3], after[:3, 3] - before[:3, 3], label, "angle")]
     marks += [_name(model, q, link) for link in model.links]
-    each = tuple(_alone(model, link, size) for link, size in zip(model.links, (1.1, 0.42, 0.38), strict=True))
-    whole = Diagram("Put together: each link relative to the one above it", model, q, tuple(marks), height=2.9)
+    each = tuple(_alone(model, link) for link in model.links)
+    whole = Diagram("Put together: each link relative to the one above it", model, q, tuple(marks), scale=MODEL_SCALE)
     return (each, (whole,))
 
 
-def _alone(model: Linkage, link: str, size: float) -> Diagram:
+def _alone(model: Linkage, link: str) -> Diagram:
     """Return one link by itself, the point that it turns about at the origin."""
     part = model.subtree(link)
     for joint in part.arcs[1:2]:
         part = _without(part, joint.child)
     marks = (Axes(np.eye(4), 0.45),)
-    return Diagram(f"{LINK.format(link[4:])} by itself", part, np.zeros(part.nq), marks, height=size)
+    return Diagram(f"{LINK.format(link[4:])} by itself", part, np.zeros(part.nq), marks, scale=MODEL_SCALE)
 
 
 def _without(linkage: Linkage, link: str) -> Linkage:
@@ -243,7 +235,7 @@ def turned() -> Rows:
     """Return figure 5.9: the joints have turned."""
     model, q = linkages.three_links(), np.array(TURNS)
     title = "Each rotation is counted from the link above it"
-    return ((Diagram(title, model, q, _turns(model, q), (np.zeros(2),), height=3.6),),)
+    return ((Diagram(title, model, q, _turns(model, q), (np.zeros(2),), scale=MODEL_SCALE),),)
 
 
 def _turns(model: Linkage, q: FloatArray) -> tuple[Mark, ...]:
@@ -275,7 +267,7 @@ def tree_with_rotations() -> Rows:
 def two_appendages() -> Rows:
     """Return figure 5.11: a second appendage on the same root."""
     model, q = linkages.two_appendages(), np.array([*TURNS, *OTHER_TURNS])
-    return ((Diagram("", model, q, _turns(model, q), (np.zeros(4),), height=3.6),),)
+    return ((Diagram("", model, q, _turns(model, q), (np.zeros(4),), scale=MODEL_SCALE),),)
 
 
 def branching_tree() -> Rows:

@@ -110,10 +110,10 @@ def _solution(q: FloatArray, towards: float) -> Formulas:
         (
             rf"$\theta_T = \mathrm{{atan2}}(Y, X) = {math.degrees(towards):.1f}°$",
             "",
-            r"$\cos(\theta_1 - \theta_T) = \frac{L_1^2 + X^2 + Y^2 - L_2^2}{2\,L_1\sqrt{X^2 + Y^2}}$",
+            r"$\cos(\theta_1 - \theta_T) = \dfrac{L_1^2 + X^2 + Y^2 - L_2^2}{2\,L_1\sqrt{X^2 + Y^2}}$",
             rf"$\theta_1 = \theta_T + \mathrm{{acos}}(\cdots) = {first:.1f}°$",
             "",
-            r"$\cos(180° - |\theta_2|) = \frac{L_1^2 + L_2^2 - X^2 - Y^2}{2\,L_1 L_2}$",
+            r"$\cos(180° - |\theta_2|) = \dfrac{L_1^2 + L_2^2 - X^2 - Y^2}{2\,L_1 L_2}$",
             rf"$\theta_2 = -(180° - \mathrm{{acos}}(\cdots)) = {second:.1f}°$",
             "",
             f"Here $L_1 = {UPPER:g}$, $L_2 = {LOWER:g}$, $X = {GOAL[0]:g}$, $Y = {GOAL[1]:g}$,",
@@ -258,7 +258,7 @@ def _stuck(title: str, arm: Linkage, q: FloatArray) -> Diagram:
     marks += [Arrow(tip, goal - tip, "$V$", "goal", aside=below), Spot(goal, "$G$", "goal"), Spot(tip, "$E$", "dot")]
     if not q.any():
         marks.append(RightAngle(tip, -X, Y, 1.6))
-    return Diagram(title, arm, q, tuple(marks), height=2.6)
+    return Diagram(title, arm, q, tuple(marks), scale=0.22)
 
 
 def _cost(arm: Linkage) -> Formulas:
