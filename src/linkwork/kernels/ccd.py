@@ -21,6 +21,9 @@ from .lanes import all_flat, beyond, flat
 from .rotations import best_turn, cross, dot, plus, times
 
 TURN, SLIDE = 0, 1
+BY_USEFULNESS, BY_RECENCY, BY_LIMITS = 0, 1, 2
+RECENT = 1.0e-3  # of the largest gain: joints that gain less are not useful
+EDGE = 0.05  # what a joint at its limit still counts
 STILL = 1.0e-9
 LEVER = 0.02  # of the longest lever of an effector: joints with a shorter one are held back
 Goals = namedtuple(
@@ -151,20 +154,49 @@ def add(memory, at, stride, v):
     memory[at], memory[at + stride], memory[at + 2 * stride] = plus(down(memory, at, stride), v)
 
 
+@part
+def descend(goals, world, jacobian, nv, kinds, low, high, together, change, gain):
+    """Write the best change of every joint and what it gains, the outermost joint first; see `sweep_inward`."""
+    lever = longest_lever(jacobian, nv, goals.count, kinds)
+    for step in range(nv):
+        c = nv - 1 - step
+        change[c], gain[c] = best(goals, world, jacobian, nv, c, kinds[c], low[c], high[c], lever)
+        if together:
+            take(world, jacobian, goals.count, kinds[c], nv, c, change[c])
+
+
+@inner
+def share_left(change, low, high):
+    """Return the distance to the nearer limit after a change, as a share of the range; one where there is no limit."""
+    width = high - low
+    return min(high - change, change - low) / width if 0.0 < width < math.inf else 1.0
+
+
+@part
+def first_ranked(ranking, nv, change, gain, last, iteration, low, high):
+    """Return the joint that ranks first, the rankings of `linkwork.solvers.ccd`: how useful, how long ago, how free."""
+    chosen, highest, most = 0, -math.inf, -math.inf
+    for c in range(nv):
+        most = max(most, gain[c])
+    for c in range(nv):
+        score = gain[c]
+        if ranking == BY_RECENCY:
+            score = iteration - last[c] if gain[c] > RECENT * most else 0.0
+        elif ranking == BY_LIMITS:
+            score = gain[c] * (EDGE + share_left(change[c], low[c], high[c]))
+        if score > highest:
+            chosen, highest = c, score
+    return chosen
+
+
 @kernel("Goals(i8 f8[,,] i8[] i8[] f8[] f8) f8[,,,] f8[,,,] i8[] f8[,] f8[,] b1 f8[,] f8[,]", nogil=True)
 def sweep_inward(goals, world, jacobian, kinds, low, high, together, change, gain):
     """Write the best change of every joint and what it gains, (n, nv), for n problems, the outermost joint first.
 
     Each joint is looked at alone or, with `together`, after those further out have made their change.
     """
-    aims, nv, kind = all_flat(goals), kinds.size, flat(kinds)
-    least, most, amounts, gains = flat(low), flat(high), flat(change), flat(gain)
+    aims, nv = all_flat(goals), kinds.size
     for i in range(change.shape[0]):
         w, j = beyond(flat(world), 16 * aims.count * i), beyond(flat(jacobian), 6 * nv * aims.count * i)
-        lever = longest_lever(j, nv, aims.count, kind)
-        for step in range(nv):
-            c = nv - 1 - step
-            at = nv * i + c
-            amounts[at], gains[at] = best(aims, w, j, nv, c, kind[c], least[at], most[at], lever)
-            if together:
-                take(w, j, aims.count, kind[c], nv, c, amounts[at])
+        room = beyond(flat(low), nv * i), beyond(flat(high), nv * i)
+        descend(aims, w, j, nv, flat(kinds), *room, together, beyond(flat(change), nv * i), beyond(flat(gain), nv * i))

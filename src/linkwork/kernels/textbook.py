@@ -1,179 +1,244 @@
-"""One step of the textbook's Jacobian methods: transpose, damped least squares and the pseudoinverse.
+"""The steps of the textbook's methods on the Jacobian: each is its equation.
 
-J is the weighted Jacobian (m, n), the error V has m rows, the change n values. Small dense matrices in plain loops; the
-memory to work in is an argument. In Python the methods of `linkwork.solvers.jacobian` are these equations over whole
-batches; these serve where there is no NumPy, such as a web page.
+J is the weighted Jacobian (m, n), V the weighted error of m rows, the change has n values. The methods of
+`linkwork.solvers.jacobian` are the same equations in NumPy, with the chapter's numbers; they are what these are
+compared with. Matrices lie in memory row by row; `room` has `textbook_room` numbers to work in.
 """
 
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 
 from . import inner, kernel, part
-from .lanes import beyond, flat
+from .dense import (
+    decompose,
+    eliminate,
+    product,
+    put_columns_squared,
+    put_product,
+    put_rows_squared,
+    put_transposed,
+)
+from .lanes import beyond, divided, flat
 
-SWEEPS = 30  # of rotations at most; some eight are enough for six rows
-AT_RIGHT_ANGLES = 1.0e-15  # cosine between rows below which they are left alone
+INVERSE, PSEUDOINVERSE, ROWS, COLUMNS, DAMPED, SELECTIVELY_DAMPED, CONTROL, ALTERNATIVE, TRANSPOSE = range(9)
+ADAPTIVE = -1.0  # in place of a damping: as the error asks for it
+GAIN, LEAST = 0.05, 1.0e-9  # of the adaptive damping: of the squared error, and of the squared length of the linkage
+TINY = 1.0e-300
+Room = namedtuple("Room", "matrix u v sigma x")
 
 
 @inner
-def product(a, b, count):
-    """Return the scalar product of two runs of numbers."""
-    total = 0.0
-    for k in range(count):
-        total += a[k] * b[k]
-    return total
+def room_sizes(m, n):
+    """Return how much each part of the room takes."""
+    return Room(max(m, n) * max(m, n), min(m, n) * m, min(m, n) * n, min(m, n), max(m, n))
+
+
+def textbook_room(m: int, n: int) -> int:
+    """Return how many numbers the steps need to work in, for a Jacobian (m, n)."""
+    return int(sum(room_sizes.py_func(m, n)))
+
+
+# The equations
 
 
 @part
-def put_transposed(jac, error, m, n, out):
-    """Write ``J^T V``."""
-    for j in range(n):
-        total = 0.0
-        for i in range(m):
-            total += jac[n * i + j] * error[i]
-        out[j] = total
-
-
-@kernel("f8[,] f8[] f8 f8[] -> f8")
-def transpose_step(jacobian, error, scale, change):
-    """Write ``alpha J^T V`` and return alpha: the scale or, where that is 0, the one that best fits V.
+def transpose(J, V, m, n, alpha, room, out):
+    """Write ``alpha J^T V`` and return alpha: the one given or, where that is 0, the one that best fits V.
 
     That is ``(V . JJ^T V) / |JJ^T V|²``; 0 where no joint helps.
     """
-    m, n, jac, wanted, out = jacobian.shape[0], jacobian.shape[1], flat(jacobian), flat(error), flat(change)
-    put_transposed(jac, wanted, m, n, out)
-    alpha = scale
-    if scale == 0.0:
-        agreed, square = 0.0, 0.0
-        for i in range(m):
-            moved = product(beyond(jac, n * i), out, n)
-            agreed += wanted[i] * moved
-            square += moved * moved
-        alpha = agreed / square if square > 0.0 else 0.0
+    put_transposed(J, V, m, n, out)
+    if alpha == 0.0:
+        put_product(J, out, m, n, room.x)
+        square = product(room.x, room.x, m)
+        alpha = product(V, room.x, m) / square if square > 0.0 else 0.0
     for j in range(n):
         out[j] *= alpha
     return alpha
 
 
 @part
-def eliminate(matrix, x, n):
-    """Solve ``matrix x = x`` in place by elimination with pivots; return whether the matrix is regular."""
-    for k in range(n):
-        pivot = k
-        for i in range(k + 1, n):
-            if abs(matrix[n * i + k]) > abs(matrix[n * pivot + k]):
-                pivot = i
-        if matrix[n * pivot + k] == 0.0:
-            return False
-        if pivot != k:
-            x[k], x[pivot] = x[pivot], x[k]
-            for j in range(k, n):
-                matrix[n * k + j], matrix[n * pivot + j] = matrix[n * pivot + j], matrix[n * k + j]
-        for i in range(k + 1, n):
-            share = matrix[n * i + k] / matrix[n * k + k]
-            x[i] -= share * x[k]
-            for j in range(k + 1, n):
-                matrix[n * i + j] -= share * matrix[n * k + j]
-    for back in range(n):
-        k = n - 1 - back
-        for j in range(k + 1, n):
-            x[k] -= matrix[n * k + j] * x[j]
-        x[k] /= matrix[n * k + k]
-    return True
-
-
-@kernel("f8[,] f8[] f8 f8[] f8[] -> b1")
-def damped_step(jacobian, error, squared_damping, room, change):
+def damped(J, V, m, n, squared_damping, room, out):
     """Write ``J^T (J J^T + lambda² I)^-1 V``, or the equal ``(J^T J + lambda² I)^-1 J^T V`` where that is smaller.
 
-    `room` has `textbook_room` numbers. Return whether the matrix is regular; any damping makes it so.
+    Return whether the matrix is regular; any damping makes it so.
     """
-    m, n, jac, wanted, out = jacobian.shape[0], jacobian.shape[1], flat(jacobian), flat(error), flat(change)
-    size = min(m, n)
-    matrix, x = flat(room), beyond(flat(room), size * size)
-    for i in range(size):
-        for j in range(size):
-            total = squared_damping if i == j else 0.0
-            if m <= n:
-                total += product(beyond(jac, n * i), beyond(jac, n * j), n)
-            else:
-                for k in range(m):
-                    total += jac[n * k + i] * jac[n * k + j]
-            matrix[size * i + j] = total
-    if m > n:
-        put_transposed(jac, wanted, m, n, out)
-        return eliminate(matrix, out, n)
+    if m <= n:
+        return through_rows(J, V, m, n, squared_damping, room, out)
+    return through_columns(J, V, m, n, squared_damping, room, out)
+
+
+@part
+def through_rows(J, V, m, n, squared_damping, room, out):
+    """Write ``J^T beta``, with ``(J J^T + lambda² I) beta = V`` solved by elimination: the printed form for rows."""
+    put_rows_squared(J, m, n, squared_damping, room.matrix)
     for i in range(m):
-        x[i] = wanted[i]
-    regular = eliminate(matrix, x, m)
-    put_transposed(jac, x, m, n, out)
+        room.x[i] = V[i]
+    regular = eliminate(room.matrix, room.x, m)
+    put_transposed(J, room.x, m, n, out)
     return regular
 
 
 @part
-def rotate_rows(rows, turns, count, width):
-    """Turn rows until all are at right angles, and the rows of `turns` with them (Hestenes' one-sided rotations)."""
-    for _ in range(SWEEPS):
-        still = True
-        for a in range(count):
-            for b in range(a + 1, count):
-                one, two = beyond(rows, width * a), beyond(rows, width * b)
-                p, q, r = product(one, one, width), product(two, two, width), product(one, two, width)
-                if abs(r) <= AT_RIGHT_ANGLES * math.sqrt(p * q):
-                    continue
-                still = False
-                zeta = (q - p) / (2.0 * r)
-                t = math.copysign(1.0, zeta) / (abs(zeta) + math.sqrt(1.0 + zeta * zeta))
-                c = 1.0 / math.sqrt(1.0 + t * t)
-                turn_rows(one, two, width, c, c * t)
-                turn_rows(beyond(turns, count * a), beyond(turns, count * b), count, c, c * t)
-        if still:
-            return
+def through_columns(J, V, m, n, squared_damping, room, out):
+    """Solve ``(J^T J + lambda² I) change = J^T V`` by elimination: the printed form for columns."""
+    put_columns_squared(J, m, n, squared_damping, room.matrix)
+    put_transposed(J, V, m, n, out)
+    return eliminate(room.matrix, out, n)
 
 
-@inner
-def turn_rows(one, two, width, c, s):
-    """Turn two rows into each other."""
-    for k in range(width):
-        x, y = one[k], two[k]
-        one[k], two[k] = c * x - s * y, s * x + c * y
-
-
-@kernel("f8[,] f8[] f8 f8[] f8[] -> i8")
-def pseudoinverse_step(jacobian, error, rank, room, change):
-    """Write ``J^+ V`` through the singular values, those below `rank` of the largest left out; return how many are not.
-
-    Rows of J (columns, where these are fewer) are turned until they are at right angles: their lengths are the
-    singular values, and what they are turned by one set of singular vectors. `room` has `textbook_room` numbers.
-    """
-    m, n, jac, wanted, out = jacobian.shape[0], jacobian.shape[1], flat(jacobian), flat(error), flat(change)
-    count, width = min(m, n), max(m, n)
-    rows, turns = flat(room), beyond(flat(room), count * width)
-    for i in range(count):
-        for j in range(width):
-            rows[width * i + j] = jac[n * i + j] if m <= n else jac[n * j + i]
-        for j in range(count):
-            turns[count * i + j] = 1.0 if i == j else 0.0
-    rotate_rows(rows, turns, count, width)
-    largest, kept = 0.0, 0
-    for i in range(count):
-        largest = max(largest, product(beyond(rows, width * i), beyond(rows, width * i), width))
+@part
+def along_directions(V, m, n, least, room, out):
+    """Write ``sum (u_i . V) v_i / sigma_i`` over the singular values above the least; return how many there are."""
+    kept = 0
     for j in range(n):
         out[j] = 0.0
-    for i in range(count):
-        row, turn = beyond(rows, width * i), beyond(turns, count * i)
-        square = product(row, row, width)
-        if not square > rank * rank * largest:
-            continue
-        kept += 1
-        along = (product(turn, wanted, m) if m <= n else product(row, wanted, m)) / square
-        for j in range(n):
-            out[j] += along * (row[j] if m <= n else turn[j])
+    for i in range(min(m, n)):
+        if room.sigma[i] > least:
+            kept += 1
+            amount = product(beyond(room.u, m * i), V, m) / room.sigma[i]
+            for j in range(n):
+                out[j] += amount * room.v[n * i + j]
     return kept
 
 
-def textbook_room(m: int, n: int) -> int:
-    """Return how many numbers the steps need to work in, for a Jacobian (m, n)."""
-    least, most = min(m, n), max(m, n)
-    return least * (least + most)
+@part
+def pseudoinverse(J, V, m, n, rank, room, out):
+    """Write ``J^+ V`` through the singular values, those below `rank` of the largest left out; return the rank."""
+    largest = decompose(J, m, n, room.sigma, room.u, room.v)
+    return along_directions(V, m, n, rank * largest, room, out)
+
+
+@part
+def inverse(J, V, n, singular, rank, room, out):
+    """Write ``J^-1 V``, or ``J^+ V`` where the least singular value is below `singular` of the largest; return which.
+
+    The answer is true near such a singularity.
+    """
+    largest = decompose(J, n, n, room.sigma, room.u, room.v)
+    least = largest
+    for i in range(n):
+        least = min(least, room.sigma[i])
+    near = least < singular * largest
+    if near:
+        along_directions(V, n, n, rank * largest, room, out)
+        return near
+    for i in range(n):
+        out[i] = V[i]
+        for j in range(n):
+            room.matrix[n * i + j] = J[n * i + j]
+    eliminate(room.matrix, out, n)
+    return near
+
+
+@part
+def control(J, V, m, n, z, rank, room, out):
+    """Write ``J^+ (V + J z) - z``: the pseudoinverse, with a wish z in the null space. V is changed."""
+    put_product(J, z, m, n, room.x)
+    for i in range(m):
+        V[i] += room.x[i]
+    pseudoinverse(J, V, m, n, rank, room, out)
+    for j in range(n):
+        out[j] -= z[j]
+
+
+@part
+def clamp(vector, count, largest):
+    """Scale a vector down, where needed, so that no entry is larger than a bound."""
+    size = 0.0
+    for j in range(count):
+        size = max(size, abs(vector[j]))
+    factor = min(1.0, largest / max(size, TINY))
+    for j in range(count):
+        vector[j] *= factor
+
+
+@inner
+def block_norms(entries, stride, m, blocks, count):
+    """Return the sum of the lengths of the blocks of a column: entries that are `stride` apart."""
+    total = 0.0
+    for b in range(count):
+        square = 0.0
+        for i in range(blocks[b], blocks[b + 1] if b + 1 < count else m):
+            square += entries[stride * i] * entries[stride * i]
+        total += math.sqrt(square)
+    return total
+
+
+@part
+def selectively_damped(J, V, m, n, blocks, count, gamma, rank, room, out):
+    """Write the step of Buss and Kim: each singular direction is held back by its own need.
+
+    Direction i would change the pose by ``phi_i = (u_i . V) v_i / sigma_i``. It may move no joint by more than
+    ``gamma_i = min(1, N_i / M_i) gamma``, where N_i is how far it moves the effectors and M_i how far the joints, one
+    by one, would move them meanwhile. `blocks` are the rows where the effectors' positions and turns begin.
+    """
+    largest = decompose(J, m, n, room.sigma, room.u, room.v)
+    phi = room.x
+    for j in range(n):
+        out[j] = 0.0
+    for i in range(min(m, n)):
+        sigma, u, v = room.sigma[i], beyond(room.u, m * i), beyond(room.v, n * i)
+        if not sigma > rank * max(largest, TINY):
+            continue
+        N, M = block_norms(u, 1, m, blocks, count), 0.0
+        for j in range(n):
+            M += abs(v[j]) * block_norms(beyond(J, j), n, m, blocks, count) / sigma
+        amount = product(u, V, m) / sigma
+        for j in range(n):
+            phi[j] = amount * v[j]
+        clamp(phi, n, gamma * min(1.0, N / max(M, TINY)))
+        for j in range(n):
+            out[j] += phi[j]
+    clamp(out, n, gamma)
+
+
+# One of them
+
+
+@inner
+def squared_damping(damping, V, m, length):
+    """Return lambda² for an error V and a linkage of some length."""
+    if damping == ADAPTIVE:
+        return GAIN * product(V, V, m) + LEAST * length * length + TINY
+    return damping * damping + TINY
+
+
+@part
+def jacobian_step(method, J, V, m, n, blocks, count, z, amount, length, rank, room, out):
+    """Write the step of a method and return what a trace notes of it; NaN where a printed form meets no inverse.
+
+    `amount` is the method's own number: singular, damping, gamma or alpha. V may be changed.
+    """
+    if method == INVERSE:
+        return 1.0 if inverse(J, V, n, amount, rank, room, out) else 0.0
+    if method == ROWS:
+        return 0.0 if through_rows(J, V, m, n, 0.0, room, out) else math.nan
+    if method == COLUMNS:
+        return 0.0 if through_columns(J, V, m, n, 0.0, room, out) else math.nan
+    if method == DAMPED:
+        squared = squared_damping(amount, V, m, length)
+        damped(J, V, m, n, squared, room, out)
+        return math.sqrt(squared)
+    if method == SELECTIVELY_DAMPED:
+        selectively_damped(J, V, m, n, blocks, count, amount, rank, room, out)
+        return 0.0
+    if method == CONTROL:
+        control(J, V, m, n, z, rank, room, out)
+        return 0.0
+    if method == TRANSPOSE:
+        return transpose(J, V, m, n, amount, room, out)
+    return float(pseudoinverse(J, V, m, n, rank, room, out))
+
+
+@kernel("i8 f8[,] f8[] i8[] f8[] f8 f8 f8 f8[] f8[] -> f8")
+def textbook_step(method, jacobian, error, blocks, wish, amount, length, rank, memory, change):
+    """Write the step of a method for a Jacobian (m, n) and an error, which may be changed; see `jacobian_step`."""
+    m, n = jacobian.shape
+    room = divided(flat(memory), room_sizes(m, n))
+    given = flat(jacobian), flat(error)
+    return jacobian_step(
+        method, *given, m, n, flat(blocks), blocks.size, flat(wish), amount, length, rank, room, flat(change)
+    )

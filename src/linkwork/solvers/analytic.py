@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import GoalError, OptionError
 from ..goals import Goal, Reach
+from ..kernels.textbook_steps import ANALYTIC
 from ..linkage.linkage import Linkage
 from ..linkage.poses import as_poses, difference, distinct
 from ..transforms import FloatArray, as_angle, as_vector, reraised_as
@@ -20,6 +21,7 @@ from .groups import Group, limits_kept, within_limits
 from .iterate import run
 from .method import Method
 from .options import AnalyticOptions, Limits, Settings, one_of
+from .plans import Plan
 from .problem import Problem, State
 from .solution import Solution
 
@@ -107,6 +109,16 @@ class Analytic(Method):
         again = run(self, problem, np.where(there[..., None], moved.reshape(start.shape), start), settings)
         count = again.iterations + there
         return replace(again, start=start, iterations=count if start.ndim > 1 else int(count))
+
+    def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
+        linkage = problem.linkage
+        if problem.group is not None or linkage.cones:
+            return None
+        arm = self.arm(linkage, problem.goals[0], linkage.neutral())
+        if isinstance(arm, Limb):
+            return None
+        places, figures = arm.numbers(self._wish())
+        return Plan(ANALYTIC, places=places, figures=figures, work=2 * linkage.nq)
 
     def propose(self, state: State, settings: Settings) -> FloatArray:
         linkage = state.linkage

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError
 from ..goals import Reach
+from ..kernels.planar_arm import FIGURES, PLACES
 from ..linkage.linkage import Linkage
 from ..transforms import FloatArray, axis_rotation, matrix_quaternion, plane_basis, quaternion_matrix
 from .closed_forms import ELBOWS, elbow_bend, last_link, two_link
@@ -187,11 +188,36 @@ class PlanarArm:
         links = np.diff(corners, axis=0)
         self.lengths = np.hypot(links[:, 0], links[:, 1])
         self.zeros = np.where(self.lengths > 0.0, np.arctan2(links[:, 1], links[:, 0]), 0.0)
+        self.axis, self.basis, self.corner, self.tip = axis, basis, corners[0], tip[:3, :3]
         self.target = basis @ goal.target[:3, 3] - corners[0]
         self.turned: float | None = None
         if goal.orientation is not None:
             self.turned = angle_about(axis, goal.orientation @ tip[:3, :3].T) + float(self.zeros[-1])
         self.free = len(lines) == 3 and self.turned is None
+
+    def numbers(self, wish: Wish) -> tuple[NDArray[np.int64], FloatArray]:
+        """Return the arm, whatever its target, as the compiled analysis takes it."""
+        links = len(self.indices)
+        shape = PLACES.pack(
+            dtype=np.int64,
+            links=links,
+            value=[*self.indices, 0][:3],
+            elbow=(*ELBOWS, "nearest").index(wish.elbow),
+            directed=wish.direction is not None,
+            turned=self.turned is not None,
+        )
+        figures = FIGURES.pack(
+            signs=np.resize(self.signs, 3),
+            lengths=np.resize(self.lengths, 3),
+            zeros=np.resize(self.zeros, 3),
+            across=self.basis[0],
+            along=self.basis[1],
+            corner=self.corner,
+            axis=self.axis,
+            tip=self.tip.reshape(-1),
+            direction=wish.direction or 0.0,
+        )
+        return shape, figures
 
     def poses(
         self, start: FloatArray, wish: Wish, lower: FloatArray, upper: FloatArray, shift: float = 0.0

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from ..errors import GoalError, OptionError
 from ..goals import Reach
 from ..goals.base import metres_per_radian
-from ..kernels.ccd import SLIDE, TURN, Goals, sweep_inward
+from ..kernels.ccd import BY_LIMITS, BY_RECENCY, BY_USEFULNESS, SLIDE, TURN, Goals, sweep_inward
+from ..kernels.textbook_steps import CCD, RANKED_CCD
 from ..transforms import FloatArray
 from .method import Method
 from .options import Settings
+from .plans import Plan
 from .problem import Problem, State
 
 
@@ -116,6 +118,9 @@ class CyclicDescent(_Descent):
 
     name: ClassVar[str] = "ccd"
 
+    def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
+        return Plan(CCD)
+
     def propose(self, state: State, settings: Settings) -> FloatArray:
         return as_velocity(state, Sweep(state, settings).changes(together=True)[0])
 
@@ -143,6 +148,8 @@ RANKINGS: dict[str, Callable[[Candidates], Any]] = {
     "limits": lambda joints: joints.gain * (0.05 + joints.room),
 }
 
+CODES = {"usefulness": BY_USEFULNESS, "recency": BY_RECENCY, "limits": BY_LIMITS}  # of the compiled loop
+
 
 @dataclass(frozen=True)
 class RankedDescent(_Descent):
@@ -161,6 +168,11 @@ class RankedDescent(_Descent):
     def __post_init__(self) -> None:
         if not callable(self.ranking) and self.ranking not in RANKINGS:
             raise OptionError(f"ranking is one of {', '.join(RANKINGS)} or a function, got {self.ranking!r}.")
+
+    def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
+        if callable(self.ranking):
+            return None
+        return Plan(RANKED_CCD, choice=CODES[self.ranking], notes=lambda joint: {"joint": np.array(int(joint))})
 
     def propose(self, state: State, settings: Settings) -> FloatArray:
         sweep = Sweep(state, settings)

@@ -18,13 +18,15 @@ from ..errors import GoalError, OptionError
 from ..goals import Reach
 from ..goals.base import metres_per_radian
 from ..kernels.fabrik import reach
-from ..kernels.fabrik_layout import Goals, Skeleton, memory_size
+from ..kernels.fabrik_layout import Goals, Skeleton, flat_skeleton, memory_size
 from ..kernels.joint_step import BALL
+from ..kernels.textbook_steps import FABRIK
 from ..linkage.linkage import Linkage
 from ..linkage.program import Motion, Motions, folded, joint_motions
 from ..transforms import FloatArray
 from .method import Method, shortened
 from .options import Settings
+from .plans import Plan
 from .problem import Problem, State
 
 COINCIDENT = 1e-9  # of the linkage's length
@@ -225,11 +227,25 @@ class Fabrik(Method):
                     f"{arc.name!r} on the way to frame {goal.frame!r} {what}: use {instead}."
                 )
 
-    def propose(self, state: State, settings: Settings) -> FloatArray:
-        linkage = state.linkage
-        trials = np.array(
+    @property
+    def _trials(self) -> FloatArray:
+        """Pairs of foresight and overshoot, all that are tried."""
+        return np.array(
             [(f, o) for o in np.atleast_1d(self.overshoot) for f in np.atleast_1d(self.foresight)], np.float64
         )
+
+    def plan(self, problem: Problem, settings: Settings) -> Plan | None:
+        if problem.group is not None:  # bones are then as each start has the joints that stay
+            return None
+        bones, goals = pack(problem, problem.linkage.neutral(), limited=settings.keeps_limits)
+        places, figures = flat_skeleton(bones, goals, self._trials)
+        pairs, work = self._trials.tolist(), 12 * bones.effectors + memory_size(bones)
+        names = ("foresight", "overshoot")
+        notes = lambda k: {n: np.array(x) for n, x in zip(names, pairs[int(k)], strict=True)}  # noqa: E731
+        return Plan(FABRIK, places=places, figures=figures, work=work, notes=notes)
+
+    def propose(self, state: State, settings: Settings) -> FloatArray:
+        linkage, trials = state.linkage, self._trials
         q = np.ascontiguousarray(state.q.reshape(-1, linkage.nq))
         change, chosen = np.zeros((len(q), linkage.nv)), np.zeros(len(q), np.int64)
         if "fabrik" not in state.memory:

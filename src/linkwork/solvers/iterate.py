@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,10 @@ from .groups import limits_kept, within_limits
 from .loops import Closure
 from .problem import Problem, State
 from .solution import Record, Solution, from_rows
+from .walking import targets_of, walk_for
 
 if TYPE_CHECKING:
+    from ..goals import Goal
     from .method import Method
     from .options import Settings
 
@@ -35,6 +38,10 @@ def run(method: Method, problem: Problem, start: FloatArray, settings: Settings)
     """
     method.accept(problem)
     settings = settled(settings, method)
+    compiled = walk_for(method, problem, settings) if not settings.trace or start.ndim == 1 else None
+    found = None if compiled is None else compiled.many(problem, start)
+    if found is not None:
+        return found
     deadline = None if settings.time_budget is None else time.perf_counter() + settings.time_budget
     trace: list[Record] = []
     walk, ending = _walked(method, problem, start, settings, deadline, trace=trace if settings.trace else None)
@@ -110,6 +117,17 @@ def follow(
     return q
 
 
+def follow_frames(
+    method: Method, problem: Problem, series: Sequence[tuple[Goal, ...]], q: FloatArray, settings: Settings, steps: int
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return what `follow` makes of frames after frames, all of goals of one make: poses and residuals.
+
+    The first is the start. None where the compiled loop does not take them.
+    """
+    compiled = walk_for(method, problem, settings)
+    return None if compiled is None else compiled.frames(targets_of(series), q, steps)
+
+
 def settled(settings: Settings, method: Method) -> Settings:
     """Return settings with the method's own defaults filled in."""
     return replace(
@@ -179,7 +197,7 @@ class _Walk:
         self.tolerances = np.minimum(settings.tolerances(problem), finest)
         self.scale = problem.scale * problem.emphasis
         self.wishes = bool(np.isinf(self.tolerances).any())  # they are followed until nothing comes of it
-        self._blocks = np.array([(b.rows.start, b.rows.stop) for b in problem.blocks])
+        self._blocks = np.array([*(b.rows.start for b in problem.blocks), problem.blocks[-1].rows.stop])
         poses = start.reshape(-1, problem.linkage.nq)
         self.q = closed(self.closure, kept_within(problem, poses, settings), self.free, far=True)
         self.error, self.cost, self.residuals, self.reached = self._measured(self.q)
@@ -192,7 +210,7 @@ class _Walk:
 
     def _measured(self, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:
         error = np.ascontiguousarray(self.problem.error(q))
-        cost, residuals = np.empty(len(q)), np.empty((len(q), len(self._blocks)))
+        cost, residuals = np.empty(len(q)), np.empty((len(q), len(self.problem.blocks)))
         reached = np.empty(len(q), np.bool_)
         measure(error, self.scale, self._blocks, self.tolerances, cost, residuals, reached)
         return error, cost, residuals, reached
@@ -275,5 +293,5 @@ class _Walk:
         status = ["reached" if good else names[code] for good, code in zip(reached, self.status.tolist(), strict=True)]
         rows = (self.best_q, reached, residuals, self.count, status)
         problem, method = self.problem, self.method
-        made = from_rows(linkage, problem.goals, method.name, start, rows, self.settings, trace, problem.group)
-        return replace(made, options={field.name: getattr(method, field.name) for field in fields(method)})
+        own = {field.name: getattr(method, field.name) for field in fields(method)}
+        return from_rows(linkage, problem.goals, method.name, start, rows, self.settings, trace, problem.group, own)

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from ..errors import GoalError, OptionError
 from ..goals import Reach
+from ..kernels import textbook
 from ..linkage.poses import between
 from ..transforms import FloatArray, as_array, cross_matrix, is_number, reraised_as
 from .method import Method
-from .options import one_of, positive
+from .options import Settings, one_of, positive
+from .plans import Plan
 from .problem import RANK, Problem, State
 
 CROSSED = 1e-12  # of the linkage's length: further beyond an edge, it is crossed
@@ -136,6 +138,9 @@ class Inverse(Method):
                 f"{problem.linkage.name!r} {velocities} velocities; use 'pseudoinverse'."
             )
 
+    def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
+        return Plan(textbook.INVERSE, self.singular, notes=lambda near: {"singular": np.array(near != 0.0)})
+
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian[..., state.free], state.weighted_error
         values = np.linalg.svd(J, compute_uv=False)
@@ -161,6 +166,13 @@ class Pseudoinverse(Method):
 
     def __post_init__(self) -> None:
         one_of("form", self.form, ("auto", "rows", "columns"))
+
+    def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
+        more_rows = len(problem.rows) - problem.velocities
+        if (self.form == "rows" and more_rows > 0) or (self.form == "columns" and more_rows < 0):
+            return None  # the matrix has no inverse, whatever rounding makes of it
+        codes = {"auto": textbook.PSEUDOINVERSE, "rows": textbook.ROWS, "columns": textbook.COLUMNS}
+        return Plan(codes[self.form])
 
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.weighted_error
@@ -196,6 +208,10 @@ class Damped(Method):
         if self.damping != "adaptive" and not (is_number(self.damping) and 0.0 <= self.damping < math.inf):
             raise OptionError(f"damping is 'adaptive' or a finite number, zero or more, got {self.damping!r}.")
 
+    def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
+        amount = textbook.ADAPTIVE if isinstance(self.damping, str) else float(self.damping)
+        return Plan(textbook.DAMPED, amount, notes=lambda damping: {"damping": np.array(damping)})
+
     def step(self, state: State) -> FloatArray:
         state.notes["damping"] = np.sqrt(self._squared(state, state.weighted_error))
         return within_ranges(state, lambda J, V: damped_step(J, V, self._squared(state, V)))
@@ -226,6 +242,9 @@ class SelectivelyDamped(Method):
 
     def __post_init__(self) -> None:
         positive("gamma", self.gamma, finite=True)
+
+    def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
+        return Plan(textbook.SELECTIVELY_DAMPED, self.gamma)
 
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.weighted_error
@@ -286,6 +305,12 @@ class Control(Method):
         if gains.shape not in ((), (nv,)) or not np.isfinite(gains).all():
             raise OptionError(f"gains are one finite number or {nv} of them, got {gains.tolist()}.")
 
+    def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
+        if self.z is not None:
+            return None
+        desired, printed = problem.linkage.pose(self.desired), self.form == "printed"
+        return Plan(textbook.CONTROL, choice=int(printed), desired=desired, gains=self.gains)
+
     def wish(self, state: State) -> FloatArray:
         """Return z (..., nv)."""
         if self.z is not None:
@@ -315,6 +340,9 @@ class Alternative(Method):
                 raise GoalError(
                     "method 'alternative' needs positions, without ranges: it puts the goal's in the effector's place."
                 )
+
+    def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
+        return Plan(textbook.ALTERNATIVE)
 
     def step(self, state: State) -> FloatArray:
         return pseudosolved(self.jacobian(state), state.weighted_error)
@@ -360,6 +388,11 @@ class Transpose(Method):
     @property
     def may_overshoot(self) -> bool:
         return self.scale is not None
+
+    def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
+        if self.scale is not None:
+            return Plan(textbook.TRANSPOSE, self.scale)
+        return Plan(textbook.TRANSPOSE, notes=lambda scale: {"scale": np.array(scale)})
 
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.weighted_error

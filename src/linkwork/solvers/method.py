@@ -11,6 +11,7 @@ from ..errors import GoalError
 from ..transforms import FloatArray
 from .iterate import run
 from .options import Settings
+from .plans import Plan
 from .problem import Problem, State
 from .solution import Solution
 
@@ -65,6 +66,13 @@ class Method:
                 "'prioritized' or 'robust'."
             )
         self.check(problem)
+
+    def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
+        """Return this method as the compiled loop takes it; None where only the loop in NumPy serves.
+
+        A class that is made from another has none of its own unless it says so: its step may differ.
+        """
+        return None
 
     def solve(self, problem: Problem, start: FloatArray, settings: Settings) -> Solution:
         """Return a solution from a start: the loop, unless a method does more around it."""

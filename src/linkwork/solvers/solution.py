@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ Status = Literal[
     "reached", "stalled", "diverged", "iterations", "time", "closest", "beyond", "following", "held", "invalid"
 ]
 
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 NULL = 1e-9  # of the largest singular value: below, a direction changes no goal
 ENDINGS: dict[Status, str] = {
     "reached": "reached",
@@ -193,6 +195,7 @@ def from_rows(
     settings: Settings,
     trace: Sequence[Record] = (),
     group: Group | None = None,
+    options: Mapping[str, Any] = NO_OPTIONS,
 ) -> Solution:
     """Return a solution from a row for each start: of the starts' shape, plain values for a single one.
 
@@ -203,4 +206,5 @@ def from_rows(
     words: Any = np.asarray(status, np.str_).reshape(shape) if shape else str(status[0])
     judged, counts = (row.reshape(shape) if shape else row.item() for row in (success, iterations))
     q, errors = (row.reshape(*shape, row.shape[-1]) for row in (poses, residuals))
-    return Solution(linkage, goals, method, start, q, judged, errors, counts, words, tuple(trace), settings, group)
+    found = q, judged, errors, counts, words, tuple(trace)
+    return Solution(linkage, goals, method, start, *found, settings, group, options)

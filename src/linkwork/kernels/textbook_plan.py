@@ -1,0 +1,229 @@
+"""What the textbook's loop reads and works in: a linkage, goals of frames and a method's options, in two arrays.
+
+    wholes    HEAD, then the parts of `Wholes`
+    reals     OPTIONS, then the parts of `Reals`
+
+`plan_arrays` lays them out by name; in kernels `plan_of` gives the parts back.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import inner
+from .joint_step import ROW_CODES, ROW_NUMBERS
+from .lanes import beyond, divided
+from .layout import Layout
+from .swing_twist import CONE
+from .textbook import textbook_room
+
+HEAD = Layout(
+    "method",
+    "nq",
+    "nv",
+    "free",  # how many velocities may change
+    "errors",  # rows of the error
+    "changing",  # how many of them joints can change
+    "blocks",  # runs of error rows that are judged together
+    "starts",  # of such runs among the rows that change
+    "goals",
+    "motions",  # rows of all chains
+    "rates",  # velocities of all chains
+    "balls",
+    "cones",
+    "periodic",  # how many values may be taken back by whole turns
+    "places",  # whole numbers that a method knows of the linkage: FABRIK's bones, a planar arm
+    "figures",  # and how many others
+    "iterations",
+    "halvings",
+    "patience",
+    "overshoots",  # whether steps have a length that was given
+    "limited",  # whether poses are kept within limits
+    "choice",  # of a method: how joints are ranked, whether a wish is as printed
+    "matrices",  # how much the steps of `textbook` work in
+    "work",  # how much a method works in beside that
+)
+OPTIONS = Layout(
+    "amount",  # of a method: singular, damping, gamma, alpha
+    "length",  # of the linkage
+    "radius",  # metres that a radian counts
+    "rank",
+    "max_step",
+    "stray",
+)
+ROW = Layout("goal", "six", "place")  # of an error row: its goal, which of six, and where it is among those that change
+VALUE = Layout("lower", "upper", "desired")  # of a value of the pose
+RECORD = Layout("note", "other")  # of a step in a trace; pose, residuals and velocity follow
+REPORT = Layout("status", "iterations")  # of an answer; residuals follow
+
+Wholes = namedtuple(
+    "Wholes",
+    (
+        "codes",  # of the chains, one after another
+        "rates",
+        "first",  # where the rows of each chain begin
+        "owned",  # where the rates of each chain begin
+        "row",  # ROW
+        "block",  # the first row of each block
+        "starts",  # where, among the rows that change, each block begins
+        "coordinates",  # of each goal: how many of the position are asked for
+        "oriented",  # whether the orientation is
+        "columns",  # the velocities that may change
+        "moving",  # of each velocity: whether it may change
+        "value",  # its place in the pose, -1 for a ball's
+        "kind",  # whether it turns or slides
+        "periodic",  # places of values that may be taken back by whole turns
+        "balls",  # place of each quaternion and of its velocities
+        "cones",  # place of each quaternion that has a cone
+        "places",  # that a method knows of the linkage
+    ),
+)
+Reals = namedtuple(
+    "Reals",
+    (
+        "numbers",  # of the chains
+        "weights",  # of the error rows
+        "tolerances",  # of the blocks
+        "counts",  # how much each goal counts
+        "values",  # VALUE
+        "measures",  # what each velocity is measured in
+        "gains",  # of each velocity, for a wish
+        "wraps",  # 1 for each velocity whose value goes round without end, else 0
+        "cones",  # CONE
+        "figures",
+    ),
+)
+Plan = namedtuple("Plan", "head options wholes reals")
+Desk = namedtuple(
+    "Desk",
+    (
+        "axes",  # of the chains: axis and point of every velocity
+        "world",  # of each goal: where its frame is
+        "way",  # the six numbers from there to the target
+        "six",  # the Jacobian of its frame
+        "error",
+        "residuals",
+        "before",  # the error before a step
+        "jacobian",  # weighted, of the rows and velocities that change
+        "wanted",  # the weighted error of these rows
+        "short",  # the change of the velocities that may change
+        "wish",  # the wish for them
+        "change",
+        "begin",  # the pose before a step
+        "best",
+        "low",  # how far each velocity may go, or limits of each value
+        "high",
+        "gain",
+        "last",  # when each velocity was last changed
+        "progress",  # PROGRESS
+        "matrices",  # what the steps of `textbook` work in
+        "work",
+    ),
+)
+PROGRESS = Layout("best", "first", "mark", "waiting", "count", "status", "growths", "grew")
+
+
+@inner
+def whole_sizes(head):
+    """Return how many whole numbers each part takes."""
+    goals, nv = head[HEAD.goals], head[HEAD.nv]
+    return Wholes(
+        ROW_CODES.size * head[HEAD.motions],
+        head[HEAD.rates],
+        goals + 1,
+        goals + 1,
+        ROW.size * head[HEAD.errors],
+        head[HEAD.blocks] + 1,
+        head[HEAD.starts],
+        goals,
+        goals,
+        head[HEAD.free],
+        nv,
+        nv,
+        nv,
+        head[HEAD.periodic],
+        2 * head[HEAD.balls],
+        head[HEAD.cones],
+        head[HEAD.places],
+    )
+
+
+@inner
+def real_sizes(head):
+    """Return how many numbers each part takes."""
+    return Reals(
+        ROW_NUMBERS.size * head[HEAD.motions],
+        head[HEAD.errors],
+        head[HEAD.blocks],
+        head[HEAD.goals],
+        VALUE.size * head[HEAD.nq],
+        head[HEAD.nv],
+        head[HEAD.nv],
+        head[HEAD.nv],
+        CONE.size * head[HEAD.cones],
+        head[HEAD.figures],
+    )
+
+
+@inner
+def desk_sizes(head):
+    """Return how much each part of the memory to work in takes."""
+    nq, nv, goals, rows = head[HEAD.nq], head[HEAD.nv], head[HEAD.goals], head[HEAD.errors]
+    m, n = head[HEAD.changing], head[HEAD.free]
+    return Desk(
+        6 * head[HEAD.rates],
+        16 * goals,
+        6 * goals,
+        6 * nv * goals,
+        rows,
+        head[HEAD.blocks],
+        rows,
+        m * n,
+        m,
+        n,
+        n,
+        nv,
+        nq,
+        nq,
+        nq,
+        nq,
+        nv,
+        nv,
+        PROGRESS.size,
+        head[HEAD.matrices],
+        head[HEAD.work],
+    )
+
+
+@inner
+def plan_of(wholes, reals):
+    """Return the parts of a plan."""
+    parts = divided(beyond(wholes, HEAD.size), whole_sizes(wholes))
+    return Plan(wholes, reals, parts, divided(beyond(reals, OPTIONS.size), real_sizes(wholes)))
+
+
+def plan_arrays(
+    head: Mapping[str, Any], options: Mapping[str, float], wholes: Wholes, reals: Reals
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return a plan as two arrays, from the fields of HEAD and OPTIONS by name, and all parts."""
+    matrices = textbook_room(head["changing"], head["free"])
+    first, numbers = HEAD.pack(dtype=np.int64, matrices=matrices, **head), OPTIONS.pack(**options)
+    for parts, sizes in ((wholes, whole_sizes.py_func(first)), (reals, real_sizes.py_func(first))):
+        for name, part, size in zip(type(parts)._fields, parts, sizes, strict=True):
+            if np.size(part) != size:
+                raise ValueError(f"{name} of a plan has {size} numbers, got {np.size(part)}.")
+    return _joined(first, wholes, np.int64), _joined(numbers, reals, np.float64)
+
+
+def _joined(first: ArrayLike, parts: Any, dtype: Any) -> NDArray[Any]:
+    return np.concatenate([np.asarray(part, dtype).reshape(-1) for part in (first, *parts)])
+
+
+def desk_size(wholes: NDArray[np.int64]) -> int:
+    """Return how many numbers a walk works in."""
+    return int(sum(desk_sizes.py_func(wholes)))
