@@ -40,8 +40,21 @@ CHAINS: dict[str, tuple[Callable[[], Linkage], Any, dict[str, Any]]] = {  # mode
         {"orientation": False},
     ),
 }
+RUNS = 4  # whole solves by each textbook method
 UNSTEADY = ("floating hand",)  # far more joints than goals: roundings of a hundred cycles add up
-STEPS = ("transpose", "pseudoinverse", "damped", "ccd")
+STEPS: dict[str, tuple[dict[str, Any], ...]] = {  # methods, and options of theirs in Python's words
+    "inverse": ({},),
+    "pseudoinverse": ({}, {"form": "rows"}),
+    "damped": ({}, {"damping": 0.3}),
+    "selectively-damped": ({}, {"gamma": 0.2}),
+    "control": ({}, {"gains": 0.3, "form": "printed"}),
+    "alternative": ({},),
+    "transpose": ({}, {"scale": 0.01}),
+    "ccd": ({},),
+    "ranked-ccd": ({}, {"ranking": "recency"}),
+    "fabrik": ({}, {"foresight": 0.0, "overshoot": 0.0}),
+    "analytic": ({}, {"elbow": "up"}),
+}
 
 
 def plain(found: Any) -> dict[str, Any]:
@@ -90,23 +103,26 @@ def chain_case(name: str, count: int) -> dict[str, Any]:
         for k in range(100):
             q = ik.step(targets[k // 20], q, dt=0.02, velocity=1.5, scale=0.5)
             case["path"].append(cycle(q))
-    return case | {"textbook": textbook_steps(arm, ik.goal, targets[:20], starts) if "free" not in options else {}}
+    return case | {"textbook": textbook_steps(arm, ik.goal, targets[:20], starts) if "free" not in options else []}
 
 
-def textbook_steps(arm: Linkage, goal: Any, targets: Any, starts: Any) -> dict[str, Any]:
-    """Return where one step of each method leads."""
-    found: dict[str, Any] = {}
-    for name in STEPS:
-        method = METHODS[name]()
-        try:
-            method.accept(Problem(arm, goal))
-        except lw.errors.GoalError:
-            continue
-        settings = settled(Settings(), method)
-        found[name] = [
-            follow(method, Problem(arm, goal.moved(target)), q, settings, 1, {}).tolist()
-            for target, q in zip(targets, starts, strict=False)
-        ]
+def textbook_steps(arm: Linkage, goal: Any, targets: Any, starts: Any) -> list[dict[str, Any]]:
+    """Return where one step of each method leads, by NumPy, and what the loop makes of it; or why it cannot."""
+    found: list[dict[str, Any]] = []
+    for name, several in STEPS.items():
+        for options in several:
+            method, case = METHODS[name](**options), {"method": name, "options": options}
+            try:
+                method.accept(Problem(arm, goal))
+            except lw.errors.GoalError as error:
+                found.append(case | {"refused": str(error)})
+                continue
+            settings = settled(Settings(), method)
+            pairs = list(zip(targets, starts, strict=False))
+            steps = [follow(method, Problem(arm, goal.moved(t)), q, settings, 1, {}).tolist() for t, q in pairs]
+            ends = [lw.solve(arm, goal.moved(t), start=q, method=method) for t, q in pairs[:RUNS]]
+            runs = [plain(end) | {"iterations": end.iterations} for end in ends]
+            found.append(case | {"steps": steps, "runs": runs})
     return found
 
 

@@ -8,10 +8,11 @@ import { pathToFileURL } from "node:url";
 
 import "../bodies.js";
 import { LinkworkError, load } from "../linkwork.js";
-import { integrate, step } from "../textbook.js";
+import { follow, integrate, run, step, whyNot } from "../textbook.js";
 
 const folder = process.env.LINKWORK_CASES;
 const NEAR = 1e-9;
+const MANY = 50; // steps, after which roundings have grown
 const CLOSE = 1e-6; // where roundings grow: many cycles, the flat ground around a closest pose, a free body that is carried
 const options = { skip: folder ? false : "LINKWORK_CASES names no folder: python tests/web_cases.py FOLDER makes one" };
 const wasm = process.env.LINKWORK_WASM;
@@ -82,18 +83,46 @@ for (const one of chains) {
     arm.free();
   });
 
-  for (const [method, poses] of Object.entries(one.textbook)) {
-    test(`${name}: steps of ${method}`, options, () => {
+  for (const { method, options: chosen, refused, steps, runs } of one.textbook) {
+    test(`${name}: ${method} ${JSON.stringify(chosen)}`, options, () => {
       const arm = linkwork.linkage(one.bytes());
-      poses.forEach((known, k) => {
-        const found = step(arm, method, one.targets[k], one.starts[k]);
+      const why = whyNot(arm, method);
+      if (refused !== undefined || why) {
+        assert.ok(refused === undefined ? /in a page/.test(why) : why === refused, why);
+        assert.throws(() => step(arm, method, one.targets[0], one.starts[0], chosen), LinkworkError);
+        return;
+      }
+      steps.forEach((known, k) => {
+        const found = step(arm, method, one.targets[k], one.starts[k], chosen);
         const large = Math.max(1, ...known.map(Math.abs));
-        assert.ok(off(found.q, known) < NEAR * large, `pose ${k}: ${off(found.q, known)}`);
+        assert.ok(off(found.q, known) < NEAR * large, `step ${k}: ${off(found.q, known)}`);
+      });
+      runs.forEach((known, k) => {
+        const found = run(arm, method, one.targets[k], one.starts[k], { ...chosen, trace: true });
+        assert.equal(found.success, known.success, `run ${k}: ${found.status}, ${known.status} in Python`);
+        assert.equal(found.trace.length, found.iterations);
+        assert.ok(found.trace.every(({ velocity }) => velocity.length === arm.nv));
+        if (!known.success || found.iterations !== known.iterations) return; // on winding ways roundings grow
+        const near = known.iterations > MANY ? 1e-4 : CLOSE;
+        assert.ok(off(found.q, known.q) < near, `run ${k}: ${off(found.q, known.q)}`);
       });
       arm.free();
     });
   }
 }
+
+test("frames of a path, two steps each", options, () => {
+  const one = chains.find(({ name }) => name === "planar");
+  const arm = linkwork.linkage(one.bytes());
+  const path = Array.from({ length: 5 }, (_, k) => [10 - k, 12]);
+  const frames = follow(arm, "damped", path, one.starts[0], { damping: 5, steps: 2 });
+  let q = one.starts[0];
+  frames.forEach(({ q: found }, k) => {
+    if (k) [0, 1].forEach(() => (q = step(arm, "damped", path[k], q, { damping: 5 }).q));
+    assert.equal(off(found, Array.from(q)), 0);
+  });
+  arm.free();
+});
 
 /** All answers of a body are those of Python; those that miss are off by as much. */
 function sameBodies(found, known, what) {
@@ -150,7 +179,7 @@ test("targets are taken in every form, and what is wrong is said", options, () =
     [() => arm.solve(target, { stay: true }), /branch of a start/],
     [() => arm.follow("ready").step(target, 0), /positive number of seconds/],
     [() => arm.follow("ready", { velocity: [1] }), /one speed or 7/],
-    [() => step(arm, "newton", target, "ready"), /method is transpose/],
+    [() => step(arm, "newton", target, "ready"), /method is one of inverse, pseudoinverse/],
     [() => linkwork.linkage("{}"), /no packed linkage/],
     [() => linkwork.linkage(new Uint8Array(64)), /no packed linkage/],
     [() => linkwork.linkage({ ...arm.data, linkwork: "0.0.1" }), /Pack it anew/],

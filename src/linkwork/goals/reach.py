@@ -110,7 +110,7 @@ class Reach(Goal):
 
     def moved(self, target: FloatArray) -> Reach:
         """Return the same goal with another target (4, 4), which is taken as it is."""
-        return self._with(target=target)
+        return self._with(target=target, signature=self.signature)  # worked out once for all goals of a path
 
     frame: str
     target: FloatArray

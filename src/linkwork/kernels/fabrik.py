@@ -371,6 +371,14 @@ def write_change(s, begin, body, work, change):
             change[at] = body.angle[t] - begin.angle[t]
 
 
+@inner
+def copy_turns(s, body, other):
+    """Make the turns of a body those of another's."""
+    for t in range(s.turns):
+        other.angle[t] = body.angle[t]
+        copy(matrix(body.turn, t), matrix(other.turn, t))
+
+
 @part
 def best_trial(s, goals, q, trials, count, bodies, work, change):
     """Make all trials from a pose; write the change that the best one asks for, and return which it is."""
@@ -379,13 +387,13 @@ def best_trial(s, goals, q, trials, count, bodies, work, change):
     for trial in range(count):
         far = max(far, trials[2 * trial + 1])
     begin_at(s, q, begin)
+    copy_turns(s, begin, body)
+    put(s, body, work)
+    loosen(s, goals, body, work)
+    copy_turns(s, body, new)  # what all trials begin with: a trial changes the turns, not the places, of its body
     for trial in range(count):
         foresight, overshoot = trials[2 * trial], trials[2 * trial + 1]
-        for t in range(s.turns):
-            body.angle[t] = begin.angle[t]
-            copy(matrix(begin.turn, t), matrix(body.turn, t))
-        put(s, body, work)
-        loosen(s, goals, body, work)
+        copy_turns(s, new, body)
         aim_beyond(s, goals, body, overshoot, overshoot == far, want.tip)
         inward(s, goals, body, foresight, want, work)
         outward(s, goals, body, foresight, want, new, work)

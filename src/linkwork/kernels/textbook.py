@@ -113,7 +113,7 @@ def pseudoinverse(J, V, m, n, rank, room, out):
 
 @part
 def inverse(J, V, n, singular, rank, room, out):
-    """Write ``J^-1 V``, or ``J^+ V`` where the least singular value is below `singular` of the largest; return which.
+    """Write ``J^-1 V``, or ``J^+ V`` where the least singular value is not above `singular` of the largest; return which.
 
     The answer is true near such a singularity.
     """
@@ -121,7 +121,7 @@ def inverse(J, V, n, singular, rank, room, out):
     least = largest
     for i in range(n):
         least = min(least, room.sigma[i])
-    near = least < singular * largest
+    near = not least > singular * largest
     if near:
         along_directions(V, n, n, rank * largest, room, out)
         return near

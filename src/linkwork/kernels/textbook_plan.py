@@ -58,7 +58,7 @@ OPTIONS = Layout(
 )
 ROW = Layout("goal", "six", "place")  # of an error row: its goal, which of six, and where it is among those that change
 VALUE = Layout("lower", "upper", "desired")  # of a value of the pose
-RECORD = Layout("note", "other")  # of a step in a trace; pose, residuals and velocity follow
+RECORD = Layout("note")  # of a step in a trace; pose, residuals and velocity follow
 REPORT = Layout("status", "iterations")  # of an answer; residuals follow
 
 Wholes = namedtuple(
@@ -227,3 +227,17 @@ def _joined(first: ArrayLike, parts: Any, dtype: Any) -> NDArray[Any]:
 def desk_size(wholes: NDArray[np.int64]) -> int:
     """Return how many numbers a walk works in."""
     return int(sum(desk_sizes.py_func(wholes)))
+
+
+def real_places(wholes: NDArray[np.int64]) -> dict[str, int]:
+    """Return where each part of a plan's other numbers begins, by name."""
+    sizes = real_sizes.py_func(wholes)
+    ends = np.cumsum([OPTIONS.size, *sizes]).tolist()
+    return dict(zip(Reals._fields, ends, strict=False))
+
+
+def record_places(wholes: NDArray[np.int64]) -> dict[str, int]:
+    """Return where the parts of a record begin, by name, and its size."""
+    counts = [int(wholes[place]) for place in (HEAD.nq, HEAD.blocks, HEAD.nv)]
+    ends = np.cumsum([RECORD.size, *counts]).tolist()
+    return {"note": RECORD.note} | dict(zip(("q", "residuals", "velocity", "size"), ends, strict=True))

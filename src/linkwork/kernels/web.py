@@ -12,9 +12,9 @@ from .pack import HOME, PackError, check_library, read_listing
 from .targets import TARGETS
 
 FUNCTIONS = (  # that the scripts in web/ call
-    "frames_one", "tip_one", "jacobian_one", "pose_errors",
+    "frames_one", "tip_one", "jacobian_one",
     "search_one", "closest_many", "follow_one", "search_bodies", "step_body",
-    "transpose_step", "pseudoinverse_step", "damped_step", "sweep_inward",
+    "walk",
 )  # fmt: skip
 WEB_HOME = HOME / "web"
 

@@ -12,7 +12,7 @@ from ..errors import GoalError
 from ..goals import Reach
 from ..linkage.linkage import Linkage
 from ..linkage.poses import PoseLike
-from ..transforms import as_array, is_whole
+from ..transforms import FloatArray, as_array, is_whole
 
 
 def line(linkage: Linkage, goal: Reach, *, start: PoseLike, frames: int = 21) -> list[Reach]:
@@ -26,8 +26,11 @@ def line(linkage: Linkage, goal: Reach, *, start: PoseLike, frames: int = 21) ->
         start: The pose at the first frame.
         frames: Number of goals.
     """
-    from scipy.spatial.transform import Rotation, Slerp
+    return [goal.moved(target) for target in line_targets(linkage, goal, start, frames)]
 
+
+def line_targets(linkage: Linkage, goal: Reach, start: PoseLike, frames: int) -> FloatArray:
+    """Return the targets (frames, 4, 4) of the goals on a line; see `line`."""
     _check_frames(frames)
     world = linkage.forward(start, frame=goal.frame)
     shares = np.linspace(0.0, 1.0, frames)
@@ -37,9 +40,11 @@ def line(linkage: Linkage, goal: Reach, *, start: PoseLike, frames: int = 21) ->
         begin = world[:count, 3]
         targets[:, :count, 3] = begin + shares[:, None] * (goal.position - begin)
     if goal.orientation is not None:
+        from scipy.spatial.transform import Rotation, Slerp
+
         ends = Rotation.from_matrix(np.stack([world[:3, :3], goal.orientation]))
         targets[:, :3, :3] = Slerp([0.0, 1.0], ends)(shares).as_matrix()
-    return [goal.moved(target) for target in targets]
+    return targets
 
 
 def spline(frame: str, points: ArrayLike, *, frames: int = 48, closed: bool = False) -> list[Reach]:

@@ -14,7 +14,7 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..solvers import Method, Problem, configure, group_of
 from ..solvers.groups import Joints, Weights
-from ..solvers.iterate import follow, settled
+from ..solvers.iterate import follow, follow_frames, settled
 from ..solvers.options import Settings, SolveOptions, positive, whole
 from ..transforms import FloatArray
 from .clips import Clip
@@ -95,11 +95,11 @@ class Way(NamedTuple):
     start: FloatArray
     series: Sequence[Any]
     poses: FloatArray
-    residuals: list[FloatArray]
+    residuals: Sequence[FloatArray] | FloatArray
 
     def missed(self, problem: Problem, settings: Settings) -> int:
         """Return how many frames miss their goals."""
-        return int((np.stack(self.residuals) > settings.tolerances(problem)).any(axis=-1).sum())
+        return int((np.asarray(self.residuals) > settings.tolerances(problem)).any(axis=-1).sum())
 
 
 def _followed(
@@ -114,6 +114,11 @@ def _followed(
     """Return the way through the goals from a start."""
     if steps is None and can_follow(method, problem, settings):
         return Way(q, series, *follow_path(method, problem, series, q, settings, progress))
+    stepped = None if steps is None else _stepped(method, settings, problem, series, q, steps)
+    if stepped is not None:
+        for k in range(len(series) if progress is not None else 0):
+            progress(k + 1, len(series))
+        return Way(q, series, *stepped)
     poses, residuals = [], []
     for pose, errors in _frames(method, settings, problem, series, q, steps):
         poses.append(pose)
@@ -157,10 +162,10 @@ def _single_goals(series: Sequence[Any], steps: int | None) -> list[Any]:
 
 
 def _clip(linkage: Linkage, way: Way, fps: float, method: Method) -> Clip:
-    if len({len(row) for row in way.residuals}) != 1:
+    if not isinstance(way.residuals, np.ndarray) and len({len(row) for row in way.residuals}) != 1:
         raise GoalError("every frame of a track needs goals of the same kinds, so that their errors can be compared.")
     times, poses = np.arange(len(way.poses)) / fps, steady_signs(linkage, way.poses)
-    return Clip(linkage, times, poses, np.stack(way.residuals), source=f"track, {method.name}")
+    return Clip(linkage, times, poses, np.asarray(way.residuals), source=f"track, {method.name}")
 
 
 def _frames(
@@ -172,8 +177,6 @@ def _frames(
     steps: int | None,
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield the pose of every frame and the errors of its goals."""
-    if steps is not None:
-        whole("steps", steps, least=1)
     memory: dict[str, Any] = {}
     complete = settled(settings, method)
     for k, wanted in enumerate(series):
@@ -183,6 +186,18 @@ def _frames(
         elif k:
             q = follow(method, problem, q, complete, steps, memory)
         yield q, problem.residuals(problem.error(q))
+
+
+def _stepped(
+    method: Method, settings: Settings, problem: Problem, series: Sequence[Any], q: FloatArray, steps: int
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return the poses of frames that are so many steps apart, and their errors; None where goals differ in make."""
+    whole("steps", steps, least=1)
+    make = [goal.signature for goal in problem.goals]
+    frames = [(goals,) if isinstance(goals, Goal) else tuple(goals) for goals in series]
+    if [goal.signature for goals in frames for goal in goals] != make * len(frames):
+        return None
+    return follow_frames(method, problem, frames, q, settled(settings, method), steps)
 
 
 def _series(linkage: Linkage, goals: Any, q: Any, fps: float, frames: int | None) -> list[Any]:

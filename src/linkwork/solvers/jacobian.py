@@ -24,6 +24,7 @@ from .options import Settings, one_of, positive
 from .plans import Plan
 from .problem import RANK, Problem, State
 
+FORMS = {"auto": textbook.PSEUDOINVERSE, "rows": textbook.ROWS, "columns": textbook.COLUMNS}  # of the compiled loop
 CROSSED = 1e-12  # of the linkage's length: further beyond an edge, it is crossed
 
 
@@ -144,7 +145,7 @@ class Inverse(Method):
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian[..., state.free], state.weighted_error
         values = np.linalg.svd(J, compute_uv=False)
-        near = values[..., -1] < self.singular * values[..., 0]
+        near = ~(values[..., -1] > self.singular * values[..., 0])  # zero is not above zero
         state.notes["singular"] = near
         return state.spread(pseudosolved(J, V) if near.any() else solved(J, V))
 
@@ -165,14 +166,13 @@ class Pseudoinverse(Method):
     strict: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        one_of("form", self.form, ("auto", "rows", "columns"))
+        one_of("form", self.form, FORMS)
 
     def plan(self, problem: Problem, settings: Settings) -> Plan | None:  # noqa: ARG002
         more_rows = len(problem.rows) - problem.velocities
         if (self.form == "rows" and more_rows > 0) or (self.form == "columns" and more_rows < 0):
             return None  # the matrix has no inverse, whatever rounding makes of it
-        codes = {"auto": textbook.PSEUDOINVERSE, "rows": textbook.ROWS, "columns": textbook.COLUMNS}
-        return Plan(codes[self.form])
+        return Plan(FORMS[self.form])
 
     def step(self, state: State) -> FloatArray:
         J, V = state.jacobian, state.weighted_error

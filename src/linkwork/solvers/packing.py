@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import GoalError, OptionError, listed
+from ..errors import GoalError, OptionError
 from ..goals import Balance, Goal, Hold, Reach, Relate
-from ..goals.base import metres_per_radian
 from ..kernels import body_search, body_step, chain_memory as memory, follow
-from ..kernels.ccd import SLIDE, TURN
 from ..kernels.closest import closest_room
 from ..kernels.goal_layout import AIM, AIMS, BALANCE, BALL_REST, REST, REST_ITEM, REST_NUMBERS
 from ..kernels.layout import Layout
@@ -27,7 +25,6 @@ from ..transforms import FloatArray
 from .assembly import PACE, assembly_data, assembly_layouts, fields_of
 from .body_solver import BodySolver, body_solver_for, can_compile
 from .body_step import LIMIT as BODY_LIMIT
-from .ccd import column_kinds
 from .chain import NARROW, TABLE_SEED, WIDE
 from .chain_closest import INSIDE
 from .chain_settings import frame_weights
@@ -36,9 +33,10 @@ from .chain_solver import RESTARTS, Prepared, prepared_for
 from .chain_step import LIMIT, STATUS
 from .goal_arrays import PackedGoal, goal_records
 from .options import Limits, Settings, whole
-from .problem import RANK, Problem, with_closings
+from .problem import Problem, with_closings
 from .solution import ENDINGS
 from .step import CYCLES
+from .textbook_packing import textbook_data, textbook_layouts
 
 Data = dict[str, Any]
 Wanted = str | Goal | Sequence[Goal] | Sequence[str]
@@ -92,6 +90,7 @@ def layouts() -> Data:
         "body_speed": body_step.AT_SPEED,
         "body_slowed": body_step.SLOWED,
         "assembly": assembly_layouts(),
+        "textbook": textbook_layouts(),
         "endings": ENDINGS,
     }
 
@@ -130,7 +129,7 @@ def chain_data(prepared: Prepared) -> Data:
         "answer": _places(answer) | {"room": list(answer.room)},
         "closest": {"memory": list(lanes), "books": books, "notes": notes, "stages": INSIDE.ravel()},
         "follow": _follow_data(prepared),
-        "textbook": _textbook_data(prepared.linkage, goal),
+        "textbook": textbook_data(prepared.linkage, goal, prepared.settings),
     }
 
 
@@ -175,23 +174,6 @@ def _follow_data(prepared: Prepared) -> Data:
         "speeds": follow.PACE.size + follow.RATE.speed,
         "stride": follow.RATE.size,
         "cycles": CYCLES,
-    }
-
-
-def _textbook_data(linkage: Linkage, goal: Reach) -> Data:
-    """Return what one step of a textbook method needs: the rows that joints can change, and their weights."""
-    problem = Problem(linkage, goal)
-    kinds, _ = column_kinds(problem)
-    odd = [kind for kind in kinds if kind not in ("turn", "slide")]
-    odd += [goal.partial] if goal.partial else []
-    return {
-        "rows": goal.rows[problem.rows],
-        "scale": problem.scale[problem.rows],
-        "rank": RANK,
-        "radius": metres_per_radian(linkage),
-        "coordinates": goal.coordinates,
-        "kinds": np.array([SLIDE if kind == "slide" else TURN for kind in kinds], np.int64),
-        "no_descent": listed(list(dict.fromkeys(odd))) if odd else "",
     }
 
 

@@ -22,6 +22,7 @@ from .solution import Solution
 
 if TYPE_CHECKING:
     from .method import Method
+    from .walking import Walk
 
 DEFAULTS = Settings()
 
@@ -68,13 +69,17 @@ def solve(
         goals = with_closings(linkage, goals, loop_tolerance)
     goal: Any = goals[0] if goals.__class__ in (list, tuple) and len(goals) == 1 else goals
     group = None if joints is None and weights is None else group_of(linkage, joints, weights)
-    quick = method == "robust" and not options and group is None and goal.__class__ is Reach
-    if quick and goal.tolerance is None and goal.ranges is None:
-        # What `Robust` does with one Reach and its defaults, without the objects on the way: microseconds count.
+    # One Reach by a method and its defaults, without the objects on the way: microseconds count.
+    quick = not options and group is None and goal.__class__ is Reach and goal.ranges is None
+    if quick and method == "robust" and goal.tolerance is None:
         found = prepared_for(linkage, goal, DEFAULTS, RESTARTS, 0)
         begin: Any = start
         if found.chain.values and (start is None or np.ndim(begin) < 2):
             return found.solve(goal.target, start=begin)
+    elif quick and start.__class__ is np.ndarray and method.__class__ is str:
+        walked = _walked(linkage, goal, start, method)
+        if walked is not None:
+            return walked
     from .methods import configure
 
     chosen, settings = configure(method, options)
@@ -82,3 +87,30 @@ def solve(
         return chosen.solve_without_start(Problem(linkage, goals, group=group), settings)
     pose = start_pose(linkage, start)
     return chosen.solve(Problem(linkage, goals, pose, group), pose, settings)
+
+
+def _walked(linkage: Linkage, goal: Reach, start: Any, method: Any) -> Solution | None:
+    """Return what the compiled loop finds from one pose, as an array of the right kind; None for all else."""
+    key = (method, goal.signature)
+    walk = linkage.cache.find("quick walks", key)
+    if walk is None:
+        walk = linkage.cache.get("quick walks", key, lambda: _walk(linkage, goal, method) or False)
+    if not walk or not walk.is_pose(start):
+        return None
+    found: Solution | None = walk.one(goal.target, start)
+    return found
+
+
+def _walk(linkage: Linkage, goal: Reach, method: str) -> Walk | None:
+    """Return the compiled loop of a method with its defaults, unless the method does more around it."""
+    from .iterate import settled
+    from .method import Method
+    from .methods import configure
+    from .walking import walk_for
+
+    chosen, settings = configure(method, {})
+    if type(chosen).solve is not Method.solve:
+        return None
+    problem = Problem(linkage, goal)
+    chosen.accept(problem)
+    return walk_for(chosen, problem, settled(settings, chosen))
