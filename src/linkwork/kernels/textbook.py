@@ -113,9 +113,9 @@ def pseudoinverse(J, V, m, n, rank, room, out):
 
 @part
 def inverse(J, V, n, singular, rank, room, out):
-    """Write ``J^-1 V``, or ``J^+ V`` where the least singular value is not above `singular` of the largest; return which.
+    """Write ``J^-1 V`` or, where the least singular value is not above `singular` of the largest, ``J^+ V``.
 
-    The answer is true near such a singularity.
+    Return whether it is: near a singularity.
     """
     largest = decompose(J, n, n, room.sigma, room.u, room.v)
     least = largest
