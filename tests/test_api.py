@@ -80,6 +80,7 @@ PUBLIC = [
     "Planar",
     "Polyline",
     "Prepared",
+    "PreparedMethod",
     "Prismatic",
     "Race",
     "RaceResult",

@@ -55,7 +55,7 @@ _NAMES = {
     "linkage.origin": "Origin",
     "goals": "GOALS Align Balance Bend Close Couple Dexterity Distance Goal Hold LookAt OnLine OnPlane Reach Relate "
     "Rest",
-    "solvers": "METHODS BodySolver Prepared Solution solve",
+    "solvers": "METHODS BodySolver Prepared PreparedMethod Solution solve",
     "solvers.batch": "Batch solve_batch solve_blocks",
     "solvers.closing": "Assemblies assemble close",
     "solvers.preparing": "prepare",
@@ -210,6 +210,7 @@ if TYPE_CHECKING:
         METHODS as METHODS,
         BodySolver as BodySolver,
         Prepared as Prepared,
+        PreparedMethod as PreparedMethod,
         Solution as Solution,
         solve as solve,
     )

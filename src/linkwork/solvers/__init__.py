@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Settings as Settings,
         SolveOptions as SolveOptions,
     )
+    from .prepared_method import PreparedMethod as PreparedMethod
     from .preparing import prepare as prepare
     from .problem import Problem as Problem
     from .robust import Robust as Robust
@@ -39,6 +40,7 @@ _NAMES = {
     "method": "Method",
     "methods": "METHODS configure",
     "options": "BatchOptions LoopOptions PrepareOptions Settings SolveOptions",
+    "prepared_method": "PreparedMethod",
     "preparing": "prepare",
     "problem": "Problem",
     "robust": "Robust",

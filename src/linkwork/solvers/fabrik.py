@@ -248,9 +248,11 @@ class Fabrik(Method):
         linkage, trials = state.linkage, self._trials
         q = np.ascontiguousarray(state.q.reshape(-1, linkage.nq))
         change, chosen = np.zeros((len(q), linkage.nv)), np.zeros(len(q), np.int64)
-        if "fabrik" not in state.memory:
-            state.memory["fabrik"] = _skeletons(state.problem, q, limited=settings.limits != "ignore")
-        for rows, (bones, goals) in state.memory["fabrik"]:
+        goals_now = state.problem.goals
+        if state.memory.get("goals") is not goals_now:  # frames of a track have others, one after another
+            skeletons = _skeletons(state.problem, q, limited=settings.limits != "ignore")
+            state.memory.update(goals=goals_now, skeletons=skeletons)
+        for rows, (bones, goals) in state.memory["skeletons"]:
             reach(bones, goals, q[rows], trials, np.empty(memory_size(bones)), change[rows], chosen[rows])
         state.notes["foresight"], state.notes["overshoot"] = trials[chosen].T
         return shortened(change, settings.max_step).reshape(*state.q.shape[:-1], linkage.nv)

@@ -59,6 +59,16 @@ class SolveOptions(LoopOptions, AnalyticOptions, total=False):
     stay: bool
 
 
+class MethodOptions(SolveOptions, total=False):
+    """What `prepare` takes for a frame and a method."""
+
+    position: bool | str
+    orientation: bool
+    free: ArrayLike | str | None
+    joints: Joints | None
+    weights: Weights | None
+
+
 class PackOptions(TypedDict, total=False):
     """What `Linkage.pack` takes for all its solvers."""
 

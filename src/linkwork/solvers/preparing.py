@@ -13,17 +13,25 @@ from ..goals import Goal, Reach
 from ..linkage.linkage import Linkage, check_linkage
 from .chain_solver import RESTARTS, Prepared, prepared_for
 from .groups import Group, Joints, Weights, group_of
-from .options import Limits, PrepareOptions, SearchOptions, Settings, whole
+from .options import Limits, MethodOptions, PrepareOptions, SearchOptions, Settings, whole
 from .problem import Problem
 
 if TYPE_CHECKING:
     from .body_solver import BodySolver
+    from .method import Method
+    from .prepared_method import PreparedMethod
 
 AXES = "xyz"
 
 
 @overload
 def prepare(linkage: Linkage, frame: str, **options: Unpack[PrepareOptions]) -> Prepared: ...
+
+
+@overload
+def prepare(
+    linkage: Linkage, frame: str, *, method: str | Method, **options: Unpack[MethodOptions]
+) -> PreparedMethod: ...
 
 
 @overload
@@ -44,7 +52,9 @@ def prepare(
     seed: int = 0,
     joints: Joints | None = None,
     weights: Weights | None = None,
-) -> Prepared | BodySolver:
+    method: str | Method = "robust",
+    **options: Any,
+) -> Prepared | PreparedMethod | BodySolver:
     """Return inverse kinematics with everything packed, for control loops: ``ik(target, start=q)``.
 
     Args:
@@ -61,7 +71,9 @@ def prepare(
         restarts: Starts at most, for one target.
         seed: Where random starts come from: the same seed gives the same answer.
         joints: Names of the joints that may move, or of a group of them; the rest stays where each start has it.
-        weights: What moving each joint costs, as in `solve`; for goals, not for the targets of one frame.
+        weights: What moving each joint costs, as in `solve`; for goals, or with a method that weighs joints.
+        method: Another of `METHODS` for a frame, by name: ``ik(target, start=q)`` then does what `solve` does by it.
+        **options: What that method takes, and what every method takes; see `solve`.
 
     Example:
         >>> import linkwork as lw
@@ -74,6 +86,12 @@ def prepare(
     if not isinstance(orientation, bool):
         raise OptionError(f"orientation is True or False, got {orientation!r}.")
     restarts, seed = whole("restarts", restarts), whole("seed", seed)
+    if method != "robust":
+        common = {"tolerance": tolerance, "rotation_tolerance": rotation_tolerance, "limits": limits}
+        goal = _goal(_frame(frame, method), position, orientation, free)
+        return _by_method(linkage, goal, method, common | options, group_of(linkage, joints, weights))
+    if options:
+        raise OptionError(f"{', '.join(options)} are options of methods; say which: prepare(..., method='damped').")
     settings = Settings(tolerance, rotation_tolerance, limits=limits)
     if not isinstance(frame, str):
         if (position, orientation, free) != (True, True, None):
@@ -88,6 +106,23 @@ def prepare(
     prepared = prepared_for(linkage, goal, settings, restarts, seed, group_of(linkage, joints))
     prepared.chain.check()
     return prepared
+
+
+def _frame(frame: Any, method: Any) -> str:
+    if not isinstance(frame, str):
+        raise OptionError(
+            f"method {method!r} is prepared for a frame by its name, got {frame!r}; solve(...) takes goals."
+        )
+    return frame
+
+
+def _by_method(
+    linkage: Linkage, goal: Reach, method: str | Method, options: dict[str, Any], group: Group | None
+) -> PreparedMethod:
+    from .methods import configure  # the compiled search does without methods
+    from .prepared_method import PreparedMethod
+
+    return PreparedMethod(linkage, goal, *configure(method, options), group)
 
 
 def _goal(frame: str, position: bool | str, orientation: bool, free: Any) -> Reach:
