@@ -14,7 +14,7 @@
 
 import { goalSolver } from "../goals.js";
 import { refuse } from "../linkwork.js";
-import { METHODS, step } from "../textbook.js";
+import { METHODS, step, whyNot } from "../textbook.js";
 import { atLimits } from "./words.js";
 
 /** @typedef {import("../linkwork.js").Linkage} Linkage */
@@ -63,9 +63,10 @@ export class Session {
     for (const { frame, turn } of this.scene.pins) this.pin(frame, turn);
   }
 
-  /** The methods that can be chosen: those of the textbook pull at single frames. @returns {string[]} */
+  /** The methods that can be chosen: of the textbook's, those that can pull at one of the frames. @returns {string[]} */
   get methods() {
-    return this.linkage.solvers.length ? [ROBUST, ...METHODS] : [ROBUST];
+    const { linkage } = this;
+    return [ROBUST, ...METHODS.filter((method) => linkage.solvers.some((name) => !whyNot(linkage, method, name)))];
   }
 
   /** The loops that stay closed. @returns {{frames: string[], kind: string}[]} */
@@ -80,7 +81,8 @@ export class Session {
 
   /** Whether a method can pull at a frame: the textbook's know single frames that were packed for them. @param {string} frame */
   serves(frame) {
-    return this.method === ROBUST || frame in this.linkage.data.solvers;
+    const packed = frame in this.linkage.data.solvers;
+    return this.method === ROBUST || (packed && !whyNot(this.linkage, this.method, frame));
   }
 
   /** Where a frame, or a point of it, is. @param {string} frame @param {number[] | null} [point] @returns {Float64Array} */
