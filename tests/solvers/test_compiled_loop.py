@@ -212,8 +212,10 @@ def test_a_prepared_method_says_what_is_wrong() -> None:
         ik(np.eye(4), start=np.zeros((2, 7)))
     with pytest.raises(OptionError, match="is prepared for a frame by its name"):
         lw.prepare(arm, lw.Reach("tip", pose=np.eye(4)), method="damped")  # type: ignore[call-overload]
-    with pytest.raises(OptionError, match="are options of methods"):
+    with pytest.raises(OptionError, match="options of methods; say which"):
         lw.prepare(arm, "tip", damping=0.1)  # type: ignore[call-overload]
+    with pytest.raises(OptionError, match="has no option 'restarts'"):
+        lw.prepare(arm, "tip", method="damped", restarts=3)
     with pytest.raises(GoalError, match="needs a square Jacobian"):
         lw.prepare(arm, "tip", method="inverse")
 

@@ -88,21 +88,28 @@ def prepare(
     restarts, seed = whole("restarts", restarts), whole("seed", seed)
     if method != "robust":
         common = {"tolerance": tolerance, "rotation_tolerance": rotation_tolerance, "limits": limits}
+        common |= {} if (restarts, seed) == (RESTARTS, 0) else {"restarts": restarts, "seed": seed}
         goal = _goal(_frame(frame, method), position, orientation, free)
         return _by_method(linkage, goal, method, common | options, group_of(linkage, joints, weights))
     if options:
-        raise OptionError(f"{', '.join(options)} are options of methods; say which: prepare(..., method='damped').")
+        raise OptionError(f"{', '.join(options)}: options of methods; say which: prepare(..., method='damped').")
     settings = Settings(tolerance, rotation_tolerance, limits=limits)
-    if not isinstance(frame, str):
-        if (position, orientation, free) != (True, True, None):
-            raise OptionError("position, orientation and free are for one frame; goals say themselves what matters.")
-        return _body(linkage, frame, settings, restarts, seed, group_of(linkage, joints, weights))
+    if isinstance(frame, str):
+        goal = _goal(frame, position, orientation, free)
+        return _search(linkage, goal, settings, restarts, seed, joints, weights)
+    if (position, orientation, free) != (True, True, None):
+        raise OptionError("position, orientation and free are for one frame; goals say themselves what matters.")
+    return _body(linkage, frame, settings, restarts, seed, group_of(linkage, joints, weights))
+
+
+def _search(
+    linkage: Linkage, goal: Reach, settings: Settings, restarts: int, seed: int, joints: Any, weights: Any
+) -> Prepared:
     if weights is not None:
         raise OptionError(
-            f"the search for one frame does not weigh joints; prepare goals for it: prepare(arm, [Reach({frame!r}, "
-            "...)], weights=...)."
+            "the search for one frame does not weigh joints; prepare goals for it: "
+            f"prepare(arm, [Reach({goal.frame!r}, ...)], weights=...), or a method that does: method='damped'."
         )
-    goal = _goal(frame, position, orientation, free)
     prepared = prepared_for(linkage, goal, settings, restarts, seed, group_of(linkage, joints))
     prepared.chain.check()
     return prepared
