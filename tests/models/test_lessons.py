@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from linkwork.draw import live_figures
 from linkwork.models.lessons import Exercise, Lesson, LessonError, answers, course, pages
 
 LESSONS = lw.learn.all_lessons()
+TEACH = (Path(__file__).parents[2] / "docs" / "teach.md").read_text(encoding="utf-8")
 EXERCISES = [(f"{one.number}.{k}", asked) for one in LESSONS for k, asked in enumerate(one.exercises, start=1)]
 
 ANGLE = Exercise("Half a turn?", lambda: 180.0, unit="deg", hint="Think of π.", why="A turn is 360°.")
@@ -125,5 +127,7 @@ def test_every_lesson_has_its_page_figures_and_exercises(one):
     shown = set(re.findall(r'<linkwork-figure[^>]*\bname="([^"]+)"', text))
     assert set(one.figures) == shown
     assert shown <= set(live_figures.names())
+    row = next(line for line in TEACH.splitlines() if f"(learn/{one.page})" in line)  # for lecturers
+    assert [name for name in one.figures if f"`{name}`" not in row] == []
     asked = re.findall(r"<!-- exercise ([\d.]+) -->", text)
     assert asked == [f"{one.number}.{k}" for k in range(1, len(one.exercises) + 1)]

@@ -235,14 +235,14 @@ def race(
     Exits with 1 if no method reached the goal. A method that does not serve the goal says why.
     """
     from .. import draw
-    from ..explain.races import race as compare
+    from ..explain.races import Race, race as compare
     from ..models import textbook as figures
     from ..solvers import METHODS
 
     linkage = reading.model(model)
     wanted, begin, settings = goal.read(linkage), options.read_start(linkage), options.read()
     with _writing(output, draw.IMAGES, as_json) as path:
-        laps, names = [], methods or list(METHODS)
+        laps, names = Race([]), methods or list(METHODS)
         with progress("solving") as report:
             for k, name in enumerate(names):
                 report(k / len(names), name)
