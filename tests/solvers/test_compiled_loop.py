@@ -169,8 +169,7 @@ def test_what_numpy_serves_is_left_to_it() -> None:
         lw.Reach("tip", position=(0.4, 0.1, 0.5), tolerance=np.inf),
     ):
         assert walk_for(method, Problem(arm, goals), settings) is None
-    for other in (Settings(time_budget=1.0, max_iterations=9), Settings(limits="project", max_iterations=9)):
-        assert walk_for(method, Problem(arm, reach), other) is None
+    assert walk_for(method, Problem(arm, reach), Settings(limits="project", max_iterations=9)) is None
     assert walk_for(METHODS["control"](z=lambda q: q), Problem(arm, reach), settings) is None
     assert walk_for(METHODS["ranked-ccd"](ranking=lambda joints: joints.gain), Problem(arm, reach), settings) is None
 
@@ -179,6 +178,20 @@ def test_what_numpy_serves_is_left_to_it() -> None:
             return 0.5 * super().step(state)
 
     assert walk_for(Halved(), Problem(arm, reach), settings) is None
+
+
+def test_a_time_budget_changes_no_bit_or_stops_the_walk() -> None:
+    arm, goal = lw.models.planar([15, 10, 5]), lw.Reach("tip", position=(-20, 5))
+    given: dict[str, Any] = {"start": [0.39, 0.79, 0.79], "method": "transpose", "scale": 1e-5, "max_iterations": 3000}
+    plain, patient = lw.solve(arm, goal, **given), lw.solve(arm, goal, time_budget=1e3, **given)
+    assert plain.iterations > 500
+    np.testing.assert_array_equal(patient.q, plain.q)
+    assert (patient.status, patient.iterations) == (plain.status, plain.iterations)
+    hasty = lw.solve(arm, goal, time_budget=1e-9, **given)
+    assert (hasty.status, hasty.success, hasty.iterations) == ("time", False, 64)
+    assert "used up its time" in hasty.reason
+    several = lw.solve(arm, goal, time_budget=1e-9, **given | {"start": [[0.39, 0.79, 0.79], plain.q]})
+    assert several.status[0] == "time"
 
 
 @every_method

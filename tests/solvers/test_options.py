@@ -27,7 +27,7 @@ def test_typed_options_are_those_that_methods_take() -> None:
 
 def test_prepared_and_batch_solves_share_names_and_types_with_solve() -> None:
     taken = inspect.signature(lw.prepare).parameters
-    assert PrepareOptions.__annotations__.keys() == taken.keys() - {"linkage", "frame"}
+    assert PrepareOptions.__annotations__.keys() == taken.keys() - {"linkage", "frame", "method", "options"}
     shared = PrepareOptions.__annotations__.keys() & SolveOptions.__annotations__.keys()
     assert shared == {"tolerance", "rotation_tolerance", "limits", "restarts", "seed"}
     for name in shared:

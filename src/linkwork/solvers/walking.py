@@ -5,8 +5,10 @@ What it does not take, the loop in NumPy serves: `walk_for` is the one place tha
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import fields
+from copy import copy
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ import numpy as np
 from ..errors import GoalError
 from ..goals import Reach
 from ..kernels.progress import ACTIVE, DIVERGED, REACHED, STALLED
-from ..kernels.textbook_plan import RECORD, REPORT, desk_size
+from ..kernels.textbook_plan import HEAD, RECORD, REPORT, desk_size
 from ..kernels.textbook_walk import BAD_START, BAD_TARGET, SINGULAR, walk
 from ..transforms import FloatArray
 from .plans import Plan, hashable
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 NAMES: dict[int, Status] = {REACHED: "reached", STALLED: "stalled", DIVERGED: "diverged", ACTIVE: "iterations"}
 EMPTY, NEW = np.empty, object.__new__  # a solution is filled in by hand: a tenth of the time of its constructor
 FLOAT64 = np.dtype(np.float64)
+FIRST = 64  # steps before the first look at the clock
 NO_TRACE = np.empty((0, 0))
 
 
@@ -91,7 +94,34 @@ class Walk:
         return solution
 
     def many(self, problem: Problem, start: FloatArray) -> Solution | None:
-        """Return the solution of a problem with goals of this make from poses (..., nq); None as in `run`."""
+        """Return the solution of a problem with goals of this make from poses (..., nq); None as in `run`.
+
+        The kernel cannot be interrupted: within a time budget it walks the same way again, twice as far each time.
+        """
+        began, most = time.perf_counter(), int(self.settings.max_iterations or 0)
+        budget = self.settings.time_budget
+        deadline, allowed = (began, most) if budget is None else (began + budget, min(FIRST, most))
+        while True:
+            found = self.far(allowed)._solution(problem, start)
+            if found is None or allowed == most or np.all(np.asarray(found.iterations) < allowed):
+                return found
+            now = time.perf_counter()
+            if now + 2.0 * (now - began) > deadline:  # the next round would end too late
+                on_its_way = np.asarray(found.iterations) == allowed
+                words = np.where(on_its_way & (np.asarray(found.status) == "iterations"), "time", found.status)
+                return replace(found, status=words if start.ndim > 1 else words.item())
+            began, allowed = now, min(2 * allowed, most)
+
+    def far(self, iterations: int) -> Walk:
+        """Return the same walk with another number of steps at most."""
+        if iterations == self.settings.max_iterations:
+            return self
+        other = copy(self)
+        other.wholes, other._rooms = self.wholes.copy(), []
+        HEAD.view(other.wholes[: HEAD.size]).iterations = iterations
+        return other
+
+    def _solution(self, problem: Problem, start: FloatArray) -> Solution | None:
         begin = np.ascontiguousarray(start.reshape(-1, self.linkage.nq))
         steps = int(self.settings.max_iterations or 0) if self.settings.trace else 0
         trace = EMPTY((steps, self.record))
@@ -189,7 +219,7 @@ def walk_for(method: Method, problem: Problem, settings: Settings) -> Walk | Non
     """
     if not all(type(goal) is Reach and goal.free is None and goal.ranges is None for goal in problem.goals):
         return None
-    if settings.time_budget is not None or settings.limits == "project" or problem.linkage.loops:
+    if settings.limits == "project" or problem.linkage.loops:
         return None
     own = tuple(getattr(method, field.name) for field in fields(method))
     try:
