@@ -1,5 +1,5 @@
 // @ts-check
-/** A human with goals for its hands: its feet are held, and its centre of mass stays over its soles. */
+/** A human with goals for its hands, its feet and its balance. */
 
 import { split } from "./controls.js";
 import { DEGREE, number } from "./dom.js";

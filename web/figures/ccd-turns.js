@@ -1,5 +1,5 @@
 // @ts-check
-/** Cyclic coordinate descent, one joint's turn at a time: the ray to the end effector, the ray to the goal, the angle between. */
+/** Cyclic coordinate descent, one joint's turn at a time. */
 
 import { places } from "./arms.js";
 import { split } from "./controls.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** FABRIK, one pull at a time: backward from the goal to the base, forward from the base to the goal. */
+/** FABRIK, one pull at a time. */
 
 import { places } from "./arms.js";
 import { split } from "./controls.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** A four-bar linkage driven by its crank; its loop can be opened and closed again by Newton's method, step by step. */
+/** A four-bar linkage, driven by its crank, and how its loop is closed. */
 
 import { split } from "./controls.js";
 import { DEGREE, html, number } from "./dom.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** How many goals each method reaches, and how long it takes: measured here, in the page. */
+/** How many goals each method reaches, and how long it takes, measured in this page. */
 
 import { step } from "../textbook.js";
 import { split } from "./controls.js";

@@ -1,7 +1,7 @@
 // @ts-check
-/** Three arms after one goal: by the pseudoinverse, by the alternative Jacobian, and by the transpose with a scale to set. */
+/** Pseudoinverse, alternative Jacobian and transpose after one goal. The scale of the transpose can be set. */
 
-import { step } from "../textbook.js";
+import { METHODS, step } from "../textbook.js";
 import { places } from "./arms.js";
 import { split } from "./controls.js";
 import { number } from "./dom.js";
@@ -20,16 +20,17 @@ export function transposeStep(root, home) {
   const size = arm.data.length;
   const { stage, panel } = split(root);
   const plane = new Plane(stage, { x: [-1.25 * size, 1.05 * size], y: [-0.6 * size, 0.95 * size], label: "Three arms that step towards one goal, each by its own method" });
-  const walkers = Object.entries(COLORS).map(([method, color]) => ({
+  const colors = Object.fromEntries(Object.entries(COLORS).filter(([method]) => METHODS.includes(method)));
+  const walkers = Object.entries(colors).map(([method, color]) => ({
     method: /** @type {keyof typeof COLORS} */ (method),
     q: Float64Array.from(START),
     body: plane.arm({ color, faint: method !== "transpose" }),
     trail: plane.trail({ color, width: 1.6 }),
     tip: plane.point({ color }),
   }));
-  const slow = walkers[2];
+  const slow = walkers[walkers.length - 1]; // the transpose
   const goal = plane.goal({ at: home.numbers("goal", [-20, 5]), label: "goal", moved: again });
-  const history = new History(stage, { lines: COLORS, label: "The distance of each arm to the goal after every step", across: "step", up: "distance to the goal", decades: [-4, 2] });
+  const history = new History(stage, { lines: colors, label: "The distance of each arm to the goal after every step", across: "step", up: "distance to the goal", decades: [-4, 2], height: 190 });
 
   const fits = panel.check({ label: "the scale that fits best", value: true, changed: draw });
   const slider = panel.slider({ label: "1000 α", min: 0.1, max: 8, step: 0.1, value: 1.2, digits: 1, color: "teal", moved: () => (fits.put(false), draw()) });
@@ -85,8 +86,9 @@ export function transposeStep(root, home) {
     const { scale, limit } = scales();
     const values = Object.fromEntries(walkers.map(({ method, q }) => [method, number(off(q), 4)]));
     table.show({ α: number(scale, 5), "2 / σ² (limit)": number(limit, 5), steps: String(history.length - 1), ...values });
-    if (scale > limit) panel.say("α is above its limit: along the strongest direction each step lands further away than it began.", "red");
+    if (!fits.value && scale > limit) panel.say("α is above its limit: along the strongest direction each step lands further away than it began.", "red");
     else if (off(slow.q) < NEAR) panel.say(`The transpose has arrived after ${history.length - 1} steps.`, "green");
+    else if (fits.value) panel.say("α is the one that makes the rest of the way shortest; it is chosen anew at every step.");
     else panel.say("α is below its limit: every part of the error shrinks.");
   }
 

@@ -216,6 +216,7 @@ def workspace(
     "race planar:15,10,5 --position -20,5 --start ready",
     "race panda --position 0.4,0.2,0.5 -o race.png",
     "race planar:15,10,5 --position -20,5 --start ready --strips strips.png",
+    "race planar:15,10,5 --position -20,5 --start ready -o race.html",
 )
 def race(
     model: ModelOperand,
@@ -226,13 +227,14 @@ def race(
     ] = None,
     options: SolverOptions,
     reading: FileOptions,
-    output: Picture = None,
+    output: Annotated[Path | None, writes("Draw it: .png, .svg or .pdf; or .html, a live page.")] = None,
     strips: Annotated[Path | None, takes("FILE", "Draw a strip of frames for each method too.", "--strips")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Let every method solve the same problem, and compare.
 
-    Exits with 1 if no method reached the goal. A method that does not serve the goal says why.
+    Exits with 1 if no method reached the goal. A method that does not serve the goal says why. As a page, race.html,
+    the race of an arm in the plane is live: the goal can be dragged.
     """
     from .. import draw
     from ..explain.races import Race, race as compare
@@ -241,13 +243,15 @@ def race(
 
     linkage = reading.model(model)
     wanted, begin, settings = goal.read(linkage), options.read_start(linkage), options.read()
-    with _writing(output, draw.IMAGES, as_json) as path:
+    with _writing(output, (*draw.IMAGES, ".html"), as_json) as path:
         laps, names = Race([]), methods or list(METHODS)
         with progress("solving") as report:
             for k, name in enumerate(names):
                 report(k / len(names), name)
                 laps += compare(linkage, wanted, start=begin, methods=[name], **settings)
-        if path is not None:
+        if path is not None and path.suffix == ".html":
+            draw.live_race(linkage, wanted, start=begin, methods=methods or (), path=path)
+        elif path is not None:
             draw.race(laps, goal=wanted.position, path=path)
     if strips is not None:
         draw.figure(figures.of_race(laps), path=strips)

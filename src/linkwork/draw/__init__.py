@@ -12,6 +12,7 @@ from .charts import figure, map, race, report, tree, workspace  # noqa: A004 - d
 from .embedding import Page
 from .films import FILMS, film
 from .live_figures import live
+from .live_races import live_race
 from .pages import page, page_data
 from .pictures import pose, strip
 from .sketch import is_flat
@@ -25,6 +26,7 @@ __all__ = [
     "film",
     "is_flat",
     "live",
+    "live_race",
     "map",
     "page",
     "page_data",

@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from functools import cache
 from html import escape
 
 from ..errors import OptionError
+from ..formats.packed import PackedLinkage
 from ..models import figure_linkages
 from ..models.textbook import FIGURES
 from . import scripts
@@ -58,7 +60,12 @@ def names() -> tuple[str, ...]:
 
 
 def live(
-    name: str, path: str | os.PathLike[str] | None = None, *, title: str | None = None, **attributes: object
+    name: str,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    title: str | None = None,
+    packs: Mapping[str, PackedLinkage] | None = None,
+    **attributes: object,
 ) -> Page:
     """Return a live figure as one page: no network, no server, no Python behind it. A notebook shows it in its cell.
 
@@ -66,6 +73,7 @@ def live(
         name: One of `names`, such as ``"jacobian-columns"``, or a figure of the chapter by its number, ``"5.18"``.
         path: Where to save the page as well, ending in ``.html``.
         title: Its heading; `title_of` the figure by default.
+        packs: Linkages of your own, packed, by the names that the figure asks for.
         attributes: Options of the figure, such as ``pose=(0.4, 0.8, 0.8)``; underscores stand for hyphens.
 
     Raises:
@@ -84,7 +92,7 @@ def live(
     said = {"name": name} | {key.replace("_", "-"): _text(value) for key, value in attributes.items()}
     words = " ".join(f'{key}="{escape(value)}"' for key, value in said.items())
     heading = escape(title or title_of(name))
-    page = Page(PAGE.format(title=heading, attributes=words, script=script()), name, HEIGHT)
+    page = Page(PAGE.format(title=heading, attributes=words, script=script() + _added(packs or {})), name, HEIGHT)
     if path is not None:
         page.save(path)
     return page
@@ -105,9 +113,18 @@ def title_of(name: str) -> str:
 @cache
 def script() -> str:
     """Return everything that pages with live figures need as one plain script, linkages and machine code inside."""
-    packs = {name: json.loads(text) for name, text in figure_linkages.packs().items()}
-    data = json.dumps(packs, separators=(",", ":")).replace("Infinity", "1e999").replace("</", "<\\/")
-    return f"var linkworkPacks = {data};\n{scripts.bundle([ENTRY], code=True)}"
+    return f"var linkworkPacks = {_texts(figure_linkages.packs())};\n{scripts.bundle([ENTRY], code=True)}"
+
+
+def _added(packs: Mapping[str, PackedLinkage]) -> str:
+    """Return the script that adds linkages to those of a page."""
+    texts = {name: packed.to_json() for name, packed in packs.items()}
+    return f"Object.assign(linkworkPacks, {_texts(texts)});\n" if texts else ""
+
+
+def _texts(packs: Mapping[str, str]) -> str:
+    """Return packed linkages, JSON texts by name, as an object of a script."""
+    return f"{{{','.join(f'{json.dumps(name)}:{text}' for name, text in packs.items())}}}".replace("<", "\\u003c")
 
 
 def _text(value: object) -> str:

@@ -1,0 +1,55 @@
+"""A race of methods as a live page: an arm that moves in a plane, every method after one goal that can be dragged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from ..errors import OptionError
+from ..goals import Reach
+from ..linkage.linkage import Linkage
+from ..linkage.poses import PoseLike, start_pose
+from .embedding import Page
+from .live_figures import live
+from .sketch import is_flat
+
+
+def live_race(
+    linkage: Linkage,
+    goal: Reach,
+    *,
+    start: PoseLike | None = None,
+    methods: Sequence[str] = (),
+    path: str | os.PathLike[str] | None = None,
+) -> Page:
+    """Return a page in which every method goes after one goal, side by side, step by step.
+
+    Args:
+        linkage: A linkage that moves in the plane of x and y.
+        goal: Where a frame of it should be; its position.
+        start: The pose all begin with.
+        methods: Those that take part at first; all that serve the linkage by default.
+        path: Where to save the page as well, ending in ``.html``.
+
+    Raises:
+        OptionError: If the linkage leaves the plane, or the goal asks for more than a position.
+
+    Example:
+        >>> import linkwork as lw
+        >>> page = live_race(lw.models.planar([3, 2, 1]), lw.Reach("tip", position=(-2, 3)), methods=["damped", "ccd"])
+        >>> 'methods="damped, ccd"' in page.html
+        True
+    """
+    if not is_flat(linkage):
+        raise OptionError(
+            f"a live race is drawn in the plane of x and y, and linkage {linkage.name!r} leaves it; save a picture, "
+            "such as race.png."
+        )
+    if goal.position is None or goal.orientation is not None:
+        raise OptionError("a live race is after a position; leave the orientation out, or save a picture.")
+    place = Reach(goal.frame, position=goal.position[:2])
+    options: dict[str, object] = {"start": start_pose(linkage, start), "goal": goal.position[:2]}
+    if methods:
+        options["methods"] = ", ".join(methods)
+    packs = {"raced": linkage.pack(place)}
+    return live("race", path, title=f"{linkage.name}: a race", packs=packs, linkage="raced", **options)
