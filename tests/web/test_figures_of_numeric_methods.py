@@ -127,7 +127,7 @@ def test_null_space(figure, arm):
     strides = np.angle(np.exp(1j * (np.roll(curve, -1, axis=0) - curve)))
     assert np.linalg.norm(strides, axis=1).max() < 0.12  # it is closed, and has no gap
     assert np.linalg.norm(jacobian(arm, state["q"]) @ state["null"]) < 1e-12
-    shown.slide("along the null space", 0.4)
+    shown.slide("null space", 0.4)
     shown.press("One step")
     before = np.array(curve[round(0.4 * len(curve))])
     J, z = jacobian(arm, before), np.array([0.1, 0.5, 0.1]) * before

@@ -39,7 +39,7 @@ export function damping(root, home) {
   });
   const change = panel.matrix({ label: "θ̇ =", colors: COLORS, digits: 3 });
   const table = panel.table();
-  const filter = new Plot(panel.node, { x: [0, 36], y: [0, 1.15], height: 150, label: "The filter factor over the singular value", across: "singular value σ", up: "filter factor f(σ)" });
+  const filter = new Plot(stage, { x: [0, 36], y: [0, 1.15], height: 150, label: "The filter factor over the singular value", across: "singular value σ", up: "filter factor f(σ)" });
   const half = filter.path({ color: "orange", dashed: true, width: 1.4 });
   const curve = filter.path({ color: "blue", width: 2.4 });
   const dots = [filter.point({ color: "green" }), filter.point({ color: "red" })];

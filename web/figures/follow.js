@@ -42,7 +42,7 @@ export function follow(root, home) {
   );
   const scrub = panel.slider({ label: "frame", min: 0, max: FRAMES - 1, step: 1, value: frame, moved: (value) => ((frame = value), draw()) });
   panel.player({ step: forward, back: () => show(frame - 1), reset: () => show(0), rate: home.still ? 2 : 10 });
-  const plot = new Plot(panel.node, { x: [0, FRAMES + 1], y: [-90, 180], height: 210, label: "The joint angles over the frames", across: "frame", up: "joint angles [°]" });
+  const plot = new Plot(stage, { x: [0, FRAMES + 1], y: [-90, 180], height: 210, label: "The joint angles over the frames", across: "frame", up: "joint angles [°]" });
   const curves = COLORS.map((color) => plot.path({ color, width: 2.2 }));
   const now = plot.path({ color: "orange", width: 1.6 });
   const letters = COLORS.map((color) => plot.text({ color }));

@@ -30,15 +30,15 @@ export function nullSpace(root, home) {
   const ghosts = Array.from({ length: GHOSTS }, () => plane.arm({ faint: true }));
   const body = plane.arm();
   const goal = plane.goal({ at: places(arm, q, ["tip"])[0], label: "goal", moved: drag, hold: within });
-  const along = panel.slider({ label: "along the null space", min: 0, max: 1, step: 0.002, value: 0, digits: 2, color: "blue", moved: slide });
+  const along = panel.slider({ label: "null space", min: 0, max: 1, step: 0.002, value: 0, digits: 2, color: "blue", moved: slide });
   panel.choice({ label: "Form", options: { gradient: "gradient", printed: "printed (5.27)" }, chosen: (word) => (wish.form = /** @type {any} */ (word)) });
   COLORS.forEach((color, k) =>
     panel.slider({ label: `desired θ_${k + 1}`, min: -180, max: 180, step: 5, value: wish.desired[k] / DEGREE, unit: "°", color, moved: (value) => ((wish.desired[k] = value * DEGREE), draw()) }),
   );
   COLORS.forEach((color, k) => panel.slider({ label: `gain a_${k + 1}`, min: 0, max: 1, step: 0.05, value: wish.gains[k], digits: 2, color, moved: (value) => (wish.gains[k] = value) }));
   panel.buttons({ Lean: lean, "One step": () => void once(), Reset: reset });
-  const vector = panel.matrix({ label: "null space:", columns: ["θ_1", "θ_2", "θ_3"], colors: COLORS });
-  const plot = new Plot(panel.node, { x: [-180, 180], y: [-180, 180], height: 240, label: "All poses with this tip, as a curve over the second and third joint angle", across: "θ₂ [°]", up: "θ₃ [°]" });
+  const vector = panel.matrix({ label: "n =", columns: ["θ_1", "θ_2", "θ_3"], colors: COLORS });
+  const plot = new Plot(stage, { x: [-180, 180], y: [-180, 180], height: 240, label: "All poses with this tip, as a curve over the second and third joint angle", across: "θ₂ [°]", up: "θ₃ [°]" });
   const lines = Array.from({ length: PIECES }, () => plot.path({ color: "blue", width: 2.2 }));
   const aim = plot.point({ color: "orange" });
   const here = plot.point({ color: "blue", radius: 6 });

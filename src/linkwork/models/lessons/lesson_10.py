@@ -54,7 +54,7 @@ LESSON = Lesson(
             "The elbow is bent by 5° only. The tip should move at 1 unit a second in the direction in which it moves "
             "worst. How large are the joint rates then, as the length of the vector θ̇, in radians a second?",
             lambda: _fastest(5.0),
-            unit="rad/s",
+            unit="",
             tolerance=0.02,
             hint="The table of the lesson has the singular values for 5°. You need the smaller one, and its inverse.",
             why="It is 1/σ₂. Two radians a second for a tip that crawls.",
