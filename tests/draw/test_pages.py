@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.draw.holds import limb_ends, standing
+from linkwork.draw.holds import begin, limb_ends, standing, with_ends
 from linkwork.errors import FormatError, FrameNotFoundError, LoopError
 
 
@@ -40,6 +40,23 @@ def test_what_stands_is_held_and_what_is_fixed_needs_no_pin() -> None:
     assert set(standing(body, q, limb_ends(body))) == {"left_foot", "right_foot"}
     assert standing(lw.models.human(), q[7:], limb_ends(body)) == []
     assert standing(body, q, []) == [body.links[0]]
+
+
+def test_a_long_last_link_is_held_by_its_far_end() -> None:
+    ball = lw.Visual(lw.Sphere(0.02), (0, 0, -0.4))
+    builder = lw.Builder("leg").revolute("hip", "thigh", axis="y")
+    leg = builder.revolute("knee", "shank", axis="y", at=(0, 0, -0.4), shape=ball).build()
+    held, ends = with_ends(leg)
+    assert ends == ["shank.end"]
+    np.testing.assert_allclose(held.forward(np.zeros(2), frame="shank.end")[:3, 3], (0, 0, -0.8), atol=1e-12)
+
+
+def test_a_straight_arm_is_bent_where_a_page_begins() -> None:
+    arm = lw.Builder("arm").revolute("j1", "upper", axis="y").revolute("j2", "lower", axis="y", at=(1, 0, 0))
+    arm = arm.frame("tip", at=(1, 0, 0)).build()
+    q = begin(arm, ["tip"])
+    assert np.linalg.norm(arm.forward(q, frame="tip")[:3, 3]) == pytest.approx(0.9, abs=1e-3)
+    assert (begin(lw.models.panda(), ["tip"]) == lw.models.panda().stored_pose("ready")).all()
 
 
 def test_a_page_is_one_small_file(tmp_path: Path) -> None:

@@ -512,3 +512,12 @@ def test_a_body_that_lies_all_the_time_is_remarked(tmp_path, quarter, lies):
     remarks = [remark.text for remark in gltf.read(path).remarks if "over the feet" in remark.text]
     assert [text.endswith("up='z' (--up z) reads it so.") for text in remarks] == [True] * lies
     assert not [remark for remark in gltf.read(path, Options(up="z")).remarks if "over the feet" in remark.text]
+
+
+def test_a_head_that_moves_beside_one_that_stays_is_no_trouble(tmp_path):
+    """Characters carry further heads, such as a helmet's, that hang on nothing that moves."""
+    nodes = [{"name": "Hips", "children": [1, 2]}, {"name": "Head", "translation": [0, 0.7, 0]}]
+    nodes += [{"name": "LeftFoot", "translation": [0, -0.9, 0.1]}, {"name": "Helmet_head", "translation": [0, 0.8, 0]}]
+    file = File(nodes, skins=[{"joints": [0, 1, 2, 3]}])
+    file.animate((0, "translation", np.array([0.0, 1.0]), np.array([[0.0, 0.9, 0.0], [0.2, 0.9, 0.0]]), "LINEAR"))
+    assert not [remark for remark in gltf.read(file.save(tmp_path)).remarks if "over the feet" in remark.text]

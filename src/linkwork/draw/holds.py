@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
+from ..explain.diagnosis import reach
+from ..goals import Reach
+from ..linkage.geometry import Capsule, Cylinder, Visual
 from ..linkage.linkage import Linkage
+from ..solvers import solve
 from ..transforms import FloatArray
 
 SHORT = 0.1  # of the linkage's size: fingers, toes and faces below it are part of the hand, foot or head they hang on
+LONG = 0.12  # of the size: a last link that goes on that far is held by its far end
+STRAIGHT, BENT = 0.7, 0.45  # of the reach: from where on an arm is straight, and where its end is brought then
+READY = ("ready", "home", "stand")  # stored poses to begin with
+ZERO = "qpos0"  # what MuJoCo's files call the pose they were put together in
 MOST = 12  # ends that are marked; every link can be taken hold of
-LOW = 0.12  # of the height: what is that near to the lowest point stands on the ground
+LOW = 0.2  # of the height: what is that near to the lowest point stands on the ground
+FREE = ("floating", "planar")  # joints that let a linkage go anywhere
 FEET = 2  # feet that are held with their turn; of more, the places
 
 
@@ -28,7 +39,8 @@ def limb_ends(linkage: Linkage) -> list[str]:
     places = linkage.forward(linkage.neutral()).array[:, :3, 3]
     short_length = SHORT * float(np.linalg.norm(np.ptp(places, axis=0)))
     above = {k: _moving_above(linkage, k) for k in moving}
-    lengths = {k: _length(linkage, places, k, above) for k in moving}
+    counts = Counter(above.values())
+    lengths = {k: _length(linkage, places, k, above, counts) for k in moving}
     ends = {k for k in moving if k not in above.values()}
     while True:
         short = {k for k in ends if lengths[k] < short_length and above[k] >= 0 and len(ends) > 1}
@@ -41,6 +53,57 @@ def limb_ends(linkage: Linkage) -> list[str]:
     ordered = sorted(ends, key=lambda k: (-lengths[k], k))[:MOST]
     names = dict.fromkeys(_grasp(linkage, places, k, above, short_length) for k in ordered)
     return [name for name in names if linkage.evaluator.moving_rows(name)[:3].any()]
+
+
+def with_ends(linkage: Linkage) -> tuple[Linkage, list[str]]:
+    """Return a linkage and the ends of its limbs, with frames such as ``shank.end`` where a last link is long.
+
+    Such a link is held where its furthest shape is, not where it begins.
+    """
+    ends = limb_ends(linkage)
+    far = LONG * float(np.linalg.norm(np.ptp(linkage.forward(linkage.neutral()).array[:, :3, 3], axis=0)))
+    for k, name in enumerate(ends):
+        if name not in linkage.links or linkage.children[linkage.link_index(name)]:
+            continue
+        points = [p for visual in linkage.nodes[linkage.link_index(name)].visuals for p in _far_points(visual)]
+        point = max(points, key=np.linalg.norm, default=np.zeros(3))
+        if np.linalg.norm(point) > far and f"{name}.end" not in linkage.frames:
+            linkage, ends[k] = linkage.add_frame(f"{name}.end", name, point), f"{name}.end"
+    return linkage, ends
+
+
+def _far_points(visual: Visual) -> list[FloatArray]:
+    """Return points of a shape in its link: its middle, and the ends of what is long."""
+    middle, axis = visual.placement[:3, 3], visual.placement[:3, 2]
+    half = visual.shape.length / 2.0 if isinstance(visual.shape, Capsule | Cylinder) else 0.0
+    return [middle, middle + half * axis, middle - half * axis]
+
+
+def begin(linkage: Linkage, ends: list[str]) -> FloatArray:
+    """Return the pose that a page begins with: a stored one, ``ready`` or ``home`` first, else joints at zero.
+
+    Joints at zero are how robots and characters are put together. An arm that lies straight then cannot be pulled
+    further: its end is brought to about half of its reach.
+    """
+    names = [name for name in linkage.poses if name != ZERO]
+    if names:
+        return linkage.stored_pose(next((name for name in READY if name in names), names[0]))
+    q = linkage.neutral()
+    plain = linkage.table.plain[0]
+    q[plain] = np.clip(0.0, linkage.lower[plain], linkage.upper[plain])
+    if len(ends) != 1 or linkage.loops or standing(linkage, q, ends):
+        return q
+    origin, _, most, _ = reach(linkage, ends[0])
+    away = linkage.forward(q, frame=ends[0])[:3, 3] - origin
+    if not np.isfinite(most) or np.linalg.norm(away) < STRAIGHT * most:
+        return q
+    flat = not linkage.evaluator.moving_rows(ends[0])[2]
+    for way in ([0.8, 0.6, 0.0],) if flat else ([0.8, 0.0, 0.6], [0.0, 0.8, 0.6]):
+        there = origin + BENT * most * np.array(way)
+        found = solve(linkage, Reach(ends[0], position=there[:2] if flat else there), start=q)
+        if found.success:
+            return found.q
+    return q
 
 
 def _moving_above(linkage: Linkage, link: int) -> int:
@@ -58,15 +121,14 @@ def _all_above(above: dict[int, int], link: int) -> list[int]:
     return found
 
 
-def _length(linkage: Linkage, places: FloatArray, link: int, above: dict[int, int]) -> float:
+def _length(linkage: Linkage, places: FloatArray, link: int, above: dict[int, int], counts: Counter[int]) -> float:
     """Return how long the limb is that ends with a link: from where the last of its siblings branched off."""
-    branches = {top for top in above.values() if list(above.values()).count(top) > 1}
     end = places[linkage.frame_index(_frame(linkage, places, link))]
     total = 0.0
     while True:
         total += float(np.linalg.norm(end - places[link]))
         end, parent = places[link], above[link]
-        if parent < 0 or parent in branches:
+        if parent < 0 or counts[parent] > 1:
             return total
         link = parent
 
@@ -109,11 +171,12 @@ def _frame(linkage: Linkage, places: FloatArray, link: int) -> str:
 
 
 def standing(linkage: Linkage, q: FloatArray, ends: list[str]) -> list[str]:
-    """Return the ends that a linkage whose root moves stands on at a pose; its first link where nothing is low."""
-    if not linkage.arcs[0].articulation.nv:
+    """Return the ends that a linkage which may go anywhere stands on at a pose; its first link if none is low."""
+    free = next((k for k, arc in enumerate(linkage.arcs) if arc.articulation.kind in FREE), None)
+    if free is None or any(arc.articulation.nq for arc in linkage.arcs[:free]):
         return []
     places = linkage.forward(q)
     heights = places.array[:, 2, 3]
     low, high = float(heights.min()), float(heights.max())
     feet = [name for name in ends if places[name][2, 3] <= low + LOW * (high - low)]
-    return feet if feet and high > low else [linkage.links[0]]
+    return feet if feet and high > low else [linkage.links[free]]

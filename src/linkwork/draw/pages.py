@@ -21,7 +21,7 @@ from ..transforms import FloatArray
 from . import scripts
 from .arguments import View, checked_view, frame_names, one_pose, output_path
 from .embedding import Page
-from .holds import FEET, limb_ends, standing
+from .holds import FEET, begin, standing, with_ends
 from .sketch import Sketch
 from .stage_scene import scene as stage_scene
 
@@ -68,7 +68,8 @@ def page(
         path: Where to write the page, a ``.html``; None returns it only.
         goals: Frames to mark and to drag; the ends of limbs by default.
         pins: Frames that are held at first; by default the feet of a figure whose root is free.
-        start: The pose to begin with: by default the stored pose ``"ready"``, else the first stored, else the neutral.
+        start: The pose to begin with: by default a stored one, ``"ready"`` or ``"home"`` first, else joints at zero and
+            a single arm bent.
         title: A line above the picture; the linkage's name by default.
         meshes: Whether meshes and the skin of its file are shown; they make up most of a page that has them.
         view: Camera, as in `draw.pose`.
@@ -106,16 +107,20 @@ def page_data(
 
     Arguments are those of `page`.
     """
-    q = one_pose(linkage, start)
+    if goals is None:
+        linkage, ends = with_ends(linkage)
+    else:
+        ends = list(frame_names(linkage, list(goals)))
+    q = begin(linkage, ends) if start is None else one_pose(linkage, start)
     if linkage.loops:
         q = close(linkage, q) if start is not None else _closed(linkage, q)
-    ends = limb_ends(linkage) if goals is None else list(frame_names(linkage, list(goals)))
     held = standing(linkage, q, ends) if pins is None else list(frame_names(linkage, list(pins)))
     sketch = Sketch(linkage, meshes=meshes)
     flat = sketch.flat and view is None
     single = len(ends) == 1 and not held and not flat
     turned = [name for name in ends if single and _joints(linkage, name) >= TURNS]
-    solvers = {} if linkage.arcs[0].articulation.nv or linkage.loops else _solvers(ends, turned, 2 if flat else 3)
+    free = bool(standing(linkage, q, ends))
+    solvers = {} if free or linkage.loops else _solvers(ends, turned, 2 if flat else 3)
     content = {
         "title": title or linkage.name,
         "start": q.tolist(),

@@ -214,9 +214,9 @@ class Sketch:
         only there to carry it about.
         """
         linkage, kinds = self.linkage, [joint.articulation.kind for joint in self.linkage.arcs]
-        if kinds[child] == "floating":
-            return True
         above, limbs = linkage.parents[child], linkage.children
+        if kinds[child] == "floating":  # in files where every joint may slide, only the first is no bone
+            return all(kinds[k] == "fixed" for k in self._way_to(above))
         carries = all(kind in ("fixed", "floating") for kind in (kinds[k] for k in self._way_to(above)))
         alone = all(not limbs[other] for other in limbs[above] if other != child)
         return carries and alone and kinds[child] == "ball" and len(limbs[child]) > 1

@@ -238,7 +238,8 @@ class _GltfReader:
         if self.options.up is not None or not heads or not feet:
             return
         known: dict[int, tuple[FloatArray, FloatArray]] = {}
-        ends = [np.mean([self._followed(k, motions, known)[1] for k in own], axis=0) for own in (heads, feet)]
+        places = [[self._followed(k, motions, known)[1] for k in own] for own in (heads, feet)]
+        ends = [np.mean(np.broadcast_arrays(*own), axis=0) for own in places]  # some of them move, others stay
         way = np.atleast_2d(ends[0] - ends[1])
         way = (way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-12)).mean(axis=0)
         axis = "xyz"[int(way.argmax())]
