@@ -14,8 +14,9 @@ from ..linkage.linkage import Linkage, check_linkage
 from ..linkage.poses import PoseLike, start_pose
 from ..solvers import Method, Problem, configure, group_of
 from ..solvers.groups import Joints, Weights
-from ..solvers.iterate import follow, follow_frames, settled
+from ..solvers.iterate import follow, settled
 from ..solvers.options import Settings, SolveOptions, positive, whole
+from ..solvers.walking import targets_of, walk_for
 from ..transforms import FloatArray
 from .clips import Clip
 from .following import can_follow, follow_path
@@ -81,9 +82,9 @@ def track(
     series = _series(linkage, goals, q, fps, frames)
     chosen, settings = configure(method, options)
     problem = Problem(linkage, series[0], q, group_of(linkage, joints, weights))
-    chosen.accept(problem)
     series = _single_goals(series, steps) if lookahead else series
-    way = _followed(chosen, settings, problem, series, q, steps, progress)
+    way = _stepped(chosen, settings, problem, series, q, steps, progress)
+    way = way or _followed(chosen, settings, problem, series, q, steps, progress)
     if start is None and steps is None and isinstance(goals, Reach):
         way = _from_a_better_start(chosen, settings, problem, goals, way)
     return _clip(linkage, _chosen(problem, settings, way) if lookahead else way, fps, chosen)
@@ -114,11 +115,6 @@ def _followed(
     """Return the way through the goals from a start."""
     if steps is None and can_follow(method, problem, settings):
         return Way(q, series, *follow_path(method, problem, series, q, settings, progress))
-    stepped = None if steps is None else _stepped(method, settings, problem, series, q, steps)
-    if stepped is not None:
-        for k in range(len(series) if progress is not None else 0):
-            progress(k + 1, len(series))
-        return Way(q, series, *stepped)
     poses, residuals = [], []
     for pose, errors in _frames(method, settings, problem, series, q, steps):
         poses.append(pose)
@@ -177,6 +173,8 @@ def _frames(
     steps: int | None,
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield the pose of every frame and the errors of its goals."""
+    if steps is not None:
+        whole("steps", steps, least=1)
     memory: dict[str, Any] = {}
     complete = settled(settings, method)
     for k, wanted in enumerate(series):
@@ -189,15 +187,30 @@ def _frames(
 
 
 def _stepped(
-    method: Method, settings: Settings, problem: Problem, series: Sequence[Any], q: FloatArray, steps: int
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return the poses of frames that are so many steps apart, and their errors; None where goals differ in make."""
+    method: Method,
+    settings: Settings,
+    problem: Problem,
+    series: Sequence[Any],
+    q: FloatArray,
+    steps: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> Way | None:
+    """Return the way of frames that are so many steps apart, by the compiled loop; None for all else."""
+    walk = None if steps is None else walk_for(method, problem, settled(settings, method))
+    if walk is None or steps is None:
+        method.accept(problem)
+        return None
     whole("steps", steps, least=1)
-    make = [goal.signature for goal in problem.goals]
+    make = [goal.signature for goal in walk.goals]
     frames = [(goals,) if isinstance(goals, Goal) else tuple(goals) for goals in series]
     if [goal.signature for goals in frames for goal in goals] != make * len(frames):
         return None
-    return follow_frames(method, problem, frames, q, settled(settings, method), steps)
+    found = walk.frames(targets_of(frames), q, steps)
+    if found is None:
+        return None
+    for k in range(len(series) if progress is not None else 0):
+        progress(k + 1, len(series))
+    return Way(q, series, *found)
 
 
 def _series(linkage: Linkage, goals: Any, q: Any, fps: float, frames: int | None) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +17,9 @@ from .groups import limits_kept, within_limits
 from .loops import Closure
 from .problem import Problem, State
 from .solution import Record, Solution, from_rows
-from .walking import targets_of, walk_for
+from .walking import walk_for
 
 if TYPE_CHECKING:
-    from ..goals import Goal
     from .method import Method
     from .options import Settings
 
@@ -36,12 +34,12 @@ def run(method: Method, problem: Problem, start: FloatArray, settings: Settings)
     Euler steps with the Jacobian taken anew each time. A step that makes the weighted error grow is halved a few times;
     what still does not help is taken whole, since a way round may lead uphill. The best pose met is what comes back.
     """
-    method.accept(problem)
     settings = settled(settings, method)
     compiled = walk_for(method, problem, settings) if not settings.trace or start.ndim == 1 else None
     found = None if compiled is None else compiled.many(problem, start)
     if found is not None:
         return found
+    method.accept(problem)
     deadline = None if settings.time_budget is None else time.perf_counter() + settings.time_budget
     trace: list[Record] = []
     walk, ending = _walked(method, problem, start, settings, deadline, trace=trace if settings.trace else None)
@@ -115,17 +113,6 @@ def follow(
         if np.isfinite(change).all():
             q = moved(problem, q, change, settings)
     return q
-
-
-def follow_frames(
-    method: Method, problem: Problem, series: Sequence[tuple[Goal, ...]], q: FloatArray, settings: Settings, steps: int
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return what `follow` makes of frames after frames, all of goals of one make: poses and residuals.
-
-    The first is the start. None where the compiled loop does not take them.
-    """
-    compiled = walk_for(method, problem, settings)
-    return None if compiled is None else compiled.frames(targets_of(series), q, steps)
 
 
 def settled(settings: Settings, method: Method) -> Settings:

@@ -37,9 +37,10 @@ class PreparedMethod:
     def __init__(self, linkage: Linkage, goal: Reach, method: Method, settings: Settings, group: Group | None) -> None:
         self.linkage, self.goal, self.method, self.settings, self.group = linkage, goal, method, settings, group
         self.problem = Problem(linkage, goal, group=group)
-        method.accept(self.problem)
         alone = type(method).solve is Method.solve and not settings.trace
         self._walk = walk_for(method, self.problem, settled(settings, method)) if alone else None
+        if self._walk is None:
+            method.accept(self.problem)
 
     def __repr__(self) -> str:
         return f"<PreparedMethod {self.method.name!r} for {self.goal.frame!r} of {self.linkage.name!r}>"

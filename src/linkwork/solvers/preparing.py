@@ -60,8 +60,7 @@ def prepare(
     Args:
         linkage: The linkage.
         frame: Name of the frame that targets are for. Or a goal, or a list of them, for a whole body: the solver then
-            takes goals of the same kinds, ``ik(goals, start=q)``, and follows whole motions, ``ik.follow(...)``; what
-            matters of a frame, the goals say.
+            takes goals of the same kinds, ``ik(goals, start=q)``, and follows whole motions, ``ik.follow(...)``.
         position: Whether its position matters; ``"xy"`` for these axes of the world alone.
         orientation: Whether its orientation matters.
         free: An axis of the frame, such as ``"z"``, that it may spin about: only where the axis points matters.
@@ -87,16 +86,15 @@ def prepare(
         raise OptionError(f"orientation is True or False, got {orientation!r}.")
     restarts, seed = whole("restarts", restarts), whole("seed", seed)
     if method != "robust":
-        common = {"tolerance": tolerance, "rotation_tolerance": rotation_tolerance, "limits": limits}
-        common |= {} if (restarts, seed) == (RESTARTS, 0) else {"restarts": restarts, "seed": seed}
+        options |= {"tolerance": tolerance, "rotation_tolerance": rotation_tolerance, "limits": limits}
+        options |= {} if (restarts, seed) == (RESTARTS, 0) else {"restarts": restarts, "seed": seed}
         goal = _goal(_frame(frame, method), position, orientation, free)
-        return _by_method(linkage, goal, method, common | options, group_of(linkage, joints, weights))
+        return _by_method(linkage, goal, method, options, group_of(linkage, joints, weights))
     if options:
         raise OptionError(f"{', '.join(options)}: options of methods; say which: prepare(..., method='damped').")
     settings = Settings(tolerance, rotation_tolerance, limits=limits)
     if isinstance(frame, str):
-        goal = _goal(frame, position, orientation, free)
-        return _search(linkage, goal, settings, restarts, seed, joints, weights)
+        return _search(linkage, _goal(frame, position, orientation, free), settings, restarts, seed, joints, weights)
     if (position, orientation, free) != (True, True, None):
         raise OptionError("position, orientation and free are for one frame; goals say themselves what matters.")
     return _body(linkage, frame, settings, restarts, seed, group_of(linkage, joints, weights))

@@ -111,6 +111,4 @@ def _walk(linkage: Linkage, goal: Reach, method: str) -> Walk | None:
     chosen, settings = configure(method, {})
     if type(chosen).solve is not Method.solve:
         return None
-    problem = Problem(linkage, goal)
-    chosen.accept(problem)
-    return walk_for(chosen, problem, settled(settings, chosen))
+    return walk_for(chosen, Problem(linkage, goal), settled(settings, chosen))

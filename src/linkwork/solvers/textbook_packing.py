@@ -73,11 +73,12 @@ def textbook_data(linkage: Linkage, goal: Reach, settings: Settings) -> Data:
         method = cls()
         complete = settled(settings, method)
         try:
-            method.accept(problem)
+            walk = walk_for(method, problem, complete)
+            if walk is None:
+                method.accept(problem)
         except GoalError as error:
             refused[name] = str(error)
             continue
-        walk = walk_for(method, problem, complete)
         if walk is None:
             refused[name] = f"method {name!r} cannot bring frame {goal.frame!r} to such goals in a page."
             continue

@@ -215,7 +215,10 @@ def walk_for(method: Method, problem: Problem, settings: Settings) -> Walk | Non
     """Return the compiled loop for a problem and `settled` settings, kept on the linkage; None where NumPy serves it.
 
     It takes positions and orientations of frames, one kind or several, in two and three dimensions, joints of any
-    kind, and the options of the methods that are no functions of the caller's.
+    kind, and the options of the methods that are no functions of the caller's. What it takes, the method has accepted.
+
+    Raises:
+        GoalError: If the method cannot serve these goals.
     """
     if not all(type(goal) is Reach and goal.free is None and goal.ranges is None for goal in problem.goals):
         return None
@@ -232,9 +235,10 @@ def walk_for(method: Method, problem: Problem, settings: Settings) -> Walk | Non
 
 
 def _made(method: Method, problem: Problem, settings: Settings) -> Walk | None:
-    if len(problem.levels) != 1 or not len(problem.rows) or not np.isfinite(settings.tolerances(problem)).all():
-        return None
     if "plan" not in vars(type(method)):  # a method of the caller's own, made from one of these
+        return None
+    method.accept(problem)
+    if len(problem.levels) != 1 or not len(problem.rows) or not np.isfinite(settings.tolerances(problem)).all():
         return None
     plan = method.plan(problem, settings)
     return None if plan is None else Walk(method, problem, settings, plan)
