@@ -24,6 +24,8 @@ export class Hands {
     listen("wheel", (event) => this.wheel(event), { passive: false });
     listen("contextmenu", (event) => event.preventDefault());
     listen("dblclick", () => stage.home());
+    listen("keydown", () => canvas.classList.remove("held"));
+    listen("focusout", () => canvas.classList.remove("held"));
     if (keys) listen("keydown", (event) => this.key(event));
   }
 
@@ -36,6 +38,7 @@ export class Hands {
   /** @param {PointerEvent} event */
   down(event) {
     const { stage } = this;
+    stage.canvas.classList.add("held"); // no ring around what is focused by a pointer
     this.fingers.set(event.pointerId, event);
     stage.canvas.setPointerCapture(event.pointerId);
     if (this.fingers.size > 1 || event.button !== 0) return;

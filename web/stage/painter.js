@@ -13,7 +13,6 @@ import { rgb } from "../theme.js";
 
 const PART = 16; // numbers of a part: link, shape, size 3, half, colour 3, turn 4, place 3
 const RAIL = 8; // of a rail: link, link, an end on each
-const MANY = 1500; // parts beyond which shapes are coarser
 const MAP = 2048; // texels along the shadow map
 const SUN = unit([-0.35, -0.5, 1]); // towards it, for an eye at azimuth -90 degrees
 const RAIL_COLOR = [0.54, 0.58, 0.62];
@@ -63,7 +62,7 @@ export class Painter {
     };
     const parts = new Float32Array(bytes(scene.parts));
     this.rails = new Float32Array(bytes(scene.rails));
-    this.shapes = allShapes(parts.length / PART > MANY);
+    this.shapes = allShapes(parts.length / PART);
     this.parts = new Layer(gl, this.shapes);
     this.railRods = new Layer(gl, [this.shapes[CAPSULE]]);
     /** What the stage draws over the linkage, anew for every picture. */ this.marks = new Layer(gl, this.shapes);

@@ -86,7 +86,8 @@ export function box() {
   return { vertices, indices };
 }
 
-/** All of them in the order of their numbers; coarser where there are very many. @param {boolean} many */
-export function allShapes(many) {
-  return [many ? capsule(10, 3) : capsule(24, 6), cylinder(many ? 14 : 40), box(), cone(24), ring(72, 8)];
+/** All of them in the order of their numbers. @param {number} count how many there will be; coarser where there are very many */
+export function allShapes(count) {
+  const [sides, rings] = count > 4000 ? [6, 2] : count > 1500 ? [10, 3] : [24, 6];
+  return [capsule(sides, rings), cylinder(2 * sides - 4), box(), cone(24), ring(72, 8)];
 }

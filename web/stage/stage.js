@@ -39,6 +39,7 @@ export const STAGE_CSS = `
 .lw-stage canvas { position: absolute; inset: 0; width: 100%; height: 100%; display: block; touch-action: none; cursor: grab; }
 .lw-stage canvas:active { cursor: grabbing; }
 .lw-stage canvas:focus-visible { outline-offset: -3px; }
+.lw-stage canvas.held { outline: none; }
 .lw-stage .lw-name { position: absolute; z-index: 1; pointer-events: none; padding: .1rem .5rem; border-radius: 6px; font: 13px/1.5 var(--lw-font);
   color: var(--lw-ink); background: var(--lw-bar); border: 1px solid var(--lw-line); white-space: nowrap; }
 .lw-stage .lw-grip { position: absolute; width: 30px; height: 30px; margin: -15px; padding: 0; border: 0; border-radius: 50%;

@@ -196,7 +196,7 @@ test("the algebra of quaternions, w first", () => {
 });
 
 test("shapes are closed, and face outwards", () => {
-  for (const { vertices, indices } of allShapes(false)) {
+  for (const { vertices, indices } of allShapes(1)) {
     let volume = 0; // by the divergence theorem: positive when triangles are counter-clockwise from outside
     const corner = (k) => [0, 1, 2].map((i) => vertices[7 * k + i] + (i === 2 ? vertices[7 * k + 6] : 0));
     for (let k = 0; k < indices.length; k += 3) {
