@@ -59,7 +59,7 @@ export function eulerSteps(root, home) {
     const V = [G[0] - E[0], G[1] - E[1]];
     const J = rowsOf(arm.jacobian(q, "tip"), arm.nv, [0, 1]);
     const method = name === "planar-2" ? "inverse" : "pseudoinverse";
-    const rates = Array.from(step(arm, "pseudoinverse", G, q).velocity, (rate) => size * rate);
+    const rates = Array.from(step(arm, method, G, q, { maxStep: Infinity }).velocity, (rate) => size * rate);
     const moved = times(J, rates);
     const predicted = [E[0] + moved[0], E[1] + moved[1]];
     const way = Array.from({ length: PIECES + 1 }, (_, k) => places(arm, integrate(arm, q, rates.map((rate) => (rate * k) / PIECES)), ["tip"])[0]);

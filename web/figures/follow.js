@@ -1,9 +1,8 @@
 // @ts-check
 /** The worked example: the tip follows a straight line to the goal in 21 frames, one step of a method for each. */
 
-import { step } from "../textbook.js";
+import { follow as followed, METHODS, whyNot } from "../textbook.js";
 import { jointFrames, places } from "./arms.js";
-import { controlled } from "./control.js";
 import { split } from "./controls.js";
 import { DEGREE, number } from "./dom.js";
 import { Plane, Plot } from "./plane.js";
@@ -14,17 +13,15 @@ const FRAMES = 21;
 const START = [Math.PI / 8, Math.PI / 4, Math.PI / 4];
 const COLORS = ["violet", "teal", "gold"];
 const SHOWN = [0, 5, 10, 15, 20]; // the frames of the printed figures
-const NAMES = { pseudoinverse: "pseudoinverse", damped: "damped", control: "control", transpose: "transpose", ccd: "CCD" };
-
-/** @typedef {keyof typeof NAMES} Method */
 
 /** @param {HTMLElement} root @param {Home} home */
 export function follow(root, home) {
   const arm = home.linkage("planar-3");
   const bones = jointFrames(arm);
-  const wish = { method: /** @type {Method} */ (home.option("method", "pseudoinverse")), damping: home.numbers("damping", [5])[0], gains: home.numbers("gains", [0.1, 0.5, 0.1]) };
+  const wish = { method: home.option("method", "pseudoinverse"), damping: home.numbers("damping", [5])[0], gains: home.numbers("gains", [0.1, 0.5, 0.1]) };
   let frame = FRAMES - 1;
-  let found = run([0, 0]);
+  const at = home.numbers("goal", [-20, 5]);
+  let found = run(at);
 
   const { stage, panel } = split(root);
   const plane = new Plane(stage, { x: [-37, 31], y: [-8, 31], label: "An arm in five of 21 frames, and the path of its tip to the goal" });
@@ -34,8 +31,8 @@ export function follow(root, home) {
   const body = plane.arm();
   const path = plane.path({ color: "red", width: 2.4, layer: "marks" });
   const tip = plane.point({ color: "red" });
-  const goal = plane.goal({ at: home.numbers("goal", [-20, 5]), label: "goal", moved: solve });
-  panel.choice({ label: "Method", options: NAMES, value: wish.method, chosen: (word) => choose(/** @type {Method} */ (word)) });
+  const goal = plane.goal({ at, label: "goal", moved: solve });
+  panel.choice({ label: "Method", options: METHODS.filter((name) => !whyNot(arm, name)), value: wish.method, chosen: (name) => ((wish.method = name), solve()) });
   const damping = panel.slider({ label: "λ", min: 0, max: 20, step: 0.5, value: wish.damping, digits: 1, moved: (value) => ((wish.damping = value), solve()) });
   const gains = wish.gains.map((gain, k) =>
     panel.slider({ label: `gain a_${k + 1}`, min: 0, max: 1, step: 0.05, value: gain, digits: 2, color: COLORS[k], moved: (value) => ((wish.gains[k] = value), solve()) }),
@@ -50,31 +47,19 @@ export function follow(root, home) {
 
   /** Solve all frames, each by one step from the one before. @param {ArrayLike<number>} to */
   function run(to) {
-    /** @type {Float64Array} */ let q = Float64Array.from(START);
-    const from = places(arm, q, ["tip"])[0];
-    const poses = [q];
-    for (let k = 1; k < FRAMES; k++) {
-      const share = k / (FRAMES - 1);
-      const target = [from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share];
-      q = one(q, target);
-      poses.push(q);
-    }
+    const [from] = places(arm, START, ["tip"]);
+    const way = Array.from({ length: FRAMES }, (_, k) => [0, 1].map((i) => from[i] + ((to[i] - from[i]) * k) / (FRAMES - 1)));
+    const poses = followed(arm, wish.method, way, START, options()).map(({ q }) => q);
     const tips = poses.map((pose) => places(arm, pose, ["tip"])[0]);
     const turns = poses.slice(1).map((pose, k) => Math.max(...pose.map((angle, i) => Math.abs(angle - poses[k][i]))));
     const last = tips[FRAMES - 1];
     return { poses, tips, largest: Math.max(...turns), at: turns.indexOf(Math.max(...turns)) + 1, residual: Math.hypot(to[0] - last[0], to[1] - last[1]) };
   }
 
-  /** One step of the chosen method. @param {Float64Array} q @param {number[]} target */
-  function one(q, target) {
-    if (wish.method === "control") return controlled(arm, target, q, { desired: [0, 0, 0], gains: wish.gains, form: "gradient" });
-    return step(arm, wish.method, target, q, wish.method === "damped" ? { damping: wish.damping } : {}).q;
-  }
-
-  /** @param {Method} method */
-  function choose(method) {
-    wish.method = method;
-    solve();
+  /** What the chosen method takes. */
+  function options() {
+    if (wish.method === "damped") return { damping: wish.damping };
+    return wish.method === "control" ? { desired: [0, 0, 0], gains: wish.gains } : {};
   }
 
   /** @param {number} next */

@@ -1,15 +1,19 @@
 // @ts-check
 /** The null space: an arm moves while its tip stays, and leans towards desired angles. */
 
+import { step } from "../textbook.js";
 import { jointFrames, places, rowsOf } from "./arms.js";
-import { apart, back, controlled, selfMotion } from "./control.js";
 import { split } from "./controls.js";
 import { DEGREE, number } from "./dom.js";
 import { dragged } from "./drag.js";
 import { nullVector } from "./ellipse.js";
 import { Plane, Plot } from "./plane.js";
+import { apart, back, selfMotion } from "./self-motion.js";
 
-/** @typedef {import("./control.js").Wish} Wish */
+/**
+ * The angles to lean to, a gain for each, and which form of z: the gradient a (θ - θ_c), or its square as equation 5.27 prints it.
+ * @typedef {{desired: number[], gains: number[], form: "gradient" | "printed"}} Wish
+ */
 
 const COLORS = ["violet", "teal", "gold"];
 const GHOSTS = 10;
@@ -70,7 +74,7 @@ export function nullSpace(root, home) {
 
   /** One step of the control expression. @returns {boolean} whether there is more to do */
   function once() {
-    const next = controlled(arm, goal.at, q, wish);
+    const next = step(arm, "control", goal.at, q, wish).q;
     const change = Math.max(...next.map((angle, k) => Math.abs(angle - q[k])));
     q = next;
     const near = curve.reduce((best, pose, k) => (apart(pose, q) < apart(curve[best], q) ? k : best), 0);

@@ -1,32 +1,10 @@
 // @ts-check
-/** The control expression: a wish z that the joints follow as far as the tip does not feel it. */
+/** Self motion: the poses that an arm can pass through while its tip stays, and how it leans to one of them. */
 
-import { integrate, step } from "../textbook.js";
+import { step } from "../textbook.js";
 import { places, rowsOf } from "./arms.js";
-import { times } from "./ellipse.js";
 
 /** @typedef {import("../linkwork.js").Linkage} Linkage */
-/**
- * The angles to lean to, a gain for each, and which form of z: the gradient a (θ - θ_c), or its square as equation 5.27 prints it.
- * @typedef {{desired: number[], gains: number[], form: "gradient" | "printed"}} Wish
- */
-
-/** @param {ArrayLike<number>} q @param {Wish} wish @returns {number[]} z */
-export function wished(q, { desired, gains, form }) {
-  return gains.map((gain, k) => gain * (q[k] - desired[k]) ** (form === "printed" ? 2 : 1));
-}
-
-/**
- * Return the pose after one step θ' = J⁺ (V + J z) - z. This is the pseudoinverse for a goal that is moved by J z, less z.
- * @param {Linkage} arm @param {ArrayLike<number>} target @param {Float64Array} q @param {Wish} wish
- */
-export function controlled(arm, target, q, wish) {
-  const z = wished(q, wish);
-  const moved = times(rowsOf(arm.jacobian(q, "tip"), arm.nv, [0, 1]), z);
-  const { velocity } = step(arm, "pseudoinverse", [target[0] + moved[0], target[1] + moved[1]], q);
-  return integrate(arm, q, velocity.map((rate, k) => rate - z[k]));
-}
-
 const STRIDES = [0.06, 0.015, 0.004, 0.001]; // radians along the curve; a short curve is walked in shorter strides
 const ENOUGH = 40; // poses on a curve, at least
 const MOST = 1500;
