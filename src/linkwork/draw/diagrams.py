@@ -91,8 +91,8 @@ def _wrapped(title: str, width: float) -> str:
 
 def text(page: Picture, x: float, y: float, words: str, size: float, **style: Any) -> None:
     """Write words at a place in inches."""
-    style = {"color": INK, "fontfamily": FONT, "zorder": 40} | style
-    page.text(x, y, words, transform=page.dpi_scale_trans, fontsize=size, **style)
+    look: dict[str, Any] = {"color": INK, "fontfamily": FONT, "zorder": 40.0} | style
+    page.text(x, y, words, transform=page.dpi_scale_trans, fontsize=size, **look)
 
 
 def _block(plate: Plate) -> Block:
@@ -190,7 +190,16 @@ class TreeBlock:
                 _, middle = self.layout.arc(node.parent, k)
                 beside = max([text_size(line, trees.ARC)[0] for line in node.arc], default=0.0) / 2.0 + 14.0
                 place = move + (middle + np.array([beside, 0.0])) / 72.0
-                text(page, *place.tolist(), node.arc_note, trees.NOTE, va="center", color=SLATE, linespacing=1.3)
+                text(
+                    page,
+                    float(place[0]),
+                    float(place[1]),
+                    node.arc_note,
+                    trees.NOTE,
+                    va="center",
+                    color=SLATE,
+                    linespacing=1.3,
+                )
             if node.note:
                 at = left + x + width / 2.0 + 12.0 / 72.0
                 text(page, at, bottom + y, node.note, trees.NOTE, va="center", color=SLATE, linespacing=1.3)

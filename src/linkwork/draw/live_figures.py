@@ -18,7 +18,8 @@ from ..models import figure_linkages
 from ..models.textbook import FIGURES
 from . import scripts
 from .embedding import Page
-from .live_chapter import LIVE
+from .live_chapter import LIVE, PAGES
+from .pages import page as linkage_page
 
 ENTRY = "figures/element.js"
 TABLE = "figures/index.js"
@@ -83,8 +84,12 @@ def live(
         >>> "<linkwork-figure" in live("jacobian-columns", pose=(0.4, 0.8, 0.8)).html
         True
     """
-    if name in LIVE:
+    if name in FIGURES:
         title = title or f"Figure {name}. {FIGURES[name].caption}"
+    if name in PAGES:
+        make, held = PAGES[name]
+        return linkage_page(make(), path, goals=held, title=title)
+    if name in LIVE:
         name, options = LIVE[name]
         attributes = options | attributes
     if name not in names():

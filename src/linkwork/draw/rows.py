@@ -83,7 +83,7 @@ def sheet(figure: Figure) -> Picture:
                 write(page, middle, bottom - 0.06 - FRAME, note, NUMBERS, AMBER, ha="center", va="top", linespacing=1.4)
         if row.panel.marks:
             room = 72.0 * np.array([GAP, bottom, GAP + width, bottom + height])
-            Marks(page, panels[0], NUMBERS).draw(row.panel.marks, row.panel.clip.poses[:1], room)
+            Marks(page, panels[0], NUMBERS).draw(row.panel.marks, [row.panel.clip.poses[0]], room)
     write(page, GAP, size[1] - 0.12, figure.title, HEADLINE, INK, va="top")
     write(page, GAP, 0.08, first.measure(), NUMBERS, GREY)
     return page

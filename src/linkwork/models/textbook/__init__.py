@@ -21,7 +21,7 @@ from ...motion.tracking import track
 from ...transforms import FloatArray
 from ..arms import two_link
 from ..humans import human
-from . import hierarchies, reaching
+from . import hierarchies, linkages, reaching
 from .diagrams import (
     Angle,
     Arrow,
@@ -76,7 +76,6 @@ __all__ = [
 ]
 
 FRAMES = 21
-ARM = ("right_clavicle", "right_shoulder", "right_elbow", "right_forearm_roll", "right_wrist")
 RAISED, BENT = np.radians([-75.0, 70.0]).tolist()
 HAND = (0.55, -0.12, 1.5)  # where the hand of figure 5.2 goes
 VIEW = (12.0, -48.0)
@@ -200,11 +199,7 @@ def _forward_sequence() -> tuple[Panel, ...]:
 
 def _inverse_sequence() -> tuple[Panel, ...]:
     """Return the same limb, its hand on the way to a goal; every other joint keeps its place."""
-    body = human()
-    rest = body.pose("stand")
-    for joint in [joint for joint in body.joints if joint not in ARM]:
-        held = [float(rest[row.q]) for row in human().table if row.joint == joint]
-        body = body.freeze(joint, at=held if len(held) > 1 else held[0])
+    body = linkages.human_arm()
     clip = track(body, Reach("right_hand", position=HAND), start="stand", frames=FRAMES, method="damped")
     row = Panel(
         "the hand goes to the cross, its joints are solved for", "damped", HAND, {}, clip, "right_hand", view=VIEW
@@ -305,7 +300,8 @@ def figure(number: str) -> Figure:
     if number not in FIGURES:
         raise FigureNotFoundError(number)
     entry = FIGURES[number]
-    panels, plates = (() if make is None else make() for make in (entry.panels, entry.plates))
+    panels = () if entry.panels is None else entry.panels()
+    plates = () if entry.plates is None else entry.plates()
     return Figure(number, entry.caption, panels, plates)
 
 

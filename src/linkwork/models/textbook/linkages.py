@@ -13,6 +13,7 @@ from ...linkage.joints import Fixed, Joint
 from ...linkage.linkage import ROOT, Linkage
 from ...transforms import FloatArray, transform
 from ..arms import planar
+from ..humans import human
 from ..parts import Color, box, tube, turn
 
 LENGTHS = (15.0, 10.0, 5.0)
@@ -23,6 +24,7 @@ DEEP: Color = (0.16, 0.36, 0.58)
 MIDDLE: Color = (0.33, 0.56, 0.78)
 LIGHT: Color = (0.62, 0.78, 0.91)
 STONE: Color = (0.78, 0.80, 0.83)
+ARM = ("right_clavicle", "right_shoulder", "right_elbow", "right_forearm_roll", "right_wrist")  # what 5.2 moves
 SHADES = (DEEP, MIDDLE, LIGHT)
 
 
@@ -31,7 +33,29 @@ def arm() -> Linkage:
     return planar(LENGTHS)
 
 
+def human_arm() -> Linkage:
+    """Return a human figure that stands still but for its right arm, as in figure 5.2."""
+    whole = body = human()
+    rest = whole.pose("stand")
+    for joint in [joint for joint in whole.joints if joint not in ARM]:
+        held = [float(rest[row.q]) for row in whole.table if row.joint == joint]
+        body = body.freeze(joint, at=held if len(held) > 1 else held[0])
+    return body
+
+
 # One joint each
+
+
+def two_joints() -> Linkage:
+    """Return a revolute and a prismatic joint side by side, on one ground."""
+    turning, sliding = revolute_pair(), prismatic_pair()
+    b = Builder("two joints")
+    b.fixed("left", "fork", at=(0, 0.5, 0.34), shape=turning.nodes[0].visuals)
+    b.joint("theta", "turning link", turning.arcs[1].articulation, shape=turning.nodes[1].visuals)
+    b.fixed("right", "rail", parent="base", at=(0, -0.5, 0.14), shape=sliding.nodes[0].visuals)
+    b.joint("d", "sliding link", sliding.arcs[1].articulation, shape=sliding.nodes[1].visuals)
+    b.pose("ready", theta=0.5, d=0.2)
+    return b.build()
 
 
 def revolute_pair() -> Linkage:
