@@ -66,7 +66,7 @@ def test_who_gives_way(figure):
 
 
 def test_methods_are_measured(figure):
-    """The compiled search reaches all goals, as in Python; a textbook method those that plain steps in Python reach."""
+    """Every method reaches the goals that it reaches in Python, and the compiled search reaches all."""
     shown = figure("production")
     shown.press("Run")
     shown.page.wait_for_function("document.querySelector('linkwork-figure').state().results.robust", timeout=60_000)
@@ -76,8 +76,6 @@ def test_methods_are_measured(figure):
     assert all(result["microseconds"] > 0 for result in results.values())
     assert 10 < results["pseudoinverse"]["reached"] < 40
     targets = panda.forward(state["poses"], frame="tip")
-    for target, reached in list(zip(targets, results["damped"]["which"], strict=True))[:8]:
-        goal, q = lw.Reach("tip", pose=target), panda.stored_pose("ready")
-        steps = lw.track(panda, [goal] * 2, start=q, method="damped", steps=200)
-        off = steps.residuals[-1]
-        assert bool((off <= [1e-4, 1e-3]).all()) == reached
+    for method, result in results.items():
+        ends = [lw.solve(panda, lw.Reach("tip", pose=target), start="ready", method=method) for target in targets[:10]]
+        assert [end.success for end in ends] == result["which"][:10], method

@@ -10,11 +10,6 @@ from linkwork.errors import OptionError
 from linkwork.models import figure_linkages
 
 START = np.array([np.pi / 8, np.pi / 4, np.pi / 4])
-PRESS = """count => {
-  const buttons = document.querySelector('linkwork-figure').shadowRoot.querySelectorAll('button');
-  const step = [...buttons].find((button) => button.textContent === 'Step');
-  for (let k = 0; k < count; k++) step.click();
-}"""
 
 
 def stepped(arm, method, goal, q, **options):
@@ -27,7 +22,7 @@ def test_every_lane_of_a_race_takes_its_methods_steps(figure):
     shown.drag(25, 20, nth=1)
     before = shown.state()
     assert np.linalg.norm(np.subtract(before["goal"], (-20, 5))) > 2
-    shown.page.evaluate(PRESS, 2)
+    shown.press("Step", 2)
     after = shown.state()
     assert after["steps"] == 2
     assert {"pseudoinverse", "damped", "transpose", "ccd"} <= set(after["lanes"])
@@ -45,14 +40,14 @@ def test_every_lane_of_a_race_takes_its_methods_steps(figure):
 def test_a_goal_goes_through_a_singularity_and_back(figure):
     """Out of reach arms are stretched and singular; damping stays calm there and is back when the goal is."""
     shown = figure("race", screen={"width": 360}, methods="damped, pseudoinverse")
-    shown.page.evaluate(PRESS, 10)
+    shown.press("Step", 10)
     shown.press("out and back")
-    shown.page.evaluate(PRESS, 60)
+    shown.press("Step", 60)
     away = shown.state()
     assert np.linalg.norm(away["goal"]) > 30
     assert away["lanes"]["damped"]["smallest"] < 1
     assert "out of reach" in shown.page.locator(".say").inner_text()
-    shown.page.evaluate(PRESS, 60)
+    shown.press("Step", 60)
     back = shown.state()["lanes"]
     assert back["damped"]["error"] < 0.1
     assert not back["ccd"]["runs"]
@@ -68,7 +63,7 @@ def test_an_arm_of_ones_own_races(browser, tmp_path):
     assert arm.length == 10
     with quiet_page(browser) as page:
         shown = LiveFigure(page, path)
-        shown.page.evaluate(PRESS, 1)
+        shown.press("Step")
         lane = shown.state()["lanes"]["damped"]
         np.testing.assert_allclose(lane["q"], stepped(arm, "damped", (-5, 4), q, damping=10 / 6), atol=1e-9)
 
@@ -100,6 +95,6 @@ def test_the_scale_of_the_transpose(figure):
     expected = stepped(arm, "transpose", (-20, 5), START, scale=0.0015)
     np.testing.assert_allclose(shown.state()["q"]["transpose"], expected, atol=1e-9)
     shown.slide("1000 α", 8)
-    shown.page.evaluate(PRESS, 30)
+    shown.press("Step", 30)
     assert shown.state()["errors"]["transpose"] > 1
     assert "above its limit" in shown.page.locator(".say").inner_text()

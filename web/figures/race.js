@@ -5,8 +5,7 @@
  * Their arms stand side by side; plots show their errors, and how near to a singularity they are.
  */
 
-import { LinkworkError } from "../linkwork.js";
-import { step } from "../textbook.js";
+import { step, whyNot } from "../textbook.js";
 import { places } from "./arms.js";
 import { Panel } from "./controls.js";
 import { html, number } from "./dom.js";
@@ -55,7 +54,7 @@ export function race(root, home) {
   const damping = panel.slider({ label: "λ of damped", min: 0, max: size / 3, step: size / 300, value: home.numbers("damping", [size / 6])[0], digits: 1 });
   const player = panel.player({ step: advance, reset: () => begin(true), rate: 30 });
 
-  const colors = Object.fromEntries(Object.entries(COLORS).filter(([method]) => serves(arm, method, first)));
+  const colors = Object.fromEntries(Object.entries(COLORS).filter(([method]) => !whyNot(arm, method)));
   const lanes = Object.entries(colors).map(([method, color]) => {
     const box = html("input", { type: "checkbox", checked: wanted.includes(method), "aria-label": method });
     const errors = html("span", { class: "error" });
@@ -174,20 +173,10 @@ function chain(arm, frame) {
   return names.filter((_, k) => k + 1 === names.length || Math.hypot(points[k + 1][0] - points[k][0], points[k + 1][1] - points[k][1]) > 1e-9);
 }
 
-/** @param {Linkage} arm @param {any} method @param {number[]} q @returns {boolean} whether a method serves a linkage */
-function serves(arm, method, q) {
-  try {
-    step(arm, method, [0, 0], q);
-    return true;
-  } catch (error) {
-    if (error instanceof LinkworkError) return false; // it says why: as the inverse does without a square Jacobian
-    throw error;
-  }
-}
-
 const LANES = `
+.panel > .slider { max-width: 26em; }
 .lanes { display: grid; gap: 8px; grid-template-columns: repeat(auto-fill, minmax(136px, 1fr)); }
-@container (min-width: 800px) { .lanes { grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); } }
+@container (min-width: 800px) { .lanes { grid-template-columns: repeat(auto-fill, minmax(172px, 1fr)); } }
 .lane { border: 1px solid var(--edge); border-radius: 7px; overflow: hidden; min-width: 0; }
 .lane label { display: flex; gap: 6px; align-items: center; padding: 4px 7px; color: var(--c); font-size: 13.5px; }
 .lane b { font-weight: 600; }

@@ -1,7 +1,7 @@
 // @ts-check
-/** Pseudoinverse, alternative Jacobian and transpose after one goal. The scale of the transpose can be set. */
+/** Pseudoinverse, alternative Jacobian and transpose after one goal. */
 
-import { METHODS, step } from "../textbook.js";
+import { step } from "../textbook.js";
 import { places } from "./arms.js";
 import { split } from "./controls.js";
 import { number } from "./dom.js";
@@ -20,8 +20,7 @@ export function transposeStep(root, home) {
   const size = arm.data.length;
   const { stage, panel } = split(root);
   const plane = new Plane(stage, { x: [-1.25 * size, 1.05 * size], y: [-0.6 * size, 0.95 * size], label: "Three arms that step towards one goal, each by its own method" });
-  const colors = Object.fromEntries(Object.entries(COLORS).filter(([method]) => METHODS.includes(method)));
-  const walkers = Object.entries(colors).map(([method, color]) => ({
+  const walkers = Object.entries(COLORS).map(([method, color]) => ({
     method: /** @type {keyof typeof COLORS} */ (method),
     q: Float64Array.from(START),
     body: plane.arm({ color, faint: method !== "transpose" }),
@@ -30,7 +29,7 @@ export function transposeStep(root, home) {
   }));
   const slow = walkers[walkers.length - 1]; // the transpose
   const goal = plane.goal({ at: home.numbers("goal", [-20, 5]), label: "goal", moved: again });
-  const history = new History(stage, { lines: colors, label: "The distance of each arm to the goal after every step", across: "step", up: "distance to the goal", decades: [-4, 2], height: 190 });
+  const history = new History(stage, { lines: COLORS, label: "The distance of each arm to the goal after every step", across: "step", up: "distance to the goal", decades: [-4, 2], height: 190 });
 
   const fits = panel.check({ label: "the scale that fits best", value: true, changed: draw });
   const slider = panel.slider({ label: "1000 α", min: 0.1, max: 8, step: 0.1, value: 1.2, digits: 1, color: "teal", moved: () => (fits.put(false), draw()) });
