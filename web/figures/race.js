@@ -63,7 +63,7 @@ export function race(root, home) {
     grid.append(cell);
     const plane = new Plane(cell, { x: [base[0] - 1.25 * size, base[0] + 1.15 * size], y: [base[1] - size, base[1] + 1.05 * size], grid: size / 3, margin: [2, 2, 2, 2], label: `The arm of ${method}` });
     const lane = {
-      method: /** @type {any} */ (method), box, errors, cell, q: Float64Array.from(first), error: 0, smallest: 0,
+      method: /** @type {any} */ (method), box, errors, cell, q: /** @type {Float64Array} */ (Float64Array.from(first)), error: 0, smallest: 0,
       trail: plane.trail({ color, width: 1.4, limit: 300 }),
       body: plane.arm({ color }),
       goal: plane.goal({ at: origin, name: `goal of ${method}`, moved: (at) => move(at) }),

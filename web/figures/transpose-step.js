@@ -22,7 +22,7 @@ export function transposeStep(root, home) {
   const plane = new Plane(stage, { x: [-1.25 * size, 1.05 * size], y: [-0.6 * size, 0.95 * size], label: "Three arms that step towards one goal, each by its own method" });
   const walkers = Object.entries(COLORS).map(([method, color]) => ({
     method: /** @type {keyof typeof COLORS} */ (method),
-    q: Float64Array.from(START),
+    q: /** @type {Float64Array} */ (Float64Array.from(START)),
     body: plane.arm({ color, faint: method !== "transpose" }),
     trail: plane.trail({ color, width: 1.6 }),
     tip: plane.point({ color }),
